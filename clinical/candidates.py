@@ -1,0 +1,245 @@
+"""Which codes a model may choose from: the catalog searched for each finding, within what the finding claims.
+
+A finding that is excluded or only in the family gives no code of the disease itself; one of the past gives the
+catalog's codes for aftermath and personal history (chapter XXI, sequelae) where there are any. This holds before a
+model sees a single code, and again for what it chooses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from clinical.assertions import assertion_of
+from clinical.catalog import Code
+from clinical.contract import Assertion, Span
+from clinical.prompts import FINDINGS_MAX, Finding
+from clinical.written_codes import written_codes
+
+if TYPE_CHECKING:
+    from clinical.search import Candidate, SearchIndex
+
+PER_FINDING = 8
+"""Candidates per finding: the right code is among the first ten for 94 % of held-out synonyms, and the last two of
+these ten rarely are it; a shorter list leaves room for more findings."""
+SHOWN_MAX = 64
+"""Candidates shown at once: about 2,500 tokens, so that a context of 8,192 holds text, findings and answer."""
+
+_SEQUELAE = ("B90", "B91", "B92", "B94", "E64", "E68", "G09", "I69", "O97", "T90", "T91", "T92", "T93", "T94", "T95")
+_SEQUELAE_TITLE = re.compile(r"^(?:Folge(?:n|zustände)\b|Alter |Zustand nach)|in der Eigenanamnese", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A numbered finding (from 1) with the place of its quote in the text, None where the text does not say it."""
+
+    number: int
+    phrase: str
+    assertion: Assertion
+    span: Span | None
+    quote: str = ""
+    code: str | None = None
+    """Set for a code that is written in the text itself."""
+
+    def payload(self) -> dict[str, object]:
+        """As shown to a model."""
+        return {"number": self.number, "phrase": self.phrase, "quote": self.quote, "assertion": self.assertion}
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A code that may be chosen: how it was found (None where opened or named), and for which findings."""
+
+    code: Code
+    probability: float | None = None
+    text: str = ""
+    findings: tuple[int, ...] = ()
+
+    def payload(self) -> dict[str, object]:
+        """As shown to a model."""
+        shown: dict[str, object] = {"code": self.code.code, "title": self.code.title, "findings": self.findings}
+        if self.probability is not None:
+            shown["match"] = round(self.probability, 2)
+        if not self.code.terminal:
+            shown["terminal"] = False
+        if self.code.kind != "plain":
+            shown["kind"] = {"star": "Stern", "dagger": "Kreuz", "exclamation": "Ausrufezeichen"}[self.code.kind]
+        return shown
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A text, its findings, the codes on offer, and the codes that an excluded finding bars."""
+
+    text: str
+    findings: tuple[Located, ...]
+    offers: Mapping[str, Offer]
+    barred: frozenset[str] = field(default=frozenset())
+
+    def finding(self, number: int) -> Located | None:
+        """The finding of that number, or None."""
+        return self.findings[number - 1] if 1 <= number <= len(self.findings) else None
+
+    def with_offers(self, offers: Iterable[Offer]) -> Case:
+        """More codes on offer, up to SHOWN_MAX; barred ones are left out, known ones keep what is known."""
+        merged = dict(self.offers)
+        for offer in offers:
+            code = offer.code.code
+            if code in self.barred or (code not in merged and len(merged) >= SHOWN_MAX):
+                continue
+            merged[code] = _merged(merged.get(code), offer)
+        return replace(self, offers=merged)
+
+
+def build_case(index: SearchIndex, text: str, findings: Sequence[Finding]) -> Case:
+    """Search the catalog for each finding, and add the codes that the text names itself. Pure; some milliseconds."""
+    located = _locate(index, text, findings)
+    found = {finding.number: _search(index, finding) for finding in located}
+    offers = [
+        Offer(code, hit.probability, hit.text, (finding.number,))
+        for finding in located
+        for hit in found[finding.number]
+        if (code := index.catalog.get(hit.code)) is not None and fits(code, finding.assertion)
+    ]
+    named = [Offer(code, None, "", (finding.number,)) for finding, code in _named(index, located)]
+    barred = _barred(index, located, found, {offer.code.code for offer in named})
+    return Case(text, located, {}, barred).with_offers(named + _in_turns(offers))
+
+
+def fits(code: Code, assertion: Assertion) -> bool:
+    """Whether a finding of that claim may give this code at all."""
+    if assertion == "excluded":
+        return False
+    if assertion == "family":
+        return is_family_history(code)
+    if assertion == "history":
+        return is_aftermath(code)
+    return not is_family_history(code)
+
+
+def is_family_history(code: Code) -> bool:
+    """Z80-Z84: diseases in the family's history."""
+    return "Z80" <= code.code[:3] <= "Z84"
+
+
+def is_aftermath(code: Code) -> bool:
+    """A code for what is past: personal history and states of chapter XXI, sequelae, old infarction."""
+    if code.code[0] == "Z":
+        return not is_family_history(code)
+    return code.code[:3] in _SEQUELAE or _SEQUELAE_TITLE.search(code.title) is not None
+
+
+def locate(text: str, quote: str) -> Span | None:
+    """Where the text says the quote: literally, else with other white space or case. Not found is None."""
+    words = quote.split()
+    if not words:
+        return None
+    start = text.find(quote)
+    if start >= 0:
+        return Span(start=start, end=start + len(quote))
+    match = re.search(r"\s+".join(map(re.escape, words)), text, re.I)
+    return Span(start=match.start(), end=match.end()) if match else None
+
+
+def _locate(index: SearchIndex, text: str, findings: Sequence[Finding]) -> tuple[Located, ...]:
+    """The model's findings, numbered, and then the codes named in the text that none of them covers."""
+    located: list[Located] = []
+    for finding in findings[:FINDINGS_MAX]:
+        phrase = " ".join(finding.phrase.split())[:200]
+        if phrase:
+            quote = finding.quote.strip()[:200]
+            place = locate(text, quote)
+            located.append(Located(len(located) + 1, phrase, finding.assertion, place, quote))
+    for name, start, end in written_codes(text, index.catalog):
+        code, span = index.catalog.get(name), Span(start=start, end=end)
+        if code is not None:
+            claim = _claim(text, span, located)
+            located.append(Located(len(located) + 1, code.title, claim, span, text[start:end], code.code))
+    return tuple(located)
+
+
+def _claim(text: str, mention: Span, located: Sequence[Located]) -> Assertion:
+    """The claim of a finding that covers the mention; without one, what trigger words say."""
+    for finding in located:
+        if finding.span and finding.span.start < mention.end and mention.start < finding.span.end:
+            return finding.assertion
+    return assertion_of(text, mention.start, mention.end)
+
+
+def _named(index: SearchIndex, located: Sequence[Located]) -> Iterator[tuple[Located, Code]]:
+    for finding in located:
+        code = index.catalog.get(finding.code or "")
+        if code is not None and fits(code, finding.assertion):
+            yield finding, code
+
+
+def _search(index: SearchIndex, finding: Located) -> tuple[Candidate, ...]:
+    """Hits for one finding, best first. What is past or in the family is asked for in the catalog's own words."""
+    if finding.assertion == "history":
+        queries = [f"{finding.phrase} in der Eigenanamnese", f"Zustand nach {finding.phrase}"]
+    elif finding.assertion == "family":
+        queries = [f"{finding.phrase} in der Familienanamnese"]
+    elif finding.assertion == "excluded" or finding.code is not None:
+        queries = []
+    else:
+        queries = [finding.phrase]
+    return tuple(hit for query in queries for hit in index.search(query, PER_FINDING))
+
+
+def _barred(
+    index: SearchIndex, located: Sequence[Located], found: Mapping[int, Sequence[Candidate]], named: set[str]
+) -> frozenset[str]:
+    """Codes of diseases that the text excludes, leaves to the past or to relatives, and says nowhere else.
+
+    Without this a model that attaches an excluded disease to another finding would get its code through in tier 3,
+    where it searches by itself. The best three hits of a finding that stands are never barred.
+    """
+    standing = set(named)
+    gone: set[str] = set()
+    for finding in located:
+        if finding.assertion in ("present", "suspected"):
+            standing |= {hit.code for hit in found[finding.number][:3]}
+        else:
+            gone |= _disease(index, finding)
+    return frozenset(gone - standing)
+
+
+def _disease(index: SearchIndex, finding: Located) -> set[str]:
+    """The codes of the disease itself: the good hits for its phrase (or the named code) and their categories."""
+    names = (
+        [finding.code]
+        if finding.code
+        else [hit.code for hit in index.search(finding.phrase, 3) if hit.confidence != "low"]
+    )
+    families = {name[:3] for name in names}
+    members = {code.code for family in families for code in _family(index, family)}
+    return {name for name in members if (code := index.catalog.get(name)) and not fits(code, finding.assertion)}
+
+
+def _family(index: SearchIndex, category: str) -> Iterator[Code]:
+    own = index.catalog.get(category)
+    if own is None:
+        return
+    yield own
+    for child in index.catalog.children(category):
+        yield child
+        yield from index.catalog.children(child.code)
+
+
+def _in_turns(offers: Sequence[Offer]) -> list[Offer]:
+    """The best of each finding first, then the second of each: a cut-off at the end hurts all findings alike."""
+    seen: dict[tuple[int, ...], int] = {}
+    ranked = []
+    for offer in offers:
+        seen[offer.findings] = seen.get(offer.findings, 0) + 1
+        ranked.append((seen[offer.findings], offer))
+    return [offer for _, offer in sorted(ranked, key=lambda pair: pair[0])]
+
+
+def _merged(known: Offer | None, new: Offer) -> Offer:
+    if known is None:
+        return new
+    best = max((known, new), key=lambda offer: offer.probability if offer.probability is not None else -1.0)
+    return replace(best, findings=tuple(dict.fromkeys((*known.findings, *new.findings))))

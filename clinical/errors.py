@@ -1,0 +1,92 @@
+"""Every error Befund raises on purpose. Each says what was found, what was expected and what to do.
+
+    BefundError
+    |-- SourceError               a catalog source file cannot be read as what it should be (file, line)
+    |-- ArtifactError             the built artifact cannot be used
+    |   |-- ArtifactMissing       there is none at that place
+    |   `-- ArtifactMismatch      another schema version, a changed or truncated file
+    |-- CheckFailed               an expectation on the catalog tables does not hold
+    |-- NotReady                  the catalog is not loaded (yet)
+    |-- SettingError              a setting is missing, unsafe or contradicts another
+    `-- LanguageModelError        the language model gave nothing usable
+        |-- ModelNotConfigured    no model is set up
+        |-- ModelUnavailable      refused, reset, 5xx, 429
+        |-- ModelBusy             our own queue towards the model is full
+        |-- ModelTimeout          no answer within the limit
+        `-- ModelMalformed        an answer that does not fit the schema, also after one repair attempt
+
+The text of an error never holds request content, secrets or tokens.
+"""
+
+
+class BefundError(Exception):
+    """Base of all deliberate errors: `found`, `expected` and `remedy` are whole clauses for an operator."""
+
+    def __init__(self, found: str, expected: str = "", remedy: str = "") -> None:
+        self.found, self.expected, self.remedy = found, expected, remedy
+        super().__init__(self._sentence())
+
+    def _sentence(self) -> str:
+        parts = [self.found]
+        if self.expected:
+            parts.append(f"expected {self.expected}")
+        if self.remedy:
+            parts.append(self.remedy)
+        return "; ".join(parts)
+
+
+class SourceError(BefundError):
+    """A catalog source file cannot be read; `file` and `line` (1-based, None: the whole file) say where."""
+
+    def __init__(self, file: str, line: int | None, found: str, expected: str = "", remedy: str = "") -> None:
+        self.file, self.line = file, line
+        place = file if line is None else f"{file}, line {line}"
+        super().__init__(f"{place}: {found}", expected, remedy)
+
+
+class ArtifactError(BefundError):
+    """The built artifact cannot be used."""
+
+
+class ArtifactMissing(ArtifactError):
+    """There is no finished artifact at the named place."""
+
+
+class ArtifactMismatch(ArtifactError):
+    """The artifact is of another schema version, or one of its files is changed or truncated."""
+
+
+class CheckFailed(BefundError):
+    """An expectation on the catalog tables does not hold; the build stops."""
+
+
+class NotReady(BefundError):
+    """The catalog is not loaded (yet)."""
+
+
+class SettingError(BefundError):
+    """A setting is missing, unsafe in this environment, or contradicts another."""
+
+
+class LanguageModelError(BefundError):
+    """The language model gave nothing usable."""
+
+
+class ModelNotConfigured(LanguageModelError):
+    """No language model is set up."""
+
+
+class ModelUnavailable(LanguageModelError):
+    """The model server refused, reset the connection, or answered 5xx or 429."""
+
+
+class ModelBusy(LanguageModelError):
+    """Our own bounded queue towards the model server is full."""
+
+
+class ModelTimeout(LanguageModelError):
+    """The model server did not answer within the limit."""
+
+
+class ModelMalformed(LanguageModelError):
+    """The model's answer does not fit the schema, also after one repair attempt."""

@@ -1,0 +1,53 @@
+"""Official word synonyms at query time: a query is also searched as the catalog would word it.
+
+The alphabetical index equates words (`OSG - s. Oberes Sprunggelenk`, `Lues - s. Syphilis`). A query that holds such a
+word is searched a second time with all of them replaced; each code keeps the better of its two results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import orjson
+
+from clinical.text import fold, words
+
+
+class Expansion:
+    """Folded word -> the wording to try in its place. Immutable."""
+
+    def __init__(self, replacements: Mapping[str, str]) -> None:
+        self._replacements = dict(replacements)
+
+    def __len__(self) -> int:
+        return len(self._replacements)
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[str, str]]) -> Expansion:
+        """From (word, what it stands for); heads of several words are left to the wordings; the first pair wins."""
+        found: dict[str, str] = {}
+        for head, target in pairs:
+            folded = fold(head)
+            if folded and len(words(head)) == 1 and folded != fold(target):
+                found.setdefault(folded, target)
+        return cls(found)
+
+    def expanded(self, query: str) -> str | None:
+        """The query with its words replaced; None when there is nothing to replace."""
+        pieces, at, changed = [], 0, False
+        for word in words(query):
+            target = self._replacements.get(word.text)
+            if target is not None:
+                pieces += [query[at : word.start], target]
+                at, changed = word.end, True
+        return "".join([*pieces, query[at:]]) if changed else None
+
+    def save(self, path: Path) -> None:
+        """Write one JSON object."""
+        path.write_bytes(orjson.dumps(self._replacements, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2))
+
+    @classmethod
+    def load(cls, path: Path) -> Expansion:
+        """Read what `save` wrote."""
+        return cls(orjson.loads(path.read_bytes()))

@@ -1,0 +1,40 @@
+"""Instruction and text to free text: the prompt is the system message, the text the user message, nothing is added."""
+
+from __future__ import annotations
+
+import time
+
+from clinical.contract import GenerateRequest, GenerateResponse, Usage
+from clinical.errors import ModelMalformed
+from clinical.llm import Completion, LanguageModel, Limits, Message
+
+LIMITS = Limits(max_tokens=4_096, timeout_s=100)
+"""Under the 120 s that clients are told to wait; 4,096 tokens are some 12,000 characters of German."""
+
+
+async def generate(request: GenerateRequest, model: LanguageModel) -> GenerateResponse:
+    """Contract, section 4. An empty answer is asked for once more; `usage` sums both attempts.
+
+    Raises a LanguageModelError; ModelMalformed when there is no text twice.
+    """
+    begun = time.perf_counter()
+    messages = (Message("system", request.prompt), Message("user", request.text))
+    attempts = [await model.complete(messages, schema=None, limits=LIMITS)]
+    if not attempts[-1].text.strip():
+        attempts.append(await model.complete(messages, schema=None, limits=LIMITS))
+    if not attempts[-1].text.strip():
+        raise ModelMalformed("the language model answered with nothing twice", "text")
+    return GenerateResponse(
+        output=attempts[-1].text,
+        model=model.name,
+        usage=total(*attempts),
+        processing_time_ms=round(1_000 * (time.perf_counter() - begun), 1),
+    )
+
+
+def total(*attempts: Completion) -> Usage:
+    """The tokens of all attempts."""
+    return Usage(
+        tokens_in=sum(attempt.tokens_in for attempt in attempts),
+        tokens_out=sum(attempt.tokens_out for attempt in attempts),
+    )

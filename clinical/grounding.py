@@ -1,0 +1,332 @@
+"""Is this value evidenced by this text, and where? And the policy: what is not evidenced does not reach the caller.
+
+`judge` finds; `apply` decides. The guarantee (contract, section 4): an invented value does not reach the caller. A
+value that stands in the text but belongs into another field is not covered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, get_args
+
+from clinical.contract import Arztbrief, Document, Evidence, Match, Zuweisung
+from clinical.grounding_dates import by_iso, parse_date
+from clinical.grounding_enumerations import find_keyword, find_sex
+from clinical.grounding_free import Found, Kind, find_statement
+from clinical.grounding_names import find_mail, find_name, find_street
+from clinical.grounding_numbers import Run, find_identifier, find_phone, find_postcode, runs_of
+from clinical.grounding_text import Source, forget
+from clinical.text import spelling
+
+Reason = Literal["no_such_day", "not_in_text", "no_keyword", "not_a_value"]
+"""Why a value was removed: an impossible or incomplete date; not evidenced; no explicit word; not of the fixed list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What became of one value: kept with its place and kind of match, or removed with a reason.
+
+    `path` as in the answer of the model (`diagnosen[2]`, `patient.plz`); `value` is what is kept (dates in ISO form) or
+    what was removed, as the model gave it. `start`, `end`: code points of the text, None if removed.
+    """
+
+    path: str
+    value: str
+    match: Match | None = None
+    start: int = 0
+    end: int = 0
+    reason: Reason | None = None
+
+    @property
+    def kept(self) -> bool:
+        return self.reason is None
+
+
+@dataclass(frozen=True, slots=True)
+class Grounded:
+    """A document in which every value is evidenced, the list of what was removed, and where what remains stands."""
+
+    data: Zuweisung | Arztbrief
+    removed: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+
+
+class _Letter:
+    """One text with what several values need of it, made once."""
+
+    def __init__(self, text: str) -> None:
+        self.source = Source(text)
+        self.surnames: tuple[str, ...] = ()
+        """The patient's surname, where it is evidenced itself: whose salutation tells the sex."""
+        self._runs: list[Run] | None = None
+
+    @property
+    def runs(self) -> list[Run]:
+        if self._runs is None:
+            self._runs = runs_of(self.source)
+        return self._runs
+
+
+Judge = Callable[[_Letter, str, str], Finding]
+
+
+def _as_finding(letter: _Letter, path: str, value: str, found: Found | None, match: Match | None = None) -> Finding:
+    if found is None:
+        return Finding(path, value, reason="not_in_text")
+    source = letter.source
+    start, end = source.start[found.first], source.end[found.last]
+    if match is None:
+        match, end = _kind_of_match(source.text, value, start, end, found)
+    return Finding(path, value, match, start, end)
+
+
+def _kind_of_match(text: str, value: str, start: int, end: int, found: Found) -> tuple[Match, int]:
+    """Exact where the text has the value's very characters, marks at its end included."""
+    literal = value.strip()
+    if text.startswith(literal, start) and start + len(literal) >= end:
+        return "exact", start + len(literal)
+    return ("normalised" if found.whole else "overlap"), end
+
+
+def _span(path: str, value: str, span: tuple[int, int] | None, match: Match) -> Finding:
+    if span is None:
+        return Finding(path, value, reason="not_in_text")
+    return Finding(path, value, match, *span)
+
+
+def _date(letter: _Letter, path: str, value: str, *, birth: bool = False, letter_date: bool = False) -> Finding:
+    """`letter_date`: a day the text names as a birth date alone is no evidence for the date of the letter."""
+    day = parse_date(value, birth)
+    if day is None:
+        return Finding(path, value, reason="no_such_day")
+    mentions = by_iso(letter.source.dates, birth).get(day, ())
+    place = next((one for one in mentions if not (letter_date and one.birth)), None)
+    return _span(path, day, (place.start, place.end), "date") if place else Finding(path, value, reason="not_in_text")
+
+
+def _statement(letter: _Letter, path: str, value: str, *, kind: Kind) -> Finding:
+    return _as_finding(letter, path, value, find_statement(letter.source, value, kind))
+
+
+def _name(letter: _Letter, path: str, value: str, *, person: bool) -> Finding:
+    return _as_finding(letter, path, value, find_name(letter.source, value, person=person))
+
+
+def _street(letter: _Letter, path: str, value: str) -> Finding:
+    return _as_finding(letter, path, value, find_street(letter.source, value))
+
+
+def _mail(letter: _Letter, path: str, value: str) -> Finding:
+    return _span(path, value, find_mail(letter.source, value), "exact")
+
+
+def _identifier(letter: _Letter, path: str, value: str) -> Finding:
+    return _span(path, value, find_identifier(letter.source, letter.runs, value), "digits")
+
+
+def _phone(letter: _Letter, path: str, value: str) -> Finding:
+    return _span(path, value, find_phone(letter.source, letter.runs, value), "digits")
+
+
+def _postcode(letter: _Letter, path: str, value: str) -> Finding:
+    return _span(path, value, find_postcode(letter.source, value), "digits")
+
+
+def _choice(letter: _Letter, path: str, value: str, *, allowed: tuple[str, ...]) -> Finding:
+    word = next((one for one in allowed if one == spelling(value.strip()).replace(" ", "_")), None)
+    if word is None:
+        return Finding(path, value, reason="not_a_value")
+    sex = path == "patient.geschlecht"
+    found = find_sex(letter.source, word, letter.surnames) if sex else find_keyword(letter.source, path, word)
+    if found is None:
+        return Finding(path, value, reason="no_keyword")
+    return _as_finding(letter, path, word, found, "keyword")
+
+
+_CONTACT: Mapping[str, Judge] = {
+    "institution": partial(_statement, kind="verbatim"),
+    "abteilung": partial(_statement, kind="verbatim"),
+    "name": partial(_name, person=True),
+    "strasse": _street,
+    "plz": _postcode,
+    "ort": partial(_name, person=False),
+    "telefon": _phone,
+    "email": _mail,
+}
+
+RULES: Mapping[str, Judge] = {
+    "dokument.typ": partial(_statement, kind="verbatim"),
+    "dokument.datum": partial(_date, letter_date=True),
+    "patient.nachname": partial(_name, person=True),
+    "patient.vorname": partial(_name, person=True),
+    "patient.geburtsdatum": partial(_date, birth=True),
+    "patient.geschlecht": partial(_choice, allowed=("m", "w")),
+    "patient.strasse": _street,
+    "patient.plz": _postcode,
+    "patient.ort": partial(_name, person=False),
+    "patient.versichertennummer": _identifier,
+    "patient.fallnummer": _identifier,
+    "versicherung.name": partial(_statement, kind="verbatim"),
+    "versicherung.klasse": partial(_choice, allowed=("allgemein", "halbprivat", "privat")),
+    **{f"{side}.{field}": rule for side in ("absender", "empfaenger") for field, rule in _CONTACT.items()},
+    "aufenthalt.art": partial(_choice, allowed=("stationaer", "ambulant")),
+    "fragestellung": partial(_statement, kind="statement"),
+    "diagnosen": partial(_statement, kind="diagnosis"),
+    "medikation": partial(_statement, kind="statement"),
+    "kostengutsprache": partial(_choice, allowed=("liegt_vor", "beantragt", "wird_eingeholt")),
+    "dringlichkeit": partial(_choice, allowed=("notfall", "dringlich", "elektiv")),
+    "eingriffe.bezeichnung": partial(_statement, kind="diagnosis"),
+    "eingriffe.datum": _date,
+    "procedere": partial(_statement, kind="statement"),
+}
+"""Every value of both documents, by its path without list numbers, and the rule that judges it."""
+
+_NUMBER_IN_PATH = re.compile(r"\[\d+\]")
+
+
+def values_of(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every value of a model's answer with its path, in the order of the schema; None and blank values are none."""
+    for key, value in answer.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{key}.{path}", inner) for path, inner in values_of(value))
+        elif isinstance(value, str):
+            if value.strip():
+                yield key, value
+        elif isinstance(value, (list, tuple)):
+            for number, item in enumerate(value):
+                inner_values = (
+                    values_of(item) if isinstance(item, Mapping) else [("", item)] if item and item.strip() else []
+                )
+                yield from ((f"{key}[{number}]{'.' + path if path else ''}", inner) for path, inner in inner_values)
+
+
+def judge(answer: Mapping[str, Any], text: str) -> tuple[Finding, ...]:
+    """What the text says of every value of the answer. Deterministic; no model; linear in the length of the text."""
+    letter = _Letter(text)
+    surname = (answer.get("patient") or {}).get("nachname") or ""
+    if RULES["patient.nachname"](letter, "patient.nachname", surname).kept:
+        letter.surnames = (surname,)
+    known: dict[tuple[str, str], Finding] = {}
+    findings = []
+    for path, value in values_of(answer):
+        field = _NUMBER_IN_PATH.sub("", path)
+        finding = known.get((field, value))
+        if finding is None:
+            finding = known[field, value] = RULES[field](letter, field, value)
+        findings.append(Finding(path, finding.value, finding.match, finding.start, finding.end, finding.reason))
+    return tuple(findings)
+
+
+def ground(answer: Mapping[str, Any], text: str, document: type[Zuweisung] | type[Arztbrief]) -> Grounded:
+    """Judge every value and apply the policy; nothing of the text is kept."""
+    try:
+        return apply(judge(answer, text), document)
+    finally:
+        forget()
+
+
+def apply(findings: tuple[Finding, ...], document: type[Zuweisung] | type[Arztbrief]) -> Grounded:
+    """The policy: what is not evidenced is null or leaves its list, and named (decisions, "removed_by_grounding")."""
+    policy = _Policy(document)
+    for finding in findings:
+        policy.take(finding)
+    return policy.close()
+
+
+_PLACE = re.compile(r"(?P<list>[a-z]+)\[(?P<number>\d+)\](?:\.(?P<inner>[a-z]+))?")
+
+
+class _Policy:
+    def __init__(self, document: type[Zuweisung] | type[Arztbrief]) -> None:
+        self.document = document
+        self.data: dict[str, Any] = {}
+        self.removed: list[str] = []
+        self.evidence: list[Evidence] = []
+        self.items: dict[str, dict[int, list[Finding]]] = {}
+
+    def take(self, finding: Finding) -> None:
+        place = _PLACE.fullmatch(finding.path)
+        if place:
+            self._open_list(place["list"])
+            self.items[place["list"]].setdefault(int(place["number"]), []).append(finding)
+        elif finding.kept:
+            self._put(finding.path, finding.value)
+            self._evidence(finding.path, finding)
+        else:
+            self.removed.append(f"{finding.path}: {finding.value}")
+
+    def _open_list(self, name: str) -> None:
+        if name not in self.items:
+            self.items[name] = {}
+            self.removed.append(name)  # holds the list's place in the order of the schema until its entries are known
+
+    def _put(self, path: str, value: str) -> None:
+        outer, _, inner = path.partition(".")
+        if inner:
+            self.data.setdefault(outer, {})[inner] = value
+        else:
+            self.data[outer] = value
+
+    def _evidence(self, path: str, finding: Finding) -> None:
+        assert finding.match is not None  # noqa: S101 - a kept finding has a match
+        self.evidence.append(Evidence(path=path, start=finding.start, end=finding.end, match=finding.match))
+
+    def close(self) -> Grounded:
+        for name, items in self.items.items():
+            entries, lines = self._objects(items) if name == "eingriffe" else self._plain(name, items)
+            self.data[name] = entries
+            at = self.removed.index(name)
+            self.removed[at : at + 1] = lines
+        return Grounded(self.document.model_validate(self.data), tuple(self.removed), tuple(self.evidence))
+
+    def _plain(self, name: str, items: dict[int, list[Finding]]) -> tuple[list[str], list[str]]:
+        entries: list[str] = []
+        gone = 0
+        for (finding,) in items.values():
+            if finding.kept:
+                self._evidence(f"{name}[{len(entries)}]", finding)
+                entries.append(finding.value)
+            else:
+                gone += 1
+        return entries, [f"{name}: {gone}"] if gone else []
+
+    def _objects(self, items: dict[int, list[Finding]]) -> tuple[list[dict[str, str]], list[str]]:
+        """A procedure without its evidenced name is no procedure; without its date it still is one."""
+        entries: list[dict[str, str]] = []
+        lines: list[str] = []
+        gone = 0
+        for findings in items.values():
+            inner = {finding.path.rpartition(".")[2]: finding for finding in findings}
+            name = inner.get("bezeichnung")
+            if (name is not None and not name.kept) or (name is None and not any(one.kept for one in findings)):
+                gone += 1
+                continue
+            path = f"eingriffe[{len(entries)}]"
+            entries.append({key: finding.value for key, finding in inner.items() if finding.kept})
+            for key, finding in inner.items():
+                if finding.kept:
+                    self._evidence(f"{path}.{key}", finding)
+                else:
+                    lines.append(f"{path}.{key}: {finding.value}")
+        return entries, ([f"eingriffe: {gone}"] if gone else []) + lines
+
+
+def _all_paths(document: type[Document]) -> Iterator[str]:
+    for name, field in document.model_fields.items():
+        inner = getattr(field.annotation, "model_fields", None)
+        args = [arg for arg in get_args(field.annotation) if hasattr(arg, "model_fields")]
+        yield from (
+            [f"{name}.{key}" for key in inner]
+            if inner
+            else [f"{name}.{key}" for key in args[0].model_fields]
+            if args
+            else [name]
+        )
+
+
+def unruled_paths() -> tuple[str, ...]:
+    """Values of the documents that no rule judges: none, or the guarantee has a hole (a test asks)."""
+    return tuple(sorted({path for kind in (Zuweisung, Arztbrief) for path in _all_paths(kind)} - set(RULES)))

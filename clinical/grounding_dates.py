@@ -1,0 +1,150 @@
+"""Dates of a text in any common notation, with their places, and whether a date value is among them.
+
+Two-digit years are read by POSIX `%y` (00-68 is 20xx, 69-99 is 19xx), a birth date by `BIRTH_PIVOT`: a fixed rule,
+so that the same letter means the same next year and text added to it changes nothing. Impossible days never count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+POSIX_PIVOT = 68
+"""Two-digit years up to this one are 20xx (POSIX strptime %y)."""
+
+BIRTH_PIVOT = 30
+"""Two-digit birth years up to this one are 20xx: a child is likelier than someone of over 95 years."""
+
+YEARS = range(1850, 2100)
+
+_MONTHS = {
+    "januar": 1, "jaenner": 1, "jän": 1, "jan": 1, "februar": 2, "feber": 2, "feb": 2, "maerz": 3, "mrz": 3, "mär": 3,
+    "april": 4, "apr": 4, "mai": 5, "juni": 6, "jun": 6, "juno": 6, "juli": 7, "jul": 7, "august": 8, "aug": 8,
+    "september": 9, "sept": 9, "sep": 9, "oktober": 10, "october": 10, "okt": 10, "november": 11, "nov": 11,
+    "dezember": 12, "december": 12, "dez": 12, "jänner": 1, "märz": 3,
+}  # fmt: skip
+_ROMAN = {r: i for i, r in enumerate(["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"], 1)}
+MONTH_NAMES = "|".join(sorted(_MONTHS, key=len, reverse=True)).replace("ä", "(?:ä|a\u0308)")
+_ROMANS = "|".join(sorted(_ROMAN, key=len, reverse=True))
+
+# Each pattern begins with a digit, so that the search skips everything else; what stands before is checked by `_free`.
+_NUMERIC = re.compile(
+    r"(\d{1,2})\s?(?:([./-])\s?(\d{1,2})\s?(?:\2|(?<=\s))|\s(\d{2})\s)\s?'?(?:(\d{4})(?!\d|[.,/]\d)|(\d{2})(?!\d|[.,/-]\d))"
+)
+_ISO = re.compile(r"(\d{4})([-./])(\d{1,2})\2(\d{1,2})(?!\d|[.,/-]\d)")
+_BROKEN_NAME = r"[^\W\d_]{1,8}-\s?\n\s?[^\W\d_]{1,8}"  # `Septem-` / `ber`
+_NAMED = re.compile(
+    rf"(\d{{1,2}})\s?\.?\s*(?=[jfmasondivx])(?:({MONTH_NAMES})\.?|({_BROKEN_NAME})|({_ROMANS})\.)\s*,?'?\s*(\d{{4}}|\d{{2}})(?![\d.]\d|\d)",
+    re.IGNORECASE,
+)
+_SOLID = re.compile(r"\d{8}(?!\w|[.,/-]\d)")
+_FIRST_OF_RANGE = re.compile(
+    r"(?<!\d)(?<!\d[.,/-])(\d{1,2})\s?\.\s?(?:(\d{1,2})\s?\.?)?\s*(?:-|–|—|/|\+|und|u\.|bis(?:\s+(?:zum|einschl\.))?)\s*$"
+)
+_BIRTH = re.compile(
+    r"(?:\b(?:geb(?:\.|\b)|geboren\w*|geburts\w*|geb\.?-?dat\w*|GD:)[^\d\n]{0,25}\n?[^\d\n]{0,12}|[^\s]\s?\(?\*\s?)$",
+    re.IGNORECASE,
+)
+_RANGE_REACH = 30
+_LONGEST = 30
+_BIRTH_REACH = 45
+
+
+@dataclass(frozen=True, slots=True)
+class DateMention:
+    """One date of a text: `year` as written (two digits: below 100), place in code points, said of a birth or not."""
+
+    year: int
+    month: int
+    day: int
+    start: int
+    end: int
+    birth: bool = False
+
+    def iso(self, birth: bool = False) -> str | None:
+        """The date as YYYY-MM-DD, read as a birth date or not; None if there is no such day."""
+        year = self.year if self.year >= 100 else full_year(self.year, birth)
+        try:
+            return date(year, self.month, self.day).isoformat() if year in YEARS else None
+        except ValueError:
+            return None
+
+
+def full_year(two_digits: int, birth: bool) -> int:
+    """The year a two-digit year means."""
+    pivot = BIRTH_PIVOT if birth else POSIX_PIVOT
+    return two_digits + (2000 if two_digits <= pivot else 1900)
+
+
+def parse_date(value: str, birth: bool = False) -> str | None:
+    """The ISO form of a value that is one date and nothing else; None otherwise."""
+    value = value.strip()
+    if not 6 <= len(value) <= _LONGEST or (value.isdigit() and len(value) != 8):
+        return None
+    mentions = [mention for mention in _scan(value) if (mention.start, mention.end) == (0, len(value))]
+    return next((iso for mention in mentions if (iso := mention.iso(birth))), None)
+
+
+def dates_of(text: str) -> tuple[DateMention, ...]:
+    """Every date of the text, in the order of their places; both ends of a range that shares its year."""
+    found: dict[tuple[int, int, int, int], DateMention] = {}
+    for mention in _scan(text):
+        for one in (mention, *_start_of_range(text, mention)):
+            if one.iso() or one.iso(birth=True):
+                birth = _BIRTH.search(text, max(0, one.start - _BIRTH_REACH), one.start) is not None
+                found.setdefault(
+                    (one.start, one.year, one.month, one.day),
+                    DateMention(one.year, one.month, one.day, one.start, one.end, birth),
+                )
+    return tuple(sorted(found.values(), key=lambda one: (one.start, one.end)))
+
+
+def by_iso(mentions: tuple[DateMention, ...], birth: bool) -> Mapping[str, tuple[DateMention, ...]]:
+    """The mentions by the day they mean, read as birth dates or not."""
+    days: dict[str, tuple[DateMention, ...]] = {}
+    for mention in mentions:
+        if iso := mention.iso(birth):
+            days[iso] = (*days.get(iso, ()), mention)
+    return days
+
+
+def _scan(text: str) -> Iterator[DateMention]:
+    for m in _NUMERIC.finditer(text):
+        year = m[5] or m[6]
+        dose_scheme = m[2] == "-" and len(year) == 2 and not len(m[1]) == len(m[3]) == 2  # 1-0-10
+        if not dose_scheme and _free(text, m.start(), "-/" if m[2] in ("-", "/") else ""):
+            yield DateMention(int(year), int(m[3] or m[4]), int(m[1]), m.start(), m.end())
+    for m in _ISO.finditer(text):
+        if _free(text, m.start(), "-/"):
+            yield DateMention(int(m[1]), int(m[3]), int(m[4]), m.start(), m.end())
+    for m in _NAMED.finditer(text):
+        name = re.sub(r"-\s*", "", m[2] or m[3] or "").lower().replace("a\u0308", "ä")
+        month = _ROMAN.get((m[4] or "").upper()) or _MONTHS.get(name, 0)
+        if month and _free(text, m.start(), ""):
+            yield DateMention(int(m[5]), month, int(m[1]), m.start(), m.end())
+    for m in _SOLID.finditer(text):
+        if _free(text, m.start(), "-/") and not text[m.start() - 1 : m.start()].isalnum():
+            digits = m.group()
+            yield DateMention(int(digits[4:]), int(digits[2:4]), int(digits[:2]), m.start(), m.end())
+            yield DateMention(int(digits[:4]), int(digits[4:6]), int(digits[6:]), m.start(), m.end())
+
+
+def _free(text: str, start: int, more: str) -> bool:
+    """Whether the digits at `start` begin a number of their own: no digit before, none behind one separator."""
+    before = text[max(0, start - 2) : start]
+    if not before or not (before[-1].isdigit() or before[-1] in ".,-/"):
+        return True
+    return not before[-1].isdigit() and not (before[-1] in ".," + more and before[0].isdigit() and len(before) == 2)
+
+
+def _start_of_range(text: str, end: DateMention) -> Iterator[DateMention]:
+    """`29.09.-02.10.21` and `1. - 21. Juli 2022`: the first day, whose month and year stand with the second."""
+    m = _FIRST_OF_RANGE.search(text, max(0, end.start - _RANGE_REACH), end.start)
+    if m is None:
+        return
+    month = int(m[2]) if m[2] else end.month
+    year = end.year if (month, int(m[1])) <= (end.month, end.day) else end.year - 1
+    if year >= 0:
+        yield DateMention(year, month, int(m[1]), m.start(), end.end)

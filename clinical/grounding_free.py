@@ -1,0 +1,332 @@
+"""Free text (diagnoses, medication, procedures, questions): is this value said by this text, and where?
+
+The contract's rule is a substring or 60 % token overlap. Overlap alone lets an invented dose or side through, so the
+value is aligned with one short stretch of the text, in order, and what the rule leaves open is closed:
+
+- every token that carries meaning by itself (number, unit, side, stage, denial, opposite) must be there, and none
+  other may stand between the matched ones;
+- nothing may be *replaced*: a value's word that the text lacks may not stand where the text has another word, nor at
+  an end of the value. A plain word may be left out, or put in between, up to the contract's 40 %;
+- the stretch may not be denied or said of a relative unless the value says so too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from clinical.grounding_scope import is_denied, is_of_a_relative
+from clinical.grounding_text import BREAK, COMMA, LINE, SPACE, STOP, Source
+from clinical.grounding_words import (
+    CONNECTORS,
+    FAMILIAL,
+    FUNCTION_WORDS,
+    NEGATIONS,
+    QUALIFYING,
+    RELATIVES,
+    SIDES,
+    TITLES,
+    is_opposite,
+)
+
+OVERLAP = 0.6
+"""Least share of a value's plain words found in the stretch (contract, section 4, grounding rule 3)."""
+
+SKIP = 3
+"""Most tokens of the text left out at one place: `Fraktur [des linksseitigen distalen] Radius` is still one thing."""
+
+WINDOW = 2
+"""A stretch has at most this many times the value's tokens (and `SKIP` more): words scattered over a page are none."""
+
+STEPS = 10
+"""Alignment steps a value may take for each token of text and value together: a few dozen in all are the rule, and a
+text made to be slow costs its length, not its square. A value that needs more is not evidenced."""
+
+ABBREVIATION = 3
+"""Least letters of an abbreviation that may stand for a longer word (`art.` for `arterielle`)."""
+
+Kind = Literal["diagnosis", "statement", "verbatim"]
+"""diagnosis: denials, exclusions, relatives matter. statement: denials matter. verbatim: every word must be there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Tokens `first..last` of the source; `whole`: every token of the value in its place, none left out."""
+
+    first: int
+    last: int
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value prepared for alignment: keys, what each is (`plain`, `meaning`, `function`), what divides them."""
+
+    source: Source
+    keys: tuple[str, ...]
+    roles: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Value:
+        """Prepare a value as the text is prepared."""
+        source = Source(text)
+        return cls(source, tuple(source.keys), tuple(map(_role, source.words, source.keys)))
+
+    def first_required(self) -> int | None:
+        """The first token that is no function word; None for a value of function words or punctuation alone."""
+        return next((i for i, role in enumerate(self.roles) if role != "function"), None)
+
+    def names_something(self) -> bool:
+        """Not `Z. n.` or `kein` alone."""
+        return any(
+            role == "plain" or key[0] in "#§" or is_opposite(key)
+            for role, key in zip(self.roles, self.keys, strict=True)
+        )
+
+
+def _role(word: str, key: str) -> str:
+    if key[0] in "#§" or key in QUALIFYING or word in NEGATIONS or is_opposite(word):
+        return "meaning"
+    return "function" if word in FUNCTION_WORDS else "plain"
+
+
+def find_statement(source: Source, text: str, kind: Kind) -> Found | None:
+    """The first place of the source that evidences the value, or None."""
+    value = Value.of(text)
+    anchor = value.first_required()
+    if anchor is None or not value.names_something():
+        return None
+    own = set(value.source.words)
+    steps = STEPS * (len(source) + len(value.keys))
+    for start in _candidates(source, value, anchor):
+        alignment = _Alignment(source, value, whole_only=kind == "verbatim")
+        found = alignment.run(anchor, start)
+        steps -= alignment.steps
+        if steps < 0:
+            return None
+        if found is not None and not _refuted(source, found, own, kind):
+            return found
+    return None
+
+
+def _refuted(source: Source, found: Found, own: set[str], kind: Kind) -> bool:
+    if kind == "verbatim":
+        return False
+    denies = bool(own & NEGATIONS) or any(word.startswith("ausschl") for word in own)
+    if not denies and is_denied(source, found.first, found.last, exclusions=kind == "diagnosis"):
+        return True
+    of_family = bool(own & RELATIVES) or any(word.startswith(FAMILIAL) for word in own)
+    return kind == "diagnosis" and not of_family and is_of_a_relative(source, found.first, found.last)
+
+
+def _candidates(source: Source, value: Value, anchor: int) -> Iterator[int]:
+    """Where the value's first required token may stand, in the order of the text."""
+    key = value.keys[anchor]
+    places = set(source.places.get(key, ()))
+    if key[0] not in "#§":
+        places.update(_abbreviated(source, value, anchor))
+        places.update(_written_apart(source, value, anchor))
+    return iter(sorted(places))
+
+
+def _abbreviated(source: Source, value: Value, anchor: int) -> Iterator[int]:
+    head = value.source.words[anchor][:ABBREVIATION]
+    for short in source.abbreviations_by_head.get(head, ()) if len(value.keys) > 1 else ():
+        if _abbreviates(source.words[short], value.source.words[anchor]):
+            yield short
+    if len(value.keys) > 1 and _is_dotted(value.source, anchor):
+        stem = value.source.words[anchor]
+        yield from (
+            i for word in source.by_head.get(head, ()) if _abbreviates(stem, word) for i in source.word_places[word]
+        )
+
+
+def _written_apart(source: Source, value: Value, anchor: int) -> Iterator[int]:
+    word = value.source.words[anchor]
+    yield from source.merged_places.get(word, ())
+    for cut in range(3, len(word) - 2) if word not in source.word_places else ():
+        if (head := source.word_places.get(word[:cut])) and word[cut:] in source.word_places:
+            yield from (i for i in head if source.words[i + 1 : i + 2] == [word[cut:]] and source.gap(i + 1) <= LINE)
+    joined = "".join(value.source.words[anchor : anchor + 2])
+    if len(joined) > len(word):
+        yield from source.word_places.get(joined, ())
+
+
+def _abbreviates(short: str, word: str) -> bool:
+    return (
+        short not in TITLES
+        and len(short) >= ABBREVIATION
+        and len(word) >= len(short) + ABBREVIATION
+        and word.startswith(short)
+    )
+
+
+def _is_dotted(source: Source, i: int) -> bool:
+    return source.text[source.end[i] : source.end[i] + 1] == "."
+
+
+class _Alignment:
+    """One try to lay the value over the text from one place, left to right, taking the nearest match."""
+
+    def __init__(self, source: Source, value: Value, *, whole_only: bool) -> None:
+        self.source, self.value, self.whole_only = source, value, whole_only
+        self.plain = self.matched = self.skipped = self.inserted = self.steps = self.apart = 0
+        self.pending: str | None = None
+
+    def run(self, anchor: int, start: int) -> Found | None:
+        keys, roles = self.value.keys, self.value.roles
+        step = self._match(anchor, start)
+        if step is None:
+            return None
+        first = self._back_over_function_words(anchor, start)
+        if first is None:
+            return None
+        i, k = self._take(anchor, start, step)
+        last = i - 1
+        limit = start + WINDOW * len(keys) + SKIP
+        while k < len(keys):
+            self.steps += 1
+            place = self._next(k, i, limit)
+            if place is None:
+                if not self._leave_out(k, roles[k]):
+                    return None
+                k += 1
+                continue
+            step = self._match(k, place)
+            assert step is not None  # noqa: S101 - `_next` returns only places that match
+            i, k = self._take(k, place, step)
+            last, self.pending, self.apart = i - 1, None, 0
+        return self._judge(first, last)
+
+    def _take(self, k: int, i: int, step: tuple[int, int]) -> tuple[int, int]:
+        for role in self.value.roles[k : k + step[1]]:
+            if role == "plain":
+                self.plain += 1
+                self.matched += 1
+        return i + step[0], k + step[1]
+
+    def _leave_out(self, k: int, role: str) -> bool:
+        """A token of the value that the text lacks: never one with meaning, nor any where all must be there."""
+        if role == "meaning" or (self.whole_only and role != "function"):
+            return False
+        self.inserted += 1
+        self.pending = role
+        if role == "plain":
+            self.plain += 1
+            self.apart += 1
+        return self.apart <= SKIP
+
+    def _judge(self, first: int, last: int) -> Found | None:
+        if self.pending is not None or self._next_side_contradicts(first, last):
+            return None
+        if self.plain and self.matched < OVERLAP * self.plain:
+            return None
+        if self.inserted and self.matched < 2:
+            return None  # one word alone has to stand there with all that goes with it
+        return Found(first, last, whole=not (self.skipped or self.inserted))
+
+    def _match(self, k: int, i: int) -> tuple[int, int] | None:
+        """How many tokens of text and value are used up if value token `k` is found at text token `i`."""
+        source, value = self.source, self.value
+        if value.keys[k] == source.keys[i]:
+            return 1, 1
+        word, here = value.source.words[k], source.words[i]
+        if word[0] == "#" or here[0] == "#":
+            return None
+        for joined, behind in source.merged.get(i, ()):
+            if joined == word:
+                return behind - i, 1
+        for joined, behind in value.source.merged.get(k, ()):
+            if joined == here:
+                return 1, behind - k
+        if len(word) > 7 and source.words[i + 1 : i + 2] == [word[len(here) :]] and here + word[len(here) :] == word:
+            return (2, 1) if source.gap(i + 1) <= LINE else None
+        if k + 1 < len(value.keys) and word + value.source.words[k + 1] == here and len(here) > 7:
+            return 1, 2
+        if len(value.keys) > 1 and (
+            (_is_dotted(source, i) and _abbreviates(here, word))
+            or (_is_dotted(value.source, k) and _abbreviates(word, here))
+        ):
+            return 1, 1
+        return None
+
+    def _next(self, k: int, i: int, limit: int) -> int | None:
+        """The nearest text token from `i` on at which value token `k` stands, if what lies between may be left out."""
+        source = self.source
+        bracket = False
+        for place in range(i, min(len(source), limit, i + SKIP + 1 + self._bracket_length(i))):
+            if not self._may_cross(k, place, skipped=place > i):
+                return None
+            if self._match(k, place) is not None:
+                gone = range(i, place)
+                if any(not bracket and self._is_content(j) for j in gone) and self.pending is not None:
+                    return None  # replaced, not left out
+                self.skipped += sum(self._is_content(j) for j in gone)
+                return place
+            bracket = self._opens_bracket(place) or (bracket and ")" not in source.glue(place))
+            if not bracket and (source.keys[place][0] in "#§" or self._carries_meaning(place) or self.whole_only):
+                return None
+            if not bracket and source.words[place] in CONNECTORS:
+                return None
+        return None
+
+    def _is_content(self, j: int) -> bool:
+        return self.source.words[j] not in FUNCTION_WORDS
+
+    def _carries_meaning(self, j: int) -> bool:
+        word = self.source.words[j]
+        return word in NEGATIONS or word in SIDES
+
+    def _opens_bracket(self, place: int) -> bool:
+        return "(" in self.source.glue(place) and ")" not in self.source.glue(place)
+
+    def _bracket_length(self, i: int) -> int:
+        """Tokens of the bracket that opens before token `i`: a trade name or remark may be left out whole."""
+        source = self.source
+        if i >= len(source) or not self._opens_bracket(i):
+            return 0
+        close = source.text.find(")", source.start[i], source.start[i] + 40)
+        if close < 0:
+            return 0
+        return sum(1 for j in range(i, min(i + 6, len(source))) if source.start[j] < close)
+
+    def _may_cross(self, k: int, place: int, *, skipped: bool) -> bool:
+        """Whether one thing may go on over what divides `place` from the token before it."""
+        gap = self.source.gap(place)
+        if gap <= SPACE or (gap == LINE and not skipped):
+            return True
+        if gap == LINE:
+            return not self.source.ends_clause(place)
+        glue = self.source.glue(place)
+        if "(" in glue or ")" in glue:
+            return gap == COMMA
+        divided = 0 < k < len(self.value.keys) and self.value.source.gap(k) >= COMMA
+        if divided and not skipped:
+            return True
+        if gap >= STOP or skipped:
+            return False
+        return gap < BREAK and not self._is_tied(k)
+
+    def _is_tied(self, k: int) -> bool:
+        """Whether the value's tokens `k - 1` and `k` hang together: a side and its place, a drug and its dose."""
+        keys = self.value.keys
+        return keys[k][0] in "#§" or (k > 0 and keys[k - 1][0] in "#§")
+
+    def _back_over_function_words(self, anchor: int, start: int) -> int | None:
+        """Where the value's leading function words begin in the text; None if they do not stand there."""
+        first = start
+        for k in range(anchor - 1, -1, -1):
+            if first == 0 or self.source.gap(first) > LINE or self.value.keys[k] != self.source.keys[first - 1]:
+                return None
+            first -= 1
+        return first
+
+    def _next_side_contradicts(self, first: int, last: int) -> bool:
+        """`Gonarthrose rechts | Coxarthrose links` does not say `rechtsseitige Coxarthrose`."""
+        sides = {key for key in self.value.keys if key in ("§r", "§l", "§b")}
+        if not sides:
+            return False
+        around = [i for i in (first - 1, last + 1) if 0 <= i < len(self.source)]
+        near = {self.source.keys[i] for i in around if self.source.gap(max(i, first) if i < first else i) <= SPACE}
+        return bool((near & {"§r", "§l", "§b"}) - sides)

@@ -1,0 +1,336 @@
+"""A text prepared once for every value that is to be looked up in it: tokens with keys, places, and what divides them.
+
+A token's key is what it is compared by: numbers by their value as written (`#5`, `#1-0-1`, `#2024-03-12`), sides and
+units by one key for all spellings, words by spelling, stem and OCR look-alikes. All offsets are code points of the
+original text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+
+from clinical.grounding_dates import MONTH_NAMES, DateMention, dates_of, parse_date
+from clinical.grounding_words import QUALIFIERS, ROMAN, SIDES, STAGE_WORDS, TIMES, UNITS, side_of, word_set
+from clinical.text import spelling, without_lookalikes
+
+_SCHEME = r"[\d½¼¾]{1,3}(?:[/.,]\d{1,2})?(?:\s?[-–—]\s?[\d½¼¾]{1,3}(?:[/.,]\d{1,2})?){2,3}(?![\d½]|[-–][\d½])"
+_DATE = r"\d{4}-\d{2}-\d{2}|\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})(?!\d)"
+_NUMBER = r"\d+(?:[.,'’]\d+)*(?:[-–]\d+(?:[.,]\d+)*)?(?:[/:]\d+(?:[.,]\d+)*)*|[½¼¾]"
+_WORD = r"[^\W\d_½¼¾]+"
+_MARKED_WORD = r"[^\W\d_½¼¾](?:[^\W\d_½¼¾]|[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff])*"
+_TOKEN = re.compile(rf"({_WORD})|({_DATE}|{_SCHEME}|{_NUMBER})|[%♂♀]")
+_MARKED_TOKEN = re.compile(rf"({_MARKED_WORD})|({_DATE}|{_SCHEME}|{_NUMBER})|[%♂♀]")
+_MARKS = re.compile("[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]")
+_BULLET = re.compile(r"(?m)^[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]+(?=[A-ZÄÖÜ(\d])(?!\d{1,2}[.)]?\s*$)")
+_DAY_OF_MONTH = re.compile(rf"\s*\d{{1,2}}\.\s+(?:{MONTH_NAMES})\.?\s*\d", re.IGNORECASE)
+_DASHES = str.maketrans("–—‐‑−", "-----")
+
+SPACE, LINE, COMMA, COLON, STOP, BREAK = range(6)
+"""What stands between two tokens, in rising order of how far it parts them: nothing or a space or hyphen, a line end,
+a comma or bracket, a colon, the end of a sentence, a new list item or a blank line."""
+
+WRAPPED_LINE = 45
+"""Characters from which a line that ends without a full stop is taken to be wrapped, not finished."""
+
+_ABBREVIATIONS = word_set(
+    """z n v a d b st p dr prof med bzw ca ggf evtl inkl re li bds art chron rez akt anamn o u geb nr str tel usw etc
+    sog vgl max min tgl bek unauff pat stat amb ausgepr beg klin path neg pos dist prox lat ventr entspr insb allg
+    h koerperl diagn resp syst arter ven pulm kard hochgr mittelgr geringgr leichtgr schwergr degen diab bakt dr
+    fr hr i s m sc iv po kontr bes bekannt zust exkl einschl voruebergeh jaehr jhr dipl univ abt ass oa mag ing lt
+    gem traumat idiopath sek prim supp op post praeop postop rheumat thorak zerebr orth neurol psych lumb zerv"""
+)
+_HEADED_LINE = re.compile(r"[A-ZÄÖÜ][\w-]{2,25}(?: [\w-]{2,15})?:")
+_HYPHEN = re.compile(r"[-‐‑¬–](?=[^\W\d]|\s*\n)\s*")
+_FINAL = re.compile(r"[.!?](?:\s|$)|;")
+_NEW_ITEM = re.compile(r"\n[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]|\n\s*\n|\r\n\s*\r\n|[|\u2028\u2029]|\t|\n\s*[-–•*]")
+
+
+@lru_cache(maxsize=16_384)
+def _number_key(raw: str) -> str:
+    """`5,0` is `5`, `1'000` is `1000`, `12.3.24` is a day, `½ - 0 - ½` is `1/2-0-1/2`; nothing is rounded."""
+    if len(raw) >= 6 and (day := parse_date(raw)):
+        return "#" + day
+    if raw.isdigit() and raw.isascii():
+        return "#" + raw
+    text = raw.replace("½", "1/2").replace("¼", "1/4").replace("¾", "3/4")
+    text = "".join(
+        str(int(char)) if char.isdigit() else char for char in text if not char.isspace() and char not in "'’"
+    )
+    text = text.replace("–", "-").replace("—", "-")
+    text = re.sub(r"(?<![\d.,]),|(\d+),(\d*?)0*(?![\d,])", _decimal, text)
+    return "#" + text
+
+
+def _decimal(match: re.Match[str]) -> str:
+    whole, part = match[1] or "", match[2] or ""
+    return f"{whole}.{part}" if part else whole
+
+
+_STEM = re.compile(r"(?:e[nmrs]?|s|n)$")
+
+
+@lru_cache(maxsize=65_536)
+def word_key(word: str) -> str:
+    """What a spelled word is compared by in free text: its stem, with the OCR pairs rn/m and lost umlaut dots folded.
+
+    Stems of at least four letters; endings are those of German declension.
+    """
+    if (side := side_of(word)) is not None:
+        return side
+    if word in TIMES:
+        return TIMES[word]
+    if word in QUALIFIERS:
+        return QUALIFIERS[word]
+    if len(word) < 5:
+        return word
+    folded = word.replace("rn", "m").replace("ae", "a").replace("oe", "o").replace("ue", "u")
+    return _STEM.sub("", folded) if len(folded) > 5 else folded
+
+
+@lru_cache(maxsize=65_536)
+def name_key(word: str) -> str:
+    """What a spelled word of a name is compared by: itself, with the OCR pair rn/m folded. `strasse` is `str`."""
+    word = word[:-7] + "str" if word.endswith("strasse") else word
+    return word.replace("rn", "m")
+
+
+def forget() -> None:
+    """Empty the tables of words: they serve one letter, in which words repeat, and none of its words outlives it."""
+    for known in (spelling, _number_key, word_key, name_key):
+        known.cache_clear()
+
+
+class Source:
+    """A text, its tokens and the indexes over them. Built in one pass, linear in the length of the text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.view = without_lookalikes(text.translate(_DASHES))
+        self.start: list[int] = []
+        self.end: list[int] = []
+        self.words: list[str] = []
+        """Spelled words; numbers as their key."""
+        self._tokenise()
+        self._gaps: dict[int, int] = {}
+
+    def _tokenise(self) -> None:
+        view = self._without_bullets()
+        pattern = _MARKED_TOKEN if _MARKS.search(view) else _TOKEN
+        found = list(pattern.finditer(view))
+        self.start += [match.start() for match in found]
+        self.end += [match.end() for match in found]
+        self.words += [_number_key(m.group()) if m.lastindex == 2 else spelling(m.group()) for m in found]
+
+    def _without_bullets(self) -> str:
+        def blank(match: re.Match[str]) -> str:
+            if _DAY_OF_MONTH.match(self.view, match.start()):
+                return match.group()
+            return " " * len(match.group())
+
+        return _BULLET.sub(blank, self.view)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """The free-text key of every token: words by `word_key`, units after a number by their unit."""
+        keys = [word if word[0] == "#" else word_key(word) for word in self.words]
+        for i, word in enumerate(self.words):
+            if i and word in UNITS and self.words[i - 1][0] == "#" and self._beside(i):
+                keys[i] = "§unit " + UNITS[word]
+            elif len(word) == 1 and word[0] != "#" and self._is_grade_letter(i):
+                keys[i] = "#" + word
+            elif word in ROMAN and self._is_stage(i):
+                keys[i] = "#" + ROMAN[word]
+            elif word in ("r", "l") and self._is_lone_side(i):
+                keys[i] = SIDES["re" if word == "r" else "li"]
+            elif word in ("re", "li", "sin") and self.text[self.end[i] : self.end[i] + 1] == "-":
+                keys[i] = word  # Re-Staging
+        return keys
+
+    def _beside(self, i: int) -> bool:
+        """Nothing but white space divides the token from the one before it, and no empty line."""
+        glue = self.glue(i)
+        return not glue.strip() and not self._apart(i)
+
+    def _is_grade_letter(self, i: int) -> bool:
+        """`Typ A`, `Hepatitis B`, the letter of `G3a` and `12b`."""
+        if not i or self.words[i] in ROMAN:
+            return False
+        before = self.words[i - 1]
+        return (before in STAGE_WORDS and self.glue(i) != "" and self._beside(i)) or (
+            before[0] == "#" and self.glue(i) == ""
+        )
+
+    def _apart(self, i: int) -> bool:
+        return bool(_NEW_ITEM.search(self.glue(i)))
+
+    def _is_stage(self, i: int) -> bool:
+        raw = self.view[self.start[i] : self.end[i]]
+        if not raw.isupper():
+            return False
+        near = [self.words[j] for j in (i - 1, i + 1) if 0 <= j < len(self) and not self._apart(max(i, j))]
+        return len(raw) > 1 or any(word in STAGE_WORDS for word in near)
+
+    def _is_lone_side(self, i: int) -> bool:
+        """`Knie R`, `Gonarthrose l.`: a capital or a dotted letter behind a word, not `L4` or `5 l`."""
+        raw, after = self.text[self.start[i] : self.end[i]], self.text[self.end[i] : self.end[i] + 1]
+        behind_word = i > 0 and self.words[i - 1][0].isalpha() and self.glue(i) == " "
+        before_number = i + 1 < len(self) and self.words[i + 1][0] == "#" and self.start[i + 1] - self.end[i] <= 1
+        return behind_word and not before_number and (raw.isupper() or after == ".") and after not in ("-", "/")
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Token numbers by free-text key."""
+        return _index(self.keys)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The name key of every token."""
+        return [word if word[0] == "#" else name_key(word) for word in self.words]
+
+    @cached_property
+    def name_places(self) -> dict[str, list[int]]:
+        """Token numbers by name key."""
+        return _index(self.names)
+
+    @cached_property
+    def word_places(self) -> dict[str, list[int]]:
+        """Token numbers by spelled word."""
+        return _index(self.words)
+
+    @cached_property
+    def dates(self) -> tuple[DateMention, ...]:
+        """Every date of the text."""
+        return dates_of(self.view)
+
+    @cached_property
+    def merged(self) -> dict[int, tuple[tuple[str, int], ...]]:
+        """Words that are written apart: (joined word, token number behind it) by the token they begin with.
+
+        Joined by a hyphen (`Herz-Kreislauf`), by one at a line end (`Herz-` / `insuffizienz`), or by a line end alone.
+        """
+        chains: dict[int, tuple[tuple[str, int], ...]] = {}
+        behind = sorted({bisect_left(self.start, match.end()) for match in _HYPHEN.finditer(self.text)}, reverse=True)
+        for i in behind:
+            if not 0 < i < len(self.words) or not self.is_hyphened(i):
+                continue
+            joined = self.words[i - 1] + self.words[i]
+            further = tuple((self.words[i - 1] + word, behind) for word, behind in chains.get(i, ())[:2])
+            chains[i - 1] = ((joined, i + 1), *further)
+        return chains
+
+    @cached_property
+    def merged_places(self) -> dict[str, list[int]]:
+        """Token numbers by the joined words that begin there."""
+        places: defaultdict[str, list[int]] = defaultdict(list)
+        for i, chains in self.merged.items():
+            for word, _ in chains:
+                places[word].append(i)
+        return dict(places)
+
+    @cached_property
+    def by_head(self) -> dict[str, list[str]]:
+        """The text's spelled words by their first three letters."""
+        heads: defaultdict[str, list[str]] = defaultdict(list)
+        for word in self.word_places:
+            heads[word[:3]].append(word)
+        return dict(heads)
+
+    @cached_property
+    def abbreviations_by_head(self) -> dict[str, list[int]]:
+        """Abbreviations by their first three letters."""
+        return _index_at([self.words[i][:3] for i in self.abbreviations], self.abbreviations)
+
+    @cached_property
+    def abbreviations(self) -> tuple[int, ...]:
+        """Tokens of three and more letters with a full stop behind them."""
+        text, end = self.text, self.end
+        dotted = (i for i in range(len(self)) if text[end[i] : end[i] + 1] == "." and self.words[i][0] != "#")
+        return tuple(i for i in dotted if len(self.words[i]) >= 3)
+
+    def is_hyphened(self, i: int) -> bool:
+        """Whether token `i` is joined to the one before by a hyphen, at a line end or not."""
+        if self.words[i][0] == "#" or self.words[i - 1][0] == "#":
+            return False
+        glue = self.text[self.end[i - 1] : self.start[i]]
+        return (
+            bool(glue) and glue[0] in "-‐‑¬–" and (len(glue) == 1 or (glue.count("\n") == 1 and not glue[1:].strip()))
+        )
+
+    def glue(self, i: int) -> str:
+        """The characters between token `i - 1` and token `i`."""
+        return self.text[self.end[i - 1] : self.start[i]] if i else ""
+
+    def gap(self, i: int) -> int:
+        """What divides token `i - 1` from token `i` (SPACE .. BREAK)."""
+        known = self._gaps.get(i)
+        if known is None:
+            known = self._gaps[i] = self._measure_gap(i)
+        return known
+
+    def _measure_gap(self, i: int) -> int:
+        glue = self.glue(i)
+        if glue in ("", " ", "-"):
+            return SPACE
+        if _NEW_ITEM.search(glue):
+            return BREAK
+        if _FINAL.search(glue) and not self._is_abbreviation(i - 1, i, glue):
+            return STOP
+        if ":" in glue:
+            return COLON
+        if "," in glue or "(" in glue or ")" in glue or "/" in glue:
+            return COMMA
+        return LINE if "\n" in glue else SPACE
+
+    def _is_abbreviation(self, i: int, following: int, glue: str) -> bool:
+        """Whether the full stop behind token `i` marks an abbreviation or an ordinal, not the end of a sentence."""
+        if glue[0] != "." or ";" in glue:
+            return False
+        if "\n" in glue:
+            return len(self.words[i]) == 1 or self.words[i] in _ABBREVIATIONS
+        word, raw = self.words[i], self.text[self.start[following] : self.end[following]]
+        street = word.endswith(("str", "pl"))
+        return street or raw[0].islower() or word[0] == "#" or len(word) == 1 or word in _ABBREVIATIONS or word in ROMAN
+
+    def ends_clause(self, i: int) -> bool:
+        """Whether a sentence, item or finished line ends between token `i - 1` and token `i`."""
+        gap = self.gap(i)
+        if gap >= STOP:
+            return True
+        glue = self.glue(i)
+        if "\n" not in glue:
+            return False
+        line_start = self.text.rfind("\n", 0, self.end[i - 1]) + 1
+        if ":" in self.line_of(i - 1) and _HEADED_LINE.match(self.text, self.start[i]):
+            return True  # `Allergien: keine` / `Diagnosen: ...`
+        wrapped = self.end[i - 1] - line_start >= WRAPPED_LINE or self.text[self.start[i]].islower()
+        open_end = glue.lstrip()[:1] in (",", "-", "(") or self.words[i - 1] in _OPEN_ENDS or ":" in glue
+        return not (wrapped or open_end)
+
+    def line_of(self, i: int) -> str:
+        """The line token `i` stands in, up to the token."""
+        return self.text[self.text.rfind("\n", 0, self.start[i]) + 1 : self.start[i]]
+
+
+_OPEN_ENDS = word_set(
+    """auf fuer von und oder sowie mit bei der die das des dem den ein eine einer eines einem kein keine keinen
+    keiner ohne weder noch im in am an zum zur nach hinweis anhalt nachweis zeichen anzeichen verdacht nicht vater
+    mutter bruder schwester akute akuten akuter akutes chronische chronischen bekannte ausschluss"""
+)
+
+
+def _index(keys: list[str]) -> dict[str, list[int]]:
+    return _index_at(keys, range(len(keys)))
+
+
+def _index_at(keys: Sequence[str], at: Sequence[int]) -> dict[str, list[int]]:
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for key, i in zip(keys, at, strict=True):
+        places[key].append(i)
+    return dict(places)

@@ -1,0 +1,157 @@
+"""The words grounding must know by name: sides, units, denials, family, opposites, words that carry nothing.
+
+One table per idea, spelled as `clinical.text.spelling` spells (ä is ae, ß is ss, all lower case), so that a clinician
+can read and extend them. What stands here is language, not measurement: no threshold lives in this file.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def word_set(words: str) -> frozenset[str]:
+    """The words of a string, as a table is easiest to read and extend."""
+    return frozenset(words.split())
+
+
+RIGHT, LEFT, BOTH = "§r", "§l", "§b"
+"""Keys of the sides: whatever the spelling, one key (Latin: dexter, sinister)."""
+
+SIDES: dict[str, str] = {
+    **dict.fromkeys(("rechts", "re", "rechte", "rechter", "rechten", "rechtem", "rechtes", "dexter", "dextra"), RIGHT),
+    **dict.fromkeys(("dextrum", "dext", "dextri", "dextrae", "rechtsseits"), RIGHT),
+    **dict.fromkeys(("links", "li", "linke", "linker", "linken", "linkem", "linkes", "sinister", "sinistra"), LEFT),
+    **dict.fromkeys(("sinistrum", "sin", "sinistri", "sinistrae", "linksseits"), LEFT),
+    **dict.fromkeys(("beidseits", "bds", "bdsts", "beids", "bilateral", "bilat", "beiderseits"), BOTH),
+}
+SIDE_STEMS = {"rechtsseitig": RIGHT, "linksseitig": LEFT, "beidseitig": BOTH, "bilateral": BOTH, "beidseit": BOTH}
+
+UNITS: dict[str, str] = {
+    **{
+        unit: unit for unit in ("mg", "g", "kg", "ml", "l", "dl", "cm", "mm", "m", "mmol", "mol", "mval", "mbar", "kpa")
+    },
+    **{unit: unit for unit in ("mmhg", "u", "tage", "wochen", "monate", "jahre", "std", "h", "d", "min", "x", "mal")},
+    **dict.fromkeys(("µg", "μg", "mcg", "ug", "mikrogramm"), "mcg"),
+    **dict.fromkeys(("ie", "iu", "e", "einheiten"), "ie"),
+    **dict.fromkeys(("tbl", "tabl", "tablette", "tabletten", "tab"), "tbl"),
+    **dict.fromkeys(("kps", "kapsel", "kapseln", "kaps"), "kps"),
+    **dict.fromkeys(("tropfen", "trpf", "tr", "gtt"), "gtt"),
+    **dict.fromkeys(("hub", "huebe", "stoesse", "hueben"), "hub"),
+    **dict.fromkeys(("%", "prozent"), "%"),
+    **dict.fromkeys(("milligramm",), "mg"),
+    **dict.fromkeys(("gramm",), "g"),
+}
+"""Units and forms that change what a number before them says; equal spellings share a key."""
+
+TIMES: dict[str, str] = {
+    **dict.fromkeys(("taeglich", "tgl", "tag", "pd"), "§daily"),
+    **dict.fromkeys(("woechentlich", "wtl", "woche"), "§weekly"),
+    **dict.fromkeys(("monatlich", "mtl"), "§monthly"),
+    **dict.fromkeys(("morgens", "frueh"), "§morning"),
+    **dict.fromkeys(("mittags",), "§noon"),
+    **dict.fromkeys(("abends",), "§evening"),
+    **dict.fromkeys(("nachts",), "§night"),
+}
+
+OPPOSITE_STEMS: tuple[str, ...] = (
+    "akut", "chronisch", "proximal", "distal", "medial", "lateral", "ventral", "dorsal", "kranial", "kaudal",
+    "anterior", "posterior", "superior", "inferior", "benign", "malign", "primaer", "sekundaer", "positiv", "negativ",
+    "systolisch", "diastolisch", "hypo", "hyper", "leichtgradig", "mittelgradig", "hochgradig", "schwer", "leicht",
+    "praeoperativ", "postoperativ", "instabil", "stabil", "ober", "unter", "inner", "aeusser", "vorder", "hinter",
+    "absetz", "abgesetz", "pausier", "paus", "steiger", "reduzier", "erhoeh", "fortfuehr", "weiterfuehr", "stopp",
+)  # fmt: skip
+"""Stems whose word turns the meaning round: one that the text does not say is an invention by itself."""
+
+_OPPOSITE = re.compile(
+    r"(?:" + "|".join(OPPOSITE_STEMS) + r")(?:e[nmrs]?|s|er[ensm]*|ig(?:e[nmrs]?)?|en|ung|t|iert|ieren)?"
+)
+
+NEGATIONS = frozenset(
+    ("nicht", "kein", "keine", "keinen", "keinem", "keiner", "keines", "keinerlei", "ohne", "weder", "nie", "niemals")
+) | frozenset(("ausschluss", "ausgeschlossen", "verneint", "negiert"))
+
+STAGE_WORDS = word_set(
+    """grad grades gradig grade stadium stadien stad typ nyha ccs asa klasse stufe fontaine child pugh phase uicc figo
+    gold killip rutherford weber stanford debakey hepatitis vitamin faktor gustilo forrest mallampati dig gruppe"""
+)
+"""What a Roman number or a single letter behind it makes a grade, a type or a stage."""
+
+ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "x": "10"}
+
+FUNCTION_WORDS = word_set(
+    """der die das des dem den ein eine einer eines einem einen und oder sowie bzw im in am an auf aus bei beim mit
+    nach seit von vom zu zum zur fuer ueber unter um durch als wie auch noch mehr sehr ist sind war wird wurde z n
+    v a zustand verdacht st p status post sowie d o g s c i m e"""
+)
+"""Words that carry nothing by themselves: neither evidence nor invention."""
+
+QUALIFIERS: dict[str, str] = {
+    **dict.fromkeys(("z", "zustand", "st", "status"), "zustand"),
+    **dict.fromkeys(("n", "nach", "p", "post"), "nach"),
+    **dict.fromkeys(("v", "verdacht"), "verdacht"),
+    **dict.fromkeys(("a", "auf"), "auf"),
+}
+"""`Z. n.`, `St. p.`, `Zustand nach`; `V. a.`, `Verdacht auf`: one key for all spellings."""
+QUALIFYING = frozenset(("zustand", "verdacht"))
+"""What was once or may be is not what is: a value may not put these before a thing by itself."""
+
+CONNECTORS = word_set("""und oder sowie mit bei nach ohne bzw wegen u unter trotz durch gegen aber sondern""")
+"""Words behind which another thing begins: what stands on both sides is not one thing."""
+
+TITLES = word_set(
+    """dr med prof pd univ habil dent phil mult dipl mag doz priv oa oae cha ra ass rer nat h c msc bsc mba fmh"""
+)
+SALUTATIONS = word_set("herr herrn frau hr fr hrn")
+
+DENIALS = frozenset(w for w in NEGATIONS if w.startswith("kein")) | frozenset(
+    ("ohne", "weder", "fehlend", "fehlende", "fehlender", "fehlendem", "fehlenden", "niemals", "nie")
+)
+"""Before a thing, they deny it up to the end of the sentence or a stopper."""
+
+EXCLUSIONS = word_set("ausschluss ausgeschlossen ausgeschlossene verneint negiert ausschlussdiagnose")
+SPOUSE_VERBS = word_set("an mit hat hatte leidet litt erkrankt erkrankte verstarb verstorben bekam")
+ABOUT = word_set("fuer bezueglich bzgl hinsichtlich betreffend auf anamnese")
+CUE_NOUNS = word_set(
+    """hinweis hinweise anhalt anhaltspunkt anhaltspunkte nachweis anzeichen zeichen verdacht evidenz korrelat"""
+)
+STOPPERS = word_set(
+    """aber jedoch sondern allerdings dagegen hingegen dafuer lediglich bei nach mit unter trotz wegen seit bekannt"""
+) | frozenset(("bekannte", "bekannter", "bekanntem", "bekannten", "zustand", "z", "v", "st", "sonst", "ausser"))
+DENYING_VERBS = word_set(
+    """nachweisbar nachgewiesen nachweisen vorhanden bekannt bestaetigt bestaetigen erkennbar gefunden festgestellt
+    vor vorliegend gesichert objektiviert objektivierbar abgrenzbar ersichtlich gegeben sichtbar"""
+)
+DENIED_AFTER = word_set(
+    """ausgeschlossen verneint negiert entfaellt nein fehlt fehlen fehlend negativ widerlegt auszuschliessen
+    ausschliessen ausschluss ausschliessbar verworfen unwahrscheinlich"""
+)
+
+RELATIVES = word_set(
+    """vater mutter bruder schwester eltern geschwister sohn tochter onkel tante grossvater grossmutter oma opa
+    cousin cousine neffe nichte vaters mutters bruders sohnes onkels grosseltern grossvaters grossmutters
+    zwillingsbruder zwillingsschwester halbbruder halbschwester verwandte verwandten verwandter brueder schwestern
+    soehne toechter urgrossvater urgrossmutter vaeter muetter kindsvater grossonkel grosstante familie angehoerige
+    angehoerigen vaeterlicherseits muetterlicherseits familienanamnese familienanamnestisch fa famanamnese
+    hereditaet enkel enkelin schwiegermutter schwiegervater schwager heredo"""
+)
+SPOUSES = word_set("""ehemann ehefrau partner partnerin gatte gattin lebensgefaehrte lebensgefaehrtin frau mann""")
+FAMILIAL = ("familiaer", "hereditaer", "erblich")
+"""A familial disease is the patient's only where the value says so too."""
+
+REPORTING = word_set(
+    """berichtet berichten gibt geben sagt meint schildert informiert brachte bringt begleitet wuenscht von"""
+)
+SELF = word_set("patient patientin patienten selbst eigenanamnese pat")
+
+
+def side_of(word: str) -> str | None:
+    """The key of the side a spelled word names, or None."""
+    found = SIDES.get(word)
+    if found is None and len(word) > 7:
+        found = next((side for stem, side in SIDE_STEMS.items() if word.startswith(stem)), None)
+    return found
+
+
+def is_opposite(word: str) -> bool:
+    """Whether the word is one of a pair that turn each other round."""
+    return _OPPOSITE.fullmatch(word) is not None

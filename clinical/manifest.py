@@ -1,0 +1,102 @@
+"""The manifest of an artifact: what it is, what it was made from, and the checksum of each of its files.
+
+It is written last, so its existence means that the build finished (rule 6 of the house). A reader refuses another
+schema version and any file that is not, byte for byte, the one that was written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from clinical.errors import ArtifactMismatch, ArtifactMissing
+
+SCHEMA: Final = 1
+FILE: Final = "manifest.json"
+REMEDY: Final = "build it again: python -m catalog_build build SOURCE --out DIR"
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Calibrated probability from which a code is `high`, and from which it is `medium`."""
+
+    high: float
+    medium: float
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """`sources` and `files`: SHA-256 by name; `holdout`: the fold left out for measuring, None in a normal build."""
+
+    year: int
+    codes: int
+    terminal_codes: int
+    synonyms: int
+    wordings: int
+    encoder: str
+    thresholds: Thresholds
+    built_at: str  # ISO 8601, UTC
+    holdout: int | None = None
+    missing: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+    checks: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    system: str = "ICD-10-GM"
+    schema: int = SCHEMA
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the manifest as written: names this artifact in every result that was measured on it."""
+        return hashlib.sha256(self._bytes()).hexdigest()
+
+    def _bytes(self) -> bytes:
+        return orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+
+    def save(self, folder: Path) -> None:
+        """Write it as the artifact's last file."""
+        (folder / FILE).write_bytes(self._bytes())
+
+    @classmethod
+    def load(cls, folder: Path) -> Manifest:
+        """Raises ArtifactMissing where there is none, ArtifactMismatch for another schema or a damaged file."""
+        try:
+            tree = orjson.loads((folder / FILE).read_bytes())
+        except (FileNotFoundError, NotADirectoryError):
+            raise ArtifactMissing(f"there is no finished artifact in {folder}", FILE, REMEDY) from None
+        except orjson.JSONDecodeError:
+            raise ArtifactMismatch(f"{FILE} in {folder} is not JSON", "an artifact", REMEDY) from None
+        if not isinstance(tree, dict) or tree.get("schema") != SCHEMA:
+            found = tree.get("schema") if isinstance(tree, dict) else None
+            raise ArtifactMismatch(f"the artifact in {folder} has schema {found}", f"schema {SCHEMA}", REMEDY)
+        try:
+            tree = {each.name: tree[each.name] for each in fields(cls)}
+            return cls(**tree | {"thresholds": Thresholds(**tree["thresholds"]), "missing": tuple(tree["missing"])})
+        except (KeyError, TypeError):
+            raise ArtifactMismatch(f"{FILE} in {folder} lacks fields", "an artifact", REMEDY) from None
+
+    def verify(self, folder: Path) -> None:
+        """Raises ArtifactMismatch naming the first file that is missing, changed or cut off."""
+        for name, expected in self.files.items():
+            path = folder / name
+            if not path.is_file():
+                raise ArtifactMismatch(f"{name} is missing in {folder}", "all files of the build", REMEDY)
+            if checksum(path) != expected:
+                raise ArtifactMismatch(f"{name} in {folder} is changed or cut off", "the file as built", REMEDY)
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def checksums(folder: Path) -> dict[str, str]:
+    """SHA-256 of every file below a folder but the manifest and the HTML of the checks, by relative path."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    names = {path: path.relative_to(folder).as_posix() for path in files}
+    return {name: checksum(path) for path, name in names.items() if name != FILE and not name.startswith("checks/")}

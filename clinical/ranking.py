@@ -1,0 +1,84 @@
+"""From the columns of candidates to calibrated probabilities: a small network that ranks the list as a whole.
+
+Several networks of two hidden layers, trained listwise (Cao et al. 2007, ListNet: cross entropy of the softmax over
+the candidates of one query) and averaged. One more logit stands for "none of these", so that a text that is no
+diagnosis is not pressed into one. The softmax is calibrated by isotonic regression on queries that the networks have
+not seen. Training is in `catalog_build.fusion`; here are a few matrix products in numpy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from clinical.encoder import Vectors, map_tensors, write_tensors
+from clinical.errors import ArtifactMismatch
+from clinical.features import COLUMNS, RELATIVE, Candidates
+
+FORMAT: Final = "befund-ranker-1"
+WIDTH: Final = len(COLUMNS) + RELATIVE
+
+NONE_COLUMNS: Final = ("similarity", "alignment", "query_covered_by_all", "query_words", "letters_bm25")
+"""The "none of these" logit is linear in the best values of these columns over the list, and a constant."""
+
+
+def summary(columns: Vectors) -> Vectors:
+    """The inputs of the "none of these" logit: shape (len(NONE_COLUMNS) + 1,)."""
+    best = [columns[:, COLUMNS.index(name)].max() for name in NONE_COLUMNS]
+    return np.array([*best, 1.0], dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """Networks k = 1..K over columns of width F: hidden sizes H and G; arrays are float32."""
+
+    mean: Vectors  # (F,)
+    scale: Vectors  # (F,) one over the standard deviation
+    first: Vectors  # (F, K * H)
+    first_bias: Vectors  # (K * H,)
+    second: Vectors  # (K, H, G)
+    second_bias: Vectors  # (K, 1, G)
+    last: Vectors  # (K, G, 1)
+    none: Vectors  # (len(NONE_COLUMNS) + 1,)
+    raw: Vectors  # (points,) softmax values, ascending, and what they mean:
+    calibrated: Vectors  # (points,) observed share of right codes
+
+    def logits(self, columns: Vectors) -> Vectors:
+        """One logit per candidate, the mean over the networks: shape (c,)."""
+        hidden = np.maximum((columns - self.mean) * self.scale @ self.first + self.first_bias, 0)
+        networks, width, _ = self.second.shape
+        hidden = hidden.reshape(len(columns), networks, width).transpose(1, 0, 2)
+        hidden = np.maximum(hidden @ self.second + self.second_bias, 0)
+        logits: Vectors = (hidden @ self.last)[:, :, 0].mean(axis=0)
+        return logits
+
+    def softmax(self, columns: Vectors) -> Vectors:
+        """Share of each candidate, with the none logit in the sum: shape (c,)."""
+        logits = self.logits(columns)
+        none = float(summary(columns) @ self.none)
+        top = max(float(logits.max()), none)
+        powers = np.exp(logits - top)
+        shares: Vectors = powers / (powers.sum() + np.exp(none - top))
+        return shares
+
+    def probabilities(self, found: Candidates) -> tuple[Vectors, Vectors]:
+        """(calibrated probability, raw share) of each candidate; order by the raw share, which has no plateaus."""
+        share = self.softmax(found.columns)
+        return np.interp(share, self.raw, self.calibrated).astype(np.float32), share
+
+    def save(self, path: Path) -> None:
+        """Write one safetensors file."""
+        arrays = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        write_tensors(path, arrays, {"format": FORMAT, "columns": ",".join(COLUMNS)})
+
+    @classmethod
+    def load(cls, path: Path) -> Ranker:
+        """Read what `save` wrote. Raises ArtifactMismatch when it was trained on other columns."""
+        arrays, metadata = map_tensors(path)
+        if metadata.get("format") != FORMAT or metadata.get("columns") != ",".join(COLUMNS):
+            remedy = "train it again: python -m catalog_build train SOURCE --out FOLDER"
+            raise ArtifactMismatch(f"{path.name} was trained on other columns", ", ".join(COLUMNS), remedy)
+        return cls(**{name: np.array(array) for name, array in arrays.items()})

@@ -1,0 +1,166 @@
+"""Tier 3: the model researches the catalog with two tools in a bounded loop, then recommends.
+
+The loop ends when the model says so, when a round asks for nothing new, or at its Bounds; the recommendation is asked
+for in any case, with what has been found by then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from clinical import coding_rules
+from clinical.candidates import PER_FINDING, Case, Offer
+from clinical.catalog import Code
+from clinical.contract import ResultEvent
+from clinical.errors import ModelMalformed, ModelTimeout
+from clinical.llm import LanguageModel, Limits, Message, ask
+from clinical.prompts import (
+    OPENS_MAX,
+    SEARCHES_MAX,
+    Recommendation,
+    Step,
+    bound_to,
+    recommendation_question,
+    step_answered,
+    step_question,
+)
+from clinical.tier_smart import NOTHING_FOUND, entries, proposals, summary
+
+if TYPE_CHECKING:
+    from clinical.search import SearchIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How far research may go before the recommendation is asked for."""
+
+    rounds: int = 6
+    seconds: float = 60.0
+
+
+BOUNDS = Bounds()
+STEP_LIMITS = Limits(max_tokens=700, timeout_s=25)
+RECOMMENDATION_LIMITS = Limits(max_tokens=2_500, timeout_s=25)
+
+NOTES_SHOWN = 10
+CHILDREN_SHOWN = 16
+NEIGHBOURS_SHOWN = 6
+NOTE_CHARS = 160
+QUERY_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What research has on its desk: the case with all codes shown so far, what was asked, what was opened."""
+
+    case: Case
+    asked: frozenset[str] = frozenset()
+    opened: tuple[dict[str, Any], ...] = field(default=())
+
+
+async def research(
+    model: LanguageModel, index: SearchIndex, case: Case, details: bool, bounds: Bounds = BOUNDS
+) -> ResultEvent:
+    """Tier 3's answer. Raises a LanguageModelError when the recommendation itself cannot be had."""
+    if not case.findings:
+        return ResultEvent(summary=NOTHING_FOUND, codes=())
+    desk = await _look_around(model, index, case, bounds)
+    case = desk.case
+    if not case.offers:
+        return ResultEvent(summary=NOTHING_FOUND, codes=())
+    findings = [finding.payload() for finding in case.findings]
+    offers = [offer.payload() for offer in case.offers.values()]
+    question = recommendation_question(case.text, findings, offers, desk.opened)
+    schema = bound_to(Recommendation, case.offers, len(case.findings))
+    answer = await ask(model, question, Recommendation, RECOMMENDATION_LIMITS, schema)
+    outcome = coding_rules.apply(index.catalog, case, proposals(case, answer.value))
+    return ResultEvent(summary=summary(answer.value, outcome), codes=entries(outcome, details))
+
+
+async def _look_around(model: LanguageModel, index: SearchIndex, case: Case, bounds: Bounds) -> Desk:
+    """The bounded loop. A round that fails or takes too long ends it: what has been found still counts."""
+    desk, deadline = Desk(case), time.monotonic() + bounds.seconds
+    findings = [finding.payload() for finding in case.findings]
+    talk: list[Message] = list(step_question(case.text, findings, [offer.payload() for offer in case.offers.values()]))
+    for rounds_left in range(bounds.rounds - 1, -1, -1):
+        left = deadline - time.monotonic()
+        if left <= 0:
+            break
+        try:
+            limits = replace(STEP_LIMITS, timeout_s=min(STEP_LIMITS.timeout_s, left))
+            step = (await ask(model, talk, Step, limits)).value
+        except (ModelTimeout, ModelMalformed):
+            break
+        before = desk.asked
+        desk, results = await asyncio.to_thread(_round, index, desk, step)
+        if step.done or desk.asked == before:
+            break
+        talk += step_answered(step, results, rounds_left)
+    return desk
+
+
+def _round(index: SearchIndex, desk: Desk, step: Step) -> tuple[Desk, list[dict[str, Any]]]:
+    """Do what the model asked for in one round; nothing is looked up twice."""
+    results: list[dict[str, Any]] = []
+    for query in _fresh(step.searches[:SEARCHES_MAX], desk.asked):
+        desk, result = _searched(index, desk, query)
+        results.append(result)
+    for name in _fresh(step.open[:OPENS_MAX], desk.asked):
+        desk, result = _opened(index, desk, name)
+        results.append(result)
+    return desk, results
+
+
+def _fresh(wishes: Iterable[str], asked: frozenset[str]) -> list[str]:
+    cleaned = (" ".join(wish.split())[:QUERY_CHARS] for wish in wishes)
+    return [wish for wish in dict.fromkeys(cleaned) if wish and wish not in asked]
+
+
+def _searched(index: SearchIndex, desk: Desk, query: str) -> tuple[Desk, dict[str, Any]]:
+    """Tool `search`: the best codes for a phrase, without those the case bars."""
+    hits = index.search(query, PER_FINDING)
+    offers = [Offer(code, hit.probability, hit.text) for hit in hits if (code := index.catalog.get(hit.code))]
+    desk = _shown(desk, query, offers)
+    codes = [desk.case.offers[o.code.code].payload() for o in offers if o.code.code in desk.case.offers]
+    return desk, {"search": query, "codes": codes}
+
+
+def _opened(index: SearchIndex, desk: Desk, name: str) -> tuple[Desk, dict[str, Any]]:
+    """Tool `open`: a code with its notes, the exclusions of the codes above it, its children and neighbours."""
+    catalog = index.catalog
+    code = catalog.get(catalog.parse(name) or "")
+    if code is None:
+        return replace(desk, asked=desk.asked | {name}), {"open": name[:12], "error": "Diesen Kode gibt es nicht."}
+    if code.code in desk.case.barred:
+        refusal = {"open": code.code, "error": "Der Text schließt diese Krankheit aus oder führt sie als vergangen."}
+        return replace(desk, asked=desk.asked | {name}), refusal
+    children = catalog.children(code.code)[:CHILDREN_SHOWN]
+    neighbours = catalog.neighbours(code.code, NEIGHBOURS_SHOWN)
+    desk = _shown(desk, name, [Offer(shown) for shown in (code, *children, *neighbours)])
+    result = {
+        "open": code.code,
+        "title": code.title,
+        "terminal": code.terminal,
+        "exclusions": _notes(coding_rules.exclusion_notes(catalog, code)),
+        "notes": _notes(note for note in code.notes if note.kind in ("inclusion", "coding-hint", "definition", "note")),
+        "children": _titles(children, desk.case),
+        "neighbours": _titles(neighbours, desk.case),
+    }
+    return replace(desk, opened=(*desk.opened, result)), result
+
+
+def _shown(desk: Desk, asked: str, offers: Sequence[Offer]) -> Desk:
+    return replace(desk, case=desk.case.with_offers(offers), asked=desk.asked | {asked})
+
+
+def _notes(notes: Iterable[Any]) -> list[str]:
+    shown = (f"{note.text[:NOTE_CHARS]} {' '.join(note.references)}".strip() for note in notes)
+    return list(shown)[:NOTES_SHOWN]
+
+
+def _titles(codes: Iterable[Code], case: Case) -> dict[str, str]:
+    return {code.code: code.title for code in codes if code.code in case.offers}

@@ -1,0 +1,72 @@
+"""Tier 2: the model names the findings, the catalog is searched for each, the model selects from what was found."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from clinical import coding_rules
+from clinical.candidates import Case, build_case
+from clinical.catalog import Catalog
+from clinical.coding_rules import Outcome, Proposal
+from clinical.contract import PartialEvent
+from clinical.llm import LanguageModel, Limits, ask
+from clinical.prompts import CODES_MAX, Findings, Selection, bound_to, findings_question, selection_question
+
+if TYPE_CHECKING:
+    from clinical.search import SearchIndex
+
+FINDINGS_LIMITS = Limits(max_tokens=1_500, timeout_s=20)
+SELECTION_LIMITS = Limits(max_tokens=2_000, timeout_s=25)
+"""Tiers 2 and 3 share the first call and then run side by side: 20 + 60 + 25 s stay under the 120 s a client waits."""
+
+NOTHING_FOUND = "Im Text wurde keine kodierbare Diagnose erkannt."
+NOTHING_LEFT = "Kein Kode erfüllt die Vorgaben; bitte den Text prüfen."
+SUMMARY_MAX = 1_200
+REASONING_MAX = 400
+
+
+async def understand(model: LanguageModel, index: SearchIndex, text: str) -> Case:
+    """The findings of the text and the codes on offer for them. One model call; the search runs in a thread."""
+    answer = await ask(model, findings_question(text), Findings, FINDINGS_LIMITS)
+    return await asyncio.to_thread(build_case, index, text, answer.value.findings)
+
+
+async def select(model: LanguageModel, catalog: Catalog, case: Case, details: bool) -> PartialEvent:
+    """Tier 2's answer. Without a single candidate no model is asked."""
+    if not case.offers:
+        return PartialEvent(layer=2, summary=NOTHING_FOUND, codes=())
+    findings = [finding.payload() for finding in case.findings]
+    question = selection_question(case.text, findings, [offer.payload() for offer in case.offers.values()])
+    schema = bound_to(Selection, case.offers, len(case.findings))
+    answer = await ask(model, question, Selection, SELECTION_LIMITS, schema)
+    outcome = coding_rules.apply(catalog, case, proposals(case, answer.value))
+    return PartialEvent(layer=2, summary=summary(answer.value, outcome), codes=entries(outcome, details))
+
+
+def proposals(case: Case, selection: Selection) -> tuple[Proposal, ...]:
+    """What the model chose, as far as it was shown it; the rest is dropped."""
+    chosen = []
+    for choice in selection.codes[:CODES_MAX]:
+        offer, finding = case.offers.get(choice.code), case.finding(choice.finding)
+        if offer is not None and finding is not None:
+            reasoning = one_line(choice.reasoning)[:REASONING_MAX]
+            chosen.append(Proposal(offer, finding, choice.confidence, reasoning))
+    return tuple(chosen)
+
+
+def entries(outcome: Outcome, details: bool) -> tuple:  # type: ignore[type-arg]
+    """The entries of an event, best first."""
+    return tuple(item.entry(details) for item in outcome.proposals)
+
+
+def summary(selection: Selection, outcome: Outcome) -> str:
+    """The model's summary and what the rules removed; a tier left with no code says so instead."""
+    words: Sequence[str] = (one_line(selection.summary),) if outcome.proposals else (NOTHING_LEFT,)
+    return " ".join(word for word in (*words, *outcome.removed) if word)[:SUMMARY_MAX]
+
+
+def one_line(text: str) -> str:
+    """Model words as they may be shown: one line, no control characters."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
