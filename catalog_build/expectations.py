@@ -1,0 +1,207 @@
+"""What must hold of the tables before anything is built from them: one list of conditions, two runners.
+
+With Great Expectations installed (extra `quality`) it runs them and writes its data docs (HTML); without it the
+same conditions run in plain Python and no docs are written. A failed fatal condition stops the build.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import orjson
+
+from catalog_build.bfarm import Source, Synonym
+from catalog_build.synonyms import NEVER_HELD_OUT
+from clinical.catalog import CODE_PATTERN
+from clinical.errors import ArtifactMismatch, ArtifactMissing, CheckFailed
+
+EXAMPLES: Final = 5
+DRIFT: Final = 0.02  # a new year changes far less than 2 % of the codes; a cut-off file changes more
+
+Rule = Literal["matches", "unique", "filled", "true", "within"]
+Table = dict[str, list[Any]]  # column name -> values; the first column names the row in examples
+
+
+@dataclass(frozen=True)
+class Condition:
+    """`column` of `table` obeys `rule`; one that is not `fatal` is reported and stops nothing."""
+
+    name: str
+    sentence: str
+    table: str
+    column: str
+    rule: Rule
+    fatal: bool = True
+
+
+CONDITIONS: Final = (
+    Condition("code-pattern", "a code is a letter, two digits, and up to two behind a dot", "codes", "code", "matches"),
+    Condition("code-unique", "a code comes once and so has exactly one title", "codes", "code", "unique"),
+    Condition("title-present", "every code has a title", "codes", "title", "filled"),
+    Condition("parent-exists", "the parent of every code is in the catalog", "codes", "parent_exists", "true"),
+    Condition("terminal-fits", "a code is terminal exactly when nothing is below it", "codes", "terminal_fits", "true"),
+    Condition("terminal-usable", "a terminal code may be used by §295 or §301", "codes", "usable", "true"),
+    Condition("text-present", "every wording has a text", "texts", "text", "filled"),
+    Condition("synonym-lives", "every synonym is coded with terminal codes of the catalog", "texts", "lives", "true"),
+    Condition("one-code", "a wording stands under one terminal code only", "texts", "one_code", "true", fatal=False),
+    Condition("counts-stable", "no count differs by more than 2 % from before", "counts", "change", "within"),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a condition did: rows examined, rows against it, and some of these."""
+
+    name: str
+    holds: bool
+    fatal: bool
+    examined: int
+    against: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """All results; `engine` says who ran them, `docs` whether the HTML was written."""
+
+    engine: str
+    docs: bool
+    results: tuple[Result, ...]
+
+    def summary(self) -> dict[str, Any]:
+        """The report as plain JSON values, for the manifest."""
+        return asdict(self)
+
+
+def check(
+    source: Source,
+    texts: Sequence[Synonym],
+    docs: Path | None = None,
+    previous: Mapping[str, int] | None = None,
+    engine: Literal["great_expectations", "plain"] | None = None,
+) -> Report:
+    """Run every condition; write Great Expectations' data docs into the folder `docs` where one is named.
+
+    `previous`: counts of the artifact before (`previous_counts`); without it the counts are not compared.
+    `engine`: None takes Great Expectations where it is installed. Raises CheckFailed for the first fatal condition
+    that does not hold, naming it with examples; the docs are written all the same.
+    """
+    tables = {"codes": _codes(source), "texts": _texts(source, texts)}
+    if previous is not None:
+        tables["counts"] = _counts(source, previous)
+    if engine == "plain" or (engine is None and not quality_installed()):
+        report = Report("plain", False, tuple(_plain(tables)))
+    else:
+        from catalog_build.data_docs import run
+
+        report = Report("great_expectations", docs is not None, tuple(run(tables, docs)))
+    _stop_on_failure(report)
+    return report
+
+
+def quality_installed() -> bool:
+    """Whether Great Expectations and pandas are there."""
+    return all(importlib.util.find_spec(name) for name in ("great_expectations", "pandas"))
+
+
+def counts(source: Source) -> dict[str, int]:
+    """The counts that the manifest carries and a later build compares with."""
+    return {
+        "codes": len(source.catalog),
+        "terminal_codes": sum(code.terminal for code in source.catalog),
+        "synonyms": len(source.synonyms),
+    }
+
+
+def previous_counts(folder: Path) -> dict[str, int]:
+    """The counts in an artifact's manifest. Raises ArtifactMissing or ArtifactMismatch."""
+    remedy = "name the folder of a finished artifact"
+    try:
+        manifest = orjson.loads((folder / "manifest.json").read_bytes())
+        return {name: int(manifest[name]) for name in ("codes", "terminal_codes", "synonyms")}
+    except FileNotFoundError:
+        raise ArtifactMissing(f"there is no manifest.json in {folder}", "an artifact", remedy) from None
+    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
+        raise ArtifactMismatch(f"manifest.json in {folder} has no counts", "an artifact", remedy) from None
+
+
+def _codes(source: Source) -> Table:
+    catalog = source.catalog
+    return {
+        "code": [code.code for code in catalog],
+        "title": [code.title or None for code in catalog],
+        "parent_exists": [code.parent is None or code.parent in catalog for code in catalog],
+        "terminal_fits": [code.terminal != bool(catalog.children(code.code)) for code in catalog],
+        "usable": [not code.terminal or (code.use_295, code.use_301) != ("V", "V") for code in catalog],
+    }
+
+
+def _texts(source: Source, texts: Sequence[Synonym]) -> Table:
+    terminal = {code.code for code in source.catalog if code.terminal}
+    by_text: dict[str, set[str]] = defaultdict(set)
+    for text in texts:
+        if text.code in terminal:
+            by_text[text.text].add(text.code)
+
+    def lives(text: Synonym) -> bool:
+        if text.source in NEVER_HELD_OUT:
+            return text.code in source.catalog
+        return text.code in terminal and all(code in terminal for code in text.secondary)
+
+    return {
+        "text": [text.text or None for text in texts],
+        "code": [text.code for text in texts],
+        "lives": [lives(text) for text in texts],
+        "one_code": [len(by_text[text.text]) <= 1 for text in texts],
+    }
+
+
+def _counts(source: Source, previous: Mapping[str, int]) -> Table:
+    now = counts(source)
+    names = [name for name in now if name in previous]
+    return {
+        "name": names,
+        "now": [now[name] for name in names],
+        "before": [previous[name] for name in names],
+        "change": [now[name] / previous[name] - 1 if previous[name] else float(now[name]) for name in names],
+    }
+
+
+def _plain(tables: Mapping[str, Table]) -> Iterator[Result]:
+    for condition in CONDITIONS:
+        if (table := tables.get(condition.table)) is None:
+            continue
+        values, names = table[condition.column], next(iter(table.values()))
+        against = [name for name, holds in zip(names, _holds(condition.rule, values), strict=True) if not holds]
+        examples = tuple(str(name) for name in against[:EXAMPLES])
+        yield Result(condition.name, not against, condition.fatal, len(values), len(against), examples)
+
+
+def _holds(rule: Rule, values: list[Any]) -> list[bool]:
+    if rule == "matches":
+        return [re.fullmatch(CODE_PATTERN, value) is not None for value in values]
+    if rule == "unique":
+        often = Counter(values)
+        return [often[value] == 1 for value in values]
+    if rule == "filled":
+        return [value is not None for value in values]
+    if rule == "within":
+        return [abs(value) <= DRIFT for value in values]
+    return [bool(value) for value in values]
+
+
+def _stop_on_failure(report: Report) -> None:
+    failed = [result for result in report.results if result.fatal and not result.holds]
+    if not failed:
+        return
+    first = failed[0]
+    sentence = next(condition.sentence for condition in CONDITIONS if condition.name == first.name)
+    others = f" (and {', '.join(result.name for result in failed[1:])} fails too)" if failed[1:] else ""
+    found = f"check {first.name} fails for {first.against} of {first.examined}: {'; '.join(first.examples)}{others}"
+    raise CheckFailed(found, f"that {sentence}", "correct the source files and build again")

@@ -1,0 +1,201 @@
+"""From a source to a finished artifact: read, check, train or take the weights, index, save, rename into place."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from catalog_build.bfarm import Source, Synonym, read_source
+from catalog_build.expectations import check, counts, previous_counts
+from catalog_build.options import BuildOptions
+from catalog_build.own import own_texts, references, replacements
+from catalog_build.pairs import with_pairs
+from catalog_build.synonyms import FOLDS, all_texts, fold_of
+from catalog_build.thresholds import choose, load_thresholds, save_thresholds
+from clinical.encoder import Encoder, StaticEncoder, TransformerEncoder
+from clinical.errors import SettingError
+from clinical.expansion import Expansion
+from clinical.manifest import Manifest, Thresholds
+from clinical.ranking import Ranker
+from clinical.search import SearchIndex, traits_of
+from clinical.wordings import Wordings
+
+WEIGHTS: Final = Path(__file__).parent / "weights"
+"""The shipped weights: encoder.safetensors, ranker.safetensors, thresholds.json (made by `train`)."""
+FEWEST_QUERIES: Final = 20
+"""Held-out synonyms below which nothing can be learnt about ranking."""
+CALIBRATION: Final = 2
+"""Folds that encoder and index do not see while the ranking model is trained: about 8,500 queries."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What training gives and a build takes: `outcome` is how the thresholds did on queries nobody had seen."""
+
+    encoder: Encoder
+    ranker: Ranker
+    thresholds: Thresholds
+    outcome: dict[str, Any]
+
+    def save(self, folder: Path) -> None:
+        """Write the three files of the shipped weights; only a static encoder can be shipped."""
+        assert isinstance(self.encoder, StaticEncoder)  # noqa: S101 - train makes no other
+        folder.mkdir(parents=True, exist_ok=True)
+        self.encoder.save(folder / "encoder.safetensors")
+        self.ranker.save(folder / "ranker.safetensors")
+        save_thresholds(self.thresholds, self.outcome, folder / "thresholds.json")
+        for path in folder.iterdir():
+            path.chmod(0o644)
+
+    @classmethod
+    def load(cls, folder: Path = WEIGHTS) -> Weights:
+        """The shipped weights, or those that `train` wrote elsewhere."""
+        thresholds, outcome = load_thresholds(folder / "thresholds.json")
+        encoder = StaticEncoder.load(folder / "encoder.safetensors")
+        return cls(encoder, Ranker.load(folder / "ranker.safetensors"), thresholds, outcome)
+
+
+def build_artifact(source_path: Path, out: Path, options: BuildOptions) -> Manifest:
+    """Build beside `out` and rename into place: a failed or killed build leaves what was there untouched.
+
+    Raises SourceError, CheckFailed or SettingError.
+    """
+    source = read_source(source_path)
+    texts = all_texts(source)
+    out = _restored(out.resolve())
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
+        made = Path(folder) / "artifact"
+        made.mkdir()
+        before = previous_counts(options.previous) if options.previous else None
+        report = check(source, texts, docs=made / "checks", previous=before)
+        texts = texts if options.official_only else texts + own_texts(source, texts, options.holdout)
+        kept = [text for text in texts if options.holdout is None or fold_of(text) != options.holdout]
+        weights = _weights(source, texts, options)
+        wordings = index_wordings(source, kept, weights.encoder)
+        manifest = _manifest(source, weights, len(wordings), options, report.summary())
+        catalog = with_pairs(source.catalog, (text for text in kept if text.secondary))
+        expansion = Expansion.of(replacements(references(source, options.holdout)))
+        SearchIndex(catalog, wordings, weights.encoder, weights.ranker, manifest, expansion).save(made)
+        _replace(made, out)
+    return Manifest.load(out)
+
+
+def _manifest(
+    source: Source, weights: Weights, wordings: int, options: BuildOptions, checks: dict[str, Any]
+) -> Manifest:
+    now = counts(source)
+    return Manifest(
+        year=source.year,
+        codes=now["codes"],
+        terminal_codes=now["terminal_codes"],
+        synonyms=now["synonyms"],
+        wordings=wordings,
+        encoder=weights.encoder.name,
+        thresholds=weights.thresholds,
+        built_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        holdout=options.holdout,
+        missing=source.missing,
+        sources=source.files,
+        checks=checks,
+    )
+
+
+def index_wordings(source: Source, texts: Sequence[Synonym], encoder: Encoder) -> Wordings:
+    """The wordings of the texts, in the order of the catalog."""
+    number = source.catalog.number
+    ordered = sorted(texts, key=lambda text: (number(text.code), text.source != "title"))
+    return Wordings.build(
+        [text.text for text in ordered],
+        [number(text.code) for text in ordered],
+        [text.source == "title" for text in ordered],
+        encoder,
+    )
+
+
+def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None) -> Weights:
+    """Encoder and ranking model from these texts, never from the fold `holdout`.
+
+    Two encoders are trained: one that has not seen the calibration folds, for the ranking model to learn on what is
+    new to encoder and index; then the one to keep, from all texts but the held-out fold.
+    """
+    from catalog_build.training import Lesson, train_encoder
+
+    known = references(source, holdout)
+    unseen = calibration_folds(holdout)
+
+    def encoder_of(without: set[int | None]) -> StaticEncoder:
+        kept = [text for text in texts if fold_of(text) is None or fold_of(text) not in without]
+        return train_encoder(Lesson([text.text for text in kept], [text.code for text in kept], known))
+
+    first = encoder_of({*unseen, holdout})
+    ranker, thresholds, outcome = _fit(source, texts, first, holdout)
+    return Weights(encoder_of({holdout}), ranker, thresholds, outcome)
+
+
+def calibration_folds(holdout: int | None) -> tuple[int, ...]:
+    """The folds behind the held-out one; 1 and 2 where none is held out, so that fold 0 stays comparable."""
+    return tuple(((holdout or 0) + step) % FOLDS for step in range(1, CALIBRATION + 1))
+
+
+def _weights(source: Source, texts: Sequence[Synonym], options: BuildOptions) -> Weights:
+    if options.train:
+        return train_weights(source, texts, options.holdout)
+    if options.encoder is None:
+        return Weights.load()
+    encoder = TransformerEncoder(options.encoder)  # has seen none of the texts: only the ranking model is fitted
+    ranker, thresholds, outcome = _fit(source, texts, encoder, options.holdout)
+    return Weights(encoder, ranker, thresholds, outcome)
+
+
+def _fit(
+    source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: int | None
+) -> tuple[Ranker, Thresholds, dict[str, Any]]:
+    from catalog_build.augmentation import Augmenter
+    from catalog_build.fusion import Gatherer, calibration_queries, fit_ranker
+
+    unseen = calibration_folds(holdout)
+    kept = [text for text in texts if fold_of(text) is None or fold_of(text) not in {*unseen, holdout}]
+    wordings = index_wordings(source, kept, encoder)
+    number = source.catalog.number
+    known = {text.text for text in kept}
+    held_out = [
+        (text.text, number(text.code))
+        for text in texts
+        if text.source != "starter" and fold_of(text) in unseen and text.text not in known
+    ]
+    if len(held_out) < FEWEST_QUERIES:
+        found = f"the folds {unseen} hold {len(held_out)} synonyms to calibrate on"
+        remedy = "add the Alpha-ID-SE file of the year, or build with the shipped weights (without --train)"
+        raise SettingError(found, f"at least {FEWEST_QUERIES}", remedy)
+    indexed = [(text.text, number(text.code)) for text in kept if text.source != "title"]
+    augmenter = Augmenter(0, references(source, holdout))
+    gatherer = Gatherer(encoder, wordings, traits_of(source.catalog, wordings))
+    fitted = fit_ranker(gatherer.examples(calibration_queries(held_out, indexed, augmenter, seed=0)))
+    thresholds, outcome = choose(fitted.probability, fitted.right)
+    return fitted.ranker, thresholds, outcome
+
+
+def _restored(out: Path) -> Path:
+    """The place of the artifact; what a build killed between its two renames left aside is put back first."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    old = out.with_name(f".{out.name}-old")
+    if old.exists() and not out.exists():
+        old.rename(out)
+    return out
+
+
+def _replace(made: Path, out: Path) -> None:
+    """Put the finished folder in place; the old one goes only when the new one stands."""
+    for path in made.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)  # some writers make private files; workers may be other users
+    old = out.with_name(f".{out.name}-old")
+    if out.exists():
+        shutil.rmtree(old, ignore_errors=True)
+        out.rename(old)
+    made.rename(out)
+    shutil.rmtree(old, ignore_errors=True)

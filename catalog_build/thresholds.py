@@ -1,0 +1,58 @@
+"""From which probability a code is `high` and from which `medium`: cut on queries that nothing was trained on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinical.encoder import Vectors
+from clinical.manifest import Thresholds
+
+HIGH_PRECISION: Final = 0.975
+"""`high` may be taken over after a glance. Half a point over the aim of 0.97, for what is new at another place."""
+MEDIUM_PRECISION: Final = 0.80
+"""`medium` is a proposal to read: four in five best codes so marked are right."""
+FEWEST: Final = 50
+"""Queries behind a threshold; with fewer its precision is chance."""
+NEVER: Final = 1.01
+"""A threshold that no probability reaches: nothing keeps the precision."""
+
+
+def choose(probability: Vectors, right: NDArray[np.bool_]) -> tuple[Thresholds, dict[str, Any]]:
+    """The lowest thresholds whose bands keep their precision, from each query's best code (q,), and how they did."""
+    order = np.argsort(-probability, kind="stable")
+    probability, right = probability[order], right[order]
+    ends = np.append(probability[1:] < probability[:-1], True)  # calibration has plateaus: all of one, or none
+    high = _longest(right, ends, HIGH_PRECISION)
+    medium = high + _longest(right[high:], ends[high:], MEDIUM_PRECISION)
+    bounds = [float(probability[size - 1]) if size else NEVER for size in (high, medium)]
+    thresholds = Thresholds(high=bounds[0], medium=bounds[1])
+    bands = {"high": right[:high], "medium": right[high:medium], "low": right[medium:]}
+    outcome = {
+        name: {"queries": len(band), "precision": round(float(band.mean()), 4) if len(band) else None}
+        for name, band in bands.items()
+    }
+    return thresholds, outcome
+
+
+def _longest(right: NDArray[np.bool_], ends: NDArray[np.bool_], precision: float) -> int:
+    """Length of the longest beginning, up to one of the `ends`, that is right at least so often; 0: there is none."""
+    share = np.cumsum(right) / np.arange(1, len(right) + 1)
+    enough = np.flatnonzero((share >= precision) & ends & (np.arange(1, len(right) + 1) >= FEWEST))
+    return int(enough[-1]) + 1 if len(enough) else 0
+
+
+def save_thresholds(thresholds: Thresholds, outcome: dict[str, Any], path: Path) -> None:
+    """One small JSON beside the weights."""
+    tree = {"version": 1, "high": thresholds.high, "medium": thresholds.medium, "calibration": outcome}
+    path.write_text(json.dumps(tree, indent=2) + "\n")
+
+
+def load_thresholds(path: Path) -> tuple[Thresholds, dict[str, Any]]:
+    """Read what `save_thresholds` wrote."""
+    tree = json.loads(path.read_text())
+    return Thresholds(tree["high"], tree["medium"]), tree["calibration"]
