@@ -1,0 +1,1 @@
+"""Served: the text API (BentoML services that mount one FastAPI application)."""

@@ -1,0 +1,103 @@
+"""The FastAPI application: routers, start-up, and the one place where errors become HTTP.
+
+request -> OnlyContractPaths (service.py) -> Edge -> router: admitted (401, 429) -> body (413, 422) -> ready (503)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.telemetry import TelemetryConfig
+from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+from bentos import coding, extraction, generation, health
+from bentos.edge import Edge
+from bentos.models import model_of
+from bentos.problems import Problem, of_error, of_status
+from bentos.settings import Settings
+from bentos.startup import lifespan
+from clinical.errors import BefundError
+
+if TYPE_CHECKING:
+    from clinical.llm import LanguageModel
+    from clinical.search import SearchIndex
+
+Part = Literal["coding", "extraction", "generation"]
+PARTS: tuple[Part, ...] = ("coding", "extraction", "generation")
+_ROUTERS = {"coding": coding.router, "extraction": extraction.router, "generation": generation.router}
+_PATHS = {"coding": "/api/deep-research", "extraction": "/api/documents/extract", "generation": "/api/llm/generate"}
+
+
+def contract_paths(parts: tuple[Part, ...] = PARTS) -> tuple[str, ...]:
+    """The contract's paths that a service with these parts answers."""
+    return (*(_PATHS[part] for part in parts), "/api/health", "/api/llm/health")
+
+
+CONTRACT_PATHS = contract_paths()
+
+
+SILENT: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
+"""The framework's own telemetry holds URLs, the values of dependencies and the texts of exceptions: never on."""
+
+
+def internal_paths(settings: Settings) -> tuple[str, ...]:
+    """Liveness, readiness and metrics for the operator; none when BEFUND_INTERNAL_PATH is `off`."""
+    if settings.internal_path == "off":
+        return ()
+    return tuple(f"{settings.internal_path}/{name}" for name in health.INTERNAL)
+
+
+def create_app(
+    settings: Settings,
+    index: SearchIndex | None = None,
+    model: LanguageModel | None = None,
+    parts: tuple[Part, ...] = PARTS,
+) -> FastAPI:
+    """The application, or some parts of it; only coding needs the catalog.
+
+    Without `index` the artifact of `settings.catalog` is loaded after the start; without `model` there is the one
+    that the settings name, or none.
+    """
+    app = FastAPI(
+        openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan, telemetry=SILENT
+    )
+    app.state.settings, app.state.index, app.state.keys = settings, index, None
+    app.state.model = model or model_of(settings)
+    app.state.parts = parts
+    for part in parts:
+        app.include_router(_ROUTERS[part])
+    app.include_router(health.router)
+    if settings.internal_path != "off":
+        app.include_router(health.internal, prefix=settings.internal_path)
+    app.add_exception_handler(BefundError, _befund_error)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_middleware(Edge)
+    if settings.hosts != ["*"]:
+        app.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.hosts, www_redirect=False)
+    return app
+
+
+async def _befund_error(request: Request, error: Exception) -> Problem:
+    assert isinstance(error, BefundError)  # noqa: S101 - registered for it
+    return of_error(error)
+
+
+async def _http_error(request: Request, error: Exception) -> Problem:
+    """404 and 405 of the router."""
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
+    return of_status(error.status_code, headers=dict(error.headers or {}))
+
+
+async def _validation_error(request: Request, error: Exception) -> Problem:
+    """Validation by the framework itself; nothing of the input is repeated, as the framework would."""
+    return of_status(422)

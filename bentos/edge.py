@@ -1,0 +1,92 @@
+"""The outermost layers: which paths answer, what is logged and counted, and where unforeseen errors end.
+
+Nothing that a caller wrote is logged or counted: not the path (the route's template stands for it), not the query
+string, not the text of an exception, which may quote its input.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from pathlib import PurePath
+
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bentos.metrics import REQUESTS, RESPONSE_START
+from bentos.problems import of_status
+
+log = logging.getLogger("befund")
+access = logging.getLogger("befund.access")
+
+
+def where(error: BaseException) -> str:
+    """The kind of an error and the places it came through, without its text."""
+    frames = traceback.extract_tb(error.__traceback__)
+    places = " < ".join(f"{PurePath(frame.filename).name}:{frame.lineno} {frame.name}" for frame in reversed(frames))
+    return f"{type(error).__name__} at {places or 'unknown'}"
+
+
+class OnlyContractPaths:
+    """Answer 404 for every path that is not named; the server around the application has pages of its own."""
+
+    def __init__(self, app: ASGIApp, paths: frozenset[str]) -> None:
+        self.app, self.paths = app, paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass what is named, and the lifespan; close everything else."""
+        if scope["type"] == "lifespan" or (scope["type"] == "http" and scope["path"] in self.paths):
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            await of_status(404)(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1000})
+
+
+class Edge:
+    """Log and count each request, and answer an unforeseen error with a generic 500."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; its log line is written when the answer is complete or the client has left."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        watch = _Watch(send)
+        try:
+            await self.app(scope, receive, watch)
+        except ClientDisconnect:
+            pass  # the client left while it was still sending: nobody is there to be answered
+        except Exception as error:  # noqa: BLE001 - the edge of the server
+            log.error("unforeseen error: %s", where(error))
+            if not watch.status:
+                await of_status(500)(scope, receive, watch)
+        finally:
+            watch.finish(scope)
+
+
+class _Watch:
+    """`send`, noting status and times."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._begun = self._answered = time.perf_counter()
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status, self._answered = message["status"], time.perf_counter()
+        await self._send(message)
+
+    def finish(self, scope: Scope) -> None:
+        route = getattr(scope.get("route"), "path", "other")
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        REQUESTS.labels(route, method, str(self.status)).inc()
+        RESPONSE_START.labels(route).observe(self._answered - self._begun)
+        access.info("%s %s %d %.1f ms", method, route, self.status, 1_000 * (time.perf_counter() - self._begun))
+
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -1,0 +1,27 @@
+"""POST /api/documents/extract: a letter to fields whose every value is evidenced."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from bentos.admission import body_of
+from bentos.disconnect import while_connected
+from bentos.models import model_for
+from clinical.contract import ExtractRequest
+from clinical.extraction import extract
+
+router = APIRouter()
+
+
+@router.post("/api/documents/extract")
+async def documents_extract(
+    request: Request, body: Annotated[ExtractRequest, Depends(body_of(ExtractRequest))]
+) -> Response:
+    """The grounded document; 503 without a model, 502 when it fails or gives nothing usable after one repair."""
+    answer = await while_connected(request, extract(body, model_for(request)))
+    left_out = None if body.evidence else {"evidence"}
+    return Response(
+        answer.model_dump_json(exclude=left_out), media_type="application/json", headers={"Cache-Control": "no-store"}
+    )

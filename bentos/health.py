@@ -1,0 +1,102 @@
+"""GET /api/health and /api/llm/health (no key), and the operator's livez, readyz and metrics on an internal path."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
+
+from bentos.metrics import CONTENT_TYPE, exposition
+from bentos.problems import of_error
+from clinical import __version__
+from clinical.contract import CatalogHealth, Health, ModelHealth
+from clinical.errors import NotReady
+
+if TYPE_CHECKING:
+    from clinical.search import SearchIndex
+
+router = APIRouter()
+internal = APIRouter()
+
+INTERNAL = ("livez", "readyz", "metrics")
+PROBE_SECONDS = 2.0
+PROBE_SHARED_SECONDS = 5.0
+
+
+@router.get("/api/health")
+async def health(request: Request) -> Health:
+    """Basic availability and the size of the loaded catalog."""
+    index = request.app.state.index
+    if "coding" not in request.app.state.parts:
+        return Health(status="ok", version=__version__, catalog=None)
+    if index is None:
+        return Health(status="starting", version=__version__, catalog=None)
+    return Health(status="ok", version=__version__, catalog=catalog_health(index))
+
+
+def catalog_health(index: SearchIndex) -> CatalogHealth:
+    """What the manifest of the loaded artifact says."""
+    manifest = index.manifest
+    return CatalogHealth(
+        version=str(manifest.year),
+        codes=manifest.codes,
+        terminal_codes=manifest.terminal_codes,
+        synonyms=manifest.synonyms,
+        encoder=manifest.encoder,
+        built_at=manifest.built_at,
+    )
+
+
+class ModelProbe:
+    """Ask the model for its health at most once in five seconds, however many callers ask."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+        self._alive: asyncio.Future[bool] | None = None
+
+    async def alive(self, model: object) -> bool:
+        """Whether `model` answers within two seconds; concurrent callers share one probe."""
+        now = asyncio.get_running_loop().time()
+        if self._alive is None or now >= self._until:
+            self._until = now + PROBE_SHARED_SECONDS
+            self._alive = asyncio.ensure_future(self._ask(model))
+        return await asyncio.shield(self._alive)
+
+    async def _ask(self, model: object) -> bool:
+        try:
+            return bool(await asyncio.wait_for(model.health(), PROBE_SECONDS))  # type: ignore[attr-defined]
+        except TimeoutError:
+            return False
+
+
+@router.get("/api/llm/health")
+async def model_health(request: Request) -> ModelHealth:
+    """Availability of the language model; when it is down, tier 1 still works."""
+    model = request.app.state.model
+    if model is None:
+        return ModelHealth(status="not_configured", model=None)
+    alive = await request.app.state.probe.alive(model)
+    return ModelHealth(status="ok" if alive else "down", model=model.name or None)
+
+
+@internal.get("/livez")
+async def livez() -> Response:
+    """The process answers."""
+    return PlainTextResponse("ok\n")
+
+
+@internal.get("/readyz")
+async def readyz(request: Request) -> Response:
+    """The catalog is loaded, where this service codes, and the key store is open."""
+    state = request.app.state
+    if (state.index is None and "coding" in state.parts) or state.keys is None:
+        return of_error(NotReady("still starting"))
+    return PlainTextResponse("ok\n")
+
+
+@internal.get("/metrics")
+async def metrics() -> Response:
+    """Prometheus metrics of all workers."""
+    return Response(await asyncio.to_thread(exposition), media_type=CONTENT_TYPE)

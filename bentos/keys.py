@@ -1,0 +1,204 @@
+"""API keys, the rate per minute and the quota per day.
+
+A key is `bfd_<8 hex id>_<secret>`; the secret is 32 random bytes, URL-safe. Kept are the SHA-256 of the secret and the
+number of requests per key and UTC day, nothing else. A fast hash is enough: the secret has 256 bits of entropy, there
+is nothing to guess (OWASP Password Storage Cheat Sheet speaks of passwords, not of random keys).
+
+Everything here is synchronous and safe to call from several threads and processes; the server calls it in a thread.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import ceil
+
+from limits import RateLimitItemPerMinute
+from limits.errors import StorageError
+from limits.storage import storage_from_string
+from limits.strategies import MovingWindowRateLimiter
+from sqlalchemy import Engine, Row, and_, bindparam, insert, select, update
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+
+from bentos.database import count_request, keys, usage
+from clinical.errors import BefundError
+
+PER_MINUTE = 60
+PER_DAY = 10_000
+
+_KEY = re.compile(r"bfd_([0-9a-f]{8})_([A-Za-z0-9_-]{43})")
+_NO_SECRET = bytes(32)
+_BY_ID = select(keys).where(keys.c.id == bindparam("key_id"))
+
+
+class Unauthorized(BefundError):
+    """No key, or none that is valid now; which of the two is not said."""
+
+
+class LimitReached(BefundError):
+    """The rate or the quota of the key is used up; `retry_after` in whole seconds."""
+
+    def __init__(self, found: str, retry_after: int) -> None:
+        self.retry_after = retry_after
+        super().__init__(found, remedy=f"retry after {retry_after} s")
+
+
+class KeysUnavailable(BefundError):
+    """The key database or the counter of the rate limit does not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Requests per minute and per UTC day; 0 is unlimited."""
+
+    per_minute: int = PER_MINUTE
+    per_day: int = PER_DAY
+
+
+@dataclass(frozen=True, slots=True)
+class KeyInfo:
+    """A key without its secret, and how many requests it made today."""
+
+    id: str
+    name: str
+    limits: Limits
+    created_at: str
+    revoked_at: str | None
+    today: int = 0
+
+
+def _today() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _seconds_to_midnight() -> int:
+    return 86_400 - int(time.time()) % 86_400
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()
+
+
+@contextmanager
+def _answering() -> Iterator[None]:
+    """A locked or unreachable store becomes KeysUnavailable; the driver's text may hold values and is dropped."""
+    try:
+        yield
+    except (SQLAlchemyError, StorageError):
+        raise KeysUnavailable("the key store does not answer", remedy="retry; see BEFUND_API_DATABASE_URL") from None
+
+
+class Keys:
+    """Make, list, rotate and revoke keys; admit requests."""
+
+    def __init__(self, engine: Engine, limits_url: str = "memory://") -> None:
+        self._engine = engine
+        storage = storage_from_string(limits_url, wrap_exceptions=True, **_timeouts(limits_url))
+        self._count = {limited: count_request(engine.dialect.name, limited) for limited in (False, True)}
+        self._rate = MovingWindowRateLimiter(storage)
+
+    def create(self, name: str, limits: Limits = Limits()) -> str:
+        """Make a key and return it in full, the only time it is seen."""
+        while True:
+            key_id, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
+            row = {
+                "id": key_id,
+                "name": name,
+                "secret_sha256": _digest(secret),
+                "per_minute": limits.per_minute,
+                "per_day": limits.per_day,
+                "created_at": _now(),
+            }
+            try:
+                with self._engine.connect() as connection:
+                    connection.execute(insert(keys).values(row))
+            except IntegrityError:
+                continue
+            return f"bfd_{key_id}_{secret}"
+
+    def list(self) -> list[KeyInfo]:
+        """All keys, oldest first."""
+        joined = keys.outerjoin(usage, and_(usage.c.key_id == keys.c.id, usage.c.day == _today()))
+        query = select(keys, usage.c.requests).select_from(joined).order_by(keys.c.created_at, keys.c.id)
+        with _answering(), self._engine.connect() as connection:
+            return [_info(row) for row in connection.execute(query)]
+
+    def rotate(self, key_id: str) -> str | None:
+        """A new secret for a key that is not revoked; the old one ends at once. None: there is no such key."""
+        secret = secrets.token_urlsafe(32)
+        changed = self._change(key_id, secret_sha256=_digest(secret))
+        return f"bfd_{key_id}_{secret}" if changed else None
+
+    def revoke(self, key_id: str) -> bool:
+        """End a key at once; False: there is no such key, or it is revoked already."""
+        return self._change(key_id, revoked_at=_now())
+
+    def _change(self, key_id: str, **values: object) -> bool:
+        statement = update(keys).where(keys.c.id == key_id, keys.c.revoked_at.is_(None)).values(**values)
+        with _answering(), self._engine.connect() as connection:
+            return bool(connection.execute(statement).rowcount)
+
+    def check(self, token: str | None) -> KeyInfo:
+        """The key of a bearer token. Raises Unauthorized or KeysUnavailable."""
+        match = _KEY.fullmatch(token or "")
+        row = self._find(match.group(1)) if match else None
+        expected = row.secret_sha256 if row else _NO_SECRET
+        given = _digest(match.group(2)) if match else b""
+        if not hmac.compare_digest(expected, given) or row is None or row.revoked_at:
+            raise Unauthorized("no valid API key", "Authorization: Bearer bfd_...", "python -m bentos keys create")
+        return _info(row)
+
+    def admit(self, token: str | None) -> KeyInfo:
+        """Check a token and count one request: first the rate, then the quota.
+
+        Raises Unauthorized, LimitReached or KeysUnavailable. A refused request does not count towards the quota.
+        """
+        key = self.check(token)
+        self._spend_rate(key)
+        self._spend_quota(key)
+        return key
+
+    def _find(self, key_id: str) -> Row[tuple[object, ...]] | None:
+        with _answering(), self._engine.connect() as connection:
+            return connection.execute(_BY_ID, {"key_id": key_id}).one_or_none()
+
+    def _spend_rate(self, key: KeyInfo) -> None:
+        if not key.limits.per_minute:
+            return
+        rate = RateLimitItemPerMinute(key.limits.per_minute)
+        with _answering():
+            if not self._rate.hit(rate, key.id):
+                reset = self._rate.get_window_stats(rate, key.id).reset_time
+                raise LimitReached("rate limit reached", max(1, ceil(reset - time.time())))
+
+    def _spend_quota(self, key: KeyInfo) -> None:
+        limited = key.limits.per_day > 0
+        values: dict[str, object] = {"key_id": key.id, "day": _today()}
+        if limited:
+            values["quota"] = key.limits.per_day
+        with _answering(), self._engine.connect() as connection:
+            counted = connection.execute(self._count[limited], values).one_or_none()
+        if counted is None:
+            raise LimitReached("daily quota reached", _seconds_to_midnight())
+
+
+def _timeouts(url: str) -> dict[str, float]:
+    """Redis that hangs must not hang a request; memory takes no options."""
+    return {} if url.startswith("memory:") else {"socket_timeout": 2.0, "socket_connect_timeout": 2.0}
+
+
+def _info(row: Row[tuple[object, ...]]) -> KeyInfo:
+    limits = Limits(row.per_minute, row.per_day)
+    today = getattr(row, "requests", None) or 0
+    return KeyInfo(row.id, row.name, limits, row.created_at, row.revoked_at, today)

@@ -1,0 +1,151 @@
+"""Errors as `application/problem+json` (RFC 9457): fixed German sentences, never a piece of the request.
+
+The table names every error of the tree in `clinical/errors.py` and of this package; a test holds it complete.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+from starlette.responses import Response
+
+from bentos.disconnect import ClientLeft
+from bentos.keys import KeysUnavailable, LimitReached, Unauthorized
+from clinical import errors
+
+
+class InvalidBody(errors.BefundError):
+    """The body is no JSON of the expected form; `errors` hold places and kinds, never values."""
+
+    def __init__(self, cause: ValidationError) -> None:
+        self.errors = [
+            {"loc": ["body", *error["loc"]], "msg": _german(error["type"]), "type": error["type"]}
+            for error in cause.errors(include_url=False, include_context=False, include_input=False)
+        ]
+        super().__init__("a body that does not fit", "JSON as in the contract")
+
+
+class BodyTooLarge(errors.BefundError):
+    """The body is longer than 1 MiB."""
+
+
+class BodyTooSlow(errors.BefundError):
+    """The body did not arrive in time."""
+
+
+_MESSAGES = {
+    "json_invalid": "Der Inhalt ist kein gültiges JSON.",
+    "missing": "Das Feld fehlt.",
+    "string_type": "Erwartet wird Text.",
+    "string_too_short": "Der Text ist leer.",
+    "string_too_long": "Der Text ist zu lang.",
+    "string_unicode": "Der Text ist kein gültiges Unicode.",
+    "value_error": "Der Text ist leer.",
+    "bool_type": "Erwartet wird true oder false.",
+    "literal_error": "Der Wert ist nicht zugelassen.",
+    "enum": "Der Wert ist nicht zugelassen.",
+    "model_type": "Erwartet wird ein JSON-Objekt.",
+}
+
+
+def _german(kind: str) -> str:
+    return _MESSAGES.get(kind, "Der Wert ist ungültig.")
+
+
+class Answer(NamedTuple):
+    """What one kind of error becomes."""
+
+    status: HTTPStatus
+    detail: str
+
+
+_NOT_READY = Answer(HTTPStatus.SERVICE_UNAVAILABLE, "Der Dienst ist noch nicht bereit. Bitte später erneut versuchen.")
+_NO_MODEL = Answer(HTTPStatus.SERVICE_UNAVAILABLE, "Es ist kein Sprachmodell eingerichtet.")
+_BUSY = Answer(HTTPStatus.SERVICE_UNAVAILABLE, "Das Sprachmodell ist ausgelastet. Bitte später erneut versuchen.")
+_BAD_MODEL = Answer(HTTPStatus.BAD_GATEWAY, "Das Sprachmodell hat keine verwertbare Antwort geliefert.")
+_OURS = Answer(HTTPStatus.INTERNAL_SERVER_ERROR, "Interner Fehler.")
+
+ANSWERS: dict[type[errors.BefundError], Answer] = {
+    errors.BefundError: _OURS,
+    errors.SourceError: _OURS,
+    errors.CheckFailed: _OURS,
+    errors.SettingError: _OURS,
+    errors.ArtifactError: _NOT_READY,
+    errors.ArtifactMissing: _NOT_READY,
+    errors.ArtifactMismatch: _NOT_READY,
+    errors.NotReady: _NOT_READY,
+    errors.LanguageModelError: _BAD_MODEL,
+    errors.ModelNotConfigured: _NO_MODEL,
+    errors.ModelUnavailable: _BAD_MODEL,
+    errors.ModelBusy: _BUSY,
+    errors.ModelTimeout: _BAD_MODEL,
+    errors.ModelMalformed: _BAD_MODEL,
+    Unauthorized: Answer(HTTPStatus.UNAUTHORIZED, "API-Schlüssel fehlt oder ist ungültig."),
+    LimitReached: Answer(HTTPStatus.TOO_MANY_REQUESTS, "Das Limit dieses API-Schlüssels ist erreicht."),
+    KeysUnavailable: _NOT_READY,
+    InvalidBody: Answer(HTTPStatus.UNPROCESSABLE_ENTITY, "Die Anfrage ist ungültig."),
+    BodyTooLarge: Answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Der Inhalt ist größer als 1 MiB."),
+    ClientLeft: Answer(HTTPStatus.REQUEST_TIMEOUT, "Die Verbindung wurde beendet."),
+    BodyTooSlow: Answer(HTTPStatus.REQUEST_TIMEOUT, "Der Inhalt kam nicht rechtzeitig an."),
+}
+
+_TITLES = {
+    400: "Ungültige Anfrage",
+    401: "Nicht angemeldet",
+    404: "Nicht gefunden",
+    405: "Methode nicht zugelassen",
+    408: "Zeitüberschreitung",
+    413: "Inhalt zu groß",
+    422: "Ungültige Eingabe",
+    429: "Zu viele Anfragen",
+    500: "Interner Fehler",
+    502: "Fehler des Sprachmodells",
+    503: "Nicht verfügbar",
+}
+
+RETRY_SECONDS = 5
+"""Said with a 503: the time in which a start, or a lock, is usually over."""
+
+
+class Problem(Response):
+    """A problem document; the body is ASCII-escaped JSON."""
+
+    media_type = "application/problem+json"
+
+    def render(self, content: Any) -> bytes:
+        """JSON bytes of `content`."""
+        return json.dumps(content).encode("ascii")
+
+
+def of_error(error: errors.BefundError) -> Problem:
+    """The answer to a deliberate error; of its own words only the places of invalid fields are shown."""
+    answer = next(ANSWERS[kind] for kind in type(error).__mro__ if kind in ANSWERS)
+    headers: dict[str, str] = {}
+    if isinstance(error, LimitReached):
+        headers["Retry-After"] = str(error.retry_after)
+    elif answer.status == HTTPStatus.SERVICE_UNAVAILABLE and answer is not _NO_MODEL:
+        headers["Retry-After"] = str(RETRY_SECONDS)
+    elif isinstance(error, Unauthorized):
+        headers["WWW-Authenticate"] = "Bearer"
+    places = error.errors if isinstance(error, InvalidBody) else None
+    return of_status(answer.status, answer.detail, headers, places)
+
+
+def of_status(
+    status: int, detail: str = "", headers: dict[str, str] | None = None, places: Sequence[dict[str, Any]] | None = None
+) -> Problem:
+    """A problem document of `status`; with type `about:blank` the title is the status in words (RFC 9457, 4.2.1)."""
+    title = _TITLES.get(status) or HTTPStatus(status).phrase
+    content: dict[str, Any] = {
+        "type": "about:blank",
+        "title": title,
+        "status": int(status),
+        "detail": detail or f"{title}.",
+    }
+    if places is not None:
+        content["errors"] = list(places)
+    return Problem(content, status, {"Cache-Control": "no-store", **(headers or {})})

@@ -1,0 +1,93 @@
+"""Start and stop: the key store first, then the catalog, both retried, so that the server heals by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from sqlalchemy.exc import SQLAlchemyError
+
+from bentos.database import open_database
+from bentos.edge import where
+from bentos.health import ModelProbe
+from bentos.keys import Keys
+from bentos.settings import Settings
+from clinical.errors import ArtifactError
+
+log = logging.getLogger("befund")
+
+RETRY_SECONDS = 5.0
+SQLITE_THREADS, SERVER_THREADS = 1, 4
+"""Threads that talk to the key store. SQLite has one writer at a time, and threads of one process that compete for it
+only sleep; towards a database server several keep one slow statement from stopping the others."""
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Open everything in the background; until then health says `starting` and requests are answered 503."""
+    # The server's own access log holds paths and query strings; ours (edge.py) does not.
+    logging.getLogger("uvicorn.access").disabled = True
+    app.state.probe = ModelProbe()
+    sqlite = app.state.settings.api_database_url.startswith("sqlite")
+    app.state.pool = ThreadPoolExecutor(SQLITE_THREADS if sqlite else SERVER_THREADS, thread_name_prefix="keys")
+    starting = asyncio.create_task(_start(app))
+    starting.add_done_callback(_tell)
+    try:
+        yield
+    finally:
+        starting.cancel()
+        await asyncio.gather(starting, return_exceptions=True)
+        app.state.pool.shutdown(wait=False, cancel_futures=True)
+
+
+async def _start(app: FastAPI) -> None:
+    settings: Settings = app.state.settings
+    app.state.keys = await _until_done(lambda: open_keys(settings))
+    if "coding" not in app.state.parts:
+        log.info("ready: %s", ", ".join(app.state.parts))
+        return
+    if app.state.index is None:
+        app.state.index = await _until_done(lambda: load_index(settings))
+        # What is loaded stays: keep the garbage collector from walking it again and again.
+        gc.collect()
+        gc.freeze()
+    log.info("ready: %s, ICD-10-GM %s", settings.catalog.name, app.state.index.manifest.year)
+
+
+def _tell(starting: asyncio.Task[None]) -> None:
+    """An unforeseen error ends the start; the server goes on and says 503, the log says where."""
+    if not starting.cancelled() and (error := starting.exception()):
+        log.error("the start failed: %s", where(error))
+
+
+async def _until_done(step: Callable[[], Any]) -> Any:
+    """Run `step` in a thread until it succeeds; say once why it does not."""
+    said = ""
+    while True:
+        try:
+            return await asyncio.to_thread(step)
+        except (ArtifactError, SQLAlchemyError) as error:
+            # A database driver's text may hold its URL with the password; ours is written for operators.
+            sentence = str(error) if isinstance(error, ArtifactError) else f"key database: {type(error).__name__}"
+            if sentence != said:
+                log.error("not ready: %s", sentence)
+                said = sentence
+            await asyncio.sleep(RETRY_SECONDS)
+
+
+def open_keys(settings: Settings) -> Keys:
+    """The key store that the settings name."""
+    return Keys(open_database(settings.api_database_url), settings.limits_url)
+
+
+def load_index(settings: Settings) -> Any:
+    """The search index of the artifact folder that the settings name. Raises ArtifactError."""
+    from clinical.search import SearchIndex
+
+    return SearchIndex.load(settings.catalog)

@@ -1,0 +1,143 @@
+"""`make up`: the servers of the Procfile side by side, and what a newcomer needs to try them.
+
+honcho runs the lines of the Procfile; Ctrl-C ends them all, after five seconds by force.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+from dotenv import dotenv_values
+from honcho.environ import parse_procfile
+from honcho.manager import Manager
+
+from bentos.keys import Keys, Limits, Unauthorized
+from bentos.serve import require_artifact, require_free_port
+from bentos.settings import ROOT, Settings
+from bentos.startup import open_keys
+from clinical.errors import SettingError
+
+DEMO_LIMITS = Limits(per_minute=600)
+DEMO_QUERY = "Zuckerkrankheit"
+START_SECONDS = 120
+REHEARSAL = (
+    "  model     rehearsal-rules: plain rules, no language model. For a real one set BEFUND_LLM_BASE_URL to an",
+    "            OpenAI-compatible server, e.g. vLLM: http://gpu-host:8000/v1 (README, Deploying to a GPU host)",
+)
+
+
+Addresses = Mapping[str, tuple[str, int, str]]
+"""Name in the Procfile -> host, port, and the setting that changes the port."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """What the greeting tells of."""
+
+    settings: Settings
+    addresses: Addresses
+    key: str
+    rehearsing: bool
+
+    @property
+    def base(self) -> str:
+        """The text API's address."""
+        return f"http://{self.settings.api_host}:{self.settings.api_port}"
+
+
+def up(settings: Settings, names: Sequence[str] = ()) -> int:
+    """Start the named lines of the Procfile, or all; returns when they have ended."""
+    lines = parse_procfile((ROOT / "Procfile").read_text("utf-8")).processes
+    chosen = {name: lines[name] for name in names or lines if name in lines}
+    if unknown := set(names) - set(lines):
+        raise SettingError(f"no line {', '.join(sorted(unknown))} in the Procfile", f"some of {', '.join(lines)}")
+    require_artifact(settings)
+    addresses = {name: address for name, address in addresses_of(settings).items() if name in chosen}
+    for host, port, setting in addresses.values():
+        require_free_port(host, port, setting)
+    key = demo_key(open_keys(settings), settings.var / "demo-key")
+    manager = Manager()
+    written = {name: value for name, value in dotenv_values(".env").items() if value is not None}
+    environment = {"PYTHONUNBUFFERED": "1", **written, **os.environ}
+    rehearsing = settings.llm_base_url is None
+    if rehearsing:
+        environment["BEFUND_LLM"] = "rehearsal"
+    for name, command in chosen.items():
+        manager.add_process(name, _with_this_python(command), env=environment, cwd=str(ROOT))
+    threading.Thread(target=_announce, args=(Running(settings, addresses, key, rehearsing),), daemon=True).start()
+    manager.loop()
+    # 128 + signal: ended from the keyboard or by the service manager, which is how this is meant to end.
+    return 0 if manager.returncode in {130, 143} else int(manager.returncode or 0)
+
+
+def addresses_of(settings: Settings) -> Addresses:
+    """Where every server that the Procfile may name listens."""
+    return {
+        "api": (settings.api_host, settings.api_port, "BEFUND_API_PORT"),
+        "web": (settings.api_host, settings.web_port, "BEFUND_WEB_PORT"),
+    }
+
+
+def _with_this_python(command: str) -> str:
+    """`python` of the Procfile is the one that runs now, whatever PATH says."""
+    return shlex.quote(sys.executable) + command.removeprefix("python") if command.startswith("python ") else command
+
+
+def demo_key(keys: Keys, path: Path) -> str:
+    """The demo key in `path` if it is still good, else a new one; the file is its owner's only."""
+    if path.exists():
+        key = path.read_text("ascii").strip()
+        try:
+            keys.check(key)
+            return key
+        except Unauthorized:
+            path.unlink()
+    key = keys.create("demo", DEMO_LIMITS)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+        file.write(f"{key}\n")
+    return key
+
+
+def _announce(running: Running) -> None:
+    """Wait until the text API is ready, then say how to use it."""
+    until = time.monotonic() + START_SECONDS
+    while "api" in running.addresses and not _ready(running.base):
+        if time.monotonic() > until:
+            print(f"\nbefund: {running.base} is not ready after {START_SECONDS} s; see the lines above\n", flush=True)
+            return
+        time.sleep(0.1)
+    print(_greeting(running), flush=True)
+
+
+def _ready(base: str) -> bool:
+    try:
+        return bool(httpx.get(f"{base}/api/health", timeout=2, trust_env=False).json()["status"] == "ok")
+    except (httpx.HTTPError, ValueError, KeyError):
+        return False
+
+
+def _greeting(running: Running) -> str:
+    names = {"api": "text API", "web": "webapp"}
+    body = f"""'{{"query": "{DEMO_QUERY}"}}'"""
+    return "\n".join(
+        (
+            "",
+            "Befund is up. Ctrl-C ends it.",
+            *(f"  {names[name]:<9} http://{host}:{port}" for name, (host, port, _) in running.addresses.items()),
+            *(REHEARSAL if running.rehearsing else ()),
+            f"  demo key  {running.key}   (600 requests a minute; also in {running.settings.var.name}/demo-key)",
+            "",
+            f"  curl -N {running.base}/api/deep-research -H 'Authorization: Bearer {running.key}' \\",
+            f"       -H 'Content-Type: application/json' -d {body}",
+            "",
+        )
+    )
