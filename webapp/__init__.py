@@ -1,0 +1,77 @@
+"""People: the Flask web application (vendor sign-in, FHIR document retrieval, workbench)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Flask, request
+from flask_babel import format_datetime, get_locale
+from sqlalchemy.orm import Session
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from webapp import cli, errors, extensions, headers, logs, pages
+from webapp.config import Settings, load_settings
+from webapp.demo import plugin as demo
+from webapp.error_words import error_words
+from webapp.fhir import plugin as fhir
+from webapp.fhir.tokens import revoke_all
+from webapp.models import User
+from webapp.sessions import DatabaseSessions
+from webapp.sso import plugin as sso
+from webapp.sso.accounts import credentials_ended
+from webapp.urls import UnderPrefix, prefix_of
+
+LANGUAGES = ("de", "en")
+LARGEST_BODY = 1024 * 1024  # a form; views that take files set request.max_content_length themselves
+
+
+def create_app(overrides: Mapping[str, Any] | None = None) -> Flask:
+    """The application. `overrides` are field names of `webapp.config.Settings`, on top of the environment.
+
+    Raises SettingError when a setting is missing, malformed or unsafe in production.
+    """
+    settings = load_settings(overrides)
+    app = Flask(__name__)
+    app.config.update(
+        BEFUND=settings,
+        SECRET_KEY=settings.secret_key,
+        MAX_CONTENT_LENGTH=LARGEST_BODY,
+        RATELIMIT_STORAGE_URI=settings.limits_url,
+        WTF_CSRF_TIME_LIMIT=None,  # as long as the session
+        WTF_CSRF_SSL_STRICT=False,  # it compares the Referer, which our own Referrer-Policy withholds
+        BABEL_DEFAULT_LOCALE="de",
+        BABEL_DEFAULT_TIMEZONE="Europe/Berlin",
+    )
+    app.session_interface = DatabaseSessions()
+    _wrap(app, settings)
+    _init_extensions(app)
+    for part in (logs, errors, headers, sso, pages, fhir, cli, demo):
+        part.init_app(app)
+    return app
+
+
+@credentials_ended.connect
+def _end_tokens(session: Session, user: User) -> None:
+    """Where sign-in ends a person's sessions, their access tokens end with them."""
+    revoke_all(session, user.id)
+
+
+def _wrap(app: Flask, settings: Settings) -> None:
+    """Put the middleware around the application: what the proxy in front says, and the public prefix."""
+    if prefix := prefix_of(settings):
+        app.wsgi_app = UnderPrefix(app.wsgi_app, prefix)  # type: ignore[method-assign]
+    if count := settings.trusted_proxies:
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=count, x_proto=count, x_host=count, x_prefix=count)  # type: ignore[method-assign]
+
+
+def _init_extensions(app: Flask) -> None:
+    extensions.db.init_app(app)
+    extensions.babel.init_app(app, locale_selector=_language)
+    app.jinja_env.globals.update(get_locale=get_locale, error_words=error_words)
+    app.jinja_env.filters["datetimeformat"] = format_datetime
+    extensions.csrf.init_app(app)
+    extensions.limiter.init_app(app)
+    pages.init_login(app)
+
+
+def _language() -> str:
+    return request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0]

@@ -1,0 +1,62 @@
+"""`flask --app webapp ...`: one group per subject. Groups of `webapp.sso` and `webapp.fhir` are added by them."""
+
+import click
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from flask import Flask
+from flask.cli import AppGroup
+
+from webapp.config import settings
+from webapp.extensions import db
+
+db_group = AppGroup("db", help="The database schema.")
+
+
+def init_app(app: Flask) -> None:
+    """Register the command groups on `app`."""
+    app.cli.add_command(db_group)
+
+
+def alembic_config() -> Config:
+    """Alembic set up for the migrations of this package; `env.py` takes the engine from the current application."""
+    config = Config()
+    config.set_main_option("script_location", "webapp:migrations")
+    return config
+
+
+@db_group.command("upgrade")
+@click.argument("revision", default="head")
+def upgrade(revision: str) -> None:
+    """Bring the schema to REVISION (default: the newest)."""
+    upgrade_schema(revision)
+    click.echo(f"schema is at {revision}")
+
+
+@db_group.command("downgrade")
+@click.argument("revision")
+def downgrade(revision: str) -> None:
+    """Take the schema back to REVISION. Data of newer tables is lost."""
+    command.downgrade(alembic_config(), revision)
+    click.echo(f"schema is at {revision}")
+
+
+@db_group.command("current")
+def current() -> None:
+    """Show the revision the database is at."""
+    command.current(alembic_config(), verbose=True)
+
+
+def upgrade_schema(revision: str = "head") -> None:
+    """Bring the database of the current application to `revision`, making SQLite's folder when it is missing."""
+    if db.engine.url.get_backend_name() == "sqlite" and db.engine.url.database:
+        settings().folder.mkdir(parents=True, exist_ok=True)
+    command.upgrade(alembic_config(), revision)
+
+
+def schema_is_current() -> bool:
+    """Whether the database of the current application is at the newest revision."""
+    with db.engine.connect() as connection:
+        at = MigrationContext.configure(connection).get_current_revision()
+    return at == ScriptDirectory.from_config(alembic_config()).get_current_head()

@@ -1,0 +1,102 @@
+"""The database: one engine per application, a reading session per request, short writing transactions.
+
+SQLite takes a write lock only when told so up front: a transaction that reads first and writes later fails with
+"database is locked" as soon as another one committed in between. Hence two ways in, the same on PostgreSQL:
+
+    db.session            the request's session, for reading; closed when the request ends
+    with db.write() as s: a transaction of its own that locks at once, commits at the end, rolls back on an error
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, cast
+
+from flask import Flask, current_app, g
+from sqlalchemy import Engine, create_engine, event, make_url, text
+from sqlalchemy.orm import Session
+
+SQLITE_BUSY_MS = 10_000
+POOL_SIZE = 20
+
+
+class Database:
+    """Extension object; the engine lives on the application, so several applications share one process."""
+
+    def init_app(self, app: Flask) -> None:
+        """Make the engine of `app` from its settings; nothing is connected yet."""
+        app.extensions["befund_engine"] = make_engine(app.config["BEFUND"].database_url)
+        app.extensions["befund_write_turn"] = _write_turn(app.extensions["befund_engine"])
+        app.teardown_appcontext(self._close)
+
+    @property
+    def engine(self) -> Engine:
+        """The current application's engine."""
+        return cast(Engine, current_app.extensions["befund_engine"])
+
+    @property
+    def session(self) -> Session:
+        """The reading session of the current application context."""
+        if "db_session" not in g:
+            g.db_session = Session(self.engine, expire_on_commit=False, autoflush=False)
+        return cast(Session, g.db_session)
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        """A short writing transaction. Objects loaded in it stay readable after it; `db.session` then reads anew."""
+        self.release()  # one request never waits for itself
+        turn = current_app.extensions["befund_write_turn"]
+        with turn, Session(self.engine, expire_on_commit=False) as session, session.begin():
+            session.connection(execution_options={"befund_write": True})
+            yield session
+        if "db_session" in g:
+            g.db_session.expire_all()
+
+    def release(self) -> None:
+        """Give the reading session's connection back before a long wait; what was loaded stays readable."""
+        if "db_session" in g:
+            g.db_session.commit()
+
+    @staticmethod
+    def _close(_: BaseException | None) -> None:
+        session = g.pop("db_session", None)
+        if session is not None:
+            session.close()
+
+
+def _write_turn(engine: Engine) -> AbstractContextManager[Any]:
+    """SQLite has one writer at a time and makes the others sleep and try again. Threads of one process rather take
+    turns here, so that only processes meet there; PostgreSQL needs no turns."""
+    return threading.Lock() if engine.dialect.name == "sqlite" else nullcontext()
+
+
+def make_engine(url: str) -> Engine:
+    """An engine for SQLite (WAL, foreign keys on) or PostgreSQL (UTC). Its errors do not quote the values of a row."""
+    if make_url(url).get_backend_name() != "sqlite":
+        utc = {"options": "-c timezone=utc"}
+        return create_engine(url, pool_pre_ping=True, pool_size=POOL_SIZE, connect_args=utc, hide_parameters=True)
+    waiting = {"timeout": SQLITE_BUSY_MS / 1000}
+    engine = create_engine(url, pool_size=POOL_SIZE, connect_args=waiting, hide_parameters=True)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def advisory_lock(session: Session, key: int) -> None:
+    """Hold others with the same `key` (63 bits) off until this writing transaction ends.
+
+    PostgreSQL: `pg_advisory_xact_lock`. SQLite needs nothing: its writing transactions already exclude each other.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
+
+
+def _prepare_sqlite(connection: Any, _: Any) -> None:
+    connection.isolation_level = None  # the driver's own implicit BEGIN is deferred; `_begin_sqlite` decides instead
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", f"busy_timeout={SQLITE_BUSY_MS}"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Any) -> None:
+    write = connection.get_execution_options().get("befund_write")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")

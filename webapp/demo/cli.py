@@ -1,0 +1,88 @@
+"""`flask --app webapp demo`: a vendor, people, an organization and a few documents to look at, only in development."""
+
+import json
+import uuid
+from pathlib import Path
+
+import click
+from flask import current_app
+from flask.cli import with_appcontext
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.config import settings
+from webapp.demo.vendor import CLIENT_ID, PEOPLE, client_secret
+from webapp.extensions import db
+from webapp.fhir.importing import Importer
+from webapp.fhir.service import service
+from webapp.models import Membership, Organization, Role, User, utcnow
+from webapp.sso.profile import email_key
+from webapp.sso.providers import ProviderFields, store
+from webapp.urls import external_url, prefix_of, public_origin
+
+PROVIDER, ORGANIZATION = "demo", "Praxis am Beispielplatz"
+LETTERS = {
+    "Arztbrief Kardiologie": "Arztbrief (erfunden)\n\nPatient: Max Mustermann, geb. 01.02.1960\nDiagnose: Arterielle "
+    "Hypertonie, Z. n. Hinterwandinfarkt 2019.\nProcedere: Kontrolle in sechs Monaten.\n",
+    "Laborbefund": "Laborbefund (erfunden)\n\nPatientin: Erika Musterfrau, geb. 03.04.1975\nHbA1c 7,1 %, Kreatinin "
+    "0,9 mg/dl, CRP < 5 mg/l.\n",
+    "Zuweisung Radiologie": "Zuweisung (erfunden)\n\nPatient: Max Mustermann\nFragestellung: Pneumonie rechts basal?\n",
+}
+
+
+@click.command("demo")
+@with_appcontext
+def demo() -> None:
+    """A vendor to sign in with, two people, an organization with documents. Development only; may be repeated."""
+    if not settings().development:
+        raise click.ClickException("demo is for development; BEFUND_ENV is production")
+    base = public_origin() + (prefix_of(settings()) or "/")
+    with current_app.test_request_context("/", base_url=base):
+        authorize, token, userinfo = (
+            external_url(f"demo_vendor.{name}") for name in ("authorize", "token", "userinfo")
+        )
+        with db.write() as session:
+            store(
+                session,
+                ProviderFields(PROVIDER, "Demo-Klinikum", authorize, token, userinfo, CLIENT_ID, client_secret()),
+            )
+            organization = _organization(session)
+            for name, role in (("erika", Role.OPERATOR), ("max", Role.MEMBER)):
+                _member(session, organization, PEOPLE[name], role)
+        stored = _documents(organization)
+        click.echo(f"organization {organization}: {stored} documents stored")
+        click.echo(f"sign in at {external_url('home.login')} as Erika (operator), Max, Otto (no e-mail) or Olga")
+
+
+def _organization(session: Session) -> uuid.UUID:
+    row = session.scalars(select(Organization).where(Organization.name == ORGANIZATION)).one_or_none()
+    if row is None:
+        row = Organization(name=ORGANIZATION)
+        session.add(row)
+        session.flush()
+    return row.id
+
+
+def _member(session: Session, organization: uuid.UUID, person: dict[str, str], role: Role) -> None:
+    user = session.scalars(select(User).where(User.email_key == email_key(person["email"]))).one_or_none()
+    if user is None:
+        names = {"given_name": person["given_name"], "family_name": person["family_name"]}
+        user = User(email=person["email"], email_key=email_key(person["email"]), email_verified_at=utcnow(), **names)
+        session.add(user)
+        session.flush()
+    belongs = select(Membership).where(Membership.user_id == user.id, Membership.organization_id == organization)
+    if session.scalars(belongs).one_or_none() is None:
+        session.add(Membership(user_id=user.id, organization_id=organization, role=role))
+
+
+def _documents(organization: uuid.UUID) -> int:
+    """Write the letters into the var folder and import them as an operator would."""
+    folder = settings().folder / "demo"
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = []
+    for number, (title, text) in enumerate(LETTERS.items()):
+        Path(folder, f"{number}.txt").write_text(text, "utf-8")
+        lines.append(json.dumps({"path": f"{number}.txt", "title": title, "content_type": "text/plain"}))
+    manifest = folder / "manifest.jsonl"
+    manifest.write_text("\n".join(lines) + "\n", "utf-8")
+    return sum(outcome.kind == "stored" for outcome in Importer(organization, service().files).documents(manifest))

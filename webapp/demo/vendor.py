@@ -1,0 +1,99 @@
+"""A vendor inside the webapp, for trying sign-in without one: pick an invented person and come back.
+
+It plays by the contract (codes once and for a minute, client secret, redirect URI, PKCE), so what is seen with it is
+what a real vendor will show. It is never registered in production.
+"""
+
+import base64
+import hashlib
+import hmac
+import time
+from threading import Lock
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request
+from itsdangerous import BadSignature, URLSafeTimedSerializer
+from werkzeug.wrappers import Response as BaseResponse
+
+from webapp.config import settings
+from webapp.sso.dance import callback_url
+from webapp.sso.sealing import keyed_hash
+
+CLIENT_ID = "befund-demo"
+CODE_S, TOKEN_S = 60, 600
+PEOPLE: dict[str, dict[str, Any]] = {
+    "erika": {"email": "erika@example.org", "given_name": "Erika", "family_name": "Mustermann"},
+    "max": {"email": "max@example.org", "given_name": "Max", "family_name": "Beispiel"},
+    "otto": {"given_name": "Otto", "family_name": "Ohnepost"},
+    "olga": {"email": "olga@example.org", "email_verified": False, "given_name": "Olga", "family_name": "Offen"},
+}
+
+demo_vendor = Blueprint("demo_vendor", __name__, url_prefix="/development/vendor")
+_used: dict[str, float] = {}
+_lock = Lock()
+
+
+def client_secret() -> str:
+    """The demo client's secret: derived from the server's own, so nothing needs to be kept."""
+    return keyed_hash("demo-vendor", CLIENT_ID)
+
+
+@demo_vendor.route("/authorize", methods=["GET", "POST"])
+def authorize() -> str | BaseResponse:
+    """Choose who to be, or refuse."""
+    if request.args.get("client_id") != CLIENT_ID or request.args.get("redirect_uri") != callback_url():
+        abort(400)
+    if request.method == "GET":
+        return render_template("demo_vendor.html", people=PEOPLE)
+    answer = {"error": "access_denied"}
+    if request.form.get("person") in PEOPLE:
+        grant = {"sub": request.form["person"], "challenge": request.args.get("code_challenge", "")}
+        answer = {"code": _signer("code").dumps(grant)}
+    return redirect(f"{callback_url()}?{urlencode({**answer, 'state': request.args.get('state', '')})}")
+
+
+@demo_vendor.post("/token")
+def token() -> tuple[Response, int]:
+    """Code -> access token. Exempt from CSRF: a server calls it, with a secret of its own."""
+    form = request.form
+    if not hmac.compare_digest(form.get("client_secret", "").encode(), client_secret().encode()):
+        return jsonify(error="invalid_client"), 401
+    try:
+        grant = _signer("code").loads(form.get("code", ""), max_age=CODE_S)
+    except BadSignature:
+        grant = None
+    if grant is None or not _first_use(form["code"]) or not _pkce_fits(grant["challenge"], form):
+        return jsonify(error="invalid_grant"), 400
+    return jsonify(access_token=_signer("token").dumps(grant["sub"]), token_type="Bearer", expires_in=TOKEN_S), 200  # noqa: S106
+
+
+@demo_vendor.get("/userinfo")
+def userinfo() -> tuple[Response, int]:
+    """Access token -> claims."""
+    bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    try:
+        subject = _signer("token").loads(bearer, max_age=TOKEN_S)
+    except BadSignature:
+        return jsonify(error="invalid_token"), 401
+    return jsonify(sub=subject, **PEOPLE[subject]), 200
+
+
+def _signer(purpose: str) -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(settings().secret_key, salt=f"demo-vendor-{purpose}")
+
+
+def _first_use(code: str) -> bool:
+    """Whether the code is new to this process; with several processes a code could be used once in each."""
+    now = time.monotonic()
+    with _lock:
+        for old in [known for known, until in _used.items() if until < now]:
+            del _used[old]
+        return _used.setdefault(code, now + CODE_S) == now + CODE_S
+
+
+def _pkce_fits(challenge: str, form: Any) -> bool:
+    if not challenge:
+        return "code_verifier" not in form
+    digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == challenge

@@ -1,0 +1,82 @@
+"""Errors become HTTP here and nowhere else in the webapp. Pages say what happened and what to do, in plain words.
+
+    Outcome                     a deliberate end of a request with a page: `key` picks the words, `status` the code
+    HTTPException               404, 405, 413, 429, CSRF: the same page with general words
+    anything else               500 without any detail; the traceback goes to the log, without request contents
+
+A blueprint with another wire format (FHIR: OperationOutcome) registers handlers of its own on the blueprint, and
+`register_api_prefix` tells this module which paths never get an HTML page, not even for an unknown URL.
+"""
+
+import logging
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from flask import Flask, Response, make_response, render_template, request
+from werkzeug.exceptions import HTTPException
+
+from clinical.errors import BefundError
+
+log = logging.getLogger(__name__)
+
+ApiErrorPage = Callable[[int, str], Response]  # (status, name of the status) -> the API's own error answer
+
+
+class Outcome(Exception):
+    """A request ends here with a page. `code` is the vendor's own error code, shown escaped beneath the words."""
+
+    def __init__(self, key: str, status: int, code: str = "", **values: Any) -> None:
+        self.key, self.status, self.code, self.values = key, status, code, values
+        super().__init__(key)
+
+
+def init_app(app: Flask) -> None:
+    """Register the handlers on `app`."""
+    app.extensions["befund_api_prefixes"] = []
+    app.register_error_handler(Outcome, _outcome)
+    app.register_error_handler(HTTPException, _http)
+    app.register_error_handler(Exception, _unexpected)
+
+
+def register_api_prefix(app: Flask, matches: Callable[[str], bool], page: ApiErrorPage) -> None:
+    """Paths for which `matches(path)` holds get `page(status, name)` instead of the HTML error page."""
+    app.extensions["befund_api_prefixes"].append((matches, page))
+
+
+def error_page(key: str, status: int, **values: Any) -> Response:
+    """The error page with the words of `key` (see templates/error.html)."""
+    return make_response(render_template("error.html", key=key, status=status, **values), status)
+
+
+def _outcome(error: Outcome) -> Response:
+    return error_page(error.key, error.status, code=error.code, **error.values)
+
+
+def _http(error: HTTPException) -> Response:
+    status = error.code or 500
+    if error.response is not None or status < 400:
+        return make_response(error.get_response())
+    response = _page_for(status, error.name)
+    for name, value in error.get_headers(request.environ):
+        if name.lower() not in ("content-type", "content-length"):
+            response.headers.setdefault(name, value)
+    return response
+
+
+def _page_for(status: int, name: str) -> Response:
+    from flask import current_app
+
+    for matches, page in current_app.extensions["befund_api_prefixes"]:
+        if matches(request.path):
+            found: Response = page(status, name)
+            return found
+    return error_page(f"http_{status}", status)
+
+
+def _unexpected(error: Exception) -> Response:
+    """Type and place go to the log. The message of a foreign error may quote what was sent, so only ours is said."""
+    said = str(error) if isinstance(error, BefundError) else ""
+    place = "".join(traceback.format_tb(error.__traceback__))
+    log.error("unexpected %s on endpoint %s: %s\n%s", type(error).__name__, request.endpoint, said, place)
+    return _page_for(500, "Internal Server Error")

@@ -1,0 +1,56 @@
+"""Who may call, and the log of who read which document.
+
+401 before 403 before anything is looked up; a document is only ever looked up together with its organization, so that
+neither an answer nor its timing tells whether it exists in another one.
+"""
+
+import uuid
+from functools import lru_cache
+
+from flask import g, request
+
+from webapp.audit import short_ip
+from webapp.extensions import db
+from webapp.fhir.answers import FhirError
+from webapp.fhir.models import AccessLog
+from webapp.fhir.params import UUID
+from webapp.fhir.service import service
+from webapp.fhir.tokens import Bearer
+
+
+def authorize(organization: str) -> uuid.UUID:
+    """The organization in the path, once the caller's token has proved to be a member's. Raises FhirError 401, 403."""
+    place = parse_id(organization)
+    bearer = service().tokens.check(request.headers.get("Authorization", ""), place)
+    if bearer is None:
+        raise FhirError(401)
+    if place is None or not bearer.member:
+        raise FhirError(403)
+    g.bearer = bearer
+    return place
+
+
+def bearer() -> Bearer:
+    """The caller of an authorized request."""
+    found: Bearer = g.bearer
+    return found
+
+
+@lru_cache(maxsize=4096)
+def parse_id(text: str) -> uuid.UUID | None:
+    """A UUID in its canonical form, None for anything else."""
+    return uuid.UUID(text) if UUID.fullmatch(text) else None
+
+
+def log_access(how: str, organization: uuid.UUID, document: uuid.UUID, user: str | None, token: str | None) -> None:
+    """Write down that a document was read. A document whose reading cannot be logged is not handed out."""
+    entry = AccessLog(
+        organization_id=organization,
+        document_id=document,
+        user_id=uuid.UUID(user) if user else None,
+        token_id=token,
+        how=how,
+        address=short_ip(request.remote_addr),
+    )
+    with db.write() as session:
+        session.add(entry)

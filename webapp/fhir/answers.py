@@ -1,0 +1,94 @@
+"""How FHIR answers leave: media type, errors as OperationOutcome, ETag and 304, gzip.
+
+Errors are raised as `FhirError` where they are found and become HTTP here.
+"""
+
+import gzip
+import hashlib
+from typing import Any
+
+from flask import Blueprint, Flask, Response, request
+from werkzeug.exceptions import HTTPException
+
+from webapp.errors import register_api_prefix
+from webapp.fhir.resources import MEDIA_TYPE, Resource, outcome, to_bytes
+
+WORTH_COMPRESSING = 1400  # bytes: what fits one packet does not get faster
+CODES = {400: "invalid", 401: "login", 403: "forbidden", 404: "not-found", 405: "not-supported", 413: "too-long",
+         415: "not-supported", 429: "throttled"}  # fmt: skip
+TEXTS = {
+    400: "Die Anfrage ist nicht lesbar.",
+    401: "Das Zugriffstoken fehlt oder ist ungültig. Erwartet wird: Authorization: Bearer <ACCESS_TOKEN>.",
+    403: "Dieses Zugriffstoken gehört zu keinem Mitglied der Organisation.",
+    404: "Das gibt es in dieser Organisation nicht.",
+    405: "Diese Methode gibt es hier nicht; die Schnittstelle liest nur.",
+    413: "Die Anfrage ist zu groß.",
+    500: "Ein unerwarteter Fehler ist aufgetreten. Bitte später noch einmal versuchen.",
+}
+
+
+class FhirError(Exception):
+    """A call ends with an OperationOutcome. Without a text, the general one of the status."""
+
+    def __init__(self, status: int, text: str = "", *expressions: str) -> None:
+        self.status, self.text, self.expressions = status, text, expressions
+        super().__init__(status)
+
+
+def answer(resource: Resource, status: int = 200) -> Response:
+    """A resource as the answer."""
+    return Response(to_bytes(resource), status, content_type=MEDIA_TYPE)
+
+
+def tagged(resource: Resource) -> Response:
+    """A resource with a weak ETag of its own bytes; 304 where the caller holds exactly these."""
+    response = answer(resource)
+    response.set_etag(hashlib.blake2b(response.get_data(), digest_size=16).hexdigest(), weak=True)
+    response.make_conditional(request.environ)
+    return response
+
+
+def error_answer(status: int, text: str = "", *expressions: str) -> Response:
+    """An OperationOutcome as the answer."""
+    words = text or TEXTS.get(status) or (TEXTS[500] if status >= 500 else TEXTS[400])
+    response = answer(outcome(CODES.get(status, "exception"), words, *expressions), status)
+    if status == 401:
+        response.headers["WWW-Authenticate"] = 'Bearer realm="Befund FHIR", error="invalid_token"'
+    return response
+
+
+def init_blueprint(blueprint: Blueprint) -> None:
+    """Give the blueprint these errors and headers."""
+    blueprint.register_error_handler(FhirError, _fhir_error)
+    blueprint.register_error_handler(HTTPException, _http_error)
+    blueprint.after_request(_finish)
+
+
+def init_app(app: Flask) -> None:
+    """Errors of paths that look like ours but reach no view are ours too."""
+    register_api_prefix(app, lambda path: "/fhir/r4" in path, lambda status, _: error_answer(status))
+
+
+def _fhir_error(error: FhirError) -> Response:
+    return error_answer(error.status, error.text, *error.expressions)
+
+
+def _http_error(error: HTTPException) -> Any:
+    return error_answer(error.code) if error.code and error.code >= 400 else error.get_response()
+
+
+def _finish(response: Response) -> Response:
+    headers = response.headers
+    headers.setdefault("Cache-Control", "private, no-cache" if "ETag" in headers else "no-store")
+    if response.content_type == MEDIA_TYPE and not response.direct_passthrough:
+        headers.add("Vary", "Accept-Encoding")
+        if response.status_code == 200 and "gzip" in request.headers.get("Accept-Encoding", ""):
+            _compress(response)
+    return response
+
+
+def _compress(response: Response) -> None:
+    body = response.get_data()
+    if len(body) >= WORTH_COMPRESSING:
+        response.set_data(gzip.compress(body, 1, mtime=0))
+        response.headers["Content-Encoding"] = "gzip"

@@ -1,0 +1,153 @@
+"""`flask --app webapp documents|patients|studies|tokens ...`."""
+
+import sys
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from flask.cli import AppGroup
+from sqlalchemy import select
+
+from webapp.extensions import db
+from webapp.fhir import params, store, tokens
+from webapp.fhir.dates import to_text
+from webapp.fhir.importing import Importer, Outcome
+from webapp.fhir.models import Document, Status
+from webapp.fhir.service import service
+from webapp.fhir.verifying import verify
+from webapp.models import Organization, User
+
+documents = AppGroup("documents", help="Documents: import, mark, verify.")
+patients = AppGroup("patients", help="Patients: import.")
+studies = AppGroup("studies", help="Imaging studies: import.")
+access = AppGroup("tokens", help="Access tokens of people.")
+GROUPS = (documents, patients, studies, access)
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_ORG = click.option("--org", required=True, help="Organization: its UUID or its name.")
+
+
+@documents.command("import")
+@_ORG
+@click.argument("manifest", type=_FILE)
+def import_documents(org: str, manifest: Path) -> None:
+    """Store the documents named in MANIFEST, one JSON object a line: path, title, content_type, patient (system|value
+    or a patient's UUID), and optionally stored_at and status. Run it again to go on after an interruption."""
+    _report(manifest, Importer(_organization(org), service().files).documents(manifest))
+
+
+@documents.command("mark-in-error")
+@click.argument("document", type=click.UUID)
+@click.option("--undo", is_flag=True, help="Make it current again.")
+def mark_in_error(document: uuid.UUID, undo: bool) -> None:
+    """Mark DOCUMENT (its id) as entered in error: it stays listed as such, its file is no longer handed out."""
+    with db.write() as session:
+        found = store.mark(session, document, Status.CURRENT if undo else Status.ENTERED_IN_ERROR)
+    if found is None:
+        raise click.ClickException(f"there is no document {document}")
+    click.echo(f"{document} is {found.status.value}")
+
+
+@documents.command("verify")
+@click.option("--sweep", is_flag=True, help="Also remove temporary files of processes that died.")
+def verify_documents(sweep: bool) -> None:
+    """Read every stored file and compare it with its hash and size. Exits with 1 when a file is missing or rotten."""
+    with db.engine.connect() as connection:
+        expected = {bytes(row[0]): row[1] for row in connection.execute(select(Document.sha256, Document.size))}
+    report = verify(service().files, expected, sweep=sweep)
+    for digest, fault in report.faults:
+        click.echo(f"{digest.hex()}: {fault}", err=True)
+    click.echo(f"{len(expected)} files expected, {report.sound} sound, {len(report.faults)} faulty, ", nl=False)
+    click.echo(f"{report.unused} that no document points to, {report.swept} temporary ones removed")
+    sys.exit(1 if report.faults else 0)
+
+
+@documents.command("recount")
+@_ORG
+def recount_documents(org: str) -> None:
+    """Make the counters behind the exact totals anew, after documents were changed past the application."""
+    with db.write() as session:
+        store.recount(session, _organization(org))
+    click.echo("counted")
+
+
+@patients.command("import")
+@_ORG
+@click.argument("file", type=_FILE)
+def import_patients(org: str, file: Path) -> None:
+    """Store the FHIR R4 Patients in FILE, one a line. A known id or identifier renews the patient we have."""
+    _report(file, Importer(_organization(org), service().files).patients(file))
+
+
+@studies.command("import")
+@_ORG
+@click.argument("file", type=_FILE)
+def import_studies(org: str, file: Path) -> None:
+    """Store the FHIR R4 ImagingStudies in FILE, one a line; `subject` names a patient of ours."""
+    _report(file, Importer(_organization(org), service().files).studies(file))
+
+
+@access.command("create")
+@click.option("--user", "email", required=True, help="E-mail address of the account.")
+@click.option("--name", default="", help="What it is for.")
+@click.option("--days", default=tokens.DAYS, show_default=True, help=f"Valid for, at most {tokens.MOST_DAYS}.")
+def create_token(email: str, name: str, days: int) -> None:
+    """Print a new access token, and nothing else. It is shown only now."""
+    user = _user(email)
+    with db.write() as session:
+        _, text = tokens.create(session, user.id, name, days)
+    click.echo(text)
+
+
+@access.command("list")
+@click.option("--user", "email", required=True)
+def list_tokens(email: str) -> None:
+    """The tokens of an account, without their secrets."""
+    for token in tokens.of_user(db.session, _user(email).id):
+        state = "revoked" if token.revoked_at else f"until {to_text(token.expires_at)[:10]}"
+        click.echo(f"{token.id}  {state}  {token.name}")
+
+
+@access.command("revoke")
+@click.option("--user", "email", required=True)
+@click.argument("token_id")
+def revoke_token(email: str, token_id: str) -> None:
+    """Revoke the token with the id TOKEN_ID (the part after bfa_)."""
+    user = _user(email)
+    with db.write() as session:
+        done = tokens.revoke(session, user.id, token_id)
+    if not done:
+        raise click.ClickException(f"{email} has no valid token {token_id}")
+    click.echo(f"{token_id} is revoked")
+
+
+def _report(source: Path, outcomes: Iterator[Outcome]) -> None:
+    """Progress by bytes is not known ahead; lines are counted first, which costs little next to storing them."""
+    with source.open("rb") as file:
+        length = sum(1 for line in file if line.strip())
+    kinds: Counter[str] = Counter()
+    with click.progressbar(length=length, label=source.name, file=sys.stderr) as bar:
+        for outcome in outcomes:
+            kinds[outcome.kind] += 1
+            if outcome.kind == "bad":
+                click.echo(f"\nline {outcome.line}: {outcome.reason}", err=True)
+            bar.update(1)
+    click.echo(f"{kinds['stored']} stored, {kinds['known']} already there, {kinds['bad']} bad")
+    sys.exit(1 if kinds["bad"] else 0)
+
+
+def _organization(text: str) -> uuid.UUID:
+    key = uuid.UUID(text) if params.UUID.fullmatch(text) else None
+    found = db.session.scalar(select(Organization.id).where((Organization.id == key) | (Organization.name == text)))
+    if found is None:
+        raise click.ClickException(f"there is no organization {text}; see: flask --app webapp orgs add")
+    return found
+
+
+def _user(email: str) -> User:
+    user: User | None = db.session.scalar(select(User).where(User.email_key == email.strip().casefold()))
+    if user is None:
+        raise click.ClickException(f"there is no account {email}; see: flask --app webapp users add")
+    return user

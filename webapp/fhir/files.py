@@ -1,0 +1,106 @@
+"""File content: `Binary/<id>` for members with a token, presigned URLs for whoever holds one.
+
+Served with Range, an ETag that is the file's hash, and headers under which a browser runs nothing of it.
+"""
+
+import re
+import time
+import uuid
+from typing import Any
+from urllib.parse import quote
+
+from flask import Blueprint, Response, request, send_file
+
+from webapp.fhir import answers
+from webapp.fhir.access import authorize, bearer, log_access, parse_id
+from webapp.fhir.answers import FhirError
+from webapp.fhir.service import service
+from webapp.storage import FileMissing, Link
+
+binary = Blueprint("fhir_files", __name__, url_prefix="/<organization>")
+answers.init_blueprint(binary)
+
+# The document itself may be HTML or SVG: it gets no scripts, no origin and no network, wherever it is opened.
+SAFE = {"Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:",
+        "X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-cache"}  # fmt: skip
+_UNSAFE = re.compile(r"[^A-Za-z0-9._ ()+=@,-]")
+
+
+@binary.get("/fhir/r4/Binary/<document_id>")
+def read_binary(organization: str, document_id: str) -> Response:
+    """The file, for a member."""
+    place = authorize(organization)
+    row = _current(place, document_id)
+    log_access("binary", place, uuid.UUID(row[0]), bearer().user_id, bearer().token_id)
+    return content(row)
+
+
+@binary.get("/files/<document_id>")
+def read_presigned(organization: str, document_id: str) -> Response:
+    """The file, for the holder of a presigned URL; 403 when it is not exactly what we signed or has expired."""
+    given = request.args
+    expires = given.get("expires", "")
+    link = Link(organization, document_id, int(expires) if re.fullmatch("[0-9]{1,12}", expires) else 0,
+                given.get("token", ""))  # fmt: skip
+    if not service().presigner.grants(link, given.get("key", ""), given.get("signature", ""), time.time()):
+        raise FhirError(403, "Dieser Link ist ungültig oder abgelaufen. Die Suche liefert einen neuen.")
+    row = _current(uuid.UUID(organization), document_id)
+    user = service().tokens.owner(link.token)
+    log_access("presigned", uuid.UUID(organization), uuid.UUID(row[0]), user, link.token)
+    return content(row)
+
+
+def content(row: Any, *, inline: bool = False) -> Response:
+    """The file of a document row (order of `DocumentRow`): whole, a Range, or 304."""
+    digest, size, content_type = row[8], row[7], row[5]
+    headers = SAFE | {"Content-Disposition": disposition(row[6], inline=inline)}
+    try:
+        path = service().files.path(digest)
+        if path is not None:
+            response = send_file(path, mimetype=content_type, conditional=True, etag=digest.hex())
+        else:
+            response = _remote(digest, size, content_type)
+    except FileMissing:
+        raise FhirError(
+            500, "Die Datei dieses Dokuments fehlt im Speicher. Bitte den Betreiber verständigen."
+        ) from None
+    response.headers.update(headers)
+    response.headers["Content-Type"] = content_type  # without a charset nobody declared
+    return response
+
+
+def disposition(title: str, *, inline: bool = False) -> str:
+    """Content-Disposition (RFC 6266) for any file name: a plain ASCII one and the true one, percent-encoded."""
+    plain = _UNSAFE.sub("_", title).strip(". ") or "dokument"
+    kind = "inline" if inline else "attachment"
+    return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(title, safe='')}"
+
+
+def _current(place: uuid.UUID, document_id: str) -> Any:
+    key = parse_id(document_id)
+    row = service().documents.one(place, key) if key else None
+    if row is None:
+        raise FhirError(404, "Dieses Dokument gibt es in dieser Organisation nicht.")
+    if row[4]:
+        raise FhirError(404, "Dieses Dokument wurde als fehlerhaft markiert und wird nicht mehr ausgegeben.")
+    return row
+
+
+def _remote(digest: bytes, size: int, content_type: str) -> Response:
+    """From a storage without local paths: streamed through, with the same Range and ETag."""
+    response = Response(content_type=content_type)
+    response.set_etag(digest.hex())
+    response.headers["Accept-Ranges"] = "bytes"
+    if request.if_none_match.contains_weak(digest.hex()):
+        response.status_code = 304
+        return response
+    start, end = 0, size
+    if request.range and request.if_range.etag in (None, digest.hex()) and request.if_range.date is None:
+        span = request.range.range_for_length(size)
+        start, end = span or (0, 0)
+        response.status_code = 206 if span else 416
+        response.headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}" if span else f"bytes */{size}"
+    response.headers["Content-Length"] = str(end - start)
+    if request.method != "HEAD" and end > start:
+        response.response = service().files.read(digest, start, end)
+    return response

@@ -1,0 +1,190 @@
+"""Tables of document retrieval, and why each index exists.
+
+Instants that are searched or ordered by (`stored_at`) are microseconds since 1970 UTC in a BIGINT: the same exact
+comparison on SQLite and PostgreSQL, and no end of the calendar. `to_timestamp(stored_at / 1000000.0)` shows one.
+
+Every index of `document` ends in `(stored_at, id)`, so that it is read backwards from the newest and a page stops after
+its last row; `id` is in it because it breaks ties and is the second half of the keyset cursor. Plans were read with
+`EXPLAIN (ANALYZE, BUFFERS)` on PostgreSQL 15 and `EXPLAIN QUERY PLAN` on SQLite 3.40 at 50,000 and 1,000,000 rows:
+
+    ix_document_newest    no filter, or a date window: backward index scan, no sort
+    ix_document_patient   `$everything` and `patient=<uuid>`; `entered_in_error` rides along so that a patient's
+                          documents are counted from the index alone
+    ix_document_external  `patient=<external identifier>`; value before system, as most callers know the value only
+    ix_document_type      `contenttype=`; without it a rare type would read the whole organization
+    ix_document_status    `status=entered-in-error`, the rare one; `current` is served by ix_document_newest
+"""
+
+import enum
+import uuid
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, LargeBinary, String, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from webapp.models import NAME_LENGTH, Base, User, utcnow
+
+TITLE_LENGTH = 255
+TYPE_LENGTH = 127  # RFC 6838: the longest type/subtype
+SYSTEM_LENGTH, VALUE_LENGTH = 500, 255
+WHOLE = -(2**31)  # `DocumentCount.day` of the row that counts all days
+
+_Id = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by itself only in an INTEGER primary key
+
+
+class Status(enum.StrEnum):
+    """The two states of a document; a soft-deleted one is `entered-in-error`."""
+
+    CURRENT = "current"
+    ENTERED_IN_ERROR = "entered-in-error"
+
+
+class Patient(Base):
+    """A patient record of an organization; `resource` is the FHIR Patient without `id` and `meta`."""
+
+    __tablename__ = "patient"
+    __table_args__ = (Index("ix_patient_organization_id", "organization_id", "stored_at", "id"),)
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
+    organization_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("organization.id", ondelete="CASCADE"))
+    stored_at: Mapped[int] = mapped_column(BigInteger)
+    resource: Mapped[dict[str, Any]] = mapped_column(JSON)
+
+    identifiers: Mapped[list["PatientIdentifier"]] = relationship(
+        back_populates="patient", cascade="all, delete-orphan", order_by="PatientIdentifier.id"
+    )
+
+
+class PatientIdentifier(Base):
+    """An external identifier of a patient; `system` is empty where the source knows none."""
+
+    __tablename__ = "patient_identifier"
+    __table_args__ = (UniqueConstraint("organization_id", "value", "system"),)
+
+    id: Mapped[int] = mapped_column(_Id, primary_key=True, autoincrement=True)
+    organization_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("organization.id", ondelete="CASCADE"))
+    patient_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("patient.id", ondelete="CASCADE"), index=True)
+    system: Mapped[str] = mapped_column(String(SYSTEM_LENGTH), default="")
+    value: Mapped[str] = mapped_column(String(VALUE_LENGTH))
+
+    patient: Mapped[Patient] = relationship(back_populates="identifiers")
+
+
+class Document(Base):
+    """A stored document. The file lies in the content-addressed storage under `sha256`.
+
+    `patient_id` is the linked patient; `external_system` and `external_value` are the identifier it was tagged with.
+    Either, both or neither may be there. `import_key` makes a repeated import skip what is already in.
+    """
+
+    __tablename__ = "document"
+    __table_args__ = (
+        Index("ix_document_newest", "organization_id", "stored_at", "id"),
+        Index("ix_document_patient", "organization_id", "patient_id", "stored_at", "id", "entered_in_error"),
+        Index(
+            "ix_document_external", "organization_id", "external_value", "external_system", "stored_at", "id",
+            postgresql_where=text("external_value IS NOT NULL"), sqlite_where=text("external_value IS NOT NULL"),
+        ),
+        Index("ix_document_type", "organization_id", "content_type", "stored_at", "id"),
+        Index(
+            "ix_document_status", "organization_id", "stored_at", "id",
+            postgresql_where=text("entered_in_error"), sqlite_where=text("entered_in_error = 1"),
+        ),
+        UniqueConstraint("organization_id", "import_key"),
+    )  # fmt: skip
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
+    organization_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("organization.id", ondelete="CASCADE"))
+    patient_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("patient.id"))
+    external_system: Mapped[str | None] = mapped_column(String(SYSTEM_LENGTH))
+    external_value: Mapped[str | None] = mapped_column(String(VALUE_LENGTH))
+    entered_in_error: Mapped[bool] = mapped_column(default=False)
+    content_type: Mapped[str] = mapped_column(String(TYPE_LENGTH))
+    title: Mapped[str] = mapped_column(String(TITLE_LENGTH))
+    size: Mapped[int] = mapped_column(BigInteger)
+    sha256: Mapped[bytes] = mapped_column(LargeBinary(32))
+    stored_at: Mapped[int] = mapped_column(BigInteger)
+    import_key: Mapped[bytes | None] = mapped_column(LargeBinary(32))
+
+    @property
+    def status(self) -> Status:
+        """The FHIR status."""
+        return Status.ENTERED_IN_ERROR if self.entered_in_error else Status.CURRENT
+
+
+class ImagingStudy(Base):
+    """An imaging study of a patient; `resource` is the FHIR ImagingStudy without `id`, `meta` and `subject`."""
+
+    __tablename__ = "imaging_study"
+    __table_args__ = (Index("ix_imaging_study_patient", "patient_id", "stored_at", "id"),)
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
+    organization_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("organization.id", ondelete="CASCADE"))
+    patient_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("patient.id", ondelete="CASCADE"))
+    stored_at: Mapped[int] = mapped_column(BigInteger)
+    resource: Mapped[dict[str, Any]] = mapped_column(JSON)
+
+
+class StorageClock(Base):
+    """The last storage time given out in an organization; its row is the lock under which the next one is stamped."""
+
+    __tablename__ = "storage_clock"
+
+    organization_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("organization.id", ondelete="CASCADE"), primary_key=True
+    )
+    last: Mapped[int] = mapped_column(BigInteger)
+
+
+class DocumentCount(Base):
+    """How many documents of a type and status were stored on a UTC day (days since 1970), or altogether (`WHOLE`).
+
+    Kept by the storing transaction, under the lock of `StorageClock`: the exact total of a search over an organization
+    is a sum of a few rows, whatever the number of documents.
+    """
+
+    __tablename__ = "document_count"
+
+    organization_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("organization.id", ondelete="CASCADE"), primary_key=True
+    )
+    day: Mapped[int] = mapped_column(Integer, primary_key=True)
+    entered_in_error: Mapped[bool] = mapped_column(primary_key=True)
+    content_type: Mapped[str] = mapped_column(String(TYPE_LENGTH), primary_key=True)
+    number: Mapped[int] = mapped_column(BigInteger)
+
+
+class AccessToken(Base):
+    """A bearer token `bfa_<id>_<secret>` of a person; only the SHA-256 of the secret is kept."""
+
+    __tablename__ = "access_token"
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("user_account.id", ondelete="CASCADE"), index=True)
+    name: Mapped[str] = mapped_column(String(NAME_LENGTH), default="")
+    secret_sha256: Mapped[bytes] = mapped_column(LargeBinary(32))
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    expires_at: Mapped[int] = mapped_column(BigInteger)  # microseconds, as compared in the statement that checks it
+    revoked_at: Mapped[datetime | None]
+
+    user: Mapped[User] = relationship()
+
+
+class AccessLog(Base):
+    """Who read which document, when and how, for auditors; never the content. No foreign keys: it outlives them."""
+
+    __tablename__ = "document_access"
+    __table_args__ = (
+        Index("ix_document_access_document", "organization_id", "document_id", "at"),
+        Index("ix_document_access_at", "organization_id", "at"),
+    )
+
+    id: Mapped[int] = mapped_column(_Id, primary_key=True, autoincrement=True)
+    at: Mapped[datetime] = mapped_column(default=utcnow)
+    organization_id: Mapped[uuid.UUID]
+    document_id: Mapped[uuid.UUID]
+    user_id: Mapped[uuid.UUID | None]
+    token_id: Mapped[str | None] = mapped_column(String(16))
+    how: Mapped[str] = mapped_column(String(20))  # metadata | binary | presigned | preview | download
+    address: Mapped[str] = mapped_column(String(45), default="")  # shortened

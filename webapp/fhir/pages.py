@@ -1,0 +1,249 @@
+"""Pages for signed-in members: "Zugriffstokens" and "Dokumente"."""
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, Response, abort, flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
+from flask_login import current_user
+from flask_wtf import FlaskForm
+from sqlalchemy import select
+from sqlalchemy.orm import joinedload
+from werkzeug.wrappers import Response as AnyResponse
+from wtforms import IntegerField, StringField
+from wtforms.validators import DataRequired, Length, NumberRange
+
+from webapp import audit
+from webapp.extensions import db
+from webapp.fhir import params, store, tokens
+from webapp.fhir.access import log_access
+from webapp.fhir.dates import EPOCH, MICROSECOND
+from webapp.fhir.files import content
+from webapp.fhir.models import TITLE_LENGTH, Status
+from webapp.fhir.resources import DocumentRow
+from webapp.fhir.service import fhir_base, service
+from webapp.fhir.titles import clean_content_type, clean_title
+from webapp.guards import signed_in_required
+from webapp.models import NAME_LENGTH, Membership, Organization, utcnow
+
+LARGEST_UPLOAD = 512 * 1024 * 1024
+PREVIEWED = ("application/pdf", "image/png", "image/jpeg", "image/gif", "image/webp", "text/plain")
+PER_PAGE = 25
+FILTERS = ("patient", "from", "to", "status", "contenttype")
+
+member_pages = Blueprint("documents", __name__)
+
+
+class TokenForm(FlaskForm):  # type: ignore[misc] # no types there
+    """A new access token."""
+
+    name = StringField(validators=[DataRequired(), Length(max=NAME_LENGTH)])
+    days = IntegerField(default=tokens.DAYS, validators=[DataRequired(), NumberRange(1, tokens.MOST_DAYS)])
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A document as the pages show it."""
+
+    row: DocumentRow
+
+    @property
+    def stored(self) -> Any:
+        """When it was stored, for the reader's own time zone."""
+        return EPOCH + self.row.stored_at * MICROSECOND
+
+    @property
+    def patient(self) -> str:
+        """What it is filed under."""
+        row = self.row
+        tag = f"{row.external_system}|{row.external_value}" if row.external_system else row.external_value
+        return tag or row.patient_id or ""
+
+    @property
+    def kind(self) -> str:
+        """How it is previewed: `image`, `frame` or not at all."""
+        if self.row.content_type not in PREVIEWED or self.row.entered_in_error:
+            return ""
+        return "image" if self.row.content_type.startswith("image/") else "frame"
+
+
+@member_pages.url_value_preprocessor
+def _allow_uploads(endpoint: str | None, _values: dict[str, Any] | None) -> None:
+    """Before anything reads the form, which would refuse what is over the general limit."""
+    if endpoint == "documents.upload":
+        request.max_content_length = LARGEST_UPLOAD
+
+
+@member_pages.route("/tokens/", methods=["GET", "POST"])
+@signed_in_required
+def access_tokens() -> str | AnyResponse:
+    """One's own tokens; a new one is shown once, on the answer to the form, and nowhere again."""
+    form, fresh = TokenForm(), ""
+    if form.validate_on_submit():
+        with db.write() as session:
+            _token, fresh = tokens.create(session, current_user.id, form.name.data.strip(), form.days.data)
+            audit.record(session, "token_created", user=current_user)
+    mine = tokens.of_user(db.session, current_user.id)
+    bases = [(place.name, fhir_base(place.id)) for place in _organizations()]
+    rows = [(token, EPOCH + token.expires_at * MICROSECOND, _state(token)) for token in mine]
+    return render_template("tokens.html", form=form, fresh=fresh, rows=rows, bases=bases)
+
+
+@member_pages.post("/tokens/<token_id>/revoke/")
+@signed_in_required
+def revoke_token(token_id: str) -> AnyResponse:
+    """Revoke one of one's own tokens; the next call with it is refused."""
+    with db.write() as session:
+        if tokens.revoke(session, current_user.id, token_id):
+            audit.record(session, "token_revoked", user=current_user)
+    flash(_("Das Zugriffstoken ist widerrufen."), "success")
+    return redirect(url_for("documents.access_tokens"))
+
+
+@member_pages.get("/documents/")
+@signed_in_required
+def all_documents() -> str | AnyResponse:
+    """The first organization's documents, or a word that there is none."""
+    mine = _organizations()
+    return (
+        redirect(url_for("documents.of_organization", place=mine[0].id)) if mine else render_template("no_place.html")
+    )
+
+
+@member_pages.get("/documents/<uuid:place>/")
+@signed_in_required
+def of_organization(place: uuid.UUID) -> str:
+    """Newest first; the filters are those of the search."""
+    organization = _mine(place)
+    pairs = [(name, value.strip()) for name, value in request.args.items(multi=True) if value.strip()]
+    wanted = params.search([*_bounded(pairs), ("_count", str(PER_PAGE))])
+    found = service().documents.search(place, wanted)
+    kept: dict[str, Any] = {name: value for name, value in pairs if name in FILTERS}
+    newest = url_for("documents.of_organization", place=place, **kept)
+    more: dict[str, Any] = {"_offset": str(found.next.offset), "_cursor": str(found.next)} if found.next else {}
+    older = url_for("documents.of_organization", place=place, **kept | more) if more else ""
+    return render_template(
+        "documents.html", place=organization, places=_organizations(), items=[_item(row) for row in found.rows],
+        total=found.total, kept=kept, older=older, newest=newest if wanted.answer.paging.offset else "",
+    )  # fmt: skip
+
+
+@member_pages.get("/documents/<uuid:place>/<uuid:document>/")
+@signed_in_required
+def one_document(place: uuid.UUID, document: uuid.UUID) -> str:
+    """What is known of a document, and its preview in a frame that runs nothing."""
+    organization = _mine(place)
+    return render_template("document.html", place=organization, item=_item(_row(place, document)))
+
+
+@member_pages.get("/documents/<uuid:place>/<uuid:document>/file")
+@signed_in_required
+def file(place: uuid.UUID, document: uuid.UUID) -> Response:
+    """The file itself: for download, or for the frame of its own page."""
+    _mine(place)
+    item = _item(_row(place, document))
+    if item.row.entered_in_error:
+        abort(404)
+    preview = request.args.get("preview") == "1" and bool(item.kind)
+    log_access("preview" if preview else "download", place, document, str(current_user.id), None)
+    response = content(item.row, inline=preview)
+    if preview:
+        response.headers["X-Frame-Options"] = "SAMEORIGIN"
+        response.headers["Content-Security-Policy"] = _frame_policy(item.row.content_type)
+    return response
+
+
+@member_pages.post("/documents/<uuid:place>/upload/")
+@signed_in_required
+def upload(place: uuid.UUID) -> AnyResponse:
+    """Store the chosen files, filed under one patient or none."""
+    _mine(place)
+    chosen = [file for file in request.files.getlist("files") if file.filename]
+    try:
+        patient, system, value = _subject(place, request.form.get("patient", "").strip())
+    except ValueError:
+        flash(_("Diese Patientenkennung ist unbekannt."), "error")
+        return redirect(url_for("documents.of_organization", place=place))
+    new = [
+        store.NewDocument(
+            service().files.put(file.stream), clean_title(file.filename or "")[:TITLE_LENGTH],
+            clean_content_type(file.mimetype), patient, system, value,
+        )
+        for file in chosen
+    ]  # fmt: skip
+    with db.write() as session:
+        store.store_documents(session, place, new)
+    flash(_("Gespeichert: %(number)d", number=len(new)), "success" if new else "error")
+    return redirect(url_for("documents.of_organization", place=place))
+
+
+@member_pages.post("/documents/<uuid:place>/<uuid:document>/mark/")
+@signed_in_required
+def mark(place: uuid.UUID, document: uuid.UUID) -> AnyResponse:
+    """Mark as entered in error, or take that back."""
+    _mine(place)
+    _row(place, document)
+    wrong = request.form.get("status") == Status.ENTERED_IN_ERROR.value
+    with db.write() as session:
+        store.mark(session, document, Status.ENTERED_IN_ERROR if wrong else Status.CURRENT)
+    flash(_("Als fehlerhaft markiert.") if wrong else _("Die Markierung ist aufgehoben."), "success")
+    return redirect(url_for("documents.one_document", place=place, document=document))
+
+
+def _organizations() -> list[Organization]:
+    memberships = select(Membership).where(Membership.user_id == current_user.id)
+    rows = db.session.scalars(memberships.options(joinedload(Membership.organization))).all()
+    return sorted((row.organization for row in rows), key=lambda organization: organization.name)
+
+
+def _mine(place: uuid.UUID) -> Organization:
+    """The organization, 404 for those who do not belong to it: a page need not tell that it exists."""
+    for organization in _organizations():
+        if organization.id == place:
+            return organization
+    abort(404)
+
+
+def _row(place: uuid.UUID, document: uuid.UUID) -> Any:
+    row = service().documents.one(place, document)
+    if row is None:
+        abort(404)
+    return row
+
+
+def _item(row: Any) -> Item:
+    return Item(DocumentRow(*row))
+
+
+def _bounded(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The page's fields `from` and `to` as dates of the search."""
+    renamed = {"from": "ge", "to": "le"}
+    return [("date", renamed[name] + value) if name in renamed else (name, value) for name, value in pairs]
+
+
+def _subject(place: uuid.UUID, text: str) -> tuple[uuid.UUID | None, str | None, str | None]:
+    """Linked patient, and the system and value of the tag; ValueError where the text names no patient of ours."""
+    if not text:
+        return None, None, None
+    if params.UUID.fullmatch(text):
+        if service().patients.one(place, uuid.UUID(text)) is None:
+            raise ValueError
+        return uuid.UUID(text), None, None
+    found = params.identifier(text)
+    if found is None or found.value is None or "\0" in text or len(text) > TITLE_LENGTH:
+        raise ValueError
+    system = found.system or ""
+    return store.find_patient(db.session, place, system, found.value), system, found.value
+
+
+def _state(token: Any) -> str:
+    if token.revoked_at is not None:
+        return "revoked"
+    return "expired" if token.expires_at < utcnow().timestamp() * 1_000_000 else "valid"
+
+
+def _frame_policy(content_type: str) -> str:
+    """Own page only. Browsers show a PDF in a viewer of their own, which is a sandbox and refuses to run in another."""
+    sandbox = "" if content_type == "application/pdf" else "sandbox; "
+    return f"{sandbox}default-src 'none'; style-src 'unsafe-inline'; object-src 'self'; frame-ancestors 'self'"

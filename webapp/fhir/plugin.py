@@ -1,0 +1,28 @@
+"""Registers document retrieval on the application."""
+
+from flask import Flask, request
+
+from webapp.extensions import csrf, limiter
+from webapp.fhir import answers, service
+from webapp.fhir.cli import GROUPS
+from webapp.fhir.files import binary
+from webapp.fhir.pages import member_pages
+from webapp.fhir.routes import fhir
+
+
+@limiter.request_filter
+def _is_ours() -> bool:
+    """Bearer-authenticated calls have no limit of their own, and looking for one costs more than checking the token."""
+    return request.blueprint in (fhir.name, binary.name)
+
+
+def init_app(app: Flask) -> None:
+    """Register routes, error shape and commands; a bearer token is no cookie, so CSRF does not apply to its routes."""
+    service.init_app(app)
+    answers.init_app(app)
+    for blueprint in (fhir, binary):
+        csrf.exempt(blueprint)
+        app.register_blueprint(blueprint)
+    app.register_blueprint(member_pages)
+    for group in GROUPS:
+        app.cli.add_command(group)

@@ -1,0 +1,161 @@
+"""The routes of the contract. Each: authorize, read the parameters, one statement, rows to resources, bytes."""
+
+import re
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import unquote_plus
+
+import orjson
+from flask import Blueprint, Response, request
+
+from webapp.fhir import answers, params, resources
+from webapp.fhir.access import authorize, bearer, log_access, parse_id
+from webapp.fhir.answers import FhirError, answer, tagged
+from webapp.fhir.capability import capability_statement
+from webapp.fhir.files import disposition
+from webapp.fhir.patients import stored_row
+from webapp.fhir.search import Found
+from webapp.fhir.service import fhir_base, public_base, service
+from webapp.storage import BucketFiles
+
+fhir = Blueprint("fhir", __name__, url_prefix="/<organization>/fhir/r4")
+answers.init_blueprint(fhir)
+
+_STRICT = re.compile(r"(^|[,;\s])handling\s*=\s*\"?strict\"?", re.IGNORECASE)
+Pairs = list[tuple[str, str]]
+
+
+@fhir.get("/metadata")
+def metadata(organization: str) -> Response:
+    """CapabilityStatement; needs no token."""
+    place = parse_id(organization)
+    if place is None:
+        raise FhirError(404)
+    return tagged(capability_statement(fhir_base(place)))
+
+
+@fhir.get("/DocumentReference")
+@fhir.post("/DocumentReference/_search")
+def search_documents(organization: str) -> Response:
+    """Search, newest first."""
+    place = authorize(organization)
+    wanted = params.search(_pairs())
+    _refuse_ignored(wanted.answer)
+    found = service().documents.search(place, wanted)
+    return _bundle(place, "DocumentReference", wanted.answer, found, _document_maker(place))
+
+
+@fhir.get("/DocumentReference/<document_id>")
+def read_document(organization: str, document_id: str) -> Response:
+    """One document's DocumentReference."""
+    place = authorize(organization)
+    row = _row(place, document_id)
+    log_access("metadata", place, uuid.UUID(row[0]), bearer().user_id, bearer().token_id)
+    return tagged(_document_maker(place)(row))
+
+
+@fhir.get("/Patient")
+@fhir.post("/Patient/_search")
+def search_patients(organization: str) -> Response:
+    """Resolve external identifiers to patients."""
+    place = authorize(organization)
+    wanted = params.patient_search(_pairs())
+    _refuse_ignored(wanted.answer)
+    found = service().patients.search(place, wanted)
+    return _bundle(place, "Patient", wanted.answer, found, lambda row: resources.patient(stored_row(row)))
+
+
+@fhir.get("/Patient/<patient_id>")
+def read_patient(organization: str, patient_id: str) -> Response:
+    """One patient."""
+    place = authorize(organization)
+    key = parse_id(patient_id)
+    row = service().patients.one(place, key) if key else None
+    if row is None:
+        raise FhirError(404, "Diese Patientin oder diesen Patienten gibt es in dieser Organisation nicht.")
+    return tagged(resources.patient(stored_row(row)))
+
+
+@fhir.get("/Patient/<patient_id>/$everything")
+def patient_everything(organization: str, patient_id: str) -> Response:
+    """All current documents linked to a patient, and the patient's imaging studies."""
+    place = authorize(organization)
+    wanted = params.everything(_pairs())
+    _refuse_ignored(wanted.answer)
+    key = parse_id(patient_id)
+    found = service().documents.everything(place, key, wanted) if key else None
+    if key is None or found is None:
+        raise FhirError(404, "Diese Patientin oder diesen Patienten gibt es in dieser Organisation nicht.")
+    return _bundle(place, f"Patient/{key}/$everything", wanted.answer, found, _either_maker(place))
+
+
+@fhir.route("/<path:_rest>", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
+@fhir.route("/", methods=["GET", "POST", "PUT", "PATCH", "DELETE"], defaults={"_rest": ""}, strict_slashes=False)
+def unknown(organization: str, _rest: str) -> Response:
+    """Whatever else is asked for below the base: only a member learns that it is not there."""
+    authorize(organization)
+    raise FhirError(404 if request.method in ("GET", "HEAD") else 405)
+
+
+def _pairs() -> Pairs:
+    """Query string and, of a `_search`, the posted form, decoded and in order."""
+    pairs = list(_decoded(request.query_string.decode("utf-8", "replace")))
+    if request.method == "POST":
+        if request.mimetype not in ("application/x-www-form-urlencoded", ""):
+            raise FhirError(415, "Erwartet wird ein Formular: application/x-www-form-urlencoded.")
+        pairs += _decoded(request.get_data().decode("utf-8", "replace"))
+    return pairs
+
+
+def _decoded(query: str) -> Pairs:
+    """Like `urllib.parse.parse_qsl`, but nothing is refused: blank values are kept, bad bytes replaced."""
+    pairs = []
+    for part in query.split("&"):
+        if part:
+            name, _, value = part.partition("=")
+            pairs.append((unquote_plus(name), unquote_plus(value)))
+    return pairs
+
+
+def _refuse_ignored(wanted: params.Answer) -> None:
+    if wanted.ignored and _STRICT.search(request.headers.get("Prefer", "")):
+        names = ", ".join(dict.fromkeys(name[:50] for name in wanted.ignored))
+        raise FhirError(400, f"Unbekannt oder nicht lesbar (Prefer: handling=strict): {names}", *wanted.ignored[:20])
+
+
+def _bundle(place: uuid.UUID, path: str, wanted: params.Answer, found: Found, make: Callable[[Any], Any]) -> Response:
+    page = resources.Page(found.total, [make(row) for row in found.rows], found.next)
+    return answer(resources.bundle(fhir_base(place), path, wanted, page))
+
+
+def _row(place: uuid.UUID, document_id: str) -> Any:
+    key = parse_id(document_id)
+    row = service().documents.one(place, key) if key else None
+    if row is None:
+        raise FhirError(404, "Dieses Dokument gibt es in dieser Organisation nicht.")
+    return row
+
+
+def _document_maker(place: uuid.UUID) -> Callable[[Any], resources.Resource]:
+    """Row to DocumentReference, with the download URL of this call."""
+    parts, make = service(), resources.document
+    files = parts.files
+    if parts.presign_by_storage and isinstance(files, BucketFiles):
+        link = files.url
+        return lambda row: make(row, link(row[8], row[5], disposition(row[6])))
+    url = parts.presigner.signer(public_base(), str(place), bearer().token_id, time.time())
+    return lambda row: make(row, url(row[0]))
+
+
+def _either_maker(place: uuid.UUID) -> Callable[[Any], resources.Resource]:
+    """Row of `$everything` to its resource; an imaging study has size -1 and its JSON in place of the title."""
+    document = _document_maker(place)
+
+    def make(row: Any) -> resources.Resource:
+        if row[7] >= 0:
+            return document(row)
+        return resources.imaging_study(resources.StoredRow(row[0], row[1], orjson.loads(row[6]), row[9]))
+
+    return make

@@ -1,0 +1,274 @@
+"""DocumentReference search and `$everything`: one SQL statement for the page and its exact total.
+
+A search has a shape (which filters it has) and values. The statement of a shape is composed once and kept; so a caller
+who walks or polls reuses one prepared statement. Page sizes are written into it, since the planner must know them.
+
+Order: newest first, then id. Pages continue from a keyset cursor, or skip `_offset` rows of an index.
+"""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Select,
+    String,
+    Subquery,
+    Text,
+    and_,
+    cast,
+    false,
+    func,
+    literal,
+    literal_column,
+    or_,
+    select,
+    true,
+    tuple_,
+    union_all,
+)  # fmt: skip
+
+from webapp.fhir.dates import DAY
+from webapp.fhir.models import Document, ImagingStudy, Patient
+from webapp.fhir.params import Cursor, Everything, Paging, PatientKey, Search
+from webapp.fhir.reading import Reader, Statement
+from webapp.fhir.totals import Shape, Values, bind, bounds, day_of_offset, edges, kind, total, window_values
+
+Row = tuple[Any, ...]
+_DOCUMENT = Document.__table__
+_PATIENT = Patient.__table__
+_STUDY = ImagingStudy.__table__
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Rows of a page in order, the number of all matches, and the cursor behind the last row while more follow."""
+
+    total: int
+    rows: list[Row]
+    next: Cursor | None
+
+
+class Documents:
+    """Searches one database."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._statement = lru_cache(maxsize=2000)(self._compose)
+        mine = and_(_DOCUMENT.c.id == bind("document"), _DOCUMENT.c.organization_id == bind("organization"))
+        self._one = Statement(select(*_document_columns(reader.is_sqlite)).where(mine), reader.engine)
+        self._everything = lru_cache(maxsize=2000)(self._compose_everything)
+
+    def search(self, organization: uuid.UUID, wanted: Search) -> Found:
+        """The page `wanted` asks for, of an organization's documents; rows as `resources.DocumentRow`."""
+        if wanted.never:
+            return Found(0, [], None)
+        paging = wanted.answer.paging
+        count = 0 if wanted.answer.count_only else paging.count
+        shape = _shape(wanted, count)
+        rows = self._reader.rows(self._statement(shape), self._values(organization, wanted, shape))
+        return found(rows, paging, count)
+
+    def everything(self, organization: uuid.UUID, patient: uuid.UUID, wanted: Everything) -> Found | None:
+        """The page of a patient's documents and imaging studies, both as rows in the order of `DocumentRow` (see
+        `_study_columns`); None where the organization has no such patient."""
+        paging, window = wanted.answer.paging, wanted.window
+        count = 0 if wanted.answer.count_only else paging.count
+        shape = (
+            count, paging.cursor is None and paging.offset > 0, paging.cursor is not None,
+            window.start is not None, window.end is not None, wanted.types,
+        )  # fmt: skip
+        values = self._paging_values(paging) | window_values(window)
+        values |= {"organization": self._id(organization), "patient": self._id(patient)}
+        rows = self._reader.rows(self._everything(shape), values)
+        return found(rows, paging, count) if rows else None
+
+    def one(self, organization: uuid.UUID, document: uuid.UUID) -> Row | None:
+        """The row of one document of an organization, in the order of `DocumentRow`."""
+        values = {"organization": self._id(organization), "document": self._id(document)}
+        rows = self._reader.rows(self._one, values)
+        return rows[0][:-1] if rows else None
+
+    def _id(self, value: uuid.UUID) -> Any:
+        return value.hex if self._reader.is_sqlite else value
+
+    def _values(self, organization: uuid.UUID, wanted: Search, shape: Shape) -> Values:
+        values = self._paging_values(wanted.answer.paging) | window_values(wanted.window)
+        values["organization"] = self._id(organization)
+        values["content_type"] = wanted.content_type
+        for number, key in enumerate(wanted.patients):
+            values[f"patient_{number}"] = self._id(key.patient) if key.patient else None
+            if key.identifier:
+                values[f"value_{number}"] = key.identifier.value
+                values[f"system_{number}"] = key.identifier.system
+        return values
+
+    def _paging_values(self, paging: Paging) -> Values:
+        values: Values = {"offset": paging.offset}
+        if paging.cursor:
+            values |= {"after": paging.cursor.stored_at, "after_id": self._id(paging.cursor.id)}
+        return values
+
+    def _compose(self, shape: Shape) -> Statement:
+        columns, ways = _document_columns(self._reader.is_sqlite), _ways(shape)
+        number = total(shape, ways[0]) if len(ways) == 1 else _counted((_DOCUMENT, way) for way in ways)
+        counted = select(number.label("total")).subquery("counted")
+        offset: ColumnElement[Any] | None = bind("offset") if shape.skip else None
+        pages = [select(*columns).where(way) for way in ways]
+        if shape.by_day:
+            place = day_of_offset(shape)
+            first_newer = (select(place.c.day).scalar_subquery() + 1) * literal_column(str(DAY))
+            pages = [page.where(_DOCUMENT.c.stored_at < first_newer) for page in pages]
+            offset = offset - func.coalesce(select(place.c.newer).scalar_subquery(), 0)
+        return self._paged(counted, pages, shape.count, offset, cursor=shape.cursor)
+
+    def _compose_everything(self, shape: tuple[int, bool, bool, bool, bool, frozenset[str]]) -> Statement:
+        count, skip, cursor, start, end, types = shape
+        parts = [
+            (table, columns, and_(*_of_patient(table), *extra, *bounds(table, start, end)))
+            for name, table, columns, extra in (
+                ("DocumentReference", _DOCUMENT, _document_columns, [~_DOCUMENT.c.entered_in_error]),
+                ("ImagingStudy", _STUDY, _study_columns, []),
+            )
+            if name in types
+        ]
+        pages = [select(*columns(self._reader.is_sqlite)).where(where) for _, columns, where in parts]
+        known = and_(_PATIENT.c.id == bind("patient"), _PATIENT.c.organization_id == bind("organization"))
+        counted = _counted((table, where) for table, _, where in parts)
+        total = select(counted.label("total")).select_from(_PATIENT).where(known).subquery("counted")
+        none = select(*_document_columns(self._reader.is_sqlite)).where(false())
+        return self._paged(total, pages or [none], count, bind("offset") if skip else None, cursor=cursor)
+
+    def _paged(self, total: Subquery, ways: list[Select[Any]], count: int, offset: Any, *, cursor: bool) -> Statement:
+        """`total` beside each row of the page, or alone where the page is empty. One row more tells of a next page.
+
+        Several ways to match (never the same row by two) are each read in order and no further than the page reaches.
+        """
+        if count == 0:
+            return Statement(select(total.c.total), self._reader.engine)
+        more: ColumnElement[Any] = literal_column(str(count + 1))
+        parts = [_newest_first(way, cursor=cursor) for way in ways]
+        if len(parts) > 1:
+            reach = more if offset is None else more + offset
+            limited = [part.limit(reach).subquery() for part in parts]
+            parts = [
+                _newest_first(select(union_all(*(select(part) for part in limited)).subquery("ways")), cursor=False)
+            ]
+        rows = parts[0].limit(more).offset(offset).subquery("page")
+        ordered = select(total.c.total, *rows.c).select_from(total.outerjoin(rows, true()))
+        return Statement(ordered.order_by(rows.c.stored_at.desc(), rows.c.sort_id.desc()), self._reader.engine)
+
+
+def _newest_first(page: Select[Any], *, cursor: bool) -> Select[Any]:
+    stored_at, ident = page.selected_columns["stored_at"], page.selected_columns["sort_id"]
+    if cursor:
+        page = page.where(tuple_(stored_at, ident) < tuple_(bind("after"), bind("after_id")))
+    return page.order_by(stored_at.desc(), ident.desc())
+
+
+def _counted(parts: Iterable[tuple[Any, ColumnElement[bool]]]) -> ColumnElement[Any]:
+    number: ColumnElement[Any] = literal_column("0")
+    for table, where in parts:
+        number = number + select(func.count()).select_from(table).where(where).scalar_subquery()
+    return number
+
+
+def _of_patient(table: Any) -> list[ColumnElement[bool]]:
+    return [table.c.organization_id == bind("organization"), table.c.patient_id == bind("patient")]
+
+
+def _shape(wanted: Search, count: int) -> Shape:
+    paging, window = wanted.answer.paging, wanted.window
+    skip = paging.cursor is None and paging.offset > 0
+    return Shape(
+        count=count,
+        skip=skip,
+        by_day=skip and not wanted.patients and (window.end is None or window.end % DAY == 0),
+        cursor=paging.cursor is not None,
+        start=window.start is not None,
+        end=window.end is not None,
+        status=wanted.status,
+        content_type=wanted.content_type is not None,
+        patients=tuple(_key_shape(key) for key in wanted.patients),
+        edges=None if wanted.patients else edges(window),
+    )
+
+
+def _key_shape(key: PatientKey) -> tuple[bool, bool, bool]:
+    other = key.identifier
+    return key.patient is not None, bool(other and other.value is not None), bool(other and other.system is not None)
+
+
+def _ways(shape: Shape) -> list[ColumnElement[bool]]:
+    """The ways to match, each with an index of its own: one, or for a bare UUID two, ours and (not ours but) tagged."""
+    table = _DOCUMENT
+    common = [table.c.organization_id == bind("organization"), *bounds(table, shape.start, shape.end)]
+    common += kind(table, shape)
+    keys = [_key_terms(number, *key) for number, key in enumerate(shape.patients)]
+    if len(keys) == 1 and len(keys[0]) == 2:
+        ours, tagged = keys[0]
+        strange = table.c.patient_id.is_distinct_from(bind("patient_0"))
+        return [and_(*common, ours), and_(*common, tagged, strange)]
+    return [and_(*common, *(or_(*terms) for terms in keys))]
+
+
+def _key_terms(number: int, ours: bool, value: bool, system: bool) -> list[ColumnElement[bool]]:
+    """Whose documents one `patient` value means: any of these."""
+    table = _DOCUMENT
+    external = [table.c.external_value == bind(f"value_{number}")] if value else []
+    external += [table.c.external_system == bind(f"system_{number}")] if system else []
+    terms = [table.c.patient_id == bind(f"patient_{number}")] if ours else []
+    return [*terms, and_(*external, table.c.external_value.is_not(None))] if external else terms
+
+
+def found(rows: list[Row], paging: Paging, count: int) -> Found:
+    """Split the total from the rows, and the row that only tells of a next page from the page."""
+    total = int(rows[0][0])
+    if count == 0 or rows[0][-1] is None:
+        return Found(total, [], None)
+    page = [row[1:-1] for row in rows[:count]]
+    if len(rows) <= count:
+        return Found(total, page, None)
+    last = rows[count - 1]
+    offset = min(paging.offset + count, 2**31 - 1)
+    return Found(total, page, Cursor(page[-1][-1], uuid.UUID(str(last[-1])), offset))
+
+
+def _document_columns(sqlite: bool) -> list[ColumnElement[Any]]:
+    """Columns of `resources.DocumentRow`, then the id as it is stored, to order by."""
+    table = _DOCUMENT
+    return [
+        id_text(table.c.id, sqlite).label("id"), id_text(table.c.patient_id, sqlite).label("patient_id"),
+        table.c.external_system, table.c.external_value,
+        cast(table.c.entered_in_error, Boolean).label("entered_in_error") if not sqlite else table.c.entered_in_error,
+        table.c.content_type, table.c.title, table.c.size, table.c.sha256, table.c.stored_at,
+        table.c.id.label("sort_id"),
+    ]  # fmt: skip
+
+
+def _study_columns(sqlite: bool) -> list[ColumnElement[Any]]:
+    """The same columns for an ImagingStudy: its JSON stands in `title`, and `size` is -1 to tell it apart."""
+    table = _STUDY
+    return [
+        id_text(table.c.id, sqlite).label("id"), id_text(table.c.patient_id, sqlite).label("patient_id"),
+        cast(None, String).label("external_system"), cast(None, String).label("external_value"),
+        cast(false(), Boolean).label("entered_in_error") if not sqlite else literal(0).label("entered_in_error"),
+        cast(None, String).label("content_type"), cast(table.c.resource, Text).label("title"),
+        cast(literal_column("-1"), Document.size.type).label("size"), cast(None, Document.sha256.type).label("sha256"),
+        table.c.stored_at, table.c.id.label("sort_id"),
+    ]  # fmt: skip
+
+
+def id_text(column: Any, sqlite: bool) -> ColumnElement[Any]:
+    """A UUID as canonical text, made by the database: cheaper than an object per row."""
+    if not sqlite:
+        return cast(column, Text)
+    parts = [func.substr(column, start, length) for start, length in ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))]
+    text: ColumnElement[Any] = parts[0]
+    for part in parts[1:]:
+        text = text + "-" + part
+    return text

@@ -1,0 +1,61 @@
+"""What the routes work with, made once per application: reader, searches, tokens, files, presigner."""
+
+import uuid
+from dataclasses import dataclass
+from typing import cast
+
+from flask import Flask, current_app, request
+
+from webapp.config import Settings
+from webapp.fhir.patients import Patients
+from webapp.fhir.reading import Reader
+from webapp.fhir.search import Documents
+from webapp.fhir.tokens import Tokens
+from webapp.storage import BucketFiles, FolderFiles, Presigner, open_files
+from webapp.urls import public_origin
+
+_KEY = "befund_fhir"
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The parts of document retrieval of one application."""
+
+    reader: Reader
+    documents: Documents
+    patients: Patients
+    tokens: Tokens
+    files: FolderFiles | BucketFiles
+    presigner: Presigner
+    presign_by_storage: bool
+
+
+def init_app(app: Flask) -> None:
+    """Make the parts from the settings of `app`."""
+    given: Settings = app.config["BEFUND"]
+    reader = Reader(given.database_url)
+    files = open_files(given.storage)
+    app.extensions[_KEY] = Service(
+        reader=reader,
+        documents=Documents(reader),
+        patients=Patients(reader),
+        tokens=Tokens(reader),
+        files=files,
+        presigner=Presigner(given.secret_key, given.presign_window),
+        presign_by_storage=given.presign == "storage" and isinstance(files, BucketFiles),
+    )
+
+
+def service() -> Service:
+    """The parts of the current application."""
+    return cast(Service, current_app.extensions[_KEY])
+
+
+def public_base() -> str:
+    """The absolute URL of the webapp without a trailing slash, as integrators see it."""
+    return public_origin() + request.script_root
+
+
+def fhir_base(organization: uuid.UUID) -> str:
+    """The FHIR base URL of an organization."""
+    return f"{public_base()}/{organization}/fhir/r4"

@@ -1,0 +1,122 @@
+"""Access tokens `bfa_<id>_<secret>`: made once, kept as a hash, checked with one indexed query on every call.
+
+Nothing about a token is cached: a revoked token, a deactivated person or an ended membership is refused by the very
+next call, in every process. The query costs about a tenth of a search.
+"""
+
+import hashlib
+import hmac
+import secrets
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import and_, select, update
+from sqlalchemy.orm import Session
+
+from webapp.fhir.models import AccessToken
+from webapp.fhir.reading import Reader, Statement
+from webapp.fhir.totals import bind
+from webapp.models import Membership, User, utcnow
+
+PREFIX = "bfa"
+DAYS, MOST_DAYS = 90, 365
+_NO_SECRET = bytes(32)
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """Who calls: the token's id, whose it is, and whether that person belongs to the organization called."""
+
+    token_id: str
+    user_id: str
+    member: bool
+
+
+class Tokens:
+    """Checks tokens against one database."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        joined = and_(Membership.user_id == AccessToken.user_id, Membership.organization_id == bind("organization"))
+        found = (
+            select(
+                AccessToken.secret_sha256, AccessToken.expires_at, AccessToken.user_id,
+                and_(AccessToken.revoked_at.is_(None), User.active).label("alive"),
+                Membership.id.is_not(None).label("member"),
+            )
+            .join(User, User.id == AccessToken.user_id)
+            .outerjoin(Membership, joined)
+            .where(AccessToken.id == bind("token"))
+        )  # fmt: skip
+        self._statement = Statement(found, reader.engine)
+        owner = select(AccessToken.user_id).where(AccessToken.id == bind("token"))
+        self._owner = Statement(owner, reader.engine)
+
+    def check(self, header: str, organization: uuid.UUID | None) -> Bearer | None:
+        """The bearer an `Authorization` header names, None when it is missing, unknown, expired or revoked.
+
+        The same work is done whatever is wrong, so that timing tells nothing: a hash, a query, a comparison.
+        """
+        token_id, secret = _parts(header)
+        given = hashlib.sha256(secret.encode()).digest()
+        place = (organization or uuid.UUID(int=0)).hex if self._reader.is_sqlite else organization
+        rows = self._reader.rows(self._statement, {"token": token_id, "organization": place})
+        stored, expires_at, user_id, alive, member = rows[0] if rows else (_NO_SECRET, 0, "", False, False)
+        genuine = hmac.compare_digest(given, stored)
+        if not (genuine and alive and expires_at > time.time() * 1_000_000):
+            return None
+        return Bearer(token_id, str(user_id), bool(member))
+
+    def owner(self, token_id: str) -> str | None:
+        """Whose token it is (or was)."""
+        rows = self._reader.rows(self._owner, {"token": token_id})
+        return str(rows[0][0]) if rows else None
+
+
+def create(session: Session, user_id: uuid.UUID, name: str = "", days: int = DAYS) -> tuple[AccessToken, str]:
+    """A new token and its text, which is told only now. `days` is clamped to 1..365."""
+    secret = secrets.token_urlsafe(32)
+    expires = utcnow() + timedelta(days=max(1, min(MOST_DAYS, days)))
+    token = AccessToken(
+        id=secrets.token_hex(6),
+        user_id=user_id,
+        name=name,
+        secret_sha256=hashlib.sha256(secret.encode()).digest(),
+        expires_at=int(expires.timestamp() * 1_000_000),
+    )
+    session.add(token)
+    return token, f"{PREFIX}_{token.id}_{secret}"
+
+
+def of_user(session: Session, user_id: uuid.UUID) -> Sequence[AccessToken]:
+    """A person's tokens, the latest first."""
+    mine = select(AccessToken).where(AccessToken.user_id == user_id)
+    return session.scalars(mine.order_by(AccessToken.created_at.desc())).all()
+
+
+def revoke(session: Session, user_id: uuid.UUID, token_id: str) -> bool:
+    """Revoke one token of a person; False when the person has no such token that was still valid."""
+    return _revoke(session, AccessToken.user_id == user_id, AccessToken.id == token_id) > 0
+
+
+def revoke_all(session: Session, user_id: uuid.UUID) -> int:
+    """Revoke all tokens of a person; returns how many there were."""
+    return _revoke(session, AccessToken.user_id == user_id)
+
+
+def _revoke(session: Session, *which: object) -> int:
+    living = update(AccessToken).where(AccessToken.revoked_at.is_(None), *which)  # type: ignore[arg-type]
+    return int(session.execute(living.values(revoked_at=utcnow())).rowcount)  # type: ignore[attr-defined]
+
+
+def _parts(header: str) -> tuple[str, str]:
+    """Id and secret of `Bearer bfa_<id>_<secret>`; empty strings, which no token has, for anything else."""
+    scheme, _, token = header.partition(" ")
+    prefix, _, rest = token.strip().partition("_")
+    token_id, _, secret = rest.partition("_")
+    if scheme.lower() != "bearer" or prefix != PREFIX or not token_id.isalnum() or not token_id.isascii():
+        return "", ""
+    return token_id, secret

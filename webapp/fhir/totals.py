@@ -1,0 +1,161 @@
+"""The shape of a search, and the exact number of its matches without reading them where counters know it.
+
+The exact total is most of the cost of a plain search. Over an organization it is therefore a sum of counters
+(`DocumentCount`): one row per type and status, or for a window of days one per day, plus counting the part-days at its
+ends. A patient's documents are few and counted.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import CTE, ColumnElement, bindparam, cast, func, literal_column, select
+
+from webapp.fhir.dates import ALWAYS, DAY, Window
+from webapp.fhir.models import WHOLE, AccessToken, Document, DocumentCount, Status
+
+Values = dict[str, Any]
+_DOCUMENT = Document.__table__
+_COUNT = DocumentCount.__table__
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Everything about a search that changes the text of its statement."""
+
+    count: int  # page size; 0: the total only
+    skip: bool
+    cursor: bool
+    start: bool
+    end: bool
+    status: Status | None
+    content_type: bool
+    patients: tuple[tuple[bool, bool, bool], ...]  # per key: by our id, by external value, by external system
+    by_day: bool  # `_offset` is found through the counters of days
+    edges: tuple[bool, bool] | None  # of a window with whole days: whether it begins and ends within a day
+
+
+def edges(window: Window) -> tuple[bool, bool] | None:
+    """Whether a window of days begins and ends within a day; None where it holds no whole day (then it is counted)."""
+    if window == ALWAYS:
+        return None
+    first, last = _whole_days(window)
+    if first is not None and last is not None and first >= last:
+        return None
+    start = window.start is not None and window.start % DAY != 0
+    end = window.end is not None and window.end % DAY != 0
+    return start, end
+
+
+def window_values(window: Window) -> Values:
+    """Values of all parameters that `total` and `bounds` may have put into a statement."""
+    first, last = _whole_days(window)
+    return {
+        "start": window.start,
+        "end": window.end,
+        "first_day": first,
+        "last_day": last,
+        "first_day_start": None if first is None else first * DAY,
+        "last_day_start": None if last is None else last * DAY,
+    }
+
+
+def total(shape: Shape, where: ColumnElement[bool]) -> ColumnElement[Any]:
+    """The number of matches as a scalar expression."""
+    windowed = shape.start or shape.end
+    if shape.patients or (windowed and shape.edges is None):
+        return select(func.count()).select_from(_DOCUMENT).where(where).scalar_subquery()
+    if not windowed:
+        return _counters(shape, [_COUNT.c.day == literal_column(str(WHOLE))])
+    days = [_COUNT.c.day >= bind("first_day")] if shape.start else [_COUNT.c.day > literal_column(str(WHOLE))]
+    if shape.end:
+        days.append(_COUNT.c.day < bind("last_day"))
+    number = _counters(shape, days)
+    starts_within, ends_within = shape.edges or (False, False)
+    if starts_within:
+        number = number + _edge(shape, "start", "first_day_start")
+    if ends_within:
+        number = number + _edge(shape, "last_day_start", "end")
+    return number
+
+
+def day_of_offset(shape: Shape) -> CTE:
+    """The day on which the row at `_offset` lies, and how many matches are newer than that day: a row (day, newer).
+
+    Skipping 40,000 rows of an index costs 40 times a page; a year of day counters is read in a fraction of one.
+    """
+    terms = [_COUNT.c.organization_id == bind("organization"), _COUNT.c.day > literal_column(str(WHOLE))]
+    if shape.end:
+        terms.append(_COUNT.c.day < bind("last_day"))
+    number = func.sum(_COUNT.c.number)
+    days = select(_COUNT.c.day, number.label("number")).where(*terms, *kind(_COUNT, shape)).group_by(_COUNT.c.day)
+    daily = days.subquery("daily")
+    upto = func.sum(daily.c.number).over(order_by=daily.c.day.desc())
+    running = select(daily.c.day, daily.c.number, upto.label("upto")).subquery("running")
+    newer = cast(running.c.upto - running.c.number, _COUNT.c.number.type).label("newer")
+    place = select(running.c.day, newer).where(running.c.upto > bind("offset"))
+    return place.order_by(running.c.day.desc()).limit(1).cte("place")
+
+
+def kind(table: Any, shape: Shape) -> list[ColumnElement[bool]]:
+    """Status and type: columns of documents and of their counters alike."""
+    terms: list[ColumnElement[bool]] = []
+    if shape.status is not None:
+        wrong = shape.status is Status.ENTERED_IN_ERROR
+        terms.append(table.c.entered_in_error if wrong else ~table.c.entered_in_error)
+    if shape.content_type:
+        terms.append(table.c.content_type == bind("content_type"))
+    return terms
+
+
+def bounds(table: Any, start: bool, end: bool) -> list[ColumnElement[bool]]:
+    """The window of a search on a table with `stored_at`."""
+    terms = [table.c.stored_at >= bind("start")] if start else []
+    return [*terms, table.c.stored_at < bind("end")] if end else terms
+
+
+def bind(name: str) -> Any:
+    """A parameter with its database type; a number at the end tells repeated ones apart (`patient_0`)."""
+    return bindparam(name, required=False, type_=_TYPES.get(name.rsplit("_", 1)[0] if name[-1].isdigit() else name))
+
+
+_TYPES: dict[str, Any] = {
+    "organization": Document.organization_id.type,
+    "document": Document.id.type,
+    "token": AccessToken.id.type,
+    "patient": Document.patient_id.type,
+    "after_id": Document.id.type,
+    "content_type": Document.content_type.type,
+    "value": Document.external_value.type,
+    "system": Document.external_system.type,
+    **dict.fromkeys(("start", "end", "after", "offset", "first_day_start", "last_day_start"), Document.stored_at.type),
+    **dict.fromkeys(("first_day", "last_day"), DocumentCount.day.type),
+}
+
+
+def _counters(shape: Shape, days: list[ColumnElement[bool]]) -> ColumnElement[Any]:
+    rows = select(func.coalesce(func.sum(_COUNT.c.number), 0)).where(
+        _COUNT.c.organization_id == bind("organization"), *days, *kind(_COUNT, shape)
+    )
+    return cast(rows.scalar_subquery(), _COUNT.c.number.type)
+
+
+def _edge(shape: Shape, start: str, end: str) -> ColumnElement[Any]:
+    table = _DOCUMENT
+    return (
+        select(func.count())
+        .select_from(table)
+        .where(
+            table.c.organization_id == bind("organization"),
+            table.c.stored_at >= bind(start),
+            table.c.stored_at < bind(end),
+            *kind(table, shape),
+        )
+        .scalar_subquery()
+    )
+
+
+def _whole_days(window: Window) -> tuple[int | None, int | None]:
+    """First whole day in the window and first day not wholly in it, as days since 1970."""
+    first = None if window.start is None else -(-window.start // DAY)
+    last = None if window.end is None else window.end // DAY
+    return first, last

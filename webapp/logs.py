@@ -1,0 +1,53 @@
+"""What never reaches a log: query strings (they hold codes and states), and the debug output of the OAuth libraries,
+which prints client secrets, codes and tokens."""
+
+import logging
+import re
+from typing import Any
+
+TALKATIVE = (
+    "oauthlib",
+    "requests_oauthlib",
+    "requests_oauthlib.oauth2_session",
+    "flask_dance",
+    "flask_dance.consumer.oauth2",
+    "flask_dance.consumer.base",
+    "urllib3.connectionpool",
+)
+QUERY = re.compile(r"\?[^\s\"']*")
+
+
+class WithoutQuery(logging.Filter):
+    """Cuts query strings out of request lines (Werkzeug's development server logs them)."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Always true; the record is changed in place."""
+        record.msg = _cut(record.msg)
+        if isinstance(record.args, tuple):
+            record.args = tuple(_cut(argument) for argument in record.args)
+        return True
+
+
+class WarningsOnly(logging.Filter):
+    """Holds back everything below WARNING, whatever level somebody sets."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record may pass."""
+        return record.levelno >= logging.WARNING
+
+
+def init_app(_: Any) -> None:
+    """Install the filters, once per process however many applications are made."""
+    for name in TALKATIVE:
+        _add(logging.getLogger(name), WarningsOnly())
+        logging.getLogger(name).setLevel(logging.WARNING)
+    _add(logging.getLogger("werkzeug"), WithoutQuery())
+
+
+def _add(logger: logging.Logger, new: logging.Filter) -> None:
+    if not any(type(old) is type(new) for old in logger.filters):
+        logger.addFilter(new)
+
+
+def _cut(value: Any) -> Any:
+    return QUERY.sub("", value) if isinstance(value, str) else value

@@ -1,0 +1,39 @@
+"""Pages that belong to no other part: home, account. Each file is one subject."""
+
+import uuid
+
+from flask import Flask, redirect, request, url_for
+from werkzeug.wrappers import Response
+
+from webapp.extensions import db, login_manager
+from webapp.models import User
+from webapp.pages.account import account
+from webapp.pages.cli import orgs, users
+from webapp.pages.home import home
+from webapp.pages.operator import operator
+
+
+def init_app(app: Flask) -> None:
+    """Register the blueprints and commands."""
+    for blueprint in (home, account, operator):
+        app.register_blueprint(blueprint)
+    for group in (users, orgs):
+        app.cli.add_command(group)
+
+
+def init_login(app: Flask) -> None:
+    """Set up Flask-Login: our sessions already are server-side and end on the server, so it adds no cookie."""
+    login_manager.init_app(app)
+    login_manager.session_protection = None  # it binds to the IP address, which changes on the way home
+    login_manager.user_loader(_load_user)
+    login_manager.unauthorized_handler(_to_login)
+
+
+def _load_user(user_id: str) -> User | None:
+    user = db.session.get(User, uuid.UUID(user_id))
+    return user if user is not None and user.active else None
+
+
+def _to_login() -> Response:
+    here = request.full_path.rstrip("?") if request.method == "GET" else "/"
+    return redirect(url_for("home.login", next=here))

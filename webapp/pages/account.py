@@ -1,0 +1,95 @@
+"""The account page: who one is, which vendors are linked, where one is signed in; and signing out."""
+
+import uuid
+from typing import cast
+
+from flask import Blueprint, flash, redirect, render_template, session, url_for
+from flask_babel import gettext as _
+from flask_login import current_user, logout_user
+from sqlalchemy import delete, select
+from sqlalchemy.orm import joinedload
+from werkzeug.wrappers import Response
+
+from webapp import audit
+from webapp.extensions import db
+from webapp.guards import signed_in_required
+from webapp.models import Membership
+from webapp.sessions import ServerSession, sessions_of
+from webapp.sso import accounts
+from webapp.sso.models import BrowserSession, Identity
+
+account = Blueprint("account", __name__, url_prefix="/accounts")
+
+
+@account.get("/")
+@signed_in_required
+def show() -> str:
+    """Name, address, organizations, linked vendors, sessions."""
+    identities = db.session.scalars(
+        select(Identity)
+        .where(Identity.user_id == current_user.id)
+        .options(joinedload(Identity.provider))
+        .order_by(Identity.linked_at)
+    ).all()
+    memberships = db.session.scalars(
+        select(Membership).where(Membership.user_id == current_user.id).options(joinedload(Membership.organization))
+    ).all()
+    return render_template(
+        "account.html",
+        identities=identities,
+        memberships=memberships,
+        sessions=sessions_of(current_user.id),
+        here=cast(ServerSession, session).public_id,
+    )
+
+
+@account.post("/logout/")
+@signed_in_required
+def logout() -> Response:
+    """End this session. The next one has another id."""
+    logout_user()
+    session.clear()
+    cast(ServerSession, session).renew()
+    flash(_("Sie sind abgemeldet."), "success")
+    return redirect(url_for("home.login"))
+
+
+@account.post("/identities/<uuid:identity_id>/unlink/")
+@signed_in_required
+def unlink(identity_id: uuid.UUID) -> Response:
+    """Remove a linked vendor while another one remains."""
+    with db.write() as writing:
+        done = accounts.unlink(writing, current_user, identity_id)
+    if done:
+        flash(_("Die Verknüpfung ist aufgehoben."), "success")
+    else:
+        flash(_("Die letzte Verknüpfung bleibt bestehen: ohne sie könnten Sie sich nicht mehr anmelden."), "error")
+    return redirect(url_for("account.show"))
+
+
+@account.post("/sessions/<uuid:public_id>/end/")
+@signed_in_required
+def end_session(public_id: uuid.UUID) -> Response:
+    """End one of one's own sessions."""
+    with db.write() as writing:
+        writing.execute(
+            delete(BrowserSession).where(
+                BrowserSession.user_id == current_user.id, BrowserSession.public_id == public_id
+            )
+        )
+    flash(_("Die Sitzung ist beendet."), "success")
+    return redirect(url_for("account.show"))
+
+
+@account.post("/sessions/end/")
+@signed_in_required
+def end_sessions() -> Response:
+    """End all sessions of this person, this one too."""
+    with db.write() as writing:
+        accounts.end_sessions(writing, current_user)
+        audit.record(writing, "sessions_ended", user=current_user)
+    logout_user()
+    session.clear()
+    cast(ServerSession, session).renew()
+    flash(_("Alle Sitzungen sind beendet."), "success")
+    return redirect(url_for("home.login"))

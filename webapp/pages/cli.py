@@ -1,0 +1,119 @@
+"""`flask --app webapp users ...` and `orgs ...`: people and organizations from the command line."""
+
+import uuid
+
+import click
+from flask.cli import AppGroup
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+
+from webapp import audit
+from webapp.extensions import db
+from webapp.models import Membership, Organization, Role, User
+from webapp.sso.accounts import credentials_ended, end_sessions
+from webapp.sso.profile import email_key, usable_email
+
+users = AppGroup("users", help="People with accounts.")
+orgs = AppGroup("orgs", help="Organizations whose documents are kept apart.")
+members = AppGroup("members", help="Who belongs to an organization.")
+orgs.add_command(members)
+
+
+@users.command("add")
+@click.argument("email")
+@click.option("--given-name", default="")
+@click.option("--family-name", default="")
+def add_user(email: str, given_name: str, family_name: str) -> None:
+    """Make an account ahead of the first sign-in, which then links to it."""
+    address = usable_email(email)
+    if not address:
+        raise click.ClickException(f"{email!r} is no e-mail address")
+    row = User(email=address, email_key=email_key(address), given_name=given_name, family_name=family_name)
+    try:
+        with db.write() as session:
+            session.add(row)
+            session.flush()
+            audit.record(session, "created", user=row, detail="by the command line")
+    except IntegrityError:
+        raise click.ClickException(f"{address} already has an account") from None
+    click.echo(f"{row.id}\t{row.email}")
+
+
+@users.command("list")
+def list_users() -> None:
+    """One line per person."""
+    for row in db.session.scalars(select(User).order_by(User.email_key)):
+        click.echo(f"{row.id}\t{'active' if row.active else 'inactive'}\t{row.email}\t{row.name}")
+
+
+@users.command("deactivate")
+@click.argument("email")
+@click.option("--undo", is_flag=True, help="Let the person sign in again.")
+def deactivate(email: str, undo: bool) -> None:
+    """End a person's sessions and tokens and refuse new sign-ins."""
+    with db.write() as session:
+        row = session.scalars(select(User).where(User.email_key == email_key(email))).one_or_none()
+        if row is None:
+            raise click.ClickException(f"nobody has the address {email!r}; `users list` shows all")
+        row.active = undo
+        if not undo:
+            end_sessions(session, row)
+            credentials_ended.send(session, user=row)
+        audit.record(session, "activated" if undo else "deactivated", user=row)
+    click.echo(f"{row.email} is {'active' if undo else 'inactive'}")
+
+
+@orgs.command("add")
+@click.argument("name")
+@click.option("--id", "organization_id", type=click.UUID, help="When another system already has one for it.")
+def add_organization(name: str, organization_id: uuid.UUID | None) -> None:
+    """Add an organization; prints its id, which is part of its FHIR base URL."""
+    row = Organization(id=organization_id or uuid.uuid4(), name=name)
+    try:
+        with db.write() as session:
+            session.add(row)
+    except IntegrityError:
+        raise click.ClickException("an organization with this name or id exists; `orgs list` shows all") from None
+    click.echo(f"{row.id}\t{row.name}")
+
+
+@orgs.command("list")
+def list_organizations() -> None:
+    """One line per organization."""
+    for row in db.session.scalars(select(Organization).order_by(Organization.name)):
+        click.echo(f"{row.id}\t{row.name}")
+
+
+@members.command("add")
+@click.argument("organization_id", metavar="ORG", type=click.UUID)
+@click.argument("email")
+@click.option("--role", type=click.Choice([role.value for role in Role]), default=Role.MEMBER.value)
+def add_member(organization_id: uuid.UUID, email: str, role: str) -> None:
+    """Make a person a member of ORG, or change the role; an operator also sees vendors and the audit trail."""
+    with db.write() as session:
+        person = session.scalars(select(User).where(User.email_key == email_key(email))).one_or_none()
+        if person is None or session.get(Organization, organization_id) is None:
+            raise click.ClickException("no such person or organization; see `users list` and `orgs list`")
+        row = session.scalars(
+            select(Membership).where(Membership.user_id == person.id, Membership.organization_id == organization_id)
+        ).one_or_none()
+        if row is None:
+            row = Membership(user_id=person.id, organization_id=organization_id)
+            session.add(row)
+        row.role = Role(role)
+        audit.record(session, "member_changed", user=person, detail=role)
+    click.echo(f"{person.email} is {role}")
+
+
+@members.command("list")
+@click.argument("organization_id", metavar="ORG", type=click.UUID)
+def list_members(organization_id: uuid.UUID) -> None:
+    """One line per member."""
+    rows = db.session.execute(
+        select(User.email, Membership.role)
+        .join(Membership, Membership.user_id == User.id)
+        .where(Membership.organization_id == organization_id)
+        .order_by(User.email_key)
+    )
+    for email, role in rows:
+        click.echo(f"{role.value}\t{email}")

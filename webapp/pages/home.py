@@ -1,0 +1,22 @@
+"""The start page and the login page."""
+
+from flask import Blueprint, render_template, request
+
+from webapp.sso import attempts
+from webapp.sso.dance import vendor_host
+from webapp.sso.providers import active_providers
+
+home = Blueprint("home", __name__)
+
+
+@home.get("/")
+def index() -> str:
+    """What Befund is, and where to go."""
+    return render_template("home.html")
+
+
+@home.get("/accounts/login/")
+def login() -> str:
+    """The active vendors, each a link that starts its sign-in."""
+    wanted = attempts.local_path(request.args.get("next", ""))
+    return render_template("login.html", providers=active_providers(), host=vendor_host, next=wanted)

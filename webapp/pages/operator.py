@@ -1,0 +1,112 @@
+"""Pages of the operator: the vendors, and the audit trail."""
+
+from typing import Any
+
+from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
+from flask_babel import lazy_gettext as _l
+from flask_login import current_user
+from flask_wtf import FlaskForm
+from sqlalchemy import select
+from werkzeug.wrappers import Response
+from wtforms import BooleanField, PasswordField, SelectField, StringField
+
+from webapp.extensions import db
+from webapp.guards import operator_required
+from webapp.sso.dance import callback_url
+from webapp.sso.models import AuditEvent, Provider
+from webapp.sso.providers import DEFAULT_SCOPES, ProviderFields, all_providers, find, problems, set_active, store
+
+operator = Blueprint("operator", __name__, url_prefix="/operator")
+AUDIT_PAGE = 100
+
+
+class ProviderForm(FlaskForm):  # type: ignore[misc] # no types there
+    """The provider table of the contract, section 2, and our switches. The secret is written, never shown."""
+
+    id = StringField(_l("Kennung (provider_id)"))
+    name = StringField(_l("Name auf der Anmeldeseite"))
+    authorization_url = StringField("Authorization URL")
+    token_url = StringField("Token URL")
+    userinfo_url = StringField("Userinfo URL")
+    client_id = StringField("Client ID")
+    client_secret = PasswordField("Client Secret")
+    scopes = StringField("Scopes", default=DEFAULT_SCOPES)
+    token_auth_method = SelectField(
+        "Token Auth Method", choices=[("post", "post (client_secret_post)"), ("basic", "basic (client_secret_basic)")]
+    )
+    issuer = StringField(_l("Issuer (freiwillig)"))
+    pkce = BooleanField("PKCE (S256)", default=True)
+    trust_email = BooleanField(_l("E-Mail-Adressen dieses Anbieters ohne Code übernehmen"), default=True)
+    basic_percent_encode = BooleanField(_l("Bei basic: Client ID und Secret zuerst prozentkodieren (RFC 6749)"))
+
+    def fields(self, provider_id: str) -> ProviderFields:
+        """What was entered, without surrounding white space (a secret is taken as it is)."""
+        given: dict[str, Any] = {name: v if isinstance(v, bool) else (v or "").strip() for name, v in self.data.items()}
+        given.pop("csrf_token", None)
+        given |= {"id": provider_id or given["id"], "client_secret": self.client_secret.data or ""}
+        return ProviderFields(**given)
+
+
+@operator.get("/providers/")
+@operator_required
+def providers() -> str:
+    """All vendors, active or not."""
+    return render_template("providers.html", providers=all_providers(), callback=callback_url())
+
+
+@operator.route("/providers/add/", methods=["GET", "POST"])
+@operator_required
+def add_provider() -> str | Response | tuple[str, int]:
+    """Enter a new vendor."""
+    return _edited(ProviderForm(), provider=None)
+
+
+@operator.route("/providers/<provider_id>/", methods=["GET", "POST"])
+@operator_required
+def edit_provider(provider_id: str) -> str | Response | tuple[str, int]:
+    """Change a vendor. An empty secret keeps the stored one."""
+    provider = find(provider_id)
+    if provider is None:
+        abort(404)
+    return _edited(ProviderForm(obj=provider), provider)
+
+
+@operator.post("/providers/<provider_id>/active/")
+@operator_required
+def switch_provider(provider_id: str) -> Response:
+    """Switch a vendor on or off."""
+    with db.write() as session:
+        if not set_active(session, provider_id, request.form.get("active") == "1", by=current_user):
+            abort(404)
+    return redirect(url_for("operator.providers"))
+
+
+@operator.get("/audit/")
+@operator_required
+def audit_trail() -> str:
+    """The newest events; `before` (an event id) goes back in time."""
+    before = request.args.get("before", type=int)
+    query = select(AuditEvent).order_by(AuditEvent.id.desc()).limit(AUDIT_PAGE + 1)
+    if before is not None and 0 < before < 2**62:
+        query = query.where(AuditEvent.id < before)
+    events = list(db.session.scalars(query))
+    older = events[AUDIT_PAGE - 1].id if len(events) > AUDIT_PAGE else None
+    return render_template("audit.html", events=events[:AUDIT_PAGE], older=older)
+
+
+def _edited(form: ProviderForm, provider: Provider | None) -> str | Response | tuple[str, int]:
+    """Store a valid form, show any other; `provider` None is a new one."""
+    if form.is_submitted() and form.validate():
+        given = form.fields(provider.id if provider else "")
+        for field, problem in problems(given, secret_needed=provider is None).items():
+            form[field].errors = [_(problem)]
+        if provider is None and not form.id.errors and db.session.get(Provider, given.id) is not None:
+            form.id.errors = [_("Diese Kennung ist vergeben.")]
+    if not form.is_submitted() or any(field.errors for field in form):
+        page = render_template("provider.html", form=form, provider=provider, callback=callback_url())
+        return page if not form.is_submitted() else (page, 422)
+    with db.write() as session:
+        store(session, given, by=current_user)
+    flash(_("Der Anbieter ist gespeichert."), "success")
+    return redirect(url_for("operator.providers"))

@@ -1,0 +1,172 @@
+"""Server-side sessions in the database. The cookie carries a random id and nothing else."""
+
+import hashlib
+import secrets
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+
+from flask import Flask, Request, Response, request
+from flask.json.tag import TaggedJSONSerializer
+from flask.sessions import SessionInterface, SessionMixin
+from sqlalchemy import ColumnElement, delete, or_, select, update
+from werkzeug.datastructures import CallbackDict
+from werkzeug.wrappers import Response as BaseResponse
+
+from webapp.config import settings
+from webapp.extensions import db
+from webapp.models import utcnow
+from webapp.sso.models import BrowserSession
+
+SESSION_COOKIE = "befund_session"
+IDLE = timedelta(hours=12)  # a working day; the session of a person who left the desk does not outlive it
+LONGEST = timedelta(days=7)  # whatever happens, the vendor is asked again after a week
+TOUCH_EVERY = timedelta(minutes=5)  # `seen_at` is written at most this often, so that reading stays reading
+PURGE_EVERY = 100  # one new session in this many also deletes those nobody can use any more
+BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari")
+SYSTEMS = ("Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux")
+
+_serializer = TaggedJSONSerializer()
+
+
+class ServerSession(CallbackDict[str, Any], SessionMixin):
+    """The session of one request. `row_key` is the SHA-256 of the id in the cookie, None before the first save."""
+
+    def __init__(self, initial: dict[str, Any] | None = None, row: BrowserSession | None = None) -> None:
+        super().__init__(initial, on_update=_mark_modified)
+        self.row_key = row.id_hash if row else None
+        self.public_id = row.public_id if row else None
+        self.seen_at = row.seen_at if row else None
+        self.rotate = False
+        self.new = row is None
+        self.modified = False
+
+    def renew(self) -> None:
+        """Give the session a new id when it is saved; the old id stops working. To be called at sign-in and -out."""
+        self.rotate = self.modified = True
+
+
+def _mark_modified(session: ServerSession) -> None:
+    session.modified = True
+
+
+class DatabaseSessions(SessionInterface):
+    """Loads and saves `ServerSession` through `browser_session`."""
+
+    def open_session(self, app: Flask, request: Request) -> ServerSession:
+        """The stored session of the cookie, or a new one when there is none, it is unknown, idle or too old."""
+        cookie = request.cookies.get(cookie_name(SESSION_COOKIE))
+        row = db.session.get(BrowserSession, digest(cookie)) if cookie else None
+        if row is None or _is_over(row):
+            return ServerSession()
+        return ServerSession(_serializer.loads(row.data), row)
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        """Write what changed; an empty session is removed together with its cookie."""
+        assert isinstance(session, ServerSession)  # noqa: S101 - ours by construction
+        if session.accessed:
+            response.vary.add("Cookie")
+        if not session:
+            _remove(session, response)
+        elif session.rotate or session.row_key is None:
+            _insert(session, response)
+        elif session.modified:
+            _update(session, data=_serializer.dumps(dict(session)), user_id=_user_id(session), seen_at=utcnow())
+        elif session.seen_at is not None and utcnow() - session.seen_at > TOUCH_EVERY:
+            _update(session, seen_at=utcnow())
+
+
+def cookie_name(name: str) -> str:
+    """The name with the `__Host-` prefix under HTTPS, where browsers then refuse it from any other host or path."""
+    return f"__Host-{name}" if is_https() else name
+
+
+def is_https() -> bool:
+    """Whether the person's browser talks HTTPS: by the public URL when set, else by the request."""
+    public = settings().public_url
+    return public.startswith("https://") if public else request.is_secure
+
+
+def set_cookie(response: BaseResponse, name: str, value: str, max_age: timedelta | None = None) -> None:
+    """Set a cookie of ours: HttpOnly, SameSite=Lax, Path=/, Secure under HTTPS. Without `max_age` it ends with the
+    browser."""
+    response.set_cookie(
+        cookie_name(name),
+        value,
+        max_age=max_age,
+        secure=is_https(),
+        httponly=True,
+        samesite="Lax",
+        path="/",
+    )
+
+
+def drop_cookie(response: BaseResponse, name: str) -> None:
+    """Delete a cookie of ours."""
+    response.delete_cookie(cookie_name(name), secure=is_https(), httponly=True, samesite="Lax", path="/")
+
+
+def digest(value: str) -> str:
+    """SHA-256 in hex: enough for random values of 128 bits and more, which cannot be guessed from it."""
+    return hashlib.sha256(value.encode()).hexdigest()
+
+
+def sessions_of(user_id: uuid.UUID) -> list[BrowserSession]:
+    """The live sessions of a person, the latest first."""
+    rows = db.session.scalars(
+        select(BrowserSession).where(BrowserSession.user_id == user_id).order_by(BrowserSession.seen_at.desc())
+    )
+    return [row for row in rows if not _is_over(row)]
+
+
+def browser_label(user_agent: str) -> str:
+    """ "Firefox, Linux": enough to recognise one's own device, not enough to fingerprint it."""
+    browser = next((name for name in BROWSERS if name in user_agent), "")
+    system = next((name for name in SYSTEMS if name in user_agent), "")
+    names = {"Edg": "Edge", "OPR": "Opera", "Mac OS": "macOS"}
+    return ", ".join(names.get(part, part) for part in (browser, system) if part)
+
+
+def _over(now: datetime) -> ColumnElement[bool]:
+    return or_(BrowserSession.seen_at < now - IDLE, BrowserSession.created_at < now - LONGEST)
+
+
+def _is_over(row: BrowserSession) -> bool:
+    now = utcnow()
+    return row.seen_at < now - IDLE or row.created_at < now - LONGEST
+
+
+def _user_id(session: ServerSession) -> uuid.UUID | None:
+    value = session.get("_user_id")
+    return uuid.UUID(value) if value else None
+
+
+def _remove(session: ServerSession, response: Response) -> None:
+    if session.row_key is not None and session.modified:
+        with db.write() as writing:
+            writing.execute(delete(BrowserSession).where(BrowserSession.id_hash == session.row_key))
+        drop_cookie(response, SESSION_COOKIE)
+
+
+def _insert(session: ServerSession, response: Response) -> None:
+    value = secrets.token_urlsafe(32)
+    with db.write() as writing:
+        if session.row_key is not None:
+            writing.execute(delete(BrowserSession).where(BrowserSession.id_hash == session.row_key))
+        if secrets.randbelow(PURGE_EVERY) == 0:
+            writing.execute(delete(BrowserSession).where(_over(utcnow())))
+        writing.add(
+            BrowserSession(
+                id_hash=digest(value),
+                user_id=_user_id(session),
+                data=_serializer.dumps(dict(session)),
+                browser=browser_label(request.user_agent.string),
+            )
+        )
+    set_cookie(response, SESSION_COOKIE, value)
+
+
+def _update(session: ServerSession, **values: Any) -> None:
+    """An ended session (its row is gone) is not brought back to life by a request that was still running."""
+    with db.write() as writing:
+        writing.execute(update(BrowserSession).where(BrowserSession.id_hash == session.row_key).values(**values))

@@ -1,0 +1,107 @@
+"""`flask --app webapp providers ...`: vendors from the command line, without touching code."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+from flask import current_app
+from flask.cli import AppGroup
+
+from clinical.errors import SettingError
+from webapp.config import settings
+from webapp.extensions import db
+from webapp.sso.dance import callback_url
+from webapp.sso.models import Provider
+from webapp.sso.probe import probe
+from webapp.sso.providers import DEFAULT_SCOPES, ProviderFields, all_providers, set_active, store
+from webapp.urls import external_url, prefix_of, public_origin
+
+providers = AppGroup("providers", help="The vendors people sign in with.")
+
+
+@providers.command("add")
+@click.argument("provider_id", metavar="ID")
+@click.option("--name", required=True, help="Shown on the login page.")
+@click.option("--authorization-url", required=True)
+@click.option("--token-url", required=True)
+@click.option("--userinfo-url", required=True)
+@click.option("--client-id", required=True)
+@click.option("--client-secret", prompt=True, hide_input=True, help="Asked for when not given: shells keep a history.")
+@click.option("--scopes", default=DEFAULT_SCOPES, show_default=True)
+@click.option("--auth-method", "token_auth_method", type=click.Choice(["post", "basic"]), default="post")
+@click.option("--issuer", default="", help="Checked against `iss` on the callback (RFC 9207).")
+@click.option("--no-pkce", is_flag=True, help="For vendors that refuse PKCE parameters.")
+@click.option("--no-trust-email", is_flag=True, help="Every first sign-in proves its address by a code.")
+@click.option("--basic-percent-encode", is_flag=True, help="RFC 6749, 2.3.1, for servers that demand it.")
+def add(provider_id: str, no_pkce: bool, no_trust_email: bool, **given: Any) -> None:
+    """Add a vendor, or change the one with this ID."""
+    fields = ProviderFields(id=provider_id, pkce=not no_pkce, trust_email=not no_trust_email, **given)
+    try:
+        with db.write() as session:
+            store(session, fields)
+    except SettingError as error:
+        raise click.ClickException(str(error)) from None
+    with _as_outside():
+        click.echo(f"stored {provider_id}. Callback URL for the vendor's allow list, exactly:\n  {callback_url()}")
+
+
+@providers.command("list")
+def show_all() -> None:
+    """One line per vendor."""
+    for row in all_providers():
+        click.echo(f"{row.id}\t{'active' if row.active else 'inactive'}\t{row.token_auth_method.value}\t{row.name}")
+
+
+@providers.command("show")
+@click.argument("provider_id", metavar="ID")
+def show(provider_id: str) -> None:
+    """Everything about a vendor but its secret."""
+    row = _found(provider_id)
+    for name in ("id", "name", "authorization_url", "token_url", "userinfo_url", "client_id", "scopes"):
+        click.echo(f"{name}: {getattr(row, name)}")
+    click.echo(f"client_secret: stored, encrypted\ntoken_auth_method: {row.token_auth_method.value}")
+    for name in ("issuer", "pkce", "trust_email", "basic_percent_encode", "active"):
+        click.echo(f"{name}: {getattr(row, name)}")
+    with _as_outside():
+        click.echo(f"callback_url: {callback_url()}")
+        click.echo(f"login_url: {external_url('vendor_oauth2.login', provider_id=row.id)}")
+
+
+@providers.command("test")
+@click.argument("provider_id", metavar="ID")
+def test(provider_id: str) -> None:
+    """Ask the vendor's endpoints and say what is wrong; exit code 1 when something is."""
+    row = _found(provider_id)
+    with _as_outside():
+        findings = probe(row, callback_url())
+    for finding in findings:
+        click.echo(f"{'ok  ' if finding.good else 'FAIL'} {finding.endpoint}: {finding.sentence}")
+    if not all(finding.good for finding in findings):
+        raise SystemExit(1)
+
+
+def _switch(active: bool) -> Callable[..., None]:
+    def switch(provider_id: str) -> None:
+        with db.write() as session:
+            if not set_active(session, provider_id, active):
+                raise click.ClickException(f"there is no provider {provider_id!r}; `providers list` shows all")
+        click.echo(f"{provider_id} is {'active' if active else 'inactive'}")
+
+    switch.__doc__ = "Let people sign in with this vendor." if active else "No more sign-ins with this vendor."
+    return switch
+
+
+for _name, _active in (("activate", True), ("deactivate", False)):
+    providers.command(_name)(click.argument("provider_id", metavar="ID")(_switch(_active)))
+
+
+def _found(provider_id: str) -> Provider:
+    row = db.session.get(Provider, provider_id)
+    if row is None:
+        raise click.ClickException(f"there is no provider {provider_id!r}; `providers list` shows all")
+    return row
+
+
+def _as_outside() -> Any:
+    """URLs are built in a request context, here one of the public address."""
+    return current_app.test_request_context("/", base_url=public_origin() + (prefix_of(settings()) or "/"))

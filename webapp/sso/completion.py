@@ -1,0 +1,125 @@
+"""Profile completion: a person whose vendor vouches for no address proves one by a one-time code.
+
+Nothing here tells whether an address already has an account: each way reads the same until the code is right.
+"""
+
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask_babel import gettext as _
+from flask_babel import lazy_gettext
+from flask_wtf import FlaskForm
+from werkzeug.wrappers import Response
+from wtforms import StringField
+from wtforms.validators import ValidationError
+
+from webapp import audit
+from webapp.errors import Outcome
+from webapp.extensions import limiter
+from webapp.sso import accounts, otp
+from webapp.sso.accounts import Pending
+from webapp.sso.profile import Profile, usable_email
+from webapp.sso.providers import find_active
+from webapp.sso.signing_in import pending, signed_in, update_pending
+
+completion = Blueprint("completion", __name__, url_prefix="/accounts/complete")
+PER_ADDRESS = "120 per minute"
+
+
+class AddressForm(FlaskForm):  # type: ignore[misc] # no types there
+    """An e-mail address."""
+
+    email = StringField(lazy_gettext("E-Mail-Adresse"))
+
+    def validate_email(self, field: StringField) -> None:
+        """One usable address."""
+        if not usable_email(field.data):
+            raise ValidationError(_("Bitte geben Sie eine gültige E-Mail-Adresse ein, zum Beispiel name@praxis.de."))
+
+
+class CodeForm(FlaskForm):  # type: ignore[misc]
+    """The six digits; spaces between them are forgiven."""
+
+    code = StringField(lazy_gettext("Code aus der E-Mail"), filters=[lambda text: "".join((text or "").split())])
+
+    def validate_code(self, field: StringField) -> None:
+        """Six digits."""
+        if len(field.data) != otp.DIGITS or not (field.data.isascii() and field.data.isdigit()):
+            raise ValidationError(_("Der Code besteht aus sechs Ziffern."))
+
+
+@completion.route("/", methods=["GET", "POST"])
+@limiter.limit(PER_ADDRESS, methods=["POST"])
+def address() -> str | Response | tuple[str, int]:
+    """Ask for the address (or show the doubtful one), send the code."""
+    waiting = _waiting()
+    fixed = waiting["profile"]["email"]
+    form = AddressForm(data={"email": waiting.get("address") or fixed})
+    if fixed:
+        form.email.data = fixed
+    if form.validate_on_submit():
+        email = fixed or usable_email(form.email.data)
+        try:
+            otp.send_code(waiting["id"], email, waiting["provider_id"])
+        except otp.Refused as refusal:
+            flash(_words(refusal), "error")
+            status = 502 if refusal.reason == "not_sent" else 429
+            return render_template("complete_address.html", form=form, fixed=fixed), status
+        update_pending(waiting, address=email)
+        return redirect(url_for("completion.code"))
+    return render_template("complete_address.html", form=form, fixed=fixed), 422 if form.errors else 200
+
+
+@completion.route("/code/", methods=["GET", "POST"])
+@limiter.limit(PER_ADDRESS, methods=["POST"])
+def code() -> str | Response | tuple[str, int]:
+    """Check the code; the right one signs in."""
+    waiting = _waiting()
+    email = waiting.get("address")
+    if not email:
+        return redirect(url_for("completion.address"))
+    form = CodeForm()
+    if form.validate_on_submit():
+        try:
+            otp.check_code(waiting["id"], email, form.code.data, waiting["provider_id"])
+        except otp.Refused as refusal:
+            form.code.errors = [_words(refusal)]
+        else:
+            return _complete(waiting, email)
+    return render_template("complete_code.html", form=form, email=email), 422 if form.errors else 200
+
+
+def _waiting() -> dict[str, Any]:
+    waiting = pending()
+    if waiting is None:
+        raise Outcome("expired", 400)
+    return waiting
+
+
+def _complete(waiting: dict[str, Any], email: str) -> Response:
+    provider = find_active(waiting["provider_id"])
+    if provider is None:
+        raise Outcome("provider_not_found", 404)
+    try:
+        found = accounts.resolve(provider, Profile(**waiting["profile"]), proven_email=email)
+    except Outcome as outcome:
+        audit.record_alone("refused", provider_id=provider.id, detail=outcome.key)
+        raise
+    if isinstance(found, Pending):  # cannot be: the address is proven
+        raise Outcome("try_again", 503)
+    return signed_in(found, waiting["next_path"])
+
+
+def _words(refusal: otp.Refused) -> str:
+    """The refusal in the person's language."""
+    minutes = max(1, round(refusal.wait_s / 60))
+    words: dict[str, str] = {
+        "too_soon": _("Ein Code ist gerade unterwegs. Bitte warten Sie %(n)s Sekunden.", n=refusal.wait_s),
+        "too_many": _(
+            "Es wurden zu viele Codes angefordert. Bitte versuchen Sie es in %(n)s Minuten erneut.", n=minutes
+        ),
+        "not_sent": _("Die E-Mail konnte nicht verschickt werden. Bitte versuchen Sie es in einigen Minuten erneut."),
+        "wrong": _("Der Code stimmt nicht. Noch %(n)s Versuche.", n=refusal.left),
+        "void": _("Dieser Code gilt nicht mehr. Bitte fordern Sie einen neuen an."),
+    }
+    return words[refusal.reason]

@@ -1,0 +1,159 @@
+"""The contract's two endpoints: a Flask-Dance blueprint for any number of vendors, safe under threads and tabs.
+
+Flask-Dance 7.1 keeps the OAuth session and the PKCE values on the blueprint, where threads share them, and its state in
+the browser's session, where tabs overwrite each other. So this subclass keeps the OAuth session in `flask.g`, made from
+the provider's row, and everything else in `webapp.sso.attempts`; no token is ever stored.
+"""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import after_this_request, g, redirect, request
+from flask_dance.consumer import OAuth2ConsumerBlueprint
+from flask_dance.consumer.storage import NullStorage
+from werkzeug.wrappers import Response
+
+from webapp import audit
+from webapp.errors import Outcome
+from webapp.extensions import db, limiter
+from webapp.sso import accounts, attempts, mail
+from webapp.sso.accounts import Pending
+from webapp.sso.models import Provider, SignInAttempt
+from webapp.sso.profile import SubjectMissing, read_profile
+from webapp.sso.providers import find_active
+from webapp.sso.signing_in import ask_for_address, signed_in
+from webapp.sso.vendor import VendorSession, error_code, exchange_code, fetch_claims
+from webapp.sso.wire import deadline
+from webapp.urls import external_url
+
+PER_ADDRESS = "3000 per minute"  # a whole clinic comes from one address
+LONGEST_CODE = 8192
+
+
+class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types there
+    """`login/` leaves for the vendor, `login/callback/` comes back."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "vendor_oauth2",
+            __name__,
+            url_prefix="/accounts/vendor_oauth2",
+            login_url="/login/",
+            authorized_url="/login/callback/",
+            storage=NullStorage(),
+            session_class=VendorSession,
+        )
+
+    @property
+    def session(self) -> VendorSession:
+        """The OAuth session of this request, for the provider that `use` put there."""
+        return g.vendor_session  # type: ignore[no-any-return]
+
+    def use(self, provider: Provider) -> VendorSession:
+        """A new OAuth session for `provider`, in `flask.g` for the rest of this request."""
+        g.vendor_session = self.session_class(client_id=provider.client_id, scope=provider.scopes, blueprint=self)
+        g.vendor_session.redirect_uri = callback_url()
+        return self.session
+
+    def teardown_session(self, exception: BaseException | None = None) -> None:
+        """Close the vendor's connections with the request."""
+        session = g.pop("vendor_session", None)
+        if session is not None:
+            session.close()
+
+    @limiter.limit(PER_ADDRESS)
+    def login(self) -> Response:
+        """Contract, section 4: redirect to the vendor's authorization endpoint. Query: `provider_id`, and `next`, a
+        path on this site to go to afterwards."""
+        provider = find_active(request.args.get("provider_id", ""))
+        if provider is None:
+            raise Outcome("provider_not_found", 404)
+        if _needs_mail(provider) and not mail.can_send():
+            raise Outcome("no_mail", 503)
+        session = self.use(provider)
+        started = attempts.start(provider.id, attempts.local_path(request.args.get("next", "")), provider.pkce)
+        challenge: dict[str, Any] = {}
+        if started.verifier:
+            challenge = {
+                "code_challenge": session._client.create_code_challenge(started.verifier, "S256"),
+                "code_challenge_method": "S256",
+            }
+        url, _ = session.authorization_url(provider.authorization_url, state=started.state, **challenge)
+        response = redirect(url)
+        attempts.remember(response, request, started)
+        return response
+
+    @limiter.limit(PER_ADDRESS)
+    def authorized(self) -> Response:
+        """Contract, section 4: the vendor sent the person back, with `code` or `error`, and `state`."""
+
+        @after_this_request
+        def tidy(response: Any) -> Any:
+            attempts.forget(response, request)
+            return response
+
+        attempt = attempts.take(request)
+        if attempt is None:
+            audit.record_alone("refused", detail="state missing, unknown, used or expired")
+            raise Outcome("expired", 400)
+        try:
+            return self._come_back(attempt)
+        except Outcome as outcome:
+            reason = outcome.values.get("reason", outcome.code)
+            audit.record_alone("refused", provider_id=attempt.provider_id, detail=f"{outcome.key}: {reason}")
+            raise
+
+    def _come_back(self, attempt: SignInAttempt) -> Response:
+        provider = find_active(attempt.provider_id)
+        if provider is None:
+            raise Outcome("provider_not_found", 404)
+        code = _authorization_code(provider)
+        session = self.use(provider)
+        db.release()
+        with deadline():
+            exchange_code(session, provider, code, attempt.code_verifier)
+            claims = fetch_claims(session, provider)
+        try:
+            profile = read_profile(claims)
+        except SubjectMissing:
+            raise Outcome("user_not_created", 502, reason="no usable sub or id") from None
+        found = accounts.resolve(provider, profile)
+        if isinstance(found, Pending):
+            if not mail.can_send():
+                raise Outcome("no_mail", 503, reason="an address must be proven")
+            return ask_for_address(provider, found.profile, attempt.next_path)
+        return signed_in(found, attempt.next_path)
+
+
+def callback_url() -> str:
+    """The redirect URI: the vendor compares it exactly, with its trailing slash."""
+    return external_url("vendor_oauth2.authorized")
+
+
+def _authorization_code(provider: Provider) -> str:
+    """`code` of the callback. Raises Outcome for what came instead of it."""
+    issuer = request.args.get("iss", "")
+    if issuer and provider.issuer and issuer != provider.issuer:  # RFC 9207: an answer of another vendor
+        raise Outcome("wrong_issuer", 400)
+    if "error" in request.args:
+        raise _denial(error_code(request.args["error"]))
+    codes = request.args.getlist("code")
+    if len(codes) != 1 or not codes[0] or len(codes[0]) > LONGEST_CODE:
+        raise Outcome("vendor_answer", 502, reason="callback without one code")
+    return codes[0]
+
+
+def _denial(code: str) -> Outcome:
+    if code in ("redirect_uri_mismatch", "invalid_redirect_uri"):
+        return Outcome("redirect_mismatch", 403, code, callback=callback_url())
+    return Outcome("denied" if code == "access_denied" else "vendor_error", 403, code)
+
+
+def _needs_mail(provider: Provider) -> bool:
+    """Whether every first sign-in there needs a proven address."""
+    return not provider.trust_email or "email" not in provider.scopes.split()
+
+
+def vendor_host(provider: Provider) -> str:
+    """The host a person is sent to, shown on the login page."""
+    return urlsplit(provider.authorization_url).hostname or ""

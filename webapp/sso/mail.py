@@ -1,0 +1,76 @@
+"""Mail: through the server of BEFUND_MAIL_URL; in development without one, as .eml files in var/outbox.
+
+smtp://host:25                         plain, STARTTLS when the server offers it
+smtp://user:password@host:587          STARTTLS is required before the password is said
+smtps://user:password@host:465         TLS from the first byte
+"""
+
+import smtplib
+import ssl
+import uuid
+from email.message import EmailMessage
+from email.utils import formatdate, make_msgid
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from clinical.errors import SettingError
+from webapp.config import settings
+
+TIMEOUT_S = 8
+DEFAULT_SENDER = "befund@localhost"
+
+
+class MailFailed(Exception):
+    """The mail server did not take the message."""
+
+
+def can_send() -> bool:
+    """Whether mail reaches people, or, in development, a folder."""
+    return bool(settings().mail_url) or settings().development
+
+
+def send(to: str, subject: str, text: str) -> None:
+    """Send one plain-text message. Raises MailFailed; SettingError when BEFUND_MAIL_URL is malformed."""
+    message = EmailMessage()
+    message["From"] = settings().mail_from or DEFAULT_SENDER
+    message["To"] = to
+    message["Subject"] = subject
+    message["Date"] = formatdate(localtime=False)
+    message["Message-ID"] = make_msgid(domain=message["From"].rsplit("@", 1)[-1].strip(">") or "localhost")
+    message["Auto-Submitted"] = "auto-generated"  # RFC 3834: keeps out-of-office replies away
+    message.set_content(text)
+    if not settings().mail_url:
+        _to_outbox(message)
+        return
+    try:
+        _deliver(message, urlsplit(settings().mail_url))
+    except (smtplib.SMTPException, OSError, UnicodeError) as error:
+        raise MailFailed(type(error).__name__) from None
+
+
+def _to_outbox(message: EmailMessage) -> None:
+    folder = settings().folder / "outbox"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{uuid.uuid4()}.eml").write_bytes(bytes(message))
+
+
+def _deliver(message: EmailMessage, server: SplitResult) -> None:
+    if server.scheme not in ("smtp", "smtps") or not server.hostname:
+        raise SettingError("BEFUND_MAIL_URL is no mail server", "smtp://[user:password@]host:port or smtps://...")
+    context = ssl.create_default_context()
+    if server.scheme == "smtps":
+        with smtplib.SMTP_SSL(server.hostname, server.port or 465, timeout=TIMEOUT_S, context=context) as smtp:
+            _hand_over(smtp, message, server)
+        return
+    with smtplib.SMTP(server.hostname, server.port or 25, timeout=TIMEOUT_S) as smtp:
+        smtp.ehlo()
+        if smtp.has_extn("starttls"):
+            smtp.starttls(context=context)
+        elif server.username:
+            raise MailFailed("the server offers no STARTTLS, and the password is not sent in the clear")
+        _hand_over(smtp, message, server)
+
+
+def _hand_over(smtp: smtplib.SMTP, message: EmailMessage, server: SplitResult) -> None:
+    if server.username:
+        smtp.login(unquote(server.username), unquote(server.password or ""))
+    smtp.send_message(message)

@@ -1,0 +1,92 @@
+"""`providers test`: ask a vendor's three endpoints harmless questions and say what is wrong with them."""
+
+from dataclasses import dataclass
+from typing import cast
+
+import requests
+import urllib3
+from flask import current_app
+
+from webapp.errors import Outcome
+from webapp.sso.dance import VendorBlueprint
+from webapp.sso.models import Provider
+from webapp.sso.vendor import error_code, exchange_code, read_json
+from webapp.sso.wire import BoundedAdapter, deadline, read_answer
+
+BOGUS = "befund-providers-test"
+BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one endpoint said: `good` or not, and a sentence."""
+
+    endpoint: str
+    good: bool
+    sentence: str
+
+
+def probe(provider: Provider, callback: str) -> list[Finding]:
+    """One finding per endpoint. Nobody is signed in and nothing is stored."""
+    with deadline():
+        return [_authorization(provider, callback), _token(provider), _userinfo(provider)]
+
+
+def _authorization(provider: Provider, callback: str) -> Finding:
+    query = {
+        "response_type": "code",
+        "client_id": provider.client_id,
+        "redirect_uri": callback,
+        "scope": provider.scopes,
+        "state": BOGUS,
+    }
+    status, _ = _get(provider.authorization_url, params=query)
+    if status == 0:
+        return Finding("authorization", False, "cannot be reached; check the URL, DNS and the certificate")
+    if status in (404, 405, 410) or status >= 500:
+        return Finding("authorization", False, f"answers {status}; check the URL")
+    if status >= 400:
+        return Finding("authorization", False, f"answers {status}; check client id, scopes and the callback URL")
+    return Finding("authorization", True, f"answers {status}")
+
+
+def _token(provider: Provider) -> Finding:
+    """A made-up code: a good server knows the client and refuses the code."""
+    session = cast(VendorBlueprint, current_app.blueprints["vendor_oauth2"]).use(provider)
+    try:
+        exchange_code(session, provider, BOGUS, BOGUS * 3)
+    except Outcome as outcome:
+        return _token_finding(outcome)
+    return Finding("token", False, "gave a token for a made-up code: this is no safe vendor")
+
+
+def _token_finding(outcome: Outcome) -> Finding:
+    if outcome.key == "invalid_grant":
+        return Finding("token", True, "knows the client and refuses a made-up code, as it should")
+    if outcome.key == "vendor_client":
+        return Finding("token", False, "refuses the client; check client id, client secret and the auth method")
+    if outcome.key == "vendor_unreachable":
+        return Finding("token", False, "cannot be reached; check the URL, DNS and the certificate")
+    return Finding("token", False, f"does not answer like a token endpoint ({outcome.values.get('reason', '')})")
+
+
+def _userinfo(provider: Provider) -> Finding:
+    status, body = _get(provider.userinfo_url, headers={"Authorization": f"Bearer {BOGUS}"})
+    if status in (400, 401, 403):
+        return Finding("userinfo", True, f"refuses a made-up token with {status}, as it should")
+    if status == 0:
+        return Finding("userinfo", False, "cannot be reached; check the URL, DNS and the certificate")
+    said = error_code((read_json(body) or {}).get("error")) if isinstance(read_json(body), dict) else ""
+    return Finding("userinfo", False, f"answers {status} {said} to a made-up token; expected 401".replace("  ", " "))
+
+
+def _get(url: str, **kwargs: object) -> tuple[int, bytes]:
+    """Status and body; status 0 when there is no answer."""
+    with requests.Session() as session:
+        for prefix in ("https://", "http://"):
+            session.mount(prefix, BoundedAdapter())
+        try:
+            response = session.get(url, allow_redirects=False, stream=True, timeout=(3, 10), **kwargs)  # type: ignore[arg-type]
+            return response.status_code, read_answer(response)
+        except BROKEN:
+            return 0, b""

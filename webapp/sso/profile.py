@@ -1,0 +1,117 @@
+"""The vendor's userinfo answer -> Profile: what is usable of it, cleaned; pure.
+
+Claims: contract, section 2, "Vendor userinfo response"; OpenID Connect Core 1.0, section 5.1.
+"""
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from email_validator import EmailNotValidError, validate_email
+
+from webapp.models import EMAIL_LENGTH, NAME_LENGTH
+from webapp.sso.models import SUBJECT_LENGTH
+
+PICTURE_LENGTH = 2000
+ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+
+
+class SubjectMissing(Exception):
+    """The answer names nobody: neither `sub` nor `id` is a usable identifier."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A person as one vendor describes them. `email` is "" when absent or no address; `email_verified` is what the
+    vendor said: True, False, or None for nothing."""
+
+    subject: str
+    email: str = ""
+    email_verified: bool | None = None
+    given_name: str = ""
+    family_name: str = ""
+    preferred_username: str = ""
+    picture: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the session; `Profile(**profile.as_dict())` gives it back."""
+        return asdict(self)
+
+
+def read_profile(claims: Mapping[str, Any]) -> Profile:
+    """The profile in a userinfo object. Raises SubjectMissing."""
+    return Profile(
+        subject=_subject(claims),
+        email=usable_email(claims.get("email")),
+        email_verified=_verified(claims.get("email_verified")),
+        given_name=_name(claims, "given_name", "first_name"),
+        family_name=_name(claims, "family_name", "last_name"),
+        preferred_username=_name(claims, "preferred_username"),
+        picture=_picture(claims.get("picture")),
+    )
+
+
+def usable_email(value: Any) -> str:
+    """`value` as a normalised address, "" when it is none. Hospitals use domains the internet does not know, so
+    special and dotless domains are allowed; no DNS is asked."""
+    if not isinstance(value, str) or len(value) > EMAIL_LENGTH:
+        return ""
+    try:
+        return str(validate_email(value.strip(), check_deliverability=False, globally_deliverable=False).normalized)
+    except (EmailNotValidError, UnicodeError):
+        return ""
+
+
+def email_key(email: str) -> str:
+    """How addresses are compared: ASCII letters in lower case, nothing else folded. Unicode case folding would make
+    one address of two different mailboxes ("ß" and "ss", dotless i) and hand one person's account to another."""
+    return email.translate(ASCII_LOWER)
+
+
+def clean(text: str, length: int) -> str:
+    """One line of printable text: NFC, no control or format characters, no lone surrogates, at most `length`."""
+    kept = "".join(" " if character.isspace() else character for character in text if _is_printable(character))
+    return unicodedata.normalize("NFC", " ".join(kept.split()))[:length].strip()
+
+
+def _is_printable(character: str) -> bool:
+    # Cf holds the joiners emoji are built with; the bidirectional controls among them can make a name lie.
+    category = unicodedata.category(character)
+    return character.isspace() or character == "\u200d" or category not in ("Cc", "Cf", "Cs", "Co", "Cn")
+
+
+def _subject(claims: Mapping[str, Any]) -> str:
+    for key in ("sub", "id"):
+        value = claims.get(key)
+        text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+        if isinstance(text, str) and text.strip():
+            if len(text) > SUBJECT_LENGTH or not text.isprintable():
+                raise SubjectMissing
+            return text
+    raise SubjectMissing
+
+
+def _verified(value: Any) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    return {"true": True, "false": False}.get(value.lower()) if isinstance(value, str) else None
+
+
+def _name(claims: Mapping[str, Any], *keys: str) -> str:
+    for key in keys:
+        value = claims.get(key)
+        if isinstance(value, str) and (name := clean(value, NAME_LENGTH)):
+            return name
+    return ""
+
+
+def _picture(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > PICTURE_LENGTH or not value.isprintable() or " " in value:
+        return ""
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return ""
+    return value if parts.scheme in ("http", "https") and parts.netloc else ""

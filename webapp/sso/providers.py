@@ -1,0 +1,163 @@
+"""Provider rows: what may be entered, how it is stored. Used by the operator's page and the command line alike."""
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from clinical.errors import SettingError
+from webapp import audit
+from webapp.config import settings
+from webapp.extensions import db
+from webapp.models import NAME_LENGTH, User
+from webapp.sso.models import Provider, TokenAuthMethod
+from webapp.sso.sealing import seal
+
+PROVIDER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*")  # RFC 6749, 3.3
+DEFAULT_SCOPES = "openid email profile"
+URL_FIELDS = ("authorization_url", "token_url", "userinfo_url")
+LIMITS = {"name": NAME_LENGTH, "client_id": 500, "scopes": 1000, "issuer": 2000, **dict.fromkeys(URL_FIELDS, 2000)}
+
+BAD_ID = "letters, digits, dot, dash and underscore, 64 at most"
+BAD_LINE = "one line of text is needed"
+BAD_SCOPES = "words separated by single spaces"
+BAD_METHOD = "post or basic"
+BAD_SECRET = "a client secret is needed"  # noqa: S105 - words, not a secret
+BAD_URL = "not an absolute URL without user name and fragment"
+BAD_SCHEME = "must be https; http is for loopback in development"
+TOO_LONG = "this is too long"
+WORDS = (BAD_ID, BAD_LINE, BAD_SCOPES, BAD_METHOD, BAD_SECRET, BAD_URL, BAD_SCHEME, TOO_LONG)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderFields:
+    """Everything an operator agrees with a vendor. `client_secret` "" at an edit keeps the stored one."""
+
+    id: str
+    name: str
+    authorization_url: str
+    token_url: str
+    userinfo_url: str
+    client_id: str
+    client_secret: str = ""
+    scopes: str = DEFAULT_SCOPES
+    token_auth_method: str = "post"  # noqa: S105 - the name of a method
+    issuer: str = ""
+    pkce: bool = True
+    trust_email: bool = True
+    basic_percent_encode: bool = False
+
+
+def find_active(provider_id: str) -> Provider | None:
+    """The active provider of this id; None for everything else, also for one whose URLs are not allowed here (plain
+    HTTP of a development database in production)."""
+    provider = find(provider_id)
+    if provider is None or not provider.active or any(url_problem(getattr(provider, field)) for field in URL_FIELDS):
+        return None
+    return provider
+
+
+def find(provider_id: str) -> Provider | None:
+    """The provider of this id, active or not; None also for what could never be an id."""
+    return db.session.get(Provider, provider_id) if PROVIDER_ID.fullmatch(provider_id) else None
+
+
+def active_providers() -> list[Provider]:
+    """For the login page, by name."""
+    return list(db.session.scalars(select(Provider).where(Provider.active).order_by(Provider.name, Provider.id)))
+
+
+def all_providers() -> list[Provider]:
+    """For the operator, by id."""
+    return list(db.session.scalars(select(Provider).order_by(Provider.id)))
+
+
+def problems(given: ProviderFields, secret_needed: bool) -> dict[str, str]:
+    """Field name -> what is wrong with it, in English; empty when all is well."""
+    checks = {
+        "id": "" if PROVIDER_ID.fullmatch(given.id) else BAD_ID,
+        "name": "" if _is_line(given.name) else BAD_LINE,
+        "client_id": "" if _is_line(given.client_id) else BAD_LINE,
+        "scopes": "" if SCOPE.fullmatch(given.scopes) else BAD_SCOPES,
+        "token_auth_method": "" if given.token_auth_method in set(TokenAuthMethod) else BAD_METHOD,
+        "client_secret": BAD_SECRET if secret_needed and not given.client_secret else "",
+        **{field: url_problem(getattr(given, field)) for field in URL_FIELDS},
+    }
+    too_long = {field: TOO_LONG for field, limit in LIMITS.items() if len(getattr(given, field)) > limit}
+    return {field: problem for field, problem in (checks | too_long).items() if problem}
+
+
+def url_problem(url: str) -> str:
+    """Why `url` is no vendor endpoint; "" when it is one: HTTPS, or HTTP on loopback in development."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        _ = parts.port
+    except ValueError:
+        return BAD_URL
+    if not host or parts.fragment or parts.username or not url.isprintable() or " " in url:
+        return BAD_URL
+    if parts.scheme == "https" or (parts.scheme == "http" and settings().development and _is_loopback(host)):
+        return ""
+    return BAD_SCHEME
+
+
+def store(session: Session, given: ProviderFields, *, by: User | None = None) -> Provider:
+    """Add or change a provider in a writing transaction. Raises SettingError naming every faulty field."""
+    row = session.get(Provider, given.id)
+    faults = problems(given, secret_needed=row is None)
+    if faults:
+        said = "; ".join(f"{field}: {problem}" for field, problem in faults.items())
+        raise SettingError(f"the provider cannot be stored: {said}")
+    changed = _changes(row, given)
+    event, detail = ("provider_changed", ", ".join(_public(changed))) if row else ("provider_added", "")
+    if row is None:
+        row = Provider(id=given.id)
+        session.add(row)
+    for field, value in changed.items():
+        setattr(row, field, value)
+    audit.record(session, event, user=by, provider_id=given.id, detail=detail)
+    return row
+
+
+def set_active(session: Session, provider_id: str, active: bool, *, by: User | None = None) -> bool:
+    """Switch a provider on or off; whether there is one."""
+    row = session.get(Provider, provider_id) if PROVIDER_ID.fullmatch(provider_id) else None
+    if row is None:
+        return False
+    row.active = active
+    event = "provider_activated" if active else "provider_deactivated"
+    audit.record(session, event, user=by, provider_id=provider_id)
+    return True
+
+
+def _changes(row: Provider | None, given: ProviderFields) -> Mapping[str, Any]:
+    values: dict[str, Any] = {field.name: getattr(given, field.name) for field in fields(given)}
+    secret = values.pop("client_secret")
+    values["token_auth_method"] = TokenAuthMethod(given.token_auth_method)
+    changed = {name: value for name, value in values.items() if row is None or getattr(row, name) != value}
+    if secret:
+        changed["client_secret_encrypted"] = seal(secret)
+    return changed
+
+
+def _public(changed: Mapping[str, Any]) -> list[str]:
+    """Names of changed fields only: their values have no place in the audit trail."""
+    return sorted("client_secret" if name == "client_secret_encrypted" else name for name in changed)
+
+
+def _is_line(text: str) -> bool:
+    return bool(text.strip()) and text.isprintable()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,124 @@
+"""HTTP towards a vendor, bounded: no redirects, 3 s to connect, 10 s of silence, 13 s in all, 1 MiB of body.
+
+A read timeout alone bounds the silence between two bytes; a server that drips one byte every nine seconds would hold
+a thread for hours. Hence `deadline`: at its end the sockets opened under it are shut, whatever they are doing.
+"""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any
+
+from requests import Response
+from requests.adapters import HTTPAdapter
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.connection import HTTPConnection, HTTPSConnection
+
+CONNECT_S = 3.0
+SILENCE_S = 10.0
+TOTAL_S = 13.0  # both calls of one sign-in together; the person waits for it
+LARGEST_ANSWER = 1024 * 1024
+CHUNK = 64 * 1024
+
+
+class AnswerTooLarge(Exception):
+    """The vendor's answer is longer than LARGEST_ANSWER."""
+
+
+class Watch:
+    """Duplicates of the sockets opened under one deadline: shutting a duplicate ends the connection itself."""
+
+    def __init__(self) -> None:
+        self.cut = False
+        self._sockets: list[socket.socket] = []
+        self._lock = threading.Lock()
+
+    def add(self, opened: socket.socket) -> None:
+        """Watch a newly connected socket; one that comes after the deadline is shut at once."""
+        with self._lock:
+            self._sockets.append(opened.dup())
+        if self.cut:
+            self.end()
+
+    def end(self) -> None:
+        """Shut everything: blocked reads and handshakes return at once."""
+        self.cut = True
+        with self._lock:
+            for watched in self._sockets:
+                with contextlib.suppress(OSError):
+                    watched.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Give the duplicates back."""
+        with self._lock:
+            for watched in self._sockets:
+                watched.close()
+            self._sockets.clear()
+
+
+_watch: ContextVar[Watch | None] = ContextVar("befund_watch", default=None)
+
+
+@contextlib.contextmanager
+def deadline(seconds: float = TOTAL_S) -> Iterator[Watch]:
+    """Everything a `BoundedAdapter` opens in this block is shut `seconds` after its beginning."""
+    watch = Watch()
+    timer = threading.Timer(seconds, watch.end)
+    timer.daemon = True
+    token = _watch.set(watch)
+    timer.start()
+    try:
+        yield watch
+    finally:
+        timer.cancel()
+        _watch.reset(token)
+        watch.close()
+
+
+def _watched(opened: socket.socket) -> socket.socket:
+    watch = _watch.get()
+    if watch is not None:
+        watch.add(opened)
+    return opened
+
+
+class _Connection(HTTPConnection):
+    def _new_conn(self) -> socket.socket:
+        return _watched(super()._new_conn())
+
+
+class _SecureConnection(HTTPSConnection):
+    def _new_conn(self) -> socket.socket:
+        return _watched(super()._new_conn())
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = _Connection
+
+
+class _SecurePool(HTTPSConnectionPool):
+    ConnectionCls = _SecureConnection
+
+
+class BoundedAdapter(HTTPAdapter):
+    """Transport whose sockets obey `deadline`; never retries, since an authorization code works once."""
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        """As in requests, with our connection classes."""
+        super().init_poolmanager(*args, **kwargs)
+        self.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
+
+
+def read_answer(response: Response) -> bytes:
+    """The body of a streamed answer. Raises AnswerTooLarge, and what urllib3 raises on a broken connection."""
+    parts: list[bytes] = []
+    size = 0
+    while chunk := response.raw.read1(CHUNK, decode_content=True):
+        size += len(chunk)
+        if size > LARGEST_ANSWER:
+            response.close()
+            raise AnswerTooLarge
+        parts.append(chunk)
+    return b"".join(parts)

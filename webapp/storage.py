@@ -1,0 +1,247 @@
+"""Files of documents, addressed by their SHA-256, and the presigned URLs that hand them out.
+
+A file is complete or absent: it is written under a temporary name while its hash is computed, synced, and renamed. The
+row that points to it is committed afterwards, so a killed process leaves at most a file that nothing points to.
+
+    file:///var/lib/befund/files    a folder (default): ab/cd/abcd...
+    s3://bucket/prefix              anything that speaks S3; endpoint and credentials come from boto3's own settings
+"""
+
+import hashlib
+import hmac
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Protocol
+from urllib.parse import unquote, urlencode, urlsplit
+
+from clinical.errors import BefundError, SettingError
+
+CHUNK = 1024 * 1024
+LIFETIME = 3600  # seconds a presigned URL is valid, as the contract says
+STALE = 24 * 3600  # seconds after which a temporary file is surely of a dead process
+
+
+class FileMissing(BefundError):
+    """The storage has no file of that hash."""
+
+    def __init__(self, digest: bytes) -> None:
+        super().__init__(f"file {digest.hex()} is not in the storage", "every stored document to have its file")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A stored file: SHA-256 (32 bytes) and size in bytes."""
+
+    digest: bytes
+    size: int
+
+
+class Files(Protocol):
+    """Where files lie. `put` is atomic and idempotent; the others raise FileMissing."""
+
+    def put(self, source: IO[bytes]) -> Stored:
+        """Store all of `source`."""
+
+    def path(self, digest: bytes) -> Path | None:
+        """The local path, None where the storage is remote."""
+
+    def read(self, digest: bytes, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """Bytes `start:end` in chunks; opened at once, so that a missing file is known before the first chunk."""
+
+    def digests(self) -> Iterator[bytes]:
+        """All hashes that are there."""
+
+
+class FolderFiles:
+    """Files in a local folder, two levels deep."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, source: IO[bytes]) -> Stored:
+        """Write under a temporary name, sync, rename, sync the folder: there is never half a file."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=".incoming-", dir=self.folder)
+        try:
+            with os.fdopen(descriptor, "wb") as target:
+                stored = _copy(source, target)
+                target.flush()
+                os.fsync(target.fileno())
+            final = self._place(stored.digest)
+            final.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(name, final)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        for folder in (final.parent, final.parent.parent, self.folder):
+            _sync_folder(folder)
+        return stored
+
+    def path(self, digest: bytes) -> Path | None:
+        """The file's place; raises FileMissing."""
+        place = self._place(digest)
+        if not place.is_file():
+            raise FileMissing(digest)
+        return place
+
+    def read(self, digest: bytes, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """See `Files.read`."""
+        try:
+            file = self._place(digest).open("rb")
+        except FileNotFoundError:
+            raise FileMissing(digest) from None
+        return _chunks(file, start, end)
+
+    def digests(self) -> Iterator[bytes]:
+        """See `Files.digests`."""
+        for path in sorted(self.folder.glob("??/??/*")):
+            yield bytes.fromhex(path.name)
+
+    def sweep(self) -> int:
+        """Remove temporary files of processes that died; returns how many."""
+        stale = [path for path in self.folder.glob(".incoming-*") if path.stat().st_mtime < time.time() - STALE]
+        for path in stale:
+            path.unlink(missing_ok=True)
+        return len(stale)
+
+    def _place(self, digest: bytes) -> Path:
+        name = digest.hex()
+        return self.folder / name[:2] / name[2:4] / name
+
+
+class BucketFiles:
+    """Files in an S3 bucket. A put is atomic there; the file is spooled to disk first, as its hash is its key."""
+
+    def __init__(self, bucket: str, prefix: str) -> None:
+        import boto3  # imported here: it takes 0.3 s and most installations never need it
+
+        self.bucket, self.prefix = bucket, f"{prefix}/" if prefix else ""
+        self.client: Any = boto3.client("s3")
+
+    def put(self, source: IO[bytes]) -> Stored:
+        """See `Files.put`."""
+        with tempfile.TemporaryFile() as spool:
+            stored = _copy(source, spool)
+            spool.seek(0)
+            self.client.upload_fileobj(spool, self.bucket, self._key(stored.digest))
+        return stored
+
+    def path(self, digest: bytes) -> Path | None:
+        """Always None: the file is elsewhere."""
+        return None
+
+    def read(self, digest: bytes, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """See `Files.read`."""
+        span = {"Range": f"bytes={start}-{'' if end is None else end - 1}"} if start or end is not None else {}
+        try:
+            answer = self.client.get_object(Bucket=self.bucket, Key=self._key(digest), **span)
+        except self.client.exceptions.NoSuchKey:
+            raise FileMissing(digest) from None
+        return iter(answer["Body"].iter_chunks(CHUNK))
+
+    def digests(self) -> Iterator[bytes]:
+        """See `Files.digests`."""
+        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=self.prefix)
+        for page in pages:
+            for item in page.get("Contents", ()):
+                yield bytes.fromhex(item["Key"].rsplit("/", 1)[-1])
+
+    def url(self, digest: bytes, content_type: str, disposition: str) -> str:
+        """S3's own presigned URL, valid for `LIFETIME`."""
+        response = {"ResponseContentType": content_type, "ResponseContentDisposition": disposition}
+        where = {"Bucket": self.bucket, "Key": self._key(digest)} | response
+        return str(self.client.generate_presigned_url("get_object", Params=where, ExpiresIn=LIFETIME))
+
+    def _key(self, digest: bytes) -> str:
+        return self.prefix + digest.hex()
+
+
+def open_files(url: str) -> FolderFiles | BucketFiles:
+    """The storage a URL names; raises SettingError for any other kind of URL."""
+    parts = urlsplit(url)
+    if parts.scheme == "file" and not parts.netloc:
+        return FolderFiles(Path(unquote(parts.path)))
+    if parts.scheme == "s3" and parts.netloc:
+        return BucketFiles(parts.netloc, parts.path.strip("/"))
+    raise SettingError(
+        f"BEFUND_STORAGE begins with {parts.scheme or 'no scheme'!r}", "file:///folder or s3://bucket/prefix"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What a presigned URL grants: one document of one organization until `expires` (seconds since 1970).
+
+    `token` is the id of the access token it was made for, so that the access log knows who opened it.
+    """
+
+    organization: str
+    document: str
+    expires: int
+    token: str
+
+
+class Presigner:
+    """Own presigned URLs: HMAC-SHA-256 over document, organization, expiry, key id and token id."""
+
+    def __init__(self, secret: str, window: int = 0) -> None:
+        self._key = hashlib.sha256(b"befund presigned url\0" + secret.encode()).digest()
+        self.key_id = hashlib.sha256(self._key).hexdigest()[:8]
+        self._window = window
+
+    def signer(self, base: str, organization: str, token: str, now: float) -> Callable[[str], str]:
+        """A function from document id to URL below `base`, with all that is the same for a page done once."""
+        expires = self.expiry(now)
+        head = f"{base}/{organization}/files/"
+        tail = "?" + urlencode({"expires": expires, "key": self.key_id, "token": token}) + "&signature="
+        message = f"\0{organization}\0{expires}\0{self.key_id}\0{token}"
+        sign = self._sign
+
+        def url(document: str) -> str:
+            return f"{head}{document}{tail}{sign(document + message)}"
+
+        return url
+
+    def expiry(self, now: float) -> int:
+        """An hour from now; with a window, rounded up to it, so that the same URL comes back within the window."""
+        expires = int(now) + LIFETIME
+        return -(-expires // self._window) * self._window if self._window else expires
+
+    def grants(self, link: Link, key_id: str, signature: str, now: float) -> bool:
+        """Whether the signature is ours for exactly this link and the link has not expired."""
+        message = f"{link.document}\0{link.organization}\0{link.expires}\0{key_id}\0{link.token}"
+        genuine = hmac.compare_digest(self._sign(message).encode(), signature.encode())
+        return genuine and key_id == self.key_id and now < link.expires
+
+    def _sign(self, message: str) -> str:
+        return hmac.digest(self._key, message.encode(), "sha256").hex()
+
+
+def _copy(source: IO[bytes], target: IO[bytes]) -> Stored:
+    digest, size = hashlib.sha256(), 0
+    while chunk := source.read(CHUNK):
+        digest.update(chunk)
+        target.write(chunk)
+        size += len(chunk)
+    return Stored(digest.digest(), size)
+
+
+def _chunks(file: IO[bytes], start: int, end: int | None) -> Iterator[bytes]:
+    with file:
+        file.seek(start)
+        left = None if end is None else end - start
+        while chunk := file.read(CHUNK if left is None else min(CHUNK, left)):
+            yield chunk
+            left = None if left is None else left - len(chunk)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
