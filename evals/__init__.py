@@ -1,0 +1,1 @@
+"""Measured: data sets, metrics, reports and speed."""

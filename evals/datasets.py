@@ -1,0 +1,59 @@
+"""Queries with their right codes, from TSV or JSON lines.
+
+TSV: a header with the columns `query` and `codes` (comma-separated); others are ignored. JSON lines: objects with
+`text` or `query`, and `codes` (a list); a line with `"clean": false` is left out.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from clinical.errors import SourceError
+
+
+class Example(NamedTuple):
+    """A text and the codes that are right for it."""
+
+    query: str
+    codes: frozenset[str]
+
+
+def read_examples(path: Path) -> list[Example]:
+    """All examples of a file. Raises SourceError naming the line that is not one."""
+    reader = _json_lines if path.suffix == ".jsonl" else _tsv
+    examples = [Example(query, frozenset(codes)) for query, codes in reader(path)]
+    if not examples:
+        raise SourceError(path.name, None, "holds no queries", "at least one line", "name another file")
+    return examples
+
+
+def _tsv(path: Path) -> Iterator[tuple[str, list[str]]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        if not {"query", "codes"} <= set(rows.fieldnames or ()):
+            found = f"columns {', '.join(rows.fieldnames or ())}"
+            raise SourceError(path.name, 1, found, "query and codes", "add a header line with these columns")
+        for number, row in enumerate(rows, start=2):
+            codes = [code.strip() for code in (row["codes"] or "").split(",") if code.strip()]
+            if not row["query"] or not codes:
+                raise SourceError(path.name, number, "an empty query or no codes", "both", "fill or delete the line")
+            yield row["query"], codes
+
+
+def _json_lines(path: Path) -> Iterator[tuple[str, list[str]]]:
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                row = json.loads(line)
+                text, codes = str(row.get("text") or row["query"]), row["codes"]
+                if not isinstance(codes, list) or not codes or not all(isinstance(code, str) for code in codes):
+                    raise ValueError("codes")
+                if row.get("clean", True):
+                    yield text, codes
+            except (ValueError, KeyError, AttributeError, TypeError):
+                found = "is not an object with text and codes"
+                raise SourceError(path.name, number, found, '{"text": ..., "codes": [...]}', "mend the line") from None

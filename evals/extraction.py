@@ -1,0 +1,218 @@
+"""`python -m evals extraction`: lies, truths, foreign letters, the rehearsal baseline, and the time grounding takes.
+
+Every number is reported with what it is a share of; a class of lies with its 95 % bound (Clopper and Pearson 1934: no
+lie in n tries means a rate below 1 - 0.05 ** (1 / n)).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import json
+import os
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bentos.rehearsal import RehearsalModel
+from clinical.contract import Arztbrief, ExtractRequest
+from clinical.extraction import extract
+from clinical.grounding import ground, judge
+from clinical.grounding_dates import parse_date
+from evals.grounding import APART, LIES, answer_of, lies, passes, stands_in, values_of
+from evals.letters import Letter, letters
+from evals.truths import TRUTHS, removed_truths
+
+TRIES = 3_000
+LETTERS = 480
+SPEED_ROUNDS = 200
+SPEED_VALUES = 60
+LENGTHS = (1_000, 2_500, 5_000, 10_000, 20_000)
+
+
+def measure(tries: int = TRIES, letter_count: int = LETTERS, seed: int = 2026) -> dict[str, Any]:
+    """All measures as one JSON-ready report."""
+    made = letters(letter_count, seed)
+    return {
+        "letters": letter_count,
+        "seed": seed,
+        "lies": {kind: _lies(kind, made, tries, seed) for kind in LIES},
+        "apart": {kind: _lies(kind, made, tries // 10, seed) for kind in APART},
+        "truths": {kind: _truths(kind, made) for kind in TRUTHS},
+        "foreign_letters": foreign_letters(),
+        "rehearsal": rehearsal(letters(letter_count // 2, seed + 1)),
+        "speed": speed(made),
+    }
+
+
+def _lies(kind: str, made: list[Letter], tries: int, seed: int) -> dict[str, Any]:
+    total, passed = 0, 0
+    for lie in lies(kind, made, tries, seed):
+        total += 1
+        passed += passes(lie)
+    return {"n": total, "passed": passed, "bound_95": round(_upper_bound(passed, total), 5)}
+
+
+def _upper_bound(passed: int, total: int) -> float:
+    """One-sided 95 % bound of a rate: exact for none; Wilson 1927 otherwise."""
+    if not total:
+        return 1.0
+    if not passed:
+        return float(1 - 0.05 ** (1 / total))
+    rate, z = passed / total, 1.645
+    middle = rate + z * z / (2 * total)
+    return float((middle + z * (rate * (1 - rate) / total + z * z / (4 * total * total)) ** 0.5) / (1 + z * z / total))
+
+
+def _truths(kind: str, made: list[Letter]) -> dict[str, Any]:
+    total, removed = removed_truths(kind, made)
+    fields = Counter(re.sub(r"\[\d+\]", "", path) for path, _, _ in removed)
+    return {"n": total, "removed": len(removed), "share": round(len(removed) / total, 5), "fields": dict(fields)}
+
+
+def foreign_letters(folder: Path | None = None) -> dict[str, Any]:
+    """GraSCCo (Modersohn et al. 2022): names and full dates of each letter against it, and against another letter."""
+    folder = folder or _shared() / "eval-dev"
+    if not (folder / "grascco_phi.jsonl").is_file():
+        return {"skipped": "GraSCCo is not here: set BEFUND_SHARED_DATA to the folder that holds eval-dev/grascco"}
+    rows = [json.loads(line) for line in (folder / "grascco_phi.jsonl").read_text("utf-8").splitlines()]
+    texts = {row["doc"]: (folder / "grascco" / f"{row['doc']}.txt").read_bytes().decode("utf-8") for row in rows}
+    values = {row["doc"]: sorted(set(_stated(row["phi"]))) for row in rows}
+    result: dict[str, Any] = {}
+    for kind in ("name", "date"):
+        kept = [(_keeps(texts[doc], *one), one) for doc, stated in values.items() for one in stated if one[0] == kind]
+        swapped = list(_swapped(values, texts, kind))
+        result[kind] = {
+            "true": len(kept),
+            "kept": sum(ok for ok, _ in kept),
+            "swapped": len(swapped),
+            "swapped_removed": sum(not _keeps(text, *one) for text, one in swapped),
+        }
+    return result
+
+
+def _shared() -> Path:
+    return Path(os.environ.get("BEFUND_SHARED_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+
+
+def _stated(spans: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Names of patients and doctors, and dates that name a day, as a model would give them."""
+    names = [("name", span["text"]) for span in spans if span["kind"] in ("NAME_PATIENT", "NAME_DOCTOR")]
+    dates = [("date", day) for span in spans if span["kind"] == "DATE" and (day := parse_date(span["text"]))]
+    return [one for one in names if len(one[1]) > 2] + dates
+
+
+def _keeps(text: str, kind: str, value: str) -> bool:
+    path = "absender.name" if kind == "name" else "eingriffe.datum"
+    return all(finding.kept for finding in judge(answer_of(path, value, None), text))
+
+
+def _swapped(values: dict[str, list[tuple[str, str]]], texts: dict[str, str], kind: str) -> Any:
+    """Every value of every other letter that this one does not hold, by the eval's own idea of holding."""
+    for doc, text in texts.items():
+        days = {value for one, value in values[doc] if one == "date"}
+        for other, stated in values.items():
+            for one in stated if other != doc else ():
+                if (one[0] == kind == "name" and not stands_in(one[1], text)) or (
+                    one[0] == kind == "date" and one[1] not in days and not _day_in(one[1], text)
+                ):
+                    yield text, one
+
+
+def _day_in(day: str, text: str) -> bool:
+    """Whether year, month and day stand near each other in any order of writing: apart from the validator's reading."""
+    year, month, number = day.split("-")
+    plain = rf"0?{int(number)}\.?\s?[./-]\s?0?{int(month)}\.?\s?[./ -]\s?(?:{year}|{year[2:]})"
+    ranged = rf"\b0?{int(number)}\.\s?(?:0?{int(month)}\.)?\s?(?:-|–|bis|und)"
+    return re.search(plain, text) is not None or re.search(ranged, text) is not None
+
+
+def rehearsal(made: list[Letter]) -> dict[str, Any]:
+    """Micro-averaged F1 of the rehearsal model's fields, behind grounding."""
+    model = RehearsalModel()
+    hits = extra = missing = 0
+    fields: Counter[str] = Counter()
+    for letter in made:
+        request = ExtractRequest(document_type=letter.document_type, text=letter.text)  # type: ignore[arg-type]
+        answer = asyncio.run(extract(request, model))
+        got, want = Counter(values_of(answer.data.model_dump())), Counter(values_of(letter.truth))
+        hits += (got & want).total()
+        extra += (got - want).total()
+        missing += (want - got).total()
+        fields.update(path for path, _ in ((got - want) + (want - got)).elements())
+    return {
+        "letters": len(made), "fields": hits + missing, "extra": extra, "missing": missing,
+        "f1": round(2 * hits / (2 * hits + extra + missing), 4), "worst": dict(fields.most_common(5)),
+    }  # fmt: skip
+
+
+def long_letter(made: list[Letter], length: int) -> tuple[str, dict[str, Any]]:
+    """Generated letters one after the other, cut to `length`, and 60 values of them and of others."""
+    text = ""
+    pool: list[str] = []
+    for letter in made:
+        text += letter.text + "\n\n"
+        pool += [value for path, value in values_of(letter.truth) if path in ("diagnosen", "medikation", "procedere")]
+        if len(text) > length and len(pool) > 3 * SPEED_VALUES:
+            break
+    chance = random.Random(length)  # noqa: S311 - reproducible, not secret
+    first = made[0].truth
+    scalars = {key: value for key, value in first.items() if isinstance(value, dict)}
+    count = SPEED_VALUES - sum(map(len, scalars.values()))
+    return text[:length], {**scalars, "diagnosen": chance.sample(pool, count)}
+
+
+def speed(made: list[Letter], rounds: int = SPEED_ROUNDS) -> dict[str, Any]:
+    """Milliseconds of the thread's own CPU time for grounding 60 values, by length of text; a warm process."""
+    result: dict[str, Any] = {}
+    gc.collect()
+    gc.freeze()  # as the server does once it has loaded: what is there anyway is not searched again
+    for length in LENGTHS:
+        text, answer = long_letter(made, length)
+        times = []
+        for _ in range(rounds):
+            began = time.thread_time()
+            ground(answer, text, Arztbrief)
+            times.append((time.thread_time() - began) * 1000)
+        times.sort()
+        result[str(length)] = {
+            "p50_ms": round(times[rounds // 2], 2), "p99_ms": round(times[int(rounds * 0.99) - 1], 2),
+        }  # fmt: skip
+    return result
+
+
+def shown(report: dict[str, Any]) -> str:
+    """The report as lines for a person."""
+    lines = [f"lies that pass ({report['letters']} letters, seed {report['seed']})"]
+    for kind, row in {**report["lies"], **report["apart"]}.items():
+        apart = "   (not covered by the contract)" if kind in report["apart"] else ""
+        lines.append(f"  {kind:30} {row['passed']:5} of {row['n']:5}   95 % bound {100 * row['bound_95']:.2f} %{apart}")
+    lines.append("truths removed")
+    for kind, row in report["truths"].items():
+        lines.append(f"  {kind:30} {row['removed']:5} of {row['n']:5}   {100 * row['share']:.2f} %")
+    lines.append("foreign letters (GraSCCo)")
+    lines += [f"  {kind}: {row}" for kind, row in report["foreign_letters"].items()]
+    lines.append(
+        f"rehearsal model: field F1 {report['rehearsal']['f1']:.3f} on {report['rehearsal']['letters']} letters"
+    )
+    lines.append("grounding 60 values, CPU time by characters of text")
+    lines += [f"  {n:>6}: p50 {row['p50_ms']:.1f} ms, p99 {row['p99_ms']:.1f} ms" for n, row in report["speed"].items()]
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`[--json] [--tries N] [--letters N] [--seed N]`: measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m evals extraction")
+    parser.add_argument("--json", action="store_true", help="the report as JSON")
+    parser.add_argument("--tries", type=int, default=TRIES, help="lies of each class")
+    parser.add_argument("--letters", type=int, default=LETTERS, help="generated letters")
+    parser.add_argument("--seed", type=int, default=2026)
+    options = parser.parse_args(arguments)
+    report = measure(options.tries, options.letters, options.seed)
+    print(json.dumps(report, ensure_ascii=False, indent=1) if options.json else shown(report))
+    return 0

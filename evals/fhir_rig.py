@@ -1,0 +1,244 @@
+"""What `fhir-speed` measures on: a database of its own, filled by SQL, and the webapp under gunicorn in front of it.
+
+The webapp is driven as an operator would drive it, by its commands and over HTTP; only the rows are written directly,
+since a million imports would take longer than everything that is measured.
+"""
+
+import os
+import pwd
+import secrets
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+
+from evals.load import request_bytes
+
+ROOT = Path(__file__).resolve().parents[1]
+EMAIL = "messung@example.org"
+PATIENTS, DAYS = 500, 365
+WORKERS = 2
+DAY = 86_400_000_000
+NEWEST = 1_772_668_800_000_000 + DAY  # 2026-03-06T00:00:00Z in microseconds: the end of the stored year
+
+
+@dataclass(frozen=True, slots=True)
+class Rig:
+    """A running webapp over `documents` documents; `patients` are some ids with 100 documents each."""
+
+    base: str
+    address: tuple[str, int]
+    token: str
+    documents: int
+    patients: tuple[str, ...]
+    server: int  # process id
+    organization: str
+    environment: dict[str, str]
+
+    def request(self, path: str) -> bytes:
+        """A GET below the base, with the token, as it goes over the wire."""
+        return request_bytes(f"{self.base}/{path}", {"Authorization": f"Bearer {self.token}"})
+
+    def flask(self, *arguments: str) -> str:
+        """Run a command of the webapp; its output."""
+        return _flask(self.environment, *arguments)
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """URL of a database in a server of its own, with the durability and memory settings of a fresh installation."""
+    folder = Path(tempfile.mkdtemp(prefix="befund-speed-"))
+    binaries = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+    port = free_port()
+    as_root = os.getuid() == 0 and bool(pwd.getpwnam("postgres"))
+    if as_root:
+        shutil.chown(folder, "postgres")
+
+    def call(program: str, *arguments: str) -> None:
+        command = [*(["runuser", "-u", "postgres", "--"] if as_root else []), str(binaries / program), *arguments]
+        with open(os.devnull, "w") as nowhere:
+            subprocess.run(command, cwd="/", stdout=nowhere, stderr=nowhere, timeout=120, check=True)
+
+    try:
+        call("initdb", "-D", f"{folder}/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C")
+        options = f"-p {port} -k {folder} -c listen_addresses= -c max_connections=100"
+        call("pg_ctl", "-D", f"{folder}/data", "-l", f"{folder}/log", "-o", options, "-w", "start")
+        # Over a Unix socket, as on one machine it should be: a quarter of the cost of loopback TCP.
+        yield f"postgresql://postgres@/postgres?host={folder}&port={port}"
+    finally:
+        call("pg_ctl", "-D", f"{folder}/data", "-m", "immediate", "-w", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def plain_flask() -> Iterator[tuple[str, int]]:
+    """A Flask application that answers 40 KB of fixed JSON without auth or database: what this machine has to give."""
+    program = "import flask\napp = flask.Flask('plain')\nbody = b'[' + b'1,' * 20_000 + b'1]'\n"
+    program += "app.get('/')(lambda: flask.Response(body, content_type='application/fhir+json'))\n"
+    with tempfile.TemporaryDirectory(prefix="befund-speed-") as folder:
+        (Path(folder) / "plain.py").write_text(program)
+        port = free_port()
+        server = _start(dict(os.environ) | {"PYTHONPATH": folder}, port, "plain:app")
+        try:
+            _await(f"http://127.0.0.1:{port}/", server)
+            yield "127.0.0.1", port
+        finally:
+            server.terminate()
+            server.wait(timeout=30)
+
+
+@contextmanager
+def running(database: str, documents: int) -> Iterator[Rig]:
+    """The webapp on `database` (a URL, migrated and filled here)."""
+    with tempfile.TemporaryDirectory(prefix="befund-speed-") as folder:
+        environment = _environment(database, folder)
+        organization = str(uuid.uuid4())
+        _flask(environment, "db", "upgrade")
+        token, patients = _fill(database, organization, documents)
+        _flask(environment, "documents", "recount", "--org", organization)
+        port = free_port()
+        server = _start(environment, port)
+        try:
+            base = f"http://127.0.0.1:{port}/{organization}/fhir/r4"
+            _await(base + "/metadata", server)
+            yield Rig(base, ("127.0.0.1", port), token, documents, patients, server.pid, organization, environment)
+        finally:
+            server.terminate()
+            server.wait(timeout=30)
+
+
+def free_port() -> int:
+    """A TCP port that is free on loopback now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _environment(database: str, folder: str) -> dict[str, str]:
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("BEFUND_")}
+    settings = {"ENV": "development", "DATABASE_URL": database, "VAR": folder, "SECRET_KEY": secrets.token_hex(24)}
+    return ours | {f"BEFUND_{name}": value for name, value in settings.items()}
+
+
+def _flask(environment: dict[str, str], *arguments: str) -> str:
+    command = [sys.executable, "-m", "flask", "--app", "webapp", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(arguments)} failed: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+def _start(environment: dict[str, str], port: int, application: str = "webapp:create_app()") -> subprocess.Popen[bytes]:
+    """gunicorn as it is shipped, but with two workers wherever it runs."""
+    command = [sys.executable, "-m", "gunicorn", "-c", "python:webapp.gunicorn_conf", "--workers", str(WORKERS)]
+    command += ["--bind", f"127.0.0.1:{port}", "--log-level", "warning", application]
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def _await(url: str, server: subprocess.Popen[bytes]) -> None:
+    for _ in range(300):
+        try:
+            with urllib.request.urlopen(url, timeout=5):  # noqa: S310 - our own loopback URL
+                return
+        except (urllib.error.URLError, ConnectionError):
+            if server.poll() is not None:
+                raise RuntimeError(
+                    f"the webapp ended: {(server.stderr.read() if server.stderr else b'')[-2000:]!r}"
+                ) from None
+            time.sleep(0.1)
+    raise RuntimeError("the webapp did not answer within 30 s")
+
+
+def _fill(database: str, organization: str, documents: int) -> tuple[str, tuple[str, ...]]:
+    """An organization with a member, a token, patients and documents spread evenly over a year; the token's text."""
+    secret, token_id = secrets.token_urlsafe(32), secrets.token_hex(6)
+    user = str(uuid.uuid4())
+    patients = [str(uuid.uuid4()) for _ in range(PATIENTS)]
+    people = _people(organization, user, token_id, secret)
+    if database.startswith("postgresql"):
+        _fill_postgresql(database, organization, people, patients, documents)
+    else:
+        _fill_sqlite(database.removeprefix("sqlite:///"), organization, people, patients, documents)
+    return f"bfa_{token_id}_{secret}", tuple(patients[:50])
+
+
+def _people(organization: str, user: str, token_id: str, secret: str) -> list[tuple[str, dict[str, object]]]:
+    import hashlib
+
+    when = "2026-01-01 00:00:00+00:00"
+    person = {"id": user, "email": EMAIL, "email_key": EMAIL, "given_name": "", "family_name": "", "picture": ""}
+    return [
+        ("organization", {"id": organization, "name": f"Messung {organization}", "created_at": when}),
+        ("user_account", person | {"preferred_username": "", "active": True, "created_at": when}),
+        ("membership", {"id": str(uuid.uuid4()), "user_id": user, "organization_id": organization, "role": "member",
+                        "created_at": when}),
+        ("access_token", {"id": token_id, "user_id": user, "name": "", "created_at": when,
+                          "secret_sha256": hashlib.sha256(secret.encode()).digest(), "expires_at": 2**52}),
+    ]  # fmt: skip
+
+
+def _fill_postgresql(
+    database: str, organization: str, people: list[tuple[str, dict[str, object]]], patients: list[str], documents: int
+) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        for table, row in people:
+            marks = ", ".join(f"%({name})s" for name in row)
+            connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", row)  # noqa: S608 - our names
+        connection.execute(
+            "INSERT INTO patient (id, organization_id, stored_at, resource)"
+            " SELECT id, %s, 0, '{}' FROM unnest(%s::uuid[]) id",
+            (organization, patients),
+        )
+        connection.execute(
+            """INSERT INTO document (id, organization_id, patient_id, entered_in_error, content_type, title, size,
+                                     sha256, stored_at)
+               SELECT gen_random_uuid(), %s, (%s::uuid[])[1 + i %% %s], i %% 100 = 99,
+                      CASE WHEN i %% 10 = 0 THEN 'image/jpeg' ELSE 'application/pdf' END, 'Befund ' || i || '.pdf',
+                      100000 + i, sha256(i::text::bytea), %s::bigint - (%s - i) * %s::bigint
+               FROM generate_series(0, %s) AS i""",
+            (organization, patients, PATIENTS, NEWEST - 1, documents - 1, DAYS * DAY // documents, documents - 1),
+        )
+        connection.execute("VACUUM ANALYZE")
+
+
+def _fill_sqlite(
+    path: str, organization: str, people: list[tuple[str, dict[str, object]]], patients: list[str], documents: int
+) -> None:
+    step, place = DAYS * DAY // documents, organization.replace("-", "")
+    with sqlite3.connect(path) as connection:
+        for table, row in people:
+            values = [_plain(name, value) for name, value in row.items()]
+            marks = ", ".join("?" * len(row))
+            connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", values)  # noqa: S608
+        plain = [patient.replace("-", "") for patient in patients]
+        connection.executemany("INSERT INTO patient VALUES (?, ?, 0, '{}')", [(patient, place) for patient in plain])
+        connection.executemany(
+            "INSERT INTO document (id, organization_id, patient_id, entered_in_error, content_type, title, size,"
+            " sha256, stored_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (uuid.uuid4().hex, place, plain[i % PATIENTS], i % 100 == 99,
+                 "image/jpeg" if i % 10 == 0 else "application/pdf", f"Befund {i}.pdf", 100_000 + i,
+                 secrets.token_bytes(32), NEWEST - 1 - (documents - 1 - i) * step)
+                for i in range(documents)
+            ),
+        )  # fmt: skip
+        connection.execute("ANALYZE")
+
+
+def _plain(name: str, value: object) -> object:
+    """SQLite holds UUIDs as 32 hex digits and instants as naive text."""
+    if name == "id" or name.endswith("_id"):
+        return str(value).replace("-", "")
+    return str(value).removesuffix("+00:00") if name == "created_at" else value

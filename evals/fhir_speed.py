@@ -1,0 +1,200 @@
+"""python -m evals fhir-speed [--json] [--seconds N] [--small N] [--large N]: how fast documents are found and fetched.
+
+PostgreSQL (over its Unix socket) and SQLite, gunicorn as shipped with 2 workers, 8 clients on the same machine, pages
+of 50 with the exact total, presigned URLs and authentication. `cpu_ms` is the processor time of a request in the
+webapp's processes: unlike requests a second it does not depend on what else the machine is doing. `plain_flask` is what
+gunicorn and Flask give without any of our work; `load` is the machine's load average at the end.
+"""
+
+import argparse
+import json
+import os
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from evals import fhir_rig
+from evals.fhir_rig import Rig
+from evals.load import Load, measure, request_bytes
+
+SMALL, LARGE = 50_000, 1_000_000
+CLIENTS = 8
+DEEP = 40_000
+MEGABYTES = 100
+MEASURED_DAYS = 300
+Result = dict[str, Any]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure and print, as a table or as JSON."""
+    parser = argparse.ArgumentParser(prog="python -m evals fhir-speed")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--seconds", type=float, default=5.0, help="how long each case is measured")
+    parser.add_argument("--small", type=int, default=SMALL)
+    parser.add_argument("--large", type=int, default=LARGE, help="0: leave the large organization out")
+    options = parser.parse_args(arguments)
+    result = run(options.seconds, options.small, options.large)
+    print(json.dumps(result) if options.json else table(result))
+    return 0
+
+
+def run(seconds: float, small: int, large: int) -> Result:
+    """All cases; rates in requests a second, times in ms, memory in MB (10^6 bytes)."""
+    result: Result = {"documents": small, "clients": CLIENTS, "seconds": seconds}
+    with fhir_rig.plain_flask() as address:
+        asked = request_bytes(f"http://{address[0]}:{address[1]}/", {})
+        result["plain_flask"] = _shown(measure(address, lambda _: asked, clients=CLIENTS, seconds=seconds), None)
+    with fhir_rig.postgres() as url, fhir_rig.running(url, small) as rig:
+        result |= cases(rig, seconds)
+        result["binary"] = binary(rig)
+    if large:
+        with fhir_rig.postgres() as url, fhir_rig.running(url, large) as rig:
+            many = _measure(rig, ["DocumentReference"], seconds)
+            result["newest_large"] = many | {"documents": large}
+            result["large_to_small"] = round(many["cpu_ms"] / result["newest"]["cpu_ms"], 2)
+    with tempfile.TemporaryDirectory() as folder, fhir_rig.running(f"sqlite:///{folder}/a.sqlite3", small) as rig:
+        result["newest_sqlite"] = _measure(rig, ["DocumentReference"], seconds)
+    result["load"] = round(os.getloadavg()[0], 1)
+    return result
+
+
+def cases(rig: Rig, seconds: float) -> Result:
+    """The searches of the table, on one server."""
+    last = datetime.fromtimestamp(fhir_rig.NEWEST / 1e6, UTC)
+    days = [(last - timedelta(days=back)).date() for back in range(2, MEASURED_DAYS)]
+    asked = {
+        "newest": ["DocumentReference"],
+        "one_day": [f"DocumentReference?date={day}" for day in days],
+        "one_patient": [f"DocumentReference?patient={patient}" for patient in rig.patients],
+        "by_offset": [f"DocumentReference?_offset={min(DEEP, rig.documents // 2)}"],
+        "by_next": [deep_link(rig)],
+        "everything": [f"Patient/{patient}/$everything" for patient in rig.patients],
+    }
+    return {name: _measure(rig, paths, seconds) for name, paths in asked.items()}
+
+
+def deep_link(rig: Rig) -> str:
+    """The `next` link that leads to the page at `DEEP`, below the base."""
+    path = f"DocumentReference?_offset={min(DEEP, rig.documents // 2) - 50}"
+    answer = json.loads(_whole(rig, path))
+    link = next(link["url"] for link in answer["link"] if link["relation"] == "next")
+    return str(link).removeprefix(f"{rig.base}/")
+
+
+def binary(rig: Rig) -> Result:
+    """A file of 100 MB, fetched three times: the workers' memory above what it was before, and MB/s."""
+    with tempfile.TemporaryDirectory() as folder:
+        with (Path(folder) / "big.bin").open("wb") as file:
+            for _ in range(MEGABYTES):
+                file.write(os.urandom(1_000_000))
+        manifest = Path(folder) / "manifest.jsonl"
+        manifest.write_text(json.dumps({"path": "big.bin", "patient": "gross"}) + "\n")
+        rig.flask("documents", "import", "--org", rig.organization, str(manifest))
+    document = json.loads(_whole(rig, "DocumentReference?patient=gross"))["entry"][0]["resource"]["id"]
+    _fetch(rig, f"Binary/{document}")
+    before, speeds = _memory(rig.server), []
+    with _Peak(rig.server) as peak:
+        for _ in range(3):
+            begin = time.perf_counter()
+            size = _fetch(rig, f"Binary/{document}")
+            speeds.append(size / (time.perf_counter() - begin) / 1e6)
+    return {"mb_per_second": round(max(speeds)), "grown_mb": round((peak.highest - before) / 1e6, 1)}
+
+
+def table(result: Result) -> str:
+    """One line a case."""
+    lines = [f"{result['documents']:,} documents, {result['clients']} clients, machine load {result['load']}"]
+    lines.append(f"{'':16}{'requests/s':>12}{'p50 ms':>9}{'p99 ms':>9}{'cpu ms':>9}")
+    for name, row in result.items():
+        if isinstance(row, dict) and "per_second" in row:
+            cpu = "" if row.get("cpu_ms") is None else f"{row['cpu_ms']:.2f}"
+            lines.append(f"{name:16}{row['per_second']:>12.0f}{row['p50_ms']:>9.1f}{row['p99_ms']:>9.1f}{cpu:>9}")
+    if "large_to_small" in result:
+        lines.append(f"processor time of a page, large to small organization: {result['large_to_small']}")
+    found = result["binary"]
+    lines.append(f"Binary of {MEGABYTES} MB: {found['mb_per_second']} MB/s, memory grown by {found['grown_mb']} MB")
+    return "\n".join(lines)
+
+
+def _measure(rig: Rig, paths: Sequence[str], seconds: float) -> Result:
+    requests = [rig.request(path) for path in paths]
+    take: Callable[[int], bytes] = lambda number: requests[number % len(requests)]  # noqa: E731
+    measure(rig.address, take, clients=CLIENTS, seconds=0.5)
+    cpu, counted = _cpu(rig.server), time.perf_counter()
+    load = measure(rig.address, take, clients=CLIENTS, seconds=seconds)
+    spent, took = _cpu(rig.server) - cpu, time.perf_counter() - counted
+    return _shown(load, spent / (load.per_second * took) * 1000)
+
+
+def _shown(load: Load, cpu_ms: float | None) -> Result:
+    return {
+        "per_second": round(load.per_second, 1),
+        "p50_ms": round(load.p50_ms, 2),
+        "p99_ms": round(load.p99_ms, 2),
+        "cpu_ms": None if cpu_ms is None else round(cpu_ms, 3),
+    }
+
+
+def _processes(server: int) -> list[psutil.Process]:
+    parent = psutil.Process(server)
+    return [parent, *parent.children(recursive=True)]
+
+
+def _cpu(server: int) -> float:
+    times = [process.cpu_times() for process in _processes(server)]
+    return float(sum(spent.user + spent.system for spent in times))
+
+
+def _memory(server: int) -> int:
+    return sum(process.memory_info().rss for process in _processes(server))
+
+
+class _Peak:
+    """The highest memory of the server's processes while the block runs."""
+
+    def __init__(self, server: int) -> None:
+        self.highest, self._server, self._over = 0, server, threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def _watch(self) -> None:
+        while not self._over.wait(0.005):
+            self.highest = max(self.highest, _memory(self._server))
+
+    def __enter__(self) -> "_Peak":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+        self.highest = max(self.highest, _memory(self._server))
+
+
+def _whole(rig: Rig, path: str) -> bytes:
+    """The body of one answer."""
+    received = bytearray()
+    _receive(rig, path, received.extend)
+    return bytes(received).partition(b"\r\n\r\n")[2]
+
+
+def _fetch(rig: Rig, path: str) -> int:
+    """Read an answer and throw it away; bytes of it."""
+    return _receive(rig, path, lambda chunk: None)
+
+
+def _receive(rig: Rig, path: str, take: Callable[[memoryview], object]) -> int:
+    buffer, total = bytearray(1 << 20), 0
+    with socket.create_connection(rig.address, timeout=30) as connection:
+        request = rig.request(path).replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+        connection.sendall(request)
+        while read := connection.recv_into(buffer):
+            take(memoryview(buffer)[:read])
+            total += read
+    return total

@@ -1,0 +1,312 @@
+"""Labelled lies about generated letters: what the validator must remove (`evals.truths`: what it must keep).
+
+A lie is one true answer with one value made wrong in one way. `squashed` is the eval's own "stands in the text".
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from clinical.contract import Arztbrief, Zuweisung
+from clinical.extraction import PROMPT
+from clinical.grounding import judge
+from evals import letter_words as words
+from evals.letter_blocks import DATE_FORMS
+from evals.letters import Letter
+from evals.lies_of_lists import KEYWORDS, implied, without_word
+
+DOCUMENTS = {"zuweisung": Zuweisung, "arztbrief": Arztbrief}
+
+
+@dataclass(frozen=True, slots=True)
+class Lie:
+    """A value at a path that the text does not say."""
+
+    kind: str
+    text: str
+    path: str
+    value: str
+    surname: str | None
+
+
+Maker = Callable[[random.Random, Letter, Letter], "tuple[str, str] | tuple[str, str, str] | None"]
+
+
+def answer_of(path: str, value: str, surname: str | None) -> dict[str, Any]:
+    """A model's answer that states one value, and the patient's surname with it."""
+    answer: dict[str, Any] = {"patient": {"nachname": surname}} if surname else {}
+    outer, _, inner = path.partition(".")
+    if outer == "eingriffe":
+        answer[outer] = [{"bezeichnung": None, inner: value}]
+    elif inner:
+        answer.setdefault(outer, {})[inner] = value
+    else:
+        answer[outer] = [value] if outer in ("diagnosen", "medikation", "procedere") else value
+    return answer
+
+
+def passes(lie: Lie) -> bool:
+    """Whether the validator keeps the lie."""
+    findings = judge(answer_of(lie.path, lie.value, lie.surname), lie.text)
+    return next(one.kept for one in findings if re.sub(r"\[\d+\]", "", one.path) == lie.path)
+
+
+def squashed(text: str) -> str:
+    """Letters and digits only, one spelling."""
+    text = unicodedata.normalize("NFKC", text).casefold().replace("ä", "ae").replace("ö", "oe").replace("ü", "ue")
+    return re.sub(r"\W+", " ", text).strip()
+
+
+def stands_in(value: str, text: str) -> bool:
+    """Whether the value's words stand in the text in a row."""
+    return f" {squashed(value)} " in f" {squashed(text)} "
+
+
+def _other_digit(chance: random.Random, text: str) -> str:
+    places = [i for i, char in enumerate(text) if char.isdigit()]
+    i = chance.choice(places)
+    return text[:i] + chance.choice([d for d in "0123456789" if d != text[i]]) + text[i + 1 :]
+
+
+def _dose(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str] | None:
+    drugs = letter.truth.get("medikation")
+    return ("medikation", _other_digit(chance, chance.choice(drugs))) if drugs else None
+
+
+def _unit(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str] | None:
+    drugs = [drug for drug in letter.truth.get("medikation", ()) if re.search(r"\d (mg|g|µg|IE)\b", drug)]
+    if not drugs:
+        return None
+    drug = chance.choice(drugs)
+    unit = re.search(r"\d (mg|g|µg|IE)\b", drug)[1]  # type: ignore[index]
+    wrong = chance.choice([one for one in ("mg", "g", "µg", "IE", "ml") if one != unit])
+    return "medikation", re.sub(rf"(\d) {unit}\b", rf"\1 {wrong}", drug, count=1)
+
+
+def _number(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str] | None:
+    fields = ("plz", "versichertennummer", "fallnummer", "strasse", "telefon")
+    there = [
+        (f"{o}.{i}", v) for o in ("patient", "absender") for i, v in letter.truth.get(o, {}).items() if i in fields
+    ]
+    path, value = chance.choice(there) if there else ("", "")
+    if not value:
+        return None
+    part = chance.random() < 0.3 and not path.endswith("strasse") and len(re.sub(r"\D", "", value)) > 4
+    return path, (re.sub(r"\d", "", value, count=1) if part else _other_digit(chance, value))
+
+
+def _shifted_date(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str] | None:
+    path = chance.choice(("dokument.datum", "patient.geburtsdatum"))
+    day = date.fromisoformat(letter.truth[path.split(".")[0]][path.split(".")[1]])
+    wrong = day + timedelta(days=chance.choice((-366, -365, -30, -7, -1, 1, 2, 10, 30, 31, 365, 3650)))
+    if chance.random() < 0.2 and day.day <= 12 and day.day != day.month:
+        wrong = date(day.year, day.day, day.month)
+    if _date_stands(wrong, letter.text):
+        return None
+    return path, wrong.isoformat()
+
+
+def _date_stands(day: date, text: str) -> bool:
+    """Whether the day stands in the text in one of the generator's notations, however it is meant."""
+    text = " ".join(text.split())
+    return any(re.search(rf"(?<![\d.]){re.escape(form(day))}(?!\d)", text) for form in DATE_FORMS)
+
+
+_SWAPS = (("rechts", "links"), ("rechter", "linker"), ("rechte", "linke"), ("beidseits", "rechts"))
+
+
+def _side(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str] | None:
+    sided = [
+        (path, value)
+        for path in ("diagnosen", "eingriffe")
+        for item in letter.truth.get(path, ())
+        for value in [item["bezeichnung"] if isinstance(item, dict) else item]
+        if any(re.search(rf"\b{side}\b", value) for pair in _SWAPS for side in pair)
+    ]
+    if not sided:
+        return None
+    path, value = chance.choice(sided)
+    for one, two in _SWAPS:
+        if re.search(rf"\b{one}\b", value):
+            wrong = re.sub(rf"\b{one}\b", two, value)
+            break
+        if re.search(rf"\b{two}\b", value):
+            wrong = re.sub(rf"\b{two}\b", one, value)
+            break
+    return ("eingriffe.bezeichnung" if path == "eingriffe" else path), wrong
+
+
+def _denied(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str] | None:
+    there = [disease for disease in words.DENIED_DISEASES if disease in letter.text]
+    return ("diagnosen", chance.choice(there)) if there else None
+
+
+def _dropped_denial(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str, str] | None:
+    """A true diagnosis, denied in the text in one of many ways."""
+    disease = chance.choice(letter.truth["diagnosen"])
+    if disease.startswith(("Z. n.", "St. n.", "V. a.")):
+        return None
+    forms = (
+        "Kein Hinweis auf {}.", "Keine {}.", "{} ausgeschlossen.", "{} wurde ausgeschlossen.", "Ausschluss {}.",
+        "Ohne Anhalt für {}.", "{}: nein", "Kein Fieber, keine Dyspnoe, kein Nachweis von {}.",
+        "Weder Husten noch {}.", "Zum Ausschluss von {}.", "{} liegt nicht vor.",
+        "{} konnte nicht nachgewiesen werden.",
+        "Kein Nachweis von Tumor oder {}.", "{} wird verneint.", "Keine Zeichen für Ödeme, Erguss oder {}.",
+    )  # fmt: skip
+    text = re.sub(re.escape(disease), chance.choice(forms).format(disease).rstrip("."), letter.text)
+    return ("diagnosen", disease, text) if text != letter.text else None
+
+
+def _family(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str] | None:
+    there = [disease for disease in words.FAMILY_DISEASES if disease in letter.text]
+    return ("diagnosen", chance.choice(there)) if there else None
+
+
+def _of_a_relative(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str, str] | None:
+    disease = chance.choice(letter.truth["diagnosen"])
+    if disease.startswith(("Z. n.", "St. n.", "V. a.")):
+        return None
+    forms = (
+        "Vater: {}", "Mutter mit {}", "{} beim Bruder", "{} der Mutter", "FA: {}", "Familiär {}", "Schwester hat {}",
+        "Familienanamnese: Vater {}", "Die Grossmutter litt an {}", "{} (Vater)", "{} in der Familie", "Eltern: {}",
+        "Familienanamnese positiv für {}", "{} mütterlicherseits", "Onkel väterlicherseits mit {}",
+    )  # fmt: skip
+    text = re.sub(re.escape(disease), chance.choice(forms).format(disease), letter.text)
+    return ("diagnosen", disease, text) if text != letter.text else None
+
+
+def _near_name(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str] | None:
+    path = chance.choice(("patient.nachname", "patient.vorname"))
+    name = letter.truth["patient"][path.split(".")[1]]
+    edits: tuple[Callable[[], str], ...] = (
+        lambda: name + chance.choice(("hofer", "er", "s", "mann", "i", "-Huber")),
+        lambda: name[:-1],
+        lambda: name[: (i := chance.randrange(1, len(name) - 1))] + name[i + 1] + name[i] + name[i + 2 :],
+        lambda: name[: (i := chance.randrange(1, len(name)))] + chance.choice("aeioutrskb") + name[i + 1 :],
+        lambda: name.split("-")[0] if "-" in name else name[1:].capitalize(),
+        lambda: name.replace("ei", "ai").replace("ie", "i").replace("er", "ar"),
+    )
+    wrong = chance.choice(edits)()
+    return (path, wrong) if len(wrong) > 2 else None
+
+
+def _from_prompt(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str] | None:
+    """Something the question itself says, or what examples of such questions use."""
+    phrases = [line.strip("- ") for line in PROMPT.splitlines() if len(line) > 20]
+    pieces = re.split(r"[,.;:]\s*", chance.choice(phrases))
+    piece = chance.choice([piece for piece in pieces if piece.count(" ")] or ["ausdrücklich im Text"])
+    path, value = chance.choice(
+        (
+            ("fragestellung", piece), ("diagnosen", piece), ("patient.nachname", "Beispielmann"),
+            ("patient.plz", "12345"),
+            ("patient.geburtsdatum", "1970-01-01"), ("medikation", "Medikament mit Dosis und Einnahme"),
+            ("absender.telefon", "+49 30 123456"), ("diagnosen", "Beispieldiagnose"), ("dokument.datum", "2024-01-31"),
+        )
+    )  # fmt: skip
+    return path, value
+
+
+def _scattered(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str] | None:
+    """Words from places far apart, put together to a diagnosis, a drug or a procedure."""
+    there = re.findall(r"[\w,./-]*\w", letter.text)
+    count = chance.randrange(2, 6)
+    if len(there) < 60:
+        return None
+    step = len(there) // count
+    picked = [there[chance.randrange(n * step, n * step + step - 6)] for n in range(count)]
+    chance.shuffle(picked)
+    return chance.choice(("diagnosen", "medikation", "fragestellung", "eingriffe.bezeichnung")), " ".join(picked)
+
+
+def _of_another(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str] | None:
+    return chance.choice(list(values_of(other.truth)))
+
+
+def _wrong_field(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str] | None:
+    pairs = [("patient.nachname", "absender.name"), ("diagnosen", "medikation"), ("patient.ort", "absender.ort")]
+    path, origin = chance.choice(pairs)
+    value = dict(values_of(letter.truth)).get(origin)
+    return (path, value) if value else None
+
+
+LIES: dict[str, Maker] = {
+    "digit in a dose": _dose,
+    "unit of a dose": _unit,
+    "digit in a number": _number,
+    "shifted date": _shifted_date,
+    "other side": _side,
+    "denied in the letter": _denied,
+    "true one denied": _dropped_denial,
+    "a relative's": _family,
+    "true one of a relative": _of_a_relative,
+    "near name": _near_name,
+    "copied from the question": _from_prompt,
+    "scattered words": _scattered,
+    "list value without its word": without_word,
+    "list value by implication": implied,
+    "value of another letter": _of_another,
+}
+APART: dict[str, Maker] = {"right value, wrong field": _wrong_field}
+"""Reported apart: the contract does not cover it."""
+
+
+def values_of(truth: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every value of a truth with its path, list numbers left out."""
+    for outer, value in truth.items():
+        if value is None:
+            continue
+        if isinstance(value, dict):
+            yield from ((f"{outer}.{inner}", text) for inner, text in value.items() if text is not None)
+        elif isinstance(value, str):
+            yield outer, value
+        else:
+            for item in value:
+                if isinstance(item, dict):
+                    yield from ((f"{outer}.{inner}", text) for inner, text in item.items() if text is not None)
+                else:
+                    yield outer, item
+
+
+_DATES = ("dokument.datum", "patient.geburtsdatum", "eingriffe.datum")
+
+
+def lies(kind: str, letters: list[Letter], count: int, seed: int = 0) -> Iterator[Lie]:
+    """`count` lies of a kind; none that happens to be true of its text."""
+    chance = random.Random(seed)  # noqa: S311 - reproducible, not secret
+    maker = {**LIES, **APART}[kind]
+    made = 0
+    for _ in range(200 * count):
+        if made == count:
+            return
+        letter, other = chance.choice(letters), chance.choice(letters)
+        lie = maker(chance, letter, other)
+        if lie is None:
+            continue
+        path, value, text = (*lie, letter.text)[:3]
+        if kind not in _ABOUT_MEANING and _is_true(path, value, text, letter, other):
+            continue
+        made += 1
+        yield Lie(kind, text, path, value, letter.truth["patient"]["nachname"] if path != "patient.nachname" else None)
+
+
+_ABOUT_MEANING = frozenset(
+    ("denied in the letter", "true one denied", "a relative's", "true one of a relative", "list value without its word")
+) | {"list value by implication", "right value, wrong field"}
+
+
+def _is_true(path: str, value: str, text: str, letter: Letter, other: Letter) -> bool:
+    if path in KEYWORDS:
+        pattern = KEYWORDS[path][value]
+        return letter is other or re.search(pattern, text, re.IGNORECASE) is not None
+    if path in _DATES:
+        return _date_stands(date.fromisoformat(value), letter.text)
+    digits = re.sub(r"\D", "", value)
+    if path.endswith(("plz", "telefon", "nummer")) and digits in re.sub(r"\D+", " ", text).split():
+        return True
+    return letter is other or stands_in(value, text)

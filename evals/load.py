@@ -1,0 +1,111 @@
+"""A small HTTP load generator: keep-alive connections, one loop, one request under way on each.
+
+One thread and no library on purpose: the server under test shares the machine, and every cycle spent here is taken from
+it. A request is a fixed byte string; an answer ends where Content-Length says.
+"""
+
+import selectors
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+
+class WrongAnswer(Exception):
+    """The server answered something else than 200; a speed of wrong answers would mean nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What was measured: requests a second, and the latency in milliseconds that half / 99 % of them stayed below."""
+
+    requests: int
+    per_second: float
+    p50_ms: float
+    p99_ms: float
+
+
+@dataclass(slots=True)
+class _Client:
+    socket: socket.socket
+    sent: float = 0.0
+    received: bytearray = field(default_factory=bytearray)
+    length: int = -1
+
+
+def request_bytes(url: str, headers: dict[str, str]) -> bytes:
+    """A GET of `url` as it goes over the wire."""
+    parts = urlsplit(url)
+    target = parts.path + (f"?{parts.query}" if parts.query else "")
+    lines = [
+        f"GET {target} HTTP/1.1",
+        f"Host: {parts.netloc}",
+        *(f"{name}: {value}" for name, value in headers.items()),
+    ]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+def measure(
+    address: tuple[str, int], requests: Callable[[int], bytes], *, clients: int = 8, seconds: float = 5
+) -> Load:
+    """Ask `requests(number)` over `clients` connections for `seconds`, after one second of warming up.
+
+    Raises WrongAnswer.
+    """
+    selector = selectors.DefaultSelector()
+    number = 0
+    for _ in range(clients):
+        client = _Client(_connect(address))
+        selector.register(client.socket, selectors.EVENT_READ, client)
+        _send(client, requests(number))
+        number += 1
+    latencies: list[float] = []
+    begin = time.perf_counter() + 1
+    while (now := time.perf_counter()) < begin + seconds:
+        for key, _ in selector.select(timeout=5):
+            client = key.data
+            if _answered(client):
+                now = time.perf_counter()
+                if now >= begin:
+                    latencies.append(now - client.sent)
+                _send(client, requests(number))
+                number += 1
+    for key in list(selector.get_map().values()):
+        key.data.socket.close()
+    took = now - begin
+    latencies.sort()
+    count = len(latencies)
+    if not count:
+        raise WrongAnswer("no answer within the time")
+    return Load(count, count / took, latencies[count // 2] * 1000, latencies[int(count * 0.99)] * 1000)
+
+
+def _connect(address: tuple[str, int]) -> socket.socket:
+    connection = socket.create_connection(address, timeout=10)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
+
+
+def _send(client: _Client, request: bytes) -> None:
+    client.received.clear()
+    client.length = -1
+    client.sent = time.perf_counter()
+    client.socket.sendall(request)
+
+
+def _answered(client: _Client) -> bool:
+    """Read what is there; whether the answer is complete."""
+    chunk = client.socket.recv(1 << 18)
+    if not chunk:
+        raise WrongAnswer("the server closed the connection")
+    client.received += chunk
+    if client.length < 0:
+        head = client.received.find(b"\r\n\r\n")
+        if head < 0:
+            return False
+        header = bytes(client.received[:head]).lower()
+        if not header.startswith(b"http/1.1 200"):
+            raise WrongAnswer(header.partition(b"\r\n")[0].decode())
+        client.length = head + 4 + int(header.partition(b"content-length:")[2].partition(b"\r\n")[0])
+    return len(client.received) >= client.length

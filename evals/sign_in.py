@@ -1,0 +1,221 @@
+"""python -m evals sign-in [--json] [--sign-ins 300] [--seconds 10] [--database URL]: sign-ins under load.
+
+Two questions. Is anybody mixed up or lost when 24 people sign in at once over three vendors (`post`, `basic`, without
+PKCE)? After every sign-in the account page must show the address of the person who signed in. And how many complete
+sign-ins a second does our side manage: leaving, coming back, token, userinfo, account, session, audit trail?
+
+The webapp runs under its own gunicorn settings; vendor and load generator share the machine with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import parse_qs, quote, urlsplit
+
+from evals.sign_in_vendor import make_code
+
+ROOT = Path(__file__).resolve().parents[1]
+CALLBACK = "/accounts/vendor_oauth2/login/callback/"
+PROVIDERS = {"alpha": ["--auth-method", "post"], "beta": ["--auth-method", "basic"], "gamma": ["--no-pkce"]}
+WARM_UP = 48
+SEED = 2026
+
+
+@dataclass
+class Tally:
+    """What became of the sign-ins; `seconds` of each that succeeded."""
+
+    lost: int = 0
+    mixed_up: int = 0
+    seconds: list[float] = field(default_factory=list)
+
+
+class Browser:
+    """One person: a kept-alive connection and a cookie jar."""
+
+    def __init__(self, port: int, number: int) -> None:
+        self.port, self.number = port, number
+        self.cookies: dict[str, str] = {}
+        self.reader: asyncio.StreamReader | None = None
+        self.writer: asyncio.StreamWriter | None = None
+
+    @property
+    def email(self) -> str:
+        """The address this person has at every vendor."""
+        return f"person{self.number}@example.org"
+
+    async def sign_in(self, provider: str) -> bool:
+        """Leave, come back; whether it ended on the account page."""
+        status, location, _ = await self.get(f"/accounts/vendor_oauth2/login/?provider_id={provider}")
+        if status != 302:
+            return False
+        query = parse_qs(urlsplit(location).query)
+        claims = {"sub": f"{provider}-{self.number}", "email": self.email, "client": query["client_id"][0]}
+        state = quote(query["state"][0])
+        status, location, _ = await self.get(f"{CALLBACK}?code={make_code(claims)}&state={state}")
+        return status == 302 and location == "/accounts/"
+
+    async def shows_me(self) -> bool:
+        """Whether the account page is this person's."""
+        _, _, body = await self.get("/accounts/")
+        return f">{self.email}<".encode() in body
+
+    async def get(self, target: str) -> tuple[int, str, bytes]:
+        """Status, Location and body. A connection the server closed while it was idle is opened again, once."""
+        try:
+            return await self._get(target)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            self.writer = None
+            return await self._get(target)
+
+    async def _get(self, target: str) -> tuple[int, str, bytes]:
+        if self.writer is None:
+            self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+        assert self.reader is not None  # noqa: S101 - opened together
+        cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        self.writer.write(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nCookie: {cookies}\r\n\r\n".encode())
+        head = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        headers = [line.partition(": ") for line in head[1:]]
+        values = {name.lower(): value for name, _, value in headers}
+        body = await self.reader.readexactly(int(values.get("content-length", 0)))
+        for name, _, value in headers:
+            if name.lower() == "set-cookie":
+                self._keep(value)
+        if values.get("connection", "").lower() == "close":
+            self.writer.close()
+            self.writer = None
+        return int(head[0].split()[1]), values.get("location", ""), body
+
+    def _keep(self, cookie: str) -> None:
+        name, _, value = cookie.partition(";")[0].partition("=")
+        if "Max-Age=0" in cookie:
+            self.cookies.pop(name, None)
+        else:
+            self.cookies[name] = value
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure and print, as a table or as JSON; status 1 when somebody was mixed up or lost."""
+    parser = argparse.ArgumentParser(prog="python -m evals sign-in")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--sign-ins", type=int, default=300, help="in the test for mix-ups (default %(default)s)")
+    parser.add_argument("--people", type=int, default=24, help="at once (default %(default)s)")
+    parser.add_argument("--seconds", type=float, default=10, help="of the speed test (default %(default)s)")
+    parser.add_argument(
+        "--database", default="", help="URL of an empty database (default: SQLite in a temporary folder)"
+    )
+    options = parser.parse_args(arguments)
+    with running(options.database) as port:
+        result = asyncio.run(measure(port, options.sign_ins, options.people, options.seconds))
+    print(json.dumps(result) if options.json else "\n".join(f"{name:<24}{value}" for name, value in result.items()))
+    return 1 if result["mixed_up"] or result["lost"] else 0
+
+
+async def measure(port: int, sign_ins: int, people: int, seconds: float) -> dict[str, float]:
+    """All numbers; times in milliseconds."""
+    browsers = [Browser(port, number) for number in range(people)]
+    await crowd(browsers, WARM_UP, check=False)
+    checked = await crowd(browsers, sign_ins, check=True)
+    began = time.perf_counter()
+    speed = await crowd(browsers, 10**9, check=False, until=began + seconds)
+    took = time.perf_counter() - began
+    spent = sorted(speed.seconds)
+    return {
+        "sign_ins": sign_ins,
+        "people": people,
+        "mixed_up": checked.mixed_up,
+        "lost": checked.lost + speed.lost,
+        "sign_ins_per_second": round(len(spent) / took, 1),
+        "p50_ms": round(spent[len(spent) // 2] * 1000, 1),
+        "p99_ms": round(spent[int(len(spent) * 0.99)] * 1000, 1),
+    }
+
+
+async def crowd(browsers: Sequence[Browser], total: int, *, check: bool, until: float = float("inf")) -> Tally:
+    """All browsers sign in again and again, each at a vendor drawn by lot, until `total` are done or time is over."""
+    tally, left, lot = Tally(), iter(range(total)), random.Random(SEED)  # noqa: S311 - which vendor, no secret
+
+    async def one(browser: Browser) -> None:
+        for _ in left:
+            began = time.perf_counter()
+            if began >= until:
+                return
+            if not await browser.sign_in(lot.choice(list(PROVIDERS))):
+                tally.lost += 1
+                continue
+            tally.seconds.append(time.perf_counter() - began)
+            if check and not await browser.shows_me():
+                tally.mixed_up += 1
+
+    await asyncio.gather(*(one(browser) for browser in browsers))
+    return tally
+
+
+@contextmanager
+def running(database: str) -> Iterator[int]:
+    """The webapp with three vendors; yields its port."""
+    with tempfile.TemporaryDirectory(prefix="befund-sign-in-") as folder:
+        port, vendor_port = free_port(), free_port()
+        environment = _environment(folder, port, database)
+        _flask(environment, "db", "upgrade")
+        for provider, extra in PROVIDERS.items():
+            base = f"http://127.0.0.1:{vendor_port}"
+            urls = [f"--{kind}-url={base}/{kind}" for kind in ("authorization", "token", "userinfo")]
+            given = ["--name", provider, "--client-id", f"client-{provider}", "--client-secret", secrets.token_hex(8)]
+            _flask(environment, "providers", "add", provider, *given, *urls, *extra)
+        with (
+            _process([sys.executable, "-m", "evals.sign_in_vendor", str(vendor_port)], environment, vendor_port),
+            _process([sys.executable, "-m", "webapp", "serve"], environment, port),
+        ):
+            yield port
+
+
+def free_port() -> int:
+    """A TCP port that is free on loopback now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _environment(folder: str, port: int, database: str) -> dict[str, str]:
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("BEFUND_")}
+    settings = {"ENV": "development", "VAR": folder, "SECRET_KEY": secrets.token_hex(24), "WEB_PORT": str(port)}
+    if database:
+        settings["DATABASE_URL"] = database
+    return ours | {f"BEFUND_{name}": value for name, value in settings.items()}
+
+
+def _flask(environment: dict[str, str], *arguments: str) -> None:
+    command = [sys.executable, "-m", "flask", "--app", "webapp", *arguments]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, timeout=120)
+
+
+@contextmanager
+def _process(command: Sequence[str], environment: dict[str, str], port: int) -> Iterator[None]:
+    """A server from when it listens to the end of the block."""
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(600):
+            with suppress(ConnectionError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            if process.poll() is not None:
+                raise RuntimeError(f"{' '.join(command[1:3])} ended with status {process.returncode}")
+            time.sleep(0.1)
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)

@@ -1,0 +1,266 @@
+"""python -m evals streams --catalog DIR [--json]: what tiers 2 and 3 add and withstand, apart from any model's wit.
+
+- lies: streams with a model that names any code it likes; counted is every code that is not in the catalog or was not
+  among the candidates of that call. Must be 0.
+- overhead: our own time of tiers 2 and 3 with a model that answers at once, in process.
+- at once: N streams open on one worker with a model that takes 10 s; the first `partial` of each. They come evenly
+  over ten seconds; a second number has them all come in the same instant.
+- left: calls still under way at the model server two seconds after every client has left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from bentos.rehearsal import RehearsalModel
+from bentos.settings import ROOT
+from clinical import tier_deep, tier_smart
+from clinical.catalog import Catalog
+from clinical.contract import PartialEvent, ResearchRequest, ResultEvent
+from clinical.llm import Completion, JsonSchema, Limits, Message
+from clinical.tiers import model_tiers
+from evals.speed import percentile
+from evals.speed_http import PARTIAL, Server, free_port, serving
+
+if TYPE_CHECKING:
+    from clinical.search import SearchIndex
+
+SEED = 2026
+LIES = 2_000
+OVERHEAD_STREAMS = 300
+MODEL_SECONDS = 10.0
+LEFT_AFTER_SECONDS = 2.0
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m evals streams")
+    parser.add_argument("--catalog", type=Path, required=True, help="the artifact folder")
+    parser.add_argument("--streams", type=int, nargs="+", default=[200, 1_000], help="streams at once")
+    parser.add_argument("--lies", type=int, default=LIES, help="streams with a lying model")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args(arguments)
+    from clinical.search import SearchIndex
+
+    catalog = options.catalog.resolve()
+    index = SearchIndex.load(catalog)
+    texts = notes(index.catalog)
+    result = {"lying_streams": options.lies, "codes_not_allowed": lies(index, texts, options.lies)}
+    result |= overhead(index, texts[:OVERHEAD_STREAMS])
+    for number in options.streams:
+        result |= at_once(catalog, texts, number)
+    for name, value in result.items():
+        print(json.dumps({name: value}) if options.json else f"{name:<44} {value:>10}")
+    return 0
+
+
+def notes(catalog: Catalog) -> list[str]:
+    """Short clinical notes made from the catalog's titles with a fixed seed: present, past, excluded, in the family."""
+    chance = random.Random(SEED)  # noqa: S311 - reproducible, not secret
+    titles = [code.title.partition(":")[0] for code in catalog if code.level == 3]
+    forms = (
+        "{}, V. a. {}. Kein {}.",
+        "Z. n. {}. Jetzt {} und {}.",
+        "{} bei {}; Mutter mit {}.",
+        "Kontrolle: {}. {}, {}.",
+    )
+    return [chance.choice(forms).format(*chance.sample(titles, 3)) for _ in range(LIES)]
+
+
+# --- lies -----------------------------------------------------------------------------------------------------------
+
+
+class Liar:
+    """Finds what the rules find, then names random codes of the catalog, random strings, and some that it was shown."""
+
+    name, busy = "liar", False
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._honest, self._codes = RehearsalModel(), [code.code for code in catalog]
+        self._chance = random.Random(SEED)  # noqa: S311 - reproducible, not secret
+        self.shown: set[str] = set()
+
+    async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
+        """Findings as they are; choices as it pleases."""
+        if schema is None or schema.name not in ("Selection", "Recommendation"):
+            return await self._honest.complete(messages, schema=schema, limits=limits)
+        shown = schema.schema["$defs"]["Choice"]["properties"]["code"]["enum"]
+        self.shown |= set(shown)
+        pool = [
+            *self._chance.sample(self._codes, 6),
+            *self._chance.sample(shown, min(3, len(shown))),
+            "X99.99",
+            "",
+            "E11",
+        ]
+        choices = [
+            {"finding": self._chance.randint(-1, 14), "reasoning": "x", "code": code, "confidence": "high"}
+            for code in pool
+        ]
+        return Completion(json.dumps({"codes": choices, "summary": "x"}), 1, 1)
+
+    async def health(self) -> bool:
+        """Always there."""
+        return True
+
+
+def lies(index: SearchIndex, texts: Sequence[str], number: int) -> int:
+    """Codes that came through although they are not in the catalog, or were neither shown nor a rule's own addition."""
+
+    async def one(text: str) -> int:
+        model = Liar(index.catalog)
+        request = ResearchRequest(query=text)
+        events = [event async for event in model_tiers(request, index, model)]
+        codes = [
+            entry.code for event in events if isinstance(event, PartialEvent | ResultEvent) for entry in event.codes
+        ]
+        return sum(not _allowed(index.catalog, code, model.shown) for code in codes)
+
+    async def all_of_them() -> int:
+        return sum([await one(texts[place % len(texts)]) for place in range(number)])
+
+    return asyncio.run(all_of_them())
+
+
+def _allowed(catalog: Catalog, code: str, shown: set[str]) -> bool:
+    """In the catalog, and shown; or the terminal child or the pair partner, by rule, of a code that was shown."""
+    if code not in catalog:
+        return False
+    partners = {ref for name in shown if (own := catalog.get(name)) for note in own.notes for ref in note.references}
+    return code in shown or code in partners or any(code.startswith(name) for name in shown)
+
+
+# --- overhead -------------------------------------------------------------------------------------------------------
+
+
+def overhead(index: SearchIndex, texts: Sequence[str]) -> dict[str, float]:
+    """Our own milliseconds per tier; the time inside the model is taken off."""
+
+    async def one(text: str) -> tuple[float, float]:
+        model = Clocked()
+        begun = time.perf_counter()
+        case = await tier_smart.understand(model, index, text)
+        await tier_smart.select(model, index.catalog, case, False)
+        smart = time.perf_counter() - begun - model.seconds
+        model.seconds, begun = 0.0, time.perf_counter()
+        await tier_deep.research(model, index, case, False)
+        return 1_000 * smart, 1_000 * (time.perf_counter() - begun - model.seconds)
+
+    async def all_of_them() -> list[tuple[float, float]]:
+        return [await one(text) for text in texts]
+
+    times = asyncio.run(all_of_them())[10:]
+    tiers = {"tier_2": [smart for smart, _ in times], "tier_3": [deep for _, deep in times]}
+    return {
+        f"{tier}_overhead_p{share}_ms": round(percentile(values, share), 1)
+        for tier, values in tiers.items()
+        for share in (50, 95)
+    }
+
+
+class Clocked(RehearsalModel):
+    """The rehearsal model with the time that was spent inside it."""
+
+    seconds = 0.0
+
+    async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
+        """As the rehearsal model, timed."""
+        begun = time.perf_counter()
+        answer = await super().complete(messages, schema=schema, limits=limits)
+        self.seconds += time.perf_counter() - begun
+        return answer
+
+
+# --- at once --------------------------------------------------------------------------------------------------------
+
+
+def at_once(catalog: Path, texts: Sequence[str], number: int) -> dict[str, float]:
+    """First partial of `number` streams open at the same time, and what is left after they have gone."""
+    _allow_files(4 * number + 512)
+    found: dict[str, float] = {}
+    with slow_model() as model_url:
+        settings = {
+            "BEFUND_LLM_BASE_URL": f"{model_url}/v1",
+            "BEFUND_LLM_CONCURRENCY": str(2 * number),
+            "BEFUND_LLM_QUEUE": str(number),
+        }
+        with serving(catalog, workers=1, settings=settings) as server:
+            server.first_partials(texts[:0], ["R05"])
+            for name, seconds in (("spread", MODEL_SECONDS), ("burst", 0.0)):
+                times, left = asyncio.run(_open_all(server, model_url, texts, number, seconds))
+                found[f"{name}_{number}_first_partial_p99_ms"] = round(percentile(times, 99), 1)
+                found[f"{name}_{number}_calls_left_after_2_s"] = left
+    return found
+
+
+async def _open_all(
+    server: Server, model_url: str, texts: Sequence[str], number: int, seconds: float
+) -> tuple[list[float], int]:
+    """Open all streams over `seconds`, keep them open, leave them all; their first partials in ms, and calls left."""
+
+    async def one(place: int) -> tuple[float, asyncio.StreamWriter]:
+        await asyncio.sleep(seconds * place / number)
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        begun = time.perf_counter()
+        writer.write(server.request(texts[place % len(texts)]))
+        seen = b""
+        while PARTIAL not in seen:
+            piece = await reader.read(65_536)
+            if not piece:
+                raise ConnectionError(f"the stream ended: {seen[:200]!r}")
+            seen += piece
+        return 1_000 * (time.perf_counter() - begun), writer
+
+    opened = await asyncio.gather(*(one(place) for place in range(number)))
+    for _, writer in opened:
+        writer.close()
+    await asyncio.sleep(LEFT_AFTER_SECONDS)
+    async with httpx.AsyncClient(trust_env=False, timeout=10) as client:
+        left = (await client.get(f"{model_url}/running")).json()["running"]
+    return [milliseconds for milliseconds, _ in opened], left
+
+
+@contextmanager
+def slow_model() -> Iterator[str]:
+    """The slow model server in a process of its own; its base URL."""
+    port = free_port()
+    command = [sys.executable, "-m", "evals.slow_model", str(port), str(MODEL_SECONDS)]
+    process = subprocess.Popen(command, cwd=ROOT)
+    try:
+        _wait(f"http://127.0.0.1:{port}/running", process)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def _wait(url: str, process: subprocess.Popen[Any]) -> None:
+    for _ in range(300):
+        if process.poll() is not None:
+            raise ChildProcessError("the slow model server did not start")
+        try:
+            httpx.get(url, trust_env=False, timeout=2)
+            return
+        except httpx.HTTPError:
+            time.sleep(0.1)
+    raise TimeoutError("the slow model server does not answer")
+
+
+def _allow_files(number: int) -> None:
+    """Each stream is a connection here, and two in the worker, which inherits the limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < number:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(number, hard), hard))

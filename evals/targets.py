@@ -1,0 +1,124 @@
+"""What is measured: the search in this process, any tier in this process, or any tier of a served address.
+
+A target answers a text with codes and their confidence, best first, or with None where it failed. Tier 1 in process
+is the search with codes of every confidence; everywhere else it is what the stream shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
+
+import httpx
+
+from bentos.models import model_of
+from bentos.settings import Settings
+from clinical.coding import research
+from clinical.contract import Event, PartialEvent, ResearchRequest, ResultEvent
+from clinical.errors import BefundError, SettingError
+from clinical.llm import LanguageModel
+from clinical.prompts import PROMPT_VERSION
+from clinical.search import SearchIndex
+from clinical.sse import Decoder
+
+LIMIT = 10
+SECONDS = 120.0
+"""The client timeout that the contract recommends for deep research."""
+
+
+class Coded(NamedTuple):
+    """A code and its confidence; `shown`: a client of the contract sees it."""
+
+    code: str
+    confidence: str
+    shown: bool = True
+
+
+class Target(Protocol):
+    """`about`: what goes into every result beside the figures."""
+
+    about: dict[str, str]
+
+    def ask(self, query: str) -> tuple[Coded, ...] | None:
+        """The codes of one text; None where the target failed."""
+        ...
+
+
+class SearchTarget:
+    """Tier 1 in this process."""
+
+    def __init__(self, index: SearchIndex) -> None:
+        self._index = index
+        self.about = {"target": "in-process", "tier": "1", "encoder": index.manifest.encoder}
+
+    def ask(self, query: str) -> tuple[Coded, ...] | None:
+        try:
+            return tuple(
+                Coded(hit.code, hit.confidence, hit.confidence != "low") for hit in self._index.search(query, LIMIT)
+            )
+        except (BefundError, ValueError):
+            return None
+
+
+class TierTarget:
+    """Tier 2 or 3 in this process, with the model that the settings name."""
+
+    def __init__(self, index: SearchIndex, tier: int) -> None:
+        model = model_of(Settings())
+        if model is None:
+            remedy = "set BEFUND_LLM_BASE_URL, or BEFUND_LLM=rehearsal for the baseline"
+            raise SettingError(f"tier {tier} needs a language model and none is set up", "one", remedy)
+        self._index, self._tier, self._model = index, tier, model
+        self._runner = asyncio.Runner()  # one loop for all texts: the model's connections belong to it
+        self.about = {"target": "in-process", "tier": str(tier), "model": model.name, "prompts": PROMPT_VERSION}
+
+    def ask(self, query: str) -> tuple[Coded, ...] | None:
+        return self._runner.run(self._ask(query, self._model))
+
+    async def _ask(self, query: str, model: LanguageModel) -> tuple[Coded, ...] | None:
+        events = [event async for event in research(ResearchRequest(query=query), self._index, model)]
+        return codes_of(events, self._tier)
+
+
+class ServedTarget:
+    """Any tier of a served address, by its stream. The key is read from BEFUND_API_KEY, never from the command line."""
+
+    def __init__(self, url: str, tier: int) -> None:
+        key = os.environ.get("BEFUND_API_KEY")
+        if not key:
+            raise SettingError("no key for the served address", "BEFUND_API_KEY in the environment", "set it")
+        self._tier = tier
+        self._client = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=SECONDS)
+        model = str(self._client.get("/api/llm/health").json()["model"])
+        self.about = {"target": url, "tier": str(tier), "model": model, "prompts": PROMPT_VERSION}
+
+    def ask(self, query: str) -> tuple[Coded, ...] | None:
+        decoder, events = Decoder(), list[Event]()
+        try:
+            with self._client.stream("POST", "/api/deep-research", json={"query": query}) as answer:
+                if answer.status_code != httpx.codes.OK:
+                    return None
+                for piece in answer.iter_bytes():
+                    events += decoder.feed(piece)
+                    if codes_of(events, self._tier) is not None:
+                        break
+        except httpx.HTTPError:
+            return None
+        return codes_of(events, self._tier)
+
+
+def codes_of(events: Iterable[Event], tier: int) -> tuple[Coded, ...] | None:
+    """The codes of one layer of a stream; None when the stream ended before it."""
+    for event in events:
+        if isinstance(event, PartialEvent | ResultEvent) and event.layer == tier:
+            return tuple(Coded(entry.code, entry.confidence) for entry in event.codes)
+    return None
+
+
+def target_of(where: str, index: SearchIndex, tier: int) -> Target:
+    """`in-process`, or the address of a text API. Raises SettingError where a model or a key is missing."""
+    if where != "in-process":
+        return ServedTarget(where, tier)
+    return SearchTarget(index) if tier == 1 else TierTarget(index, tier)
