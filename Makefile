@@ -1,0 +1,80 @@
+# Two commands: `make up` (serve) and `make test` (everything). The rest is named in the README.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+VLLM := $(or $(BEFUND_VLLM_VENV),.venv-vllm)
+INPUTS := pyproject.toml constraints.txt
+
+# The starter catalog is built when no catalog is named and there is none, or when the one that is there is a starter
+# catalog older than its sources. A catalog that an operator built is never replaced.
+NAMED := $(BEFUND_CATALOG)$(shell sed -n 's/^BEFUND_CATALOG=//p' .env 2>/dev/null)
+BUILT := $(wildcard var/catalog/manifest.json)
+STARTER := $(if $(NAMED),,$(if $(BUILT),$(wildcard var/.starter),var/.starter))
+STARTER_SOURCES := $(shell find catalog_build clinical -type f -not -name '*.pyc')
+ifeq ($(BUILT),)
+$(shell rm -f var/.starter)
+endif
+
+export BENTOML_DO_NOT_TRACK := True
+export GX_ANALYTICS_ENABLED := false
+export VLLM_NO_USAGE_STATS := 1
+export OTEL_SDK_DISABLED := true
+
+.DEFAULT_GOAL := help
+.PHONY: help up test test-vllm check catalog clean
+
+help:
+	@sed -n 's/^#: //p' Makefile
+
+#: make up                  install what serving needs, build the starter catalog, start every server
+up: $(VENV)/.serve $(STARTER)
+	@exec $(BIN)/python -m bentos up
+
+#: make test                install everything and run the whole test suite
+test: $(VENV)/.all
+	@$(BIN)/python tests/system/install
+	$(BIN)/python -m pytest $(TESTS)
+
+#: make test-vllm           the tests with a real vLLM on CPU; installs it once (3.5 GB) where BEFUND_VLLM_VENV says
+test-vllm: $(VENV)/.all
+	@PYTHON=$(PYTHON) tests/vllm/install "$(VLLM)"
+	BEFUND_VLLM_VENV="$(abspath $(VLLM))" $(BIN)/python -m pytest tests/vllm
+
+#: make check               ruff, mypy, import rules
+check: $(VENV)/.all
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+#: make catalog SOURCE=dir  the full catalog from BfArM's files, into var/catalog
+catalog: $(VENV)/.quality
+	@test -n "$(SOURCE)" || { echo "usage: make catalog SOURCE=dir-with-the-BfArM-files"; exit 2; }
+	$(BIN)/python -m catalog_build build "$(SOURCE)" --out var/catalog
+	@rm -f var/.starter
+
+#: make clean               remove the environment; var/ stays
+clean:
+	rm -rf $(VENV) build *.egg-info
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "befund: Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; set PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.serve: $(INPUTS) | $(VENV)/bin/python
+	$(PIP) install -c constraints.txt -e '.[serve,webapp]'
+	@touch $@
+
+$(VENV)/.quality: $(INPUTS) | $(VENV)/bin/python
+	$(PIP) install -c constraints.txt -e '.[serve,webapp,quality]'
+	@touch $@ $(VENV)/.serve
+
+$(VENV)/.all: $(INPUTS) | $(VENV)/bin/python
+	$(PIP) install -c constraints.txt -e '.[all]'
+	@touch $@ $(VENV)/.serve $(VENV)/.quality
+
+var/.starter: $(STARTER_SOURCES) | $(VENV)/.serve
+	$(BIN)/python -m catalog_build build catalog_build/starter --out var/catalog
+	@touch $@

@@ -1,0 +1,1 @@
+"""The suite: mirrors the packages, real parts, fakes only behind the two ports."""

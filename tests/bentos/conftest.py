@@ -1,0 +1,80 @@
+"""The text API around the starter catalog, with a key database of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bentos.app import create_app
+from bentos.database import open_database
+from bentos.keys import Keys, Limits
+from bentos.settings import Settings
+from clinical.contract import Event
+from clinical.search import SearchIndex
+from clinical.sse import Decoder
+from tests.serving import served, wait_until
+
+UNLIMITED = Limits(0, 0)
+
+
+@pytest.fixture
+def make_settings(tmp_path: Path) -> Callable[..., Settings]:
+    """Settings over a fresh database; nothing is read from the environment's `.env`."""
+
+    def make(**values: object) -> Settings:
+        values.setdefault("api_database_url", f"sqlite:///{tmp_path / 'api.sqlite'}")
+        return Settings(_env_file=None, **values)
+
+    return make
+
+
+@pytest.fixture
+def settings(make_settings: Callable[..., Settings]) -> Settings:
+    return make_settings()
+
+
+@pytest.fixture
+def keys(settings: Settings) -> Keys:
+    return Keys(open_database(settings.api_database_url))
+
+
+@pytest.fixture
+def key(keys: Keys) -> str:
+    return keys.create("test", UNLIMITED)
+
+
+@pytest.fixture
+def api(settings: Settings, index: SearchIndex, key: str) -> Iterator[httpx.Client]:
+    """A client with a good key on the running application."""
+    with running(settings, index, key) as client:
+        yield client
+
+
+class running:  # noqa: N801 - a context manager
+    """The application under uvicorn, and a client that carries `key`."""
+
+    def __init__(self, settings: Settings, index: object | None, key: str = "", model: object | None = None) -> None:
+        self.app = create_app(settings, index, model)
+        self._served = served(self.app)
+        self._key = key
+
+    def __enter__(self) -> httpx.Client:
+        base = self._served.__enter__()
+        wait_until(lambda: self.app.state.keys is not None, "the key store did not open")
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        self.client = httpx.Client(base_url=base, headers=headers, trust_env=False, timeout=20)
+        return self.client
+
+    def __exit__(self, *failure: object) -> None:
+        self.client.close()
+        self._served.__exit__(None, None, None)
+
+
+def ask(client: httpx.Client, query: str, **more: object) -> list[Event]:
+    """All events of one deep-research request."""
+    answer = client.post("/api/deep-research", json={"query": query, **more})
+    assert answer.status_code == 200, answer.text
+    return list(Decoder().feed(answer.content))

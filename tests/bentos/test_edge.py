@@ -1,0 +1,209 @@
+"""The edge: order of refusals, one shape of error, and nothing of a request in any log."""
+
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import Request
+from fastapi.openapi.utils import get_openapi
+
+from bentos.app import CONTRACT_PATHS, create_app, internal_paths
+from bentos.edge import OnlyContractPaths
+from bentos.keys import Keys, Limits
+from bentos.problems import ANSWERS, of_error
+from clinical.errors import BefundError
+from tests.bentos.conftest import ask, running
+from tests.serving import served, wait_until
+
+ROOT = Path(__file__).resolve().parents[2]
+SECRET = "Mustermann"
+CLOSED = ("/", "/docs", "/docs.json", "/schema.json", "/openapi.json", "/metrics", "/healthz", "/api/health/")
+BAD_AUTHORIZATION = ("", "Bearer", "Basic eA==", "Bearer bfd_x")
+PATH = "/api/deep-research"
+
+
+def _kinds(kind: type[BefundError]) -> set[type[BefundError]]:
+    return {kind}.union(*(_kinds(child) for child in kind.__subclasses__())) if kind else set()
+
+
+def test_every_error_of_the_tree_has_its_answer():
+    ours = {kind for kind in _kinds(BefundError) if kind.__module__.split(".")[0] in {"clinical", "bentos"}}
+    assert ours == set(ANSWERS)
+
+
+def test_an_answer_never_repeats_the_words_of_the_error():
+    assert SECRET.encode() not in of_error(BefundError(SECRET, SECRET, SECRET)).body
+
+
+def test_no_key_comes_before_everything_else(api):
+    for headers in (
+        {},
+        {"Authorization": "Bearer"},
+        {"Authorization": "Basic eA=="},
+        {"Authorization": "Bearer bfd_x"},
+    ):
+        answer = httpx.post(f"{api.base_url}{PATH}", content=b"no JSON", headers=headers, trust_env=False)
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"] == "Bearer"
+        assert answer.json() == {
+            "type": "about:blank",
+            "title": "Nicht angemeldet",
+            "status": 401,
+            "detail": "API-Schlüssel fehlt oder ist ungültig.",
+        }
+
+
+def test_the_scheme_is_read_in_any_case(api, key):
+    headers = {"Authorization": f"bearer {key}"}
+    assert api.post(PATH, json={"query": "Husten"}, headers=headers).status_code == 200
+
+
+def test_the_limit_comes_before_the_body_and_says_when_to_retry(api, keys):
+    headers = {"Authorization": f"Bearer {keys.create('x', Limits(1, 0))}"}
+    assert api.post(PATH, content=b"no JSON", headers=headers).status_code == 422
+    answer = api.post(PATH, content=b"no JSON", headers=headers)
+    assert answer.status_code == 429
+    assert 1 <= int(answer.headers["retry-after"]) <= 60
+
+
+def test_the_body_comes_before_the_readiness(settings, key):
+    with running(settings, None, key) as client:
+        assert client.post(PATH, content=b"no JSON").status_code == 422
+        assert client.post(PATH, json={"query": "Husten"}).status_code == 503
+
+
+def test_a_locked_key_database_is_503_and_the_next_request_works(settings, index, key):
+    import sqlite3
+
+    path = settings.api_database_url.removeprefix("sqlite:///")
+    with running(settings, index, key) as client:
+        assert client.post(PATH, json={"query": "Husten"}).status_code == 200
+        locker = sqlite3.connect(path, isolation_level=None)
+        locker.execute("BEGIN EXCLUSIVE")
+        answer = client.post(PATH, json={"query": SECRET})
+        assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
+        assert client.get("/api/health").status_code == 200
+        locker.execute("ROLLBACK")
+        locker.close()
+        assert client.post(PATH, json={"query": "Husten"}).status_code == 200
+
+
+def test_a_database_that_comes_later_is_waited_for(make_settings, index, monkeypatch):
+    settings = make_settings(api_database_url="postgresql://nobody:geheim@127.0.0.1:1/x")
+    with served(create_app(settings, index)) as base:
+        answer = httpx.post(f"{base}{PATH}", json={"query": "Husten"}, headers={"Authorization": "Bearer x"})
+        assert answer.status_code == 503
+        assert httpx.get(f"{base}/api/health").status_code == 200
+
+
+@pytest.fixture
+def broken(settings, index, key):
+    """The application with a route that fails in a way nobody foresaw."""
+    holder = running(settings, index, key)
+
+    @holder.app.get("/broken")
+    async def broken(request: Request) -> None:
+        raise ValueError(f"{SECRET}: {request.url}")
+
+    with holder as client:
+        yield client
+
+
+def test_an_unforeseen_error_is_a_generic_500_and_the_next_request_works(broken, caplog):
+    answer = broken.get("/broken", params={"q": SECRET})
+    assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
+    assert answer.json()["detail"] == "Interner Fehler."
+    assert SECRET not in answer.text
+    assert "ValueError at test_edge.py" in caplog.text
+    assert SECRET not in caplog.text
+    assert ask(broken, "Husten")
+
+
+def test_no_log_of_any_library_holds_content(api, keys, caplog):
+    caplog.set_level(logging.DEBUG)
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # the client of this test, not the server
+    logging.getLogger("httpcore").setLevel(logging.WARNING)
+    ask(api, SECRET)
+    ask(api, f"{SECRET} Husten " * 50, rerank=True)
+    api.post(PATH, content=f'{{"query": "{SECRET}'.encode())
+    api.post(f"{PATH}?{SECRET}", json={"query": ["x", SECRET]})
+    api.get(f"/api/{SECRET}", headers={"X-Name": SECRET})
+    wait_until(lambda: "GET other 404" in caplog.text, "the log line of the last request did not come", 5)
+    text = caplog.text
+    assert "POST /api/deep-research 200" in text
+    assert SECRET not in text
+    assert api.headers["authorization"][-20:] not in text
+
+
+TRACED = """
+import logging, sys
+from fastapi.testclient import TestClient
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from bentos.app import create_app
+from bentos.settings import Settings
+
+exporter = InMemorySpanExporter()
+provider = TracerProvider()
+provider.add_span_processor(SimpleSpanProcessor(exporter))
+trace.set_tracer_provider(provider)
+trace.get_tracer("test").start_span("the provider works").end()
+settings = Settings(_env_file=None, api_database_url=sys.argv[1], catalog=sys.argv[2])
+with TestClient(create_app(settings)) as client:
+    client.post("/api/deep-research?q=Mustermann", json={"query": "Mustermann"})
+    client.get("/api/health")
+print([span.name for span in exporter.get_finished_spans()])
+"""
+
+
+def test_the_framework_writes_no_traces_even_where_tracing_is_set_up(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
+    command = [sys.executable, "-c", TRACED, f"sqlite:///{tmp_path / 'api.sqlite'}", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.strip() == "['the provider works']", done.stderr[-2000:]
+
+
+def test_only_contract_and_internal_paths_are_routed(settings, index):
+    app = create_app(settings, index)
+    routed = set(get_openapi(title="", version="", routes=app.routes)["paths"])
+    assert routed <= {*CONTRACT_PATHS, *internal_paths(settings)}
+    assert {"/api/deep-research", "/api/health", "/api/llm/health", *internal_paths(settings)} <= routed
+
+
+def test_the_allow_list_closes_every_other_path(settings, index):
+    async def everything(scope, receive, send):
+        if scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"open"})
+
+    with served(OnlyContractPaths(everything, frozenset(CONTRACT_PATHS))) as base:
+        assert httpx.get(f"{base}/api/health").status_code == 200
+        for path in (
+            "/",
+            "/docs",
+            "/docs.json",
+            "/schema.json",
+            "/openapi.json",
+            "/metrics",
+            "/healthz",
+            "/api/health/",
+        ):
+            assert httpx.get(f"{base}{path}").status_code == 404, path
+
+
+def test_any_host_is_served_unless_narrowed(make_settings, index, key):
+    for allowed, status in (("*", 200), ("api.example.org", 400), ("api.example.org,*.alt.example", 400)):
+        with running(make_settings(allowed_hosts=allowed), index, key) as client:
+            assert client.get("/api/health", headers={"Host": "old.example.org"}).status_code == status
+            assert client.get("/api/health", headers={"Host": "api.example.org"}).status_code == 200
+
+
+def test_keys_are_checked_again_on_every_request(api, keys: Keys, key):
+    keys.revoke(key.split("_")[1])
+    assert api.post(PATH, json={"query": "Husten"}).status_code == 401

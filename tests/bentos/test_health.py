@@ -1,0 +1,105 @@
+"""The two health endpoints, and the operator's paths."""
+
+import asyncio
+import time
+
+import httpx
+
+from bentos.health import ModelProbe
+from clinical import __version__
+from tests.bentos.conftest import ask, running
+
+
+class Probed:
+    """A language model that counts how often it was asked for its health."""
+
+    name = "befund-test"
+    busy = False
+
+    def __init__(self, well: bool = True, delay: float = 0.0) -> None:
+        self.well, self.delay, self.asked = well, delay, 0
+
+    async def health(self) -> bool:
+        self.asked += 1
+        await asyncio.sleep(self.delay)
+        return self.well
+
+
+def test_health_tells_the_loaded_catalog_and_needs_no_key(api, index):
+    answer = httpx.get(f"{api.base_url}/api/health", trust_env=False).json()
+    assert answer == {
+        "status": "ok",
+        "version": __version__,
+        "catalog": {
+            "system": "ICD-10-GM",
+            "version": "2026",
+            "codes": len(index.catalog),
+            "terminal_codes": sum(code.terminal for code in index.catalog),
+            "synonyms": index.manifest.synonyms,
+            "encoder": index.manifest.encoder,
+            "built_at": index.manifest.built_at,
+        },
+    }
+
+
+def test_without_a_model_the_model_health_says_not_configured(api):
+    assert httpx.get(f"{api.base_url}/api/llm/health").json() == {"status": "not_configured", "model": None}
+
+
+def test_model_health_is_probed_once_for_many_callers(settings, index, key):
+    model = Probed()
+    with running(settings, index, key, model) as client:
+        for _ in range(5):
+            assert client.get("/api/llm/health").json() == {"status": "ok", "model": "befund-test"}
+    assert model.asked == 1
+
+
+def test_a_model_that_is_down_is_said(settings, index, key):
+    with running(settings, index, key, Probed(well=False)) as client:
+        assert client.get("/api/llm/health").json()["status"] == "down"
+
+
+def test_a_model_that_hangs_is_down_after_two_seconds_for_all_callers_at_once():
+    async def both() -> tuple[bool, bool]:
+        probe, model = ModelProbe(), Probed(delay=60)
+        one, other = await asyncio.gather(probe.alive(model), probe.alive(model))
+        assert model.asked == 1
+        return one, other
+
+    begun = time.monotonic()
+    assert asyncio.run(both()) == (False, False)
+    assert time.monotonic() - begun < 3
+
+
+def test_a_caller_that_leaves_does_not_end_the_probe_of_the_others():
+    async def leave() -> bool:
+        probe, model = ModelProbe(), Probed(delay=0.2)
+        leaving = asyncio.create_task(probe.alive(model))
+        staying = asyncio.create_task(probe.alive(model))
+        await asyncio.sleep(0.05)
+        leaving.cancel()
+        return await staying
+
+    assert asyncio.run(leave())
+
+
+def test_the_operators_paths_answer_on_the_internal_path(api):
+    assert api.get("/internal/livez").status_code == 200
+    assert api.get("/internal/readyz").status_code == 200
+
+
+def test_the_internal_path_can_be_moved_and_switched_off(make_settings, index, key):
+    with running(make_settings(internal_path="/ops/"), index, key) as client:
+        assert client.get("/ops/livez").status_code == 200
+        assert client.get("/internal/livez").status_code == 404
+    with running(make_settings(internal_path="off"), index, key) as client:
+        assert {client.get(f"/{prefix}livez").status_code for prefix in ("internal/", "off/", "")} == {404}
+
+
+def test_metrics_count_by_route_and_hold_no_content(api):
+    ask(api, "Mustermann")
+    api.get("/api/Mustermann", params={"q": "Mustermann"})
+    text = api.get("/internal/metrics").text
+    assert 'befund_requests_total{method="POST",route="/api/deep-research",status="200"}' in text
+    assert 'route="other",status="404"' in text
+    assert "Mustermann" not in text

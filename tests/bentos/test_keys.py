@@ -1,0 +1,228 @@
+"""API keys, the rate per minute and the quota per day, on SQLite and PostgreSQL, in memory and in Redis."""
+
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from bentos.__main__ import main
+from bentos.database import open_database
+from bentos.keys import Keys, KeysUnavailable, LimitReached, Limits, Unauthorized
+from clinical.errors import SettingError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request, tmp_path):
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'keys.sqlite'}"
+    return request.getfixturevalue("postgresql_url")
+
+
+@pytest.fixture
+def engine(url):
+    engine = open_database(url)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture(params=["memory", "redis"])
+def limits_url(request):
+    return "memory://" if request.param == "memory" else request.getfixturevalue("redis_url")
+
+
+@pytest.fixture
+def store(engine, limits_url):
+    return Keys(engine, limits_url)
+
+
+def test_a_new_key_has_the_form_of_the_contract_and_is_admitted(store):
+    key = store.create("Praxis", Limits(5, 5))
+    prefix, key_id, secret = key.split("_", 2)
+    assert (prefix, len(key_id), len(secret)) == ("bfd", 8, 43)
+    assert store.admit(key).id == key_id
+
+
+def test_only_a_hash_of_the_secret_is_stored(store, engine):
+    secret = store.create("Praxis").split("_", 2)[2]
+    with engine.connect() as connection:
+        row = connection.execute(text("SELECT * FROM api_keys")).one()
+    assert secret not in str(row)
+    assert secret.encode() not in bytes(row.secret_sha256)
+    assert len(row.secret_sha256) == 32
+
+
+def test_wrong_keys_are_refused_alike(store):
+    key = store.create("Praxis")
+    wrong = [
+        None,
+        "",
+        "bfd_",
+        key[:-1],
+        key + "x",
+        key.upper(),
+        key.replace("bfd_", "bfa_"),
+        "bfd_00000000_" + "x" * 43,
+    ]
+    wrong.append(key[:-1] + ("A" if key[-1] != "A" else "B"))
+    said = set()
+    for token in wrong:
+        with pytest.raises(Unauthorized) as refused:
+            store.check(token)
+        said.add(str(refused.value))
+    assert len(said) == 1
+
+
+def test_the_rate_is_refused_with_the_seconds_to_wait(store):
+    key = store.create("Praxis", Limits(per_minute=3, per_day=0))
+    for _ in range(3):
+        store.admit(key)
+    with pytest.raises(LimitReached) as refused:
+        store.admit(key)
+    assert 1 <= refused.value.retry_after <= 60
+
+
+def test_the_quota_is_refused_until_midnight_utc(store):
+    key = store.create("Praxis", Limits(per_minute=0, per_day=2))
+    store.admit(key)
+    store.admit(key)
+    with pytest.raises(LimitReached) as refused:
+        store.admit(key)
+    assert abs(refused.value.retry_after - (86_400 - time.time() % 86_400)) < 5
+    assert store.list()[0].today == 2
+
+
+def test_zero_is_unlimited_and_still_counted(store):
+    key = store.create("Praxis", Limits(0, 0))
+    for _ in range(70):
+        store.admit(key)
+    assert store.list()[0].today == 70
+
+
+def test_a_refused_request_does_not_count(store):
+    key = store.create("Praxis", Limits(per_minute=1, per_day=10))
+    store.admit(key)
+    with pytest.raises(LimitReached):
+        store.admit(key)
+    assert store.list()[0].today == 1
+
+
+def test_the_quota_is_exact_with_many_workers_and_survives_a_restart(url, engine):
+    key = Keys(engine).create("Praxis", Limits(per_minute=0, per_day=100))
+    workers = [Keys(open_database(url)) for _ in range(4)]
+
+    def admitted(number: int) -> bool:
+        try:
+            workers[number % 4].admit(key)
+        except LimitReached:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(admitted, range(160))) == 100
+    with pytest.raises(LimitReached):
+        Keys(open_database(url)).admit(key)
+
+
+def test_workers_that_share_redis_share_the_rate(engine, redis_url):
+    key = Keys(engine).create("Praxis", Limits(per_minute=4, per_day=0))
+    one, other = Keys(engine, redis_url), Keys(engine, redis_url)
+    for worker in (one, other, one, other):
+        worker.admit(key)
+    for worker in (one, other):
+        with pytest.raises(LimitReached):
+            worker.admit(key)
+
+
+def test_a_rotated_key_ends_the_old_secret_and_keeps_the_limits(store):
+    old = store.create("Praxis", Limits(7, 8))
+    new = store.rotate(old.split("_")[1])
+    with pytest.raises(Unauthorized):
+        store.check(old)
+    assert store.check(new).limits == Limits(7, 8)
+    assert store.rotate("00000000") is None
+
+
+def test_a_revoked_key_ends_at_once_and_for_good(store):
+    key = store.create("Praxis")
+    key_id = key.split("_")[1]
+    assert store.revoke(key_id)
+    assert not store.revoke(key_id)
+    assert store.rotate(key_id) is None
+    with pytest.raises(Unauthorized):
+        store.check(key)
+
+
+def test_a_locked_database_is_said_within_seconds_and_the_next_request_works(tmp_path):
+    path = tmp_path / "keys.sqlite"
+    store = Keys(open_database(f"sqlite:///{path}"))
+    key = store.create("Praxis")
+    locker = sqlite3.connect(path, isolation_level=None)
+    locker.execute("BEGIN EXCLUSIVE")
+    begun = time.monotonic()
+    with pytest.raises(KeysUnavailable) as refused:
+        store.admit(key)
+    assert time.monotonic() - begun < 4
+    assert str(path) not in str(refused.value)
+    locker.execute("ROLLBACK")
+    locker.close()
+    assert store.admit(key)
+
+
+def test_a_redis_that_is_gone_is_said_without_its_address(engine):
+    store = Keys(engine, "redis://user:geheim@127.0.0.1:1/0")
+    key = store.create("Praxis")
+    with pytest.raises(KeysUnavailable) as refused:
+        store.admit(key)
+    assert "geheim" not in str(refused.value)
+
+
+def test_the_key_database_is_its_owners_only(tmp_path):
+    open_database(f"sqlite:///{tmp_path / 'sub' / 'keys.sqlite'}")
+    assert stat.S_IMODE((tmp_path / "sub" / "keys.sqlite").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("bad", ["mysql://x/y", "nonsense", ""])
+def test_a_database_of_another_kind_is_refused_by_name(bad):
+    with pytest.raises(SettingError, match="BEFUND_API_DATABASE_URL"):
+        open_database(bad)
+
+
+def _command(tmp_path, *arguments):
+    environment = {"BEFUND_API_DATABASE_URL": f"sqlite:///{tmp_path / 'cli.sqlite'}", "PATH": ""}
+    command = [sys.executable, "-m", "bentos", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_the_command_line_makes_lists_rotates_and_revokes(tmp_path):
+    key = _command(tmp_path, "keys", "create", "--name", "Praxis", "--per-minute", "7", "--per-day", "0").stdout.strip()
+    key_id = key.split("_")[1]
+    listed = _command(tmp_path, "keys", "list").stdout
+    assert f"{key_id}           7        0      0" in listed
+    assert "Praxis" in listed
+    assert key.split("_", 2)[2] not in listed
+    assert _command(tmp_path, "keys", "rotate", key_id).stdout.startswith(f"bfd_{key_id}_")
+    assert _command(tmp_path, "keys", "revoke", key_id).returncode == 0
+    gone = _command(tmp_path, "keys", "revoke", key_id)
+    assert gone.returncode == 1
+    assert "keys list" in gone.stderr
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 201, "a\nb"])
+def test_a_name_that_could_not_be_listed_is_refused(capsys, name):
+    with pytest.raises(SystemExit):
+        main(["keys", "create", "--name", name])
+    assert "printable" in capsys.readouterr().err
+
+
+def test_a_negative_limit_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        main(["keys", "create", "--name", "x", "--per-minute", "-1"])
+    assert "unlimited" in capsys.readouterr().err

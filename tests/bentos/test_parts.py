@@ -1,0 +1,108 @@
+"""The parts of the API apart, and together again behind one address: nginx with the configuration we ship."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bentos.app import PARTS, contract_paths, create_app
+from tests.bentos.conftest import ask
+from tests.conftest import stay_out
+from tests.openai_server import ModelServer, model_server
+from tests.serving import answers, free_port, served, wait_until
+
+ROOT = Path(__file__).resolve().parents[2]
+LETTER = {"text": "Husten.", "prompt": "Fasse zusammen."}
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with model_server() as started:
+        yield started
+
+
+@pytest.fixture
+def apart(server, make_settings, index) -> Iterator[dict[str, str]]:
+    """Base URL of each part; only Coding has the catalog."""
+    with ExitStack() as stack:
+        settings = make_settings(llm_base_url=server.base_url)
+        apps = {part: create_app(settings, index if part == "coding" else None, parts=(part,)) for part in PARTS}
+        bases = {part: stack.enter_context(served(app)) for part, app in apps.items()}
+        for app in apps.values():
+            wait_until(lambda app=app: app.state.keys is not None, "the key store did not open")
+        yield bases
+
+
+@pytest.fixture
+def proxy(apart: dict[str, str], tmp_path: Path, key: str) -> Iterator[httpx.Client]:
+    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    if program is None:
+        stay_out("nginx is not installed (apt-get install nginx-light)")
+    port = free_port()
+    text = (ROOT / "bentos" / "proxy.conf").read_text("utf-8")
+    for name, shipped in (("coding", 3001), ("extraction", 3002), ("generation", 3003)):
+        text = text.replace(f"127.0.0.1:{shipped}", apart[name].removeprefix("http://"))
+    text = text.replace("127.0.0.1:3000", f"127.0.0.1:{port}")
+    (tmp_path / "proxy.conf").write_text(text, "utf-8")
+    command = [program, "-p", str(tmp_path), "-c", "proxy.conf", "-g", "daemon off;"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    try:
+        base = f"http://127.0.0.1:{port}"
+        wait_until(lambda: answers(f"{base}/api/health") or process.poll() is not None, "nginx did not start")
+        assert process.poll() is None, process.stderr.read().decode()
+        headers = {"Authorization": f"Bearer {key}"}
+        with httpx.Client(base_url=base, headers=headers, trust_env=False, timeout=20) as client:
+            yield client
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def test_each_part_answers_its_own_paths_and_is_ready_without_what_it_does_not_need(apart, key):
+    for part, base in apart.items():
+        assert answers(f"{base}/api/health"), part
+        assert answers(f"{base}/internal/readyz"), part
+        foreign = set(contract_paths()) - set(contract_paths((part,)))
+        for path in foreign:
+            assert httpx.post(f"{base}{path}", json={}, trust_env=False).status_code == 404, (part, path)
+
+
+def test_behind_one_address_it_is_one_api(proxy, server):
+    events = ask(proxy, "Husten")
+    assert [event.type for event in events][-1] == "result"
+    assert proxy.post("/api/llm/generate", json=LETTER).json()["model"] == "test/model-1b"
+    extract = proxy.post("/api/documents/extract", json={"document_type": "zuweisung", "text": "Husten."})
+    assert extract.status_code in (200, 502)
+    assert proxy.get("/api/health").json()["catalog"]["system"] == "ICD-10-GM"
+    assert proxy.get("/api/llm/health").json()["status"] == "ok"
+    assert proxy.get("/internal/metrics").status_code == 404
+    assert proxy.get("/").status_code == 404
+
+
+def test_tier_1_comes_through_the_proxy_at_once_and_leaving_reaches_the_model(proxy, server):
+    server.mode = "stall"
+    with proxy.stream("POST", "/api/deep-research", json={"query": "Husten"}) as answer:
+        assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
+        chunks = answer.iter_bytes()
+        assert b'"layer":1' in next(chunks) + next(chunks, b"")
+        wait_until(lambda: server.running == 1, "no call was made", 3)
+    wait_until(lambda: server.running == 0, "the call went on for nobody", 2)
+
+
+def test_leaving_a_draft_reaches_the_model_through_the_proxy(proxy, server):
+    server.mode = "stall"
+    with pytest.raises(httpx.ReadTimeout):
+        proxy.post("/api/llm/generate", json=LETTER, timeout=0.5)
+    wait_until(lambda: server.running == 0 and server.given_up == 1, "the call went on for nobody", 2)
+
+
+def test_a_body_over_1_mib_is_refused_and_twenty_thousand_characters_pass(proxy):
+    assert proxy.post("/api/llm/generate", content=b"x" * (1024 * 1024 + 1)).status_code == 413
+    body = {"text": "ä" * 20_000, "prompt": "p"}
+    assert proxy.post("/api/llm/generate", json=body).status_code == 200

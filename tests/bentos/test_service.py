@@ -1,0 +1,120 @@
+"""The BentoML service for real: `bentoml serve` with two workers, and a built Bento served from another folder."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bentos.database import open_database
+from bentos.keys import Keys, Limits
+from clinical.sse import Decoder
+from tests.serving import answers, free_port, wait_until
+
+ROOT = Path(__file__).resolve().parents[2]
+CLOSED = (
+    "/",
+    "/docs",
+    "/docs.json",
+    "/schema.json",
+    "/openapi.json",
+    "/metrics",
+    "/healthz",
+    "/livez",
+    "/static_content/x",
+)
+SECRET = "Mustermann"
+
+
+@contextmanager
+def bentoml_serve(target: str, folder: Path, environment: dict[str, str]) -> Iterator[str]:
+    """`bentoml serve TARGET` with `folder` as the working folder; yields the base URL when it is ready."""
+    port = free_port()
+    command = [sys.executable, "-m", "bentoml", "serve", target, "--port", str(port)]
+    command += ["--timeout-graceful-shutdown", "3"]
+    with open(folder / "log", "wb") as log:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    base = f"http://127.0.0.1:{port}"
+    try:
+        ready = f"{base}/internal/readyz"
+
+        def all_ready() -> bool:  # every worker: each connection is new and goes to any of them
+            return all(answers(ready) for _ in range(20))
+
+        wait_until(lambda: all_ready() or process.poll() is not None, "bentoml serve did not become ready", 90)
+        assert process.poll() is None, (folder / "log").read_text()[-3000:]
+        yield base
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+@pytest.fixture
+def environment(tmp_path, starter_artifact):
+    database = f"sqlite:///{tmp_path / 'api.sqlite'}"
+    settings = {"CATALOG": starter_artifact, "API_DATABASE_URL": database, "WORKERS": 2, "ENV": "development"}
+    return {
+        **os.environ,
+        **{f"BEFUND_{name}": str(value) for name, value in settings.items()},
+        "BENTOML_HOME": str(tmp_path / "bentoml"),
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
+    }
+
+
+@pytest.fixture
+def key(tmp_path):
+    return Keys(open_database(f"sqlite:///{tmp_path / 'api.sqlite'}")).create("test", Limits(0, 0))
+
+
+def _ask(base, key, query):
+    headers = {"Authorization": f"Bearer {key}"}
+    answer = httpx.post(f"{base}/api/deep-research", json={"query": query}, headers=headers, trust_env=False)
+    assert answer.status_code == 200, answer.text
+    return list(Decoder().feed(answer.content))
+
+
+def test_bentoml_serve_answers_the_contract_and_nothing_else(environment, tmp_path, key):
+    with bentoml_serve("bentos.service:Befund", tmp_path, environment) as base:
+        for path in CLOSED:
+            assert httpx.get(f"{base}{path}").status_code == 404, path
+        assert httpx.get(f"{base}/api/health").json()["catalog"]["version"] == "2026"
+        assert _ask(base, key, "Essentielle Hypertonie")[1].codes
+        assert httpx.post(f"{base}/api/deep-research", json={}).status_code == 401
+        _ask(base, key, SECRET)
+        bad = httpx.post(
+            f"{base}/api/deep-research?{SECRET}",
+            content=f'{{"query": ["{SECRET}"]}}',
+            headers={"Authorization": f"Bearer {key}"},
+        )
+        assert bad.status_code == 422
+        httpx.get(f"{base}/api/{SECRET}")
+        metrics = httpx.get(f"{base}/internal/metrics").text
+        assert 'route="/api/deep-research",status="200"' in metrics
+        assert SECRET not in metrics + bad.text
+    log = (tmp_path / "log").read_text()
+    assert "POST /api/deep-research 422" in log
+    assert SECRET not in log
+    assert key not in log
+
+
+def test_a_built_bento_serves_from_another_folder(environment, tmp_path, key):
+    built = subprocess.run(
+        [sys.executable, "-m", "bentoml", "build", "--output", "tag"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr[-3000:]
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    del environment["PYTHONPATH"]
+    with bentoml_serve("befund:latest", elsewhere, environment) as base:
+        assert httpx.get(f"{base}/api/health").json()["status"] == "ok"
+        assert _ask(base, key, "Essentielle Hypertonie")[1].codes

@@ -1,0 +1,98 @@
+"""What a model may choose from follows from what the text claims: nothing excluded, past or of relatives gets in."""
+
+import pytest
+
+from clinical.candidates import SHOWN_MAX, Case, Offer, build_case, locate
+from clinical.catalog import Code
+from clinical.prompts import Finding
+from tests.fakes import FakeIndex
+
+
+def case(text: str, *findings: tuple[str, str, str]) -> Case:
+    return build_case(FakeIndex(), text, [Finding(quote=q, phrase=p, assertion=a) for q, p, a in findings])
+
+
+def test_a_present_finding_is_searched_by_its_phrase():
+    found = case("art. Hypertonus", ("art. Hypertonus", "arterielle Hypertonie", "present"))
+    assert "I10.90" in found.offers
+    assert found.offers["I10.90"].findings == (1,)
+
+
+def test_a_suspected_finding_gives_the_code_of_the_disease():
+    assert "J18.9" in case("V. a. Pneumonie", ("Pneumonie", "Pneumonie", "suspected")).offers
+
+
+def test_an_excluded_finding_gives_no_code_and_bars_the_disease():
+    found = case("Keine Pneumonie, Husten", ("Pneumonie", "Pneumonie", "excluded"), ("Husten", "Husten", "present"))
+    assert "R05" in found.offers
+    assert not {"J18", "J18.0", "J18.9"} & set(found.offers)
+    assert {"J18", "J18.0", "J18.9"} <= found.barred
+
+
+def test_history_gives_the_codes_of_aftermath_only():
+    found = case("Z. n. Mammakarzinom", ("Mammakarzinom", "Mammakarzinom", "history"))
+    assert set(found.offers) == {"Z85.3"}
+    assert "C50.9" in found.barred
+    old = case("Z. n. Herzinfarkt", ("Z. n. Herzinfarkt", "Herzinfarkt", "history"))
+    assert set(old.offers) == {"I25.22"}
+
+
+def test_family_gives_the_family_history_code_only():
+    found = case("Mutter: Mammakarzinom", ("Mammakarzinom", "Mammakarzinom", "family"))
+    assert set(found.offers) == {"Z80.3"}
+    assert "C50.9" in found.barred
+
+
+def test_a_disease_that_also_stands_is_not_barred():
+    found = case(
+        "Mutter Mammakarzinom. Patientin: Mammakarzinom",
+        ("Mutter Mammakarzinom", "Mammakarzinom", "family"),
+        ("Mammakarzinom", "Mammakarzinom", "present"),
+    )
+    assert "C50.9" in found.offers
+
+
+def test_more_offers_never_bring_a_barred_code_and_stay_bounded():
+    found = case("Keine Pneumonie", ("Pneumonie", "Pneumonie", "excluded"))
+    catalog = FakeIndex().catalog
+    assert "J18.9" not in found.with_offers([Offer(code) for code in catalog]).offers
+    many = [Offer(Code(f"X{n:02}", "t", 3, True, None, "X", "20", "plain", "P", "P")) for n in range(99)]
+    assert len(found.with_offers(many).offers) == SHOWN_MAX
+
+
+def test_a_code_in_the_text_is_on_offer_with_its_place():
+    found = case("Bekannt: E11.90, heute Husten", ("Husten", "Husten", "present"))
+    assert found.offers["E11.90"].findings == (2,)
+    assert found.findings[1].span is not None
+    assert (found.findings[1].span.start, found.findings[1].span.end) == (9, 15)
+
+
+@pytest.mark.parametrize("text", ["Z. n. I21.9, jetzt Husten", "I21.9 ausgeschlossen", "Vater: I21.9"])
+def test_a_code_in_the_text_that_does_not_stand_is_not_on_offer(text):
+    found = case(text, ("Husten", "Husten", "present"))
+    assert "I21.9" not in found.offers
+    assert "I21.9" in found.barred
+
+
+def test_a_code_in_the_text_takes_the_claim_of_the_finding_around_it():
+    found = case("Erledigt: Infarkt I21.9 damals", ("Infarkt I21.9", "Herzinfarkt", "history"))
+    assert "I21.9" not in found.offers
+
+
+def test_an_invented_code_in_the_text_is_no_finding():
+    assert case("Kode X99.99 steht hier").findings == ()
+
+
+@pytest.mark.parametrize(
+    ("quote", "place"),
+    [("Husten und Fieber", (6, 23)), ("husten  und\nfieber", (6, 23)), ("Atemnot", None), ("", None)],
+)
+def test_a_quote_is_located_literally_or_with_other_white_space(quote, place):
+    span = locate("Heute Husten und Fieber.", quote)
+    assert (span and (span.start, span.end)) == place
+
+
+def test_every_finding_gets_its_best_candidates_before_any_gets_its_second():
+    found = case("Husten, Pneumonie", ("Pneumonie", "Pneumonie", "present"), ("Husten", "Husten", "present"))
+    first_two = list(found.offers.values())[:2]
+    assert [offer.findings for offer in first_two] == [(1,), (2,)]

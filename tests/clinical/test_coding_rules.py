@@ -1,0 +1,174 @@
+"""What the classification demands holds whatever a model proposes."""
+
+import pytest
+
+from clinical.candidates import Case, Located, Offer
+from clinical.coding_rules import Outcome, Proposal, apply, covers
+from clinical.contract import DetailedCodeEntry, Span
+from tests.fakes import tiny_catalog
+
+CATALOG = tiny_catalog()
+TEXT = "Diabetes mellitus mit Polyneuropathie, Husten"
+
+
+def located(number: int = 1, assertion: str = "present", start: int = 0, phrase: str = "Phrase") -> Located:
+    return Located(number, phrase, assertion, Span(start=start, end=start + 8), "Zitat")
+
+
+def proposal(code: str, finding: Located | None = None, confidence: str = "high", text: str = "") -> Proposal:
+    found = CATALOG.get(code)
+    assert found is not None
+    finding = finding or located()
+    return Proposal(Offer(found, 0.5, text, (finding.number,)), finding, confidence, "Weil.")
+
+
+def decided(*proposals: Proposal, text: str = TEXT, offered: tuple[str, ...] = ()) -> Outcome:
+    findings = tuple({item.finding.number: item.finding for item in proposals}.values())
+    offers = {code: Offer(CATALOG.get(code), 0.4, "", (1,)) for code in offered}
+    return apply(CATALOG, Case(text, findings, offers), proposals)
+
+
+def codes(outcome: Outcome) -> list[str]:
+    return [item.code.code for item in outcome.proposals]
+
+
+@pytest.mark.parametrize(
+    ("code", "assertion", "kept"),
+    [
+        ("J18.9", "present", True),
+        ("J18.9", "suspected", True),
+        ("J18.9", "excluded", False),
+        ("J18.9", "family", False),
+        ("J18.9", "history", False),
+        ("Z85.3", "history", True),
+        ("I25.22", "history", True),
+        ("Z80.3", "family", True),
+        ("Z85.3", "family", False),
+        ("Z80.3", "present", False),
+        ("Z80.3", "excluded", False),
+    ],
+)
+def test_the_claim_of_the_text_decides_what_may_be_coded(code, assertion, kept):
+    assert (codes(decided(proposal(code, located(assertion=assertion)))) == [code]) is kept
+
+
+def test_a_non_terminal_code_becomes_its_only_terminal_child():
+    outcome = decided(proposal("I25.2"))
+    assert codes(outcome) == ["I25.22"]
+    assert "I25.2 ist nicht endständig" in outcome.proposals[0].notes[0]
+
+
+def test_a_non_terminal_code_becomes_the_child_that_search_found_for_the_finding():
+    assert codes(decided(proposal("E11.9"), offered=("E11.91",))) == ["E11.91"]
+
+
+def test_a_non_terminal_code_becomes_its_unspecified_child_and_is_less_sure():
+    outcome = decided(proposal("C50"))
+    assert [(item.code.code, item.confidence) for item in outcome.proposals] == [("C50.9", "medium")]
+
+
+def test_a_non_terminal_code_without_a_certain_child_is_said_to_need_one():
+    outcome = decided(proposal("E11.9"))
+    assert codes(outcome) == ["E11.9"]
+    assert "E11.90, E11.91" in outcome.proposals[0].reasoning
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "kept"),
+    [
+        ("N40", "72jähriger Mann", True),
+        ("N40", "72jährige Frau", False),
+        ("N40", "Prostata vergrößert", True),
+        ("I25.22", "14-jähriger Junge", False),
+        ("I25.22", "15-jähriger Junge", True),
+        ("P21.9", "10 Tage alter Säugling", True),
+        ("P21.9", "3-jähriges Mädchen", False),
+    ],
+)
+def test_sex_and_age_stated_in_the_text_are_respected(code, text, kept):
+    outcome = decided(proposal(code), text=text)
+    assert (codes(outcome) == [code]) is kept
+    assert bool(outcome.removed) is not kept
+
+
+def test_an_exclusion_note_of_a_parent_replaces_the_code_for_the_same_finding():
+    outcome = decided(proposal("E11.90"), proposal("O24.4"), text="Schwangerschaftsdiabetes")
+    assert codes(outcome) == ["O24.4"]
+    assert "Schwangerschaftsdiabetes (O24.-)" in outcome.removed[0]
+    assert "Exkl. bei E11.90" in outcome.proposals[0].notes[0]
+
+
+def test_overlapping_evidence_counts_as_the_same_finding():
+    assert codes(decided(proposal("E11.90", located(1, start=0)), proposal("O24.4", located(2, start=4)))) == ["O24.4"]
+
+
+def test_an_exclusion_note_between_different_findings_is_noted_for_review():
+    outcome = decided(proposal("I21.9", located(1)), proposal("I25.22", located(2, start=20)))
+    assert set(codes(outcome)) == {"I21.9", "I25.22"}
+    assert "Alter Myokardinfarkt (I25.2-)" in outcome.proposals[0].notes[0]
+
+
+@pytest.mark.parametrize(
+    ("reference", "code", "expected"),
+    [
+        ("O24.-", "O24.4", True),
+        ("O24.4", "O24", False),
+        ("I25.2-", "I25.22", True),
+        ("E10-E14", "E11.90", True),
+        ("E10-E14", "E15", False),
+        ("T61-T62", "T62.9", True),
+        ("A50.0-A50.5", "A50.3", True),
+        ("A50.0-A50.5", "A50.6", False),
+        ("G01*", "G01", True),
+        ("E10-E14+", "E14.9", True),
+    ],
+)
+def test_references_of_the_tabular_list(reference, code, expected):
+    assert covers(reference, code) is expected
+
+
+def test_a_star_gets_the_dagger_that_was_chosen_too_and_stands_behind_it():
+    outcome = decided(proposal("G63.2", located(1)), proposal("R05", located(3)), proposal("E11.40", located(2)))
+    assert codes(outcome) == ["R05", "E11.40", "G63.2"]
+    assert [item.pair for item in outcome.proposals] == [None, "G63.2", "E11.40"]
+
+
+def test_a_star_gets_the_dagger_that_was_on_offer():
+    outcome = decided(proposal("G63.2"), offered=("E11.41",))
+    assert codes(outcome) == ["E11.41", "G63.2"]
+    assert outcome.proposals[0].reasoning == "Kreuz-Kode zu G63.2."
+
+
+def test_a_star_gets_its_only_possible_dagger():
+    assert codes(decided(proposal("N77.1"))) == ["B37.3", "N77.1"]
+
+
+def test_a_star_without_a_certain_dagger_is_said_to_need_one():
+    outcome = decided(proposal("G63.2"))
+    assert codes(outcome) == ["G63.2"]
+    assert "braucht einen Kreuz-Kode (z. B. E11.40, E11.41)" in outcome.proposals[0].reasoning
+
+
+def test_a_dagger_found_by_a_text_that_is_coded_with_both_brings_its_star():
+    assert codes(decided(proposal("B37.3", text="Candida-Vaginitis"))) == ["B37.3", "N77.1"]
+    assert codes(decided(proposal("E11.40", text="Etwas anderes"))) == ["E11.40"]
+
+
+def test_codes_come_once_best_first_without_parents_of_chosen_codes():
+    outcome = decided(
+        proposal("R05", located(2), "low"),
+        proposal("J18.9", confidence="medium"),
+        proposal("R05", located(2), "high"),
+        proposal("J18", located(1), "high"),
+    )
+    assert codes(outcome) == ["R05", "J18.9"]
+
+
+def test_details_are_added_only_when_asked_for():
+    item = decided(proposal("I25.2", located(start=3))).proposals[0]
+    assert not isinstance(item.entry(False), DetailedCodeEntry)
+    entry = item.entry(True)
+    assert isinstance(entry, DetailedCodeEntry)
+    assert (entry.evidence, entry.assertion, entry.terminal) == (Span(start=3, end=11), "present", True)
+    assert entry.notes
+    assert entry.score is None

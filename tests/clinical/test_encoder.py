@@ -1,0 +1,162 @@
+"""The static encoder: its file, its memory mapping, its int8 rows, and what it does with texts it does not know."""
+
+import json
+import mmap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import load_file, save_file
+
+from clinical.encoder import StaticEncoder, grams, map_tensors, quantise, unit, vocabulary_of, write_tensors
+from clinical.errors import ArtifactMismatch, ArtifactMissing
+from clinical.manifest import Manifest
+from clinical.ranking import Ranker
+from clinical.text import words
+from tests.fakes import HashEncoder, hash_index
+
+TEXTS = ["akute Bronchitis", "chronische Bronchitis", "Lungenentzündung", "Herzinfarkt", "Bluthochdruck", "Zystitis"]
+
+
+def trained(seed: int = 0) -> StaticEncoder:
+    vocabulary = vocabulary_of(TEXTS, 500, minimum=1)
+    table = np.random.default_rng(seed).normal(size=(len(vocabulary), 24)).astype(np.float32)
+    return StaticEncoder.from_floats(vocabulary, table)
+
+
+def test_saved_and_loaded_it_gives_the_same_vectors(tmp_path: Path) -> None:
+    encoder = trained()
+    encoder.save(tmp_path / "encoder.safetensors")
+    again = StaticEncoder.load(tmp_path / "encoder.safetensors")
+    assert (again.name, again.dimensions) == (encoder.name, 24)
+    np.testing.assert_array_equal(again.encode(TEXTS), encoder.encode(TEXTS))
+    assert np.linalg.norm(again.encode(TEXTS), axis=1).min() > 0
+
+
+def test_the_table_is_int8_and_memory_mapped(tmp_path: Path) -> None:
+    trained().save(tmp_path / "encoder.safetensors")
+    rows = map_tensors(tmp_path / "encoder.safetensors")[0]["rows"]
+    assert rows.dtype == np.int8
+    assert not rows.flags.writeable
+    below = rows
+    while not isinstance(below, np.memmap | mmap.mmap):
+        below = below.base  # AttributeError: the array has memory of its own
+
+
+def test_the_file_is_one_that_the_library_reads_and_is_the_same_each_time(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        trained().save(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert set(load_file(tmp_path / "one")) == {"rows", "scales", "vocabulary"}
+
+
+def test_the_file_may_be_read_by_whoever_may_read_any_new_file(tmp_path: Path) -> None:
+    trained().save(tmp_path / "encoder.safetensors")
+    (tmp_path / "any").touch()
+    assert (tmp_path / "encoder.safetensors").stat().st_mode == (tmp_path / "any").stat().st_mode
+
+
+def test_int8_keeps_each_row_to_half_a_step() -> None:
+    table = np.random.default_rng(1).normal(size=(50, 24)).astype(np.float32)
+    rows, scales = quantise(table)
+    assert (np.abs(rows * scales[:, None] - table) <= 0.51 * np.abs(table).max(axis=1, keepdims=True) / 127).all()
+
+
+def test_a_text_is_encoded_the_same_alone_and_among_others() -> None:
+    encoder = trained()
+    many = encoder.encode(TEXTS * 200 + ["", "😀"])
+    np.testing.assert_allclose(many[: len(TEXTS)], np.concatenate([encoder.encode([text]) for text in TEXTS]))
+    np.testing.assert_array_equal(many[len(TEXTS) : 2 * len(TEXTS)], many[: len(TEXTS)])
+
+
+@pytest.mark.parametrize("text", ["", "   ", "😀", "\x00", "\ud800"])
+def test_a_text_without_a_word_gives_a_zero_row(text: str) -> None:
+    rows = trained().encode([text, "Herzinfarkt"])
+    assert not rows[0].any()
+    assert rows[1].any()
+    assert not np.isnan(unit(rows)).any()
+
+
+def test_a_word_of_unknown_letters_is_near_to_itself_alone() -> None:
+    one, same, other = unit(trained().encode(["qqqq", "QQQQ", "xxyyxx"]))
+    assert one @ same > 0.999
+    assert abs(one @ other) < 0.9
+
+
+def test_no_text_gives_no_row() -> None:
+    assert trained().encode([]).shape == (0, 24)
+
+
+def test_spellings_have_the_same_vector() -> None:
+    one, other = trained().encode(["Lungenentzündung, Zystitis", "LUNGENENTZUENDUNG Cystitis"])
+    np.testing.assert_array_equal(one, other)
+
+
+def test_grams_are_the_whole_word_and_what_is_in_it() -> None:
+    assert grams("herk") == ["<herk>", "<he", "her", "erk", "rk>", "<her", "herk", "erk>", "<herk", "herk>"]
+    (word,) = words("Lungenentzündung")
+    assert all(gram in f"<{word.text}>" for gram in grams(word.text))
+
+
+def test_the_vocabulary_has_the_most_frequent_first() -> None:
+    found = vocabulary_of(["Herz Herz Herz", "Lunge"], 1_000, minimum=2)
+    assert "<lunge>" not in found
+    assert "her" in found
+    assert found == vocabulary_of(["Lunge", "Herz Herz Herz"], 1_000, minimum=2)
+    assert vocabulary_of(["Herz Herz", "Lunge Lunge"], 3) == vocabulary_of(["Lunge Lunge", "Herz Herz"], 3)
+
+
+@given(share=st.floats(0, 0.999))
+def test_a_file_cut_off_anywhere_is_refused(share: float, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.getbasetemp() / "cut-off"
+    folder.mkdir(exist_ok=True)
+    whole, part = folder / "encoder.safetensors", folder / "part.safetensors"
+    if not whole.exists():
+        trained().save(whole)
+    part.unlink(missing_ok=True)
+    part.write_bytes(whole.read_bytes()[: int(share * whole.stat().st_size)])
+    with pytest.raises(ArtifactMismatch, match=r"part\.safetensors"):
+        StaticEncoder.load(part)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [b"no json", b"[]", b"5", b'{"rows": 5}', b'{"rows": {"dtype": "XX", "shape": [1], "data_offsets": [0, 1]}}'],
+)
+def test_a_damaged_header_is_refused(tmp_path: Path, header: bytes) -> None:
+    path = tmp_path / "encoder.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(64))
+    with pytest.raises(ArtifactMismatch, match="damaged"):
+        StaticEncoder.load(path)
+
+
+def test_another_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "encoder.safetensors"
+    save_file({"rows": np.zeros((2, 2), np.float32)}, path, metadata={"format": "somebody-else-3"})
+    with pytest.raises(ArtifactMismatch, match=r"somebody-else-3.*befund-static-1.*catalog_build train"):
+        StaticEncoder.load(path)
+
+
+def test_a_missing_file_is_a_missing_artifact(tmp_path: Path) -> None:
+    with pytest.raises(ArtifactMissing, match=r"no encoder\.safetensors"):
+        StaticEncoder.load(tmp_path / "encoder.safetensors")
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.float32, np.int32, np.int64, np.float16])
+def test_tensors_of_every_type_come_back(tmp_path: Path, dtype: type) -> None:
+    tensor = np.arange(12).reshape(3, 4).astype(dtype)
+    write_tensors(tmp_path / "file", {"b": tensor, "a": np.arange(3, dtype=np.int8)}, {"z": "1", "a": "ä"})
+    arrays, metadata = map_tensors(tmp_path / "file")
+    np.testing.assert_array_equal(arrays["b"], tensor)
+    assert metadata == {"z": "1", "a": "ä"}
+    assert json.loads((tmp_path / "file").read_bytes()[8:].split(b"}}")[0] + b"}}")
+
+
+def test_another_encoder_works_through_the_same_index(starter_artifact: Path) -> None:
+    index = hash_index(Manifest.load(starter_artifact), Ranker.load(starter_artifact / "ranker.safetensors"))
+    assert index.encoder.name == HashEncoder.name
+    for query, code in (("Herzinfarkt", "I21.9"), ("Lungenentzuendung", "J18.9"), ("Candida-Vaginitis", "B37.3")):
+        assert code in [hit.code for hit in index.search(query, 5)]
+    assert index.search("😀") == ()

@@ -1,0 +1,60 @@
+"""The ranking model: its file, and shares that are shares."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clinical.encoder import map_tensors, write_tensors
+from clinical.errors import ArtifactMismatch
+from clinical.ranking import WIDTH, Ranker
+
+
+@pytest.fixture(scope="module")
+def ranker(starter_artifact: Path) -> Ranker:
+    return Ranker.load(starter_artifact / "ranker.safetensors")
+
+
+def columns(seed: int, candidates: int) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(0, 1, size=(candidates, WIDTH)).astype(np.float32)
+
+
+def test_saved_and_loaded_it_says_the_same(ranker: Ranker, tmp_path: Path) -> None:
+    ranker.save(tmp_path / "one")
+    again = Ranker.load(tmp_path / "one")
+    np.testing.assert_array_equal(again.logits(columns(0, 20)), ranker.logits(columns(0, 20)))
+    again.save(tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+@pytest.mark.parametrize("changed", [{"columns": "similarity,guess"}, {"format": "befund-ranker-0"}])
+def test_a_model_of_other_columns_is_refused(ranker: Ranker, tmp_path: Path, changed: dict[str, str]) -> None:
+    ranker.save(tmp_path / "ranker")
+    arrays, metadata = map_tensors(tmp_path / "ranker")
+    write_tensors(tmp_path / "other", arrays, metadata | changed)
+    with pytest.raises(ArtifactMismatch, match=r"other columns.*catalog_build train"):
+        Ranker.load(tmp_path / "other")
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10_000), candidates=st.integers(1, 200), stretch=st.sampled_from([0.0, 1.0, 100.0]))
+def test_the_shares_and_none_of_these_make_one(ranker: Ranker, seed: int, candidates: int, stretch: float) -> None:
+    shares = ranker.softmax(columns(seed, candidates) * np.float32(stretch))
+    assert shares.shape == (candidates,)
+    assert np.isfinite(shares).all()
+    assert (shares >= 0).all()
+    assert shares.sum() <= 1 + 1e-5
+
+
+def test_the_order_of_the_candidates_does_not_matter(ranker: Ranker) -> None:
+    block, order = columns(3, 30), np.random.default_rng(3).permutation(30)
+    np.testing.assert_allclose(ranker.softmax(block[order]), ranker.softmax(block)[order], rtol=1e-4, atol=1e-7)
+
+
+def test_the_calibration_rises_and_stays_a_probability(ranker: Ranker) -> None:
+    assert (np.diff(ranker.raw) > 0).all()
+    assert (np.diff(ranker.calibrated) >= 0).all()
+    assert ranker.calibrated.min() >= 0
+    assert ranker.calibrated.max() <= 1

@@ -1,0 +1,165 @@
+"""The search on the starter catalog: everyday words and their variants, odd input, long texts, threads."""
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clinical.search import Candidate, SearchIndex
+
+SEVERAL = {
+    "Bluthochdruck": "I10.90",
+    "Gürtelrose": "B02.9",
+    "Karpaltunnelsyndrom": "G56.0",
+    "Schilddrüsenunterfunktion": "E03.9",
+    "Prostatakarzinom": "C61",
+    "Migräne": "G43.9",
+}
+NARRATION = (
+    "Die Patientin kommt heute zur Kontrolle in die Praxis.",
+    "Nächster Termin in drei Wochen vereinbart, Rezept wurde ausgestellt.",
+    "Frau Mustermann arbeitet halbtags im Büro und fährt gern Rad.",
+)
+ODD = ["😀😀", "\x00", "\ud800", "\u202e\u200f", "   ", "\t\n", ".,;", "12345", "x" * 2_000, "1" * 2_000]
+
+
+@pytest.fixture(scope="module")
+def index(starter_artifact: Path) -> SearchIndex:
+    return SearchIndex.load(starter_artifact)
+
+
+def first(index: SearchIndex, query: str) -> str | None:
+    found = index.search(query, 1)
+    return found[0].code if found else None
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        *SEVERAL.items(),
+        ("Grippe", "J11.1"),
+        ("Hexenschuss", "M54.5"),
+        ("Schlaganfall", "I64"),
+        ("Zuckerkrankheit", "E14.90"),
+        ("Sodbrennen", "R12"),
+        ("Herzinfarkt", "I21.9"),
+        ("KHK", "I25.19"),
+        ("COPD", "J44.99"),
+        ("aHT", "I10.90"),
+        ("V. a. Pneumonie", "J18.9"),
+        ("Z. n. Myokardinfarkt", "I25.29"),
+    ],
+)
+def test_lay_words_and_abbreviations(index: SearchIndex, query: str, code: str) -> None:
+    assert first(index, query) == code
+
+
+@pytest.mark.parametrize(
+    "variants",
+    [
+        ("Zystitis", "Cystitis", "ZYSTITIS", "zystitis "),
+        ("Appendizitis", "Appendicitis", "Appendizitiss"),
+        ("Prostatakarzinom", "Prostatacarcinom", "Prostata-Karzinom", "Prostatakarzinmo"),
+        ("Lungenentzündung", "Lungenentzuendung", "Lungenentzu\u0308ndung", "Lungenentzünding"),
+        ("Hämorrhoiden", "Haemorrhoiden", "HÄMORRHOIDEN"),
+        ("Migräne", "Migraene", "Migrane"),
+        ("Hypertonie", "Hyper\u00adtonie", "Hyper-\ntonie", "\u202eHypertonie", "Hypertonie\x00", "Hypertnoie"),
+        ("Karpaltunnelsyndrom", "Carpaltunnelsyndrom", "Karpaltunelsyndrom"),
+    ],
+    ids=lambda variants: variants[0],
+)
+def test_variants_have_the_same_first_code(index: SearchIndex, variants: tuple[str, ...]) -> None:
+    assert {first(index, variant) for variant in variants} == {first(index, variants[0])} != {None}
+
+
+def sound(index: SearchIndex, query: str, found: tuple[Candidate, ...], limit: int) -> None:
+    """What holds of every result."""
+    bounds = index.manifest.thresholds
+    probabilities = [hit.probability for hit in found]
+    assert len(found) <= limit
+    assert len({hit.code for hit in found}) == len(found)
+    assert probabilities == sorted(probabilities, reverse=True)
+    for hit in found:
+        assert hit.code in index.catalog
+        assert 0 <= hit.probability <= 1
+        level = "high" if hit.probability >= bounds.high else "medium" if hit.probability >= bounds.medium else "low"
+        assert hit.confidence == level
+        assert hit.text
+        assert 0 <= hit.start < hit.end <= len(query)
+
+
+@pytest.mark.parametrize("limit", [1, 3, 10, 50, 10_000])
+def test_the_limit_holds(index: SearchIndex, limit: int) -> None:
+    found = index.search("Diabetes mellitus", limit)
+    sound(index, "Diabetes mellitus", found, limit)
+    assert len(found) >= min(limit, 10)
+    assert found == index.search("Diabetes mellitus", 10_000)[:limit]
+
+
+@settings(deadline=None, max_examples=25)
+@given(query=st.text(max_size=120), limit=st.integers(1, 20))
+def test_any_text_gives_a_sound_result(index: SearchIndex, query: str, limit: int) -> None:
+    sound(index, query, index.search(query, limit), limit)
+
+
+@pytest.mark.parametrize("query", ODD, ids=lambda query: ascii(query[:8]))
+def test_odd_input_gives_nothing_or_nothing_sure(index: SearchIndex, query: str) -> None:
+    found = index.search(query)
+    sound(index, query, found, 10)
+    assert not any(hit.confidence == "high" for hit in found)
+    assert first(index, "Bluthochdruck") == "I10.90"  # the next one works
+
+
+def test_what_has_no_word_has_no_code(index: SearchIndex) -> None:
+    assert index.search("") == index.search("😀") == index.search("   ") == ()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_several_diagnoses_of_one_text_are_all_found(index: SearchIndex, seed: int) -> None:
+    chance = random.Random(seed)
+    names = list(SEVERAL)
+    chance.shuffle(names)
+    text = f"{chance.choice(NARRATION)} Diagnosen: {'; '.join(names)}. {chance.choice(NARRATION)}"
+    found = index.search(text, 20)
+    sound(index, text, found, 20)
+    assert {SEVERAL[name] for name in names} <= {hit.code for hit in found}
+    for name in names:
+        hit = next(hit for hit in found if hit.code == SEVERAL[name])
+        assert name in text[hit.start : hit.end]
+
+
+def test_a_text_of_2000_characters(index: SearchIndex) -> None:
+    sentences = [f"Bekannt ist {name}. {NARRATION[number % 3]}" for number, name in enumerate(SEVERAL)]
+    text = " ".join([*sentences, *NARRATION * 20])[:2_000]
+    found = index.search(text, 20)
+    sound(index, text, found, 20)
+    assert len(text) == 2_000
+    assert set(SEVERAL.values()) <= {hit.code for hit in found}
+
+
+def test_eight_threads_find_what_one_finds(index: SearchIndex) -> None:
+    queries = [*SEVERAL, "Diabetes und Bluthochdruck", "; ".join(SEVERAL), "😀", "x" * 500] * 4
+    alone = [index.search(query, 10) for query in queries]
+    with ThreadPoolExecutor(8) as threads:
+        together = list(threads.map(lambda query: index.search(query, 10), queries))
+    assert together == alone
+
+
+def test_a_loaded_index_finds_the_same_again(index: SearchIndex, starter_artifact: Path) -> None:
+    again = SearchIndex.load(starter_artifact)
+    for query in SEVERAL:
+        assert again.search(query) == index.search(query)
+
+
+def test_a_query_is_read_as_the_wordings_are(index: SearchIndex) -> None:
+    """Any wording of the catalog that stands under one code finds that code."""
+    tables = index.wordings.tables
+    chosen = random.Random(2026).sample(range(len(index.wordings)), 40)
+    right = 0
+    for number in chosen:
+        code = index.catalog.codes[tables.code[number]].code
+        right += code in [hit.code for hit in index.search(index.wordings.text(number), 10)]
+    assert right >= 36  # a few wordings stand under several codes or say almost nothing

@@ -1,0 +1,129 @@
+"""What the whole suite shares: system parts as real servers, the shared data, an environment of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+
+from tests.serving import free_port, wait_until
+
+if TYPE_CHECKING:
+    from clinical.search import SearchIndex
+
+ROOT = Path(__file__).resolve().parents[1]
+
+OURS = {"BEFUND_SHARED_DATA", "BEFUND_VLLM_VENV"}
+for name in [name for name in os.environ if name.startswith("BEFUND_") and name not in OURS]:
+    del os.environ[name]
+os.environ |= {
+    "BENTOML_DO_NOT_TRACK": "True",
+    "GX_ANALYTICS_ENABLED": "false",
+    "HF_HUB_OFFLINE": "1",
+    "OMP_NUM_THREADS": "1",
+    "OTEL_SDK_DISABLED": "true",
+}
+
+
+settings.register_profile("ci", derandomize=True)  # the same examples in every run: CI judges a change, not its luck
+if os.environ.get("CI") == "true":
+    settings.load_profile("ci")
+
+
+def stay_out(reason: str) -> None:
+    """Skip with the reason printed; in CI nothing may stay out."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"must not stay out in CI: {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The data for building and testing that is not part of the project; absent outside its makers' machines."""
+    folder = Path(os.environ.get("BEFUND_SHARED_DATA") or ROOT.parent / "shared" / "data").resolve()
+    if not folder.is_dir():
+        pytest.skip("the full ICD-10-GM files are not here: set BEFUND_SHARED_DATA to their folder")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[str]:
+    """A PostgreSQL server of this run: `postgresql://postgres@127.0.0.1:PORT`."""
+    from tests.webapp import postgres
+
+    if postgres.missing():
+        stay_out(postgres.missing())
+    with postgres.running_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def postgresql_url(postgresql_server: str) -> str:
+    """An empty database of its own."""
+    import psycopg
+
+    with psycopg.connect(f"{postgresql_server}/postgres", autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS keys WITH (FORCE)")
+        connection.execute("CREATE DATABASE keys")
+    return f"{postgresql_server}/keys"
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[str]:
+    """A Redis server of this run: `redis://127.0.0.1:PORT`."""
+    program = shutil.which("redis-server")
+    if program is None:
+        stay_out("Redis is not installed (apt-get install redis-server)")
+    port = free_port()
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--daemonize", "no"]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd="/")
+    try:
+        import redis
+
+        client = redis.Redis(port=port)
+
+        def ready() -> bool:
+            try:
+                return bool(client.ping())
+            except redis.ConnectionError:
+                return False
+
+        wait_until(ready, "redis-server did not start")
+        yield f"redis://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+@pytest.fixture
+def redis_url(redis_server: str) -> str:
+    """The empty database 0 of the Redis server."""
+    import redis
+
+    redis.Redis.from_url(redis_server).flushall()
+    return f"{redis_server}/0"
+
+
+@pytest.fixture(scope="session")
+def starter_artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The starter catalog built once with the shipped weights: an artifact folder."""
+    from catalog_build.index import build_artifact
+    from catalog_build.options import BuildOptions
+
+    folder = tmp_path_factory.mktemp("artifact") / "starter"
+    build_artifact(ROOT / "catalog_build" / "starter", folder, BuildOptions())
+    return folder
+
+
+@pytest.fixture(scope="session")
+def index(starter_artifact: Path) -> SearchIndex:
+    """The search index of the starter catalog, loaded once."""
+    from clinical.search import SearchIndex
+
+    return SearchIndex.load(starter_artifact)

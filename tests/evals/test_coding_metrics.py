@@ -1,0 +1,192 @@
+"""evals coding: its measures against values worked out by hand, its files, its variants of queries."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from clinical.errors import SourceError
+from clinical.manifest import Manifest
+from clinical.ranking import Ranker
+from clinical.text import words
+from evals import variants
+from evals.coding import Outcome, confidence, main, measures, report, run
+from evals.datasets import Example, read_examples
+from evals.metrics import mean, share
+from evals.targets import Coded
+from tests.fakes import hash_index
+
+KEYS = {"n", "answered", "failed", "top_1", "top_10", "top_1_category", "mrr", "recall_10", "confidence"}
+GERMAN = st.text("abcdefghijklmnopqrstuvwxyzäöüßABCKZÄÖÜ -", max_size=40)
+
+
+def hits(*codes: str, level: str = "low") -> tuple[Coded, ...]:
+    return tuple(Coded(code, level) for code in codes)
+
+
+def outcome(codes: str, found: tuple[Coded, ...] | None, overlap: float = 0.5, verbatim: bool = False) -> Outcome:
+    return Outcome(Example("Frage", frozenset(codes.split())), found, overlap, verbatim)
+
+
+OUTCOMES = [
+    outcome("I10.90", hits("I10.90", "I10.00", level="high"), overlap=1.0, verbatim=True),
+    outcome("E11.90", hits("E11.91", "E11.90", level="high"), overlap=0.1),
+    outcome("J18.9 J20.9", hits("A00.0", "B00.1", "C61", "J18.9"), overlap=0.3),
+    outcome("K37", hits("A00.0")),
+    outcome("G43.9", ()),
+    outcome("B02.9", None),
+]
+
+
+def test_measures_by_hand() -> None:
+    found = measures(OUTCOMES)
+    assert (found["n"], found["answered"], found["failed"]) == (6, 5, 1)
+    assert found["top_1"][0] == pytest.approx(1 / 5)
+    assert found["top_10"][0] == pytest.approx(3 / 5)
+    assert found["top_1_category"][0] == pytest.approx(2 / 5)
+    assert found["mrr"][0] == pytest.approx((1 + 1 / 2 + 1 / 4) / 5)
+    assert found["recall_10"][0] == pytest.approx((1 + 1 + 1 / 2) / 5)
+
+
+def test_confidence_by_hand() -> None:
+    high = confidence(OUTCOMES, "high")
+    assert high["precision"][0] == pytest.approx(1 / 2)
+    assert high["coverage"][0] == pytest.approx(2 / 5)
+    assert high["all"][0] == pytest.approx(2 / 4)
+    assert confidence(OUTCOMES, "medium")["precision"] is None
+
+
+def test_the_report_has_its_keys_and_each_measure_an_interval() -> None:
+    found = report(OUTCOMES)
+    assert set(found) >= KEYS
+    for name in ("top_1", "top_10", "top_1_category", "mrr", "recall_10"):
+        value, low, high = found[name]
+        assert 0 <= low <= value <= high <= 1
+    assert found["not_verbatim"]["n"] == 5
+    assert sum(bucket["n"] for bucket in found["by_overlap"].values()) == 6
+    assert json.loads(json.dumps(found))["top_1"] == list(found["top_1"])
+
+
+def test_nothing_answered_is_no_measure() -> None:
+    found = measures([outcome("I10", None)])
+    assert (found["failed"], found["top_1"], found["mrr"]) == (1, None, None)
+    assert measures([])["n"] == 0
+
+
+def test_shares_and_means_have_the_intervals_of_the_books() -> None:
+    assert share(8, 10) == pytest.approx((0.8, 0.4902, 0.9433), abs=1e-3)  # Wilson (1927)
+    assert share(0, 20) == pytest.approx((0.0, 0.0, 0.1611), abs=1e-3)
+    assert share(0, 0) is None
+    assert mean([]) is None
+    assert mean([0.5] * 30) == (0.5, 0.5, 0.5)
+    value, low, high = mean([0.0, 1.0] * 200)
+    assert value == 0.5
+    assert (low, high) == pytest.approx((0.451, 0.549), abs=0.01)
+
+
+def test_a_failed_query_is_not_a_wrong_one(starter_artifact: Path) -> None:
+    manifest, ranker = Manifest.load(starter_artifact), Ranker.load(starter_artifact / "ranker.safetensors")
+    index = hash_index(manifest, ranker, fails_on="kaputt")
+    examples = [Example(query, frozenset({"I21.9"})) for query in ("Herzinfarkt", "kaputt", "😀")]
+    outcomes = run(index, examples)
+    assert [one.found is None for one in outcomes] == [False, True, False]
+    found = measures(outcomes)
+    assert (found["answered"], found["failed"]) == (2, 1)
+    assert found["top_10"][0] == 0.5
+
+
+def test_the_command_prints_json_with_its_keys(starter_artifact: Path, tmp_path: Path, capsys) -> None:
+    queries = tmp_path / "queries.tsv"
+    queries.write_text("query\tcodes\tkind\nBluthochdruck\tI10.90\tx\nHerpes zoster\tB02.9, B02.8\tx\n")
+    for variant in ("none", "typo", "spelling"):
+        arguments = ["--catalog", str(starter_artifact), "--queries", str(queries), "--variant", variant, "--json"]
+        assert main(arguments) == 0
+        printed = json.loads(capsys.readouterr().out)
+        assert set(printed) >= KEYS
+        assert (printed["n"], printed["variant"]) == (2, variant)
+        assert printed["manifest"] == Manifest.load(starter_artifact).digest
+    assert printed["top_1"][0] == 1.0
+
+
+def test_the_command_prints_a_table(starter_artifact: Path, tmp_path: Path, capsys) -> None:
+    queries = tmp_path / "queries.jsonl"
+    queries.write_text('{"text": "Bluthochdruck", "codes": ["I10.90"]}\n')
+    assert main(["--catalog", str(starter_artifact), "--queries", str(queries)]) == 0
+    assert "1.000" in capsys.readouterr().out
+
+
+def test_the_command_says_in_one_sentence_what_is_wrong(tmp_path: Path, capsys) -> None:
+    assert main(["--catalog", str(tmp_path), "--queries", str(tmp_path / "none.tsv")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_queries_are_read_from_both_formats(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_bytes('\ufeffcodes\tquery\nI10.90, I10.00,\tSog. "Hochdruck"\r\n'.encode())
+    assert read_examples(tmp_path / "a.tsv") == [Example('Sog. "Hochdruck"', frozenset({"I10.90", "I10.00"}))]
+    lines = ['{"text": "A", "codes": ["I10"]}', '{"query": "B", "codes": ["K37"], "clean": true}']
+    (tmp_path / "a.jsonl").write_text("\n".join([*lines, '{"text": "C", "codes": ["R05"], "clean": false}']))
+    assert [example.query for example in read_examples(tmp_path / "a.jsonl")] == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        ("a.tsv", "text\tcodes\nA\tI10\n", "line 1"),
+        ("a.tsv", "query\tcodes\nA\tI10\n\tI10\n", "line 3"),
+        ("a.tsv", "query\tcodes\nA\tI10\nB\n", "line 3"),
+        ("a.tsv", "query\tcodes\nA\t , \n", "line 2"),
+        ("a.tsv", "query\tcodes\n", "a.tsv"),
+        ("a.jsonl", '{"text": "A", "codes": ["I10"]}\n{"text": "B"}\n', "line 2"),
+        ("a.jsonl", "[]\n", "line 1"),
+        ("a.jsonl", '{"text": "A", "codes": "I10"}\n', "line 1"),
+        ("a.jsonl", '{"text": "A", "codes": []}\n', "line 1"),
+        ("a.jsonl", '{"text": "A", "codes": [10]}\n', "line 1"),
+        ("a.jsonl", '{"text": "A", "codes": ["I10"]\n', "line 1"),
+    ],
+)
+def test_an_unreadable_line_is_named(tmp_path: Path, name: str, content: str, line: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(SourceError, match=line):
+        read_examples(tmp_path / name)
+
+
+def edits(one: str, other: str) -> int:
+    """Optimal string alignment distance: insert, delete, replace, swap of neighbours (Damerau 1964)."""
+    rows = [list(range(len(other) + 1))]
+    for i, left in enumerate(one, start=1):
+        row = [i]
+        for j, right in enumerate(other, start=1):
+            best = min(rows[-1][j] + 1, row[-1] + 1, rows[-1][j - 1] + (left != right))
+            if i > 1 and j > 1 and left == other[j - 2] and one[i - 2] == right:
+                best = min(best, rows[-2][j - 2] + 1)
+            row.append(best)
+        rows.append(row)
+    return rows[-1][-1]
+
+
+@given(query=st.text(max_size=40) | GERMAN, seed=st.integers(0, 1_000))
+def test_a_typo_is_at_most_one_edit(query: str, seed: int) -> None:
+    assert edits(query, variants.typo(query, random.Random(seed))) <= 1
+
+
+def test_typos_are_made_and_of_several_kinds() -> None:
+    made = {variants.typo("Herzinfarkt", random.Random(seed)) for seed in range(100)}
+    assert len(made) > 20
+    assert {len(typo) for typo in made} == {10, 11, 12}
+
+
+@given(query=GERMAN, seed=st.integers(0, 1_000))
+def test_spelling_variants_fold_to_the_same_words(query: str, seed: int) -> None:
+    assume("ee" not in query)  # no word has an umlaut before two e
+    varied = variants.spelling(query, random.Random(seed))
+    assert [word.text for word in words(varied)] == [word.text for word in words(query)]
+
+
+def test_spelling_variants_are_made() -> None:
+    made = {variants.spelling("Ösophagus, Karzinom", random.Random(seed)) for seed in range(50)}
+    assert "Oesophagus, Carcinom" in made
+    assert len(made) > 2
+    assert variants.spelling("Achsel", random.Random(1)) == "Achsel"

@@ -1,0 +1,51 @@
+"""The guarantee of extraction on a small scale; `python -m evals extraction` is the full measure."""
+
+import pytest
+
+from evals.extraction import foreign_letters, rehearsal
+from evals.grounding import APART, LIES, lies, passes
+from evals.letters import LAYOUTS, letters
+from evals.truths import TRUTHS, removed_truths
+
+LETTERS = letters(2 * len(LAYOUTS), seed=5)
+TRIES = 150
+LOST = {"OCR strength 2": 0.02, "OCR strength 3": 0.05}
+"""Share of truths a scan may cost; written otherwise, half a percent."""
+
+
+@pytest.mark.parametrize("kind", LIES)
+def test_no_lie_passes(kind):
+    made = list(lies(kind, LETTERS, TRIES, seed=5))
+    assert len(made) == TRIES
+    assert [(lie.path, lie.value) for lie in made if passes(lie)] == []
+
+
+@pytest.mark.parametrize("kind", TRUTHS)
+def test_truths_stay(kind):
+    total, removed = removed_truths(kind, LETTERS)
+    assert len(removed) <= LOST.get(kind, 0.005) * total, removed[:5]
+
+
+def test_a_value_in_the_wrong_field_is_known_to_pass():
+    """The contract does not cover it: if this fails, the README promises too little."""
+    for kind in APART:
+        assert any(passes(lie) for lie in lies(kind, LETTERS, 20, seed=5))
+
+
+def test_the_same_seed_is_the_same_letter_and_all_layouts_come():
+    assert letters(3, seed=5) == LETTERS[:3]
+    assert {letter.layout for letter in LETTERS} == set(LAYOUTS)
+    assert len(LAYOUTS) >= 30
+
+
+def test_the_rehearsal_model_is_a_baseline():
+    assert rehearsal(LETTERS)["f1"] >= 0.9
+
+
+def test_letters_nobody_here_wrote(shared_data):
+    report = foreign_letters(shared_data / "eval-dev")
+    for kind in ("name", "date"):
+        row = report[kind]
+        assert row["true"] > 100
+        assert row["kept"] >= 0.99 * row["true"]
+        assert row["swapped_removed"] == row["swapped"] > 1_000

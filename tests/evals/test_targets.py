@@ -1,0 +1,45 @@
+"""Targets: the same text gives the same codes in process and over HTTP; a missing model or key is a clear error."""
+
+from __future__ import annotations
+
+import pytest
+
+from bentos.rehearsal import RehearsalModel
+from clinical.errors import SettingError
+from evals.targets import SearchTarget, ServedTarget, TierTarget, target_of
+from tests.bentos.conftest import key, keys, make_settings, running, settings  # noqa: F401 - fixtures
+
+TEXT = "Z. n. Herzinfarkt, jetzt Dyspnoe. Kein Fieber."
+
+
+@pytest.mark.parametrize("tier", [2, 3])
+def test_a_served_tier_answers_as_in_process(monkeypatch, index, settings, key, tier):  # noqa: F811
+    monkeypatch.setenv("BEFUND_LLM", "rehearsal")
+    monkeypatch.setenv("BEFUND_API_KEY", key)
+    with running(settings, index, key, RehearsalModel()) as client:
+        served = ServedTarget(str(client.base_url), tier)
+        own = TierTarget(index, tier)
+        assert served.ask(TEXT) == own.ask(TEXT) != ()
+        assert served.about["model"] == own.about["model"] == "rehearsal-rules"
+
+
+def test_the_served_tier_1_shows_what_the_search_calls_high_or_medium(monkeypatch, index, settings, key):  # noqa: F811
+    monkeypatch.setenv("BEFUND_API_KEY", key)
+    with running(settings, index, key) as client:
+        shown = [hit for hit in SearchTarget(index).ask(TEXT) if hit.shown]
+        assert list(ServedTarget(str(client.base_url), 1).ask(TEXT)) == shown != []
+
+
+def test_a_refused_key_counts_as_failed_not_as_wrong(monkeypatch, index, settings, key):  # noqa: F811
+    monkeypatch.setenv("BEFUND_API_KEY", "bfd_00000000_wrong")
+    with running(settings, index, key) as client:
+        assert ServedTarget(str(client.base_url), 1).ask(TEXT) is None
+
+
+@pytest.mark.parametrize(
+    ("where", "tier", "names"), [("in-process", 3, "BEFUND_LLM"), ("http://x", 1, "BEFUND_API_KEY")]
+)
+def test_what_is_missing_is_named(monkeypatch, index, where, tier, names):
+    monkeypatch.delenv("BEFUND_LLM", raising=False)
+    with pytest.raises(SettingError, match=names):
+        target_of(where, index, tier)

@@ -1,0 +1,58 @@
+"""A real uvicorn around the application, in a thread, on a free port of 127.0.0.1."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+import uvicorn
+from starlette.types import ASGIApp
+
+START_SECONDS = 30
+
+
+@contextmanager
+def served(app: ASGIApp) -> Iterator[str]:
+    """Serve `app` and yield its base URL once it is ready to answer."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(128)
+        config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=2)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        base = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        try:
+            wait_until(lambda: server.started, "uvicorn did not start")
+            yield base
+        finally:
+            server.should_exit = True
+            thread.join(10)
+            assert not thread.is_alive(), "uvicorn did not stop"
+
+
+def wait_until(condition, message: str, seconds: float = START_SECONDS) -> None:
+    """Poll `condition`; AssertionError with `message` when it does not come true in time."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, message
+        time.sleep(0.02)
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def answers(url: str) -> bool:
+    """Whether `url` answers 200 now."""
+    try:
+        return httpx.get(url, timeout=2, trust_env=False).status_code == 200
+    except httpx.HTTPError:
+        return False

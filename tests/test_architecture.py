@@ -1,0 +1,192 @@
+"""The house itself: who may import whom, and that what is written about the project is true."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import fields
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bentos.app import PARTS
+from bentos.settings import ROOT as SETTINGS_ROOT
+from bentos.settings import Settings as ApiSettings
+from bentos.up import addresses_of
+from tests import tree
+from webapp.config import Settings as WebSettings
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PACKAGES = ("clinical", "catalog_build", "bentos", "webapp", "evals")
+PYTHON_FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+HEAVY = ("torch", "sentence_transformers", "pandas", "great_expectations", "flask", "sqlalchemy", "fastapi", "bentoml")
+
+# The floors of clinical as the house was drawn, lowest first.
+FLOORS = (
+    {"errors"},
+    {"contract", "text"},
+    {"catalog", "encoder", "sse"},
+    {"search", "grounding", "llm"},
+    {"coding", "extraction", "generation"},
+)
+
+
+def _run(*command: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240, check=False)
+
+
+# --- who may import whom --------------------------------------------------------------------------------------------
+
+
+def test_the_import_rules_hold():
+    program = Path(sys.executable).with_name("lint-imports")
+    done = _run(str(program), "--no-cache")
+    assert done.returncode == 0, done.stdout[-4000:]
+
+
+def test_the_floors_of_clinical_are_those_of_the_house_and_every_file_has_one():
+    contract = next(c for c in PROJECT["tool"]["importlinter"]["contracts"] if c.get("containers") == ["clinical"])
+    assert contract["exhaustive"] is True
+    layers = [set(re.findall(r"\w+", layer)) for layer in reversed(contract["layers"])]
+    heights = {name: height for height, layer in enumerate(layers) for name in layer}
+    for lower, upper in pairwise(FLOORS):
+        assert max(heights[name] for name in lower) < min(heights[name] for name in upper), (lower, upper)
+    for path in (ROOT / "clinical").glob("*.py"):
+        assert path.stem == "__init__" or path.stem in heights, f"give clinical/{path.name} its floor in pyproject.toml"
+
+
+def test_the_ground_floor_and_the_served_api_load_nothing_heavy():
+    modules = [f"clinical.{path.stem}" for path in (ROOT / "clinical").glob("*.py") if path.stem != "__init__"]
+    heavy = _heavy_after(modules, HEAVY)
+    assert heavy == [], f"clinical imports {heavy} at import time"
+    heavy = _heavy_after(["bentos.app"], ("torch", "sentence_transformers", "pandas", "great_expectations"))
+    assert heavy == [], f"bentos imports {heavy} at import time: serving does not have them"
+
+
+def _heavy_after(modules: list[str], heavy: tuple[str, ...]) -> list[str]:
+    code = f"import sys, {', '.join(modules)}; print(*(name for name in {heavy!r} if name in sys.modules))"
+    done = _run(sys.executable, "-c", code)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.split()
+
+
+# --- sizes ----------------------------------------------------------------------------------------------------------
+
+
+def test_files_and_functions_stay_small():
+    long = [
+        f"{p.relative_to(ROOT)}: {n} lines" for p in PYTHON_FILES if (n := len(p.read_text("utf-8").splitlines())) > 350
+    ]
+    for path in PYTHON_FILES:
+        if "versions" in path.parts:  # a migration is one long list of columns
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno - node.lineno >= 40:
+                long.append(f"{path.relative_to(ROOT)}: {node.name} is longer than 40 lines")
+    assert long == []
+
+
+def _length(path: Path) -> int:
+    return len(path.read_text("utf-8").splitlines())
+
+
+def test_no_file_is_called_utils():
+    assert [str(p.relative_to(ROOT)) for p in PYTHON_FILES if p.stem in {"utils", "helpers", "misc", "common"}] == []
+
+
+# --- the README and the settings ------------------------------------------------------------------------------------
+
+
+def test_the_tree_of_the_readme_is_true():
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout: which files belong to the project is not known")
+    written = tree.read(tree.README.read_text("utf-8"))
+    there = tree.files()
+    assert [path for path in there if path not in written] == [], "python -m tests.tree adds them"
+    assert [path for path in written if path not in there] == [], "python -m tests.tree drops them"
+    assert [path for path, comment in written.items() if comment in ("", tree.MISSING)] == [], "give them a comment"
+
+
+def test_every_target_and_command_of_ci_is_in_the_readme():
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for target in re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE):
+        if target not in {"help", "clean"}:
+            assert f"make {target}" in readme, target
+    called = re.findall(r"make [a-z-]+", (ROOT / ".ci" / "run").read_text("utf-8"))
+    assert called
+    assert all(command in readme for command in called)
+
+
+def test_every_setting_is_in_the_example_with_its_default_and_a_comment():
+    written = _example()
+    expected = {f"BEFUND_{name.upper()}": default for name, default in {**_web_defaults(), **_api_defaults()}.items()}
+    assert set(written) == set(expected)
+    for name, default in expected.items():
+        assert written[name] == default, f"{name} has another default in .env.example"
+
+
+def _example() -> dict[str, str]:
+    lines = (ROOT / ".env.example").read_text("utf-8").splitlines()
+    found: dict[str, str] = {}
+    for before, line in zip(["", *lines], lines, strict=False):
+        if match := re.fullmatch(r"#(BEFUND_\w+)=(.*)", line):
+            assert before.startswith("# "), f"{match[1]} has no comment"
+            found[match[1]] = match[2]
+    return found
+
+
+def _api_defaults() -> dict[str, str]:
+    def plain(value: object) -> str:
+        return "" if value is None else str(value).replace(f"{SETTINGS_ROOT}/", "")
+
+    settings = ApiSettings(_env_file=None)
+    return {name: plain(getattr(settings, name)) for name in ApiSettings.model_fields}
+
+
+def _web_defaults() -> dict[str, str]:
+    return {field.name: str(field.default) for field in fields(WebSettings)}
+
+
+def test_every_server_of_the_procfile_has_an_address_that_make_up_checks():
+    names = re.findall(r"^(\w+):", (ROOT / "Procfile").read_text("utf-8"), re.MULTILINE)
+    assert "api" in names
+    assert set(names) <= set(addresses_of(ApiSettings(_env_file=None)))
+
+
+# --- what is installed ----------------------------------------------------------------------------------------------
+
+
+def _canonical(requirement: str) -> str:
+    return re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", requirement).group()).lower()
+
+
+def _pins() -> dict[str, str]:
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    return {_canonical(line): line.split("==")[1] for line in lines if "==" in line}
+
+
+def test_everything_that_is_asked_for_is_pinned():
+    extras = PROJECT["project"]["optional-dependencies"]
+    asked = [*PROJECT["project"]["dependencies"], *(r for name in extras if name != "all" for r in extras[name])]
+    assert [requirement for requirement in asked if _canonical(requirement) not in _pins()] == []
+    assert _pins()["torch"] == "2.13.0", "no local suffix: it would name one index's build"
+
+
+@pytest.mark.parametrize("file", ["bentofile.yaml", *(f"bentos/{part}.bentofile.yaml" for part in PARTS)])
+def test_the_bentos_install_what_serving_needs_at_the_versions_of_the_constraints(file):
+    packages = yaml.safe_load((ROOT / file).read_text("utf-8"))["python"]["packages"]
+    needed = [*PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"]["serve"]]
+    assert sorted(map(_canonical, packages)) == sorted(map(_canonical, needed))
+    for package in packages:
+        assert package.partition(";")[0].split("==")[1].strip() == _pins()[_canonical(package)]
+
+
+def test_serving_needs_no_torch_and_no_pandas():
+    serving = {_canonical(name) for name in PROJECT["project"]["optional-dependencies"]["serve"]}
+    assert not serving & {"torch", "sentence-transformers", "transformers", "pandas", "great-expectations"}

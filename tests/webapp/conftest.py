@@ -1,0 +1,178 @@
+"""The application on SQLite and on PostgreSQL, from the same migrations; `login` goes through the real session."""
+
+import re
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import create_engine, text
+from sqlalchemy.orm import Session
+from werkzeug.test import TestResponse
+
+from tests.webapp import postgres
+from webapp import create_app
+from webapp.cli import upgrade_schema
+from webapp.extensions import db as database
+from webapp.models import Base, Membership, Organization, Role, User, utcnow
+from webapp.sessions import SESSION_COOKIE, digest
+from webapp.sso.models import BrowserSession
+
+DATABASES = ("sqlite", "postgresql")
+SECRET = "only-for-tests-only-for-tests-only-for-tests"
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """URL of a migrated, empty PostgreSQL database, one for the whole run."""
+    if postgres.missing():
+        pytest.skip(postgres.missing())
+    with postgres.running_postgres() as server:
+        engine = create_engine(f"{server}/postgres".replace("://", "+psycopg://"), isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(text("CREATE DATABASE befund"))
+        engine.dispose()
+        url = f"{server}/befund"
+        _migrate(url)
+        yield url
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated, empty SQLite file to copy."""
+    path = tmp_path_factory.mktemp("sqlite") / "template.sqlite3"
+    _migrate(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(params=DATABASES)
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """URL of a migrated, empty database; tests that ask for it (or for `app`) run once per kind of database."""
+    if request.param == "postgresql":
+        url: str = request.getfixturevalue("postgres_url")
+        _empty(url)
+        return url
+    path = tmp_path / "webapp.sqlite3"
+    shutil.copy(request.getfixturevalue("sqlite_template"), path)
+    return f"sqlite:///{path}"
+
+
+@pytest.fixture
+def app_settings() -> dict[str, Any]:
+    """Settings on top of the defaults; a test module overrides this fixture to change them."""
+    return {}
+
+
+@pytest.fixture
+def app(database_url: str, tmp_path: Path, app_settings: dict[str, Any]) -> Iterator[Flask]:
+    """The application in development mode, with everything it writes under the test's own folder."""
+    app = make_app(database_url, tmp_path, **app_settings)
+    yield app
+    app.extensions["befund_engine"].dispose()
+
+
+class Outside:
+    """The application's database seen from outside: no application context stays open, which requests of the test
+    client would share (with it `flask.g`, hence the signed-in person of the request before)."""
+
+    def __init__(self, app: Flask) -> None:
+        self.app = app
+        self._session = Session(app.extensions["befund_engine"])
+
+    @property
+    def session(self) -> Session:
+        """For reading: every access sees what is committed now."""
+        self._session.rollback()
+        return self._session
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        """A writing transaction, as in the application."""
+        self._session.rollback()
+        with self.app.app_context(), database.write() as session:
+            yield session
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._session.close()
+
+
+@pytest.fixture
+def db(app: Flask) -> Iterator[Outside]:
+    """The database, for looking and for preparing."""
+    outside = Outside(app)
+    yield outside
+    outside.close()
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    """A browser without cookies."""
+    return app.test_client()
+
+
+def make_app(database_url: str, folder: Path, **settings: Any) -> Flask:
+    """An application of the tests; `settings` are fields of `webapp.config.Settings`."""
+    given = {"env": "development", "secret_key": SECRET, "database_url": database_url, "var": str(folder), **settings}
+    app = create_app(given)
+    app.config["TESTING"] = False  # errors become pages here as in production
+    return app
+
+
+def add_user(app: Flask, email: str = "erika@example.org", **values: Any) -> User:
+    """A stored person with a verified address."""
+    user = User(
+        **{"email": email, "email_key": email.lower(), "email_verified_at": utcnow(), "given_name": "Erika",
+           "family_name": "Mustermann", **values}
+    )  # fmt: skip
+    with app.app_context(), database.write() as session:
+        session.add(user)
+    return user
+
+
+def add_organization(app: Flask, name: str = "Praxis am Beispielplatz", **members: User) -> Organization:
+    """A stored organization; keyword `member=user` or `operator=user` adds people."""
+    organization = Organization(name=name)
+    with app.app_context(), database.write() as session:
+        session.add(organization)
+        session.flush()
+        for role, user in members.items():
+            session.add(Membership(user_id=user.id, organization_id=organization.id, role=Role(role)))
+    return organization
+
+
+def login(client: FlaskClient, user: User) -> None:
+    """Sign `user` in: a session row as the server writes it, and its cookie."""
+    value = uuid.uuid4().hex
+    data = f'{{"_user_id": "{user.id}", "_fresh": true}}'
+    with client.application.app_context(), database.write() as session:
+        session.add(BrowserSession(id_hash=digest(value), user_id=user.id, data=data))
+    client.set_cookie(SESSION_COOKIE, value)
+
+
+def submit(client: FlaskClient, page: str, to: str = "", **fields: Any) -> TestResponse:
+    """Open `page`, take its CSRF token, post `fields` to `to` (default: the page itself)."""
+    html = client.get(page).get_data(as_text=True)
+    token = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', html)
+    assert token, f"{page} has no form"
+    return client.post(to or page, data={"csrf_token": token[1], **fields})
+
+
+def _migrate(url: str) -> None:
+    app = make_app(url, Path(url.removeprefix("sqlite:///")).parent if url.startswith("sqlite") else Path("var"))
+    with app.app_context():
+        upgrade_schema()
+    app.extensions["befund_engine"].dispose()
+
+
+def _empty(url: str) -> None:
+    tables = ", ".join(table.name for table in Base.metadata.sorted_tables)
+    engine = create_engine(url.replace("://", "+psycopg://", 1))
+    with engine.begin() as connection:
+        connection.execute(text(f"TRUNCATE {tables} RESTART IDENTITY CASCADE"))
+    engine.dispose()

@@ -1,0 +1,169 @@
+"""An organization with a member, a token and documents; `Caller` is the HTTP side of an integrator."""
+
+import io
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.webapp.conftest import add_organization, add_user
+from webapp.extensions import db as database
+from webapp.fhir import dates, store, tokens
+from webapp.fhir.models import ImagingStudy, Patient, PatientIdentifier, Status
+from webapp.fhir.service import service
+
+TEXT = "text/plain"
+
+
+@dataclass(frozen=True)
+class Place:
+    """An organization, its FHIR path, and the token of one of its members."""
+
+    app: Flask
+    organization: uuid.UUID
+    user: uuid.UUID
+    token: str
+
+    @property
+    def path(self) -> str:
+        return f"/{self.organization}/fhir/r4"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
+
+
+class Caller:
+    """Calls below an organization's base with its token, or follows absolute links."""
+
+    def __init__(self, place: Place) -> None:
+        self.place, self.client = place, place.app.test_client()
+
+    def get(self, path: str, **more: Any) -> TestResponse:
+        return self.open("GET", path, **more)
+
+    def open(self, method: str, path: str, headers: dict[str, str] | None = None, **more: Any) -> TestResponse:
+        parts = urlsplit(path)
+        url = parts._replace(scheme="", netloc="").geturl() if parts.scheme else f"{self.place.path}/{path}"
+        return self.client.open(url, method=method, headers=self.place.headers | (headers or {}), **more)
+
+    def bundle(self, path: str, **more: Any) -> dict[str, Any]:
+        response = self.get(path, **more)
+        assert response.status_code == 200, response.get_data(as_text=True)
+        assert response.content_type == "application/fhir+json"
+        return response.get_json(force=True)
+
+    def pages(self, path: str) -> Iterator[dict[str, Any]]:
+        while path:
+            bundle = self.bundle(path)
+            yield bundle
+            path = link(bundle, "next")
+
+    def all(self, path: str) -> list[dict[str, Any]]:
+        return [resource for bundle in self.pages(path) for resource in resources_of(bundle)]
+
+    def ids(self, path: str) -> list[str]:
+        return [resource["id"] for resource in self.all(path)]
+
+
+@pytest.fixture
+def place(app: Flask) -> Place:
+    """An organization of its own with a member's token."""
+    return make_place(app)
+
+
+@pytest.fixture
+def caller(place: Place) -> Caller:
+    """That member's program."""
+    return Caller(place)
+
+
+@pytest.fixture
+def browser(app: Flask) -> FlaskClient:
+    """Somebody without a token."""
+    return app.test_client()
+
+
+def make_place(app: Flask, name: str = "Praxis am Beispielplatz", email: str = "erika@example.org") -> Place:
+    """A stored organization, a member of it, and the text of the member's token."""
+    user = add_user(app, email)
+    organization = add_organization(app, name, member=user)
+    with app.app_context(), database.write() as session:
+        _, text = tokens.create(session, user.id)
+    return Place(app, organization.id, user.id, text)
+
+
+def add_document(place: Place, body: bytes = b"Befund", at: str | None = None, **values: Any) -> uuid.UUID:
+    """Store a document; `at` is an ISO instant, the other values are fields of `NewDocument`."""
+    return add_documents(place, [{"body": body, "at": at, **values}])[0]
+
+
+def add_documents(place: Place, documents: list[dict[str, Any]]) -> list[uuid.UUID]:
+    """Store documents in one transaction."""
+    with place.app.app_context():
+        new = [_new(document) for document in documents]
+        with database.write() as session:
+            return [row.id for row in store.store_documents(session, place.organization, new)]
+
+
+def _new(values: dict[str, Any]) -> store.NewDocument:
+    values = dict(values)
+    body, at = values.pop("body", b"Befund"), values.pop("at", None)
+    stored_at = dates.to_micros(datetime.fromisoformat(at)) if isinstance(at, str) else at
+    given = {"title": "befund.txt", "content_type": TEXT} | values
+    return store.NewDocument(file=service().files.put(io.BytesIO(body)), stored_at=stored_at, **given)
+
+
+def add_patient(place: Place, *identifiers: tuple[str, str], **resource: Any) -> uuid.UUID:
+    """Store a patient with external identifiers (system, value)."""
+    with place.app.app_context(), database.write() as session:
+        patient = Patient(
+            organization_id=place.organization,
+            stored_at=store.stamp(session, place.organization),
+            resource=resource or {"name": [{"family": "Mustermann", "given": ["Max"]}]},
+            identifiers=[
+                PatientIdentifier(organization_id=place.organization, system=system, value=value)
+                for system, value in identifiers
+            ],
+        )
+        session.add(patient)
+        session.flush()
+        return patient.id
+
+
+def add_study(place: Place, patient: uuid.UUID) -> uuid.UUID:
+    """Store an imaging study of a patient."""
+    study = ImagingStudy(
+        id=uuid.uuid4(), organization_id=place.organization, patient_id=patient, resource={"status": "available"}
+    )
+    with place.app.app_context(), database.write() as session:
+        store.store_studies(session, [study])
+    return study.id
+
+
+def mark(place: Place, document: uuid.UUID, status: Status = Status.ENTERED_IN_ERROR) -> None:
+    """Mark a document, as the command does."""
+    with place.app.app_context(), database.write() as session:
+        store.mark(session, document, status)
+
+
+def link(bundle: dict[str, Any], relation: str) -> str:
+    """URL of a link, empty when there is none."""
+    return next((item["url"] for item in bundle["link"] if item["relation"] == relation), "")
+
+
+def resources_of(bundle: dict[str, Any]) -> list[dict[str, Any]]:
+    """The resources on a page."""
+    return [entry["resource"] for entry in bundle.get("entry", [])]
+
+
+def now() -> str:
+    """Now as an ISO instant."""
+    return datetime.now(UTC).isoformat()

@@ -1,0 +1,251 @@
+"""Who may read what: tokens, members, presigned URLs, the log; and that no request makes the server fail."""
+
+import re
+import statistics
+import time
+import uuid
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select, update
+
+from tests.webapp.conftest import add_organization
+from tests.webapp.fhir.conftest import Caller, add_document, add_patient, make_place, mark, resources_of
+from webapp.extensions import db as database
+from webapp.fhir import tokens
+from webapp.fhir.models import AccessLog, AccessToken, Status
+from webapp.models import Membership, User, utcnow
+
+RELAXED = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ROUTES = [
+    *("DocumentReference", "DocumentReference/{id}", "Binary/{id}", "Patient", "Patient/{id}"),
+    *("Patient/{id}/$everything", "Observation", ""),
+]
+HEADERS = [
+    None,
+    "",
+    "Bearer",
+    "Bearer x",
+    "Bearer bfa_00",
+    "Bearer bfa_{id}_",
+    "Bearer bfa_{id}_wrong",
+    "Basic {token}",
+]
+HOSTILE = [
+    *("\0", "|\0", "9" * 400, "-1", "A" * 38, "a|", "|", "0001", "9999-12-31T23:59:59.999999"),
+    *("0001-01-01T00:00:00+14:00", "gt9999", "https://x|y|z", "\ud7ff", "%", "application/pdf"),
+]
+NAMES = [
+    *("date", "patient", "status", "contenttype", "_count", "_offset", "_cursor", "_type", "start", "end"),
+    *("identifier", "_elements", "_summary", "_format"),
+]
+
+
+def url_of(caller, path="DocumentReference"):
+    return resources_of(caller.bundle(path))[0]["content"][0]["attachment"]["url"].removeprefix("http://localhost")
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("header", HEADERS)
+def test_without_a_valid_token_every_route_answers_401(place, browser, route, header):
+    path = f"{place.path}/{route.format(id=uuid.uuid4())}"
+    ident = place.token.split("_")[1]
+    headers = {} if header is None else {"Authorization": header.format(id=ident, token=place.token)}
+    response = browser.get(path, headers=headers)
+    assert response.status_code == 401
+    assert response.headers["WWW-Authenticate"].startswith("Bearer")
+    assert response.get_json(force=True)["issue"][0]["code"] == "login"
+    assert response.content_type == "application/fhir+json"
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("other", ["theirs", "unknown", "no-uuid"])
+def test_members_of_another_organization_get_403(place, app, route, other):
+    theirs = add_organization(app, "Andere Praxis")
+    path = {"theirs": str(theirs.id), "unknown": str(uuid.uuid4()), "no-uuid": "praxis"}[other]
+    response = app.test_client().get(f"/{path}/fhir/r4/{route.format(id=uuid.uuid4())}", headers=place.headers)
+    assert response.status_code == 403
+    assert response.get_json(force=True)["issue"][0]["code"] == "forbidden"
+
+
+@pytest.mark.parametrize("route", ["DocumentReference/{id}", "Binary/{id}", "Patient/{id}", "Patient/{id}/$everything"])
+@pytest.mark.parametrize("ident", [str(uuid.uuid4()), "x", "0" * 36, "%00", "..%2f..", "ä" * 300])
+def test_unknown_ids_get_404(caller, route, ident):
+    response = caller.get(route.format(id=ident))
+    assert response.status_code == 404
+    assert response.get_json(force=True)["resourceType"] == "OperationOutcome"
+
+
+def test_the_scheme_is_read_in_any_case(place, browser):
+    for scheme in ("bearer", "BEARER", "Bearer"):
+        headers = {"Authorization": f"{scheme} {place.token}"}
+        assert browser.get(f"{place.path}/DocumentReference", headers=headers).status_code == 200
+
+
+def test_what_ends_a_token_ends_it_at_once(place, app):
+    def status():
+        return Caller(place).get("DocumentReference").status_code
+
+    def change(statement):
+        with app.app_context(), database.write() as session:
+            session.execute(statement)
+
+    assert status() == 200
+    change(update(User).values(active=False))
+    assert status() == 401
+    change(update(User).values(active=True))
+    change(update(AccessToken).values(expires_at=int((utcnow() - timedelta(seconds=1)).timestamp() * 1e6)))
+    assert status() == 401
+    change(update(AccessToken).values(expires_at=2**52))
+    assert status() == 200
+    with app.app_context(), database.write() as session:
+        session.delete(session.scalars(select(Membership)).one())
+    assert status() == 403
+    with app.app_context(), database.write() as session:
+        assert tokens.revoke(session, place.user, place.token.split("_")[1])
+    assert status() == 401
+
+
+def test_only_a_hash_of_the_secret_is_stored(place, app):
+    with app.app_context():
+        row = database.session.scalars(select(AccessToken)).one()
+        stored = " ".join(str(value) for value in vars(row).values())
+    assert place.token.split("_", 2)[2] not in stored
+
+
+def test_a_presigned_url_hands_out_the_file_and_only_the_file(place, caller, browser):
+    document = add_document(place, b"Inhalt", title="Bericht.txt")
+    url = url_of(caller)
+    response = browser.get(url)
+    assert response.status_code == 200
+    assert response.data == b"Inhalt"
+    assert response.headers["Content-Type"] == "text/plain"
+    # Every single character altered, and every other document or organization, is refused.
+    path, _, query = url.partition("?")
+    for at in range(len(query)):
+        altered = query[:at] + ("A" if query[at] != "A" else "B") + query[at + 1 :]
+        assert browser.get(f"{path}?{altered}").status_code in (403, 404), altered
+    second = str(add_document(place))
+    assert browser.get(url.replace(str(document), second)).status_code == 403
+    assert browser.get(url.replace(str(place.organization), str(uuid.uuid4()))).status_code == 403
+    assert browser.get(url.replace(str(document), str(document).upper())).status_code == 403
+    mark(place, document)
+    assert browser.get(url).status_code == 404
+    mark(place, document, Status.CURRENT)
+    assert browser.get(url).status_code == 200
+
+
+def test_a_presigned_url_lasts_one_hour(place, caller, browser):
+    add_document(place)
+    expires = int(re.search(r"expires=(\d+)", url_of(caller))[1])
+    assert 3595 <= expires - time.time() <= 3600
+
+
+@pytest.mark.parametrize("header", ["Range", "none"])
+def test_documents_marked_in_error_are_listed_but_not_handed_out(place, caller, header):
+    document = add_document(place)
+    mark(place, document)
+    assert caller.bundle("DocumentReference")["entry"][0]["resource"]["status"] == "entered-in-error"
+    response = caller.get(f"Binary/{document}", headers={header: "bytes=0-1"})
+    assert response.status_code == 404
+
+
+def test_every_reading_of_a_document_is_logged(place, caller, browser, app):
+    document = add_document(place)
+    caller.get(f"DocumentReference/{document}")
+    caller.get(f"Binary/{document}")
+    browser.get(url_of(caller), environ_overrides={"REMOTE_ADDR": "203.0.113.77"})
+    caller.get(f"Binary/{uuid.uuid4()}")
+    with app.app_context():
+        rows = database.session.scalars(select(AccessLog).order_by(AccessLog.id)).all()
+    assert [row.how for row in rows] == ["metadata", "binary", "presigned"]
+    assert {row.document_id for row in rows} == {document}
+    assert {row.user_id for row in rows} == {place.user}
+    assert {row.token_id for row in rows} == {place.token.split("_")[1]}
+    assert rows[-1].address == "203.0.113.0/24"
+
+
+def test_timing_does_not_tell_whether_others_have_a_document(place, app):
+    other = make_place(app, "Andere Praxis", "max@example.org")
+    theirs = add_document(other)
+    client = app.test_client()
+
+    def took(path):
+        begin = time.perf_counter()
+        assert client.get(path, headers=place.headers).status_code in (403, 404)
+        return time.perf_counter() - begin
+
+    paths = {
+        "their document in my organization": f"{place.path}/Binary/{theirs}",
+        "no document in my organization": f"{place.path}/Binary/{uuid.uuid4()}",
+    }
+    times = {name: [] for name in paths}
+    for _ in range(150):
+        for name, path in paths.items():
+            times[name].append(took(path))
+    mine, nobodys = (statistics.median(values) for values in times.values())
+    assert 0.7 < mine / nobodys < 1.4
+
+
+class TestNothingMakesItFail:
+    """No query string, path, id, token or header gives a 5xx."""
+
+    @RELAXED
+    @given(query=st.one_of(st.text(max_size=60), st.binary(max_size=60).map(lambda raw: raw.decode("latin-1"))))
+    def test_query_strings(self, caller, query):
+        for route in ("DocumentReference", "Patient", f"Patient/{uuid.uuid4()}/$everything"):
+            environ = {"QUERY_STRING": query.encode("utf-8", "replace").decode("latin-1")}
+            assert caller.get(route, environ_overrides=environ).status_code in (200, 404)
+
+    @RELAXED
+    @given(st.lists(st.tuples(st.sampled_from(NAMES), st.text(max_size=20) | st.sampled_from(HOSTILE)), max_size=6))
+    def test_parameters_with_hostile_values(self, place, caller, pairs):
+        patient = add_patient_once(place)
+        for route in ("DocumentReference", "Patient", f"Patient/{patient}/$everything"):
+            response = caller.get(route, query_string=pairs)
+            assert response.status_code == 200, response.get_data(as_text=True)
+            assert response.get_json(force=True)["total"] >= 0
+            posted = caller.open("POST", "DocumentReference/_search", data=dict(pairs))
+            assert posted.status_code == 200
+
+    @RELAXED
+    @given(st.text(max_size=60), st.sampled_from(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]))
+    def test_paths(self, caller, path, method):
+        status = caller.open(method, path.replace("?", "").replace("#", "")).status_code
+        assert status < 500
+
+    @RELAXED
+    @given(
+        st.sampled_from(["Authorization", "Range", "If-None-Match", "If-Range", "Prefer", "Accept-Encoding", "Accept"]),
+        st.text(st.characters(max_codepoint=255, exclude_characters="\r\n\0"), max_size=60),
+    )
+    def test_headers(self, place, caller, name, value):
+        document = add_document_once(place)
+        for route in (f"Binary/{document}", f"DocumentReference/{document}", "DocumentReference", "metadata"):
+            assert caller.get(route, headers={name: value}).status_code < 500
+
+    @RELAXED
+    @given(st.text(st.characters(max_codepoint=255, exclude_characters="\r\n\0"), max_size=80))
+    def test_tokens(self, place, browser, value):
+        ident = place.token.split("_")[1]
+        for token in (value, f"Bearer {value}", f"Bearer bfa_{value}", f"Bearer bfa_{ident}_{value}"):
+            response = browser.get(f"{place.path}/DocumentReference", headers={"Authorization": token})
+            assert response.status_code == 401
+
+
+_MADE: dict[uuid.UUID, uuid.UUID] = {}
+
+
+def add_patient_once(place):
+    if place.organization not in _MADE:
+        _MADE[place.organization] = add_patient(place, ("urn:a", "1"))
+        add_document(place, patient_id=_MADE[place.organization])
+    return _MADE[place.organization]
+
+
+def add_document_once(place):
+    if place.organization not in _MADE:
+        _MADE[place.organization] = add_document(place)
+    return _MADE[place.organization]

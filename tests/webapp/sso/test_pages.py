@@ -1,0 +1,318 @@
+"""Account and operator pages, the command line, languages, the log filters."""
+
+import logging
+import re
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from clinical.errors import SettingError
+from tests.webapp.conftest import Outside, add_organization, add_user, login, make_app, submit
+from tests.webapp.sso.conftest import LOGIN, AddProvider, LogWatch, person, sign_in
+from tests.webapp.sso.stub_vendor import StubVendor, secret_of
+from webapp.models import Membership, User
+from webapp.sessions import SESSION_COOKIE
+from webapp.sso.models import BrowserSession, Identity, Provider
+
+FORM = {
+    "id": "acme",
+    "name": "Klinik Acme",
+    "authorization_url": "https://sso.acme.example/authorize",
+    "token_url": "https://sso.acme.example/token",
+    "userinfo_url": "https://sso.acme.example/userinfo",
+    "client_id": "befund",
+    "client_secret": "streng-geheimes-Secret",
+    "scopes": "openid email profile",
+    "token_auth_method": "post",
+    "pkce": "y",
+    "trust_email": "y",
+}
+
+
+@pytest.fixture
+def operator(app: Flask, client: FlaskClient) -> FlaskClient:
+    user = add_user(app, "betrieb@example.org", given_name="Ottilie", family_name="Operator")
+    add_organization(app, operator=user)
+    login(client, user)
+    return client
+
+
+def test_the_login_page_lists_active_vendors_only(app: Flask, client: FlaskClient, add_provider: AddProvider) -> None:
+    add_provider("acme")
+    add_provider("globex")
+    app.test_cli_runner().invoke(args=["providers", "deactivate", "globex"])
+    page = client.get("/accounts/login/?next=/accounts/").get_data(as_text=True)
+    assert "/accounts/vendor_oauth2/login/?provider_id=acme&amp;next=/accounts/" in page
+    assert "globex" not in page
+
+
+@pytest.mark.parametrize(
+    ("languages", "word"),
+    [
+        ("de-CH,de;q=0.9", "Anmelden"),
+        ("en-US,en", "Sign in"),
+        ("fr", "Anmelden"),
+        ("fr,en;q=0.5", "Sign in"),
+        ("", "Anmelden"),
+    ],
+)
+def test_pages_speak_the_language_of_the_browser(client: FlaskClient, languages: str, word: str) -> None:
+    page = client.get("/accounts/login/", headers={"Accept-Language": languages}).get_data(as_text=True)
+    assert f"<h1>{word}</h1>" in page
+    assert f'<html lang="{"en" if word == "Sign in" else "de"}">' in page
+
+
+def test_a_linked_vendor_can_be_removed_while_another_remains(
+    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
+) -> None:
+    for provider_id in ("acme", "globex"):
+        add_provider(provider_id)
+        sign_in(client, vendor, person(1, sub=provider_id), provider_id)
+    first, second = db.session.scalars(select(Identity.id).order_by(Identity.provider_id)).all()
+    assert submit(client, "/accounts/", f"/accounts/identities/{first}/unlink/").status_code == 302
+    submit(client, "/accounts/", f"/accounts/identities/{second}/unlink/")
+    assert db.session.scalars(select(Identity.id)).all() == [second]
+
+
+def test_nobody_removes_anothers_vendor(
+    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
+) -> None:
+    for provider_id in ("acme", "globex"):
+        add_provider(provider_id)
+        sign_in(app.test_client(), vendor, person(1, sub=provider_id), provider_id)
+    login(client, add_user(app, "other@example.org"))
+    target = db.session.scalars(select(Identity.id)).first()
+    submit(client, "/accounts/", f"/accounts/identities/{target}/unlink/")
+    assert len(db.session.scalars(select(Identity)).all()) == 2
+
+
+def test_sessions_are_listed_and_ended(app: Flask, client: FlaskClient, db: Outside) -> None:
+    user = add_user(app)
+    phone = app.test_client()
+    for browser in (client, phone):
+        login(browser, user)
+    page = client.get("/accounts/").get_data(as_text=True)
+    assert page.count("diese Sitzung") == 1
+    other = re.search(r"/accounts/sessions/([0-9a-f-]{36})/end/", page)
+    assert other
+    submit(client, "/accounts/", f"/accounts/sessions/{other[1]}/end/")
+    assert phone.get("/accounts/").status_code == 302
+    login(phone, user)
+    submit(client, "/accounts/", "/accounts/sessions/end/")
+    assert client.get("/accounts/").status_code == phone.get("/accounts/").status_code == 302
+    assert db.session.scalars(select(BrowserSession).where(BrowserSession.user_id.is_not(None))).all() == []
+
+
+def test_an_idle_session_ends(app: Flask, client: FlaskClient, db: Outside) -> None:
+    from datetime import timedelta
+
+    login(client, add_user(app))
+    with db.write() as session:
+        session.scalars(select(BrowserSession)).one().seen_at -= timedelta(hours=13)
+    assert client.get("/accounts/").status_code == 302
+
+
+def test_a_made_up_session_id_is_not_adopted(
+    client: FlaskClient, add_provider: AddProvider, vendor: StubVendor
+) -> None:
+    """Session fixation: an id the server did not make never becomes one."""
+    add_provider()
+    client.set_cookie(SESSION_COOKIE, "chosen-by-an-attacker")
+    sign_in(client, vendor, person())
+    cookie = client.get_cookie(SESSION_COOKIE)
+    assert cookie is not None
+    assert cookie.value != "chosen-by-an-attacker"
+
+
+def test_operator_pages_are_for_operators(app: Flask, client: FlaskClient) -> None:
+    assert client.get("/operator/providers/").status_code == 302
+    login(client, add_user(app))
+    for path in ("/operator/providers/", "/operator/providers/add/", "/operator/providers/acme/", "/operator/audit/"):
+        assert client.get(path).status_code == 403
+
+
+def test_an_operator_adds_and_changes_a_vendor_and_never_sees_the_secret(
+    operator: FlaskClient, db: Outside, vendor: StubVendor
+) -> None:
+    vendor.seen.add(FORM["client_secret"])
+    assert submit(operator, "/operator/providers/add/", **FORM).status_code == 302
+    stored = db.session.scalars(select(Provider)).one()
+    assert (stored.name, stored.pkce, stored.trust_email) == ("Klinik Acme", True, True)
+    sealed = stored.client_secret_encrypted
+    page = operator.get("/operator/providers/acme/").get_data(as_text=True)
+    assert FORM["client_secret"] not in page
+    assert "http://localhost/accounts/vendor_oauth2/login/callback/" in page
+    changed = {**FORM, "name": "Klinik Neu", "client_secret": ""}
+    del changed["pkce"]
+    assert submit(operator, "/operator/providers/acme/", **changed).status_code == 302
+    again = db.session.scalars(select(Provider)).one()
+    assert (again.name, again.pkce, again.client_secret_encrypted) == ("Klinik Neu", False, sealed)
+    trail = operator.get("/operator/audit/").get_data(as_text=True)
+    assert "provider_changed" in trail
+    assert "betrieb@example.org" in trail
+    assert FORM["client_secret"] not in trail
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("id", "mit leer"), ("id", ""), ("id", "x" * 65), ("name", " "), ("client_secret", ""), ("scopes", "a  b"),
+        ("token_url", "http://sso.acme.example/token"), ("token_url", "ftp://x/"), ("userinfo_url", "https://"),
+        ("authorization_url", "javascript:alert(1)"), ("authorization_url", "https://u:p@x.example/"),
+        ("authorization_url", "https://x.example/#f"), ("token_url", "https://[::1"), ("client_id", "x" * 501),
+    ],
+)  # fmt: skip
+def test_a_faulty_vendor_is_refused_beside_its_field(
+    operator: FlaskClient, db: Outside, field: str, value: str
+) -> None:
+    answer = submit(operator, "/operator/providers/add/", **{**FORM, field: value})
+    assert answer.status_code == 422
+    assert f'id="{field}-error"' in answer.get_data(as_text=True)
+    assert FORM["client_secret"] not in answer.get_data(as_text=True)
+    assert db.session.scalars(select(Provider)).all() == []
+
+
+@pytest.mark.parametrize("path", ["nobody", "a%00b", "%2e%2e", "x" * 300, "%F0%9F%92%A9"])
+def test_a_vendor_that_is_not_there_is_not_found(operator: FlaskClient, path: str) -> None:
+    assert operator.get(f"/operator/providers/{path}/").status_code == 404
+    assert submit(operator, "/operator/providers/", f"/operator/providers/{path}/active/").status_code == 404
+
+
+def test_an_id_is_given_once(operator: FlaskClient, db: Outside) -> None:
+    submit(operator, "/operator/providers/add/", **FORM)
+    assert submit(operator, "/operator/providers/add/", **{**FORM, "name": "Anders"}).status_code == 422
+    assert db.session.scalars(select(Provider.name)).one() == "Klinik Acme"
+
+
+def test_an_operator_switches_a_vendor_off(operator: FlaskClient, add_provider: AddProvider) -> None:
+    add_provider()
+    submit(operator, "/operator/providers/", "/operator/providers/acme/active/", active="0")
+    assert operator.get(LOGIN, query_string={"provider_id": "acme"}).status_code == 404
+
+
+def test_commands_add_show_switch_and_test_a_vendor(app: Flask, client: FlaskClient, vendor: StubVendor) -> None:
+    run = app.test_cli_runner().invoke
+    secret = secret_of("befund")
+    vendor.seen.add(secret)
+    base = f"{vendor.url}/good"
+    added = run(
+        args=["providers", "add", "acme", "--name", "Acme", "--authorization-url", f"{base}/authorize", "--token-url",
+              f"{base}/token", "--userinfo-url", f"{base}/userinfo", "--client-id", "befund", "--client-secret", secret]
+    )  # fmt: skip
+    assert added.exit_code == 0, added.output
+    assert "http://127.0.0.1:5000/accounts/vendor_oauth2/login/callback/" in added.output
+    assert "acme\tactive\tpost\tAcme" in run(args=["providers", "list"]).output
+    shown = run(args=["providers", "show", "acme"]).output
+    assert secret not in shown + added.output
+    assert "login_url: http://127.0.0.1:5000/accounts/vendor_oauth2/login/?provider_id=acme" in shown
+    tested = run(args=["providers", "test", "acme"])
+    assert tested.exit_code == 0, tested.output
+    assert tested.output.count("ok   ") == 3
+    assert run(args=["providers", "deactivate", "acme"]).exit_code == 0
+    assert run(args=["providers", "activate", "nobody"]).exit_code == 1
+    plain = run(
+        args=["providers", "add", "x", "--name", "X", "--authorization-url", "http://x.example/", "--token-url", "x",
+              "--userinfo-url", "x", "--client-id", "x", "--client-secret", "x"]
+    )  # fmt: skip
+    assert plain.exit_code == 1
+    assert "authorization_url: must be https" in plain.output
+
+
+def test_providers_test_says_what_is_wrong(app: Flask, add_provider: AddProvider, vendor: StubVendor) -> None:
+    run = app.test_cli_runner().invoke
+    add_provider("wrong-secret", client_secret="not this one")
+    add_provider(
+        "wrong-urls", userinfo_url=f"{vendor.url}/x", token_url=f"{vendor.url}/y", authorization_url=f"{vendor.url}/z"
+    )
+    result = run(args=["providers", "test", "wrong-secret"])
+    assert result.exit_code == 1
+    assert "FAIL token: refuses the client" in result.output
+    result = run(args=["providers", "test", "wrong-urls"])
+    assert result.output.count("FAIL") == 3
+
+
+def test_commands_for_people_and_organizations(app: Flask, db: Outside) -> None:
+    run = app.test_cli_runner().invoke
+    assert run(args=["users", "add", "Erika@Example.org"]).exit_code == 0
+    assert run(args=["users", "add", "erika@example.org"]).exit_code == 1
+    assert run(args=["users", "add", "keine adresse"]).exit_code == 1
+    org = "7f0b5a44-3a0e-4b52-8a51-5f1a5a8f0001"
+    assert run(args=["orgs", "add", "Praxis", "--id", org]).exit_code == 0
+    assert run(args=["orgs", "add", "Praxis"]).exit_code == 1
+    assert run(args=["orgs", "members", "add", org, "erika@example.org", "--role", "operator"]).exit_code == 0
+    assert "operator\tErika@example.org" in run(args=["orgs", "members", "list", org]).output
+    assert f"{org}\tPraxis" in run(args=["orgs", "list"]).output
+    assert len(db.session.scalars(select(Membership)).all()) == 1
+    assert run(args=["users", "deactivate", "erika@example.org"]).exit_code == 0
+    assert "inactive" in run(args=["users", "list"]).output
+    assert db.session.scalars(select(User.email_verified_at)).one() is None
+
+
+def test_a_missing_key_is_said_in_words(
+    app: Flask, client: FlaskClient, tmp_path: Path, add_provider: AddProvider, vendor: StubVendor
+) -> None:
+    """A secret sealed under another key: the sign-in fails with a page, the log says what to do, nothing leaks."""
+    add_provider()
+    url = app.config["BEFUND"].database_url
+    other = make_app(url, tmp_path, secret_key="another-key-another-key-another-key")
+    response = sign_in(other.test_client(), vendor, person())
+    assert response.status_code == 500
+    assert "Da ist etwas schiefgegangen" in response.get_data(as_text=True)
+    other.extensions["befund_engine"].dispose()
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({"env": "production", "secret_key": ""}, "BEFUND_SECRET_KEY"),
+        ({"env": "production", "secret_key": "short"}, "BEFUND_SECRET_KEY"),
+        ({"env": "staging"}, "BEFUND_ENV"),
+        ({"env": "production", "secret_key": "x" * 40, "public_url": "http://befund.example"}, "BEFUND_PUBLIC_URL"),
+        ({"env": "development", "public_url": "befund.example"}, "BEFUND_PUBLIC_URL"),
+        ({"env": "development", "mail_url": "mail.example:25"}, "BEFUND_MAIL_URL"),
+    ],
+)
+def test_unsafe_settings_are_refused_by_name(tmp_path: Path, given: dict[str, str], word: str) -> None:
+    from webapp.config import load_settings
+
+    with pytest.raises(SettingError, match=word):
+        load_settings({"var": str(tmp_path), **given}, environ={})
+
+
+def test_the_log_watch_sees_what_it_should(log_watch: LogWatch, vendor: StubVendor) -> None:
+    logging.getLogger("webapp.anything").debug("hello")
+    assert any("hello" in line for line in log_watch.lines)
+
+
+def test_request_lines_are_logged_without_their_query(log_watch: LogWatch) -> None:
+    logging.getLogger("werkzeug").info('%s - "%s" %s', "::1", "GET /accounts/x/?code=abc123&state=y HTTP/1.1", 302)
+    assert any("GET /accounts/x/ HTTP/1.1" in line for line in log_watch.lines)
+    assert not any("abc123" in line for line in log_watch.lines)
+
+
+def test_an_unexpected_error_is_logged_without_what_was_sent(
+    app: Flask, client: FlaskClient, log_watch: LogWatch
+) -> None:
+    @app.get("/boom/<secret>")
+    def boom(secret: str) -> str:
+        raise ValueError(f"cannot read {secret}")
+
+    response = client.get("/boom/geheimer-inhalt")
+    assert response.status_code == 500
+    assert "geheimer-inhalt" not in response.get_data(as_text=True)
+    logged = "\n".join(log_watch.lines)
+    assert "unexpected ValueError on endpoint boom" in logged
+    assert "geheimer-inhalt" not in logged
+
+
+def test_a_plain_http_vendor_of_development_is_no_vendor_in_production(
+    app: Flask, tmp_path: Path, add_provider: AddProvider
+) -> None:
+    add_provider()
+    production = make_app(app.config["BEFUND"].database_url, tmp_path, env="production")
+    client = production.test_client()
+    assert client.get(LOGIN, query_string={"provider_id": "acme"}).status_code == 404
+    production.extensions["befund_engine"].dispose()
