@@ -52,7 +52,7 @@ check: $(VENV)/.all
 #: make catalog SOURCE=dir  the full catalog from BfArM's files, into var/catalog
 catalog: $(VENV)/.quality
 	@test -n "$(SOURCE)" || { echo "usage: make catalog SOURCE=dir-with-the-BfArM-files"; exit 2; }
-	$(BIN)/python -m catalog_build build "$(SOURCE)" --out var/catalog
+	$(BIN)/python -m catalog_build build "$(SOURCE)" --out var/catalog $(if $(PREVIOUS),--previous "$(PREVIOUS)")
 	@rm -f var/.starter
 
 #: make clean               remove the environment; var/ stays

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import shutil
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,8 @@ FEWEST_QUERIES: Final = 20
 """Held-out synonyms below which nothing can be learnt about ranking."""
 CALIBRATION: Final = 2
 """Folds that encoder and index do not see while the ranking model is trained: about 8,500 queries."""
+ABANDONED_SECONDS: Final = 24 * 3_600
+"""Age at which an unfinished folder beside the artifact is nobody's: a build with training takes minutes."""
 
 
 @dataclass(frozen=True)
@@ -181,11 +184,15 @@ def _fit(
 
 
 def _restored(out: Path) -> Path:
-    """The place of the artifact; what a build killed between its two renames left aside is put back first."""
+    """The place of the artifact. What a build killed between its two renames left aside is put back first; the
+    unfinished folder of one that was killed before is removed once no build can still be at work in it."""
     out.parent.mkdir(parents=True, exist_ok=True)
     old = out.with_name(f".{out.name}-old")
     if old.exists() and not out.exists():
         old.rename(out)
+    for left in out.parent.glob(f".{out.name}-*"):
+        if left != old and left.stat().st_mtime < time.time() - ABANDONED_SECONDS:
+            shutil.rmtree(left, ignore_errors=True)
     return out
 
 
