@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from catalog_build.options import BuildOptions
 from catalog_build.own import own_texts, references, replacements
 from catalog_build.pairs import with_pairs
 from catalog_build.synonyms import FOLDS, all_texts, fold_of
-from catalog_build.thresholds import choose, load_thresholds, save_thresholds
+from catalog_build.thresholds import Calibration, choose, load_thresholds, save_thresholds
 from clinical.encoder import Encoder, StaticEncoder, TransformerEncoder
 from clinical.errors import SettingError
 from clinical.expansion import Expansion
@@ -27,7 +27,7 @@ from clinical.search import SearchIndex, traits_of
 from clinical.wordings import Wordings
 
 WEIGHTS: Final = Path(__file__).parent / "weights"
-"""The shipped weights: encoder.safetensors, ranker.safetensors, thresholds.json (made by `train`)."""
+"""The shipped weights, made by `train`: encoder and ranker (safetensors), thresholds.json, calibration.tsv."""
 FEWEST_QUERIES: Final = 20
 """Held-out synonyms below which nothing can be learnt about ranking."""
 CALIBRATION: Final = 2
@@ -38,12 +38,14 @@ ABANDONED_SECONDS: Final = 24 * 3_600
 
 @dataclass(frozen=True)
 class Weights:
-    """What training gives and a build takes: `outcome` is how the thresholds did on queries nobody had seen."""
+    """What training gives and a build takes: `outcome` is how the thresholds did on queries nobody had seen, which
+    `calibration` lists."""
 
     encoder: Encoder
     ranker: Ranker
     thresholds: Thresholds
     outcome: dict[str, Any]
+    calibration: Calibration | None = None
 
     def save(self, folder: Path) -> None:
         """Write the three files of the shipped weights; only a static encoder can be shipped."""
@@ -52,6 +54,8 @@ class Weights:
         self.encoder.save(folder / "encoder.safetensors")
         self.ranker.save(folder / "ranker.safetensors")
         save_thresholds(self.thresholds, self.outcome, folder / "thresholds.json")
+        if self.calibration is not None:
+            self.calibration.save(folder / "calibration.tsv")
         for path in folder.iterdir():
             path.chmod(0o644)
 
@@ -136,8 +140,7 @@ def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None)
         return train_encoder(Lesson([text.text for text in kept], [text.code for text in kept], known))
 
     first = encoder_of({*unseen, holdout})
-    ranker, thresholds, outcome = _fit(source, texts, first, holdout)
-    return Weights(encoder_of({holdout}), ranker, thresholds, outcome)
+    return replace(_fit(source, texts, first, holdout), encoder=encoder_of({holdout}))
 
 
 def calibration_folds(holdout: int | None) -> tuple[int, ...]:
@@ -151,13 +154,11 @@ def _weights(source: Source, texts: Sequence[Synonym], options: BuildOptions) ->
     if options.encoder is None:
         return Weights.load()
     encoder = TransformerEncoder(options.encoder)  # has seen none of the texts: only the ranking model is fitted
-    ranker, thresholds, outcome = _fit(source, texts, encoder, options.holdout)
-    return Weights(encoder, ranker, thresholds, outcome)
+    return _fit(source, texts, encoder, options.holdout)
 
 
-def _fit(
-    source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: int | None
-) -> tuple[Ranker, Thresholds, dict[str, Any]]:
+def _fit(source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: int | None) -> Weights:
+    """A ranking model and thresholds for this encoder, from the calibration folds."""
     from catalog_build.augmentation import Augmenter
     from catalog_build.fusion import Gatherer, calibration_queries, fit_ranker
 
@@ -180,7 +181,8 @@ def _fit(
     gatherer = Gatherer(encoder, wordings, traits_of(source.catalog, wordings))
     fitted = fit_ranker(gatherer.examples(calibration_queries(held_out, indexed, augmenter, seed=0)))
     thresholds, outcome = choose(fitted.probability, fitted.right)
-    return fitted.ranker, thresholds, outcome
+    calibration = Calibration(fitted.probability, fitted.right)
+    return Weights(encoder, fitted.ranker, thresholds, outcome, calibration)
 
 
 def _restored(out: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,31 @@ FEWEST: Final = 50
 """Queries behind a threshold; with fewer its precision is chance."""
 NEVER: Final = 1.01
 """A threshold that no probability reaches: nothing keeps the precision."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Of each query (q,) that neither encoder nor ranking model has seen: its best code's probability (float32), and
+    whether that code is right. No texts, so that it can be stored and shown."""
+
+    probability: Vectors
+    right: NDArray[np.bool_]
+
+    def save(self, path: Path) -> None:
+        """TSV, one line a probability: how many queries have it and how many of these are right. Nothing is rounded:
+        a threshold lies on a probability."""
+        values, place = np.unique(self.probability.astype(np.float32), return_inverse=True)
+        queries, right = np.bincount(place), np.bincount(place, weights=self.right).astype(int)
+        rows = zip(values, queries, right, strict=True)
+        path.write_text("probability\tqueries\tright\n" + "".join(f"{p!s}\t{n}\t{k}\n" for p, n, k in rows))
+
+    @classmethod
+    def load(cls, path: Path) -> Calibration:
+        """Read what `save` wrote, in the order of the probabilities."""
+        values, queries, right = np.loadtxt(path, delimiter="\t", skiprows=1, unpack=True, ndmin=2)
+        hits = [count for n, k in zip(queries, right, strict=True) for count in (n - k, k)]
+        pattern = np.tile([False, True], len(values))
+        return cls(np.repeat(values.astype(np.float32), queries.astype(int)), np.repeat(pattern, np.array(hits, int)))
 
 
 def choose(probability: Vectors, right: NDArray[np.bool_]) -> tuple[Thresholds, dict[str, Any]]:

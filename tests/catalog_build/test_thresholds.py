@@ -1,5 +1,6 @@
 """Thresholds keep what they promise on the queries they were cut on."""
 
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalog_build.thresholds import FEWEST, HIGH_PRECISION, MEDIUM_PRECISION, choose, load_thresholds, save_thresholds
+from catalog_build.thresholds import (
+    FEWEST,
+    HIGH_PRECISION,
+    MEDIUM_PRECISION,
+    Calibration,
+    choose,
+    load_thresholds,
+    save_thresholds,
+)
 
 
 def queries(seed: int, size: int, plateaus: int, skill: float) -> tuple[np.ndarray, np.ndarray]:
@@ -52,3 +61,15 @@ def test_saved_and_loaded_they_are_the_same(tmp_path: Path) -> None:
     thresholds, outcome = choose(*queries(2, 2_000, 150, 1.0))
     save_thresholds(thresholds, outcome, tmp_path / "thresholds.json")
     assert load_thresholds(tmp_path / "thresholds.json") == (thresholds, outcome)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 2_000), st.integers(1, 400))
+def test_a_stored_calibration_gives_the_very_same_thresholds(seed: int, size: int, plateaus: int) -> None:
+    probability, right = queries(seed, size, plateaus, 0.97)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "calibration.tsv"
+        Calibration(probability, right).save(path)
+        read = Calibration.load(path)
+    assert sorted(zip(read.probability, read.right, strict=True)) == sorted(zip(probability, right, strict=True))
+    assert choose(read.probability, read.right) == choose(probability, right)
