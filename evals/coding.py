@@ -1,10 +1,7 @@
 """python -m evals coding --catalog DIR --queries FILE: how often the right code is found.
 
-top_1, top_10: the first code, or one of the first ten, is right. top_1_category: the first code is in the right
-three-character category. mrr: mean of 1 / rank among ten. recall_10: share of a text's codes among the first ten.
-f1, f1_category: mean over texts of the F1 of the codes shown, whole and cut to three characters.
-confidence: over the queries whose first code is `high` (`medium`), how often it is right (precision) and for how many
-of all queries that is (coverage); `all`: the same over every code of that confidence, not only the first.
+What is measured: the modules of `evals.measures`, one each. not_verbatim: over the queries whose words do not stand in
+the index as they are.
 by_overlap: by the best Jaccard overlap of the query's words with any wording of a right code. Each measure is
 [value, low, high] with a 95 % interval. A query that cannot be searched counts as failed, never as wrong.
 """
@@ -17,40 +14,26 @@ import random
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from tqdm import tqdm
 
+from clinical.catalog import Catalog
 from clinical.errors import BefundError
 from clinical.search import SearchIndex
-from clinical.text import words
 from evals import variants
 from evals.datasets import Example, read_examples
-from evals.metrics import mean, share
-from evals.targets import Coded, SearchTarget, Target, target_of
+from evals.measures import measures
+from evals.outcomes import Nearness, Outcome
+from evals.targets import SearchTarget, Target, target_of
 
-LIMIT = 10
+SEED = 2026
 EDGES = (0.2, 0.4, 0.6, 0.8, 1.01)
 VARIANTS: dict[str, Callable[[str, random.Random], str]] = {
     "none": lambda query, _: query,
     "typo": variants.typo,
     "spelling": variants.spelling,
 }
-
-
-class Outcome(NamedTuple):
-    """One query: its codes, what came back, its overlap with the catalog, and whether it stands there verbatim."""
-
-    example: Example
-    found: tuple[Coded, ...] | None
-    overlap: float
-    verbatim: bool
-
-    @property
-    def rank(self) -> int | None:
-        """Place of the first right code, from 1; None when it is not among those found."""
-        places = [n for n, hit in enumerate(self.found or (), start=1) if hit.code in self.example.codes]
-        return places[0] if places else None
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -70,7 +53,9 @@ def main(arguments: Sequence[str]) -> int:
     except BefundError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    result = report(outcomes) | target.about | {"variant": options.variant, "manifest": index.manifest.digest}
+    result = (
+        report(outcomes, index.catalog) | target.about | {"variant": options.variant, "manifest": index.manifest.digest}
+    )
     print(json.dumps(result) if options.json else table(result))
     return 0
 
@@ -78,100 +63,30 @@ def main(arguments: Sequence[str]) -> int:
 def run(
     index: SearchIndex, examples: Sequence[Example], variant: str = "none", target: Target | None = None
 ) -> list[Outcome]:
-    """Ask the target (the index itself if none is given) every query; the variant is drawn with a fixed seed."""
+    """Ask the target (the index itself if none is given) every query, changed with a seed of its own, so that a query
+    is changed in the same way in every data set."""
     asked = target or SearchTarget(index)
-    chance = random.Random(2026)  # noqa: S311 - reproducible, not a secret
-    overlaps = _Overlaps(index)
+    nearness = Nearness(index, examples)
     outcomes = []
     for example in tqdm(examples, desc="queries", unit="query", disable=None, leave=False):
-        overlap, verbatim = overlaps.of(example)
+        chance = random.Random(f"{SEED} {example.query}")  # noqa: S311 - reproducible, not a secret
         found = asked.ask(VARIANTS[variant](example.query, chance))
-        outcomes.append(Outcome(example, found, overlap, verbatim))
+        outcomes.append(Outcome(example, found, *nearness.of(example)))
     return outcomes
 
 
-class _Overlaps:
-    """Best word overlap of a query with any wording of its right codes."""
-
-    def __init__(self, index: SearchIndex) -> None:
-        tables = index.wordings.tables
-        names = list(index.wordings.vocabulary)
-        self._of: dict[str, list[tuple[str, ...]]] = {}
-        for number, code in enumerate(tables.code):
-            spelled = tuple(names[n] for n in tables.word[tables.word_start[number] : tables.word_start[number + 1]])
-            self._of.setdefault(index.catalog.codes[code].code, []).append(spelled)
-        self._all = {spelled for wordings in self._of.values() for spelled in wordings}
-
-    def of(self, example: Example) -> tuple[float, bool]:
-        """(overlap 0..1, whether the very words stand in the index under any code)."""
-        spelled = tuple(word.text for word in words(example.query))
-        own = set(spelled)
-        best = 0.0
-        for wording in (wording for code in example.codes for wording in self._of.get(code, ())):
-            either = len(own.union(wording))
-            best = max(best, len(own.intersection(wording)) / either if either else 0.0)
-        return best, spelled in self._all
-
-
-def report(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def report(outcomes: Sequence[Outcome], catalog: Catalog) -> dict[str, Any]:
     """All measures over all queries, over those not verbatim in the index, and by overlap."""
-    result = measures(outcomes)
-    result["confidence"] = {name: confidence(outcomes, name) for name in ("high", "medium")}
-    result["not_verbatim"] = measures([outcome for outcome in outcomes if not outcome.verbatim])
+    result = measures(outcomes, catalog, whole=True)
+    result["not_verbatim"] = measures([outcome for outcome in outcomes if not outcome.verbatim], catalog)
     buckets = {}
     low = 0.0
     for high in EDGES:
-        buckets[f"{low:.1f}-{min(high, 1.0):.1f}"] = measures([o for o in outcomes if low <= o.overlap < high])
+        of_bucket = [outcome for outcome in outcomes if low <= outcome.overlap < high]
+        buckets[f"{low:.1f}-{min(high, 1.0):.1f}"] = measures(of_bucket, catalog)
         low = high
     result["by_overlap"] = buckets
     return result
-
-
-def measures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The figures of one set of queries."""
-    answered = [outcome for outcome in outcomes if outcome.found is not None]
-    size = len(answered)
-    ranks = [outcome.rank for outcome in answered]
-    category = [
-        bool(outcome.found) and outcome.found[0].code[:3] in {code[:3] for code in outcome.example.codes}
-        for outcome in answered
-        if outcome.found is not None
-    ]
-    return {
-        "n": len(outcomes),
-        "answered": size,
-        "failed": len(outcomes) - size,
-        "top_1": share(sum(rank == 1 for rank in ranks), size),
-        "top_10": share(sum(rank is not None for rank in ranks), size),
-        "top_1_category": share(sum(category), size),
-        "mrr": mean([1 / rank if rank else 0.0 for rank in ranks]),
-        "recall_10": mean([_recall(outcome) for outcome in answered]),
-        "f1": mean([_f1(outcome, 6) for outcome in answered]),
-        "f1_category": mean([_f1(outcome, 3) for outcome in answered]),
-    }
-
-
-def confidence(outcomes: Sequence[Outcome], name: str) -> dict[str, Any]:
-    """Precision and coverage of one confidence, over first codes and over all codes."""
-    answered = [outcome for outcome in outcomes if outcome.found is not None]
-    first = [o for o in answered if o.found and o.found[0].confidence == name]
-    every = [(hit, o) for o in answered for hit in o.found or () if hit.confidence == name]
-    return {
-        "precision": share(sum(o.rank == 1 for o in first), len(first)),
-        "coverage": share(len(first), len(answered)),
-        "all": share(sum(hit.code in o.example.codes for hit, o in every), len(every)),
-    }
-
-
-def _recall(outcome: Outcome) -> float:
-    return len(outcome.example.codes & {hit.code for hit in outcome.found or ()}) / len(outcome.example.codes)
-
-
-def _f1(outcome: Outcome, length: int) -> float:
-    """F1 of the codes that are shown (high and medium; in tiers 2 and 3 all), cut to `length` characters."""
-    right = {code[:length] for code in outcome.example.codes}
-    shown = {hit.code[:length] for hit in outcome.found or () if hit.shown}
-    return 2 * len(right & shown) / (len(right) + len(shown))
 
 
 def table(result: dict[str, Any]) -> str:
@@ -191,11 +106,34 @@ def table(result: dict[str, Any]) -> str:
                 f"{name}: precision {precision[0]:.3f} ({precision[1]:.3f}-{precision[2]:.3f}) "
                 f"on {100 * coverage[0]:.1f} % of queries{of_all}"
             )
+    lines += _further(result)
     low, high = result["top_10"][1:] if result["top_10"] else (0, 0)
     about = ", ".join(
         f"{key} {result[key]}" for key in ("target", "tier", "model", "prompts", "variant") if key in result
     )
     lines.append(f"95 % interval of top-10: {low:.3f}-{high:.3f}; {about}")
-    if result["f1"] and result["f1_category"]:
-        lines.append(f"F1 of the codes shown: {result['f1'][0]:.3f}, three characters {result['f1_category'][0]:.3f}")
     return "\n".join(lines)
+
+
+def _further(result: dict[str, Any]) -> list[str]:
+    """Sets of codes, distance, averages over groups, calibration: each where there is something to measure."""
+    lines = []
+    if result["f1"]:
+        figures = [result[key][0] for key in ("f1", "f1_category", "set_precision", "set_recall")]
+        lines.append(
+            "codes shown: F1 {:.3f}, three characters {:.3f}, precision {:.3f}, recall {:.3f}".format(*figures)
+        )
+        lines.append(
+            f"first code: right chapter {result['top_1_chapter'][0]:.3f}, steps away {result['distance'][0]:.2f}"
+        )
+        for name, key in (("chapters", "macro_chapter"), ("synonym bands", "by_synonyms")):
+            values = result[key]
+            lines.append(f"mean over {name}: top-1 {values['top_1'][0]:.3f}, top-10 {values['top_10'][0]:.3f}")
+    if "calibration" in result:
+        values = result["calibration"]
+        error, low, high = values["ece"]
+        lines.append(
+            f"calibration error {error:.3f} ({low:.3f}-{high:.3f}; by chance alone {values['ece_by_chance']:.3f}), "
+            f"area under risk-coverage {values['aurc'][0]:.3f}"
+        )
+    return lines

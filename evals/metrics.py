@@ -1,16 +1,22 @@
-"""Measures with 95 % intervals: Wilson (1927) for shares, the bootstrap percentile (Efron 1979) for means."""
+"""Measures with 95 % intervals: Wilson (1927) for shares, the bootstrap percentile (Efron 1979) for everything else."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 Z = 1.959964
 SEED, RESAMPLES = 2026, 1_000
+CELLS = 5_000_000
+"""Weights of resamples held at once: 20 MB; larger samples are drawn in pieces."""
 
 Measure = tuple[float, float, float]
 """Value, lower and upper bound of the 95 % interval."""
+
+Floats = NDArray[np.float32]
 
 
 def share(hits: int, of: int) -> Measure | None:
@@ -20,19 +26,52 @@ def share(hits: int, of: int) -> Measure | None:
     value, squared = hits / of, Z * Z / of
     middle = (value + squared / 2) / (1 + squared)
     half = Z * np.sqrt(value * (1 - value) / of + squared / (4 * of)) / (1 + squared)
-    return _rounded(value, middle - half, middle + half)
+    return rounded(value, max(0.0, middle - half), min(1.0, middle + half))
 
 
 def mean(values: Sequence[float]) -> Measure | None:
     """A mean, bootstrapped with a fixed seed; None of nothing."""
-    if not values:
+    if not len(values):
         return None
-    array = np.asarray(values, dtype=np.float64)
-    chance = np.random.default_rng(SEED)
-    means = [array[chance.integers(len(array), size=len(array))].mean() for _ in range(RESAMPLES)]
-    low, high = np.percentile(means, [2.5, 97.5])
-    return _rounded(array.mean(), low, high)
+    array = np.asarray(values, dtype=np.float32)
+    low, high = bootstrap(len(array), lambda weights: weights @ array / len(array))
+    return rounded(np.asarray(values, dtype=np.float64).mean(), low, high)
 
 
-def _rounded(value: float, low: float, high: float) -> Measure:
-    return round(float(value), 4), round(max(0.0, float(low)), 4), round(min(1.0, float(high)), 4)
+def bootstrap(size: int, statistic: Callable[[Floats], ArrayLike]) -> tuple[float, float]:
+    """95 % percentile interval of a statistic of `size` examples, over RESAMPLES resamples with a fixed seed.
+
+    `statistic` maps how often each example was drawn (resamples, size) to one value per resample, NaN where it is
+    not defined.
+    """
+    found = np.concatenate([np.asarray(statistic(weights), dtype=np.float64) for weights in resamples(size)])
+    found = found[~np.isnan(found)]
+    if not len(found):
+        return float("nan"), float("nan")
+    low, high = np.percentile(found, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def resamples(size: int) -> Iterator[Floats]:
+    """How often each of `size` examples is drawn, in pieces of (resamples, size); the same for the same size."""
+    if RESAMPLES * size <= CELLS:
+        yield _drawn_once(size)
+        return
+    chance, step = np.random.default_rng(SEED), max(1, CELLS // size)
+    for start in range(0, RESAMPLES, step):
+        yield _drawn(chance, min(step, RESAMPLES - start), size)
+
+
+@lru_cache(maxsize=2)
+def _drawn_once(size: int) -> Floats:
+    return _drawn(np.random.default_rng(SEED), RESAMPLES, size)
+
+
+def _drawn(chance: np.random.Generator, rows: int, size: int) -> Floats:
+    places = chance.integers(size, size=(rows, size)) + np.arange(rows)[:, None] * size
+    return np.bincount(places.ravel(), minlength=rows * size).reshape(rows, size).astype(np.float32)
+
+
+def rounded(value: float, low: float, high: float) -> Measure:
+    """Four digits: what the samples here can tell apart."""
+    return round(float(value), 4), round(float(low), 4), round(float(high), 4)

@@ -29,11 +29,13 @@ SECONDS = 120.0
 
 
 class Coded(NamedTuple):
-    """A code and its confidence; `shown`: a client of the contract sees it."""
+    """A code and its confidence; `shown`: a client of the contract sees it. `probability`: that it is right, 0..1,
+    None where the target does not say (only the search in process does)."""
 
     code: str
     confidence: str
     shown: bool = True
+    probability: float | None = None
 
 
 class Target(Protocol):
@@ -56,7 +58,8 @@ class SearchTarget:
     def ask(self, query: str) -> tuple[Coded, ...] | None:
         try:
             return tuple(
-                Coded(hit.code, hit.confidence, hit.confidence != "low") for hit in self._index.search(query, LIMIT)
+                Coded(hit.code, hit.confidence, hit.confidence != "low", hit.probability)
+                for hit in self._index.search(query, LIMIT)
             )
         except (BefundError, ValueError):
             return None

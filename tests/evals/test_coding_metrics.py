@@ -13,12 +13,16 @@ from clinical.manifest import Manifest
 from clinical.ranking import Ranker
 from clinical.text import words
 from evals import variants
-from evals.coding import Outcome, confidence, main, measures, report, run
+from evals.coding import main, report, run
 from evals.datasets import Example, read_examples
+from evals.measures import measures
+from evals.measures.labels import confidence
 from evals.metrics import mean, share
+from evals.outcomes import Outcome
 from evals.targets import Coded
-from tests.fakes import hash_index
+from tests.fakes import hash_index, tiny_catalog
 
+CATALOG = tiny_catalog()
 KEYS = {"n", "answered", "failed", "top_1", "top_10", "top_1_category", "mrr", "recall_10", "confidence"}
 GERMAN = st.text("abcdefghijklmnopqrstuvwxyzäöüßABCKZÄÖÜ -", max_size=40)
 
@@ -42,7 +46,7 @@ OUTCOMES = [
 
 
 def test_measures_by_hand() -> None:
-    found = measures(OUTCOMES)
+    found = measures(OUTCOMES, CATALOG)
     assert (found["n"], found["answered"], found["failed"]) == (6, 5, 1)
     assert found["top_1"][0] == pytest.approx(1 / 5)
     assert found["top_10"][0] == pytest.approx(3 / 5)
@@ -52,15 +56,16 @@ def test_measures_by_hand() -> None:
 
 
 def test_confidence_by_hand() -> None:
-    high = confidence(OUTCOMES, "high")
+    answered = OUTCOMES[:-1]
+    high = confidence(answered, "high")
     assert high["precision"][0] == pytest.approx(1 / 2)
     assert high["coverage"][0] == pytest.approx(2 / 5)
     assert high["all"][0] == pytest.approx(2 / 4)
-    assert confidence(OUTCOMES, "medium")["precision"] is None
+    assert confidence(answered, "medium")["precision"] is None
 
 
 def test_the_report_has_its_keys_and_each_measure_an_interval() -> None:
-    found = report(OUTCOMES)
+    found = report(OUTCOMES, CATALOG)
     assert set(found) >= KEYS
     for name in ("top_1", "top_10", "top_1_category", "mrr", "recall_10"):
         value, low, high = found[name]
@@ -71,9 +76,9 @@ def test_the_report_has_its_keys_and_each_measure_an_interval() -> None:
 
 
 def test_nothing_answered_is_no_measure() -> None:
-    found = measures([outcome("I10", None)])
+    found = measures([outcome("I10", None)], CATALOG)
     assert (found["failed"], found["top_1"], found["mrr"]) == (1, None, None)
-    assert measures([])["n"] == 0
+    assert measures([], CATALOG)["n"] == 0
 
 
 def test_shares_and_means_have_the_intervals_of_the_books() -> None:
@@ -93,7 +98,7 @@ def test_a_failed_query_is_not_a_wrong_one(starter_artifact: Path) -> None:
     examples = [Example(query, frozenset({"I21.9"})) for query in ("Herzinfarkt", "kaputt", "😀")]
     outcomes = run(index, examples)
     assert [one.found is None for one in outcomes] == [False, True, False]
-    found = measures(outcomes)
+    found = measures(outcomes, index.catalog)
     assert (found["answered"], found["failed"]) == (2, 1)
     assert found["top_10"][0] == 0.5
 

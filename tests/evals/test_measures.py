@@ -1,0 +1,99 @@
+"""The metrics of coding on a few outcomes, each figure done by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from evals.datasets import Example
+from evals.measures import measures, metrics
+from evals.measures.hierarchy import distance_of, path_of
+from evals.outcomes import Nearness, Outcome
+from evals.targets import Coded
+from tests.fakes import tiny_catalog
+
+CATALOG = tiny_catalog()
+
+
+def outcome(codes: str, found: str, probability: float | None = None, wordings: int = 0, shown: bool = True) -> Outcome:
+    hits = tuple(Coded(code, "high", shown, probability) for code in found.split())
+    return Outcome(Example(codes, frozenset(codes.split())), hits, 0.5, False, wordings)
+
+
+def test_steps_along_the_tree():
+    assert path_of("E11.90", CATALOG) == ("chapter E", "block E", "E11", "E11.9", "E11.90")
+    for codes, found, steps in (
+        ("E11.90", "E11.90", 0),
+        ("E11.90", "E11.91", 2),
+        ("E11.90", "E11.9", 1),
+        ("E11.90", "J18.9", 9),
+        ("E11.90 J18.9", "J18.9", 0),
+        ("E11.90", "", 5),
+    ):
+        assert distance_of(outcome(codes, found), CATALOG) == steps
+
+
+def test_a_code_of_another_year_hangs_where_it_would_be():
+    assert path_of("E11.777", CATALOG)[:3] == ("chapter E", "block E", "E11")
+    assert path_of("Y99.1", CATALOG)[-2:] == ("Y99", "Y99.1")
+
+
+def test_sets_of_codes():
+    found = measures([outcome("E11.90 I10.90", "E11.90 J18.9 R05"), outcome("R05", "R05", shown=False)], CATALOG)
+    assert found["set_precision"][0] == pytest.approx((1 / 3 + 0) / 2, abs=1e-4)
+    assert found["set_recall"][0] == pytest.approx((1 / 2 + 0) / 2)
+    assert found["f1"][0] == pytest.approx((2 / 5 + 0) / 2)
+    assert found["micro_f1"][0] == pytest.approx(2 * 1 / (3 + 3), abs=1e-4)
+
+
+def test_chapters_count_alike_whatever_their_size():
+    rows = [outcome("E11.90", "E11.90")] * 9 + [outcome("R05", "E11.90")]
+    found = measures(rows, CATALOG, whole=True)
+    assert found["top_1"][0] == 0.9
+    assert found["macro_chapter"]["top_1"][0] == 0.5
+    assert found["macro_chapter"]["groups"]["chapter R"]["n"] == 1
+
+
+def test_bands_of_wordings():
+    rows = [outcome("R05", "R05", wordings=1), outcome("R05", "J18.9", wordings=3), outcome("R05", "R05", wordings=99)]
+    bands = measures(rows, CATALOG, whole=True)["by_synonyms"]["groups"]
+    assert {name: (band["n"], band["top_1"][0]) for name, band in bands.items()} == {
+        "1": (1, 1.0), "2-3": (1, 0.0), "32 and more": (1, 1.0),
+    }  # fmt: skip
+
+
+def test_calibration_is_there_only_where_the_target_says_how_sure_it_is():
+    assert "calibration" not in measures([outcome("R05", "R05")], CATALOG, whole=True)
+    found = measures(
+        [outcome("R05", "R05", 0.9), outcome("R05", "J18.9", 0.9), outcome("R05", "")], CATALOG, whole=True
+    )
+    assert found["calibration"]["n"] == 2
+    assert found["calibration"]["ece"][0] == pytest.approx(0.4)
+
+
+def test_every_metric_takes_nothing():
+    assert {metric.__name__.rpartition(".")[2] for metric in metrics()} >= {
+        "ranks",
+        "labels",
+        "calibrated",
+        "hierarchy",
+    }
+    found = measures([], CATALOG, whole=True)
+    assert found["n"] == 0
+    assert found["top_1"] is found["distance"] is found["micro_f1"] is found["macro_chapter"]["top_1"] is None
+
+
+def test_nearness_of_the_index(index):
+    wording = index.wordings.text(0)
+    code = index.catalog.codes[int(index.wordings.tables.code[0])].code
+    rows = [
+        Example(wording, frozenset({code})),
+        Example(f"{wording} xyzzy", frozenset({code})),
+        Example("xyzzy", frozenset({code})),
+    ]
+    nearness = Nearness(index, rows)
+    found = [nearness.of(row) for row in rows]
+    assert found[0][:2] == (1.0, True)
+    assert 0 < found[1][0] < 1
+    assert found[2][:2] == (0.0, False)
+    assert not found[1][1]
+    assert len({wordings for _, _, wordings in found}) == 1 <= found[0][2]
