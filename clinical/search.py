@@ -18,11 +18,12 @@ from typing import Final, Literal
 
 import numpy as np
 
-from clinical import mentions
+from clinical import history, mentions
 from clinical.catalog import Catalog
 from clinical.encoder import Encoder, StaticEncoder, TransformerEncoder, unit
 from clinical.expansion import Expansion
 from clinical.features import CodeTraits, candidates, read_query
+from clinical.gestation import Gestation
 from clinical.manifest import Manifest, checksums
 from clinical.mentions import Hit
 from clinical.parts import Part, cut
@@ -42,6 +43,13 @@ KEPT: Final = 20
 """Codes kept of each ranked text."""
 MENDED: Final = 0.9
 """What hits for a mended word are multiplied with: an unknown word may also be right as it is."""
+
+STATED: Final = mentions.MENTION
+"""Probability of the code of a stated week: the rule is exact, that the code is wanted is not."""
+SETTLED: Final = 0.9
+"""From which share the words of the text itself have found what is over, its time included ("vor drei Jahren")."""
+PRESENT: Final = 0.5
+"""What a code of a present disease is multiplied with where the text says that it is over."""
 
 KINDS: Final = {"plain": 0.0, "dagger": 0.0, "star": 1.0, "exclamation": 2.0}
 
@@ -74,17 +82,26 @@ class SearchIndex:
         self.catalog, self.wordings, self.encoder = catalog, wordings, encoder
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
         self.traits = traits_of(catalog, wordings)
+        self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
 
     def search(self, query: str, limit: int = 10) -> tuple[Candidate, ...]:
         """At most `limit` codes of any confidence, most probable first, none twice; empty when no word is known."""
         parts = cut(query)
-        hits = self._ranked(parts[0]) if len(parts) == 1 else self._mentioned(query, parts)
-        return tuple(self._candidate(hit) for hit in hits[:limit])
+        hits = self._ranked(parts[0], query) if len(parts) == 1 else self._mentioned(query, parts)
+        return tuple(self._candidate(hit) for hit in self._with_gestation(query, hits)[:limit])
+
+    def _with_gestation(self, query: str, hits: list[Hit]) -> list[Hit]:
+        """The week of pregnancy that the text states has a code of its own, beside all others."""
+        stated = []
+        for code, at in self.gestation.codes(query):
+            title = int(self.wordings.tables.title[self.wordings.code_row[code]])
+            stated.append(Hit(code, STATED, STATED, title, Part(query[at.start : at.end], at.start, at.end)))
+        return mentions.merged([stated, hits]) if stated else hits
 
     def _mentioned(self, text: str, parts: Sequence[Part]) -> list[Hit]:
         """The codes of a long text, most probable first."""
-        lists = [self._ranked(part) for part in self._nearest(parts)]
+        lists = [self._ranked(part, text) for part in self._nearest(parts)]
         return mentions.merged(mentions.weighed(text, lists, self.catalog))
 
     def _nearest(self, parts: Sequence[Part]) -> list[Part]:
@@ -94,16 +111,32 @@ class SearchIndex:
         order = np.argsort(-similarity, kind="stable")[:RANKED_PARTS]
         return [parts[place] for place in order if similarity[place] >= PART_SIMILARITY]
 
-    def _ranked(self, part: Part) -> list[Hit]:
-        """The part as it is written, as the catalog words it, and with its slips of the keyboard mended."""
+    def _ranked(self, part: Part, text: str) -> list[Hit]:
+        """The part as it is written, as the catalog words it, as something that is over where the text says so, and
+        with its slips of the keyboard mended."""
         lists = [self._ranked_text(part.text, part)]
         expanded = self.expansion.expanded(part.text)
         if expanded is not None:
             lists.append(self._ranked_text(expanded, part))
+        past = history.past_of(text, part.start, part.end)
+        if past is not None:
+            lists = self._in_the_past(past, part, lists)
         mended = self.typos.mended(part.text, self.wordings.vocabulary)
         if mended is not None:
             lists.append([hit.weighed(MENDED) for hit in self._ranked_text(mended, part)])
         return lists[0] if len(lists) == 1 else mentions.merged(lists)
+
+    def _in_the_past(self, past: history.Past, part: Part, lists: list[list[Hit]]) -> list[list[Hit]]:
+        """Also the hits of the part as something that is over; codes of what is there now count less."""
+        if past.written != part.text:
+            lists = [*lists, self._ranked_text(past.written, part)]
+        if not any(hit.share >= SETTLED and self._is_past(hit) for hits in lists for hit in hits):
+            lists = lists + [self._ranked_text(form, part) for form in past.forms]
+        return [[hit if self._is_past(hit) else hit.weighed(PRESENT) for hit in hits] for hits in lists]
+
+    def _is_past(self, hit: Hit) -> bool:
+        title = self.catalog.codes[hit.code].title
+        return history.says_past(self.wordings.text(hit.wording)) or history.says_past(title)
 
     def _ranked_text(self, text: str, part: Part) -> list[Hit]:
         query = read_query(text, self.encoder, self.wordings)
