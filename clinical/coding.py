@@ -62,11 +62,11 @@ async def research(
 
 
 class Hit(NamedTuple):
-    """A code that tier 1 shows, and the place in the query (code points) that it was found by."""
+    """A code of tier 1, and the place in the query (code points) that it was found by; `low` ones are not shown."""
 
     code: str
     probability: float
-    confidence: Literal["high", "medium"]
+    confidence: Literal["high", "medium", "low"]
     start: int
     end: int
 

@@ -99,6 +99,10 @@ class SearchIndex:
             stated.append(Hit(code, STATED, STATED, title, Part(query[at.start : at.end], at.start, at.end)))
         return mentions.merged([stated, hits]) if stated else hits
 
+    def search_many(self, queries: Sequence[str], limit: int = 10) -> list[tuple[Candidate, ...]]:
+        """What `search` gives for each of them."""
+        return [self.search(query, limit) for query in queries]
+
     def _mentioned(self, text: str, parts: Sequence[Part]) -> list[Hit]:
         """The codes of a long text, most probable first."""
         lists = [self._ranked(part, text) for part in self._nearest(parts)]

@@ -1,6 +1,7 @@
 """python -m evals NAME ...: measure; each name is a module of this package with a `main(arguments)`.
 
 coding     how often the right ICD-10-GM code is found, and what high and medium are worth
+batch      ICD-10-GM codes for every text of a Parquet or CSV file (codes, does not measure)
 extraction lies that pass grounding, truths it removes, foreign letters, the rehearsal baseline, time
 streams    tiers 2 and 3: lies that come through, our own time, streams at once, work left
 heldout    the synonyms of one fold as queries
@@ -15,7 +16,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-MEASURES = ("coding", "extraction", "heldout", "speed", "streams", "sign-in", "fhir-speed")
+MEASURES = ("coding", "batch", "extraction", "heldout", "speed", "streams", "sign-in", "fhir-speed")
 
 
 def main(arguments: Sequence[str]) -> int:

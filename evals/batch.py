@@ -1,0 +1,149 @@
+"""python -m evals batch INPUT --catalog DIR --out OUTPUT: ICD-10-GM codes for every text of a file.
+
+INPUT is Parquet, CSV (comma, semicolon or tab) or TSV, with a header. OUTPUT is Parquet or CSV, one row for each row
+and in their order: id, status, codes, confidences, probabilities (best first). No text is written unless --keep-text.
+A row that cannot be coded says so in its status: missing, empty, too-long (over 2,000 characters), bad-utf-8,
+malformed; nothing-found where no word is known. Stopped at any moment, the same command goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from tqdm import tqdm
+
+from clinical import __version__
+from clinical.errors import BefundError, SettingError
+from clinical.manifest import Manifest, checksum
+from evals.batch_coder import STATUSES, Coder
+from evals.batch_files import WRITABLE, Source
+from evals.batch_run import Run, left
+from evals.batch_workers import in_processes, in_ray
+
+INTERRUPTED: Final = 130
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is coded by what into what. `ray`: None, `local` or the address of a cluster."""
+
+    source: Source
+    catalog: Path
+    output: Path
+    limit: int = 10
+    keep_text: bool = False
+    workers: int = 1
+    ray: str | None = None
+
+    def record(self, rows: int) -> dict[str, Any]:
+        """What must be the same when a run is resumed; the number of workers need not be."""
+        return {
+            "input": {"size": self.source.path.stat().st_size, "sha256": checksum(self.source.path), "rows": rows},
+            "columns": {"text": self.source.column, "id": self.source.id_column},
+            "catalog": Manifest.load(self.catalog).digest,
+            "options": {"limit": self.limit, "keep_text": self.keep_text},
+            "version": __version__,
+        }
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Code a file; 0 when done, 2 for what cannot be done, 130 when interrupted."""
+    options = _parser().parse_args(arguments)
+    try:
+        job = _job(options)
+        counts = run(job, disable=None)
+    except BefundError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"stopped; the same command goes on where it was ({options.out}.parts)", file=sys.stderr)
+        return INTERRUPTED
+    print(summary(counts, job.output))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m evals batch", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("input", type=Path, metavar="INPUT", help="a .parquet, .csv or .tsv file")
+    parser.add_argument("--catalog", type=Path, required=True, help="the artifact folder")
+    parser.add_argument("--out", type=Path, required=True, help="a new .parquet or .csv file")
+    parser.add_argument("--column", default="text", help="the column of the texts (default: text)")
+    parser.add_argument("--id-column", help="the column of the ids (default: the number of the row, from 1)")
+    parser.add_argument("--limit", type=int, default=10, help="most codes of a text, 1 to 20 (default: 10)")
+    parser.add_argument("--keep-text", action="store_true", help="write the texts into the output as well")
+    parser.add_argument("--workers", type=int, default=_cores(), help="processes (default: one for each core)")
+    parser.add_argument("--ray", metavar="ADDRESS", help="run on a Ray cluster: its address, auto, or local")
+    return parser
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _job(options: argparse.Namespace) -> Job:
+    if options.out.suffix not in WRITABLE:
+        raise SettingError(f"--out ends in {options.out.suffix!r}", " or ".join(WRITABLE), "name another file")
+    if not options.out.resolve().parent.is_dir():
+        raise SettingError(f"there is no folder {options.out.parent}", "one that exists", "make it")
+    if not 1 <= options.limit <= 20:
+        raise SettingError(f"--limit is {options.limit}", "1 to 20: a search keeps no more", "name another")
+    if options.workers < 1:
+        raise SettingError(f"--workers is {options.workers}", "at least 1", "name another")
+    source = Source(options.input.resolve(), options.column, options.id_column)
+    catalog = options.catalog.resolve()
+    Manifest.load(catalog).verify(catalog)
+    output = options.out.resolve()
+    return Job(source, catalog, output, options.limit, options.keep_text, options.workers, options.ray)
+
+
+def run(job: Job, disable: bool | None = True, each: Callable[[int], object] = int) -> Counter[str]:
+    """Code what is left of a job and put the output together; rows by status.
+
+    `each` is called with the number of rows done after every part. `disable`: of the progress bar, None: no terminal.
+    """
+    rows = job.source.count()
+    with Run(job.output, job.record(rows)) as work:
+        done = [(part.first, part.end) for part in work.sound()]
+        ready = sum(end - first for first, end in done)
+        with tqdm(total=rows, initial=ready, unit=" rows", desc="coding", disable=disable, smoothing=0.1) as bar:
+            if ready < rows:
+                with closing(_work(job, work, partial(_tables, job.source, done))) as steps:
+                    for added in steps:
+                        ready += added
+                        bar.update(added)
+                        each(ready)
+        return work.finish(rows)
+
+
+def _work(job: Job, work: Run, tables: Callable[[], Iterator[pa.Table]]) -> Generator[int]:
+    """Code and keep; the number of rows after each step. The workers are ended with it."""
+    coder = Coder(str(job.catalog), job.limit, job.keep_text)
+    if job.ray is not None:
+        coded = in_ray(coder, tables, job.workers, job.ray)
+    else:
+        coded = in_processes(coder, tables(), job.workers)
+    with closing(coded):
+        for table in coded:
+            yield work.add(table)
+
+
+def _tables(source: Source, done: Sequence[tuple[int, int]]) -> Iterator[pa.Table]:
+    return left(source.tables(), done)
+
+
+def summary(counts: Counter[str], output: Path) -> str:
+    """One line: how many rows, and how many of each status."""
+    known = [f"{counts[status]:,} {status}" for status in STATUSES if counts[status]]
+    return f"{output.name}: {counts.total():,} rows: {', '.join(known)}"

@@ -1,0 +1,121 @@
+"""Who runs the step of batch coding: processes of this machine, or actors of a Ray cluster. Both stream.
+
+Tables go in as they are read and come out as they are coded, in any order; only a few are held at once. The index is
+mapped read-only by every process, so its arrays are in memory once. Workers end with the process that started them,
+however that ends.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, Final
+
+import pyarrow as pa
+
+from clinical.errors import SettingError
+from evals.batch_coder import Coder
+
+AHEAD: Final = 2
+"""Tables that wait for each worker: it never runs dry, and memory stays what it is."""
+OBJECT_STORE: Final = 200_000_000
+"""Bytes of a local Ray's object store; the tables under way take a hundredth of it."""
+
+_coder: Coder
+"""The coder of a worker process."""
+
+
+def in_processes(coder: Coder, tables: Iterable[pa.Table], workers: int) -> Generator[pa.Table]:
+    """Code in `workers` processes of this machine. Raises SettingError where one of them died."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # inherited: a worker is one core
+    context = multiprocessing.get_context("spawn")
+    others = set(multiprocessing.active_children())
+    with ProcessPoolExecutor(workers, context, _begin, (coder,)) as pool:
+        try:
+            _without_interrupts(lambda: pool.submit(int).result())
+            yield from _streamed(pool, iter(tables), AHEAD * workers)
+        except BrokenProcessPool:
+            remedy = "start it again with fewer --workers; what is done is kept"
+            raise SettingError("a worker process died, perhaps for want of memory", "it to live", remedy) from None
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(multiprocessing.active_children()) - others:
+                process.terminate()
+
+
+def _streamed(pool: ProcessPoolExecutor, tables: Iterator[pa.Table], ahead: int) -> Iterator[pa.Table]:
+    under_way: set[Future[pa.Table]] = set()
+    for table in tables:
+        under_way.add(pool.submit(_step, table))
+        if len(under_way) >= ahead:
+            done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
+    while under_way:
+        done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+        yield from (future.result() for future in done)
+
+
+def _without_interrupts(start: Callable[[], object]) -> None:
+    """Started processes inherit that Ctrl-C is ignored: it is for the parent to say what becomes of them."""
+    if threading.current_thread() is not threading.main_thread():
+        start()
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        start()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _begin(coder: Coder) -> None:
+    global _coder
+    _coder = coder
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: Any) -> None:
+    """A killed parent cannot stop its workers: they would wait for it for ever."""
+    parent.join()
+    os._exit(1)
+
+
+def _step(table: pa.Table) -> pa.Table:
+    return _coder(table)
+
+
+def in_ray(coder: Coder, tables: Callable[[], Iterable[pa.Table]], workers: int, address: str) -> Generator[pa.Table]:
+    """Code in `workers` actors of a Ray cluster; `local` starts one of that many cores on this machine and ends it.
+
+    `tables` is called on a node of the cluster, and the coder maps the catalog on each: both must be under the same
+    path everywhere. Raises SettingError where Ray is not installed.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ModuleNotFoundError:
+        raise SettingError("Ray is not installed", "the extra ray", "pip install 'befund[ray]'") from None
+    from evals.batch_ray import coded
+
+    if address == "local":
+        ray.init(
+            address="local",
+            num_cpus=workers + 1,  # one for the reader
+            include_dashboard=False,
+            object_store_memory=OBJECT_STORE,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+        )
+    else:
+        ray.init(address=address, log_to_driver=False)
+    try:
+        yield from coded(coder, tables, workers)
+    finally:
+        ray.shutdown()

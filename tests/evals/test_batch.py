@@ -1,0 +1,309 @@
+"""Batch coding: every row comes back once, in its order, whatever it holds and whenever the run is killed."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clinical.errors import BefundError, SettingError, SourceError
+from evals.batch import Job, main, run
+from evals.batch_coder import Coder
+from evals.batch_files import CHUNK, Source
+from evals.batch_run import Run, left
+
+ROOT = Path(__file__).resolve().parents[2]
+SECRET = "Erika Mustermann mit Herzinfarkt"
+
+
+def call(*arguments: object) -> int:
+    return main([str(argument) for argument in arguments])
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def table_of(texts: list[str | bytes | None]) -> pa.Table:
+    raw = [text.encode() if isinstance(text, str) else text for text in texts]
+    columns = {"row": pa.array(range(len(texts)), pa.int64()), "id": pa.array(range(len(texts)))}
+    return pa.table(columns | {"text": pa.array(raw, pa.large_binary()), "malformed": pa.array([False] * len(texts))})
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory, index) -> Path:
+    """Twenty chunks of few different texts, with some that cannot be coded."""
+    chance = random.Random(7)
+    titles = [code.title for code in index.catalog][::40]
+    odd = ["", "  ", "x" * 2_001, None]
+    texts = [chance.choice(odd) if chance.random() < 0.01 else chance.choice(titles) for _ in range(20 * CHUNK + 17)]
+    path = tmp_path_factory.mktemp("batch") / "many.parquet"
+    pq.write_table(pa.table({"case": [f"case-{n}" for n in range(len(texts))], "note": texts}), path)
+    return path
+
+
+# --- what becomes of a row ------------------------------------------------------------------------------------------
+
+
+def test_every_row_has_a_status_and_keeps_its_place(tmp_path, starter_artifact, capfd):
+    lines = [
+        b"fall;text",
+        b"a;" + SECRET.encode(),
+        b"b;",
+        b"c;I10.90",
+        b'd;"Z. n. I21.9, jetzt Atemnot; ""akut"""',
+        b"e;zu;viel",
+        b"f;Herz\xff",
+        b"g;" + b"Gicht " * 400,
+        "h;😀".encode(),
+        b"i",
+        b"j;Z99.99",
+    ]
+    source, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_bytes(b"\xef\xbb\xbf" + b"\r\n".join(lines) + b"\r\n")
+    done = call(source, "--catalog", starter_artifact, "--out", out, "--id-column", "fall", "--workers", 1)
+    shown = capfd.readouterr()
+    assert done == 0, shown.err
+    rows = rows_of(out)
+    assert [row["id"] for row in rows] == list("abcdefghij")
+    expected = ["coded", "empty", "coded", "coded", "malformed", "bad-utf-8", "too-long", "nothing-found"]
+    assert [row["status"] for row in rows] == [*expected, "malformed", "nothing-found"]
+    assert rows[2]["codes"] == "I10.90"
+    assert "I21.9" in rows[3]["codes"].split()
+    assert "10 rows: 3 coded, 2 nothing-found, 1 empty, 1 too-long, 1 bad-utf-8, 2 malformed" in shown.out
+    assert "Mustermann" not in out.read_text("utf-8") + shown.out + shown.err
+    assert not out.with_name("out.csv.parts").exists()
+
+
+def test_the_codes_are_those_of_the_search(tmp_path, starter_artifact, index):
+    texts = ["Bluthochdruck", None, "Gürtelrose, Z. n. Herzinfarkt. Kein Fieber.", "", "Bluthochdruck", "Migrane"]
+    source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    column = pa.array(texts).dictionary_encode()
+    pq.write_table(pa.table({"text": column, "key": pa.array([5, 4, 3, 2, 1, 1], pa.int16())}), source)
+    options = ("--id-column", "key", "--limit", 3, "--keep-text", "--workers", 2)
+    assert call(source, "--catalog", starter_artifact, "--out", out, *options) == 0
+    table = pq.read_table(out)
+    assert table["id"].to_pylist() == [5, 4, 3, 2, 1, 1]
+    assert table["text"].to_pylist() == texts
+    assert table["status"].to_pylist() == ["coded", "missing", "coded", "empty", "coded", "coded"]
+    for row in table.to_pylist():
+        found = index.search(row["text"] or "", 3)
+        assert row["codes"] == [hit.code for hit in found]
+        assert row["confidences"] == [hit.confidence for hit in found]
+        assert row["probabilities"] == pytest.approx([hit.probability for hit in found])
+    about = json.loads(table.schema.metadata[b"befund"])
+    assert about["catalog"] == index.manifest.digest
+
+
+def test_bytes_that_are_no_utf_8_in_a_parquet(tmp_path, starter_artifact):
+    raw = pa.array([b"Gicht", b"\xff\xfe", None], pa.binary())
+    table = pa.table({"text": pa.Array.from_buffers(pa.string(), 3, raw.buffers())})
+    pq.write_table(table, tmp_path / "in.parquet")
+    job = Job(Source(tmp_path / "in.parquet"), starter_artifact, tmp_path / "out.parquet")
+    assert run(job) == {"coded": 1, "bad-utf-8": 1, "missing": 1}
+    assert pq.read_table(job.output)["id"].to_pylist() == [1, 2, 3]
+
+
+def test_a_tsv_has_no_quotes_and_one_column_has_empty_texts(tmp_path):
+    (tmp_path / "in.tsv").write_text('text\tx\n"akute" Gicht\t1\n5" Nagel\t2\n', "utf-8")
+    (tmp_path / "in.csv").write_text("text\nGicht\n\nHusten\n", "utf-8")
+    quoted = next(Source(tmp_path / "in.tsv").tables())
+    assert quoted["text"].to_pylist() == [b'"akute" Gicht', b'5" Nagel']
+    source = Source(tmp_path / "in.csv")
+    assert source.count() == 3
+    assert next(source.tables())["text"].to_pylist() == [b"Gicht", b"", b"Husten"]
+
+
+def test_a_coder_travels_as_its_options(starter_artifact):
+    coder = Coder(str(starter_artifact), limit=2)
+    table = table_of(["Husten", None, b"\xff", "Husten"])
+    first = coder(table)
+    packed = pickle.dumps(coder)
+    assert len(packed) < 1_000
+    assert pickle.loads(packed)(table).equals(first)
+
+
+# --- what is refused ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("in.txt", "text\nGicht\n", "'.txt'"),
+        ("in.csv", "id,befund\n1,Gicht\n", "no column text; it has id, befund"),
+        ("in.csv", f'text\n"{SECRET}\nGicht\n', "line 3: a quote is not closed"),
+        ("in.csv", f'text\n"Gicht" {SECRET}\n', "line 2: a quote is not closed, or something"),
+        ("in.csv", "text\n", "holds no rows"),
+        ("in.parquet", "text\nGicht\n", "no Parquet"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_with_a_sentence(tmp_path, starter_artifact, capsys, name, content, says):
+    (tmp_path / name).write_text(content, "utf-8")
+    assert call(tmp_path / name, "--catalog", starter_artifact, "--out", tmp_path / "out.csv") == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert "Mustermann" not in error
+    assert not (tmp_path / "out.csv.parts").exists()
+
+
+@pytest.mark.parametrize("options", [("--limit", 0), ("--limit", 21), ("--workers", 0), ("--out", "x.xlsx")])
+def test_options_out_of_range_are_refused(tmp_path, starter_artifact, capsys, options):
+    (tmp_path / "in.csv").write_text("text\nGicht\n", "utf-8")
+    assert call(tmp_path / "in.csv", "--catalog", starter_artifact, "--out", tmp_path / "o.csv", *options) == 2
+    assert "expected" in capsys.readouterr().err
+
+
+def test_a_parquet_column_of_numbers_is_refused(tmp_path):
+    pq.write_table(pa.table({"text": [1, 2]}), tmp_path / "in.parquet")
+    with pytest.raises(SourceError, match="column text is int64"):
+        Source(tmp_path / "in.parquet").count()
+
+
+def test_a_run_goes_on_only_with_the_same_input_catalog_and_options(tmp_path, starter_artifact):
+    source = Source(tmp_path / "in.csv")
+    source.path.write_text("text\nGicht\nHusten\n", "utf-8")
+    job = Job(source, starter_artifact, tmp_path / "out.csv")
+    coded = Coder(str(starter_artifact))(next(source.tables()))
+    with Run(job.output, job.record(2)) as begun:
+        begun.add(coded.slice(1))
+        with pytest.raises(SettingError, match="another run is writing"):
+            run(job)
+    with pytest.raises(SettingError, match="begun with another options"):
+        run(Job(source, starter_artifact, job.output, limit=3))
+    source.path.write_text("text\nGicht\nFieber\n", "utf-8")
+    with pytest.raises(SettingError, match="begun with another input"):
+        run(job)
+    source.path.write_text("text\nGicht\nHusten\n", "utf-8")
+    with (
+        pytest.raises(SettingError, match="begun with another catalog"),
+        Run(job.output, job.record(2) | {"catalog": ""}),
+    ):
+        pass
+    assert run(job) == {"coded": 2}
+    before = job.output.read_bytes()
+    with pytest.raises(SettingError, match="exists already"):
+        run(job)
+    assert job.output.read_bytes() == before
+
+
+# --- killed at any moment -------------------------------------------------------------------------------------------
+
+
+def begun(source: Path, catalog: Path, out: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "evals", "batch", source, "--catalog", catalog, "--out", out]
+    command += ["--column", "note", "--id-column", "case", "--workers", "2"]
+    program = subprocess.Popen(list(map(str, command)), cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    end = time.monotonic() + 60
+    while not list(out.with_name(f"{out.name}.parts").glob("0*.parquet")):
+        assert program.poll() is None, program.stderr and program.stderr.read()
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return program
+
+
+def test_killed_and_started_again_no_row_is_lost_or_twice(tmp_path, starter_artifact, many):
+    out = tmp_path / "out.parquet"
+    program = begun(many, starter_artifact, out)
+    workers = psutil.Process(program.pid).children(recursive=True)
+    program.kill()
+    program.communicate()
+    assert len(workers) >= 2
+    _, alive = psutil.wait_procs(workers, timeout=20)
+    assert not alive, "workers outlive the program that started them"
+    folder = tmp_path / "out.parquet.parts"
+    kept = list(folder.glob("0*.parquet"))
+    (folder / f"{CHUNK * 17:012d}-{CHUNK:06d}.parquet").write_bytes(b"PAR1 cut off")
+    (folder / "x.tmp").write_bytes(b"half")
+    steps: list[int] = []
+    job = Job(Source(many, "note", "case"), starter_artifact, out, workers=2)
+    counts = run(job, each=steps.append)
+    table = pq.read_table(out)
+    source = pq.read_table(many)
+    assert counts.total() == steps[-1] == len(table) == len(source)
+    assert steps[0] > CHUNK * len(kept), "what was done is not done again"
+    assert table["id"].to_pylist() == source["case"].to_pylist()
+    chosen = random.Random(1).sample(range(len(source)), 300)
+    again = Coder(str(starter_artifact))(table_of(source["note"].take(chosen).to_pylist()))
+    for name in ("status", "codes", "confidences", "probabilities"):
+        assert table[name].take(chosen).to_pylist() == again[name].to_pylist()
+    assert os.listdir(tmp_path) == ["out.parquet"]
+
+
+def test_interrupted_it_ends_with_130_and_says_how_to_go_on(tmp_path, starter_artifact, many):
+    program = begun(many, starter_artifact, tmp_path / "out.csv")
+    workers = psutil.Process(program.pid).children(recursive=True)
+    program.send_signal(signal.SIGINT)
+    _, error = program.communicate(timeout=30)
+    assert program.returncode == 130, error
+    assert "the same command goes on where it was" in error
+    assert "Traceback" not in error
+    _, alive = psutil.wait_procs(workers, timeout=20)
+    assert not alive
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    sizes=st.lists(st.integers(1, 7), min_size=1, max_size=8),
+    done=st.lists(st.integers(0, 40), unique=True, max_size=40),
+)
+def test_what_is_left_and_what_is_done_are_all_rows(tmp_path_factory, sizes, done):
+    rows = sum(sizes)
+    done = [row for row in done if row < rows]
+    starts = [sum(sizes[:n]) for n in range(len(sizes))]
+    tables = [pa.table({"row": range(at, at + size)}) for at, size in zip(starts, sizes, strict=True)]
+    rest = [row for table in left(tables, [(row, row + 1) for row in done]) for row in table["row"].to_pylist()]
+    assert sorted(rest + done) == list(range(rows))
+    with Run(tmp_path_factory.mktemp("run") / "out.csv", {}) as work:
+        for some in (rest[::-1], done):
+            if some:
+                work.add(pa.table({"row": some, "id": some, "status": ["coded"] * len(some)}))
+        assert work.finish(rows) == {"coded": rows}
+        assert [int(row["id"]) for row in rows_of(work.output)] == list(range(rows))
+
+
+def test_a_lost_row_is_noticed(tmp_path):
+    with Run(tmp_path / "out.csv", {}) as work:
+        work.add(pa.table({"row": [0, 2], "id": [1, 3], "status": ["coded"] * 2}))
+        with pytest.raises(RuntimeError, match="do not cover"):
+            work.finish(3)
+
+
+# --- on Ray ---------------------------------------------------------------------------------------------------------
+
+
+def test_ray_with_two_workers_gives_the_same(tmp_path, starter_artifact, many):
+    """The same step through Ray Data: a local Ray in a process of its own, which ends it."""
+    pytest.importorskip("ray")
+    rows = 4 * CHUNK
+    source = tmp_path / "in.parquet"
+    pq.write_table(pq.read_table(many).slice(0, rows), source)
+    command = [sys.executable, "-m", "evals", "batch", source, "--catalog", starter_artifact]
+    command += ["--out", tmp_path / "ray.parquet", "--column", "note", "--workers", "2", "--ray", "local"]
+    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr[-2_000:]
+    job = Job(Source(source, "note"), starter_artifact, tmp_path / "own.parquet", workers=2)
+    assert run(job).total() == rows
+    assert pq.read_table(tmp_path / "ray.parquet").equals(pq.read_table(tmp_path / "own.parquet"))
+
+
+def test_without_ray_the_extra_is_named(tmp_path, starter_artifact, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    (tmp_path / "in.csv").write_text("text\nGicht\n", "utf-8")
+    job = Job(Source(tmp_path / "in.csv"), starter_artifact, tmp_path / "out.csv", ray="local")
+    with pytest.raises(BefundError, match=r"befund\[ray\]"):
+        run(job)
