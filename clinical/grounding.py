@@ -20,6 +20,7 @@ from clinical.grounding_names import find_mail, find_name, find_street
 from clinical.grounding_numbers import Run, find_identifier, find_phone, find_postcode, runs_of
 from clinical.grounding_text import Source, forget
 from clinical.text import spelling
+from clinical.thresholds import GroundingThresholds
 
 Reason = Literal["no_such_day", "not_in_text", "no_keyword", "not_a_value"]
 """Why a value was removed: an impossible or incomplete date; not evidenced; no explicit word; not of the fixed list."""
@@ -57,8 +58,9 @@ class Grounded:
 class _Letter:
     """One text with what several values need of it, made once."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, thresholds: GroundingThresholds | None) -> None:
         self.source = Source(text)
+        self.thresholds = thresholds
         self.surnames: tuple[str, ...] = ()
         """The patient's surname, where it is evidenced itself: whose salutation tells the sex."""
         self._runs: list[Run] | None = None
@@ -108,7 +110,7 @@ def _date(letter: _Letter, path: str, value: str, *, birth: bool = False, letter
 
 
 def _statement(letter: _Letter, path: str, value: str, *, kind: Kind) -> Finding:
-    return _as_finding(letter, path, value, find_statement(letter.source, value, kind))
+    return _as_finding(letter, path, value, find_statement(letter.source, value, kind, letter.thresholds))
 
 
 def _name(letter: _Letter, path: str, value: str, *, person: bool) -> Finding:
@@ -203,9 +205,11 @@ def values_of(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield from ((f"{key}[{number}]{'.' + path if path else ''}", inner) for path, inner in inner_values)
 
 
-def judge(answer: Mapping[str, Any], text: str) -> tuple[Finding, ...]:
-    """What the text says of every value of the answer. Deterministic; no model; linear in the length of the text."""
-    letter = _Letter(text)
+def judge(answer: Mapping[str, Any], text: str, thresholds: GroundingThresholds | None = None) -> tuple[Finding, ...]:
+    """What the text says of every value of the answer. Deterministic; no model; linear in the length of the text.
+
+    `thresholds` of free text: the shipped ones (`clinical/thresholds.json`) unless others are to be measured."""
+    letter = _Letter(text, thresholds)
     surname = (answer.get("patient") or {}).get("nachname") or ""
     if RULES["patient.nachname"](letter, "patient.nachname", surname).kept:
         letter.surnames = (surname,)

@@ -29,15 +29,7 @@ from clinical.grounding_words import (
     TITLES,
     is_opposite,
 )
-
-OVERLAP = 0.6
-"""Least share of a value's plain words found in the stretch (contract, section 4, grounding rule 3)."""
-
-SKIP = 3
-"""Most tokens of the text left out at one place: `Fraktur [des linksseitigen distalen] Radius` is still one thing."""
-
-WINDOW = 2
-"""A stretch has at most this many times the value's tokens (and `SKIP` more): words scattered over a page are none."""
+from clinical.thresholds import GroundingThresholds, grounding_thresholds
 
 STEPS = 10
 """Alignment steps a value may take for each token of text and value together: a few dozen in all are the rule, and a
@@ -91,8 +83,12 @@ def _role(word: str, key: str) -> str:
     return "function" if word in FUNCTION_WORDS else "plain"
 
 
-def find_statement(source: Source, text: str, kind: Kind) -> Found | None:
-    """The first place of the source that evidences the value, or None."""
+def find_statement(
+    source: Source, text: str, kind: Kind, thresholds: GroundingThresholds | None = None
+) -> Found | None:
+    """The first place of the source that evidences the value, or None; the thresholds are the shipped ones unless
+    given (to measure others)."""
+    chosen = thresholds or grounding_thresholds()
     value = Value.of(text)
     anchor = value.first_required()
     if anchor is None or not value.names_something():
@@ -100,7 +96,7 @@ def find_statement(source: Source, text: str, kind: Kind) -> Found | None:
     own = set(value.source.words)
     steps = STEPS * (len(source) + len(value.keys))
     for start in _candidates(source, value, anchor):
-        alignment = _Alignment(source, value, whole_only=kind == "verbatim")
+        alignment = _Alignment(source, value, chosen, whole_only=kind == "verbatim")
         found = alignment.run(anchor, start)
         steps -= alignment.steps
         if steps < 0:
@@ -169,8 +165,8 @@ def _is_dotted(source: Source, i: int) -> bool:
 class _Alignment:
     """One try to lay the value over the text from one place, left to right, taking the nearest match."""
 
-    def __init__(self, source: Source, value: Value, *, whole_only: bool) -> None:
-        self.source, self.value, self.whole_only = source, value, whole_only
+    def __init__(self, source: Source, value: Value, thresholds: GroundingThresholds, *, whole_only: bool) -> None:
+        self.source, self.value, self.thresholds, self.whole_only = source, value, thresholds, whole_only
         self.plain = self.matched = self.skipped = self.inserted = self.steps = self.apart = 0
         self.pending: str | None = None
 
@@ -184,7 +180,7 @@ class _Alignment:
             return None
         i, k = self._take(anchor, start, step)
         last = i - 1
-        limit = start + WINDOW * len(keys) + SKIP
+        limit = start + self.thresholds.window * len(keys) + self.thresholds.skip
         while k < len(keys):
             self.steps += 1
             place = self._next(k, i, limit)
@@ -215,12 +211,12 @@ class _Alignment:
         if role == "plain":
             self.plain += 1
             self.apart += 1
-        return self.apart <= SKIP
+        return self.apart <= self.thresholds.skip
 
     def _judge(self, first: int, last: int) -> Found | None:
         if self.pending is not None or self._next_side_contradicts(first, last):
             return None
-        if self.plain and self.matched < OVERLAP * self.plain:
+        if self.plain and self.matched < self.thresholds.overlap * self.plain:
             return None
         if self.inserted and self.matched < 2:
             return None  # one word alone has to stand there with all that goes with it
@@ -255,7 +251,8 @@ class _Alignment:
         """The nearest text token from `i` on at which value token `k` stands, if what lies between may be left out."""
         source = self.source
         bracket = False
-        for place in range(i, min(len(source), limit, i + SKIP + 1 + self._bracket_length(i))):
+        farthest = i + self.thresholds.skip + self._bracket_length(i)
+        for place in range(i, min(len(source), limit, farthest + 1)):
             if not self._may_cross(k, place, skipped=place > i):
                 return None
             if self._match(k, place) is not None:

@@ -16,6 +16,7 @@ from typing import Any
 from clinical.contract import Arztbrief, Zuweisung
 from clinical.extraction import PROMPT
 from clinical.grounding import judge
+from clinical.thresholds import GroundingThresholds
 from evals import letter_words as words
 from evals.letter_blocks import DATE_FORMS
 from evals.letters import Letter
@@ -51,9 +52,9 @@ def answer_of(path: str, value: str, surname: str | None) -> dict[str, Any]:
     return answer
 
 
-def passes(lie: Lie) -> bool:
-    """Whether the validator keeps the lie."""
-    findings = judge(answer_of(lie.path, lie.value, lie.surname), lie.text)
+def passes(lie: Lie, thresholds: GroundingThresholds | None = None) -> bool:
+    """Whether the validator keeps the lie, with the shipped thresholds or others."""
+    findings = judge(answer_of(lie.path, lie.value, lie.surname), lie.text, thresholds)
     return next(one.kept for one in findings if re.sub(r"\[\d+\]", "", one.path) == lie.path)
 
 

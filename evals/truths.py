@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable
 
 from clinical.grounding import judge
+from clinical.thresholds import GroundingThresholds
 from evals import letter_words as words
 from evals.letters import Letter
 from evals.scans import scanned
@@ -81,12 +82,14 @@ TRUTHS: dict[str, Callable[[Letter], str]] = {
 }
 
 
-def removed_truths(kind: str, letters: list[Letter]) -> tuple[int, list[tuple[str, str, str]]]:
+def removed_truths(
+    kind: str, letters: list[Letter], thresholds: GroundingThresholds | None = None
+) -> tuple[int, list[tuple[str, str, str]]]:
     """How many true values were judged, and (path, value, text) of those removed."""
     total, removed = 0, []
     for letter in letters:
         text = TRUTHS[kind](letter)
-        findings = judge(letter.truth, text)
+        findings = judge(letter.truth, text, thresholds)
         total += len(findings)
         removed += [(finding.path, finding.value, text) for finding in findings if not finding.kept]
     return total, removed

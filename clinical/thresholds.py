@@ -1,0 +1,108 @@
+"""Every calibrated threshold in one file, `thresholds.json`: what it is, on what it was measured, and how it did there.
+
+A section holds `values`; `data`: on what they were measured, with checksums; `metrics`: the result; `written_by`: the
+notebook that measures, explains and writes it. The build and the services read the values, nothing else sets them, and
+a test measures again and compares. The artifact's manifest keeps the confidence it was built with.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from clinical.errors import SettingError
+
+VERSION: Final = 1
+"""Of the format of the file."""
+FILE: Final = Path(__file__).with_name("thresholds.json")
+Name = Literal["confidence", "grounding"]
+NOTEBOOKS: Final[Mapping[Name, str]] = {
+    "confidence": "notebooks/04_confidence.ipynb",
+    "grounding": "notebooks/07_grounding.ipynb",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceThresholds:
+    """Calibrated probability from which a code is `high`, and from which it is `medium`."""
+
+    high: float
+    medium: float
+
+
+@dataclass(frozen=True, slots=True)
+class GroundingThresholds:
+    """How far a free-text value may differ from the stretch of text that evidences it.
+
+    `overlap`: least share of the value's plain words found in the stretch, 0..1 (contract, section 4, grounding rule
+    3). `skip`: most tokens of the text left out at one place, so that `Fraktur [des linksseitigen distalen] Radius` is
+    still one thing. `window`: a stretch has at most this many times the value's tokens, and `skip` more.
+    """
+
+    overlap: float
+    skip: int
+    window: int
+
+
+Values = ConfidenceThresholds | GroundingThresholds
+_KINDS: Final[Mapping[Name, type[Values]]] = {"confidence": ConfidenceThresholds, "grounding": GroundingThresholds}
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section of the file; `data` and `metrics` are JSON trees."""
+
+    values: Values
+    data: Mapping[str, Any]
+    metrics: Mapping[str, Any]
+    written_by: str
+
+
+def load_section(name: Name, path: Path = FILE) -> Section:
+    """Raises SettingError when the file is missing, of another version, or lacks the section or a field of it."""
+    remedy = f"take thresholds.json of the release, or write it: {NOTEBOOKS[name]} with WRITE = True"
+    tree = _tree(path, remedy)
+    try:
+        section = Section(**tree[name])
+        values = _KINDS[name](**tree[name]["values"])
+    except (KeyError, TypeError) as error:
+        found = f"the section {name} of {path.name} is missing or incomplete ({error})"
+        raise SettingError(found, "values, data, metrics, written_by", remedy) from None
+    return Section(values, section.data, section.metrics, section.written_by)
+
+
+def save_section(name: Name, section: Section, path: Path = FILE) -> None:
+    """Replace one section, in one step; the others stay."""
+    tree = json.loads(path.read_text("utf-8")) if path.exists() else {"version": VERSION}
+    tree[name] = asdict(section)
+    beside = path.with_suffix(".new")
+    text = json.dumps(tree, ensure_ascii=False, indent=2)
+    beside.write_text(re.sub(r"\[\s+([\d.]+),\s+([\d.]+)\s+\]", r"[\1, \2]", text) + "\n", "utf-8")  # pairs on one line
+    os.replace(beside, path)
+
+
+@cache
+def grounding_thresholds() -> GroundingThresholds:
+    """What every letter is grounded with; read once."""
+    values = load_section("grounding").values
+    assert isinstance(values, GroundingThresholds)  # noqa: S101 - `_KINDS` says so
+    return values
+
+
+def _tree(path: Path, remedy: str) -> dict[str, Any]:
+    try:
+        tree = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise SettingError(f"there is no {path}", "the file of thresholds", remedy) from None
+    except ValueError:
+        raise SettingError(f"{path} is not JSON", "the file of thresholds", remedy) from None
+    version = tree.get("version") if isinstance(tree, dict) else None
+    if version != VERSION:
+        raise SettingError(f"{path.name} has version {version}", f"version {VERSION}", remedy)
+    return dict(tree)

@@ -1,0 +1,76 @@
+"""The file of thresholds says what is true: of the data it was measured on, and of how the thresholds do there."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from catalog_build.bfarm import read_source
+from clinical.errors import SettingError
+from clinical.grounding import judge
+from clinical.grounding_free import find_statement
+from clinical.grounding_text import Source
+from clinical.thresholds import FILE, GroundingThresholds, grounding_thresholds, load_section, save_section
+from evals.letters import letters
+from evals.probes import FULL, SIZES, SMALL, counted, digest, measured, probes
+
+STATEMENTS = [each.text for each in read_source(Path(__file__).parents[2] / "catalog_build/starter").synonyms]
+
+
+def test_grounding_does_on_the_same_letters_what_the_file_says() -> None:
+    section = load_section("grounding")
+    assert section.values == grounding_thresholds()
+    assert (section.data["full"], section.data["small"]) == (digest(FULL, STATEMENTS), digest(SMALL, STATEMENTS))
+    assert section.metrics["small"] == measured(grounding_thresholds(), SMALL, STATEMENTS)
+    assert section.metrics["full"]["size"] == FULL._asdict()
+
+
+def test_the_overlap_is_the_contracts() -> None:
+    assert grounding_thresholds().overlap == 0.6  # section 4, grounding rule 3
+    source = Source("Diagnosen:\nFraktur des distalen Radius")
+    assert find_statement(source, "Fraktur des distalen Radius", "diagnosis")
+
+
+def test_other_thresholds_judge_otherwise() -> None:
+    text, shipped = "Diagnosen:\nFraktur distaler Radius", grounding_thresholds()
+    answer = {"diagnosen": ["Fraktur septischer distaler Radius"]}  # three of four words: the contract lets it pass
+    strict = GroundingThresholds(1.0, shipped.skip, shipped.window)
+    assert [judge(answer, text, one)[0].kept for one in (None, shipped, strict)] == [True, True, False]
+
+
+def test_stricter_thresholds_let_less_pass_and_remove_more() -> None:
+    made = probes(letters(SMALL.letters, 7), STATEMENTS, SMALL.tries, seed=7)
+    assert {(one.kind, one.words) for one in made} >= {("words invented inside", words) for words in SIZES}
+    options = [GroundingThresholds(overlap, 3, 2) for overlap in (0.4, 0.6, 0.8, 1.0)]
+    rows = counted(made, options)
+    for true, order in ((True, 1), (False, -1)):
+        wrong = [sum(row.wrong for row in rows if row.true == true and row.overlap == one.overlap) for one in options]
+        assert wrong == sorted(wrong, reverse=order < 0)
+        assert wrong[0] != wrong[-1]
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (None, "there is no"),
+        ("{", "is not JSON"),
+        ('{"version": 2}', "version 2"),
+        ('{"version": 1}', "section grounding"),
+        ('{"version": 1, "grounding": {"values": {"overlap": 0.6}}}', "section grounding"),
+    ],
+)
+def test_a_broken_file_is_refused_with_what_to_do(tmp_path: Path, content: str | None, found: str) -> None:
+    path = tmp_path / "thresholds.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(SettingError, match=rf"{found}.*07_grounding\.ipynb with WRITE = True"):
+        load_section("grounding", path)
+
+
+def test_writing_one_section_leaves_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "thresholds.json"
+    path.write_text(json.dumps(json.loads(FILE.read_text("utf-8")) | {"confidence": {"values": "as before"}}))
+    section = load_section("grounding", path)
+    save_section("grounding", section, path)
+    assert load_section("grounding", path) == section
+    assert json.loads(path.read_text())["confidence"] == {"values": "as before"}
