@@ -20,8 +20,9 @@ from tqdm import tqdm
 
 from catalog_build.augmentation import Augmenter
 from clinical.encoder import Encoder, Vectors
-from clinical.features import CodeTraits, candidates, read_query
+from clinical.features import CodeTraits, candidates
 from clinical.ranking import NONE_COLUMNS, WIDTH, Ranker, summary
+from clinical.retrieval import read_queries
 from clinical.wordings import Wordings
 
 NETWORKS: Final = 4
@@ -60,8 +61,7 @@ class Gatherer:
         """`queries`: (text, number of the right code or None, whether calibration counts it)."""
         rows = []
         for text, code, plain in tqdm(queries, desc="fusion examples", unit="query", disable=None):
-            query = read_query(text, self._encoder, self._wordings)
-            if query is not None:
+            for query in read_queries([text], self._encoder, self._wordings):
                 found = candidates(query, self._wordings, self._traits)
                 rows.append((found.columns, found.codes == (-1 if code is None else code), plain))
         widest = max(len(columns) for columns, _, _ in rows)
@@ -70,7 +70,7 @@ class Gatherer:
         real = np.zeros((len(rows), widest), dtype=bool)
         for row, (columns, correct, _) in enumerate(rows):
             block[row, : len(columns)], right[row, : len(columns)], real[row, : len(columns)] = columns, correct, True
-        totals = np.stack([summary(columns) for columns, _, _ in rows])
+        totals = np.concatenate([summary(columns) for columns, _, _ in rows])
         return Examples(block, right, real, totals, np.array([plain for _, _, plain in rows]))
 
 

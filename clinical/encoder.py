@@ -109,20 +109,22 @@ class StaticEncoder:
         return np.concatenate(parts) if parts else np.zeros((0, self.dimensions), dtype=np.float32)
 
     def _sums(self, texts: Sequence[str]) -> Vectors:
-        numbers = [self.numbers(text) for text in texts]
-        counts = np.array([len(found) for found in numbers], dtype=np.int64)
+        """Each distinct word is looked up once: parts of one text share most of theirs."""
+        folds: dict[str, str] = {}
+        spelled = [[word.text for word in words(text, folds)] for text in texts]
+        known, distinct = self.vocabulary, dict.fromkeys(word for own in spelled for word in own)
+        numbers = {word: [known[gram] for gram in grams(word) if gram in known] for word in distinct}
+        of_word = {word: place for place, word in enumerate(word for word, own in numbers.items() if own)}
+        sums = _added(self._rows, self._scales, [own for own in numbers.values() if own])
+        of_text = [[of_word[word] for word in own if word in of_word] for own in spelled]
         result = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        for place in [place for place, count in enumerate(counts) if count == 0]:
+        filled = [place for place, own in enumerate(of_text) if own]
+        if filled:
+            result[filled] = _added(sums, None, [of_text[place] for place in filled])
+        for place in (place for place, own in enumerate(of_text) if not own):
             drawn = self._drawn(texts[place])
             if drawn is not None:
                 result[place] = drawn
-        if not counts.any():
-            return result
-        flat = np.array([number for found in numbers for number in found], dtype=np.int64)
-        table = self._rows[flat] * self._scales[flat, None]
-        filled = counts > 0
-        starts = (np.cumsum(counts) - counts)[filled]
-        result[filled] = np.add.reduceat(table, starts, axis=0)
         return result
 
     @classmethod
@@ -151,6 +153,16 @@ class StaticEncoder:
             raise ArtifactMismatch(f"{path.name} has the format {metadata.get('format')!r}", FORMAT, remedy)
         vocabulary = tensors["vocabulary"].tobytes().decode().split("\n")
         return cls(vocabulary, tensors["rows"], tensors["scales"], metadata["name"])
+
+
+def _added(rows: NDArray[Any], scales: Vectors | None, runs: Sequence[Sequence[int]]) -> Vectors:
+    """For each run of row numbers, none of them empty, the sum of these rows, each times its scale."""
+    if not runs:
+        return np.zeros((0, rows.shape[1]), dtype=np.float32)
+    flat = np.array([number for run in runs for number in run], dtype=np.int64)
+    sizes = np.array([len(run) for run in runs])
+    table = rows[flat] if scales is None else rows[flat] * scales[flat, None]
+    return np.asarray(np.add.reduceat(table, np.cumsum(sizes) - sizes, axis=0), dtype=np.float32)
 
 
 class TransformerEncoder:

@@ -3,6 +3,8 @@
 Three views of the same wordings are joined: vectors (meaning), BM25 over words and over letters (form), and a soft
 alignment of the query's words with the words of each wording: which of them have a counterpart on the other side,
 weighted by IDF and by the encoder's own weight (after Kusner et al. 2015, relaxed word mover's distance).
+
+Many queries are worked on at once: wordings lie in runs of the same code of the same query, runs in runs of a query.
 """
 
 from __future__ import annotations
@@ -12,16 +14,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.encoder import Encoder, Vectors, unit
-from clinical.text import words
-from clinical.wordings import Wordings, letter_grams
+from clinical.encoder import Vectors
+from clinical.retrieval import Found, Queries, first_largest, gather, lengths, ranges, run_starts
+from clinical.wordings import Wordings
 
 Ints = NDArray[np.int64]
 
-NEAREST: Final = 150
-"""Wordings taken from the vector search; 0.974 of held-out synonyms have their code among them, 0.976 at 300."""
-BEST_BY_WORDS, BEST_BY_LETTERS = 15, 25
-"""Codes added from each BM25."""
 SOFT, SHARP = 0.05, 0.02
 """Temperatures at which similarities of a code's wordings are added up: exp((similarity - 1) / temperature)."""
 
@@ -41,23 +39,14 @@ RELATIVE: Final = 13
 """The first so many columns are repeated as their distance to the best candidate of the same query."""
 
 
-class Query(NamedTuple):
-    """A query as the encoder sees it (m words, D dimensions)."""
-
-    folded: list[str]
-    vector: Vectors  # (D,) unit
-    word_vectors: Vectors  # (m, D) unit
-    word_weight: Vectors  # (m,)
-    weight: float
-    idf: Vectors  # (m,)
-
-
 class Candidates(NamedTuple):
-    """Candidate codes of one query: catalog numbers (c,), columns (c, F), the best wording of each (c,)."""
+    """Candidate codes of Q queries, query by query: catalog numbers (c,), columns (c, F), the best wording of each
+    (c,), and the place where each query begins (Q,)."""
 
     codes: Ints
     columns: Vectors
     wordings: Ints
+    first: Ints
 
 
 class CodeTraits(NamedTuple):
@@ -69,59 +58,50 @@ class CodeTraits(NamedTuple):
     parent: Ints
 
 
-def read_query(text: str, encoder: Encoder, wordings: Wordings) -> Query | None:
-    """None when the text has no word, or none of it means anything to the encoder."""
-    folded = [word.text for word in words(text)]
-    if not folded:
-        return None
-    rows = encoder.encode([" ".join(folded), *folded])
-    weights = np.linalg.norm(rows, axis=1).astype(np.float32)
-    if weights[0] < 1e-6:
-        return None
-    units = unit(rows)
-    return Query(folded, units[0], units[1:], weights[1:], float(weights[0]), wordings.idf(folded))
-
-
-def candidates(query: Query, wordings: Wordings, traits: CodeTraits) -> Candidates:
-    """All codes that one of the three searches puts forward, with their columns."""
-    found, by_words, by_letters = _gather(query, wordings)
-    similarity = wordings.vectors(found) @ query.vector
-    code = wordings.tables.code[found].astype(np.int64)
-    order = np.lexsort((-similarity, code))
-    found, similarity, code = found[order], similarity[order], code[order]
-    group = _Group(np.flatnonzero(np.r_[True, code[1:] != code[:-1]]), len(code))
-    codes = code[group.first]
+def candidates(queries: Queries, wordings: Wordings, traits: CodeTraits) -> Candidates:
+    """All codes that one of the three searches puts forward for each query, with their columns."""
+    found = gather(queries, wordings)
+    similarity = _similarity(queries, wordings, found.query, found.wording)
+    found, similarity, first = _ordered(found, similarity, wordings)
+    group, one = _Runs(first, len(similarity)), _Runs.of(found.code_query)
+    codes = wordings.tables.code[found.wording[first]].astype(np.int64)
     rows = wordings.code_row[codes]
-    aligned = _align(query, wordings, found)
+    aligned = _align(queries, wordings, found)
     best = group.best(aligned.alignment + similarity)
-    vectors = _vector_columns(query, wordings, rows, similarity, group)
-    bm25 = [by_words[rows], by_letters[rows]]
-    alignment = [group.maximum(column) for column in aligned[1:5]]
-    covered = group.maximum(aligned.by_word) @ query.idf / query.idf.sum()
+    vectors = _vector_columns(queries, wordings, rows, found.code_query, similarity, group)
+    bm25 = [found.words_bm25, found.letters_bm25]
+    idf = queries.idf[queries.words[found.code_query]].T
+    covered = (group.maximum(aligned.by_word) * idf).sum(axis=0) / idf.sum(axis=0)
     columns = [
         *vectors,
         *bm25,
-        *alignment,
+        *(group.maximum(column) for column in aligned[1:5]),
         covered,
-        *_shares(vectors[1], bm25, traits, codes),
+        *_shares(vectors[1], bm25, traits, codes, one),
         *(column[best] for column in (aligned[1], aligned[2], *aligned[5:])),
-        *_lengths(query, wordings, found[best]),
+        *_lengths(queries, wordings, found.code_query, found.wording[best]),
         np.log1p(group.sizes),
-        _rank(vectors[1]),
-        group.maximum(_verbatim(query, wordings, found, aligned)),
+        _rank(vectors[1], one),
+        group.maximum(_verbatim(queries, wordings, found, aligned)),
     ]
-    return Candidates(codes, _matrix(columns, traits.columns[codes], query), found[best])
+    matrix = _matrix(columns, traits.columns[codes], queries, one)
+    return Candidates(codes, matrix, found.wording[best], one.first)
 
 
-class _Group:
-    """Wordings in runs of the same code: reductions of a column of wordings to one value per code."""
+class _Runs:
+    """Rows in runs that belong together: reductions of a column (its last axis) to one value per run."""
 
     def __init__(self, first: Ints, length: int) -> None:
-        self.first, self.sizes = first, np.diff(np.r_[first, length])
-        self._of = np.repeat(np.arange(len(first)), self.sizes)
+        self.first, self.sizes = first, lengths(first, length)
+        self.run = np.repeat(np.arange(len(first)), self.sizes)
+
+    @classmethod
+    def of(cls, keys: Ints) -> _Runs:
+        """Runs of equal keys."""
+        return cls(run_starts(keys), len(keys))
 
     def maximum(self, column: Vectors) -> Vectors:
-        result: Vectors = np.maximum.reduceat(column, self.first, axis=0)
+        result: Vectors = np.maximum.reduceat(column, self.first, axis=-1)
         return result
 
     def total(self, column: Vectors) -> Vectors:
@@ -130,7 +110,7 @@ class _Group:
 
     def best(self, column: Vectors) -> Ints:
         """Place of the largest value of each run."""
-        return np.lexsort((-column, self._of))[self.first]
+        return first_largest(column, self.first)
 
     def second(self, descending: Vectors) -> Vectors:
         """The second value of each run of a column that descends in each run; 0 where there is only one."""
@@ -141,7 +121,7 @@ class _Group:
 class _Alignment(NamedTuple):
     """Per wording: how well the words of each side find a counterpart on the other (squared cosine, 0..1)."""
 
-    by_word: Vectors  # (wordings, query words)
+    by_word: Vectors  # (words of the longest query, wordings)
     query_covered: Vectors  # share of the query's IDF
     wording_covered: Vectors  # share of the wording's IDF
     alignment: Vectors  # harmonic mean of the two
@@ -151,54 +131,66 @@ class _Alignment(NamedTuple):
     weighted_covered: Vectors
 
 
-def _gather(query: Query, wordings: Wordings) -> tuple[Ints, Vectors, Vectors]:
-    """Numbers of the wordings to look at, and both BM25s' best value for every code (rows of C)."""
-    _, near = wordings.nearest(query.vector[None], NEAREST)
-    by_word = wordings.words_bm25.scores(query.folded)
-    by_letter = wordings.letters_bm25.scores(letter_grams(query.folded))
-    words_best, letters_best = wordings.best_by_code(by_word), wordings.best_by_code(by_letter)
-    rows = np.union1d(_top(words_best, BEST_BY_WORDS), _top(letters_best, BEST_BY_LETTERS))
-    best = [
-        start + int(np.argmax(by_word[start:end] + by_letter[start:end]))
-        for start, end in ((wordings.starts[row], wordings.ends[row]) for row in rows)
-    ]
-    found = np.union1d(near[0][near[0] >= 0], np.array(best, dtype=np.int64))
-    return found.astype(np.int64), words_best, letters_best
+def _similarity(queries: Queries, wordings: Wordings, query: Ints, wording: Ints) -> Vectors:
+    """Cosine of each wording with its query; a wording that several queries found is unpacked once."""
+    distinct, place = np.unique(wording, return_inverse=True)
+    cosines: Vectors = (queries.vectors @ wordings.vectors(distinct).T)[query, place]
+    return cosines
 
 
-def _top(values: Vectors, count: int) -> Ints:
-    """Places of the `count` largest values above 0."""
-    positive = np.flatnonzero(values > 0)
-    if len(positive) <= count:
-        return positive
-    return positive[np.argpartition(values[positive], len(positive) - count)[-count:]]
+def _ordered(found: Found, similarity: Vectors, wordings: Wordings) -> tuple[Found, Vectors, Ints]:
+    """Within each code the most similar wording first; and where each code of each query begins."""
+    key = wordings.row[found.wording] + found.query * len(wordings.codes)
+    first = run_starts(key)
+    order = np.lexsort((-similarity, key))
+    return found._replace(wording=found.wording[order]), similarity[order], first
 
 
-def _align(query: Query, wordings: Wordings, found: Ints) -> _Alignment:
+def _align(queries: Queries, wordings: Wordings, found: Found) -> _Alignment:
     tables = wordings.tables
-    starts, lengths = tables.word_start[found], tables.word_start[found + 1] - tables.word_start[found]
-    first = np.cumsum(lengths) - lengths
-    word = tables.word[np.repeat(starts - first, lengths) + np.arange(int(lengths.sum()))]
-    rows = np.asarray(tables.word_rows[word], dtype=np.float32) * tables.word_scales[word, None]
-    match = np.square(np.maximum(rows @ query.word_vectors.T, np.float32(0)))
-    by_word: Vectors = np.maximum.reduceat(match, first, axis=0)
-    of_wording = match.max(axis=1)
-    idf, weight = tables.word_idf[word], tables.word_weight[word]
-    query_covered = np.asarray(by_word @ (query.idf / query.idf.sum()), dtype=np.float32)
-    wording_covered = _ratio(of_wording, idf, first)
-    weight_of_query = max(float(query.word_weight.sum()), 1e-6)
-    weighted_query = np.asarray(by_word @ query.word_weight / weight_of_query, dtype=np.float32)
-    weighted_wording = _ratio(of_wording, weight, first)
+    starts = tables.word_start[found.wording]
+    places, first = ranges(starts, tables.word_start[found.wording + 1] - starts)
+    word = tables.word[places]
+    of = queries.words[found.query].T  # (W, wordings)
+    match = _matches(queries, wordings, word, np.repeat(found.query, lengths(first, len(word))))
+    by_word: Vectors = np.maximum.reduceat(match, first, axis=1)
+    of_wording = match.max(axis=0)
+    query_covered = _share(by_word, queries.idf[of])
+    wording_covered = _ratio(of_wording, tables.word_idf[word], first)
+    weighted_query = _share(by_word, queries.word_weight[of])
+    weighted_wording = _ratio(of_wording, tables.word_weight[word], first)
     return _Alignment(
         by_word,
         query_covered,
         wording_covered,
         _harmonic(query_covered, wording_covered),
         _harmonic(weighted_query, weighted_wording),
-        by_word.min(axis=1),
+        np.where(of < len(queries.idf) - 1, by_word, np.inf).min(axis=0),
         np.minimum.reduceat(of_wording, first),
         weighted_query,
     )
+
+
+def _matches(queries: Queries, wordings: Wordings, word: NDArray[np.int32], query: Ints) -> Vectors:
+    """Squared cosine of each word of a wording with each word of its query, (W, words); 0 behind a query's last word.
+
+    Wordings share most of their words, and parts of one text theirs: each pair of words is compared once.
+    """
+    tables = wordings.tables
+    known = np.zeros(len(tables.word_scales), dtype=bool)
+    known[word] = True
+    distinct = np.flatnonzero(known)
+    place = np.empty(len(known), dtype=np.int64)
+    place[distinct] = np.arange(len(distinct))
+    rows = tables.word_rows[distinct].astype(np.float32) * tables.word_scales[distinct, None]
+    cosine = np.square(np.maximum(queries.word_vectors @ rows.T, np.float32(0)))  # (m + 1, distinct)
+    return cosine.ravel().take(queries.words.T[:, query] * len(distinct) + place[word])
+
+
+def _share(by_word: Vectors, weights: Vectors) -> Vectors:
+    """Weighted mean over the words of a query."""
+    total = np.maximum(weights.sum(axis=0), np.float32(1e-6))
+    return np.asarray((by_word * (weights / total)).sum(axis=0), dtype=np.float32)
 
 
 def _ratio(values: Vectors, weights: Vectors, first: Ints) -> Vectors:
@@ -212,50 +204,58 @@ def _harmonic(one: Vectors, other: Vectors) -> Vectors:
     return mean
 
 
-def _vector_columns(query: Query, wordings: Wordings, rows: Ints, similarity: Vectors, group: _Group) -> list[Vectors]:
+def _vector_columns(
+    queries: Queries, wordings: Wordings, rows: Ints, query: Ints, similarity: Vectors, group: _Runs
+) -> list[Vectors]:
     tables = wordings.tables
     soft = np.log(group.total(np.exp((similarity - 1) / SOFT)) + 1e-9)
     sharp = np.log(group.total(np.exp((similarity - 1) / SHARP)) + 1e-12)
-    title = wordings.vectors(tables.title[rows]) @ query.vector
-    centre = (tables.centre_rows[rows] * tables.centre_scales[rows, None]) @ query.vector
-    return [group.maximum(similarity), soft, sharp, group.second(similarity), title, centre]
+    distinct, place = np.unique(rows, return_inverse=True)
+    titles = queries.vectors @ wordings.vectors(tables.title[distinct]).T
+    centres = queries.vectors @ (tables.centre_rows[distinct] * tables.centre_scales[distinct, None]).T
+    both = [titles[query, place], centres[query, place]]
+    return [group.maximum(similarity), soft, sharp, group.second(similarity), *both]
 
 
-def _shares(soft: Vectors, bm25: list[Vectors], traits: CodeTraits, codes: Ints) -> list[Vectors]:
-    """Each code's share of the mass, its category's, its parent's, and its part of the best BM25s."""
+def _shares(soft: Vectors, bm25: list[Vectors], traits: CodeTraits, codes: Ints, one: _Runs) -> list[Vectors]:
+    """Each code's share of its query's mass, its category's, its parent's, and its part of the best BM25s."""
     mass = np.exp(soft)
-    mass = mass / mass.sum()
+    mass = mass / one.total(mass)[one.run]
     families = [
         np.bincount(place, weights=mass)[place]
-        for place in (np.unique(of[codes], return_inverse=True)[1] for of in (traits.category, traits.parent))
+        for place in (
+            np.unique(of[codes] + one.run * (int(of.max()) + 1), return_inverse=True)[1]
+            for of in (traits.category, traits.parent)
+        )
     ]
-    return [mass, *families, *(values / max(float(values.max()), 1e-6) for values in bm25)]
+    best = (np.maximum(one.maximum(values), np.float32(1e-6))[one.run] for values in bm25)
+    return [mass, *families, *(values / most for values, most in zip(bm25, best, strict=True))]
 
 
-def _verbatim(query: Query, wordings: Wordings, found: Ints, aligned: _Alignment) -> Vectors:
+def _verbatim(queries: Queries, wordings: Wordings, found: Found, aligned: _Alignment) -> Vectors:
     """1 where a wording has the very words of the query, in any order."""
     starts = wordings.tables.word_start
-    same = (starts[found + 1] - starts[found]) == len(query.folded)
+    same = (starts[found.wording + 1] - starts[found.wording]) == queries.length[found.query]
     exact = np.minimum(aligned.worst_query_word, aligned.worst_wording_word) > EXACT
     return np.asarray(same & exact, dtype=np.float32)
 
 
-def _lengths(query: Query, wordings: Wordings, best: Ints) -> list[Vectors]:
+def _lengths(queries: Queries, wordings: Wordings, query: Ints, best: Ints) -> list[Vectors]:
     starts = wordings.tables.word_start
     count = (starts[best + 1] - starts[best]).astype(np.float32)
-    return [count / len(query.folded), query.weight - wordings.tables.weight[best]]
+    return [count / queries.length[query], queries.weight[query] - wordings.tables.weight[best]]
 
 
-def _rank(column: Vectors) -> Vectors:
+def _rank(column: Vectors, one: _Runs) -> Vectors:
     rank = np.empty(len(column), dtype=np.float32)
-    rank[np.argsort(-column, kind="stable")] = np.arange(len(column))
+    rank[np.lexsort((-column, one.run))] = np.arange(len(column)) - one.first[one.run]
     return rank
 
 
-def _matrix(columns: list[Vectors], traits: Vectors, query: Query) -> Vectors:
+def _matrix(columns: list[Vectors], traits: Vectors, queries: Queries, one: _Runs) -> Vectors:
     """All columns as float32 (c, len(COLUMNS) + RELATIVE)."""
-    whole = [len(query.folded), float(query.idf.sum()), query.weight]
     own = np.stack(columns, axis=1).astype(np.float32)
-    constant = np.broadcast_to(np.array(whole, dtype=np.float32), (len(own), len(whole)))
-    relative = own[:, :RELATIVE] - own[:, :RELATIVE].max(axis=0)
+    whole = [queries.length, queries.idf[queries.words].sum(axis=1), queries.weight]
+    constant = np.stack(whole, axis=1).astype(np.float32)[one.run]
+    relative = own[:, :RELATIVE] - np.maximum.reduceat(own[:, :RELATIVE], one.first, axis=0)[one.run]
     return np.concatenate([own, traits, constant, relative], axis=1)

@@ -6,13 +6,18 @@ and so does what running text names without meaning it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clinical.assertions import assertion_of
 from clinical.catalog import Catalog
+from clinical.encoder import Vectors
 from clinical.parts import Part
+
+Ints = NDArray[np.int64]
 
 NOT_CODED: Final = frozenset({"excluded", "family"})
 """Claims that give no code of the disease itself."""
@@ -31,55 +36,83 @@ UNDERSTOOD, INSIDE = 0.5, 0.5
 """From which share a part counts as understood, and what hits of the parts inside it are multiplied with."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A code (catalog number) found by a part; `share` orders, `probability` is what it means."""
+class Hits(NamedTuple):
+    """Codes found by parts, one row each: `share` orders, `probability` is what it means."""
 
-    code: int
-    probability: float
-    share: float
-    wording: int
-    part: Part
+    part: Ints  # (h,) place of the part
+    code: Ints  # (h,) catalog number
+    share: Vectors  # (h,)
+    probability: Vectors  # (h,)
+    wording: Ints  # (h,) number of the code's best wording
 
-    def weighed(self, weight: float) -> Hit:
-        """The same hit, believed less."""
-        return replace(self, share=self.share * weight, probability=self.probability * weight)
+    def at(self, rows: Ints | NDArray[np.bool_]) -> Hits:
+        """Some of the rows, in that order."""
+        return Hits(self.part[rows], self.code[rows], self.share[rows], self.probability[rows], self.wording[rows])
 
-
-def weighed(text: str, lists: Sequence[list[Hit]], catalog: Catalog) -> list[list[Hit]]:
-    """The hits of each part of `text`, best first in each, with probability and share as they count in a long text."""
-    full = [hits for hits in lists if hits]
-    claimed = [hits for hits in full if assertion_of(text, hits[0].part.start, hits[0].part.end) not in NOT_CODED]
-    return [[hit.weighed(_weight(hit, catalog)) for hit in hits] for hits in _uncovered(claimed)]
+    def weighed(self, weight: Vectors | float) -> Hits:
+        """The same hits, believed less."""
+        return self._replace(share=self.share * weight, probability=self.probability * weight)
 
 
-def _weight(hit: Hit, catalog: Catalog) -> float:
-    category = catalog.codes[hit.code].code[:3]
-    seldom = next((weight for first, last, weight in SELDOM if first <= category <= last), 1.0)
-    return seldom * MENTION * (1.0 if hit.part.noun else NO_NOUN)
+def joined(some: Sequence[Hits]) -> Hits:
+    """One behind the other; of none, no hits."""
+    if not some:
+        numbers, values = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
+        return Hits(numbers, numbers, values, values, numbers)
+    return Hits(
+        np.concatenate([hits.part for hits in some]),
+        np.concatenate([hits.code for hits in some]),
+        np.concatenate([hits.share for hits in some]),
+        np.concatenate([hits.probability for hits in some]),
+        np.concatenate([hits.wording for hits in some]),
+    )
 
 
-def _uncovered(lists: Sequence[list[Hit]]) -> list[list[Hit]]:
+def seldom_meant(catalog: Catalog) -> Vectors:
+    """The weight of each code of the catalog in running text, by SELDOM: shape (codes,)."""
+    categories = [code.code[:3] for code in catalog.codes]
+    weights = [
+        next((weight for first, last, weight in SELDOM if first <= category <= last), 1.0) for category in categories
+    ]
+    return np.array(weights, dtype=np.float32)
+
+
+def weighed(text: str, parts: Sequence[Part], hits: Hits, seldom: Vectors) -> Hits:
+    """The hits of the parts of `text` (part by part, best first) with share and probability as they count in a long
+    text; what the text denies or says of relatives is left out."""
+    found = np.unique(hits.part)
+    claimed = [part for part in found if assertion_of(text, parts[part].start, parts[part].end) not in NOT_CODED]
+    hits = hits.at(np.isin(hits.part, claimed))
+    noun = np.array([1.0 if part.noun else NO_NOUN for part in parts], dtype=np.float32)
+    weight = _uncovered(parts, hits) * noun[hits.part] * seldom[hits.code] * np.float32(MENTION)
+    return hits.weighed(weight)
+
+
+def _uncovered(parts: Sequence[Part], hits: Hits) -> Vectors:
     """Hits of a part inside a longer part that is understood as a whole count less ("Fettleber" in "alkoholische
     Fettleber"), unless both mean the same code."""
-    whole = [hits[0] for hits in lists if hits and hits[0].share >= UNDERSTOOD]
-    result = []
-    for hits in lists:
-        around = [hit for hit in whole if hits and _inside(hits[0].part, hit.part)]
-        codes = {hit.code for hit in around}
-        result.append([hit if not around or hit.code in codes else hit.weighed(INSIDE) for hit in hits])
-    return result
+    weight = np.ones(len(hits.part), dtype=np.float32)
+    best = np.flatnonzero(np.r_[True, hits.part[1:] != hits.part[:-1]])[: len(hits.part)]
+    whole = best[hits.share[best] >= UNDERSTOOD]
+    for part in hits.part[best]:
+        around = [row for row in whole if _inside(parts[part], parts[hits.part[row]])]
+        if around:
+            weight[(hits.part == part) & ~np.isin(hits.code, hits.code[around])] = INSIDE
+    return weight
 
 
 def _inside(part: Part, other: Part) -> bool:
     return other.start <= part.start and part.end <= other.end and len(part.text) < len(other.text)
 
 
-def merged(lists: Iterable[list[Hit]]) -> list[Hit]:
-    """The best hit of each code over all parts, most probable first."""
-    best: dict[int, Hit] = {}
-    for hits in lists:
-        for hit in hits:
-            if hit.code not in best or hit.share > best[hit.code].share:
-                best[hit.code] = hit
-    return sorted(best.values(), key=lambda hit: -hit.share)
+def merged(hits: Hits) -> Hits:
+    """The best hit of each code over all parts, best first."""
+    ordered = hits.at(np.argsort(-hits.share, kind="stable"))
+    return ordered.at(np.sort(np.unique(ordered.code, return_index=True)[1]))
+
+
+def merged_by_part(hits: Hits) -> Hits:
+    """The best hit of each code for each part; part by part, best first."""
+    ordered = hits.at(np.lexsort((-hits.share, hits.part)))
+    keys = ordered.part * (int(hits.code.max(initial=0)) + 1) + ordered.code
+    return ordered.at(np.sort(np.unique(keys, return_index=True)[1]))

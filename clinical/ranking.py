@@ -16,7 +16,7 @@ import numpy as np
 
 from clinical.encoder import Vectors, map_tensors, write_tensors
 from clinical.errors import ArtifactMismatch
-from clinical.features import COLUMNS, RELATIVE, Candidates
+from clinical.features import COLUMNS, RELATIVE, Candidates, Ints
 
 FORMAT: Final = "befund-ranker-1"
 WIDTH: Final = len(COLUMNS) + RELATIVE
@@ -25,10 +25,17 @@ NONE_COLUMNS: Final = ("similarity", "alignment", "query_covered_by_all", "query
 """The "none of these" logit is linear in the best values of these columns over the list, and a constant."""
 
 
-def summary(columns: Vectors) -> Vectors:
-    """The inputs of the "none of these" logit: shape (len(NONE_COLUMNS) + 1,)."""
-    best = [columns[:, COLUMNS.index(name)].max() for name in NONE_COLUMNS]
-    return np.array([*best, 1.0], dtype=np.float32)
+_ONE: Final = np.zeros(1, dtype=np.int64)
+_NONE_PLACES: Final = [COLUMNS.index(name) for name in NONE_COLUMNS]
+
+
+def summary(columns: Vectors, first: Ints = _ONE) -> Vectors:
+    """The inputs of the "none of these" logit, one row for each query: shape (Q, len(NONE_COLUMNS) + 1).
+
+    `first`: the places where the candidates of each query begin.
+    """
+    best = np.maximum.reduceat(columns[:, _NONE_PLACES], first, axis=0)
+    return np.concatenate([best, np.ones((len(first), 1), dtype=np.float32)], axis=1)
 
 
 @dataclass(frozen=True)
@@ -55,18 +62,19 @@ class Ranker:
         logits: Vectors = (hidden @ self.last)[:, :, 0].mean(axis=0)
         return logits
 
-    def softmax(self, columns: Vectors) -> Vectors:
-        """Share of each candidate, with the none logit in the sum: shape (c,)."""
+    def softmax(self, columns: Vectors, first: Ints = _ONE) -> Vectors:
+        """Share of each candidate of its query, with the none logit in the sum: shape (c,). `first` as in `summary`."""
         logits = self.logits(columns)
-        none = float(summary(columns) @ self.none)
-        top = max(float(logits.max()), none)
-        powers = np.exp(logits - top)
-        shares: Vectors = powers / (powers.sum() + np.exp(none - top))
+        none = summary(columns, first) @ self.none
+        of = np.repeat(np.arange(len(first)), np.diff(first, append=len(columns)))
+        top = np.maximum(np.maximum.reduceat(logits, first), none)
+        powers = np.exp(logits - top[of])
+        shares: Vectors = powers / (np.add.reduceat(powers, first) + np.exp(none - top))[of]
         return shares
 
     def probabilities(self, found: Candidates) -> tuple[Vectors, Vectors]:
         """(calibrated probability, raw share) of each candidate; order by the raw share, which has no plateaus."""
-        share = self.softmax(found.columns)
+        share = self.softmax(found.columns, found.first)
         return np.interp(share, self.raw, self.calibrated).astype(np.float32), share
 
     def save(self, path: Path) -> None:

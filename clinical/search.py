@@ -11,23 +11,25 @@ The artifact is a folder: `codes.json` (catalog), `wordings.safetensors`, `vecto
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinical import history, mentions
 from clinical.catalog import Catalog
 from clinical.encoder import Encoder, StaticEncoder, TransformerEncoder, unit
 from clinical.expansion import Expansion
-from clinical.features import CodeTraits, candidates, read_query
+from clinical.features import CodeTraits, candidates
 from clinical.gestation import Gestation
 from clinical.manifest import Manifest, checksums
-from clinical.mentions import Hit
+from clinical.mentions import Hits
 from clinical.parts import Part, cut
 from clinical.ranking import Ranker
+from clinical.retrieval import lengths, ranges, read_queries
 from clinical.typos import Typos
 from clinical.wordings import Wordings
 
@@ -81,32 +83,35 @@ class SearchIndex:
     ) -> None:
         self.catalog, self.wordings, self.encoder = catalog, wordings, encoder
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
-        self.traits = traits_of(catalog, wordings)
+        self.traits, self._seldom = traits_of(catalog, wordings), mentions.seldom_meant(catalog)
         self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
 
     def search(self, query: str, limit: int = 10) -> tuple[Candidate, ...]:
         """At most `limit` codes of any confidence, most probable first, none twice; empty when no word is known."""
         parts = cut(query)
-        hits = self._ranked(parts[0], query) if len(parts) == 1 else self._mentioned(query, parts)
-        return tuple(self._candidate(hit) for hit in self._with_gestation(query, hits)[:limit])
+        hits = self._ranked(query, parts) if len(parts) == 1 else self._mentioned(query, parts := self._nearest(parts))
+        stated = list(self.gestation.codes(query))
+        if stated:
+            parts = [*parts, *(Part(query[at.start : at.end], at.start, at.end) for _, at in stated)]
+            hits = mentions.joined([self._gestation([code for code, _ in stated], len(parts)), hits])
+        best = mentions.merged(hits)
+        return tuple(self._candidate(parts[best.part[row]], best, row) for row in range(min(limit, len(best.code))))
 
-    def _with_gestation(self, query: str, hits: list[Hit]) -> list[Hit]:
-        """The week of pregnancy that the text states has a code of its own, beside all others."""
-        stated = []
-        for code, at in self.gestation.codes(query):
-            title = int(self.wordings.tables.title[self.wordings.code_row[code]])
-            stated.append(Hit(code, STATED, STATED, title, Part(query[at.start : at.end], at.start, at.end)))
-        return mentions.merged([stated, hits]) if stated else hits
+    def _gestation(self, codes: Sequence[int], parts: int) -> Hits:
+        """The week of pregnancy that the text states has a code of its own; its places are the last of the parts."""
+        numbers = np.array(codes, dtype=np.int64)
+        share = np.full(len(codes), STATED, dtype=np.float32)
+        title = self.wordings.tables.title[self.wordings.code_row[numbers]]
+        return Hits(np.arange(parts - len(codes), parts), numbers, share, share, title)
 
     def search_many(self, queries: Sequence[str], limit: int = 10) -> list[tuple[Candidate, ...]]:
         """What `search` gives for each of them."""
         return [self.search(query, limit) for query in queries]
 
-    def _mentioned(self, text: str, parts: Sequence[Part]) -> list[Hit]:
-        """The codes of a long text, most probable first."""
-        lists = [self._ranked(part, text) for part in self._nearest(parts)]
-        return mentions.merged(mentions.weighed(text, lists, self.catalog))
+    def _mentioned(self, text: str, parts: Sequence[Part]) -> Hits:
+        """The codes of the parts of a long text, part by part."""
+        return mentions.weighed(text, parts, self._ranked(text, parts), self._seldom)
 
     def _nearest(self, parts: Sequence[Part]) -> list[Part]:
         """The parts nearest to any wording, at most RANKED_PARTS of them."""
@@ -115,52 +120,75 @@ class SearchIndex:
         order = np.argsort(-similarity, kind="stable")[:RANKED_PARTS]
         return [parts[place] for place in order if similarity[place] >= PART_SIMILARITY]
 
-    def _ranked(self, part: Part, text: str) -> list[Hit]:
-        """The part as it is written, as the catalog words it, as something that is over where the text says so, and
-        with its slips of the keyboard mended."""
-        lists = [self._ranked_text(part.text, part)]
-        expanded = self.expansion.expanded(part.text)
-        if expanded is not None:
-            lists.append(self._ranked_text(expanded, part))
-        past = history.past_of(text, part.start, part.end)
-        if past is not None:
-            lists = self._in_the_past(past, part, lists)
-        mended = self.typos.mended(part.text, self.wordings.vocabulary)
-        if mended is not None:
-            lists.append([hit.weighed(MENDED) for hit in self._ranked_text(mended, part)])
-        return lists[0] if len(lists) == 1 else mentions.merged(lists)
+    def _ranked(self, text: str, parts: Sequence[Part]) -> Hits:
+        """Each part as it is written, as the catalog words it, as something that is over where the text says so, and
+        with its slips of the keyboard mended. Part by part, best first."""
+        asked = [(part.text, place) for place, part in enumerate(parts)]
+        asked += [(other, place) for place, part in enumerate(parts) if (other := self.expansion.expanded(part.text))]
+        pasts = {n: past for n, part in enumerate(parts) if (past := history.past_of(text, part.start, part.end))}
+        asked += [(past.written, place) for place, past in pasts.items() if past.written != parts[place].text]
+        hits = self._in_the_past(pasts, self._hits(asked)) if pasts else self._hits(asked)
+        known = self.wordings.vocabulary
+        mended = [(other, n) for n, part in enumerate(parts) if (other := self.typos.mended(part.text, known))]
+        return mentions.merged_by_part(mentions.joined([hits, self._hits(mended).weighed(MENDED)]))
 
-    def _in_the_past(self, past: history.Past, part: Part, lists: list[list[Hit]]) -> list[list[Hit]]:
-        """Also the hits of the part as something that is over; codes of what is there now count less."""
-        if past.written != part.text:
-            lists = [*lists, self._ranked_text(past.written, part)]
-        if not any(hit.share >= SETTLED and self._is_past(hit) for hits in lists for hit in hits):
-            lists = lists + [self._ranked_text(form, part) for form in past.forms]
-        return [[hit if self._is_past(hit) else hit.weighed(PRESENT) for hit in hits] for hits in lists]
+    def _in_the_past(self, pasts: Mapping[int, history.Past], hits: Hits) -> Hits:
+        """Also the hits of these parts as something that is over; codes of what is there now count less."""
+        settled = set(hits.part[(hits.share >= SETTLED) & self._is_past(hits, pasts)])
+        forms = [(form, place) for place, past in pasts.items() if place not in settled for form in past.forms]
+        hits = mentions.joined([hits, self._hits(forms)])
+        present = np.isin(hits.part, list(pasts)) & ~self._is_past(hits, pasts)
+        return hits.weighed(np.where(present, np.float32(PRESENT), np.float32(1)))
 
-    def _is_past(self, hit: Hit) -> bool:
-        title = self.catalog.codes[hit.code].title
-        return history.says_past(self.wordings.text(hit.wording)) or history.says_past(title)
-
-    def _ranked_text(self, text: str, part: Part) -> list[Hit]:
-        query = read_query(text, self.encoder, self.wordings)
-        if query is None:
-            return []
-        found = candidates(query, self.wordings, self.traits)
-        probability, share = self.ranker.probabilities(found)
-        order = np.argsort(-share, kind="stable")[:KEPT]
-        return [
-            Hit(int(found.codes[n]), float(probability[n]), float(share[n]), int(found.wordings[n]), part)
-            for n in order
-        ]
-
-    def _candidate(self, hit: Hit) -> Candidate:
-        bounds = self.manifest.thresholds
-        confidence: Confidence = (
-            "high" if hit.probability >= bounds.high else "medium" if hit.probability >= bounds.medium else "low"
+    def _is_past(self, hits: Hits, parts: Container[int]) -> NDArray[np.bool_]:
+        """Which hits of these parts mean something that is over."""
+        rows = zip(hits.part, hits.code, hits.wording, strict=True)
+        return np.array(
+            [
+                part in parts
+                and (
+                    history.says_past(self.wordings.text(int(wording)))
+                    or history.says_past(self.catalog.codes[code].title)
+                )
+                for part, code, wording in rows
+            ],
+            dtype=bool,
         )
-        code, text = self.catalog.codes[hit.code].code, self.wordings.text(hit.wording)
-        return Candidate(code, hit.probability, confidence, text, hit.part.start, hit.part.end)
+
+    def _hits(self, asked: Sequence[tuple[str, int]]) -> Hits:
+        """The hits of each text for the part of that place; a text that several parts share is ranked once."""
+        number = {text: at for at, text in enumerate(dict.fromkeys(text for text, _ in asked))}
+        hits = self._ranked_texts(list(number))
+        starts = np.searchsorted(hits.part, np.arange(len(number) + 1))
+        texts = np.array([number[text] for text, _ in asked], dtype=np.int64)
+        sizes = np.diff(starts)[texts]
+        rows, _ = ranges(starts[texts], sizes)
+        return hits.at(rows)._replace(part=np.repeat(np.array([place for _, place in asked], dtype=np.int64), sizes))
+
+    def _ranked_texts(self, texts: Sequence[str]) -> Hits:
+        """The best KEPT codes of each text, text by text; `part` is the place of the text."""
+        found = []
+        for queries in read_queries(texts, self.encoder, self.wordings):
+            some = candidates(queries, self.wordings, self.traits)
+            probability, share = self.ranker.probabilities(some)
+            of = np.repeat(np.arange(len(some.first)), lengths(some.first, len(some.codes)))
+            order = np.lexsort((-share, of))
+            order = order[np.arange(len(order)) - some.first[of] < KEPT]
+            found.append(
+                Hits(
+                    queries.place[of[order]], some.codes[order], share[order], probability[order], some.wordings[order]
+                )
+            )
+        hits = mentions.joined(found)
+        return hits.at(np.argsort(hits.part, kind="stable"))
+
+    def _candidate(self, part: Part, hits: Hits, row: int) -> Candidate:
+        bounds, probability = self.manifest.thresholds, float(hits.probability[row])
+        confidence: Confidence = (
+            "high" if probability >= bounds.high else "medium" if probability >= bounds.medium else "low"
+        )
+        code, text = self.catalog.codes[hits.code[row]].code, self.wordings.text(int(hits.wording[row]))
+        return Candidate(code, probability, confidence, text, part.start, part.end)
 
     def save(self, folder: Path) -> None:
         """Write all files into an existing folder, the manifest with their checksums last."""

@@ -162,11 +162,22 @@ def fold(word: str) -> str:
     return folded.translate(_LETTERS)
 
 
-def words(text: str) -> list[Token]:
+def words(text: str, folds: dict[str, str] | None = None) -> list[Token]:
     """The folded words of a text with their places in the original; what folds to nothing is left out.
 
-    So is what is longer than LONGEST_WORD: no word, and its n-grams would drown all others.
+    So is what is longer than LONGEST_WORD: no word, and its n-grams would drown all others. `folds` is filled with the
+    words met and their folded forms: for a caller that reads overlapping pieces of one text, and drops it with them.
     """
-    runs = (match for match in _WORD.finditer(text) if match.end() - match.start() <= LONGEST_WORD)
-    found = (Token(fold(run.group()), run.start(), run.end()) for run in runs)
-    return [token for token in found if token.text]
+    known = {} if folds is None else folds
+    found = []
+    for run in _WORD.finditer(text):
+        start, end = run.span()
+        if end - start > LONGEST_WORD:
+            continue
+        word = run.group()
+        folded = known.get(word)
+        if folded is None:
+            folded = known[word] = fold(word)
+        if folded:
+            found.append(Token(folded, start, end))
+    return found

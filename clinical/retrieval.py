@@ -1,0 +1,196 @@
+"""Candidate wordings for many queries at once: which of them the three searches put forward, and the BM25 of each code.
+
+A query is a short text: what somebody typed, or a part of a long text. What all queries share is done once: their
+distinct words are encoded once, their vectors go through the graph in one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinical.encoder import Encoder, Vectors, unit
+from clinical.text import words
+from clinical.wordings import Bm25, Wordings, letter_grams
+
+Ints = NDArray[np.int64]
+
+NEAREST: Final = 150
+"""Wordings taken from the vector search; 0.974 of held-out synonyms have their code among them, 0.976 at 300."""
+BEST_BY_WORDS, BEST_BY_LETTERS = 15, 25
+"""Codes added from each BM25."""
+CELLS: Final = 512
+"""Queries times words of the longest that are looked at together: bounds memory to some MB, whatever the text."""
+_STEP: Final = 0.4
+"""By which the bar for "among the best" is lowered until enough codes are over it."""
+
+
+class Queries(NamedTuple):
+    """Q queries as the encoder sees them, with m distinct words and D dimensions; W is the length of the longest.
+
+    `words` are places in the m words, filled up with m; `word_vectors`, `word_weight` and `idf` have zeros there.
+    """
+
+    place: Ints  # (Q,) place of each among the texts that were asked; those without a known word are left out
+    folded: list[list[str]]
+    vectors: Vectors  # (Q, D) unit
+    weight: Vectors  # (Q,)
+    length: Ints  # (Q,)
+    words: Ints  # (Q, W)
+    word_vectors: Vectors  # (m + 1, D) unit
+    word_weight: Vectors  # (m + 1,)
+    idf: Vectors  # (m + 1,)
+
+
+class Found(NamedTuple):
+    """What to look at: n wordings, ordered by query and within a query by code; c codes (query by query, ascending)."""
+
+    query: Ints  # (n,) numbers of the queries
+    wording: Ints  # (n,) numbers of the wordings
+    code_query: Ints  # (c,)
+    words_bm25: Vectors  # (c,) of each code's best wording
+    letters_bm25: Vectors  # (c,)
+
+
+def read_queries(texts: Sequence[str], encoder: Encoder, wordings: Wordings) -> Iterator[Queries]:
+    """The texts in batches of bounded size; texts without a word, or of which none means anything, are left out."""
+    folded = [[word.text for word in words(text)] for text in texts]
+    batch: list[int] = []
+    for place in sorted((place for place, own in enumerate(folded) if own), key=lambda place: len(folded[place])):
+        if batch and (len(batch) + 1) * len(folded[place]) > CELLS:
+            yield from _read(batch, folded, encoder, wordings)
+            batch = []
+        batch.append(place)
+    if batch:
+        yield from _read(batch, folded, encoder, wordings)
+
+
+def _read(
+    places: Sequence[int], folded: Sequence[list[str]], encoder: Encoder, wordings: Wordings
+) -> Iterator[Queries]:
+    distinct = list(dict.fromkeys(word for place in places for word in folded[place]))
+    rows = encoder.encode([*(" ".join(folded[place]) for place in places), *distinct])
+    weights = np.linalg.norm(rows, axis=1).astype(np.float32)
+    known = np.flatnonzero(weights[: len(places)] >= 1e-6)
+    if not len(known):
+        return
+    own = [folded[places[int(at)]] for at in known]
+    number = {word: at for at, word in enumerate(distinct)}
+    length = np.array([len(spelled) for spelled in own])
+    filled = np.full((len(own), int(length.max())), len(distinct), dtype=np.int64)
+    for row, spelled in enumerate(own):
+        filled[row, : len(spelled)] = [number[word] for word in spelled]
+    none = np.zeros(1, dtype=np.float32)
+    yield Queries(
+        np.array(places, dtype=np.int64)[known],
+        own,
+        unit(rows[known]),
+        weights[known],
+        length,
+        filled,
+        np.concatenate([unit(rows[len(places) :]), np.zeros((1, rows.shape[1]), dtype=np.float32)]),
+        np.concatenate([weights[len(places) :], none]),
+        np.concatenate([wordings.idf(distinct), none]),
+    )
+
+
+def gather(queries: Queries, wordings: Wordings) -> Found:
+    """The nearest wordings of each query, and the best wording of each code that a BM25 puts forward."""
+    _, near = wordings.nearest(queries.vectors, NEAREST)
+    desk = _Desk(wordings)
+    picked = [desk.of(near[row][near[row] >= 0], spelled) for row, spelled in enumerate(queries.folded)]
+    found, words_best, letters_best = zip(*picked, strict=True)
+    return Found(
+        np.repeat(np.arange(len(picked)), [len(own) for own in found]),
+        np.concatenate(found),
+        np.repeat(np.arange(len(picked)), [len(own) for own in words_best]),
+        np.concatenate(words_best),
+        np.concatenate(letters_best),
+    )
+
+
+class _Desk:
+    """BM25 of every wording, for one query after the other in the same arrays."""
+
+    def __init__(self, wordings: Wordings) -> None:
+        self._wordings = wordings
+        self._by_word, self._by_letter = np.zeros((2, len(wordings)), dtype=np.float32)
+        self._wanted = np.zeros(len(wordings.codes), dtype=bool)
+
+    def of(self, near: Ints, spelled: Sequence[str]) -> tuple[Ints, Vectors, Vectors]:
+        """The wordings to look at, ascending, and both BM25s' best value for each code of theirs."""
+        wordings = self._wordings
+        _add_up(self._by_word, wordings.words_bm25, spelled)
+        _add_up(self._by_letter, wordings.letters_bm25, letter_grams(spelled))
+        best = np.concatenate(
+            [
+                _best_rows(self._by_word, BEST_BY_WORDS, wordings.row),
+                _best_rows(self._by_letter, BEST_BY_LETTERS, wordings.row),
+            ]
+        )
+        rows = self._distinct(wordings.row[near], best)
+        own, first = ranges(wordings.starts[rows], wordings.ends[rows] - wordings.starts[rows])
+        words_own, letters_own = self._by_word[own], self._by_letter[own]
+        place = first_largest(words_own + letters_own, first)[np.searchsorted(rows, best)]
+        found = np.sort(np.concatenate([near, own[place]]))
+        found = found[run_starts(found)]
+        return found, np.maximum.reduceat(words_own, first), np.maximum.reduceat(letters_own, first)
+
+    def _distinct(self, some: Ints, others: Ints) -> Ints:
+        self._wanted[some] = self._wanted[others] = True
+        rows = np.flatnonzero(self._wanted)
+        self._wanted[rows] = False
+        return rows
+
+
+def _add_up(values: Vectors, bm25: Bm25, tokens: Sequence[str]) -> None:
+    values.fill(0)
+    numbers, scores = bm25.postings(tokens)
+    np.add.at(values, numbers, scores)
+
+
+def _best_rows(values: Vectors, count: int, row: Ints) -> Ints:
+    """The codes (rows of C) with the `count` highest wordings; fewer where fewer are above 0.
+
+    Few wordings come near to the best one, so a bar that is lowered step by step sorts out nearly all at once.
+    """
+    bar = float(values.max())
+    while bar > 0:
+        bar = bar * _STEP if bar > 1e-3 else 0.0
+        over = np.flatnonzero(values > bar)
+        rows = row[over]
+        first = run_starts(rows)
+        if len(first) >= count or bar == 0:
+            best = np.maximum.reduceat(values[over], first)
+            return rows[first[np.argsort(-best, kind="stable")[:count]]]
+    return np.zeros(0, dtype=np.int64)
+
+
+def run_starts(keys: Ints) -> Ints:
+    """The places where runs of equal keys begin."""
+    begins = np.empty(len(keys), dtype=bool)
+    begins[:1] = True
+    np.not_equal(keys[1:], keys[:-1], out=begins[1:])
+    return np.flatnonzero(begins)
+
+
+def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
+    """start, start + 1, ... for each start, one behind the other; and the place where each of these runs begins."""
+    ends = np.cumsum(sizes)
+    first = ends - sizes
+    return np.repeat(starts - first, sizes) + np.arange(int(ends[-1]) if len(ends) else 0), first
+
+
+def first_largest(column: Vectors, first: Ints) -> Ints:
+    """The place of the first largest value of each run."""
+    of = np.repeat(np.arange(len(first)), lengths(first, len(column)))
+    places = np.flatnonzero(column == np.maximum.reduceat(column, first)[of])
+    return places[run_starts(of[places])]
+
+
+def lengths(first: Ints, total: int) -> Ints:
+    """How long the runs are that begin there, of `total` in all."""
+    return np.diff(first, append=total)

@@ -1,0 +1,73 @@
+"""Many queries at once: each gets what it gets alone, whatever stands beside it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from clinical.features import Candidates, candidates
+from clinical.retrieval import CELLS, first_largest, ranges, read_queries, run_starts
+from clinical.search import SearchIndex
+
+TEXTS = [
+    "Bluthochdruck",
+    "akute Bronchitis mit Fieber",
+    "😀",
+    "Z. n. Appendektomie",
+    "Gürtelrose",
+    "qqqq",
+    "chronische Niereninsuffizienz Stadium 3 bei Diabetes mellitus Typ 2 und arterieller Hypertonie",
+    "Gürtelrose",
+]
+
+
+@pytest.fixture(scope="module")
+def index(starter_artifact: Path) -> SearchIndex:
+    return SearchIndex.load(starter_artifact)
+
+
+def asked(index: SearchIndex, texts: list[str]) -> dict[int, tuple[Candidates, int]]:
+    """By the place of the text: the candidates of its batch, and its number in the batch."""
+    found = {}
+    for queries in read_queries(texts, index.encoder, index.wordings):
+        some = candidates(queries, index.wordings, index.traits)
+        found |= {int(place): (some, number) for number, place in enumerate(queries.place)}
+    return found
+
+
+def own(some: Candidates, number: int) -> dict[int, np.ndarray]:
+    """Columns by code, of one query of a batch."""
+    ends = [*some.first[1:], len(some.codes)]
+    rows = range(some.first[number], ends[number])
+    return {int(some.codes[row]): some.columns[row] for row in rows}
+
+
+def test_a_query_beside_others_has_the_candidates_it_has_alone(index: SearchIndex) -> None:
+    together = asked(index, TEXTS)
+    assert sorted(together) == [place for place, text in enumerate(TEXTS) if text != "😀"]
+    for place, (some, number) in together.items():
+        ((alone, first),) = asked(index, [TEXTS[place]]).values()
+        here, there = own(some, number), own(alone, first)
+        assert here.keys() == there.keys()
+        for code, columns in here.items():
+            np.testing.assert_allclose(columns, there[code], rtol=1e-3, atol=1e-3)
+
+
+def test_a_batch_is_bounded_by_its_longest_text(index: SearchIndex) -> None:
+    texts = ["Herz " * size for size in (1, 2, 3, 300, 400)] + ["Husten"] * 600
+    shapes = [queries.words.shape for queries in read_queries(texts, index.encoder, index.wordings)]
+    assert sum(count for count, _ in shapes) == len(texts)
+    assert all(count == 1 or count * width <= CELLS for count, width in shapes)
+
+
+def test_texts_without_a_word_give_nothing(index: SearchIndex) -> None:
+    assert list(read_queries(["", "😀", " . "], index.encoder, index.wordings)) == []
+
+
+def test_runs() -> None:
+    np.testing.assert_array_equal(run_starts(np.array([4, 4, 7, 4])), [0, 2, 3])
+    np.testing.assert_array_equal(run_starts(np.array([], dtype=np.int64)), [])
+    places, first = ranges(np.array([10, 3]), np.array([3, 2]))
+    np.testing.assert_array_equal(places, [10, 11, 12, 3, 4])
+    np.testing.assert_array_equal(first, [0, 3])
+    np.testing.assert_array_equal(first_largest(np.array([1.0, 5, 5, 2, 0, 2]), np.array([0, 3])), [1, 3])
