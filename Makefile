@@ -23,7 +23,7 @@ export VLLM_NO_USAGE_STATS := 1
 export OTEL_SDK_DISABLED := true
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-vllm check catalog clean
+.PHONY: help up test test-vllm check catalog lab notebooks pictures clean
 
 help:
 	@sed -n 's/^#: //p' Makefile
@@ -54,6 +54,21 @@ catalog: $(VENV)/.quality
 	@test -n "$(SOURCE)" || { echo "usage: make catalog SOURCE=dir-with-the-BfArM-files"; exit 2; }
 	$(BIN)/python -m catalog_build build "$(SOURCE)" --out var/catalog $(if $(PREVIOUS),--previous "$(PREVIOUS)")
 	@rm -f var/.starter
+
+#: make lab                 JupyterLab on this machine, with the artifact and everything importable
+lab: $(VENV)/.all $(STARTER)
+	PYTHONPATH="$(CURDIR)" $(BIN)/jupyter lab --config=notebooks/jupyter_lab_config.py notebooks/00_start.ipynb
+
+#: make notebooks CATALOG=dir SOURCE=dir   run the notebooks: executed copies, HTML and pictures in var/reports;
+#:                          also HOLDOUT=dir EARLIER="dir ..." DATA=dir ONLY="01 03"
+notebooks: $(VENV)/.all
+	@test -n "$(CATALOG)" || { echo "usage: make notebooks CATALOG=artifact [SOURCE=its-BfArM-files]"; exit 2; }
+	$(BIN)/python -m evals notebooks --catalog "$(CATALOG)" $(if $(SOURCE),--source "$(SOURCE)") \
+	  $(if $(HOLDOUT),--holdout "$(HOLDOUT)") $(if $(DATA),--data "$(DATA)") $(if $(EARLIER),--earlier $(EARLIER)) $(if $(ONLY),--only $(ONLY))
+
+#: make pictures            the page and the pictures of the documentation from the last `make notebooks`
+pictures: $(VENV)/.all
+	$(BIN)/python -m evals notebooks --docs docs
 
 #: make clean               remove the environment; var/ stays
 clean:

@@ -7,6 +7,7 @@ streams    tiers 2 and 3: lies that come through, our own time, streams at once,
 heldout    the synonyms of one fold as queries
 speed      latency, throughput, load time and memory of search and of the served API
 fhir-speed requests a second, latency and memory of document retrieval
+notebooks  run the notebooks: executed copies, HTML, pictures, the page of the documentation
 sign-in    vendor sign-ins under load: nobody mixed up, and how many a second
 """
 
@@ -16,7 +17,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-MEASURES = ("coding", "batch", "extraction", "heldout", "speed", "streams", "sign-in", "fhir-speed")
+MEASURES = ("coding", "batch", "extraction", "heldout", "notebooks", "speed", "streams", "sign-in", "fhir-speed")
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -11,9 +11,19 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from catalog_build.bfarm import read_source
+from catalog_build.bfarm import Source, Synonym, read_source
 from catalog_build.synonyms import fold
 from clinical.errors import BefundError
+from evals.datasets import Example
+
+
+def held_out(source: Source, number: int) -> list[Example]:
+    """The synonyms of fold `number` (0 to 19) in the order of the file, each with its primary and further codes."""
+    return [Example(each.text, frozenset([each.code, *each.secondary])) for each in _of_fold(source, number)]
+
+
+def _of_fold(source: Source, number: int) -> list[Synonym]:
+    return [each for each in source.synonyms if fold(each.raw) == number]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -24,11 +34,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args(arguments)
     try:
-        synonyms = read_source(options.source).synonyms
+        synonyms = _of_fold(read_source(options.source), options.fold)
     except BefundError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    rows = [(each.text, ",".join([each.code, *each.secondary])) for each in synonyms if fold(each.raw) == options.fold]
+    rows = [(each.text, ",".join([each.code, *each.secondary])) for each in synonyms]
     with options.out.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", quoting=csv.QUOTE_NONE, quotechar=None, lineterminator="\n")
         writer.writerows([("query", "codes"), *rows])

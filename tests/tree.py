@@ -2,12 +2,14 @@
 
     python -m tests.tree     add new files (with the first sentence of their docstring), drop those that are gone
 
-A comment already in the README stays; a file without a docstring gets a question mark, which the test refuses.
+A comment already in the README stays. A notebook is commented by its question; a file without a docstring gets a
+question mark, which the test refuses.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -77,8 +79,11 @@ def write(comments: dict[str, str]) -> str:
 
 
 def _comment(path: str) -> str:
-    """The first sentence of a module's, or a package's, docstring."""
+    """The first sentence of a module's, or a package's, docstring; the question of a notebook."""
     source = ROOT / path / "__init__.py" if path.endswith("/") else ROOT / path
+    if source.suffix == ".ipynb":
+        opening = "".join(json.loads(source.read_text("utf-8"))["cells"][0]["source"])
+        return opening.partition("**")[2].partition("**")[0] or MISSING
     if source.suffix != ".py" or not source.is_file():
         return MISSING
     said = ast.get_docstring(ast.parse(source.read_text("utf-8"))) or MISSING

@@ -1,0 +1,162 @@
+"""What a notebook works on: an artifact, the official files it was made from, and queries it can be asked.
+
+Every notebook opens a `Lab` in its second cell. Without arguments it is the artifact that `make up` and `make lab`
+build, so that a notebook runs wherever it is opened; `python -m evals notebooks` names others.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from catalog_build.bfarm import Source, Synonym, read_source
+from catalog_build.index import index_wordings
+from catalog_build.own import STARTER, own_texts
+from catalog_build.synonyms import all_texts, fold_of
+from clinical.errors import SettingError
+from clinical.search import SearchIndex
+from evals.datasets import Example
+from evals.heldout import held_out
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+FOLD: Final = 0
+"""The fold that is asked where no artifact with a fold held out is named."""
+
+
+class Unseen(NamedTuple):
+    """Queries that are not in the index. `honest`: the weights have not seen them either, so the figures are real."""
+
+    index: SearchIndex
+    examples: list[Example]
+    honest: bool
+
+    @property
+    def caution(self) -> str:
+        """What has to be said beside every figure of these queries; empty where they are honest."""
+        if self.honest:
+            return ""
+        return (
+            "The weights have seen these queries in training, only the index has not: the figures are too good, "
+            "and only comparisons within this notebook mean something. With an artifact built by "
+            "`--train --holdout 0` as HOLDOUT they are true."
+        )
+
+
+@dataclass(frozen=True)
+class Lab:
+    """`source`, `holdout`: None where not named or not known; `earlier`: sources of earlier years.
+
+    Paths that are not absolute are below the project's folder: a notebook's own folder depends on who runs it.
+    """
+
+    catalog: Path
+    source_path: Path | None
+    holdout: Path | None
+    earlier_paths: tuple[Path, ...] = ()
+
+    @classmethod
+    def open(cls, catalog: str = "", source: str = "", holdout: str = "", earlier: str = "") -> Lab:
+        """Empty arguments are taken from BEFUND_NOTEBOOK_CATALOG, ..._SOURCE, ..._HOLDOUT and ..._EARLIER.
+
+        Failing these, `catalog` is BEFUND_CATALOG or `var/catalog`, and `source` the starter catalog where the
+        artifact was made from it. `earlier`: folders or zips, with the system's path separator between them.
+        Raises ArtifactMissing or ArtifactMismatch when the index is first used.
+        """
+        named = catalog or _setting("CATALOG") or os.environ.get("BEFUND_CATALOG") or "var/catalog"
+        years = (earlier or _setting("EARLIER")).split(os.pathsep)
+        return cls(
+            ROOT / named,
+            _path(source or _setting("SOURCE")),
+            _path(holdout or _setting("HOLDOUT")),
+            tuple(ROOT / year for year in years if year),
+        )
+
+    @cached_property
+    def index(self) -> SearchIndex:
+        """The artifact, loaded once."""
+        return SearchIndex.load(self.catalog)
+
+    @cached_property
+    def starter(self) -> bool:
+        """Whether the artifact was made from the starter catalog."""
+        return self.index.manifest.sources == read_source(STARTER).files
+
+    @cached_property
+    def source(self) -> Source | None:
+        """The files that the artifact was made from; None where they are not at hand.
+
+        Raises SettingError for files of which the artifact was not made.
+        """
+        path = self.source_path or (STARTER if self.starter else None)
+        if path is None:
+            return None
+        source = read_source(path)
+        if source.files != self.index.manifest.sources:
+            found = f"the files in {path.name} are not those that the artifact was made from"
+            raise SettingError(found, ", ".join(self.index.manifest.sources), "name their folder or zip as SOURCE")
+        return source
+
+    @cached_property
+    def texts(self) -> tuple[Synonym, ...]:
+        """Every wording that a build indexes, with its code and where it is from; empty without a source."""
+        if self.source is None:
+            return ()
+        official = all_texts(self.source)
+        return official + own_texts(self.source, official)
+
+    @cached_property
+    def earlier(self) -> tuple[Source, ...]:
+        """The sources of earlier years, oldest first."""
+        return tuple(sorted((read_source(path) for path in self.earlier_paths), key=lambda source: source.year))
+
+    @cached_property
+    def unseen(self) -> Unseen:
+        """Synonyms of one fold with an index that does not hold them. Raises SettingError without a source."""
+        source = self._needed_source()
+        if self.holdout is None:
+            return Unseen(self.index_without({FOLD}), held_out(source, FOLD), honest=False)
+        index = SearchIndex.load(self.holdout)
+        fold = index.manifest.holdout
+        if fold is None:
+            remedy = "build one: python -m catalog_build build SOURCE --out DIR --train --holdout 0"
+            raise SettingError("the artifact of HOLDOUT holds no fold out", "one that does", remedy)
+        return Unseen(index, held_out(source, fold), honest=True)
+
+    def index_without(self, folds: Collection[int]) -> SearchIndex:
+        """The same encoder and ranking model over an index without the synonyms of some folds (0 to 19)."""
+        source, whole = self._needed_source(), self.index
+        kept = [text for text in self.texts if fold_of(text) not in folds]
+        wordings = index_wordings(source, kept, whole.encoder)
+        return SearchIndex(whole.catalog, wordings, whole.encoder, whole.ranker, whole.manifest, whole.expansion)
+
+    @property
+    def about(self) -> dict[str, str | int]:
+        """What the figures of this notebook are figures of."""
+        manifest = self.index.manifest
+        return {
+            "catalog": "the starter catalog" if self.starter else f"ICD-10-GM {manifest.year}",
+            "codes": manifest.codes,
+            "wordings in the index": manifest.wordings,
+            "encoder": manifest.encoder,
+            "artifact": manifest.digest[:12],
+            "official files": "at hand" if self.source else "not at hand: name their folder as SOURCE",
+            "fold held out": "yes" if self.holdout else "no: name an artifact built with --holdout as HOLDOUT",
+        }
+
+    def _needed_source(self) -> Source:
+        if self.source is None:
+            expected = "the files that the artifact was made from"
+            raise SettingError("the official files are not at hand", expected, "name their folder or zip as SOURCE")
+        return self.source
+
+
+def _setting(name: str) -> str:
+    return os.environ.get(f"BEFUND_NOTEBOOK_{name}", "")
+
+
+def _path(text: str) -> Path | None:
+    return ROOT / text if text else None

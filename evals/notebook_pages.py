@@ -1,0 +1,101 @@
+"""What is shown of executed notebooks: HTML without scripts, pictures, and the page of questions and answers."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from clinical.errors import SettingError
+
+PICTURE: Final = "picture:"
+"""A cell with the tag `picture:NAME` draws the picture NAME.png of the documentation."""
+ANSWER: Final = "answer"
+"""The tag of the last cell, which displays the answer as Markdown, computed from the data."""
+COLOURS: Final = 96
+"""Colours kept of a picture: plots stay as they look at a third of the size."""
+_QUESTION: Final = re.compile(r"\A# (?P<title>.+?)\n+\*\*(?P<question>.+?\?)\*\*", re.DOTALL)
+
+
+class Shown(NamedTuple):
+    """An executed notebook, as the page shows it."""
+
+    name: str
+    title: str
+    question: str
+    answer: str
+    pictures: list[str]
+
+
+def save_html(notebook: Any, path: Path) -> None:
+    """One file that needs nothing else: every script is left out, pictures and styles are inside."""
+    import lxml.html
+    from nbconvert import HTMLExporter
+
+    page, _ = HTMLExporter(template_name="lab").from_notebook_node(notebook)
+    tree = lxml.html.document_fromstring(page)
+    for element in tree.xpath("//script | //link[@href]"):
+        element.drop_tree()
+    path.write_bytes(lxml.html.tostring(tree, encoding="utf-8", doctype="<!DOCTYPE html>"))
+
+
+def save_pictures(notebook: Any, folder: Path) -> None:
+    """Every picture that a cell is tagged with, as a small PNG."""
+    from PIL import Image
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for cell in notebook.cells:
+        pngs = [output.data["image/png"] for output in cell.get("outputs", ()) if "image/png" in output.get("data", {})]
+        for name, png in zip(_pictures(cell), pngs, strict=True):
+            drawn = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")
+            drawn.quantize(COLOURS, dither=Image.Dither.NONE).save(folder / f"{name}.png", optimize=True)
+
+
+def _pictures(cell: Any) -> list[str]:
+    tags = cell.metadata.get("tags", [])
+    return [tag.removeprefix(PICTURE) for tag in tags if tag.startswith(PICTURE)]
+
+
+def write_page(notebooks: Sequence[Path], reports: Path, docs: Path) -> str:
+    """Write `docs/notebooks.md` and `docs/pictures/` from what `run` left in `reports`; says what was written.
+
+    Raises SettingError where a notebook has not been run.
+    """
+    shown = [_read(notebook, reports) for notebook in notebooks]
+    (docs / "pictures").mkdir(parents=True, exist_ok=True)
+    pictures = [name for each in shown for name in each.pictures]
+    for name in pictures:
+        (docs / "pictures" / f"{name}.png").write_bytes((reports / "pictures" / f"{name}.png").read_bytes())
+    (docs / "notebooks.md").write_text("\n".join(_lines(shown)), "utf-8")
+    return f"{len(shown)} notebooks and {len(pictures)} pictures in {docs}"
+
+
+def _read(notebook: Path, reports: Path) -> Shown:
+    import nbformat
+
+    executed = reports / notebook.name
+    if not executed.is_file():
+        remedy = "run it first: make notebooks CATALOG=DIR SOURCE=DIR"
+        raise SettingError(f"{notebook.stem} has not been run", f"{executed.name} in {reports}", remedy)
+    tree: Any = nbformat.read(executed, as_version=4)
+    said = _QUESTION.match(tree.cells[0].source)
+    answers = [cell for cell in tree.cells if ANSWER in cell.metadata.get("tags", [])]
+    if said is None or not answers or not answers[-1].outputs:
+        expected = "a title and a question in bold at the top, an answer displayed at the end"
+        raise SettingError(f"{executed.name} lacks its question or its answer", expected, "run it again")
+    answer = "".join(answers[-1].outputs[0].data["text/markdown"])
+    return Shown(notebook.name, said["title"], said["question"], answer, [p for c in tree.cells for p in _pictures(c)])
+
+
+def _lines(shown: Sequence[Shown]) -> Iterator[str]:
+    yield "# The notebooks"
+    yield ""
+    yield "What each asks and what it found; `make pictures` writes this page from the last run of `make notebooks`."
+    for each in shown:
+        yield f"\n## {each.title}\n"
+        yield f"[`notebooks/{each.name}`](../notebooks/{each.name}). **{' '.join(each.question.split())}**\n"
+        yield each.answer.strip() + "\n"
+        yield from (f"![{name.replace('-', ' ')}](pictures/{name}.png)\n" for name in each.pictures)

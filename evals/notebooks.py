@@ -1,0 +1,131 @@
+"""python -m evals notebooks --catalog DIR [--source DIR]: run the notebooks, keep executed copies, HTML and pictures.
+
+Each notebook runs on its own: one that fails is named at the end, with exit code 1, and the others are there. `--docs`
+writes the page that lists questions, answers and pictures from the executed copies, without running anything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from clinical.errors import BefundError, SettingError
+from clinical.manifest import Manifest
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+NOTEBOOKS: Final = ROOT / "notebooks"
+REPORTS: Final = ROOT / "var" / "reports"
+CELL_SECONDS: Final = 3_600
+"""A cell that takes longer hangs: the slowest trains an encoder on the full catalog, some minutes."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run what is asked for; 0, 1 where a notebook failed, 2 for input that cannot be used."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.docs is not None:
+            from evals.notebook_pages import write_page
+
+            print(write_page(_chosen(options.only), options.out, options.docs))
+            return 0
+        if options.catalog is None:
+            remedy = "name one: --catalog DIR (make notebooks CATALOG=DIR)"
+            raise SettingError("no artifact is named", "an artifact folder", remedy)
+        Manifest.load(options.catalog)
+        failed = run(_chosen(options.only), options.out, _parameters(options))
+    except BefundError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    if failed:
+        print(f"failed: {', '.join(failed)}; the executed copies in {options.out} show where", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m evals notebooks", description=__doc__)
+    parser.add_argument("--catalog", type=Path, help="the artifact folder")
+    parser.add_argument("--source", type=Path, help="folder or zip with the files that the artifact was made from")
+    parser.add_argument("--holdout", type=Path, help="artifact of the same files built with --train --holdout K")
+    parser.add_argument("--earlier", type=Path, nargs="*", default=[], help="files of earlier years")
+    parser.add_argument("--data", type=Path, help="folder with evaluation sets of your own")
+    parser.add_argument("--only", nargs="*", default=[], metavar="NN", help="numbers of notebooks, such as 01 03")
+    parser.add_argument("--out", type=Path, default=REPORTS, help="folder for the results (var/reports)")
+    parser.add_argument("--docs", type=Path, metavar="DIR", help="write notebooks.md and pictures/ there, run nothing")
+    return parser
+
+
+def _parameters(options: argparse.Namespace) -> dict[str, str]:
+    """Absolute paths: a kernel runs in the folder of its notebook."""
+    named = {"CATALOG": options.catalog, "SOURCE": options.source, "HOLDOUT": options.holdout, "DATA": options.data}
+    given = {name: str(path.resolve()) for name, path in named.items() if path is not None}
+    return given | {"EARLIER": os.pathsep.join(str(path.resolve()) for path in options.earlier)}
+
+
+def _chosen(numbers: Sequence[str]) -> list[Path]:
+    """The notebooks of these numbers, all without one. Raises SettingError for a number that there is none of."""
+    there = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+    unknown = [number for number in numbers if not any(path.name.startswith(f"{number}_") for path in there)]
+    if unknown:
+        expected = ", ".join(path.name[:2] for path in there)
+        raise SettingError(f"there is no notebook {', '.join(unknown)}", expected, "name other numbers")
+    return [path for path in there if not numbers or path.name[:2] in numbers]
+
+
+def run(notebooks: Sequence[Path], out: Path, parameters: Mapping[str, str]) -> list[str]:
+    """Run each with the parameters it declares; the names of those that failed."""
+    out.mkdir(parents=True, exist_ok=True)
+    _quiet()
+    failed = []
+    for number, notebook in enumerate(notebooks, start=1):
+        start = time.perf_counter()
+        print(f"[{number}/{len(notebooks)}] {notebook.stem} ...", end=" ", flush=True)
+        error = _run_one(notebook, out, parameters)
+        print(f"{'FAILED: ' + error if error else 'done'} ({time.perf_counter() - start:.0f} s)", flush=True)
+        if error:
+            failed.append(notebook.stem)
+    return failed
+
+
+def _quiet() -> None:
+    """Kernels import this checkout, draw without a display, ask nobody for anything."""
+    os.environ |= {
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+        "HF_HUB_OFFLINE": "1",
+        "GX_ANALYTICS_ENABLED": "false",
+    }
+
+
+def _run_one(notebook: Path, out: Path, parameters: Mapping[str, str]) -> str:
+    """Execute one and write its HTML; what went wrong, or nothing. The copy is there in either case."""
+    import nbformat
+    import papermill
+    from nbclient.exceptions import DeadKernelError
+    from papermill.exceptions import PapermillException
+
+    from evals.notebook_pages import save_html, save_pictures
+
+    executed = out / notebook.name
+    declared = papermill.inspect_notebook(str(notebook))
+    error = ""
+    try:
+        papermill.execute_notebook(
+            str(notebook),
+            str(executed),
+            {name: value for name, value in parameters.items() if name in declared},
+            cwd=str(NOTEBOOKS),
+            kernel_name="python3",
+            progress_bar=False,
+            execution_timeout=CELL_SECONDS,
+        )
+    except (PapermillException, DeadKernelError, TimeoutError) as problem:
+        error = f"{getattr(problem, 'ename', type(problem).__name__)}: {getattr(problem, 'evalue', problem)}"
+    tree: Any = nbformat.read(executed, as_version=4)
+    save_html(tree, executed.with_suffix(".html"))
+    if not error:
+        save_pictures(tree, out / "pictures")
+    return " ".join(error.split())[:300]

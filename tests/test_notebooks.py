@@ -1,0 +1,166 @@
+"""Notebooks explain and define nothing: how they are stored, what they may hold, and that a run gives its results.
+
+That they run from top to bottom on the starter catalog is tested by nbval (`notebooks/conftest.py`).
+"""
+
+import ast
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import nbformat
+import pytest
+
+from tests.serving import free_port, wait_until
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+LINES = 6
+OPENING = re.compile(r"\A# \d\d [^\n]+\n+\*\*[^*]+\?\*\*")
+
+
+def _cells(path, kind="code"):
+    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind]
+
+
+def _tags(cell):
+    return cell.metadata.get("tags", [])
+
+
+def _tree(cell):
+    return ast.parse(re.sub(r"^[%!].*$", "", cell.source, flags=re.MULTILINE))
+
+
+def test_there_are_notebooks():
+    assert NOTEBOOKS
+
+
+def test_they_are_stored_without_outputs():
+    program = Path(sys.executable).with_name("nbstripout")
+    done = subprocess.run([program, "--verify", *NOTEBOOKS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"nbstripout notebooks/*.ipynb removes them:\n{done.stdout}{done.stderr}"
+
+
+@each_notebook
+def test_outputs_are_kept_only_where_they_are_compared(path):
+    for cell in _cells(path):
+        assert ("keep_output" in _tags(cell)) == ("nbval-check-output" in _tags(cell)) == bool(cell.outputs)
+        assert all(set(output) <= {"output_type", "name", "text"} for output in cell.outputs), "text alone is stable"
+
+
+@each_notebook
+def test_no_path_of_a_machine_is_in_it(path):
+    found = re.findall(r"(?<![\w.])/(?:home|root|Users|work|tmp|var)/\S*|\b[A-Z]:\\\\\S*", path.read_text("utf-8"))
+    assert found == []
+
+
+@each_notebook
+def test_it_opens_with_a_question_and_closes_with_its_computed_answer(path):
+    cells = nbformat.read(path, as_version=4).cells
+    assert OPENING.match(cells[0].source), "a title with the number, then the question in bold"
+    assert cells[-1].cell_type == "code"
+    assert _tags(cells[-1]) == ["answer"]
+    assert "Markdown(" in cells[-1].source
+    assert any(isinstance(node, ast.FormattedValue) for node in ast.walk(_tree(cells[-1]))), "the answer is computed"
+
+
+@each_notebook
+def test_its_parameters_come_first(path):
+    first = _cells(path)[0]
+    assert _tags(first) == ["parameters"]
+    assert {"CATALOG", "SOURCE"} <= {node.targets[0].id for node in _tree(first).body}
+
+
+@each_notebook
+def test_it_defines_nothing(path):
+    for cell in _cells(path):
+        for node in ast.walk(_tree(cell)):
+            assert not isinstance(node, ast.ClassDef | ast.AsyncFunctionDef)
+            if isinstance(node, ast.FunctionDef):
+                assert node.end_lineno - node.lineno < LINES, f"{node.name} belongs into a package"
+
+
+# --- running them ---------------------------------------------------------------------------------------------------
+
+
+def _evals(*arguments):
+    command = [sys.executable, "-m", "evals", "notebooks", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
+
+
+def test_a_run_leaves_an_executed_copy_a_page_without_scripts_and_pictures(starter_artifact, tmp_path):
+    done = _evals("--catalog", starter_artifact, "--only", "00", "--out", tmp_path / "reports")
+    assert done.returncode == 0, done.stderr
+    (notebook,) = (path for path in NOTEBOOKS if path.name.startswith("00_"))
+    executed = nbformat.read(tmp_path / "reports" / notebook.name, as_version=4)
+    assert all(cell.execution_count for cell in executed.cells if cell.cell_type == "code")
+    page = (tmp_path / "reports" / f"{notebook.stem}.html").read_text("utf-8")
+    assert "<script" not in page
+    assert re.findall(r"""(?:src|href)=["']?(?:https?:)?//[^"']+|@import|url\(["']?(?:https?:)?//""", page) == []
+    pictures = list((tmp_path / "reports" / "pictures").glob("*.png"))
+    assert all(path.stat().st_size < 80_000 for path in pictures)
+
+    done = _evals("--only", "00", "--out", tmp_path / "reports", "--docs", tmp_path / "docs")
+    assert done.returncode == 0, done.stderr
+    written = (tmp_path / "docs" / "notebooks.md").read_text("utf-8")
+    shown = re.findall(r"!\[[^]]+\]\((pictures/[^)]+)\)", written)
+    assert len(shown) == len(pictures)
+    assert all((tmp_path / "docs" / picture).is_file() for picture in shown)
+
+
+def test_a_notebook_that_fails_is_named(tmp_path, starter_artifact):
+    from evals.notebooks import run
+
+    broken = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("[][1]")])
+    broken.metadata = {
+        "kernelspec": {"name": "python3", "display_name": "Python 3"},
+        "language_info": {"name": "python"},
+    }
+    nbformat.write(broken, tmp_path / "99_broken.ipynb")
+    assert run([tmp_path / "99_broken.ipynb"], tmp_path / "out", {}) == ["99_broken"]
+    assert "IndexError" in (tmp_path / "out" / "99_broken.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "no artifact is named"),
+        (("--catalog", "nowhere"), "there is no finished artifact in nowhere"),
+        (("--docs", "nowhere", "--only", "77"), "there is no notebook 77"),
+        (("--docs", "nowhere", "--only", "00", "--out", "nowhere"), "00_start has not been run"),
+    ],
+)
+def test_bad_input_is_said_in_a_sentence(arguments, said):
+    done = _evals(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_the_lab_answers_on_this_machine_only_and_wants_its_token(tmp_path):
+    port = free_port()
+    command = [Path(sys.executable).with_name("jupyter"), "lab", "--no-browser", f"--ServerApp.port={port}"]
+    command += ["--ServerApp.port_retries=0", "--allow-root", "--config=notebooks/jupyter_lab_config.py"]
+    environment = {**os.environ, "JUPYTER_TOKEN": "a-token", "JUPYTER_RUNTIME_DIR": str(tmp_path)}
+    with (tmp_path / "log").open("w") as log:
+        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+    try:
+        url = f"http://127.0.0.1:{port}"
+        wait_until(lambda: _status(f"{url}/api") == 200, "JupyterLab did not start")
+        assert _status(f"{url}/api/contents/notebooks") == 403
+        listed = httpx.get(f"{url}/api/contents/notebooks", headers={"Authorization": "token a-token"}).json()
+        assert "00_start.ipynb" in {entry["name"] for entry in listed["content"]}
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(20)
+
+
+def _status(url):
+    try:
+        return httpx.get(url).status_code
+    except httpx.TransportError:
+        return None
