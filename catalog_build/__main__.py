@@ -17,7 +17,9 @@ from catalog_build.bfarm import read_source
 from catalog_build.expectations import check, previous_counts
 from catalog_build.options import BuildOptions
 from catalog_build.synonyms import all_texts
+from catalog_build.thresholds import choose
 from clinical.errors import BefundError, SettingError
+from clinical.thresholds import NOTEBOOKS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -76,7 +78,7 @@ def _check(chosen: argparse.Namespace) -> None:
 def _train(chosen: argparse.Namespace) -> None:
     BuildOptions(train=True, holdout=chosen.holdout)
     try:
-        from catalog_build.index import train_weights
+        from catalog_build.index import WEIGHTS, train_weights
         from catalog_build.own import own_texts
 
         source = read_source(chosen.source)
@@ -85,7 +87,10 @@ def _train(chosen: argparse.Namespace) -> None:
     except ModuleNotFoundError as error:
         raise _extra_missing(error) from None
     weights.save(chosen.out)
-    print(f"{weights.encoder.name} in {chosen.out}; on queries it has not seen: {json.dumps(weights.outcome)}")
+    assert weights.calibration is not None  # noqa: S101 - training gives it
+    _, outcome = choose(weights.calibration.probability, weights.calibration.right)
+    print(f"{weights.encoder.name} in {chosen.out}; on queries it has not seen: {json.dumps(outcome)}")
+    print(f"to ship them: copy the files to {WEIGHTS}, then run {NOTEBOOKS['confidence']} with WRITE = True")
 
 
 def _build(chosen: argparse.Namespace) -> None:

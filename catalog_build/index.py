@@ -6,6 +6,7 @@ import datetime
 import shutil
 import tempfile
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,20 +18,21 @@ from catalog_build.options import BuildOptions
 from catalog_build.own import own_texts, references, replacements
 from catalog_build.pairs import with_pairs
 from catalog_build.synonyms import FOLDS, all_texts, fold_of
-from catalog_build.thresholds import Calibration, choose, load_thresholds, save_thresholds
+from catalog_build.thresholds import CALIBRATION, Calibration, choose
 from clinical.encoder import Encoder, StaticEncoder, TransformerEncoder
 from clinical.errors import SettingError
 from clinical.expansion import Expansion
-from clinical.manifest import Manifest, Thresholds
+from clinical.manifest import Manifest, checksum
 from clinical.ranking import Ranker
 from clinical.search import SearchIndex, traits_of
+from clinical.thresholds import NOTEBOOKS, ConfidenceThresholds, load_section
 from clinical.wordings import Wordings
 
 WEIGHTS: Final = Path(__file__).parent / "weights"
-"""The shipped weights, made by `train`: encoder and ranker (safetensors), thresholds.json, calibration.tsv."""
+"""The shipped weights, made by `train`: encoder and ranker (safetensors), and the calibration of both."""
 FEWEST_QUERIES: Final = 20
 """Held-out synonyms below which nothing can be learnt about ranking."""
-CALIBRATION: Final = 2
+CALIBRATION_FOLDS: Final = 2
 """Folds that encoder and index do not see while the ranking model is trained: about 8,500 queries."""
 ABANDONED_SECONDS: Final = 24 * 3_600
 """Age at which an unfinished folder beside the artifact is nobody's: a build with training takes minutes."""
@@ -38,33 +40,52 @@ ABANDONED_SECONDS: Final = 24 * 3_600
 
 @dataclass(frozen=True)
 class Weights:
-    """What training gives and a build takes: `outcome` is how the thresholds did on queries nobody had seen, which
-    `calibration` lists."""
+    """What training gives and a build takes. `calibration`: how both did on queries they had not seen; the thresholds
+    are cut on it."""
 
     encoder: Encoder
     ranker: Ranker
-    thresholds: Thresholds
-    outcome: dict[str, Any]
+    thresholds: ConfidenceThresholds
     calibration: Calibration | None = None
 
     def save(self, folder: Path) -> None:
-        """Write the three files of the shipped weights; only a static encoder can be shipped."""
+        """Write the shipped weights, without their thresholds; only a static encoder can be shipped."""
         assert isinstance(self.encoder, StaticEncoder)  # noqa: S101 - train makes no other
         folder.mkdir(parents=True, exist_ok=True)
         self.encoder.save(folder / "encoder.safetensors")
         self.ranker.save(folder / "ranker.safetensors")
-        save_thresholds(self.thresholds, self.outcome, folder / "thresholds.json")
         if self.calibration is not None:
-            self.calibration.save(folder / "calibration.tsv")
+            self.calibration.save(folder / CALIBRATION)
         for path in folder.iterdir():
             path.chmod(0o644)
 
     @classmethod
     def load(cls, folder: Path = WEIGHTS) -> Weights:
-        """The shipped weights, or those that `train` wrote elsewhere."""
-        thresholds, outcome = load_thresholds(folder / "thresholds.json")
+        """The shipped weights, or those that `train` wrote elsewhere. Raises SettingError, see `thresholds_of`."""
+        thresholds = thresholds_of(folder)
         encoder = StaticEncoder.load(folder / "encoder.safetensors")
-        return cls(encoder, Ranker.load(folder / "ranker.safetensors"), thresholds, outcome)
+        return cls(encoder, Ranker.load(folder / "ranker.safetensors"), thresholds)
+
+
+def weights_digest(folder: Path) -> dict[str, str]:
+    """SHA-256 of the weights that thresholds are cut for."""
+    return {name: checksum(folder / f"{name}.safetensors") for name in ("encoder", "ranker")}
+
+
+def thresholds_of(folder: Path) -> ConfidenceThresholds:
+    """Those of `clinical/thresholds.json` if it was written for these weights; else, with a warning, those that their
+    own calibration gives. Raises SettingError where there is none: probabilities of other weights mean other things."""
+    section = load_section("confidence")
+    if weights_digest(folder).items() <= section.data.items():
+        assert isinstance(section.values, ConfidenceThresholds)  # noqa: S101 - the section's name says so
+        return section.values
+    found = f"clinical/thresholds.json was written for other weights than those in {folder}"
+    remedy = f"run {NOTEBOOKS['confidence']} with WRITE = True"
+    if not (folder / CALIBRATION).is_file():
+        raise SettingError(found, f"{CALIBRATION} beside them", f"train them again, then {remedy}")
+    warnings.warn(f"{found}; theirs are cut from their own calibration; to keep them, {remedy}", stacklevel=2)
+    calibration = Calibration.load(folder / CALIBRATION)
+    return choose(calibration.probability, calibration.right)[0]
 
 
 def build_artifact(source_path: Path, out: Path, options: BuildOptions) -> Manifest:
@@ -145,7 +166,7 @@ def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None)
 
 def calibration_folds(holdout: int | None) -> tuple[int, ...]:
     """The folds behind the held-out one; 1 and 2 where none is held out, so that fold 0 stays comparable."""
-    return tuple(((holdout or 0) + step) % FOLDS for step in range(1, CALIBRATION + 1))
+    return tuple(((holdout or 0) + step) % FOLDS for step in range(1, CALIBRATION_FOLDS + 1))
 
 
 def _weights(source: Source, texts: Sequence[Synonym], options: BuildOptions) -> Weights:
@@ -180,9 +201,9 @@ def _fit(source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: in
     augmenter = Augmenter(0, references(source, holdout))
     gatherer = Gatherer(encoder, wordings, traits_of(source.catalog, wordings))
     fitted = fit_ranker(gatherer.examples(calibration_queries(held_out, indexed, augmenter, seed=0)))
-    thresholds, outcome = choose(fitted.probability, fitted.right)
+    thresholds, _ = choose(fitted.probability, fitted.right)
     calibration = Calibration(fitted.probability, fitted.right)
-    return Weights(encoder, fitted.ranker, thresholds, outcome, calibration)
+    return Weights(encoder, fitted.ranker, thresholds, calibration)
 
 
 def _restored(out: Path) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.encoder import Vectors
-from clinical.manifest import Thresholds
+from clinical.thresholds import ConfidenceThresholds
 
 HIGH_PRECISION: Final = 0.975
 """`high` may be taken over after a glance. Half a point over the aim of 0.97, for what is new at another place."""
@@ -19,6 +18,8 @@ MEDIUM_PRECISION: Final = 0.80
 """`medium` is a proposal to read: four in five best codes so marked are right."""
 FEWEST: Final = 50
 """Queries behind a threshold; with fewer its precision is chance."""
+CALIBRATION: Final = "calibration.tsv"
+"""Its file beside the weights."""
 NEVER: Final = 1.01
 """A threshold that no probability reaches: nothing keeps the precision."""
 
@@ -48,7 +49,7 @@ class Calibration:
         return cls(np.repeat(values.astype(np.float32), queries.astype(int)), np.repeat(pattern, np.array(hits, int)))
 
 
-def choose(probability: Vectors, right: NDArray[np.bool_]) -> tuple[Thresholds, dict[str, Any]]:
+def choose(probability: Vectors, right: NDArray[np.bool_]) -> tuple[ConfidenceThresholds, dict[str, Any]]:
     """The lowest thresholds whose bands keep their precision, from each query's best code (q,), and how they did."""
     order = np.argsort(-probability, kind="stable")
     probability, right = probability[order], right[order]
@@ -56,7 +57,7 @@ def choose(probability: Vectors, right: NDArray[np.bool_]) -> tuple[Thresholds, 
     high = _longest(right, ends, HIGH_PRECISION)
     medium = high + _longest(right[high:], ends[high:], MEDIUM_PRECISION)
     bounds = [float(probability[size - 1]) if size else NEVER for size in (high, medium)]
-    thresholds = Thresholds(high=bounds[0], medium=bounds[1])
+    thresholds = ConfidenceThresholds(high=bounds[0], medium=bounds[1])
     bands = {"high": right[:high], "medium": right[high:medium], "low": right[medium:]}
     outcome = {
         name: {"queries": len(band), "precision": round(float(band.mean()), 4) if len(band) else None}
@@ -70,15 +71,3 @@ def _longest(right: NDArray[np.bool_], ends: NDArray[np.bool_], precision: float
     share = np.cumsum(right) / np.arange(1, len(right) + 1)
     enough = np.flatnonzero((share >= precision) & ends & (np.arange(1, len(right) + 1) >= FEWEST))
     return int(enough[-1]) + 1 if len(enough) else 0
-
-
-def save_thresholds(thresholds: Thresholds, outcome: dict[str, Any], path: Path) -> None:
-    """One small JSON beside the weights."""
-    tree = {"version": 1, "high": thresholds.high, "medium": thresholds.medium, "calibration": outcome}
-    path.write_text(json.dumps(tree, indent=2) + "\n")
-
-
-def load_thresholds(path: Path) -> tuple[Thresholds, dict[str, Any]]:
-    """Read what `save_thresholds` wrote."""
-    tree = json.loads(path.read_text())
-    return Thresholds(tree["high"], tree["medium"]), tree["calibration"]

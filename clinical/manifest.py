@@ -15,18 +15,11 @@ from typing import Any, Final
 import orjson
 
 from clinical.errors import ArtifactMismatch, ArtifactMissing
+from clinical.thresholds import ConfidenceThresholds
 
 SCHEMA: Final = 1
 FILE: Final = "manifest.json"
 REMEDY: Final = "build it again: python -m catalog_build build SOURCE --out DIR"
-
-
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """Calibrated probability from which a code is `high`, and from which it is `medium`."""
-
-    high: float
-    medium: float
 
 
 @dataclass(frozen=True)
@@ -39,7 +32,7 @@ class Manifest:
     synonyms: int
     wordings: int
     encoder: str
-    thresholds: Thresholds
+    thresholds: ConfidenceThresholds
     built_at: str  # ISO 8601, UTC
     holdout: int | None = None
     missing: tuple[str, ...] = ()
@@ -75,7 +68,9 @@ class Manifest:
             raise ArtifactMismatch(f"the artifact in {folder} has schema {found}", f"schema {SCHEMA}", REMEDY)
         try:
             tree = {each.name: tree[each.name] for each in fields(cls)}
-            return cls(**tree | {"thresholds": Thresholds(**tree["thresholds"]), "missing": tuple(tree["missing"])})
+            return cls(
+                **tree | {"thresholds": ConfidenceThresholds(**tree["thresholds"]), "missing": tuple(tree["missing"])}
+            )
         except (KeyError, TypeError):
             raise ArtifactMismatch(f"{FILE} in {folder} lacks fields", "an artifact", REMEDY) from None
 

@@ -14,8 +14,6 @@ from catalog_build.thresholds import (
     MEDIUM_PRECISION,
     Calibration,
     choose,
-    load_thresholds,
-    save_thresholds,
 )
 
 
@@ -55,12 +53,6 @@ def test_a_perfect_search_is_always_high_and_a_bad_one_never() -> None:
 def test_more_queries_are_marked_when_the_search_is_better() -> None:
     worse, better = (choose(*queries(1, 3_000, 200, skill))[1] for skill in (0.97, 1.0))
     assert better["high"]["queries"] >= worse["high"]["queries"]
-
-
-def test_saved_and_loaded_they_are_the_same(tmp_path: Path) -> None:
-    thresholds, outcome = choose(*queries(2, 2_000, 150, 1.0))
-    save_thresholds(thresholds, outcome, tmp_path / "thresholds.json")
-    assert load_thresholds(tmp_path / "thresholds.json") == (thresholds, outcome)
 
 
 @settings(deadline=None)

@@ -8,8 +8,9 @@ import orjson
 import pytest
 
 from clinical.errors import ArtifactMismatch, ArtifactMissing
-from clinical.manifest import FILE, SCHEMA, Manifest, Thresholds, checksums
+from clinical.manifest import FILE, SCHEMA, Manifest, checksums
 from clinical.search import SearchIndex
+from clinical.thresholds import ConfidenceThresholds
 
 REMEDY = "build it again: python -m catalog_build build"
 
@@ -32,7 +33,7 @@ def rewritten(path: Path, data: bytes) -> None:
 
 def small(folder: Path) -> Manifest:
     (folder / "data").write_bytes(b"something")
-    manifest = Manifest(2026, 8, 5, 7, 15, "hash-64", Thresholds(0.9, 0.6), "2026-11-21T00:00:00+00:00")
+    manifest = Manifest(2026, 8, 5, 7, 15, "hash-64", ConfidenceThresholds(0.9, 0.6), "2026-11-21T00:00:00+00:00")
     manifest = replace(manifest, files=checksums(folder), missing=("ClaML",), holdout=3)
     manifest.save(folder)
     return manifest

@@ -1,16 +1,22 @@
 """The file of thresholds says what is true: of the data it was measured on, and of how the thresholds do there."""
 
 import json
+import shutil
+from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from catalog_build.bfarm import read_source
+from catalog_build.index import WEIGHTS, Weights, thresholds_of, weights_digest
+from catalog_build.thresholds import CALIBRATION, Calibration
 from clinical.errors import SettingError
 from clinical.grounding import judge
 from clinical.grounding_free import find_statement
 from clinical.grounding_text import Source
 from clinical.thresholds import FILE, GroundingThresholds, grounding_thresholds, load_section, save_section
+from evals import confidence
 from evals.letters import letters
 from evals.probes import FULL, SIZES, SMALL, counted, digest, measured, probes
 
@@ -23,6 +29,39 @@ def test_grounding_does_on_the_same_letters_what_the_file_says() -> None:
     assert (section.data["full"], section.data["small"]) == (digest(FULL, STATEMENTS), digest(SMALL, STATEMENTS))
     assert section.metrics["small"] == measured(grounding_thresholds(), SMALL, STATEMENTS)
     assert section.metrics["full"]["size"] == FULL._asdict()
+
+
+def test_the_build_takes_the_confidence_that_was_cut_for_the_shipped_weights() -> None:
+    section = load_section("confidence")
+    assert weights_digest(WEIGHTS).items() <= section.data.items()
+    assert Weights.load().thresholds == section.values
+    if section.data["calibration"] is not None:
+        assert json.loads(json.dumps(asdict(confidence.section()))) == json.loads(json.dumps(asdict(section)))
+
+
+@pytest.fixture
+def other_weights(tmp_path: Path) -> Path:
+    """Weights that no section was written for: the shipped encoder with its last byte turned."""
+    for name in ("encoder.safetensors", "ranker.safetensors"):
+        shutil.copy(WEIGHTS / name, tmp_path)
+    changed = bytearray((tmp_path / "encoder.safetensors").read_bytes())
+    changed[-1] ^= 1
+    (tmp_path / "encoder.safetensors").write_bytes(changed)
+    return tmp_path
+
+
+def test_other_weights_without_a_calibration_are_refused(other_weights: Path) -> None:
+    with pytest.raises(SettingError, match=r"written for other weights.*04_confidence\.ipynb with WRITE = True"):
+        Weights.load(other_weights)
+
+
+def test_other_weights_take_the_thresholds_of_their_own_calibration(other_weights: Path) -> None:
+    probability = np.repeat(np.float32([0.95, 0.7, 0.2]), 100)
+    Calibration(probability, np.arange(300) % 100 < probability * 100 + 4).save(other_weights / CALIBRATION)
+    with pytest.warns(UserWarning, match="other weights"):
+        thresholds = thresholds_of(other_weights)
+    assert (thresholds.high, thresholds.medium) == (np.float32(0.95), np.float32(0.95))
+    assert confidence.section(other_weights).values == thresholds
 
 
 def test_the_overlap_is_the_contracts() -> None:
