@@ -2,9 +2,11 @@
 
 coding     how often the right ICD-10-GM code is found, and what high and medium are worth
 batch      ICD-10-GM codes for every text of a Parquet or CSV file (codes, does not measure)
+compare    two results of `coding`: what changed, tested in pairs, and which queries flipped
 extraction lies that pass grounding, truths it removes, foreign letters, the rehearsal baseline, time
 streams    tiers 2 and 3: lies that come through, our own time, streams at once, work left
 heldout    the synonyms of one fold as queries
+card       the card of a data set: show, check or write it
 speed      latency, throughput, load time and memory of search and of the served API
 fhir-speed requests a second, latency and memory of document retrieval
 notebooks  run the notebooks: executed copies, HTML, pictures, the page of the documentation
@@ -14,10 +16,25 @@ sign-in    vendor sign-ins under load: nobody mixed up, and how many a second
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
-MEASURES = ("coding", "batch", "extraction", "heldout", "notebooks", "speed", "streams", "sign-in", "fhir-speed")
+MEASURES = (
+    "coding",
+    "batch",
+    "compare",
+    "extraction",
+    "heldout",
+    "card",
+    "notebooks",
+    "speed",
+    "streams",
+    "sign-in",
+    "fhir-speed",
+)
+INTERRUPTED = 130
+"""What a shell gives for Ctrl-C."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -25,7 +42,18 @@ def main(arguments: Sequence[str]) -> int:
     if not arguments or arguments[0] not in MEASURES:
         print(__doc__, file=sys.stderr)
         return 2
-    return int(importlib.import_module(f"evals.{arguments[0].replace('-', '_')}").main(arguments[1:]))
+    name = arguments[0].replace("-", "_")
+    try:
+        return int(importlib.import_module(f"evals.{name}").main(arguments[1:]))
+    except KeyboardInterrupt:
+        print("interrupted: nothing half-written is left behind; run the same command again", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output, such as `head`, has left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        print(f"error: {error.strerror}: {error.filename}; check the path and its permissions", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """python -m evals coding --catalog DIR --queries FILE: how often the right code is found.
 
 What is measured: the modules of `evals.measures`, one each. not_verbatim: over the queries whose words do not stand in
-the index as they are.
-by_overlap: by the best Jaccard overlap of the query's words with any wording of a right code. Each measure is
-[value, low, high] with a 95 % interval. A query that cannot be searched counts as failed, never as wrong.
+the index as they are; not_near: no wording of any code is nearly the same (`evals.near`). by_overlap: by the best
+Jaccard overlap of the query's words with any wording of a right code. Each measure is [value, low, high] with a 95 %
+interval. A query that cannot be searched counts as failed, never as wrong.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from clinical.catalog import Catalog
 from clinical.errors import BefundError
 from clinical.search import SearchIndex
 from evals import variants
-from evals.datasets import Example, read_examples
+from evals.card import read_dataset
+from evals.datasets import Example
 from evals.measures import measures
 from evals.outcomes import Nearness, Outcome
+from evals.results import provenance, records, write_result
 from evals.targets import SearchTarget, Target, target_of
 
 SEED = 2026
@@ -45,17 +47,24 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--tier", type=int, choices=(1, 2, 3), default=1, help="which tier answers")
     parser.add_argument("--target", default="in-process", help="in-process, or the address of a text API")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--out", type=Path, help="also write the result with the outcome of each query, for `compare`")
+    parser.add_argument(
+        "--keep-texts", action="store_true", help="with --out: the texts as well, not only a hash of each"
+    )
     options = parser.parse_args(arguments)
     try:
-        index = SearchIndex.load(options.catalog)
+        index, data = SearchIndex.load(options.catalog), read_dataset(options.queries)
         target = target_of(options.target, index, options.tier)
-        outcomes = run(index, read_examples(options.queries), options.variant, target)
+        outcomes = run(index, data.examples, options.variant, target)
     except BefundError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    result = (
-        report(outcomes, index.catalog) | target.about | {"variant": options.variant, "manifest": index.manifest.digest}
-    )
+    result = report(outcomes, index.catalog) | target.about
+    result |= {"variant": options.variant, "manifest": index.manifest.digest, "dataset": data.about, "seed": SEED}
+    result |= provenance("coding")
+    if options.out:
+        queries = records(outcomes, index.catalog, options.keep_texts)
+        write_result(options.out, result | {"queries": queries})
     print(json.dumps(result) if options.json else table(result))
     return 0
 
@@ -79,6 +88,7 @@ def report(outcomes: Sequence[Outcome], catalog: Catalog) -> dict[str, Any]:
     """All measures over all queries, over those not verbatim in the index, and by overlap."""
     result = measures(outcomes, catalog, whole=True)
     result["not_verbatim"] = measures([outcome for outcome in outcomes if not outcome.verbatim], catalog)
+    result["not_near"] = measures([outcome for outcome in outcomes if not outcome.near], catalog)
     buckets = {}
     low = 0.0
     for high in EDGES:
@@ -91,13 +101,17 @@ def report(outcomes: Sequence[Outcome], catalog: Catalog) -> dict[str, Any]:
 
 def table(result: dict[str, Any]) -> str:
     """Plain text: one line a set of queries."""
-    lines = [f"{'':24}{'n':>6} {'failed':>6}  top-1   top-10  3-char  MRR     recall at 10"]
-    sets = {"all": result, "not verbatim in the index": result["not_verbatim"]}
+    lines = [f"{'':26}{'n':>6} {'failed':>6}  top-1   top-10  3-char  MRR     recall at 10"]
+    sets = {
+        "all": result,
+        "not verbatim in the index": result["not_verbatim"],
+        "nothing near in it": result["not_near"],
+    }
     sets |= {f"overlap {name}": values for name, values in result["by_overlap"].items()}
     for name, values in sets.items():
         figures = [values[key] for key in ("top_1", "top_10", "top_1_category", "mrr", "recall_10")]
         cells = "".join(f"  {figure[0]:.3f} " if figure else "  -     " for figure in figures)
-        lines.append(f"{name[:24]:24}{values['n']:6} {values['failed']:6}{cells}")
+        lines.append(f"{name:26}{values['n']:6} {values['failed']:6}{cells}")
     for name, values in result["confidence"].items():
         precision, coverage = values["precision"], values["coverage"]
         if precision and coverage:

@@ -1,20 +1,28 @@
 """python -m evals heldout SOURCE --fold K --out FILE.tsv: the synonyms of a fold as queries with their codes.
 
-The fold of a text is `sha1(text) % 20`; the right codes are the primary code and those coded together with it.
+The fold of a text is `sha1(text) % 20`; the right codes are the primary code and those coded together with it. Near-
+duplicates of a text may lie in other folds; `--grouped` leaves out every query to which a text that stays indexed is
+near (`evals.near`): the same words in another order, or four in five of them.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tqdm import tqdm
+
 from catalog_build.bfarm import Source, Synonym, read_source
-from catalog_build.synonyms import fold
+from catalog_build.synonyms import all_texts, fold, fold_of
 from clinical.errors import BefundError
+from clinical.text import words
 from evals.datasets import Example
+from evals.files import write_text
+from evals.near import NearTexts
 
 
 def held_out(source: Source, number: int) -> list[Example]:
@@ -32,15 +40,31 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("source", type=Path, help="folder or zip with BfArM's files")
     parser.add_argument("--fold", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--grouped", action="store_true", help="only queries to which no indexed text is near")
     options = parser.parse_args(arguments)
     try:
-        synonyms = _of_fold(read_source(options.source), options.fold)
+        source = read_source(options.source)
     except BefundError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    rows = [(each.text, ",".join([each.code, *each.secondary])) for each in synonyms]
-    with options.out.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter="\t", quoting=csv.QUOTE_NONE, quotechar=None, lineterminator="\n")
-        writer.writerows([("query", "codes"), *rows])
+    chosen = _of_fold(source, options.fold)
+    if options.grouped:
+        chosen = _apart(chosen, source, options.fold)
+    rows = [(each.text, ",".join([each.code, *each.secondary])) for each in chosen]
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter="\t", quoting=csv.QUOTE_NONE, quotechar=None, lineterminator="\n")
+    writer.writerows([("query", "codes"), *rows])
+    write_text(options.out, text.getvalue())
     print(f"{len(rows)} queries of fold {options.fold} in {options.out}")
     return 0
+
+
+def _apart(chosen: Sequence[Synonym], source: Source, number: int) -> list[Synonym]:
+    """The synonyms to which no text outside their fold is near."""
+    indexed = [each for each in all_texts(source) if fold_of(each) != number]
+    near = NearTexts(_words(each) for each in tqdm(indexed, desc="texts", unit="text", disable=None, leave=False))
+    return [each for each in chosen if not near.has_near(_words(each))]
+
+
+def _words(synonym: Synonym) -> frozenset[str]:
+    return frozenset(word.text for word in words(synonym.text))

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import NamedTuple
-
-import numpy as np
 
 from clinical.search import SearchIndex
 from clinical.text import words
 from evals.datasets import Example
+from evals.near import NearTexts, similarity
 from evals.targets import Coded
 
 
 class Outcome(NamedTuple):
     """`found`: the codes, best first, None where the target failed. `overlap`: best Jaccard overlap of the query's
     words with any wording of a right code; `verbatim`: its words stand in the index as they are; `wordings`: how many
-    wordings the best-known right code has there."""
+    wordings the best-known right code has there; `near`: some wording of any code is nearly the same (`evals.near`)."""
 
     example: Example
     found: tuple[Coded, ...] | None
     overlap: float
     verbatim: bool
     wordings: int = 0
+    near: bool = False
 
     @property
     def rank(self) -> int | None:
@@ -43,24 +43,22 @@ class Nearness:
         tables, self._numbers = index.wordings.tables, index.wordings.vocabulary
         wanted = {code for example in examples for code in example.codes}
         codes = [code.code for code in index.catalog.codes]
-        self._of: dict[str, list[frozenset[int]]] = {}
-        self._all: set[bytes] = set()
-        bounds = tables.word_start.tolist()
+        self._of: dict[str, list[frozenset[Hashable]]] = {}
+        self._all: set[tuple[int | str, ...]] = set()
+        bounds, spelled = tables.word_start.tolist(), tables.word.tolist()
+        sets = []
         for number, code in enumerate(tables.code.tolist()):
-            spelled = tables.word[bounds[number] : bounds[number + 1]]
-            self._all.add(spelled.tobytes())
+            own = tuple(spelled[bounds[number] : bounds[number + 1]])
+            self._all.add(own)
+            sets.append(frozenset(own))
             if codes[code] in wanted:
-                self._of.setdefault(codes[code], []).append(frozenset(spelled.tolist()))
-        self._type = tables.word.dtype
+                self._of.setdefault(codes[code], []).append(sets[-1])
+        self._near = NearTexts(sets)
 
-    def of(self, example: Example) -> tuple[float, bool, int]:
-        """`overlap`, `verbatim` and `wordings` of an Outcome."""
-        spelled = [self._numbers.get(word.text, word.text) for word in words(example.query)]
-        own, best = frozenset(spelled), 0.0
-        for wording in (wording for code in example.codes for wording in self._of.get(code, ())):
-            common = len(own & wording)
-            if common:
-                best = max(best, common / (len(own) + len(wording) - common))
-        known = all(isinstance(word, int) for word in spelled)
-        verbatim = known and np.array(spelled, dtype=self._type).tobytes() in self._all
-        return best, verbatim, max(len(self._of.get(code, ())) for code in example.codes)
+    def of(self, example: Example) -> tuple[float, bool, int, bool]:
+        """`overlap`, `verbatim`, `wordings` and `near` of an Outcome."""
+        spelled = tuple(self._numbers.get(word.text, word.text) for word in words(example.query))
+        own = frozenset(spelled)
+        best = max((similarity(own, each) for code in example.codes for each in self._of.get(code, ())), default=0.0)
+        wordings = max(len(self._of.get(code, ())) for code in example.codes)
+        return best, spelled in self._all, wordings, self._near.has_near(own)

@@ -32,14 +32,21 @@ def figures(outcomes: Sequence[Outcome], catalog: Catalog) -> dict[str, Any]:
     }
 
 
+def f1_of(outcome: Outcome, length: int) -> float:
+    """F1 of the codes one text shows, cut to `length` characters."""
+    both, shown, right = _count(outcome, length)
+    return 2 * both / (shown + right)
+
+
 def _counts(outcomes: Sequence[Outcome], length: int) -> list[tuple[int, int, int]]:
-    """(shown and right, shown, right) of each text."""
-    rows = []
-    for outcome in outcomes:
-        right = {code[:length] for code in outcome.example.codes}
-        shown = {hit.code[:length] for hit in outcome.found or () if hit.shown}
-        rows.append((len(right & shown), len(shown), len(right)))
-    return rows
+    return [_count(outcome, length) for outcome in outcomes]
+
+
+def _count(outcome: Outcome, length: int) -> tuple[int, int, int]:
+    """(shown and right, shown, right)."""
+    right = {code[:length] for code in outcome.example.codes}
+    shown = {hit.code[:length] for hit in outcome.found or () if hit.shown}
+    return len(right & shown), len(shown), len(right)
 
 
 def _micro(counts: Sequence[tuple[int, int, int]]) -> tuple[float, float, float] | None:

@@ -96,4 +96,5 @@ def test_nearness_of_the_index(index):
     assert 0 < found[1][0] < 1
     assert found[2][:2] == (0.0, False)
     assert not found[1][1]
-    assert len({wordings for _, _, wordings in found}) == 1 <= found[0][2]
+    assert (found[0][3], found[2][3]) == (True, False)
+    assert len({wordings for _, _, wordings, _ in found}) == 1 <= found[0][2]

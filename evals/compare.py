@@ -1,0 +1,110 @@
+"""python -m evals compare A.json B.json: what changed from A to B, on the same queries, and which queries flipped.
+
+A and B are results of `evals coding --out`. Each measure: before, after, the difference with its 95 % interval, and p,
+the chance of so large a difference if nothing had changed (exact McNemar test, paired bootstrap). Seven measures are
+tested at once: a single p just under 0.05 is no news. Flips are listed by their codes, and by their text if both
+results were made with `--keep-texts`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from clinical.errors import BefundError
+from evals.paired import Change, Pair, Record, changes, flips, pairs_of
+from evals.results import read_result
+
+SHOWN = 20
+"""Flips printed of each kind unless `--flips` says otherwise."""
+CONTEXT = ("dataset", "variant", "manifest", "encoder", "target", "tier", "model", "prompts", "code", "seed")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the comparison; 0, or 2 where the two cannot be compared."""
+    parser = argparse.ArgumentParser(prog="python -m evals compare", description=__doc__)
+    parser.add_argument("before", type=Path, metavar="A.json")
+    parser.add_argument("after", type=Path, metavar="B.json")
+    parser.add_argument("--flips", type=int, default=SHOWN, help=f"flips listed of each kind ({SHOWN})")
+    parser.add_argument("--json", action="store_true", help="print JSON, with all flips")
+    options = parser.parse_args(arguments)
+    try:
+        first, second = read_result(options.before), read_result(options.after)
+        pairs = pairs_of(first, second, (options.before.name, options.after.name))
+    except BefundError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    found = comparison(first, second, pairs)
+    print(json.dumps(found) if options.json else shown(found, options.flips))
+    return 0
+
+
+def comparison(first: dict[str, Any], second: dict[str, Any], pairs: Sequence[Pair]) -> dict[str, Any]:
+    """Everything that is printed: n, failed, what was measured differently, changes, flips of top-1 and top-10."""
+    flipped = {name: flips(pairs, name) for name in ("top_1", "top_10")}
+    return {
+        "n": len(pairs),
+        "failed": [sum(bool(row.get("failed")) for row in rows) for rows in zip(*pairs, strict=True)],
+        "context": {key: [first.get(key), second.get(key)] for key in CONTEXT if first.get(key) != second.get(key)},
+        "changes": [asdict(change) for change in changes(pairs)],
+        "flips": {
+            name: {kind: [_flip(pair) for pair in rows] for kind, rows in zip(("won", "lost"), both, strict=True)}
+            for name, both in flipped.items()
+        },
+    }
+
+
+def _flip(pair: Pair) -> dict[str, Any]:
+    before, after = pair
+    text = {"text": before["text"]} if "text" in before and "text" in after else {}
+    return {"id": before["id"], **text, "codes": before["codes"], "before": _said(before), "after": _said(after)}
+
+
+def _said(row: Record) -> dict[str, Any]:
+    return {key: row.get(key) for key in ("first", "confidence", "rank")}
+
+
+def shown(found: dict[str, Any], most: int) -> str:
+    """The comparison as text."""
+    lines = [f"{found['n']} queries in both; failed {found['failed'][0]} before, {found['failed'][1]} after"]
+    lines += [f"  {key}: {_brief(before)} -> {_brief(after)}" for key, (before, after) in found["context"].items()]
+    if not found["context"]:
+        lines.append("  measured in the same way on the same artifact")
+    lines.append(f"{'':16}before  after   difference (95 %)             p       won  lost")
+    lines += [line_of(Change(**row)) for row in found["changes"]]
+    for name, both in found["flips"].items():
+        for kind, rows in both.items():
+            lines.append(f"{name} {kind}: {len(rows)}" + (f", the first {most}" if len(rows) > most else ""))
+            lines += [_flip_line(row) for row in rows[:most]]
+    return "\n".join(lines)
+
+
+def line_of(change: Change) -> str:
+    """One measure as one line."""
+    value, low, high = change.difference
+    flipped = f"  {change.won:4}  {change.lost:4}" if change.won is not None else ""
+    verdict = "" if not change.real else "  better" if change.better > 0 else "  WORSE"
+    return (
+        f"{change.name:16}{change.before:.3f}   {change.after:.3f}   {value:+.4f} ({low:+.4f} to {high:+.4f})"
+        f"  {change.p:6.4f}{flipped}{verdict}"
+    )
+
+
+def _flip_line(row: dict[str, Any]) -> str:
+    def code(said: dict[str, Any]) -> str:
+        return f"{said['first'] or 'nothing'} ({said['confidence'] or '-'}, rank {said['rank'] or '-'})"
+
+    return (
+        f"  {row['id']}  {'/'.join(row['codes'])}: {code(row['before'])} -> {code(row['after'])}  {row.get('text', '')}"
+    )
+
+
+def _brief(said: Any) -> str:
+    if isinstance(said, dict):
+        return " ".join(str(part)[:12] for part in said.values() if part not in (None, False))
+    return str(said)[:40]

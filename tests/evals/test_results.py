@@ -1,0 +1,182 @@
+"""Results, cards and comparisons: what a file says of itself, and what two of them say together."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+
+import pytest
+from scipy.stats import binomtest
+
+from clinical.errors import SourceError
+from evals import __main__ as command
+from evals.card import place_of, read_card, read_dataset, write_card
+from evals.coding import main as coding
+from evals.compare import main as compare
+from evals.files import readable, write_text
+from evals.paired import changes, flips, pairs_of
+from evals.results import read_result, write_result
+
+QUERIES = "query\tcodes\nBluthochdruck\tI10.90\nHerpes zoster\tB02.9\nZuckerkrankheit\tE14.90\nBluthochdruck\tI10.90\n"
+
+
+def said(ranks: list[int | None]) -> dict:
+    """A result in which query n has this rank (0: failed)."""
+    rows = [
+        {"id": f"{n}.1", "codes": ["I10.90"], "failed": True}
+        if rank == 0
+        else {
+            "id": f"{n}.1", "codes": ["I10.90"], "first": "I10.90" if rank == 1 else "R05", "confidence": "high",
+            "rank": rank, "category": rank == 1, "recall_10": float(rank is not None), "f1": float(rank == 1),
+            "distance": 0 if rank == 1 else 9,
+        }
+        for n, rank in enumerate(ranks)
+    ]  # fmt: skip
+    return {"schema": 1, "kind": "coding", "queries": rows}
+
+
+@pytest.fixture
+def queries(tmp_path):
+    path = tmp_path / "small.tsv"
+    path.write_text(QUERIES)
+    write_card(path, "small", "1", source="ours", licence="CC0", about="four queries", faults=("one comes twice",))
+    return path
+
+
+def test_a_result_says_on_what_and_with_what_it_was_measured(starter_artifact, queries, tmp_path, capsys):
+    out = tmp_path / "results" / "a.json"
+    arguments = ["--catalog", str(starter_artifact), "--queries", str(queries), "--json", "--out", str(out)]
+    assert coding(arguments) == 0
+    printed, result = json.loads(capsys.readouterr().out), read_result(out)
+    assert "queries" not in printed
+    assert result["dataset"] == {"name": "small", "version": "1", "sha256": read_card(queries).sha256, "rows": 4}
+    assert result["kind"] == "coding"
+    assert {"manifest", "encoder", "target", "tier", "variant", "seed", "code", "made_at"} <= result.keys()
+    assert len(result["code"]["commit"] or "x" * 40) >= 40
+    assert len({row["id"] for row in result["queries"]}) == len(result["queries"]) == 4
+    written = out.read_text()
+    assert "Bluthochdruck" not in written
+    assert "Zuckerkrankheit" not in written
+    assert coding([*arguments, "--keep-texts"]) == 0
+    assert read_result(out)["queries"][0]["text"] == "Bluthochdruck"
+
+
+def test_two_runs_on_the_same_are_the_same(starter_artifact, queries, tmp_path, capsys):
+    files = [str(tmp_path / name) for name in ("a.json", "b.json")]
+    for file in files:
+        assert coding(["--catalog", str(starter_artifact), "--queries", str(queries), "--out", file]) == 0
+    capsys.readouterr()
+    assert compare([*files, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["n"], found["context"]) == (4, {})
+    assert all(change["difference"] == [0, 0, 0] and change["p"] == 1 for change in found["changes"])
+
+
+def test_a_real_change_is_found_and_listed(tmp_path, capsys):
+    before, after = said([1] * 20 + [None] * 20), said([1] * 18 + [None] * 2 + [1] * 12 + [3] * 8)
+    (top_1, top_10, *_, distance) = changes(pairs_of(before, after))
+    assert (top_1.won, top_1.lost, top_1.before, top_1.after) == (12, 2, 0.5, 0.75)
+    assert top_1.p == pytest.approx(binomtest(2, 14).pvalue)
+    assert top_1.real
+    assert (top_10.won, top_10.lost) == (20, 2)
+    assert distance.better > 0 > distance.difference[0]
+    files = [tmp_path / "a.json", tmp_path / "b.json"]
+    for file, result in zip(files, (before, after), strict=True):
+        write_result(file, result)
+    assert compare([*map(str, files), "--flips", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "top_1 lost: 2, the first 1" in printed
+    assert "better" in printed
+
+
+def test_chance_is_called_chance():
+    """Under no change the tests come out under 0.05 about as rarely as they say."""
+    chance, real = random.Random(3), {"top_1": 0, "mrr": 0}
+    for _ in range(60):
+        rows = [[chance.choice([1, 2, 5, None]) for _ in range(60)] for _ in range(2)]
+        for change in changes(pairs_of(said(rows[0]), said(rows[1]))):
+            if change.name in real:
+                real[change.name] += change.real
+    assert all(count <= 8 for count in real.values()), real
+
+
+def test_a_query_that_failed_is_left_out_of_both_and_is_a_flip():
+    pairs = pairs_of(said([1, 1, None]), said([1, 0, None]))
+    assert changes(pairs)[0].lost == 0
+    assert [before["id"] for before, _ in flips(pairs)[1]] == ["1.1"]
+
+
+def test_other_queries_cannot_be_compared(tmp_path, capsys):
+    files = [tmp_path / "a.json", tmp_path / "b.json", tmp_path / "c.json", tmp_path / "d.json"]
+    write_result(files[0], said([1, 1]))
+    write_result(files[1], said([1]))
+    write_result(files[2], {"schema": 1, "kind": "coding"})
+    files[3].write_text("[]")
+    for other, words in ((files[1], "1 queries only here"), (files[2], "--out"), (files[3], "no result")):
+        assert compare([str(files[0]), str(other)]) == 2
+        assert words in capsys.readouterr().err
+    assert compare([str(files[0]), str(tmp_path / "none.json")]) == 2
+
+
+def test_a_data_set_that_is_not_the_one_of_its_card_is_refused(queries):
+    assert read_dataset(queries).about["version"] == "1"
+    queries.write_text(QUERIES.replace("zoster", "labialis"))
+    with pytest.raises(SourceError, match="sha256"):
+        read_dataset(queries)
+    card = json.loads(place_of(queries).read_text())
+    for broken in ("{", "[]", json.dumps(card | {"more": 1}), json.dumps(card | {"source": ""})):
+        place_of(queries).write_text(broken)
+        with pytest.raises(SourceError, match=r"small\.card\.json"):
+            read_dataset(queries)
+
+
+def test_the_card_command(tmp_path, capsys):
+    path = tmp_path / "mine.tsv"
+    path.write_text(QUERIES)
+    assert command.main(["card", str(path), "--version", "1"]) == 2
+    assert "source" in capsys.readouterr().err
+    texts = ["--source", "ours", "--licence", "CC0", "--about", "four"]
+    assert command.main(["card", str(path), "--version", "1", *texts, "--fault", "few"]) == 0
+    path.write_text(QUERIES + "Gicht\tM10.99\n")
+    assert command.main(["card", str(path)]) == 2
+    assert command.main(["card", str(path), "--version", "2"]) == 0
+    card = read_card(path)
+    assert (card.version, card.rows, card.faults, card.source) == ("2", 5, ("few",), "ours")
+
+
+def test_an_interrupted_command_ends_with_a_sentence(starter_artifact, tmp_path):
+    queries, out = tmp_path / "queries.tsv", tmp_path / "out.json"
+    os.mkfifo(queries)
+    arguments = ["--catalog", str(starter_artifact), "--queries", str(queries), "--out", str(out)]
+    process = subprocess.Popen([sys.executable, "-m", "evals", "coding", *arguments], stderr=subprocess.PIPE, text=True)
+    try:
+        with queries.open("wb"):  # opens once the command reads
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 130
+    finally:
+        process.kill()
+    assert process.stderr.read().splitlines() == [
+        "interrupted: nothing half-written is left behind; run the same command again"
+    ]
+    assert list(tmp_path.iterdir()) == [queries]
+
+
+def test_a_path_that_cannot_be_read_is_a_sentence(starter_artifact, tmp_path, capsys):
+    assert command.main(["coding", "--catalog", str(starter_artifact), "--queries", str(tmp_path / "none")]) == 2
+    assert "none; check the path" in capsys.readouterr().err
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "new" / "a.json"
+    write_text(path, "first")
+    with pytest.raises(UnicodeEncodeError):
+        write_text(path, "\ud800")
+    assert path.read_text() == "first"
+    assert list(path.parent.iterdir()) == [path]
+    tree = {"a": [1, 2.5, -3e-05], "b": {"c": [], "d": "x [1,\n 2]"}, "e": [None, "x"]}
+    assert json.loads(readable(tree)) == tree
+    assert '"a": [ 1, 2.5, -3e-05 ]' in readable(tree)
