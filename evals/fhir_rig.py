@@ -22,13 +22,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import psycopg
 
 from evals.load import request_bytes
 
 ROOT = Path(__file__).resolve().parents[1]
 EMAIL = "messung@example.org"
-PATIENTS, DAYS = 500, 365
+OF_A_PATIENT, DAYS = 100, 365
 WORKERS = 2
 DAY = 86_400_000_000
 NEWEST = 1_772_668_800_000_000 + DAY  # 2026-03-06T00:00:00Z in microseconds: the end of the stored year
@@ -44,6 +45,7 @@ class Rig:
     documents: int
     patients: tuple[str, ...]
     server: int  # process id
+    database: int | None  # process id of PostgreSQL
     organization: str
     environment: dict[str, str]
 
@@ -108,12 +110,16 @@ def running(database: str, documents: int) -> Iterator[Rig]:
         _flask(environment, "db", "upgrade")
         token, patients = _fill(database, organization, documents)
         _flask(environment, "documents", "recount", "--org", organization)
+        server_of_database = _settle(database)
         port = free_port()
         server = _start(environment, port)
         try:
             base = f"http://127.0.0.1:{port}/{organization}/fhir/r4"
             _await(base + "/metadata", server)
-            yield Rig(base, ("127.0.0.1", port), token, documents, patients, server.pid, organization, environment)
+            yield Rig(
+                base, ("127.0.0.1", port), token, documents, patients, server.pid, server_of_database, organization,
+                environment,
+            )  # fmt: skip
         finally:
             server.terminate()
             server.wait(timeout=30)
@@ -161,11 +167,22 @@ def _await(url: str, server: subprocess.Popen[bytes]) -> None:
     raise RuntimeError("the webapp did not answer within 30 s")
 
 
+def _settle(database: str) -> int | None:
+    """Do now what PostgreSQL would do in the background within minutes of a load, beside what is measured:
+    statistics (which change plans), visibility (index-only scans) and a checkpoint. Process id of its server."""
+    if not database.startswith("postgresql"):
+        return None
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("VACUUM (ANALYZE, FREEZE)")
+        connection.execute("CHECKPOINT")
+        return psutil.Process(connection.info.backend_pid).ppid()
+
+
 def _fill(database: str, organization: str, documents: int) -> tuple[str, tuple[str, ...]]:
     """An organization with a member, a token, patients and documents spread evenly over a year; the token's text."""
     secret, token_id = secrets.token_urlsafe(32), secrets.token_hex(6)
     user = str(uuid.uuid4())
-    patients = [str(uuid.uuid4()) for _ in range(PATIENTS)]
+    patients = [str(uuid.uuid4()) for _ in range(documents // OF_A_PATIENT)]
     people = _people(organization, user, token_id, secret)
     if database.startswith("postgresql"):
         _fill_postgresql(database, organization, people, patients, documents)
@@ -208,9 +225,8 @@ def _fill_postgresql(
                       CASE WHEN i %% 10 = 0 THEN 'image/jpeg' ELSE 'application/pdf' END, 'Befund ' || i || '.pdf',
                       100000 + i, sha256(i::text::bytea), %s::bigint - (%s - i) * %s::bigint
                FROM generate_series(0, %s) AS i""",
-            (organization, patients, PATIENTS, NEWEST - 1, documents - 1, DAYS * DAY // documents, documents - 1),
+            (organization, patients, len(patients), NEWEST - 1, documents - 1, DAYS * DAY // documents, documents - 1),
         )
-        connection.execute("VACUUM ANALYZE")
 
 
 def _fill_sqlite(
@@ -228,7 +244,7 @@ def _fill_sqlite(
             "INSERT INTO document (id, organization_id, patient_id, entered_in_error, content_type, title, size,"
             " sha256, stored_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                (uuid.uuid4().hex, place, plain[i % PATIENTS], i % 100 == 99,
+                (uuid.uuid4().hex, place, plain[i % len(plain)], i % 100 == 99,
                  "image/jpeg" if i % 10 == 0 else "application/pdf", f"Befund {i}.pdf", 100_000 + i,
                  secrets.token_bytes(32), NEWEST - 1 - (documents - 1 - i) * step)
                 for i in range(documents)

@@ -1,8 +1,9 @@
-"""python -m evals fhir-speed [--json] [--seconds N] [--small N] [--large N]: how fast documents are found and fetched.
+"""python -m evals fhir-speed [--json] [--only PART ...]: how fast documents are found and fetched.
 
 PostgreSQL (over its Unix socket) and SQLite, gunicorn as shipped with 2 workers, 8 clients on the same machine, pages
-of 50 with the exact total, presigned URLs and authentication. `cpu_ms` is the processor time of a request in the
-webapp's processes: unlike requests a second it does not depend on what else the machine is doing. `plain_flask` is what
+of 50 with the exact total, presigned URLs and authentication. Cases take turns, several rounds of them, and the round
+in the middle counts: what else the machine does then falls on all of them alike. `cpu_ms` and `db_ms` are the processor
+time of a request in the webapp's and in PostgreSQL's processes, which depends on that least. `plain_flask` is what
 gunicorn and Flask give without any of our work; `load` is the machine's load average at the end.
 """
 
@@ -13,7 +14,8 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -29,47 +31,61 @@ CLIENTS = 8
 DEEP = 40_000
 MEGABYTES = 100
 MEASURED_DAYS = 300
+PARTS = ("plain", "searches", "binary", "sqlite", "large")
 Result = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long a case is measured, in how many rounds."""
+
+    seconds: float
+    rounds: int
 
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print, as a table or as JSON."""
     parser = argparse.ArgumentParser(prog="python -m evals fhir-speed")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--seconds", type=float, default=5.0, help="how long each case is measured")
-    parser.add_argument("--small", type=int, default=SMALL)
-    parser.add_argument("--large", type=int, default=LARGE, help="0: leave the large organization out")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--seconds", type=float, default=6.0, help="how long each case is measured, over all rounds")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--small", type=int, default=SMALL, help="documents in the organization (50,000)")
+    parser.add_argument("--large", type=int, default=LARGE, help="documents in the large one (1,000,000)")
     options = parser.parse_args(arguments)
-    result = run(options.seconds, options.small, options.large)
+    result = run(Pace(options.seconds, options.rounds), options.only, options.small, options.large)
     print(json.dumps(result) if options.json else table(result))
     return 0
 
 
-def run(seconds: float, small: int, large: int) -> Result:
-    """All cases; rates in requests a second, times in ms, memory in MB (10^6 bytes)."""
-    result: Result = {"documents": small, "clients": CLIENTS, "seconds": seconds}
-    with fhir_rig.plain_flask() as address:
-        asked = request_bytes(f"http://{address[0]}:{address[1]}/", {})
-        result["plain_flask"] = _shown(measure(address, lambda _: asked, clients=CLIENTS, seconds=seconds), None)
-    with fhir_rig.postgres() as url, fhir_rig.running(url, small) as rig:
-        result |= cases(rig, seconds)
-        result["binary"] = binary(rig)
-    if large:
-        with fhir_rig.postgres() as url, fhir_rig.running(url, large) as rig:
-            many = _measure(rig, ["DocumentReference"], seconds)
-            result["newest_large"] = many | {"documents": large}
-            result["large_to_small"] = round(many["cpu_ms"] / result["newest"]["cpu_ms"], 2)
-    with tempfile.TemporaryDirectory() as folder, fhir_rig.running(f"sqlite:///{folder}/a.sqlite3", small) as rig:
-        result["newest_sqlite"] = _measure(rig, ["DocumentReference"], seconds)
+def run(pace: Pace, only: Collection[str], small: int, large: int) -> Result:
+    """The chosen parts; rates in requests a second, times in ms, memory in MB (10^6 bytes)."""
+    result: Result = {"documents": small, "clients": CLIENTS, "seconds": pace.seconds, "rounds": pace.rounds}
+    if "plain" in only:
+        with fhir_rig.plain_flask() as address:
+            asked = request_bytes(f"http://{address[0]}:{address[1]}/", {})
+            load = measure(address, lambda _: asked, clients=CLIENTS, seconds=pace.seconds)
+            result["plain_flask"] = _shown(load, {})
+    if {"searches", "binary", "large"} & set(only):
+        with fhir_rig.postgres() as url, fhir_rig.running(url, small) as rig:
+            if "searches" in only:
+                result |= alternating({name: (rig, paths) for name, paths in cases(rig).items()}, pace)
+            if "binary" in only:
+                result["binary"] = binary(rig)
+            if "large" in only:
+                result |= compared(rig, large, pace)
+    if "sqlite" in only:
+        with tempfile.TemporaryDirectory() as folder, fhir_rig.running(f"sqlite:///{folder}/a.sqlite3", small) as rig:
+            result |= alternating({"newest_sqlite": (rig, ["DocumentReference"])}, pace)
     result["load"] = round(os.getloadavg()[0], 1)
     return result
 
 
-def cases(rig: Rig, seconds: float) -> Result:
-    """The searches of the table, on one server."""
+def cases(rig: Rig) -> dict[str, list[str]]:
+    """The searches of the table, as the paths that are asked in turn."""
     last = datetime.fromtimestamp(fhir_rig.NEWEST / 1e6, UTC)
     days = [(last - timedelta(days=back)).date() for back in range(2, MEASURED_DAYS)]
-    asked = {
+    return {
         "newest": ["DocumentReference"],
         "one_day": [f"DocumentReference?date={day}" for day in days],
         "one_patient": [f"DocumentReference?patient={patient}" for patient in rig.patients],
@@ -77,7 +93,34 @@ def cases(rig: Rig, seconds: float) -> Result:
         "by_next": [deep_link(rig)],
         "everything": [f"Patient/{patient}/$everything" for patient in rig.patients],
     }
-    return {name: _measure(rig, paths, seconds) for name, paths in asked.items()}
+
+
+def alternating(asked: Mapping[str, tuple[Rig, Sequence[str]]], pace: Pace) -> Result:
+    """Each case in turn, round by round; of each the round with the middle rate."""
+    rounds = [
+        {name: _measure(rig, paths, pace.seconds / pace.rounds) for name, (rig, paths) in asked.items()}
+        for _ in range(pace.rounds)
+    ]
+    return {
+        name: sorted((done[name] for done in rounds), key=lambda one: float(one["per_second"]))[pace.rounds // 2]
+        for name in asked
+    }
+
+
+def compared(small: Rig, documents: int, pace: Pace) -> Result:
+    """The searches in the small and in a large organization in turns; how many times the large one takes longer."""
+    with fhir_rig.postgres() as url, fhir_rig.running(url, documents) as large:
+        rigs = {"small": small, "large": large}
+        asked = {f"{name} {size}": (rig, paths) for size, rig in rigs.items() for name, paths in cases(rig).items()}
+        found = alternating(dict(sorted(asked.items())), pace)
+    ratios = {}
+    for name in cases(small):
+        one, many = found[f"{name} small"], found[f"{name} large"]
+        ratios[name] = {
+            "rate": round(one["per_second"] / many["per_second"], 2),
+            "cpu": round((many["cpu_ms"] + many["db_ms"]) / (one["cpu_ms"] + one["db_ms"]), 2),
+        }
+    return {**found, "large_to_small": ratios, "large_documents": documents}
 
 
 def deep_link(rig: Rig) -> str:
@@ -111,35 +154,33 @@ def binary(rig: Rig) -> Result:
 def table(result: Result) -> str:
     """One line a case."""
     lines = [f"{result['documents']:,} documents, {result['clients']} clients, machine load {result['load']}"]
-    lines.append(f"{'':16}{'requests/s':>12}{'p50 ms':>9}{'p99 ms':>9}{'cpu ms':>9}")
+    lines.append(f"{'':18}{'requests/s':>12}{'p50 ms':>9}{'p99 ms':>9}{'cpu ms':>9}{'db ms':>9}")
     for name, row in result.items():
         if isinstance(row, dict) and "per_second" in row:
-            cpu = "" if row.get("cpu_ms") is None else f"{row['cpu_ms']:.2f}"
-            lines.append(f"{name:16}{row['per_second']:>12.0f}{row['p50_ms']:>9.1f}{row['p99_ms']:>9.1f}{cpu:>9}")
+            spent = "".join(f"{row[key]:>9.2f}" for key in ("cpu_ms", "db_ms") if row.get(key) is not None)
+            lines.append(f"{name:18}{row['per_second']:>12.0f}{row['p50_ms']:>9.1f}{row['p99_ms']:>9.1f}{spent}")
     if "large_to_small" in result:
-        lines.append(f"processor time of a page, large to small organization: {result['large_to_small']}")
-    found = result["binary"]
-    lines.append(f"Binary of {MEGABYTES} MB: {found['mb_per_second']} MB/s, memory grown by {found['grown_mb']} MB")
+        lines.append(f"{result['large_documents']:,} documents against {result['documents']:,}:")
+        for name, ratio in result["large_to_small"].items():
+            lines.append(f"{name:18}{ratio['rate']:>7} times the time, {ratio['cpu']} times the processor time")
+    if found := result.get("binary"):
+        lines.append(f"Binary of {MEGABYTES} MB: {found['mb_per_second']} MB/s, memory grown by {found['grown_mb']} MB")
     return "\n".join(lines)
 
 
 def _measure(rig: Rig, paths: Sequence[str], seconds: float) -> Result:
     requests = [rig.request(path) for path in paths]
     take: Callable[[int], bytes] = lambda number: requests[number % len(requests)]  # noqa: E731
-    measure(rig.address, take, clients=CLIENTS, seconds=0.5)
-    cpu, counted = _cpu(rig.server), time.perf_counter()
+    servers = {"cpu_ms": rig.server} | ({"db_ms": rig.database} if rig.database else {})
+    before = {name: _cpu(server) for name, server in servers.items()}
     load = measure(rig.address, take, clients=CLIENTS, seconds=seconds)
-    spent, took = _cpu(rig.server) - cpu, time.perf_counter() - counted
-    return _shown(load, spent / (load.per_second * took) * 1000)
+    spent = {name: (_cpu(server) - before[name]) / load.answered * 1000 for name, server in servers.items()}
+    return _shown(load, spent)
 
 
-def _shown(load: Load, cpu_ms: float | None) -> Result:
-    return {
-        "per_second": round(load.per_second, 1),
-        "p50_ms": round(load.p50_ms, 2),
-        "p99_ms": round(load.p99_ms, 2),
-        "cpu_ms": None if cpu_ms is None else round(cpu_ms, 3),
-    }
+def _shown(load: Load, spent: Mapping[str, float]) -> Result:
+    rates = {"per_second": round(load.per_second, 1), "p50_ms": round(load.p50_ms, 2), "p99_ms": round(load.p99_ms, 2)}
+    return rates | {name: round(value, 3) for name, value in spent.items()}
 
 
 def _processes(server: int) -> list[psutil.Process]:

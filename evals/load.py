@@ -18,9 +18,13 @@ class WrongAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What was measured: requests a second, and the latency in milliseconds that half / 99 % of them stayed below."""
+    """What was measured: requests a second, and the latency in milliseconds that half / 99 % of them stayed below.
+
+    `requests` were measured; `answered` counts those of the warming up too.
+    """
 
     requests: int
+    answered: int
     per_second: float
     p50_ms: float
     p99_ms: float
@@ -61,12 +65,14 @@ def measure(
         _send(client, requests(number))
         number += 1
     latencies: list[float] = []
+    answered = 0
     begin = time.perf_counter() + 1
     while (now := time.perf_counter()) < begin + seconds:
         for key, _ in selector.select(timeout=5):
             client = key.data
             if _answered(client):
                 now = time.perf_counter()
+                answered += 1
                 if now >= begin:
                     latencies.append(now - client.sent)
                 _send(client, requests(number))
@@ -78,7 +84,9 @@ def measure(
     count = len(latencies)
     if not count:
         raise WrongAnswer("no answer within the time")
-    return Load(count, count / took, latencies[count // 2] * 1000, latencies[int(count * 0.99)] * 1000)
+    return Load(
+        count, answered, count / took, latencies[count // 2] * 1000, latencies[int(count * 0.99)] * 1000
+    )  # fmt: skip
 
 
 def _connect(address: tuple[str, int]) -> socket.socket:

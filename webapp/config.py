@@ -32,6 +32,7 @@ class Settings:
     api_port: int = 3000
     web_host: str = "127.0.0.1"
     web_port: int = 5000
+    web_pin: str = "on"  # or "off": whether gunicorn keeps each process on a core of its own
     presign: str = "own"  # or "storage": presigned URLs of the S3 storage itself
     presign_window: int = 0
     var: str = "var"

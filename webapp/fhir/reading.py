@@ -64,12 +64,15 @@ def _engine(url: str) -> Engine:
         engine = create_engine(url, pool_size=POOL_SIZE, connect_args={"timeout": SQLITE_BUSY_S}, **_KEEP)
         event.listen(engine, "connect", _prepare_sqlite)
     else:
-        options = {"options": "-c timezone=utc -c default_transaction_read_only=on"}
-        engine = create_engine(url, pool_size=POOL_SIZE, connect_args=options, **_KEEP)
+        options = " ".join(f"-c {name}={value}" for name, value in _SETTINGS.items())
+        engine = create_engine(url, pool_size=POOL_SIZE, connect_args={"options": options}, **_KEEP)
         event.listen(engine, "connect", _prepare_postgresql)
     return engine
 
 
+# A plan is made once per prepared statement: every shape of a search has an index made for it, whatever the values, and
+# planning a statement anew costs more than running it (0.12 to 0.26 ms against 0.08 to 0.12).
+_SETTINGS = {"timezone": "utc", "default_transaction_read_only": "on", "plan_cache_mode": "force_generic_plan"}
 _KEEP: dict[str, Any] = {"pool_reset_on_return": None}  # autocommit leaves nothing to roll back
 
 

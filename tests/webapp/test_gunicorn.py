@@ -1,0 +1,41 @@
+"""How the webapp runs under gunicorn, as it is shipped."""
+
+import socket
+
+import psutil
+import pytest
+
+from tests.webapp.sso import live
+from webapp import gunicorn_conf
+
+
+@pytest.mark.skipif(not hasattr(psutil.Process, "cpu_affinity"), reason="processes cannot be kept on a core here")
+@pytest.mark.parametrize("pin", ["on", "off"])
+def test_each_process_stays_on_a_core_of_its_own(tmp_path, pin):
+    cores = len(psutil.Process().cpu_affinity())
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with live.webapp(port, f"sqlite:///{tmp_path}/a.sqlite3", tmp_path, BEFUND_WEB_PIN=pin):
+        (master,) = (one for one in psutil.Process().children(recursive=True) if listens(one, port))
+        kept = [worker.cpu_affinity() for worker in master.children()]
+    assert len(kept) == 2
+    assert all(len(own) == (1 if pin == "on" else cores) for own in kept)
+    assert pin == "off" or cores == 1 or kept[0] != kept[1]
+
+
+def listens(process, port):
+    """Whether it is gunicorn's parent process, the only one with children that holds the port."""
+    return process.children() and any(found.laddr.port == port for found in process.net_connections(kind="tcp4"))
+
+
+def test_a_worker_that_is_replaced_takes_the_core_that_became_free(monkeypatch):
+    monkeypatch.setenv("BEFUND_WEB_PIN", "on")
+    server, cores = type("Server", (), {"WORKERS": {}})(), len(psutil.Process().cpu_affinity())
+    for pid in range(cores):
+        server.WORKERS[pid] = type("Worker", (), {})()
+        gunicorn_conf.pre_fork(server, server.WORKERS[pid])
+    freed = server.WORKERS.pop(0).befund_core
+    replacement = type("Worker", (), {})()
+    gunicorn_conf.pre_fork(server, replacement)
+    assert replacement.befund_core == freed
