@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--seconds", type=float, default=6.0, help="how long each case is measured, over all rounds")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--small", type=int, default=SMALL, help="documents in the organization (50,000)")
     parser.add_argument("--large", type=int, default=LARGE, help="documents in the large one (1,000,000)")
     options = parser.parse_args(arguments)
