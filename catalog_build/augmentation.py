@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from catalog_build.synonyms import WordSynonym
+from clinical.morphemes import same_meaning
+from clinical.text import fold
 
 _NEAR = {
     **dict(zip("qwertzuiopasdfghjklyxcvbnm", ("wa", "qe", "wr", "et", "rz", "tu", "zi", "uo", "ip", "o", "s", "ad",
@@ -16,6 +19,8 @@ _NEAR = {
 }  # fmt: skip
 """Neighbours on a German keyboard, the ones a finger slips to."""
 
+MOST_MEANINGS = 12
+"""Words of the same meaning among which one is drawn."""
 SHORTEST_CUT = 4
 """Letters that stay when somebody stops typing or writes shorthand ("chron", "Lebervergr")."""
 
@@ -30,9 +35,10 @@ class Augmenter:
         }
 
     def vary(self, text: str) -> str:
-        """One of: a typo, a cut-off, a word left out, other order, a word synonym; the text itself if none applies."""
-        way = self._chance.choice((self.typo, self.typo, self.typo, self.cut, self.leave_out, self.turn, self.replace))
-        return way(text)
+        """One of: a typo, a cut-off, a word left out, other order, a word synonym, a word in the other language; the
+        text itself if none applies."""
+        ways = (self.typo, self.typo, self.typo, self.cut, self.leave_out, self.turn, self.replace, self.translate)
+        return self._chance.choice(ways)(text)
 
     def typo(self, text: str) -> str:
         """One slip: two letters swapped, one dropped, doubled, or replaced by its neighbour."""
@@ -83,6 +89,14 @@ class Augmenter:
         at = self._chance.choice(places)
         pieces[at] = self._chance.choice(self._synonyms[pieces[at].casefold()])
         return " ".join(pieces)
+
+    def translate(self, text: str) -> str:
+        """A word by one of the same meaning in the other language, whether it is in use or not ("Hepatentzündung"):
+        what is learnt are the parts."""
+        pieces = text.split()
+        at = self._chance.randrange(len(pieces)) if pieces else 0
+        others = list(islice(same_meaning(fold(pieces[at])), MOST_MEANINGS)) if pieces else []
+        return " ".join([*pieces[:at], self._chance.choice(others), *pieces[at + 1 :]]) if others else text
 
     def nonsense(self, text: str) -> str:
         """The letters of a text in another order: looks like words, means nothing."""

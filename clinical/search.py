@@ -19,7 +19,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical import history, mentions
+from clinical import history, mentions, morphemes
 from clinical.catalog import Catalog
 from clinical.encoder import Encoder, StaticEncoder, TransformerEncoder, unit
 from clinical.expansion import Expansion
@@ -44,7 +44,7 @@ PART_DEPTH: Final = 24
 KEPT: Final = 20
 """Codes kept of each ranked text."""
 MENDED: Final = 0.9
-"""What hits for a mended word are multiplied with: an unknown word may also be right as it is."""
+"""What hits for a word in the place of an unknown one are multiplied with: that may also be right as it is."""
 
 STATED: Final = mentions.MENTION
 """Probability of the code of a stated week: the rule is exact, that the code is wanted is not."""
@@ -122,7 +122,7 @@ class SearchIndex:
 
     def _ranked(self, text: str, parts: Sequence[Part]) -> Hits:
         """Each part as it is written, as the catalog words it, as something that is over where the text says so, and
-        with its slips of the keyboard mended. Part by part, best first."""
+        with each unknown word mended or in the other language. Part by part, best first."""
         asked = [(part.text, place) for place, part in enumerate(parts)]
         asked += [(other, place) for place, part in enumerate(parts) if (other := self.expansion.expanded(part.text))]
         pasts = {n: past for n, part in enumerate(parts) if (past := history.past_of(text, part.start, part.end))}
@@ -130,6 +130,7 @@ class SearchIndex:
         hits = self._in_the_past(pasts, self._hits(asked)) if pasts else self._hits(asked)
         known = self.wordings.vocabulary
         mended = [(other, n) for n, part in enumerate(parts) if (other := self.typos.mended(part.text, known))]
+        mended += [(other, n) for n, part in enumerate(parts) for other in morphemes.translated(part.text, known)]
         return mentions.merged_by_part(mentions.joined([hits, self._hits(mended).weighed(MENDED)]))
 
     def _in_the_past(self, pasts: Mapping[int, history.Past], hits: Hits) -> Hits:
