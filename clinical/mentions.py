@@ -106,8 +106,8 @@ def _inside(part: Part, other: Part) -> bool:
 
 
 def merged(hits: Hits) -> Hits:
-    """The best hit of each code over all parts, best first."""
-    ordered = hits.at(np.argsort(-hits.share, kind="stable"))
+    """The best hit of each code over all parts, most probable first; equally probable ones by their share."""
+    ordered = hits.at(np.lexsort((-hits.share, -hits.probability)))
     return ordered.at(np.sort(np.unique(ordered.code, return_index=True)[1]))
 
 
