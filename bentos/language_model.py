@@ -11,6 +11,7 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,6 +24,8 @@ from clinical.llm import Completion, JsonSchema, Limits, Message
 
 PROBE_SECONDS = 2.0
 CONNECT_SECONDS = 3.0
+POOL_CALLS, POOLS_MAX = 16, 128
+"""Calls at once that share a pool of connections, and how many pools there are at most."""
 MORE_ROOM = "raise BEFUND_LLM_CONCURRENCY with the capacity of the model server, or BEFUND_LLM_QUEUE"
 UNKNOWN = ""
 """The name before the server was asked for it; health shows it as null."""
@@ -76,6 +79,30 @@ class Queue:
             self._inside -= 1
 
 
+class Pools(httpx2.AsyncBaseTransport):
+    """Connections in many small pools, used in turn.
+
+    A pool looks at every connection it has when a call begins and when it ends: with one pool a thousand calls at once
+    cost a thousand looks each. How many calls are under way is bounded by `Queue`, so the pools need no bound.
+    """
+
+    def __init__(self, calls: int) -> None:
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=POOL_CALLS)
+        tls = httpx2.create_ssl_context(trust_env=False)
+        count = min(POOLS_MAX, -(-calls // POOL_CALLS))
+        self._pools = [httpx2.AsyncHTTPTransport(verify=tls, limits=limits, trust_env=False) for _ in range(count)]
+        self._turn = cycle(self._pools)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """By the pool whose turn it is."""
+        return await next(self._turn).handle_async_request(request)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for pool in self._pools:
+            await pool.aclose()
+
+
 class OpenAIModel:
     """A LanguageModel on the `openai` library's asynchronous client. One instance per event loop."""
 
@@ -83,10 +110,9 @@ class OpenAIModel:
         self._model = endpoint.model
         self._discovered = False
         self._queue = Queue(endpoint.concurrency, endpoint.queue)
-        limits = httpx2.Limits(max_connections=endpoint.concurrency + 4, max_keepalive_connections=endpoint.concurrency)
         self._http = httpx2.AsyncClient(
             timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
-            limits=limits,
+            transport=Pools(endpoint.concurrency),
             follow_redirects=False,
             trust_env=False,
         )
@@ -181,16 +207,21 @@ class _ConnectionBroke(Exception):
 
 
 def _request(name: str, messages: Sequence[Message], schema: JsonSchema | None, limits: Limits) -> dict[str, Any]:
-    request: dict[str, Any] = {
-        "model": name,
+    """What the library is asked for. As `extra_body` the large parts go through as they are: it would copy them item by
+    item, looking for types of its own, which took longer than anything else here."""
+    body: dict[str, Any] = {
         "messages": [{"role": message.role, "content": message.content} for message in messages],
-        "max_tokens": limits.max_tokens,
-        "temperature": limits.temperature,
     }
     if schema is not None:
-        inner = {"name": schema.name, "schema": dict(schema.schema), "strict": True}
-        request["response_format"] = {"type": "json_schema", "json_schema": inner}
-    return request
+        inner = {"name": schema.name, "schema": schema.schema, "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": inner}
+    return {
+        "model": name,
+        "messages": [],
+        "max_tokens": limits.max_tokens,
+        "temperature": limits.temperature,
+        "extra_body": body,
+    }
 
 
 def _completion(answer: Any) -> Completion:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -64,8 +65,13 @@ class JsonSchema:
 
     @classmethod
     def of(cls, form: type[BaseModel]) -> JsonSchema:
-        """The schema of a pydantic form; its name is the class name."""
-        return cls(form.__name__, form.model_json_schema())
+        """The schema of a pydantic form; its name is the class name. Made once for each form, never changed."""
+        return _schema_of(form)
+
+
+@cache
+def _schema_of(form: type[BaseModel]) -> JsonSchema:
+    return JsonSchema(form.__name__, form.model_json_schema())
 
 
 class LanguageModel(Protocol):

@@ -9,7 +9,6 @@ Change a word here and PROMPT_VERSION changes with it: evaluations name it in th
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
@@ -154,11 +153,15 @@ def recommendation_question(
 
 def bound_to(form: type[Selection], codes: Iterable[str], findings: int) -> JsonSchema:
     """The form's schema with the shown codes and the finding numbers as enums: nothing else can be said."""
-    schema = copy.deepcopy(form.model_json_schema())
-    choice = schema["$defs"]["Choice"]["properties"]
-    choice["code"]["enum"] = sorted(set(codes))
-    choice["finding"]["enum"] = list(range(1, findings + 1))
-    return JsonSchema(form.__name__, schema)
+    plain = JsonSchema.of(form)
+    choice = plain.schema["$defs"]["Choice"]
+    known = choice["properties"]
+    properties = known | {
+        "code": known["code"] | {"enum": sorted(set(codes))},
+        "finding": known["finding"] | {"enum": list(range(1, findings + 1))},
+    }
+    defs = plain.schema["$defs"] | {"Choice": choice | {"properties": properties}}
+    return JsonSchema(plain.name, {**plain.schema, "$defs": defs})
 
 
 def _json(payload: object) -> str:
