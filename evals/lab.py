@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from catalog_build.bfarm import Source, Synonym, read_source
 from catalog_build.index import index_wordings
@@ -27,7 +27,8 @@ FOLD: Final = 0
 """The fold that is asked where no artifact with a fold held out is named."""
 
 
-class Unseen(NamedTuple):
+@dataclass(frozen=True)
+class Unseen:
     """Queries that are not in the index. `honest`: the weights have not seen them either, so the figures are real."""
 
     index: SearchIndex
@@ -127,8 +128,9 @@ class Lab:
         return Unseen(index, held_out(source, fold), honest=True)
 
     def index_without(self, folds: Collection[int]) -> SearchIndex:
-        """The same encoder and ranking model over an index without the synonyms of some folds (0 to 19)."""
-        source, whole = self._needed_source(), self.index
+        """An index without the synonyms of some folds (0 to 19), with the weights of HOLDOUT where it is named."""
+        source = self._needed_source()
+        whole = SearchIndex.load(self.holdout) if self.holdout else self.index
         kept = [text for text in self.texts if fold_of(text) not in folds]
         wordings = index_wordings(source, kept, whole.encoder)
         return SearchIndex(whole.catalog, wordings, whole.encoder, whole.ranker, whole.manifest, whole.expansion)

@@ -35,7 +35,7 @@ def save_html(notebook: Any, path: Path) -> None:
     import lxml.html
     from nbconvert import HTMLExporter
 
-    page, _ = HTMLExporter(template_name="lab").from_notebook_node(notebook)
+    page, _ = HTMLExporter(template_name="lab").from_notebook_node(notebook)  # type: ignore[no-untyped-call]
     tree = lxml.html.document_fromstring(page)
     for element in tree.xpath("//script | //link[@href]"):
         element.drop_tree()
@@ -80,7 +80,7 @@ def _read(notebook: Path, reports: Path) -> Shown:
     if not executed.is_file():
         remedy = "run it first: make notebooks CATALOG=DIR SOURCE=DIR"
         raise SettingError(f"{notebook.stem} has not been run", f"{executed.name} in {reports}", remedy)
-    tree: Any = nbformat.read(executed, as_version=4)
+    tree: Any = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]
     said = _QUESTION.match(tree.cells[0].source)
     answers = [cell for cell in tree.cells if ANSWER in cell.metadata.get("tags", [])]
     if said is None or not answers or not answers[-1].outputs:

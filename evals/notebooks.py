@@ -124,7 +124,7 @@ def _run_one(notebook: Path, out: Path, parameters: Mapping[str, str]) -> str:
         )
     except (PapermillException, DeadKernelError, TimeoutError) as problem:
         error = f"{getattr(problem, 'ename', type(problem).__name__)}: {getattr(problem, 'evalue', problem)}"
-    tree: Any = nbformat.read(executed, as_version=4)
+    tree: Any = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]
     save_html(tree, executed.with_suffix(".html"))
     if not error:
         save_pictures(tree, out / "pictures")

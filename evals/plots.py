@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Final
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 from evals.metrics import Measure
 
-STYLE = {
+STYLE: Final[Any] = {
     "axes.axisbelow": True,
     "axes.grid": True,
     "axes.spines.right": False,
