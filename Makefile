@@ -23,7 +23,7 @@ export VLLM_NO_USAGE_STATS := 1
 export OTEL_SDK_DISABLED := true
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-vllm check catalog lab notebooks pictures clean
+.PHONY: help up test test-vllm check catalog lab notebooks pictures evals clean
 
 help:
 	@sed -n 's/^#: //p' Makefile
@@ -70,6 +70,10 @@ notebooks: $(VENV)/.all
 pictures: $(VENV)/.all
 	$(BIN)/python -m evals notebooks --docs docs
 
+#: make evals               has quality dropped? on the starter catalog, against the results that are kept
+evals: $(VENV)/.all var/starter/manifest.json
+	$(BIN)/python -m evals gate --catalog var/starter $(if $(ACCEPT),--accept)
+
 #: make clean               remove the environment; var/ stays
 clean:
 	rm -rf $(VENV) build *.egg-info
@@ -93,3 +97,6 @@ $(VENV)/.all: $(INPUTS) | $(VENV)/bin/python
 var/.starter: $(STARTER_SOURCES) | $(VENV)/.serve
 	$(BIN)/python -m catalog_build build catalog_build/starter --out var/catalog
 	@touch $@
+
+var/starter/manifest.json: $(STARTER_SOURCES) | $(VENV)/.serve
+	$(BIN)/python -m catalog_build build catalog_build/starter --out var/starter

@@ -22,7 +22,7 @@ from clinical.catalog import Catalog
 from clinical.errors import BefundError
 from clinical.search import SearchIndex
 from evals import variants
-from evals.card import read_dataset
+from evals.card import Dataset, read_dataset
 from evals.datasets import Example
 from evals.measures import measures
 from evals.outcomes import Nearness, Outcome
@@ -59,14 +59,21 @@ def main(arguments: Sequence[str]) -> int:
     except BefundError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    result = report(outcomes, index.catalog) | target.about
-    result |= {"variant": options.variant, "manifest": index.manifest.digest, "dataset": data.about, "seed": SEED}
-    result |= provenance("coding")
+    result = result_of(outcomes, index, data, target=target, variant=options.variant, keep_texts=options.keep_texts)
     if options.out:
-        queries = records(outcomes, index.catalog, options.keep_texts)
-        write_result(options.out, result | {"queries": queries})
+        write_result(options.out, result)
+    del result["queries"]
     print(json.dumps(result) if options.json else table(result))
     return 0
+
+
+def result_of(
+    outcomes: Sequence[Outcome], index: SearchIndex, data: Dataset, *, target: Target, variant: str, keep_texts: bool
+) -> dict[str, Any]:
+    """The figures, on what and with what they were measured, and `queries`: how each query came out."""
+    result = report(outcomes, index.catalog) | target.about
+    result |= {"variant": variant, "manifest": index.manifest.digest, "dataset": data.about, "seed": SEED}
+    return result | provenance("coding") | {"queries": records(outcomes, index.catalog, keep_texts)}
 
 
 def run(

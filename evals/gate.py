@@ -1,0 +1,137 @@
+"""python -m evals gate --catalog DIR: has quality dropped? Compares with the results kept in `evals/results`.
+
+Coding: our own everyday phrasings (`evals/data/everyday.tsv`) on the starter catalog, as they are, with a typo each,
+and in other spellings. The gate fails where top-1, top-10 or MRR is worse on the same queries by more than chance
+(paired: exact McNemar test, paired bootstrap, p < 0.05), or where more queries fail. Extraction: it fails where a class
+of lies lets more pass than before, or where more truths are removed than the 95 % interval of their share before allows.
+`make evals` runs it. A change that is wanted is accepted with `--accept`, which rewrites the kept results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from clinical.errors import BefundError
+from clinical.search import SearchIndex
+from evals.card import Dataset, read_dataset
+from evals.coding import VARIANTS, result_of, run
+from evals.compare import line_of
+from evals.grounding import LIES, lies, passes
+from evals.letters import Letter, letters
+from evals.metrics import share
+from evals.paired import changes, pairs_of
+from evals.results import provenance, read_result, write_result
+from evals.targets import SearchTarget
+from evals.truths import TRUTHS, removed_truths
+
+HERE = Path(__file__).parent
+QUERIES, RESULTS = HERE / "data" / "everyday.tsv", HERE / "results"
+WATCHED = ("top_1", "top_10", "mrr")
+TRIES, LETTERS, SEED = 60, 60, 2026
+REMEDY = """quality dropped. Which queries flipped: python -m evals compare {folder}/NAME.json NEW.json, where NEW.json is
+from: python -m evals coding --catalog DIR --queries {queries} --variant VARIANT --out NEW.json
+If the change is wanted, keep its results: make evals ACCEPT=1, and say in the commit why."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """0: no drop; 1: a drop, each named; 2: it cannot be measured."""
+    parser = argparse.ArgumentParser(prog="python -m evals gate", description=__doc__)
+    parser.add_argument("--catalog", type=Path, required=True, help="artifact of the starter catalog")
+    parser.add_argument("--queries", type=Path, default=QUERIES, help="another data set")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the kept results")
+    parser.add_argument("--only", choices=(*VARIANTS, "extraction"), action="append", help="this part; may be repeated")
+    parser.add_argument("--accept", action="store_true", help="keep what is measured now, in place of what was kept")
+    options = parser.parse_args(arguments)
+    parts = options.only or [*VARIANTS, "extraction"]
+    try:
+        found = measured(options.catalog, options.queries, parts)
+        kept = {} if options.accept else {name: read_result(options.results / f"{name}.json") for name in found}
+        drops = [drop for name in kept for drop in drops_of(name, kept[name], found[name])]
+    except BefundError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    if options.accept:
+        for name, result in found.items():
+            write_result(options.results / f"{name}.json", result)
+        print(f"kept: {', '.join(f'{options.results / name}.json' for name in found)}")
+    elif drops:
+        print("\n".join(["", *drops, REMEDY.format(folder=options.results, queries=options.queries)]), file=sys.stderr)
+    return 1 if drops else 0
+
+
+def measured(catalog: Path, queries: Path, parts: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """A result for each part: by name of the data set and the variant, and `extraction`."""
+    found = {}
+    variants = [part for part in parts if part in VARIANTS]
+    if variants:
+        index, data = SearchIndex.load(catalog), read_dataset(queries)
+        for variant in variants:
+            found[f"{data.about['name']}-{variant}"] = _coding(index, data, variant)
+    return found | ({"extraction": _extraction()} if "extraction" in parts else {})
+
+
+def _coding(index: SearchIndex, data: Dataset, variant: str) -> dict[str, Any]:
+    target = SearchTarget(index)
+    outcomes = run(index, data.examples, variant, target)
+    return result_of(outcomes, index, data, variant=variant, target=target, keep_texts=True)
+
+
+def _extraction() -> dict[str, Any]:
+    made = letters(LETTERS, SEED)
+    with tqdm(total=len(LIES) + len(TRUTHS), desc="lies, truths", disable=None, leave=False) as bar:
+        result: dict[str, Any] = {"lies": {}, "truths": {}, "seed": SEED, "letters": LETTERS}
+        for kind in LIES:
+            result["lies"][kind] = _lies(kind, made)
+            bar.update()
+        for kind in TRUTHS:
+            total, removed = removed_truths(kind, made)
+            result["truths"][kind] = {"n": total, "removed": len(removed)}
+            bar.update()
+    return result | provenance("extraction")
+
+
+def _lies(kind: str, made: list[Letter]) -> dict[str, int]:
+    tried = [passes(lie) for lie in lies(kind, made, TRIES, SEED)]
+    return {"n": len(tried), "passed": sum(tried)}
+
+
+def drops_of(name: str, before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """What is worse now, one sentence each; prints the comparison. Raises SourceError for other queries."""
+    print(f"{name}: kept {before['made_at'][:10]}, now {after['made_at'][:10]}")
+    return _fields(name, before, after) if before["kind"] == "extraction" else _codes(name, before, after)
+
+
+def _codes(name: str, before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    drops = []
+    if after["failed"] > before["failed"]:
+        drops.append(f"{name}: {after['failed']} queries failed, {before['failed']} before")
+    for change in changes(pairs_of(before, after, (f"{name}.json", "now"))):
+        if change.name in WATCHED:
+            print(f"  {line_of(change)}")
+            if change.real and change.better < 0:
+                drops.append(f"{name}: {change.name} {change.before:.3f} -> {change.after:.3f}, p {change.p:.4f}")
+    return drops
+
+
+def _fields(name: str, before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    drops = []
+    for kind, row in after["lies"].items():
+        allowed = before["lies"].get(kind, {"passed": 0})["passed"]
+        if row["passed"] > allowed:
+            drops.append(f"{name}: {row['passed']} of {row['n']} lies of the class {kind} pass, {allowed} before")
+    for kind, row in after["truths"].items():
+        old = before["truths"].get(kind, {"n": row["n"], "removed": 0})
+        interval = share(old["removed"], old["n"])
+        if interval and row["removed"] / row["n"] > interval[2]:
+            drops.append(f"{name}: {row['removed']} of {row['n']} truths removed ({kind}), {old['removed']} before")
+    passed, removed = (
+        sum(row[key] for row in after[part].values()) for part, key in (("lies", "passed"), ("truths", "removed"))
+    )
+    print(f"  lies that pass {passed}, truths removed {removed}")
+    return drops
