@@ -2,8 +2,8 @@
 
 Coding: our own everyday phrasings (`evals/data/everyday.tsv`) on the starter catalog, as they are, with a typo each,
 and in other spellings. The gate fails where top-1, top-10 or MRR is worse on the same queries by more than chance
-(paired: exact McNemar test, paired bootstrap, p < 0.05), or where more queries fail. Extraction: it fails where a class
-of lies lets more pass than before, or where more truths are removed than the 95 % interval of their share before allows.
+(paired: exact McNemar test, paired bootstrap, p < 0.05), or where more queries fail. Extraction: it fails where more
+lies of a class pass than before, or where more truths are removed than the 95 % interval of their share before allows.
 `make evals` runs it. A change that is wanted is accepted with `--accept`, which rewrites the kept results.
 """
 
@@ -34,8 +34,9 @@ HERE = Path(__file__).parent
 QUERIES, RESULTS = HERE / "data" / "everyday.tsv", HERE / "results"
 WATCHED = ("top_1", "top_10", "mrr")
 TRIES, LETTERS, SEED = 60, 60, 2026
-REMEDY = """quality dropped. Which queries flipped: python -m evals compare {folder}/NAME.json NEW.json, where NEW.json is
-from: python -m evals coding --catalog DIR --queries {queries} --variant VARIANT --out NEW.json
+REMEDY = """quality dropped. Which queries flipped:
+python -m evals coding --catalog DIR --queries {queries} --variant VARIANT --out NEW.json
+python -m evals compare {folder}/NAME.json NEW.json
 If the change is wanted, keep its results: make evals ACCEPT=1, and say in the commit why."""
 
 

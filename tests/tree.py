@@ -21,6 +21,8 @@ WHOLE = (
     "catalog_build/starter/",
     "catalog_build/weights/",
     "docs/pictures/",
+    "evals/data/",
+    "evals/results/",
     "tests/bentos/",
     "tests/catalog_build/",
     "tests/clinical/",
