@@ -45,7 +45,7 @@ class Hits(NamedTuple):
     probability: Vectors  # (h,)
     wording: Ints  # (h,) number of the code's best wording
 
-    def at(self, rows: Ints | NDArray[np.bool_]) -> Hits:
+    def at(self, rows: Ints | NDArray[np.bool_] | slice) -> Hits:
         """Some of the rows, in that order."""
         return Hits(self.part[rows], self.code[rows], self.share[rows], self.probability[rows], self.wording[rows])
 

@@ -11,10 +11,10 @@ The artifact is a folder: `codes.json` (catalog), `wordings.safetensors`, `vecto
 from __future__ import annotations
 
 import gc
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ from clinical.wordings import Wordings
 
 Confidence = Literal["high", "medium", "low"]
 
+TOGETHER: Final = 64
+"""Queries searched at once: with more the arrays leave the processor's cache, with fewer numpy's calls cost more."""
 RANKED_PARTS: Final = 40
 """Parts of a long text that are ranked in full: bounds its time; more find nothing more on the vignettes."""
 PART_SIMILARITY: Final = 0.55
@@ -68,6 +70,13 @@ class Candidate:
     end: int
 
 
+class Spot(NamedTuple):
+    """A part and the text it stands in."""
+
+    text: str
+    part: Part
+
+
 class SearchIndex:
     """Everything tier 1 needs; read-only, safe under threads, one memory mapping for all workers."""
 
@@ -89,14 +98,38 @@ class SearchIndex:
 
     def search(self, query: str, limit: int = 10) -> tuple[Candidate, ...]:
         """At most `limit` codes of any confidence, most probable first, none twice; empty when no word is known."""
-        parts = cut(query)
-        hits = self._ranked(query, parts) if len(parts) == 1 else self._mentioned(query, parts := self._nearest(parts))
+        return self.search_many([query], limit)[0]
+
+    def search_many(self, queries: Sequence[str], limit: int = 10) -> list[tuple[Candidate, ...]]:
+        """What `search` gives for each of them, in less than half of its time for each."""
+        batches = (queries[start : start + TOGETHER] for start in range(0, len(queries), TOGETHER))
+        return [found for batch in batches for found in self._together(batch, limit)]
+
+    def _together(self, queries: Sequence[str], limit: int) -> list[tuple[Candidate, ...]]:
+        """The parts of all queries are ranked together; what a query makes of its parts is its own."""
+        cuts = [cut(query) for query in queries]
+        parts = [own if len(own) == 1 else self._nearest(own) for own in cuts]
+        hits = self._ranked([Spot(query, part) for query, own in zip(queries, parts, strict=True) for part in own])
+        ends = np.cumsum([0, *map(len, parts)])
+        rows = np.searchsorted(hits.part, ends).tolist()
+        found = []
+        for place, query in enumerate(queries):
+            some = hits.at(slice(rows[place], rows[place + 1]))
+            some = some._replace(part=some.part - ends[place])
+            if len(cuts[place]) > 1:
+                some = mentions.weighed(query, parts[place], some, self._seldom)
+            found.append(self._best(query, parts[place], some, limit))
+        return found
+
+    def _best(self, query: str, parts: Sequence[Part], hits: Hits, limit: int) -> tuple[Candidate, ...]:
+        """Over all parts, and with the week of pregnancy that the text states."""
         stated = list(self.gestation.codes(query))
         if stated:
             parts = [*parts, *(Part(query[at.start : at.end], at.start, at.end) for _, at in stated)]
             hits = mentions.joined([self._gestation([code for code, _ in stated], len(parts)), hits])
-        best = mentions.merged(hits)
-        return tuple(self._candidate(parts[best.part[row]], best, row) for row in range(min(limit, len(best.code))))
+        best = mentions.merged(hits).at(slice(limit))
+        rows = zip(*(column.tolist() for column in best), strict=True)
+        return tuple(self._candidate(parts[part], code, chance, word) for part, code, _, chance, word in rows)
 
     def _gestation(self, codes: Sequence[int], parts: int) -> Hits:
         """The week of pregnancy that the text states has a code of its own; its places are the last of the parts."""
@@ -105,14 +138,6 @@ class SearchIndex:
         title = self.wordings.tables.title[self.wordings.code_row[numbers]]
         return Hits(np.arange(parts - len(codes), parts), numbers, share, share, title)
 
-    def search_many(self, queries: Sequence[str], limit: int = 10) -> list[tuple[Candidate, ...]]:
-        """What `search` gives for each of them."""
-        return [self.search(query, limit) for query in queries]
-
-    def _mentioned(self, text: str, parts: Sequence[Part]) -> Hits:
-        """The codes of the parts of a long text, part by part."""
-        return mentions.weighed(text, parts, self._ranked(text, parts), self._seldom)
-
     def _nearest(self, parts: Sequence[Part]) -> list[Part]:
         """The parts nearest to any wording, at most RANKED_PARTS of them."""
         vectors = unit(self.encoder.encode([part.text for part in parts]))
@@ -120,17 +145,20 @@ class SearchIndex:
         order = np.argsort(-similarity, kind="stable")[:RANKED_PARTS]
         return [parts[place] for place in order if similarity[place] >= PART_SIMILARITY]
 
-    def _ranked(self, text: str, parts: Sequence[Part]) -> Hits:
+    def _ranked(self, spots: Sequence[Spot]) -> Hits:
         """Each part as it is written, as the catalog words it, as something that is over where the text says so, and
         with each unknown word mended or in the other language. Part by part, best first."""
-        asked = [(part.text, place) for place, part in enumerate(parts)]
-        asked += [(other, place) for place, part in enumerate(parts) if (other := self.expansion.expanded(part.text))]
-        pasts = {n: past for n, part in enumerate(parts) if (past := history.past_of(text, part.start, part.end))}
-        asked += [(past.written, place) for place, past in pasts.items() if past.written != parts[place].text]
+        parts = [spot.part.text for spot in spots]
+        asked = [(part, place) for place, part in enumerate(parts)]
+        asked += [(other, place) for place, part in enumerate(parts) if (other := self.expansion.expanded(part))]
+        pasts = {
+            n: past for n, (text, part) in enumerate(spots) if (past := history.past_of(text, part.start, part.end))
+        }
+        asked += [(past.written, place) for place, past in pasts.items() if past.written != parts[place]]
         hits = self._in_the_past(pasts, self._hits(asked)) if pasts else self._hits(asked)
         known = self.wordings.vocabulary
-        mended = [(other, n) for n, part in enumerate(parts) if (other := self.typos.mended(part.text, known))]
-        mended += [(other, n) for n, part in enumerate(parts) for other in morphemes.translated(part.text, known)]
+        mended = [(other, place) for place, part in enumerate(parts) if (other := self.typos.mended(part, known))]
+        mended += [(other, n) for n, part in enumerate(parts) for other in morphemes.translated(part, known)]
         return mentions.merged_by_part(mentions.joined([hits, self._hits(mended).weighed(MENDED)]))
 
     def _in_the_past(self, pasts: Mapping[int, history.Past], hits: Hits) -> Hits:
@@ -141,20 +169,13 @@ class SearchIndex:
         present = np.isin(hits.part, list(pasts)) & ~self._is_past(hits, pasts)
         return hits.weighed(np.where(present, np.float32(PRESENT), np.float32(1)))
 
-    def _is_past(self, hits: Hits, parts: Container[int]) -> NDArray[np.bool_]:
+    def _is_past(self, hits: Hits, parts: Collection[int]) -> NDArray[np.bool_]:
         """Which hits of these parts mean something that is over."""
-        rows = zip(hits.part, hits.code, hits.wording, strict=True)
-        return np.array(
-            [
-                part in parts
-                and (
-                    history.says_past(self.wordings.text(int(wording)))
-                    or history.says_past(self.catalog.codes[code].title)
-                )
-                for part, code, wording in rows
-            ],
-            dtype=bool,
-        )
+        past = np.isin(hits.part, list(parts))
+        for row in np.flatnonzero(past):
+            title, wording = self.catalog.codes[hits.code[row]].title, self.wordings.text(int(hits.wording[row]))
+            past[row] = history.says_past(wording) or history.says_past(title)
+        return past
 
     def _hits(self, asked: Sequence[tuple[str, int]]) -> Hits:
         """The hits of each text for the part of that place; a text that several parts share is ranked once."""
@@ -183,13 +204,13 @@ class SearchIndex:
         hits = mentions.joined(found)
         return hits.at(np.argsort(hits.part, kind="stable"))
 
-    def _candidate(self, part: Part, hits: Hits, row: int) -> Candidate:
-        bounds, probability = self.manifest.thresholds, float(hits.probability[row])
+    def _candidate(self, part: Part, code: int, probability: float, wording: int) -> Candidate:
+        bounds = self.manifest.thresholds
         confidence: Confidence = (
             "high" if probability >= bounds.high else "medium" if probability >= bounds.medium else "low"
         )
-        code, text = self.catalog.codes[hits.code[row]].code, self.wordings.text(int(hits.wording[row]))
-        return Candidate(code, probability, confidence, text, part.start, part.end)
+        text = self.wordings.text(wording)
+        return Candidate(self.catalog.codes[code].code, probability, confidence, text, part.start, part.end)
 
     def save(self, folder: Path) -> None:
         """Write all files into an existing folder, the manifest with their checksums last."""

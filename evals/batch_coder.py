@@ -54,10 +54,10 @@ class Coder:
         return index
 
     def __call__(self, table: pa.Table) -> pa.Table:
-        """Code one table. Equal texts are searched once."""
+        """Code one table. Equal texts are searched once, like texts together: they share cached data."""
         values = zip(table["text"].to_pylist(), table["malformed"].to_pylist(), strict=True)
         rows = [_read(value, malformed) for value, malformed in values]
-        texts = list(dict.fromkeys(row.text for row in rows if row.status == CODED and row.text is not None))
+        texts = sorted({row.text for row in rows if row.status == CODED and row.text is not None})
         found = dict(zip(texts, self._coded(texts), strict=True))
         hits = [found.get(row.text or "", ()) if row.status == CODED else () for row in rows]
         status = [
