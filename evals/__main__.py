@@ -7,6 +7,7 @@ gate       has quality dropped below the results that are kept? (make evals)
 extraction lies that pass grounding, truths it removes, foreign letters, the rehearsal baseline, time
 streams    tiers 2 and 3: lies that come through, our own time, streams at once, work left
 heldout    the synonyms of one fold as queries
+feedback   reviewed codings as an evaluation set and as candidate synonyms, shown for approval
 card       the card of a data set: show, check or write it
 speed      latency, throughput, load time and memory of search and of the served API
 fhir-speed requests a second, latency and memory of document retrieval
@@ -28,6 +29,7 @@ MEASURES = (
     "gate",
     "extraction",
     "heldout",
+    "feedback",
     "card",
     "notebooks",
     "speed",
