@@ -21,13 +21,13 @@ from tqdm import tqdm
 from clinical.catalog import Catalog
 from clinical.errors import BefundError
 from clinical.search import SearchIndex
-from evals import variants
+from evals import tracking, variants
 from evals.card import Dataset, read_dataset
 from evals.datasets import Example
 from evals.measures import measures
 from evals.outcomes import Nearness, Outcome
 from evals.results import provenance, records, write_result
-from evals.targets import SearchTarget, Target, target_of
+from evals.targets import SearchTarget, Target, answers, target_of
 
 SEED = 2026
 EDGES = (0.2, 0.4, 0.6, 0.8, 1.01)
@@ -53,6 +53,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     options = parser.parse_args(arguments)
     try:
+        tracking.check()
         index, data = SearchIndex.load(options.catalog), read_dataset(options.queries)
         target = target_of(options.target, index, options.tier)
         outcomes = run(index, data.examples, options.variant, target)
@@ -62,9 +63,9 @@ def main(arguments: Sequence[str]) -> int:
     result = result_of(outcomes, index, data, target=target, variant=options.variant, keep_texts=options.keep_texts)
     if options.out:
         write_result(options.out, result)
-    del result["queries"]
-    print(json.dumps(result) if options.json else table(result))
-    return 0
+    shown = table(result)
+    print(json.dumps({key: value for key, value in result.items() if key != "queries"}) if options.json else shown)
+    return tracking.logged(result, shown)
 
 
 def result_of(
@@ -79,16 +80,17 @@ def result_of(
 def run(
     index: SearchIndex, examples: Sequence[Example], variant: str = "none", target: Target | None = None
 ) -> list[Outcome]:
-    """Ask the target (the index itself if none is given) every query, changed with a seed of its own, so that a query
-    is changed in the same way in every data set."""
-    asked = target or SearchTarget(index)
+    """Ask the target (the index itself if none is given) every query."""
     nearness = Nearness(index, examples)
-    outcomes = []
-    for example in tqdm(examples, desc="queries", unit="query", disable=None, leave=False):
-        chance = random.Random(f"{SEED} {example.query}")  # noqa: S311 - reproducible, not a secret
-        found = asked.ask(VARIANTS[variant](example.query, chance))
-        outcomes.append(Outcome(example, found, *nearness.of(example)))
-    return outcomes
+    texts = [changed(example.query, variant) for example in examples]
+    found = answers(target or SearchTarget(index), texts)
+    bar = tqdm(examples, desc="queries", unit="query", disable=None, leave=False)
+    return [Outcome(example, next(found), *nearness.of(example)) for example in bar]
+
+
+def changed(query: str, variant: str) -> str:
+    """The query as the variant has it: the same in every data set."""
+    return VARIANTS[variant](query, random.Random(f"{SEED} {query}"))  # noqa: S311 - reproducible, not a secret
 
 
 def report(outcomes: Sequence[Outcome], catalog: Catalog) -> dict[str, Any]:

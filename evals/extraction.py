@@ -13,19 +13,25 @@ import json
 import os
 import random
 import re
+import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+
 from bentos.rehearsal import RehearsalModel
 from clinical.contract import Arztbrief, ExtractRequest
+from clinical.errors import SettingError
 from clinical.extraction import extract
 from clinical.grounding import ground, judge
 from clinical.grounding_dates import parse_date
+from evals import tracking
 from evals.grounding import APART, LIES, answer_of, lies, passes, stands_in, values_of
 from evals.letters import Letter, letters
+from evals.results import provenance, write_result
 from evals.truths import TRUTHS, removed_truths
 
 TRIES = 3_000
@@ -41,13 +47,17 @@ def measure(tries: int = TRIES, letter_count: int = LETTERS, seed: int = 2026) -
     return {
         "letters": letter_count,
         "seed": seed,
-        "lies": {kind: _lies(kind, made, tries, seed) for kind in LIES},
+        "lies": {kind: _lies(kind, made, tries, seed) for kind in _bar(LIES, "lies")},
         "apart": {kind: _lies(kind, made, tries // 10, seed) for kind in APART},
-        "truths": {kind: _truths(kind, made) for kind in TRUTHS},
+        "truths": {kind: _truths(kind, made) for kind in _bar(TRUTHS, "truths")},
         "foreign_letters": foreign_letters(),
         "rehearsal": rehearsal(letters(letter_count // 2, seed + 1)),
         "speed": speed(made),
     }
+
+
+def _bar(names: Iterable[str], what: str) -> Iterable[str]:
+    return tqdm(names, desc=what, unit="class", disable=None, leave=False)
 
 
 def _lies(kind: str, made: list[Letter], tries: int, seed: int) -> dict[str, Any]:
@@ -212,7 +222,15 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--tries", type=int, default=TRIES, help="lies of each class")
     parser.add_argument("--letters", type=int, default=LETTERS, help="generated letters")
     parser.add_argument("--seed", type=int, default=2026)
+    parser.add_argument("--out", type=Path, help="also write the report with what it was measured with")
     options = parser.parse_args(arguments)
-    report = measure(options.tries, options.letters, options.seed)
+    try:
+        tracking.check()
+    except SettingError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    report = measure(options.tries, options.letters, options.seed) | provenance("extraction")
+    if options.out:
+        write_result(options.out, report)
     print(json.dumps(report, ensure_ascii=False, indent=1) if options.json else shown(report))
-    return 0
+    return tracking.logged(report, shown(report))

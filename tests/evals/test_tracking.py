@@ -1,0 +1,71 @@
+"""MLflow gets the figures and no text; a store in SQLite is a real one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from evals.tracking import metrics, params, without_texts
+
+QUERIES = "query\tcodes\nBluthochdruck\tI10.90\nHerpes zoster\tB02.9\n"
+
+
+@pytest.fixture
+def command(starter_artifact, tmp_path):
+    (tmp_path / "mine.tsv").write_text(QUERIES)
+    run = [sys.executable, "-m", "evals", "coding", "--catalog", str(starter_artifact), "--queries", "mine.tsv"]
+
+    def go(uri: str, *more: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        where = os.environ | {"MLFLOW_TRACKING_URI": uri, "PYTHONPATH": os.getcwd()} | environment
+        return subprocess.run([*run, *more], cwd=tmp_path, env=where, capture_output=True, text=True, timeout=200)
+
+    return go
+
+
+def test_a_run_is_logged_with_parameters_metrics_and_the_result(command, tmp_path):
+    done = command(f"sqlite:///{tmp_path}/runs.db", "--json", "--keep-texts")
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    import mlflow
+
+    client = mlflow.MlflowClient(f"sqlite:///{tmp_path}/runs.db")
+    experiment = client.get_experiment_by_name("befund-coding")
+    (run,) = client.search_runs([experiment.experiment_id])
+    assert run.info.status == "FINISHED"
+    assert run.data.metrics["top_10"] == printed["top_10"][0] == 1.0
+    assert run.data.metrics["top_10_low"] == printed["top_10"][1]
+    assert run.data.params["manifest"] == printed["manifest"]
+    assert run.data.params["dataset_sha256"] == printed["dataset"]["sha256"]
+    written = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "mine.tsv"]
+    assert {"result.json", "report.txt", "runs.db"} <= {path.name for path in written}
+    assert not any(b"Bluthochdruck" in path.read_bytes() for path in written)
+
+
+def test_a_server_that_is_down_costs_no_result(command, tmp_path):
+    done = command("http://127.0.0.1:9", "--out", "a.json", MLFLOW_HTTP_REQUEST_MAX_RETRIES="0")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("error: MLflow did not take the run")
+    assert (tmp_path / "a.json").is_file()
+    assert "top-10" in done.stdout
+
+
+def test_a_missing_package_is_said_before_anything_is_measured(command, tmp_path):
+    (tmp_path / "mlflow.py").write_text("raise ModuleNotFoundError('mlflow')")
+    done = command("sqlite:///runs.db", PYTHONPATH=f"{tmp_path}:{os.getcwd()}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "befund[mlflow]" in done.stderr
+
+
+def test_every_measure_is_three_metrics():
+    tree = {"kind": "coding", "n": 3, "top_1": [0.5, 0.2, 0.8], "confidence": {"high": {"precision": None}}, "seed": 1}
+    tree |= {"by": {"0.0-0.2": {"mrr": (0.1, 0.0, 0.2)}}, "queries": [{"id": "a", "text": "geheim"}], "ok": True}
+    assert dict(metrics(tree)) == {
+        "n": 3.0, "top_1": 0.5, "top_1_low": 0.2, "top_1_high": 0.8,
+        "by/0.0-0.2/mrr": 0.1, "by/0.0-0.2/mrr_low": 0.0, "by/0.0-0.2/mrr_high": 0.2,
+    }  # fmt: skip
+    assert params(tree) == {"kind": "coding", "seed": "1"}
+    assert without_texts(tree)["queries"] == [{"id": "a"}]
