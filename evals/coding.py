@@ -35,6 +35,11 @@ VARIANTS: dict[str, Callable[[str, random.Random], str]] = {
     "none": lambda query, _: query,
     "typo": variants.typo,
     "spelling": variants.spelling,
+    "flattened": variants.flattened,
+    "lowered": variants.lowered,
+    "apart": variants.apart,
+    "abbreviated": variants.abbreviated,
+    "in_a_note": variants.in_a_note,
 }
 
 

@@ -1,4 +1,4 @@
-"""The same query as somebody else types it: one slip of the keyboard, or another accepted spelling."""
+"""The same query as somebody else writes it: a slip of the keyboard, another spelling, apart, shortened, in a note."""
 
 from __future__ import annotations
 
@@ -7,6 +7,37 @@ import re
 import string
 
 _UMLAUTS = (("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("Ä", "Ae"), ("Ö", "Oe"), ("Ü", "Ue"), ("ß", "ss"))
+_FLAT = str.maketrans("äöüÄÖÜ", "aouAOU") | {ord("ß"): "ss"}
+
+HEADS = (
+    "insuffizienz", "entzündung", "karzinom", "erkrankung", "krankheit", "syndrom", "infektion", "störung",
+    "verletzung", "blutung", "schmerzen", "schmerz", "fraktur", "operation", "lähmung", "schwäche", "vergiftung",
+    "geschwulst", "tumor", "stenose", "thrombose", "embolie", "prolaps", "schwellung", "geschwür", "riss",
+    "bruch", "mangel",
+)  # fmt: skip
+"""Last parts of German compounds that name a disease, an injury or a complaint."""
+
+ABBREVIATIONS = {
+    "Zustand nach": "Z.n.", "Verdacht auf": "V.a.", "chronische?[rns]?": "chron.", "akute?[rns]?": "ak.",
+    "rechts": "re.", "links": "li.", "beidseits": "bds.", "nicht näher bezeichnete?[rns]?": "n.n.bez.",
+    "Diabetes mellitus": "DM", "arterielle": "art.", "Hypertonie": "HT", "Erkrankung": "Erkr.", "Syndrom": "Sy.",
+    "Fraktur": "Fx", "Karzinom": "Ca", "Infektion": "Inf.", "Insuffizienz": "Insuff.", "Herzinsuffizienz": "HI",
+    "Niereninsuffizienz": "NI", "koronare Herzkrankheit": "KHK", "Myokardinfarkt": "MI", "Wirbelsäule": "WS",
+    "Halswirbelsäule": "HWS", "Lendenwirbelsäule": "LWS", "Harnwegsinfekt": "HWI", "mit": "m.", "ohne": "o.",
+    "und": "u.", "durch": "d.", "angeboren(?=e)": "ang", "postoperative?[rns]?": "postop.", "sekundäre?[rns]?": "sek.",
+}  # fmt: skip
+"""What clinicians shorten (regular expressions) and how; not taken from Befund's own list of shorthand."""
+
+OPENINGS = (
+    "Der Patient stellt sich heute in der Sprechstunde vor, er kommt zu Fuss und in gutem Allgemeinzustand.",
+    "Die Patientin wird vom Hausarzt geschickt, der Verlauf seit der letzten Kontrolle war ruhig.",
+    "Vorstellung zur Verlaufskontrolle, das letzte Gespräch liegt drei Monate zurück.",
+)
+CLOSINGS = (
+    "Das weitere Vorgehen wurde besprochen, ein Termin in vier Wochen ist vereinbart.",
+    "Die Unterlagen gehen an den Hausarzt, Fragen wurden beantwortet.",
+    "Die Kontrolle erfolgt in der Praxis, die Therapie bleibt wie bisher.",
+)
 
 
 def typo(query: str, chance: random.Random) -> str:
@@ -43,3 +74,45 @@ def _other_letter(query: str, at: int, chance: random.Random) -> str:
     if not fits or chance.random() < 0.5:
         return letter
     return other.upper() if letter.isupper() else other
+
+
+def flattened(query: str, chance: random.Random) -> str:
+    """Umlauts without their dots, as a keyboard or a system without them gives it: Gerauschempfindlichkeit."""
+    return query.translate(_FLAT)
+
+
+def lowered(query: str, chance: random.Random) -> str:
+    """All in lower case."""
+    return query.lower()
+
+
+def apart(query: str, chance: random.Random) -> str:
+    """One compound written apart, with a blank or a hyphen: Herz Insuffizienz, Herz-Insuffizienz."""
+    cuts = [
+        (match.start(), match.start() + len(match.group()) - len(head))
+        for match in re.finditer(r"[^\W\d_]{9,}", query)
+        for head in HEADS
+        if match.group().lower().endswith(head) and len(match.group()) - len(head) >= 4
+    ]
+    if not cuts:
+        return query
+    _, cut = chance.choice(cuts)
+    first = query[:cut].removesuffix("s") if query[cut - 1 : cut] == "s" and chance.random() < 0.5 else query[:cut]
+    return first + chance.choice((" ", "-")) + query[cut].upper() + query[cut + 1 :]
+
+
+def abbreviated(query: str, chance: random.Random) -> str:
+    """Every wording that clinicians shorten; where there is none, one long word cut off behind four or five letters."""
+    short = query
+    for wording, letters in ABBREVIATIONS.items():
+        short = re.sub(rf"\b{wording}\b", letters, short, flags=re.IGNORECASE)
+    words = list(re.finditer(r"\b[^\W\d_]{9,}\b", query))
+    if short != query or not words or len(query.split()) == 1:  # one word cut off alone would say nothing
+        return short
+    word = chance.choice(words)
+    return query[: word.start() + chance.choice((4, 5))] + "." + query[word.end() :]
+
+
+def in_a_note(query: str, chance: random.Random) -> str:
+    """As a line of a longer note: who came, why, what was found, what next. Nothing in it is a code by itself."""
+    return f"{chance.choice(OPENINGS)} {query}. {chance.choice(CLOSINGS)}"

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from clinical.errors import SourceError
 from clinical.manifest import Manifest
 from clinical.ranking import Ranker
+from clinical.search import SearchIndex
 from clinical.text import words
 from evals import variants
-from evals.coding import main, report, run
+from evals.coding import VARIANTS, main, report, run
 from evals.datasets import Example, read_examples
 from evals.measures import measures
 from evals.measures.labels import confidence
@@ -23,6 +24,7 @@ from evals.targets import Coded
 from tests.fakes import hash_index, tiny_catalog
 
 CATALOG = tiny_catalog()
+QUERY = "Chronische Herzinsuffizienz, Zustand nach Karzinom"
 KEYS = {"n", "answered", "failed", "top_1", "top_10", "top_1_category", "mrr", "recall_10", "confidence"}
 GERMAN = st.text("abcdefghijklmnopqrstuvwxyzäöüßABCKZÄÖÜ -", max_size=40)
 
@@ -195,3 +197,25 @@ def test_spelling_variants_are_made() -> None:
     assert "Oesophagus, Carcinom" in made
     assert len(made) > 2
     assert variants.spelling("Achsel", random.Random(1)) == "Achsel"
+
+
+def test_other_hands_write_otherwise() -> None:
+    made = {name: {VARIANTS[name](QUERY, random.Random(seed)) for seed in range(60)} for name in VARIANTS}
+    assert {
+        "Chronische Herz Insuffizienz, Zustand nach Karzinom",
+        "Chronische Herz-Insuffizienz, Zustand nach Karzinom",
+    } == (made["apart"])
+    assert made["abbreviated"] == {"chron. HI, Z.n. Ca"}
+    assert variants.abbreviated("Nasenscheidewandabszess", random.Random(1)) == "Nasenscheidewandabszess"
+    assert {variants.abbreviated("Tiefe Venenentzündung", random.Random(seed)) for seed in range(20)} == {
+        "Tiefe Vene.",
+        "Tiefe Venen.",
+    }
+    assert variants.flattened("Übelkeit, großes Ödem", random.Random(1)) == "Ubelkeit, grosses Odem"
+    assert all(f" {QUERY}. " in note for note in made["in_a_note"])
+    assert len(made["in_a_note"]) == len(variants.OPENINGS) * len(variants.CLOSINGS)
+
+
+def test_the_frame_of_a_note_holds_nothing_to_code(index: SearchIndex) -> None:
+    for frame in (*variants.OPENINGS, *variants.CLOSINGS):
+        assert [hit.code for hit in index.search(frame) if hit.confidence == "high"] == []
