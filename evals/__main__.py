@@ -3,6 +3,7 @@
 coding     how often the right ICD-10-GM code is found, and what high and medium are worth
 batch      ICD-10-GM codes for every text of a Parquet or CSV file (codes, does not measure)
 compare    two results of `coding`: what changed, tested in pairs, and which queries flipped
+report     the results of a folder as one HTML page with plots
 gate       has quality dropped below the results that are kept? (make evals)
 extraction lies that pass grounding, truths it removes, foreign letters, the rehearsal baseline, time
 streams    tiers 2 and 3: lies that come through, our own time, streams at once, work left
@@ -26,6 +27,7 @@ MEASURES = (
     "coding",
     "batch",
     "compare",
+    "report",
     "gate",
     "extraction",
     "heldout",

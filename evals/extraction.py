@@ -56,7 +56,7 @@ def measure(tries: int = TRIES, letter_count: int = LETTERS, seed: int = 2026) -
     }
 
 
-def _bar(names: Iterable[str], what: str) -> Iterable[str]:
+def _bar(names: Iterable[str], what: str) -> Any:
     return tqdm(names, desc=what, unit="class", disable=None, leave=False)
 
 

@@ -1,0 +1,131 @@
+"""python -m evals report DIR: one HTML page from the results of a folder, complete in itself.
+
+Reads every result below DIR (`evals coding --out`, `evals extraction --out`). For each data set, variant and target the
+newest result is shown in full: figures with 95 % intervals, reliability, risk against coverage, top-k by word overlap,
+chapters; where there are several, how they developed. No query text gets onto the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from clinical.errors import BefundError, SettingError, SourceError
+from evals.files import write_text
+from evals.results import read_result
+
+TEMPLATE = "report.html"
+COLUMNS = (
+    ("top-1", "top_1"), ("top-3", "top_3"), ("top-10", "top_10"), ("3 characters", "top_1_category"),
+    ("chapter", "top_1_chapter"), ("MRR", "mrr"), ("recall at 10", "recall_10"), ("F1", "f1"),
+    ("steps away", "distance"),
+)  # fmt: skip
+ABOUT = ("target", "tier", "encoder", "model", "prompts", "variant", "manifest", "seed", "made_at")
+
+Result = dict[str, Any]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the page and say where it is."""
+    parser = argparse.ArgumentParser(prog="python -m evals report", description=__doc__)
+    parser.add_argument("folder", type=Path, help="folder of results")
+    parser.add_argument("--out", type=Path, help="the page (DIR/report.html)")
+    options = parser.parse_args(arguments)
+    out = options.out or options.folder / "report.html"
+    try:
+        results, others = read_results(options.folder)
+        write_text(out, page(results, str(options.folder.name)))
+    except BefundError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    for other in others:
+        print(f"left out: {other}", file=sys.stderr)
+    print(f"{len(results)} results in {out}")
+    return 0
+
+
+def read_results(folder: Path) -> tuple[list[Result], list[str]]:
+    """(results, oldest first; why other JSON files are none). Raises SourceError where there is no result."""
+    results, others = [], []
+    for path in sorted(folder.rglob("*.json")):
+        try:
+            result = read_result(path)
+        except SourceError as error:
+            others.append(str(error))
+            continue
+        if result["kind"] in ("coding", "extraction"):
+            results.append(result | {"file": path.relative_to(folder).as_posix()})
+    if not results:
+        remedy = "make one with python -m evals coding ... --out FILE"
+        raise SourceError(str(folder), None, "holds no result", "at least one", remedy)
+    return sorted(results, key=lambda result: str(result["made_at"])), others
+
+
+def page(results: Sequence[Result], title: str) -> str:
+    """The HTML. Raises SettingError where matplotlib or Jinja are not installed."""
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+        from evals import report_plots
+    except ModuleNotFoundError as error:
+        remedy = "install the extra: pip install 'befund[notebooks]'"
+        raise SettingError(f"the package {error.name} is not installed", "what reports need", remedy) from None
+    place = FileSystemLoader(Path(__file__).parent)
+    environment = Environment(
+        loader=place, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["short"] = short
+    coding = groups([result for result in results if result["kind"] == "coding"])
+    bar = tqdm(coding.items(), desc="plots", unit="result", disable=None, leave=False)
+    return environment.get_template(TEMPLATE).render(
+        title=title,
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        columns=COLUMNS,
+        newest=[own[-1] for own in coding.values()],
+        sections=[section(name, own, report_plots) for name, own in bar],
+        extraction=[result for result in results if result["kind"] == "extraction"][-1:],
+    )
+
+
+def groups(results: Sequence[Result]) -> dict[str, list[Result]]:
+    """Results that measure the same thing, by what it is."""
+    found: dict[str, list[Result]] = {}
+    for result in results:
+        parts = [result["dataset"]["name"], result["variant"], f"tier {result['tier']}", result["target"]]
+        found.setdefault(" · ".join(parts), []).append(result)
+    return found
+
+
+def section(name: str, own: Sequence[Result], plots: Any) -> dict[str, Any]:
+    """What the page shows of one group: its newest result, its plots, and what it was measured with."""
+    last = own[-1]
+    wanted: list[tuple[str, Callable[[Result], str], bool]] = [
+        ("reliability: is the probability of the first code true?", plots.reliability, "calibration" in last),
+        (
+            "risk against coverage: what is wrong if only the surest are answered",
+            plots.risk_coverage,
+            "calibration" in last,
+        ),
+        ("found by word overlap with the index", plots.by_overlap, last["answered"] > 0),
+        ("top-1 by chapter", plots.chapters, bool(last["macro_chapter"]["groups"])),
+    ]
+    pictures = [(caption, draw(last)) for caption, draw, there in wanted if there]
+    history = [result for result in own if result["answered"]]
+    if len(history) > 1:
+        pictures.append(("the same over time", plots.history(history)))
+    about = {key: last[key] for key in ABOUT if key in last}
+    about |= {f"data set {key}": value for key, value in last["dataset"].items()}
+    about |= {f"code {key}": value for key, value in last["code"].items()}
+    return {"name": name, "result": last, "pictures": pictures, "about": about, "count": len(own)}
+
+
+def short(value: Any) -> str:
+    """Hashes by their first twelve digits."""
+    text = str(value)
+    return text[:12] if len(text) >= 40 and text.isalnum() else text
