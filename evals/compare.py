@@ -75,7 +75,7 @@ def shown(found: dict[str, Any], most: int) -> str:
     lines += [f"  {key}: {_brief(before)} -> {_brief(after)}" for key, (before, after) in found["context"].items()]
     if not found["context"]:
         lines.append("  measured in the same way on the same artifact")
-    lines.append(f"{'':16}before  after   difference (95 %)             p       won  lost")
+    lines.append(f"{'':16}before  after   difference (95 %)              p        won  lost")
     lines += [line_of(Change(**row)) for row in found["changes"]]
     for name, both in found["flips"].items():
         for kind, rows in both.items():
@@ -91,8 +91,12 @@ def line_of(change: Change) -> str:
     verdict = "" if not change.real else "  better" if change.better > 0 else "  WORSE"
     return (
         f"{change.name:16}{change.before:.3f}   {change.after:.3f}   {value:+.4f} ({low:+.4f} to {high:+.4f})"
-        f"  {change.p:6.4f}{flipped}{verdict}"
+        f"  {_chance(change.p)}{flipped}{verdict}"
     )
+
+
+def _chance(p: float) -> str:
+    return f"{p:7.4f}" if p >= 0.0001 else "<0.0001"
 
 
 def _flip_line(row: dict[str, Any]) -> str:

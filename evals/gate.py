@@ -17,10 +17,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from clinical.errors import BefundError
+from clinical.errors import BefundError, SourceError
 from clinical.search import SearchIndex
 from evals.card import Dataset, read_dataset
-from evals.coding import VARIANTS, result_of, run
+from evals.coding import result_of, run
 from evals.compare import line_of
 from evals.grounding import LIES, lies, passes
 from evals.letters import Letter, letters
@@ -32,6 +32,8 @@ from evals.truths import TRUTHS, removed_truths
 
 HERE = Path(__file__).parent
 QUERIES, RESULTS = HERE / "data" / "everyday.tsv", HERE / "results"
+PARTS = ("none", "typo", "spelling", "extraction")
+"""The variants of evals.coding that are kept, and extraction."""
 WATCHED = ("top_1", "top_10", "mrr")
 TRIES, LETTERS, SEED = 60, 60, 2026
 REMEDY = """quality dropped. Which queries flipped:
@@ -46,13 +48,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--catalog", type=Path, required=True, help="artifact of the starter catalog")
     parser.add_argument("--queries", type=Path, default=QUERIES, help="another data set")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the kept results")
-    parser.add_argument("--only", choices=(*VARIANTS, "extraction"), action="append", help="this part; may be repeated")
+    parser.add_argument("--only", choices=PARTS, action="append", help="this part; may be repeated")
     parser.add_argument("--accept", action="store_true", help="keep what is measured now, in place of what was kept")
     options = parser.parse_args(arguments)
-    parts = options.only or [*VARIANTS, "extraction"]
+    parts = options.only or PARTS
     try:
         found = measured(options.catalog, options.queries, parts)
-        kept = {} if options.accept else {name: read_result(options.results / f"{name}.json") for name in found}
+        kept = {} if options.accept else {name: _kept(options.results / f"{name}.json") for name in found}
         drops = [drop for name in kept for drop in drops_of(name, kept[name], found[name])]
     except BefundError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -66,10 +68,16 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if drops else 0
 
 
+def _kept(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise SourceError(path.name, None, "is not there", "a kept result", "keep what is measured now: --accept")
+    return read_result(path)
+
+
 def measured(catalog: Path, queries: Path, parts: Sequence[str]) -> dict[str, dict[str, Any]]:
     """A result for each part: by name of the data set and the variant, and `extraction`."""
     found = {}
-    variants = [part for part in parts if part in VARIANTS]
+    variants = [part for part in parts if part != "extraction"]
     if variants:
         index, data = SearchIndex.load(catalog), read_dataset(queries)
         for variant in variants:

@@ -57,6 +57,11 @@ def test_other_queries_are_no_basis(starter_artifact, kept, tmp_path, capsys):
     assert "the same queries" in capsys.readouterr().err
 
 
+def test_a_part_without_a_kept_result_is_named(starter_artifact, tmp_path, capsys):
+    assert main(["--catalog", str(starter_artifact), "--results", str(tmp_path), "--only", "none"]) == 2
+    assert "everyday-none.json: is not there" in capsys.readouterr().err
+
+
 def test_the_phrasings_are_of_the_starter_catalog_and_not_in_it(index):
     from evals.outcomes import Nearness
 
