@@ -20,6 +20,7 @@ from bentos.problems import Problem, of_error, of_status
 from bentos.settings import Settings
 from bentos.startup import lifespan
 from clinical.errors import BefundError
+from clinical.turns import Turns
 
 if TYPE_CHECKING:
     from clinical.llm import LanguageModel
@@ -72,7 +73,7 @@ def create_app(
     )
     app.state.settings, app.state.index, app.state.keys = settings, index, None
     app.state.model = model or model_of(settings)
-    app.state.parts = parts
+    app.state.parts, app.state.turns = parts, Turns()
     for part in parts:
         app.include_router(_ROUTERS[part])
     app.include_router(health.router)

@@ -35,7 +35,7 @@ async def deep_research(
         raise NotReady("the catalog is not loaded")
     if state.model is not None and state.model.busy and state.index.catalog.parse(body.query) is None:
         raise ModelBusy("the queue towards the language model is full")
-    events = research(body, state.index, state.model)
+    events = research(body, state.index, state.model, state.turns)
     return StreamingResponse(stream(events), media_type="text/event-stream; charset=utf-8", headers=HEADERS)
 
 

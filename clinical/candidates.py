@@ -56,12 +56,16 @@ class Offer:
     probability: float | None = None
     text: str = ""
     findings: tuple[int, ...] = ()
+    instant: float | None = None
+    """What tier 1 makes of it, which weighs the whole text; None where tier 1 does not show it."""
 
     def payload(self) -> dict[str, object]:
         """As shown to a model."""
         shown: dict[str, object] = {"code": self.code.code, "title": self.code.title, "findings": self.findings}
         if self.probability is not None:
             shown["match"] = round(self.probability, 2)
+        if self.instant is not None:
+            shown["instant"] = round(self.instant, 2)
         if not self.code.terminal:
             shown["terminal"] = False
         if self.code.kind != "plain":
@@ -93,10 +97,14 @@ class Case:
         return replace(self, offers=merged)
 
 
-def build_case(index: SearchIndex, text: str, findings: Sequence[Finding]) -> Case:
-    """Search the catalog for each finding, and add the codes that the text names itself. Pure; some milliseconds."""
-    located = _locate(index, text, findings)
-    found = {finding.number: _search(index, finding) for finding in located}
+def build_case(index: SearchIndex, text: str, findings: Sequence[Finding], instant: Sequence[Candidate] = ()) -> Case:
+    """Search the catalog for each finding, and add the codes that the text names itself and those of tier 1.
+
+    `instant` is what tier 1 found in this text: it has read every part of it, so a diagnosis that the model passed over
+    is a finding too, and what both found is on offer once. Pure; some milliseconds.
+    """
+    located = _with_instant(text, _locate(index, text, findings), instant)
+    found = _search(index, located)
     offers = [
         Offer(code, hit.probability, hit.text, (finding.number,))
         for finding in located
@@ -104,8 +112,40 @@ def build_case(index: SearchIndex, text: str, findings: Sequence[Finding]) -> Ca
         if (code := index.catalog.get(hit.code)) is not None and fits(code, finding.assertion)
     ]
     named = [Offer(code, None, "", (finding.number,)) for finding, code in _named(index, located)]
-    barred = _barred(index, located, found, {offer.code.code for offer in named})
-    return Case(text, located, {}, barred).with_offers(named + _in_turns(offers))
+    seen = _instant_offers(index, located, instant)
+    barred = _barred(index, located, found, {offer.code.code for offer in (*named, *seen)})
+    return Case(text, located, {}, barred).with_offers((*named, *seen, *_in_turns(offers)))
+
+
+def _with_instant(text: str, located: Sequence[Located], instant: Sequence[Candidate]) -> tuple[Located, ...]:
+    """The findings, and one for each place where tier 1 found a code and the model said nothing."""
+    findings = list(located)
+    for hit in instant:
+        if _nearest(findings, hit) is None:
+            quote, claim = text[hit.start : hit.end], assertion_of(text, hit.start, hit.end)
+            phrase, span = " ".join(quote.split())[:200], Span(start=hit.start, end=hit.end)
+            findings.append(Located(len(findings) + 1, phrase, claim, span, quote[:200]))
+    return tuple(findings)
+
+
+def _instant_offers(index: SearchIndex, located: Sequence[Located], instant: Sequence[Candidate]) -> list[Offer]:
+    return [
+        Offer(code, hit.probability, hit.text, (finding.number,), hit.probability)
+        for hit in instant
+        if (finding := _nearest(located, hit)) is not None
+        and (code := index.catalog.get(hit.code)) is not None
+        and fits(code, finding.assertion)
+    ]
+
+
+def _nearest(located: Sequence[Located], hit: Candidate) -> Located | None:
+    """The finding whose place shares most with that of the hit; None where none shares anything."""
+
+    def shared(finding: Located) -> int:
+        return min(finding.span.end, hit.end) - max(finding.span.start, hit.start) if finding.span else 0
+
+    best = max(located, key=shared, default=None)
+    return best if best is not None and shared(best) > 0 else None
 
 
 def fits(code: Code, assertion: Assertion) -> bool:
@@ -175,17 +215,23 @@ def _named(index: SearchIndex, located: Sequence[Located]) -> Iterator[tuple[Loc
             yield finding, code
 
 
-def _search(index: SearchIndex, finding: Located) -> tuple[Candidate, ...]:
-    """Hits for one finding, best first. What is past or in the family is asked for in the catalog's own words."""
+def _search(index: SearchIndex, located: Sequence[Located]) -> dict[int, tuple[Candidate, ...]]:
+    """Hits by the number of the finding, best first; all phrases are searched together."""
+    asked = [(finding.number, query) for finding in located for query in _queries(finding)]
+    hits = index.search_many([query for _, query in asked], PER_FINDING)
+    found: dict[int, tuple[Candidate, ...]] = {finding.number: () for finding in located}
+    for (number, _), some in zip(asked, hits, strict=True):
+        found[number] += some
+    return found
+
+
+def _queries(finding: Located) -> list[str]:
+    """What is past or in the family is asked for in the catalog's own words."""
     if finding.assertion == "history":
-        queries = [f"{finding.phrase} in der Eigenanamnese", f"Zustand nach {finding.phrase}"]
-    elif finding.assertion == "family":
-        queries = [f"{finding.phrase} in der Familienanamnese"]
-    elif finding.assertion == "excluded" or finding.code is not None:
-        queries = []
-    else:
-        queries = [finding.phrase]
-    return tuple(hit for query in queries for hit in index.search(query, PER_FINDING))
+        return [f"{finding.phrase} in der Eigenanamnese", f"Zustand nach {finding.phrase}"]
+    if finding.assertion == "family":
+        return [f"{finding.phrase} in der Familienanamnese"]
+    return [] if finding.assertion == "excluded" or finding.code is not None else [finding.phrase]
 
 
 def _barred(
@@ -242,4 +288,5 @@ def _merged(known: Offer | None, new: Offer) -> Offer:
     if known is None:
         return new
     best = max((known, new), key=lambda offer: offer.probability if offer.probability is not None else -1.0)
-    return replace(best, findings=tuple(dict.fromkeys((*known.findings, *new.findings))))
+    instant = known.instant if known.instant is not None else new.instant
+    return replace(best, findings=tuple(dict.fromkeys((*known.findings, *new.findings))), instant=instant)

@@ -6,7 +6,6 @@ catalog, in all three layers, without a model (contract, section 4, "Code-only q
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -23,14 +22,15 @@ from clinical.contract import (
     StatusEvent,
 )
 from clinical.tiers import model_tiers, searching
+from clinical.turns import Turns
 from clinical.written_codes import written_codes
 
 if TYPE_CHECKING:
     from clinical.catalog import Catalog, Code
     from clinical.llm import LanguageModel
-    from clinical.search import SearchIndex
+    from clinical.search import Candidate, SearchIndex
 
-SHORT_QUERY = 120
+SHORT_QUERY = 60
 """Code points up to which a search is over before a thread could have been woken (about 2 ms)."""
 
 WRITTEN_PROBABILITY = 0.8
@@ -43,20 +43,24 @@ NO_MODEL = "Kein Sprachmodell eingerichtet: nur die Sofortsuche (Stufe 1) steht 
 
 
 async def research(
-    request: ResearchRequest, index: SearchIndex, model: LanguageModel | None = None
+    request: ResearchRequest, index: SearchIndex, model: LanguageModel | None = None, turns: Turns | None = None
 ) -> AsyncGenerator[Event]:
-    """The events of one request in order; ends with a `result`, or with a `status` of `error` without a model."""
+    """The events of one request in order; ends with a `result`, or with a `status` of `error` without a model.
+
+    `turns` is shared by all requests of an event loop.
+    """
     code = index.catalog.parse(request.query)
     if code is not None:
         for event in _looked_up(code, request, index.catalog):
             yield event
         return
     yield searching(1)
-    yield PartialEvent(layer=1, codes=await tier_one(request, index))
+    found = await instant(request, index, turns or Turns())
+    yield PartialEvent(layer=1, codes=tier_one(request, index.catalog, found))
     if model is None:
         yield StatusEvent(status="error", message=NO_MODEL)
         return
-    async with aclosing(model_tiers(request, index, model)) as later:
+    async with aclosing(model_tiers(request, index, model, found, turns)) as later:
         async for event in later:
             yield event
 
@@ -71,17 +75,23 @@ class Hit(NamedTuple):
     end: int
 
 
-async def tier_one(request: ResearchRequest, index: SearchIndex) -> tuple[CodeEntry, ...]:
-    """At most ten codes of high or medium confidence, best first, none twice."""
+async def instant(request: ResearchRequest, index: SearchIndex, turns: Turns) -> tuple[Candidate, ...]:
+    """What the search is sure enough of to show it: high or medium confidence, most probable first."""
     if len(request.query) <= SHORT_QUERY:
         found = index.search(request.query, TIER1_MAX_CODES)
     else:
-        found = await asyncio.to_thread(index.search, request.query, TIER1_MAX_CODES)
-    hits = [Hit(c.code, c.probability, c.confidence, c.start, c.end) for c in found if c.confidence != "low"]
-    hits = with_written_codes(request.query, hits, index.catalog)
+        found = await turns.first(index.search, request.query, TIER1_MAX_CODES)
+    return tuple(candidate for candidate in found if candidate.confidence != "low")
+
+
+def tier_one(request: ResearchRequest, catalog: Catalog, found: Sequence[Candidate]) -> tuple[CodeEntry, ...]:
+    """At most ten codes, best first, none twice; those spelled out in the text among them."""
+    hits = with_written_codes(
+        request.query, [Hit(c.code, c.probability, c.confidence, c.start, c.end) for c in found], catalog
+    )
     if request.rerank:
         hits.sort(key=lambda hit: -hit.probability)
-    return tuple(_entry(hit, request, index.catalog) for hit in hits[:TIER1_MAX_CODES])
+    return tuple(_entry(hit, request, catalog) for hit in hits[:TIER1_MAX_CODES])
 
 
 def with_written_codes(query: str, hits: list[Hit], catalog: Catalog) -> list[Hit]:

@@ -18,7 +18,7 @@ from pydantic import Field
 from clinical.contract import Assertion
 from clinical.llm import Form, JsonSchema, Message
 
-PROMPT_VERSION = "2026-11-21.1"
+PROMPT_VERSION = "2026-11-21.2"
 
 FINDINGS_MAX = 12
 """Findings asked for at most: a text of 2,000 characters seldom holds more, and each costs a search."""
@@ -98,7 +98,8 @@ Höchstens {FINDINGS_MAX} Einträge, die wichtigsten zuerst.
 
 SELECTION_SYSTEM = f"""Du bist eine erfahrene medizinische Kodierfachkraft für ICD-10-GM.
 Zu den nummerierten Befunden ("findings") hat eine Katalogsuche Kandidaten geliefert ("candidates"; "match" ist die
-Wahrscheinlichkeit der Suche, dass der Kode passt). Wähle je Befund den spezifischsten Kode, den der Text belegt.
+Wahrscheinlichkeit der Suche, dass der Kode passt; "instant" steht nur bei Kodes, die schon die Sofortsuche über den
+ganzen Text fand). Wähle je Befund den spezifischsten Kode, den der Text belegt.
 - Nur Kodes aus den Kandidaten. Passt keiner, lass den Befund weg.
 - Nichts hineinlesen: Ist eine Spezifikation nicht belegt, nimm "nicht näher bezeichnet".
 - Ein Stern-Kode steht nie ohne seinen Kreuz-Kode.

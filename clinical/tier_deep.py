@@ -6,7 +6,6 @@ for in any case, with what has been found by then.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,6 +28,7 @@ from clinical.prompts import (
     step_question,
 )
 from clinical.tier_smart import NOTHING_FOUND, entries, proposals, summary
+from clinical.turns import Turns
 
 if TYPE_CHECKING:
     from clinical.search import SearchIndex
@@ -63,12 +63,17 @@ class Desk:
 
 
 async def research(
-    model: LanguageModel, index: SearchIndex, case: Case, details: bool, bounds: Bounds = BOUNDS
+    model: LanguageModel,
+    index: SearchIndex,
+    case: Case,
+    details: bool,
+    bounds: Bounds = BOUNDS,
+    turns: Turns | None = None,
 ) -> ResultEvent:
     """Tier 3's answer. Raises a LanguageModelError when the recommendation itself cannot be had."""
     if not case.findings:
         return ResultEvent(summary=NOTHING_FOUND, codes=())
-    desk = await _look_around(model, index, case, bounds)
+    desk = await _look_around(model, index, case, bounds, turns or Turns())
     case = desk.case
     if not case.offers:
         return ResultEvent(summary=NOTHING_FOUND, codes=())
@@ -81,7 +86,7 @@ async def research(
     return ResultEvent(summary=summary(answer.value, outcome), codes=entries(outcome, details))
 
 
-async def _look_around(model: LanguageModel, index: SearchIndex, case: Case, bounds: Bounds) -> Desk:
+async def _look_around(model: LanguageModel, index: SearchIndex, case: Case, bounds: Bounds, turns: Turns) -> Desk:
     """The bounded loop. A round that fails or takes too long ends it: what has been found still counts."""
     desk, deadline = Desk(case), time.monotonic() + bounds.seconds
     findings = [finding.payload() for finding in case.findings]
@@ -96,7 +101,7 @@ async def _look_around(model: LanguageModel, index: SearchIndex, case: Case, bou
         except (ModelTimeout, ModelMalformed):
             break
         before = desk.asked
-        desk, results = await asyncio.to_thread(_round, index, desk, step)
+        desk, results = await turns.later(_round, index, desk, step)
         if step.done or desk.asked == before:
             break
         talk += step_answered(step, results, rounds_left)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,9 +12,10 @@ from clinical.coding_rules import Outcome, Proposal
 from clinical.contract import PartialEvent
 from clinical.llm import LanguageModel, Limits, ask
 from clinical.prompts import CODES_MAX, Findings, Selection, bound_to, findings_question, selection_question
+from clinical.turns import Turns
 
 if TYPE_CHECKING:
-    from clinical.search import SearchIndex
+    from clinical.search import Candidate, SearchIndex
 
 FINDINGS_LIMITS = Limits(max_tokens=1_500, timeout_s=20)
 SELECTION_LIMITS = Limits(max_tokens=2_000, timeout_s=25)
@@ -27,10 +27,12 @@ SUMMARY_MAX = 1_200
 REASONING_MAX = 400
 
 
-async def understand(model: LanguageModel, index: SearchIndex, text: str) -> Case:
-    """The findings of the text and the codes on offer for them. One model call; the search runs in a thread."""
+async def understand(
+    model: LanguageModel, index: SearchIndex, text: str, instant: Sequence[Candidate] = (), turns: Turns | None = None
+) -> Case:
+    """The findings of the text and the codes on offer for them, those of tier 1 (`instant`) among them. One call."""
     answer = await ask(model, findings_question(text), Findings, FINDINGS_LIMITS)
-    return await asyncio.to_thread(build_case, index, text, answer.value.findings)
+    return await (turns or Turns()).later(build_case, index, text, answer.value.findings, instant)
 
 
 async def select(model: LanguageModel, catalog: Catalog, case: Case, details: bool) -> PartialEvent:

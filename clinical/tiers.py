@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clinical import tier_deep, tier_smart
 from clinical.contract import Event, ResearchRequest, StatusEvent
 from clinical.errors import LanguageModelError, ModelBusy, ModelMalformed, ModelTimeout
 from clinical.llm import LanguageModel
+from clinical.turns import Turns
 
 if TYPE_CHECKING:
-    from clinical.search import SearchIndex
+    from clinical.search import Candidate, SearchIndex
 
 SEARCHING = {
     1: "Katalog wird durchsucht.",
@@ -32,17 +33,23 @@ def searching(tier: int) -> StatusEvent:
     return StatusEvent(status="searching", message=SEARCHING[tier])
 
 
-async def model_tiers(request: ResearchRequest, index: SearchIndex, model: LanguageModel) -> AsyncGenerator[Event]:
-    """Events after tier 1. A LanguageModelError becomes a `status` event `error`, which ends the stream.
+async def model_tiers(
+    request: ResearchRequest,
+    index: SearchIndex,
+    model: LanguageModel,
+    instant: Sequence[Candidate] = (),
+    turns: Turns | None = None,
+) -> AsyncGenerator[Event]:
+    """Events after tier 1, which found `instant`. A LanguageModelError becomes a `status` event `error`, the last one.
 
     Closing the iterator cancels every call that is still under way.
     """
     yield searching(2)
     work: list[asyncio.Task[Any]] = []
     try:
-        case = await tier_smart.understand(model, index, request.query)
+        case = await tier_smart.understand(model, index, request.query, instant, turns)
         smart = asyncio.create_task(tier_smart.select(model, index.catalog, case, request.details))
-        deep = asyncio.create_task(tier_deep.research(model, index, case, request.details))
+        deep = asyncio.create_task(tier_deep.research(model, index, case, request.details, turns=turns))
         work = [smart, deep]
         yield await smart
         yield searching(3)

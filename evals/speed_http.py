@@ -26,7 +26,7 @@ from bentos.database import open_database
 from bentos.keys import Keys, Limits
 from bentos.settings import ROOT
 
-START_SECONDS = 60.0
+START_SECONDS = 120.0
 STOP_SECONDS = 15.0
 CONNECTIONS = 16
 END = b"0\r\n\r\n"

@@ -187,11 +187,14 @@ class Clocked(RehearsalModel):
 # --- at once --------------------------------------------------------------------------------------------------------
 
 
-def at_once(catalog: Path, texts: Sequence[str], number: int) -> dict[str, float]:
-    """First partial of `number` streams open at the same time, and what is left after they have gone."""
+def at_once(catalog: Path, texts: Sequence[str], number: int, seconds: float = MODEL_SECONDS) -> dict[str, float]:
+    """First partial of `number` streams open at the same time, and what is left after they have gone.
+
+    A call to the model takes `seconds`, over which the streams begin in the first case; in the second all at once.
+    """
     _allow_files(4 * number + 512)
     found: dict[str, float] = {}
-    with slow_model() as model_url:
+    with slow_model(seconds) as model_url:
         settings = {
             "BEFUND_LLM_BASE_URL": f"{model_url}/v1",
             "BEFUND_LLM_CONCURRENCY": str(2 * number),
@@ -199,8 +202,8 @@ def at_once(catalog: Path, texts: Sequence[str], number: int) -> dict[str, float
         }
         with serving(catalog, workers=1, settings=settings) as server:
             server.first_partials(texts[:0], ["R05"])
-            for name, seconds in (("spread", MODEL_SECONDS), ("burst", 0.0)):
-                times, left = asyncio.run(_open_all(server, model_url, texts, number, seconds))
+            for name, over in (("spread", seconds), ("burst", 0.0)):
+                times, left = asyncio.run(_open_all(server, model_url, texts, number, over))
                 found[f"{name}_{number}_first_partial_p99_ms"] = round(percentile(times, 99), 1)
                 found[f"{name}_{number}_calls_left_after_2_s"] = left
     return found
@@ -234,10 +237,10 @@ async def _open_all(
 
 
 @contextmanager
-def slow_model() -> Iterator[str]:
+def slow_model(seconds: float = MODEL_SECONDS) -> Iterator[str]:
     """The slow model server in a process of its own; its base URL."""
     port = free_port()
-    command = [sys.executable, "-m", "evals.slow_model", str(port), str(MODEL_SECONDS)]
+    command = [sys.executable, "-m", "evals.slow_model", str(port), str(seconds)]
     process = subprocess.Popen(command, cwd=ROOT)
     try:
         _wait(f"http://127.0.0.1:{port}/running", process)

@@ -208,6 +208,9 @@ class FakeIndex:
                 best[code] = FakeCandidate(code, score, level, text, 0, len(query))
         return tuple(sorted(best.values(), key=lambda hit: -hit.probability)[:limit])
 
+    def search_many(self, queries: Sequence[str], limit: int = 10) -> list[tuple[FakeCandidate, ...]]:
+        return [self.search(query, limit) for query in queries]
+
 
 _STOP = {"und", "der", "in", "nach", "mit", "die", "zustand", "nicht", "näher", "bezeichnet", "eigenanamnese"}
 

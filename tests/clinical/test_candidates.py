@@ -5,7 +5,7 @@ import pytest
 from clinical.candidates import SHOWN_MAX, Case, Offer, build_case, locate
 from clinical.catalog import Code
 from clinical.prompts import Finding
-from tests.fakes import FakeIndex
+from tests.fakes import FakeCandidate, FakeIndex
 
 
 def case(text: str, *findings: tuple[str, str, str]) -> Case:
@@ -96,3 +96,40 @@ def test_every_finding_gets_its_best_candidates_before_any_gets_its_second():
     found = case("Husten, Pneumonie", ("Pneumonie", "Pneumonie", "present"), ("Husten", "Husten", "present"))
     first_two = list(found.offers.values())[:2]
     assert [offer.findings for offer in first_two] == [(1,), (2,)]
+
+
+def instant(text: str, *hits: tuple[str, str], findings: tuple[tuple[str, str, str], ...] = ()) -> Case:
+    """The case of a text in which tier 1 found these codes by these places."""
+    found = [
+        FakeCandidate(code, 0.8, "medium", place, text.index(place), text.index(place) + len(place))
+        for code, place in hits
+    ]
+    asked = [Finding(quote=q, phrase=p, assertion=a) for q, p, a in findings]
+    return build_case(FakeIndex(), text, asked, found)
+
+
+def test_what_tier_1_found_is_on_offer_for_the_finding_of_that_place():
+    found = instant("Husten, Bluthochdruck", ("I10.90", "Bluthochdruck"), findings=(("Bluthochdruck", "x", "present"),))
+    assert len(found.findings) == 1
+    assert found.offers["I10.90"].findings == (1,)
+    assert found.offers["I10.90"].payload()["instant"] == 0.8
+
+
+def test_a_place_that_the_model_passed_over_becomes_a_finding_with_the_claim_of_the_text():
+    found = instant("Husten. V. a. Pneumonie", ("J18.9", "Pneumonie"), findings=(("Husten", "Husten", "present"),))
+    assert [(item.phrase, item.assertion) for item in found.findings] == [
+        ("Husten", "present"),
+        ("Pneumonie", "suspected"),
+    ]
+    assert 2 in found.offers["J18.9"].findings
+
+
+@pytest.mark.parametrize("claim", ["excluded", "family", "history"])
+def test_what_tier_1_found_gives_no_code_where_the_model_reads_a_claim_against_it(claim: str):
+    found = instant("Husten bei Pneumonie", ("J18.9", "Pneumonie"), findings=(("Pneumonie", "Pneumonie", claim),))
+    assert "J18.9" not in found.offers
+    assert "J18.9" in found.barred
+
+
+def test_a_denied_place_that_no_finding_covers_gives_no_code():
+    assert "J18.9" not in instant("Keine Pneumonie, Husten", ("J18.9", "Pneumonie")).offers

@@ -6,7 +6,7 @@ import json
 import httpx
 
 from evals.slow_model import SlowModel
-from evals.streams import Liar, _allowed, lies, notes, overhead
+from evals.streams import Liar, _allowed, at_once, lies, notes, overhead
 from tests.fakes import tiny_catalog
 
 CATALOG = tiny_catalog()
@@ -67,3 +67,10 @@ def test_the_slow_model_answers_late_and_notices_who_leaves():
     took, during, after = asyncio.run(both())
     assert took >= 0.3
     assert (during, after) == (1, 0)
+
+
+def test_streams_at_once_on_a_real_worker_leave_nothing_behind(starter_artifact, index):
+    found = at_once(starter_artifact, notes(index.catalog), 5, seconds=0.5)
+    assert {name.partition("_")[0] for name in found} == {"spread", "burst"}
+    for name, value in found.items():
+        assert value == 0 if name.endswith("calls_left_after_2_s") else value > 0
