@@ -7,7 +7,7 @@ claims is decided by trigger words (`clinical.assertions`); a candidate is taken
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from clinical.assertions import assertion_of
@@ -15,6 +15,8 @@ from clinical.prompts import CODES_MAX, FINDINGS_MAX
 
 SURE, LIKELY, POSSIBLE = 0.8, 0.5, 0.3
 """Probabilities of the search from which a candidate is high, medium or low; below, a finding gives no code."""
+CERTAIN, NEVER = 0.9, 2.0
+"""Bars for a finding that tier 1 shows nothing for."""
 
 _JOINT = re.compile(
     r"[.;:!?,()\n/]|\b(?:und|sowie|oder|mit|bei|wegen|wg|infolge|durch|aufgrund|nach|kommt|klagt|über|zeigt|besteht"
@@ -77,26 +79,38 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def select(question: Mapping[str, Any]) -> dict[str, Any]:
-    """For each finding the candidate that the search is surest of; nothing where it is not sure at all."""
+    """What `recommend` takes, and for other findings of one word the candidate that the search is certain of."""
+    return _chosen(question, CERTAIN)
+
+
+def _chosen(question: Mapping[str, Any], bar: float) -> dict[str, Any]:
+    """What the text names itself, and what tier 1 shows, since it has weighed the whole text. Where that is nothing at
+    all, for each finding the candidate that the search is surest of.
+
+    A clause is no diagnosis: what its words alone lead to was right half as often as what tier 1 shows (evals/LOG.md).
+    """
+    candidates = [item for item in question["candidates"] if item["findings"]]
+    shown = [item for item in candidates if "instant" in item or "match" not in item]
     chosen = []
     for finding in question["findings"]:
-        best = _best(question["candidates"], finding["number"])
-        if best is not None:
-            chosen.append(_choice(finding, best))
+        best = _best(_of(candidates, finding), POSSIBLE if not shown else bar)
+        alone = not shown or len(finding["phrase"].split()) == 1
+        chosen += [_choice(finding, item) for item in _of(shown, finding) or (best if alone else [])]
     chosen.sort(key=lambda choice: ("high", "medium", "low").index(choice["confidence"]))
     return {"codes": chosen[:CODES_MAX], "summary": _summary(chosen)}
 
 
-def _best(candidates: Sequence[Mapping[str, Any]], number: int) -> Mapping[str, Any] | None:
-    """A code that the text names itself has no `match` and is taken at once."""
-    own = [item for item in candidates if number in item["findings"]]
-    named = [item for item in own if "match" not in item]
-    likely = [item for item in own if item.get("match", 0.0) >= POSSIBLE]
-    return next(iter(named), None) or max(likely, key=lambda item: item["match"], default=None)
+def _of(candidates: Iterable[Mapping[str, Any]], finding: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [item for item in candidates if finding["number"] in item["findings"]]
+
+
+def _best(candidates: Iterable[Mapping[str, Any]], bar: float) -> list[Mapping[str, Any]]:
+    likely = [item for item in candidates if item.get("match", 0.0) >= bar]
+    return sorted(likely, key=lambda item: -item["match"])[:1]
 
 
 def _choice(finding: Mapping[str, Any], candidate: Mapping[str, Any]) -> dict[str, Any]:
-    match = candidate.get("match", 1.0)
+    match = candidate.get("instant", candidate.get("match", 1.0))
     return {
         "finding": finding["number"],
         "reasoning": f"Im Text: „{finding['quote'][:120]}“; die Katalogsuche führt zu diesem Kode.",
@@ -112,14 +126,10 @@ def _summary(chosen: Sequence[Any]) -> str:
 
 def look_around(question: Mapping[str, Any]) -> dict[str, Any]:
     """One round: open the best candidates, to see their notes."""
-    best = (_best(question["candidates"], finding["number"]) for finding in question["findings"])
-    opened = list(dict.fromkeys(item["code"] for item in best if item is not None))[:4]
+    opened = [choice["code"] for choice in select(question)["codes"]][:4]
     return {"thought": "", "searches": [], "open": opened, "done": True}
 
 
 def recommend(question: Mapping[str, Any]) -> dict[str, Any]:
-    """The selection again, without what the search is not sure of as long as something surer is there."""
-    selection = select(question)
-    sure = [choice for choice in selection["codes"] if choice["confidence"] != "low"]
-    codes = sure or selection["codes"]
-    return {"codes": codes, "summary": _summary(codes)}
+    """Tier 1's codes as far as claims and rules of the classification let them stand; see `_chosen`."""
+    return _chosen(question, NEVER)

@@ -18,6 +18,19 @@ from clinical.sse import Decoder
 from tests.serving import served, wait_until
 
 UNLIMITED = Limits(0, 0)
+CLOSED = (
+    "/",
+    "/docs",
+    "/docs.json",
+    "/schema.json",
+    "/openapi.json",
+    "/metrics",
+    "/healthz",
+    "/livez",
+    "/static_content/x",
+    "/api/health/",
+)
+"""Paths that the server around the application would answer by itself."""
 
 
 @pytest.fixture

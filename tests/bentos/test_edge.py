@@ -16,12 +16,11 @@ from bentos.edge import OnlyContractPaths
 from bentos.keys import Keys, Limits
 from bentos.problems import ANSWERS, of_error
 from clinical.errors import BefundError
-from tests.bentos.conftest import ask, running
+from tests.bentos.conftest import CLOSED, ask, running
 from tests.serving import served, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "Mustermann"
-CLOSED = ("/", "/docs", "/docs.json", "/schema.json", "/openapi.json", "/metrics", "/healthz", "/api/health/")
 BAD_AUTHORIZATION = ("", "Bearer", "Basic eA==", "Bearer bfd_x")
 PATH = "/api/deep-research"
 
@@ -184,16 +183,7 @@ def test_the_allow_list_closes_every_other_path(settings, index):
 
     with served(OnlyContractPaths(everything, frozenset(CONTRACT_PATHS))) as base:
         assert httpx.get(f"{base}/api/health").status_code == 200
-        for path in (
-            "/",
-            "/docs",
-            "/docs.json",
-            "/schema.json",
-            "/openapi.json",
-            "/metrics",
-            "/healthz",
-            "/api/health/",
-        ):
+        for path in CLOSED:
             assert httpx.get(f"{base}{path}").status_code == 404, path
 
 

@@ -46,7 +46,7 @@ def test_all_three_tiers_come_in_order_and_the_stream_ends_with_the_result(api):
     assert [event.type for event in events] == ["status", "partial", "status", "partial", "status", "result"]
     assert layers(events) == [1, 2, 3]
     assert "R05" in codes(events, 2)
-    assert "R05" in codes(events, 3)
+    assert "E11.90" in codes(events, 3)
 
 
 def test_tier_1_is_sent_before_any_model_call(server, api):

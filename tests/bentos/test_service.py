@@ -13,20 +13,10 @@ import pytest
 from bentos.database import open_database
 from bentos.keys import Keys, Limits
 from clinical.sse import Decoder
+from tests.bentos.conftest import CLOSED
 from tests.serving import answers, free_port, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-CLOSED = (
-    "/",
-    "/docs",
-    "/docs.json",
-    "/schema.json",
-    "/openapi.json",
-    "/metrics",
-    "/healthz",
-    "/livez",
-    "/static_content/x",
-)
 SECRET = "Mustermann"
 
 

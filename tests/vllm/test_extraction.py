@@ -10,6 +10,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from bentos.language_model import Endpoint, OpenAIModel
 from clinical.contract import ExtractRequest, ExtractResponse
 from clinical.extraction import extract
@@ -17,6 +19,8 @@ from clinical.grounding import values_of
 from clinical.llm import Completion, JsonSchema, Limits, Message
 from evals.letters import letters
 from tests.oracle import is_evidenced
+
+pytestmark = pytest.mark.timeout(1_800)  # two hundred letters, and the model server to start before
 
 LETTERS = 200
 AT_ONCE = 16

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
+from collections.abc import Coroutine
+from typing import Any
 
 import httpx
 import psutil
 import pytest
 
 from bentos.language_model import Endpoint, OpenAIModel
+from clinical import generation
 from clinical.contract import PartialEvent, ResultEvent, StatusEvent
 from clinical.llm import JsonSchema, Limits, Message, read
 from clinical.prompts import Choice, Findings, Selection, Step, bound_to, findings_question
+from clinical.tier_smart import FINDINGS_LIMITS
 from tests.bentos.conftest import ask, running
 from tests.serving import answers, wait_until
+from tests.vllm.conftest import PATIENCE, RealServer
+
+pytestmark = pytest.mark.timeout(900)  # the first test waits for the model server to start
 
 CANARY = "Kanarienvogel-Mustermann-4711"
 TEXTS = (
@@ -26,7 +32,8 @@ TEXTS = (
     'Zeile\n\tmit\u2028Zeichen \x01 und \\ und "Anführung"',
     "a" * 2_000,
 )
-LIMITS = Limits(max_tokens=2_000, timeout_s=60)
+LIMITS = Limits(max_tokens=2_000, timeout_s=120)
+MANY_TOKENS = 8_000
 
 
 @pytest.fixture
@@ -80,17 +87,25 @@ def test_a_draft_comes_from_the_model(api):
 
 
 def test_a_client_that_leaves_a_draft_stops_the_engine(api, language_server):
-    with pytest.raises(httpx.ReadTimeout):
-        api.post("/api/llm/generate", json={"text": "Husten.", "prompt": "Schreibe viel."}, timeout=0.4)
-    wait_until(lambda: language_server.running() == 0, "the engine went on for nobody", 2)
+    async def leave() -> bool:
+        body = {"text": "Husten.", "prompt": "Schreibe viel."}
+        async with httpx.AsyncClient(base_url=api.base_url, headers=api.headers, timeout=120) as client:
+            return await given_up(client.post("/api/llm/generate", json=body), language_server)
+
+    before = language_server.tokens()
+    assert asyncio.run(leave()) is False
+    wait_until(language_server.idle, "the engine went on for nobody", PATIENCE)
+    assert language_server.tokens() - before < generation.LIMITS.max_tokens
 
 
 def test_a_client_that_leaves_a_stream_stops_the_engine(api, language_server):
     with api.stream("POST", "/api/deep-research", json={"query": "Husten und Fieber. " * 50}) as answer:
         chunks = answer.iter_bytes()
         next(chunks)
-        wait_until(lambda: language_server.running() > 0, "no call was made", 20)
-    wait_until(lambda: language_server.running() == 0, "the engine went on for nobody", 2)
+        wait_until(lambda: language_server.running() > 0, "no call was made", PATIENCE)
+        before = language_server.tokens()
+    wait_until(language_server.idle, "the engine went on for nobody", PATIENCE)
+    assert language_server.tokens() - before < FINDINGS_LIMITS.max_tokens
 
 
 def test_a_long_answer_keeps_the_engine_at_work_until_it_is_cancelled(language_server):
@@ -98,20 +113,27 @@ def test_a_long_answer_keeps_the_engine_at_work_until_it_is_cancelled(language_s
 
     async def call() -> bool:
         model = OpenAIModel(Endpoint(language_server.base_url))
-        limits = Limits(max_tokens=8_000, timeout_s=60)
-        task = asyncio.create_task(model.complete([Message("user", "Husten")], schema=None, limits=limits))
+        limits = Limits(max_tokens=MANY_TOKENS, timeout_s=120)
+        return await given_up(model.complete([Message("user", "Husten")], schema=None, limits=limits), language_server)
 
-        def under_way() -> bool:
-            return task.done() or language_server.running() == 1
-
-        await asyncio.to_thread(wait_until, under_way, "the engine did not begin", 20)
-        ended_by_itself = task.done()
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        return ended_by_itself
-
+    before = language_server.tokens()
     assert asyncio.run(call()) is False
-    wait_until(lambda: language_server.running() == 0, "the engine went on for nobody", 2)
+    wait_until(language_server.idle, "the engine went on for nobody", PATIENCE)
+    assert language_server.tokens() - before < MANY_TOKENS
+
+
+async def given_up(call: Coroutine[Any, Any, object], language_server: RealServer) -> bool:
+    """Begin a call, wait until the engine works on it, and cancel it; whether it had ended before."""
+    task = asyncio.create_task(call)
+
+    def under_way() -> bool:
+        return task.done() or language_server.running() > 0
+
+    await asyncio.to_thread(wait_until, under_way, "the engine did not begin", PATIENCE)
+    ended_by_itself = task.done()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    return ended_by_itself
 
 
 def test_bentoml_answers_probes_only(language_server):
@@ -134,7 +156,7 @@ def test_nothing_of_the_input_is_in_any_log(api, language_server, caplog, monkey
     assert api.post("/api/llm/generate", json=beyond_context).status_code == 502
     bad = {"model": "random-llama", "messages": [{"role": CANARY, "content": CANARY}]}
     httpx.post(f"{language_server.base_url}/chat/completions", json=bad, trust_env=False)
-    time.sleep(0.5)
+    wait_until(language_server.idle, "the engine went on", PATIENCE)
     written = language_server.log.read_bytes()
     assert len(written) > 0
     assert CANARY.encode() not in written
@@ -149,8 +171,8 @@ def test_when_the_engine_dies_health_goes_down_and_tier_1_still_answers(api, lan
     assert engines, "the engine was not found"
     for engine in engines:
         engine.kill()
-    wait_until(lambda: not answers(f"{language_server.control_url}/readyz"), "readiness did not notice", 15)
-    wait_until(lambda: api.get("/api/llm/health").json()["status"] == "down", "health did not notice", 15)
+    wait_until(lambda: not answers(f"{language_server.control_url}/readyz"), "readiness did not notice", PATIENCE)
+    wait_until(lambda: api.get("/api/llm/health").json()["status"] == "down", "health did not notice", PATIENCE)
     events = ask(api, "Husten")
     assert [event.layer for event in events if isinstance(event, PartialEvent | ResultEvent)] == [1]
     assert isinstance(events[-1], StatusEvent)
