@@ -7,8 +7,8 @@ lie in n tries means a rate below 1 - 0.05 ** (1 / n)).
 from __future__ import annotations
 
 import argparse
-import asyncio
 import gc
+import hashlib
 import json
 import os
 import random
@@ -22,15 +22,18 @@ from typing import Any
 
 from tqdm import tqdm
 
+from bentos.models import model_of
 from bentos.rehearsal import RehearsalModel
-from clinical.contract import Arztbrief, ExtractRequest
-from clinical.errors import SettingError
-from clinical.extraction import extract
+from bentos.settings import Settings
+from clinical.contract import Arztbrief
+from clinical.errors import BefundError
+from clinical.extraction import PROMPT
 from clinical.grounding import ground, judge
 from clinical.grounding_dates import parse_date
-from evals import tracking
+from evals import fields, tracking
 from evals.grounding import APART, LIES, answer_of, lies, passes, stands_in, values_of
 from evals.letters import Letter, letters
+from evals.metrics import share
 from evals.results import provenance, write_result
 from evals.truths import TRUTHS, removed_truths
 
@@ -52,8 +55,19 @@ def measure(tries: int = TRIES, letter_count: int = LETTERS, seed: int = 2026) -
         "truths": {kind: _truths(kind, made) for kind in _bar(TRUTHS, "truths")},
         "foreign_letters": foreign_letters(),
         "rehearsal": rehearsal(letters(letter_count // 2, seed + 1)),
+        **_configured(letters(letter_count // 2, seed + 1)),
         "speed": speed(made),
     }
+
+
+def _configured(made: list[Letter]) -> dict[str, Any]:
+    """The same for the model that the settings name, where they name one."""
+    settings = Settings()
+    model = model_of(settings) if settings.llm_base_url else None
+    if model is None:
+        return {}
+    prompt = hashlib.sha256(PROMPT.encode()).hexdigest()[:12]
+    return {"model": model.name, "prompts": prompt, "configured": fields.measured(fields.answered(made, model))}
 
 
 def _bar(names: Iterable[str], what: str) -> Any:
@@ -65,7 +79,12 @@ def _lies(kind: str, made: list[Letter], tries: int, seed: int) -> dict[str, Any
     for lie in lies(kind, made, tries, seed):
         total += 1
         passed += passes(lie)
-    return {"n": total, "passed": passed, "bound_95": round(_upper_bound(passed, total), 5)}
+    return {
+        "n": total,
+        "passed": passed,
+        "rate": share(passed, total),
+        "bound_95": round(_upper_bound(passed, total), 5),
+    }
 
 
 def _upper_bound(passed: int, total: int) -> float:
@@ -82,7 +101,8 @@ def _upper_bound(passed: int, total: int) -> float:
 def _truths(kind: str, made: list[Letter]) -> dict[str, Any]:
     total, removed = removed_truths(kind, made)
     fields = Counter(re.sub(r"\[\d+\]", "", path) for path, _, _ in removed)
-    return {"n": total, "removed": len(removed), "share": round(len(removed) / total, 5), "fields": dict(fields)}
+    rate = {"share": round(len(removed) / total, 5), "rate": share(len(removed), total)}
+    return {"n": total, "removed": len(removed), **rate, "fields": dict(fields)}
 
 
 def foreign_letters(folder: Path | None = None) -> dict[str, Any]:
@@ -143,22 +163,8 @@ def _day_in(day: str, text: str) -> bool:
 
 
 def rehearsal(made: list[Letter]) -> dict[str, Any]:
-    """Micro-averaged F1 of the rehearsal model's fields, behind grounding."""
-    model = RehearsalModel()
-    hits = extra = missing = 0
-    fields: Counter[str] = Counter()
-    for letter in made:
-        request = ExtractRequest(document_type=letter.document_type, text=letter.text)  # type: ignore[arg-type]
-        answer = asyncio.run(extract(request, model))
-        got, want = Counter(values_of(answer.data.model_dump())), Counter(values_of(letter.truth))
-        hits += (got & want).total()
-        extra += (got - want).total()
-        missing += (want - got).total()
-        fields.update(path for path, _ in ((got - want) + (want - got)).elements())
-    return {
-        "letters": len(made), "fields": hits + missing, "extra": extra, "missing": missing,
-        "f1": round(2 * hits / (2 * hits + extra + missing), 4), "worst": dict(fields.most_common(5)),
-    }  # fmt: skip
+    """What the rehearsal model's fields are worth, behind grounding."""
+    return fields.measured(fields.answered(made, RehearsalModel()))
 
 
 def long_letter(made: list[Letter], length: int) -> tuple[str, dict[str, Any]]:
@@ -196,6 +202,25 @@ def speed(made: list[Letter], rounds: int = SPEED_ROUNDS) -> dict[str, Any]:
     return result
 
 
+def _of_model(name: str, found: dict[str, Any]) -> list[str]:
+    def line(what: str, row: dict[str, Any]) -> str:
+        cells = (
+            f"{key} {row[key][0]:.3f} ({row[key][1]:.3f}-{row[key][2]:.3f})" for key in ("precision", "recall", "f1")
+        )
+        return f"  {what:28} {', '.join(cells)}"
+
+    named = {kind: row for kind, row in found["by_type"].items() if row["f1"]}
+    if not found["f1"]:
+        return [f"{name} model: nothing usable for {found['failed']} letters"]
+    lines = [f"{name} model: fields of {found['letters']} letters, {found['failed']} failed", line("all", found)]
+    lines += [line(kind, row) for kind, row in named.items()]
+    weakest = sorted(
+        ((row["f1"][0], f"{kind} {path}", row) for kind, rows in found["by_field"].items() for path, row in rows.items()
+         if row["precision"] and row["recall"]), key=lambda each: each[:2],
+    )  # fmt: skip
+    return lines + [line(what, row) for _, what, row in weakest[:3]]
+
+
 def shown(report: dict[str, Any]) -> str:
     """The report as lines for a person."""
     lines = [f"lies that pass ({report['letters']} letters, seed {report['seed']})"]
@@ -207,9 +232,8 @@ def shown(report: dict[str, Any]) -> str:
         lines.append(f"  {kind:30} {row['removed']:5} of {row['n']:5}   {100 * row['share']:.2f} %")
     lines.append("foreign letters (GraSCCo)")
     lines += [f"  {kind}: {row}" for kind, row in report["foreign_letters"].items()]
-    lines.append(
-        f"rehearsal model: field F1 {report['rehearsal']['f1']:.3f} on {report['rehearsal']['letters']} letters"
-    )
+    for name in ("rehearsal", "configured"):
+        lines += _of_model(name, report[name]) if name in report else []
     lines.append("grounding 60 values, CPU time by characters of text")
     lines += [f"  {n:>6}: p50 {row['p50_ms']:.1f} ms, p99 {row['p99_ms']:.1f} ms" for n, row in report["speed"].items()]
     return "\n".join(lines)
@@ -226,10 +250,10 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     try:
         tracking.check()
-    except SettingError as error:
+        report = measure(options.tries, options.letters, options.seed) | provenance("extraction")
+    except BefundError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    report = measure(options.tries, options.letters, options.seed) | provenance("extraction")
     if options.out:
         write_result(options.out, report)
     print(json.dumps(report, ensure_ascii=False, indent=1) if options.json else shown(report))

@@ -1,11 +1,16 @@
 """The guarantee of extraction on a small scale; `python -m evals extraction` is the full measure."""
 
+from collections import Counter
+
 import pytest
 
+from clinical.errors import ModelTimeout
 from evals.extraction import foreign_letters, rehearsal
+from evals.fields import Answered, answered, measured
 from evals.grounding import APART, LIES, lies, passes
 from evals.letters import LAYOUTS, letters
 from evals.truths import TRUTHS, removed_truths
+from tests.fakes import FakeModel
 
 LETTERS = letters(2 * len(LAYOUTS), seed=5)
 TRIES = 150
@@ -39,7 +44,38 @@ def test_the_same_seed_is_the_same_letter_and_all_layouts_come():
 
 
 def test_the_rehearsal_model_is_a_baseline():
-    assert rehearsal(LETTERS)["f1"] >= 0.9
+    found = rehearsal(LETTERS)
+    assert found["f1"][0] >= 0.9
+    assert found["fields"] == sum(row["fields"] for row in found["by_type"].values())
+    for kind, rows in found["by_field"].items():
+        assert found["by_type"][kind]["fields"] == sum(row["fields"] for row in rows.values())
+
+
+def test_fields_by_hand():
+    def row(got: str, want: str) -> Answered:
+        return Answered(
+            "arztbrief", *(Counter(("a.b" if v.islower() else "c", v) for v in text) for text in (got, want))
+        )
+
+    found = measured([row("xyZ", "xz"), row("x", "xxQ")])
+    assert (found["fields"], found["extra"], found["missing"]) == (5, 2, 3)
+    assert found["precision"][0] == 0.5
+    assert found["recall"][0] == 0.4
+    assert found["f1"][0] == pytest.approx(2 * 2 / (4 + 5), abs=1e-4)
+    assert found["by_field"]["arztbrief"]["a.b"]["f1"][0] == pytest.approx(2 * 2 / (3 + 4), abs=1e-4)
+    assert found["by_field"]["arztbrief"]["c"]["recall"][:1] == (0.0,)
+    assert measured([])["f1"] is None
+
+
+def test_a_letter_without_an_answer_is_failed_not_wrong():
+    made = [letter for letter in LETTERS if letter.document_type == "arztbrief"][:3]
+    empty = {"diagnosen": made[1].truth["diagnosen"]}
+    model = FakeModel(Arztbrief=[ModelTimeout("no answer"), empty, ModelTimeout("no answer")])
+    found = measured(answered(made, model))
+    assert (found["letters"], found["failed"]) == (3, 2)
+    assert found["precision"][0] == 1.0
+    assert found["by_field"]["arztbrief"]["diagnosen"]["recall"][0] == 1.0
+    assert found["recall"][0] < 0.9
 
 
 def test_letters_nobody_here_wrote(shared_data):
