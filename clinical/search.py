@@ -55,6 +55,9 @@ SETTLED: Final = 0.9
 PRESENT: Final = 0.5
 """What a code of a present disease is multiplied with where the text says that it is over."""
 
+UNREAD: Final = -1
+"""Mark of a wording that nobody has asked about yet."""
+
 KINDS: Final = {"plain": 0.0, "dagger": 0.0, "star": 1.0, "exclamation": 2.0}
 
 
@@ -94,6 +97,7 @@ class SearchIndex:
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
         self.traits, self._seldom = traits_of(catalog, wordings), mentions.seldom_meant(catalog)
         self.gestation = Gestation.of(catalog)
+        self._past = np.full(len(wordings), UNREAD, dtype=np.int8)  # 1 where a wording means what is over, else 0
         self.typos = typos or Typos.of(list(wordings.vocabulary))
 
     def search(self, query: str, limit: int = 10) -> tuple[Candidate, ...]:
@@ -170,12 +174,14 @@ class SearchIndex:
         return hits.weighed(np.where(present, np.float32(PRESENT), np.float32(1)))
 
     def _is_past(self, hits: Hits, parts: Collection[int]) -> NDArray[np.bool_]:
-        """Which hits of these parts mean something that is over."""
-        past = np.isin(hits.part, list(parts))
-        for row in np.flatnonzero(past):
-            title, wording = self.catalog.codes[hits.code[row]].title, self.wordings.text(int(hits.wording[row]))
-            past[row] = history.says_past(wording) or history.says_past(title)
-        return past
+        """Which hits of these parts mean something that is over. What a wording says is looked at once and kept."""
+        asked = np.isin(hits.part, list(parts))
+        for wording, code in zip(hits.wording[asked], hits.code[asked], strict=True):
+            if self._past[wording] == UNREAD:
+                own, title = self.wordings.text(int(wording)), self.catalog.codes[code].title
+                self._past[wording] = history.says_past(own) or history.says_past(title)
+        result: NDArray[np.bool_] = asked & (self._past[hits.wording] == 1)
+        return result
 
     def _hits(self, asked: Sequence[tuple[str, int]]) -> Hits:
         """The hits of each text for the part of that place; a text that several parts share is ranked once."""
