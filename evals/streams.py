@@ -3,8 +3,9 @@
 - lies: streams with a model that names any code it likes; counted is every code that is not in the catalog or was not
   among the candidates of that call. Must be 0.
 - overhead: our own time of tiers 2 and 3 with a model that answers at once, in process.
-- at once: N streams open on one worker with a model that takes 10 s; the first `partial` of each. They come evenly
-  over ten seconds; a second number has them all come in the same instant.
+- at once: the first `partial` of streams on one worker with a model that takes 10 s for each call. `steady`: N streams
+  are open at any time; each goes on to its end, which takes three calls, and as one ends another begins. `spread`: N
+  begin evenly over ten seconds, three times as many a second, and stay open. `burst`: N begin in the same instant.
 - left: calls still under way at the model server two seconds after every client has left.
 """
 
@@ -33,7 +34,7 @@ from clinical.contract import PartialEvent, ResearchRequest, ResultEvent
 from clinical.llm import Completion, JsonSchema, Limits, Message
 from clinical.tiers import model_tiers
 from evals.speed import percentile
-from evals.speed_http import PARTIAL, Server, free_port, serving
+from evals.speed_http import END, PARTIAL, Server, free_port, serving
 
 if TYPE_CHECKING:
     from clinical.search import SearchIndex
@@ -42,6 +43,9 @@ SEED = 2026
 LIES = 2_000
 OVERHEAD_STREAMS = 300
 MODEL_SECONDS = 10.0
+CALLS = 3
+"""Calls to the model one after the other in a stream that the rehearsal rules answer: findings, a step of research with
+tier 2's choice beside it, recommendation."""
 LEFT_AFTER_SECONDS = 2.0
 
 
@@ -206,7 +210,40 @@ def at_once(catalog: Path, texts: Sequence[str], number: int, seconds: float = M
                 times, left = asyncio.run(_open_all(server, model_url, texts, number, over))
                 found[f"{name}_{number}_first_partial_p99_ms"] = round(percentile(times, 99), 1)
                 found[f"{name}_{number}_calls_left_after_2_s"] = left
+            times = asyncio.run(_keep_open(server, texts, number, seconds))
+            found[f"steady_{number}_first_partial_p99_ms"] = round(percentile(times, 99), 1)
     return found
+
+
+async def _keep_open(server: Server, texts: Sequence[str], number: int, seconds: float) -> list[float]:
+    """First partials in ms of streams that begin while `number` others are open, as many as end meanwhile."""
+    life = CALLS * seconds
+
+    async def one(place: int) -> float:
+        await asyncio.sleep(life * place / number)
+        milliseconds, reader, writer = await _begun(server, texts[place % len(texts)])
+        while piece := await reader.read(65_536):
+            if piece.endswith(END):
+                break
+        writer.close()
+        return milliseconds
+
+    times = await asyncio.gather(*(one(place) for place in range(2 * number)))
+    return times[number:]
+
+
+async def _begun(server: Server, text: str) -> tuple[float, asyncio.StreamReader, asyncio.StreamWriter]:
+    """Open a stream; milliseconds until its first partial."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    begun = time.perf_counter()
+    writer.write(server.request(text))
+    seen = b""
+    while PARTIAL not in seen:
+        piece = await reader.read(65_536)
+        if not piece:
+            raise ConnectionError(f"the stream ended: {seen[:200]!r}")
+        seen += piece
+    return 1_000 * (time.perf_counter() - begun), reader, writer
 
 
 async def _open_all(
@@ -216,16 +253,8 @@ async def _open_all(
 
     async def one(place: int) -> tuple[float, asyncio.StreamWriter]:
         await asyncio.sleep(seconds * place / number)
-        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-        begun = time.perf_counter()
-        writer.write(server.request(texts[place % len(texts)]))
-        seen = b""
-        while PARTIAL not in seen:
-            piece = await reader.read(65_536)
-            if not piece:
-                raise ConnectionError(f"the stream ended: {seen[:200]!r}")
-            seen += piece
-        return 1_000 * (time.perf_counter() - begun), writer
+        milliseconds, _, writer = await _begun(server, texts[place % len(texts)])
+        return milliseconds, writer
 
     opened = await asyncio.gather(*(one(place) for place in range(number)))
     for _, writer in opened:

@@ -71,6 +71,6 @@ def test_the_slow_model_answers_late_and_notices_who_leaves():
 
 def test_streams_at_once_on_a_real_worker_leave_nothing_behind(starter_artifact, index):
     found = at_once(starter_artifact, notes(index.catalog), 5, seconds=0.5)
-    assert {name.partition("_")[0] for name in found} == {"spread", "burst"}
+    assert {name.partition("_")[0] for name in found} == {"spread", "burst", "steady"}
     for name, value in found.items():
         assert value == 0 if name.endswith("calls_left_after_2_s") else value > 0
