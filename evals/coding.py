@@ -24,6 +24,8 @@ from clinical.search import SearchIndex
 from evals import tracking, variants
 from evals.card import Dataset, read_dataset
 from evals.datasets import Example
+from evals.journal import journalled
+from evals.journal import place_of as journal_of
 from evals.measures import measures
 from evals.outcomes import Nearness, Outcome
 from evals.results import provenance, records, write_result
@@ -61,13 +63,16 @@ def main(arguments: Sequence[str]) -> int:
         tracking.check()
         index, data = SearchIndex.load(options.catalog), read_dataset(options.queries)
         target = target_of(options.target, index, options.tier)
-        outcomes = run(index, data.examples, options.variant, target)
+        slow = options.out is not None and not isinstance(target, SearchTarget)
+        journal = journal_of(options.out) if slow else None
+        outcomes = run(index, data.examples, options.variant, target, journal)
     except BefundError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     result = result_of(outcomes, index, data, target=target, variant=options.variant, keep_texts=options.keep_texts)
     if options.out:
         write_result(options.out, result)
+        journal_of(options.out).unlink(missing_ok=True)
     shown = table(result)
     print(json.dumps({key: value for key, value in result.items() if key != "queries"}) if options.json else shown)
     return tracking.logged(result, shown)
@@ -83,12 +88,17 @@ def result_of(
 
 
 def run(
-    index: SearchIndex, examples: Sequence[Example], variant: str = "none", target: Target | None = None
+    index: SearchIndex,
+    examples: Sequence[Example],
+    variant: str = "none",
+    target: Target | None = None,
+    journal: Path | None = None,
 ) -> list[Outcome]:
-    """Ask the target (the index itself if none is given) every query."""
-    nearness = Nearness(index, examples)
+    """Ask the target (the index itself if none is given) every query; `journal` keeps answers as they come."""
+    nearness, asked = Nearness(index, examples), target or SearchTarget(index)
     texts = [changed(example.query, variant) for example in examples]
-    found = answers(target or SearchTarget(index), texts)
+    about = asked.about | {"manifest": index.manifest.digest}
+    found = journalled(asked, texts, journal, about) if journal else answers(asked, texts)
     bar = tqdm(examples, desc="queries", unit="query", disable=None, leave=False)
     return [Outcome(example, next(found), *nearness.of(example)) for example in bar]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
@@ -26,6 +27,10 @@ from clinical.sse import Decoder
 LIMIT = 10
 SECONDS = 120.0
 """The client timeout that the contract recommends for deep research."""
+
+
+TRIES, LONGEST_WAIT = 5, 61.0
+"""Waits for the rate of the key before a query counts as failed, and seconds of each."""
 
 
 class Coded(NamedTuple):
@@ -111,22 +116,48 @@ class ServedTarget:
             raise SettingError("no key for the served address", "BEFUND_API_KEY in the environment", "set it")
         self._tier = tier
         self._client = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=SECONDS)
-        model = str(self._client.get("/api/llm/health").json()["model"])
-        self.about = {"target": url, "tier": str(tier), "model": model, "prompts": PROMPT_VERSION}
+        try:
+            model = str(self._client.get("/api/llm/health").json()["model"])
+            encoder = str(self._client.get("/api/health").json()["catalog"]["encoder"])
+        except (httpx.HTTPError, ValueError, KeyError, TypeError):
+            raise SettingError(f"{url} does not answer as a text API", "its address", "start it, or mend it") from None
+        self.about = {"target": url, "tier": str(tier), "encoder": encoder, "model": model, "prompts": PROMPT_VERSION}
 
     def ask(self, query: str) -> tuple[Coded, ...] | None:
+        for _ in range(TRIES):
+            wait = 0.0
+            try:
+                with self._client.stream("POST", "/api/deep-research", json={"query": query}) as answer:
+                    if answer.status_code == httpx.codes.OK:
+                        return self._codes(answer)
+                    wait = _wait_of(answer)
+            except httpx.HTTPError:
+                return None
+            if not wait:
+                return None
+            time.sleep(wait)
+        return None
+
+    def _codes(self, answer: httpx.Response) -> tuple[Coded, ...] | None:
+        """Read the stream up to our tier, not further."""
         decoder, events = Decoder(), list[Event]()
-        try:
-            with self._client.stream("POST", "/api/deep-research", json={"query": query}) as answer:
-                if answer.status_code != httpx.codes.OK:
-                    return None
-                for piece in answer.iter_bytes():
-                    events += decoder.feed(piece)
-                    if codes_of(events, self._tier) is not None:
-                        break
-        except httpx.HTTPError:
-            return None
+        for piece in answer.iter_bytes():
+            events += decoder.feed(piece)
+            if codes_of(events, self._tier) is not None:
+                break
         return codes_of(events, self._tier)
+
+
+def _wait_of(answer: httpx.Response) -> float:
+    """Seconds until the limit of the key allows a request again; 0 for any other refusal. Raises SettingError where
+    that is longer than a minute: the quota of the day is used up, and what follows would all count as failed."""
+    if answer.status_code != httpx.codes.TOO_MANY_REQUESTS:
+        return 0.0
+    seconds = float(answer.headers.get("Retry-After", 1))
+    if seconds > LONGEST_WAIT:
+        remedy = "use a key without one (--per-day 0), or run the same command again tomorrow"
+        raise SettingError("the key has used up its quota of the day", "one that lasts", remedy)
+    return max(1.0, seconds)
 
 
 def codes_of(events: Iterable[Event], tier: int) -> tuple[Coded, ...] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bentos.keys import Limits
 from bentos.rehearsal import RehearsalModel
 from clinical.errors import SettingError
 from evals.targets import SearchTarget, ServedTarget, TierTarget, target_of
@@ -43,3 +44,20 @@ def test_what_is_missing_is_named(monkeypatch, index, where, tier, names):
     monkeypatch.delenv("BEFUND_LLM", raising=False)
     with pytest.raises(SettingError, match=names):
         target_of(where, index, tier)
+
+
+def test_a_used_up_quota_is_said_and_not_counted_as_failed(monkeypatch, index, settings, keys):  # noqa: F811
+    limited = keys.create("slow", Limits(per_minute=0, per_day=2))
+    monkeypatch.setenv("BEFUND_API_KEY", limited)
+    with running(settings, index, limited) as client:
+        served = ServedTarget(str(client.base_url), 1)
+        assert served.ask(TEXT)
+        assert served.ask(TEXT)
+        with pytest.raises(SettingError, match="quota"):
+            served.ask(TEXT)
+
+
+def test_an_address_where_nobody_answers_is_a_sentence(monkeypatch):
+    monkeypatch.setenv("BEFUND_API_KEY", "bfd_00000000_x")
+    with pytest.raises(SettingError, match="does not answer"):
+        ServedTarget("http://127.0.0.1:9", 1)

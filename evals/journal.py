@@ -1,0 +1,61 @@
+"""Answers of a slow target, kept as they come: a measurement that was interrupted goes on where it stopped.
+
+The journal lies beside the result (`OUT.partial`) and is removed when that is written. It holds hashes of the queries
+and codes, no text. Its first line says what answered (target, tier, model, prompts, artifact); with anything else it is
+begun anew. A query that failed is not kept: it is asked again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from evals.targets import Coded, Target
+
+Found = tuple[Coded, ...]
+
+
+def place_of(out: Path) -> Path:
+    """Where the journal of a result lies."""
+    return out.with_name(f"{out.name}.partial")
+
+
+def journalled(target: Target, queries: Sequence[str], path: Path, about: Mapping[str, str]) -> Iterator[Found | None]:
+    """The answers to the queries in their order; those of the journal are not asked for again."""
+    known = _read(path, about)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a" if known is not None else "w", encoding="utf-8") as file:
+        if known is None:
+            known = {}
+            file.write(json.dumps(dict(about), sort_keys=True))
+        file.write("\n")  # ends a line that was torn
+        for query in queries:
+            name = hashlib.sha256(query.encode()).hexdigest()
+            if name not in known:
+                found = target.ask(query)
+                if found is None:
+                    yield None
+                    continue
+                known[name] = found
+                file.write(json.dumps([name, found]) + "\n")
+                file.flush()
+            yield known[name]
+
+
+def _read(path: Path, about: Mapping[str, str]) -> dict[str, Found] | None:
+    """Answers by the hash of their query; None where there is no journal of this target. A torn last line is lost."""
+    if not path.is_file():
+        return None
+    lines = path.read_text(encoding="utf-8").split("\n")
+    if lines[0] != json.dumps(dict(about), sort_keys=True):
+        return None
+    found: dict[str, Found] = {}
+    for line in lines[1:]:
+        try:
+            name, rows = json.loads(line)
+            found[name] = tuple(Coded(*row) for row in rows)
+        except (ValueError, TypeError):
+            continue
+    return found
