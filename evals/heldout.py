@@ -20,6 +20,7 @@ from catalog_build.bfarm import Source, Synonym, read_source
 from catalog_build.synonyms import all_texts, fold, fold_of
 from clinical.errors import BefundError
 from clinical.text import words
+from evals.card import write_card
 from evals.datasets import Example
 from evals.files import write_text
 from evals.near import NearTexts
@@ -55,8 +56,19 @@ def main(arguments: Sequence[str]) -> int:
     writer = csv.writer(text, delimiter="\t", quoting=csv.QUOTE_NONE, quotechar=None, lineterminator="\n")
     writer.writerows([("query", "codes"), *rows])
     write_text(options.out, text.getvalue())
+    _card(options.out, source, options.fold, options.grouped)
     print(f"{len(rows)} queries of fold {options.fold} in {options.out}")
     return 0
+
+
+def _card(path: Path, source: Source, number: int, grouped: bool) -> None:
+    near = "" if grouped else "; near-duplicates may lie in other folds (--grouped leaves them out)"
+    write_card(
+        path, f"fold-{number}{'-grouped' if grouped else ''}", f"icd10gm{source.year}",
+        source="synonyms of the source's alphabetical index or Alpha-ID", licence="that of the source",
+        about=f"the synonyms of fold {number} with the codes they are coded with",
+        faults=(f"wordings of an index, not what people type{near}",),
+    )  # fmt: skip
 
 
 def _apart(chosen: Sequence[Synonym], source: Source, number: int) -> list[Synonym]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from catalog_build.bfarm import read_source
 from catalog_build.synonyms import all_texts, fold_of
+from evals.card import read_dataset
 from evals.datasets import read_examples
 from evals.heldout import main, words
 from evals.near import NEAR, NearTexts, similarity
@@ -35,6 +36,7 @@ def test_a_grouped_fold_holds_nothing_near_to_what_is_indexed(tmp_path, capsys):
     files = [tmp_path / "plain.tsv", tmp_path / "grouped.tsv"]
     assert main([str(STARTER), "--fold", "3", "--out", str(files[0])]) == 0
     assert main([str(STARTER), "--fold", "3", "--out", str(files[1]), "--grouped"]) == 0
+    assert [read_dataset(file).about["name"] for file in files] == ["fold-3", "fold-3-grouped"]
     plain, grouped = ({example.query for example in read_examples(file)} for file in files)
     assert grouped < plain
     assert len(grouped) > len(plain) / 3
