@@ -49,11 +49,9 @@ class Typos:
         """The one known word an edit away from a folded word; None when there is none or it is known itself."""
         if not _mendable(word):
             return None
-        found: set[int] = set()
-        for form in _forms(word):
-            value = np.uint64(_hash(form))
-            start, end = np.searchsorted(self._hashes, value, "left"), np.searchsorted(self._hashes, value, "right")
-            found.update(int(number) for number in self._numbers[start:end])
+        values = np.array([_hash(form) for form in _forms(word)], dtype=np.uint64)
+        starts, ends = (np.searchsorted(self._hashes, values, side).tolist() for side in ("left", "right"))
+        found = {int(n) for start, end in zip(starts, ends, strict=True) for n in self._numbers[start:end]}
         near = [self._vocabulary[number] for number in sorted(found)]
         near = [other for other in near if OSA.distance(word, other, score_cutoff=1) <= 1]
         if not near or word in near:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import bm25s
 import faiss
@@ -117,6 +117,7 @@ class Wordings:
         self.code_row: Ints = np.full(int(self.codes[-1]) + 1, -1, dtype=np.int64)  # catalog number -> row of C
         self.code_row[self.codes] = np.arange(len(self.codes))
         self.row: Ints = np.repeat(np.arange(len(self.codes)), self.ends - self.starts)  # (N,) wording -> row of C
+        self._text = memoryview(cast("bytes", tables.text))
         lines = tables.word_text.tobytes().decode().split("\n")
         self.vocabulary = {word: number for number, word in enumerate(lines)}
         self.rarest = float(np.log((len(tables.code) + 1) / 0.5))
@@ -126,8 +127,8 @@ class Wordings:
 
     def text(self, number: int) -> str:
         """The wording as the source has it."""
-        start, end = self.tables.text_start[number : number + 2]
-        return self.tables.text[start:end].tobytes().decode()
+        start, end = self.tables.text_start[number : number + 2].tolist()
+        return str(self._text[start:end], "utf-8")
 
     def nearest(self, vectors: Vectors, count: int, depth: int = SEARCH_DEPTH) -> tuple[Vectors, Ints]:
         """Cosine and numbers of the nearest wordings, shape (queries, count) each; number -1 where there are fewer."""

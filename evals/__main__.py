@@ -2,6 +2,7 @@
 
 coding     how often the right ICD-10-GM code is found, and what high and medium are worth
 batch      ICD-10-GM codes for every text of a Parquet or CSV file (codes, does not measure)
+batch-speed texts a second and memory of batch coding
 compare    two results of `coding`: what changed, tested in pairs, and which queries flipped
 report     the results of a folder as one HTML page with plots
 gate       has quality dropped below the results that are kept? (make evals)
@@ -26,6 +27,7 @@ from collections.abc import Sequence
 MEASURES = (
     "coding",
     "batch",
+    "batch-speed",
     "compare",
     "report",
     "gate",

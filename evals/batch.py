@@ -83,12 +83,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--id-column", help="the column of the ids (default: the number of the row, from 1)")
     parser.add_argument("--limit", type=int, default=10, help="most codes of a text, 1 to 20 (default: 10)")
     parser.add_argument("--keep-text", action="store_true", help="write the texts into the output as well")
-    parser.add_argument("--workers", type=int, default=_cores(), help="processes (default: one for each core)")
+    parser.add_argument("--workers", type=int, default=cores(), help="processes (default: one for each core)")
     parser.add_argument("--ray", metavar="ADDRESS", help="run on a Ray cluster: its address, auto, or local")
     return parser
 
 
-def _cores() -> int:
+def cores() -> int:
+    """How many this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -25,6 +25,8 @@ from evals.batch import Job, main, run
 from evals.batch_coder import Coder
 from evals.batch_files import CHUNK, Source
 from evals.batch_run import Run, left
+from evals.batch_speed import Enough, Watch, write_texts
+from evals.batch_speed import main as main_speed
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "Erika Mustermann mit Herzinfarkt"
@@ -307,3 +309,26 @@ def test_without_ray_the_extra_is_named(tmp_path, starter_artifact, monkeypatch)
     job = Job(Source(tmp_path / "in.csv"), starter_artifact, tmp_path / "out.csv", ray="local")
     with pytest.raises(BefundError, match=r"befund\[ray\]"):
         run(job)
+
+
+# --- measured -------------------------------------------------------------------------------------------------------
+
+
+def test_speed_and_memory_are_measured_on_distinct_texts(tmp_path, starter_artifact, capsys):
+    write_texts(starter_artifact, tmp_path / "texts.parquet", CHUNK + 100)
+    texts = pq.read_table(tmp_path / "texts.parquet")["text"].to_pylist()
+    assert len(texts) == CHUNK + 100
+    assert len(set(texts[:CHUNK])) == CHUNK
+    assert all(len(text) < 80 for text in texts)
+    assert main_speed(["--catalog", str(starter_artifact), "--rows", "2500", "--workers", "1", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["coded"] == result["rows"] == 2_500
+    assert 0 < result["memory_at_end_mb"] <= result["memory_most_mb"] < 4_000
+    assert result["rows_per_core_second"] > 0
+
+
+def test_the_measure_stops_when_the_time_is_over():
+    watch = Watch(seconds=0.0)
+    with pytest.raises(Enough):
+        watch(2_000)
+    assert watch.result(9_000)["coded"] == 2_000
