@@ -57,7 +57,7 @@ catalog: $(VENV)/.quality
 
 #: make lab                 JupyterLab on this machine, with the artifact and everything importable
 lab: $(VENV)/.all $(STARTER)
-	PYTHONPATH="$(CURDIR)" $(BIN)/jupyter lab --config=notebooks/jupyter_lab_config.py notebooks/00_start.ipynb
+	PYTHONPATH="$(CURDIR)" PYTHONWARNINGS="ignore:IProgress not found" $(BIN)/jupyter lab --config=notebooks/jupyter_lab_config.py notebooks/00_start.ipynb
 
 #: make notebooks CATALOG=dir SOURCE=dir   run the notebooks: executed copies, HTML and pictures in var/reports;
 #:                          also HOLDOUT=dir EARLIER="dir ..." DATA=dir ONLY="01 03"

@@ -47,7 +47,7 @@ def save_pictures(notebook: Any, folder: Path) -> None:
     from PIL import Image
 
     folder.mkdir(parents=True, exist_ok=True)
-    for cell in notebook.cells:
+    for cell in (cell for cell in notebook.cells if _pictures(cell)):
         pngs = [output.data["image/png"] for output in cell.get("outputs", ()) if "image/png" in output.get("data", {})]
         for name, png in zip(_pictures(cell), pngs, strict=True):
             drawn = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")

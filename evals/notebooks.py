@@ -97,6 +97,7 @@ def _quiet() -> None:
         "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
         "HF_HUB_OFFLINE": "1",
         "GX_ANALYTICS_ENABLED": "false",
+        "PYTHONWARNINGS": "ignore:IProgress not found",  # tqdm's bars need no widgets
     }
 
 
