@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+WARMING, JOIN = 1.0, 0.03  # seconds
+
 
 class WrongAnswer(Exception):
     """The server answered something else than 200; a speed of wrong answers would mean nothing."""
@@ -55,20 +57,21 @@ def measure(
 ) -> Load:
     """Ask `requests(number)` over `clients` connections for `seconds`, after one second of warming up.
 
-    Raises WrongAnswer.
+    Clients join one after the other, as they do elsewhere: which of a server's processes takes a connection is decided
+    when it comes, and of many in the same instant the first process to wake takes all. Raises WrongAnswer.
     """
     selector = selectors.DefaultSelector()
-    number = 0
-    for _ in range(clients):
-        client = _Client(_connect(address))
-        selector.register(client.socket, selectors.EVENT_READ, client)
-        _send(client, requests(number))
-        number += 1
+    number = answered = 0
     latencies: list[float] = []
-    answered = 0
-    begin = time.perf_counter() + 1
+    begin = time.perf_counter() + WARMING
+    joins = begin - WARMING
     while (now := time.perf_counter()) < begin + seconds:
-        for key, _ in selector.select(timeout=5):
+        if len(selector.get_map()) < clients and now >= joins:
+            client = _Client(_connect(address))
+            selector.register(client.socket, selectors.EVENT_READ, client)
+            _send(client, requests(number))
+            number, joins = number + 1, now + JOIN
+        for key, _ in selector.select(timeout=JOIN if len(selector.get_map()) < clients else 5):
             client = key.data
             if _answered(client):
                 now = time.perf_counter()

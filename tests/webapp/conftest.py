@@ -50,6 +50,15 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Any]:
+    """The webapp under gunicorn with a real vendor, for the browser tests (`tests.webapp.browser.Stage`)."""
+    from tests.webapp.browser import staged  # it needs `make_app`
+
+    with staged(tmp_path_factory.mktemp("stage"), sqlite_template) as stage:
+        yield stage
+
+
 @pytest.fixture(params=DATABASES)
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """URL of a migrated, empty database; tests that ask for it (or for `app`) run once per kind of database."""

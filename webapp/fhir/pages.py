@@ -19,7 +19,7 @@ from webapp.extensions import db
 from webapp.fhir import params, store, tokens
 from webapp.fhir.access import log_access
 from webapp.fhir.dates import EPOCH, MICROSECOND
-from webapp.fhir.files import content
+from webapp.fhir.files import SAFE, content
 from webapp.fhir.models import TITLE_LENGTH, Status
 from webapp.fhir.resources import DocumentRow
 from webapp.fhir.service import fhir_base, service
@@ -30,6 +30,8 @@ from webapp.models import NAME_LENGTH, Membership, Organization, utcnow
 LARGEST_UPLOAD = 512 * 1024 * 1024
 PREVIEWED = ("application/pdf", "image/png", "image/jpeg", "image/gif", "image/webp", "text/plain")
 PER_PAGE = 25
+# A preview belongs to no origin and runs nothing, in the frame of its own page and opened by itself.
+FRAMED = f"{SAFE['Content-Security-Policy']}; frame-ancestors 'self'"
 FILTERS = ("patient", "from", "to", "status", "contenttype")
 
 member_pages = Blueprint("documents", __name__)
@@ -62,10 +64,10 @@ class Item:
 
     @property
     def kind(self) -> str:
-        """How it is previewed: `image`, `frame` or not at all."""
+        """How it is previewed: `pdf`, `plain` (images and text) or not at all."""
         if self.row.content_type not in PREVIEWED or self.row.entered_in_error:
             return ""
-        return "image" if self.row.content_type.startswith("image/") else "frame"
+        return "pdf" if self.row.content_type == "application/pdf" else "plain"
 
 
 @member_pages.url_value_preprocessor
@@ -150,7 +152,7 @@ def file(place: uuid.UUID, document: uuid.UUID) -> Response:
     response = content(item.row, inline=preview)
     if preview:
         response.headers["X-Frame-Options"] = "SAMEORIGIN"
-        response.headers["Content-Security-Policy"] = _frame_policy(item.row.content_type)
+        response.headers["Content-Security-Policy"] = FRAMED
     return response
 
 
@@ -241,9 +243,3 @@ def _state(token: Any) -> str:
     if token.revoked_at is not None:
         return "revoked"
     return "expired" if token.expires_at < utcnow().timestamp() * 1_000_000 else "valid"
-
-
-def _frame_policy(content_type: str) -> str:
-    """Own page only. Browsers show a PDF in a viewer of their own, which is a sandbox and refuses to run in another."""
-    sandbox = "" if content_type == "application/pdf" else "sandbox; "
-    return f"{sandbox}default-src 'none'; style-src 'unsafe-inline'; object-src 'self'; frame-ancestors 'self'"

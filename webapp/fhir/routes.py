@@ -4,7 +4,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote_plus
 
 import orjson
@@ -25,6 +25,7 @@ answers.init_blueprint(fhir)
 
 _STRICT = re.compile(r"(^|[,;\s])handling\s*=\s*\"?strict\"?", re.IGNORECASE)
 Pairs = list[tuple[str, str]]
+Wanted = TypeVar("Wanted", params.Search, params.Everything, params.PatientSearch)
 
 
 @fhir.get("/metadata")
@@ -40,9 +41,7 @@ def metadata(organization: str) -> Response:
 @fhir.post("/DocumentReference/_search")
 def search_documents(organization: str) -> Response:
     """Search, newest first."""
-    place = authorize(organization)
-    wanted = params.search(_pairs())
-    _refuse_ignored(wanted.answer)
+    place, wanted = _asked(organization, params.search)
     found = service().documents.search(place, wanted)
     return _bundle(place, "DocumentReference", wanted.answer, found, _document_maker(place))
 
@@ -60,9 +59,7 @@ def read_document(organization: str, document_id: str) -> Response:
 @fhir.post("/Patient/_search")
 def search_patients(organization: str) -> Response:
     """Resolve external identifiers to patients."""
-    place = authorize(organization)
-    wanted = params.patient_search(_pairs())
-    _refuse_ignored(wanted.answer)
+    place, wanted = _asked(organization, params.patient_search)
     found = service().patients.search(place, wanted)
     return _bundle(place, "Patient", wanted.answer, found, lambda row: resources.patient(stored_row(row)))
 
@@ -81,9 +78,7 @@ def read_patient(organization: str, patient_id: str) -> Response:
 @fhir.get("/Patient/<patient_id>/$everything")
 def patient_everything(organization: str, patient_id: str) -> Response:
     """All current documents linked to a patient, and the patient's imaging studies."""
-    place = authorize(organization)
-    wanted = params.everything(_pairs())
-    _refuse_ignored(wanted.answer)
+    place, wanted = _asked(organization, params.everything)
     key = parse_id(patient_id)
     found = service().documents.everything(place, key, wanted) if key else None
     if key is None or found is None:
@@ -97,6 +92,14 @@ def unknown(organization: str, _rest: str) -> Response:
     """Whatever else is asked for below the base: only a member learns that it is not there."""
     authorize(organization)
     raise FhirError(404 if request.method in ("GET", "HEAD") else 405)
+
+
+def _asked(organization: str, understand: Callable[[Pairs], Wanted]) -> tuple[uuid.UUID, Wanted]:
+    """The organization and what is asked of it, once the caller may ask and everything is understood that has to be."""
+    place = authorize(organization)
+    wanted = understand(_pairs())
+    _refuse_ignored(wanted.answer)
+    return place, wanted
 
 
 def _pairs() -> Pairs:

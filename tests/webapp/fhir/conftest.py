@@ -1,6 +1,7 @@
 """An organization with a member, a token and documents; `Caller` is the HTTP side of an integrator."""
 
 import io
+import threading
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import add_organization, add_user
@@ -89,6 +91,17 @@ def caller(place: Place) -> Caller:
 def browser(app: Flask) -> FlaskClient:
     """Somebody without a token."""
     return app.test_client()
+
+
+@pytest.fixture
+def base(place: Place) -> Iterator[str]:
+    """The organization's FHIR base URL on a real server."""
+    server = make_server("127.0.0.1", 0, place.app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}{place.path}"
+    server.shutdown()
+    thread.join()
 
 
 def make_place(app: Flask, name: str = "Praxis am Beispielplatz", email: str = "erika@example.org") -> Place:

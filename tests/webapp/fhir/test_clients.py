@@ -3,7 +3,6 @@
 import io
 import json
 import subprocess
-import threading
 
 import pytest
 import requests
@@ -13,7 +12,6 @@ from fhirclient.models import bundle as client_bundle
 from fhirclient.models import documentreference, fhirelementfactory
 from fhirpy import SyncFHIRClient
 from fhirpy.base.exceptions import ResourceNotFound
-from werkzeug.serving import make_server
 
 from tests.conftest import stay_out
 from tests.webapp.fhir.conftest import Caller, add_document, add_patient, add_study, mark
@@ -25,17 +23,6 @@ from webapp.fhir.service import service
 BODY = "Befund: unauffällig"
 NUMBER, OF_PATIENT = 1000, 70
 UNKNOWN = "Dieses Dokument gibt es in dieser Organisation nicht."
-
-
-@pytest.fixture
-def base(place):
-    """FHIR base URL of an organization of 1,000 documents on a real server."""
-    server = make_server("127.0.0.1", 0, place.app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}{place.path}"
-    server.shutdown()
-    thread.join()
 
 
 @pytest.fixture

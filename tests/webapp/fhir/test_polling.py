@@ -9,24 +9,10 @@ import threading
 import time
 from pathlib import Path
 
-import pytest
-from werkzeug.serving import make_server
-
 from tests.webapp.fhir.conftest import add_document
 
 POLL = Path(__file__).parents[3] / "docs" / "examples" / "poll.py"
 WRITERS, EACH = 4, 20
-
-
-@pytest.fixture
-def base(place):
-    """The organization's FHIR base URL on a real server."""
-    server = make_server("127.0.0.1", 0, place.app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}{place.path}"
-    server.shutdown()
-    thread.join()
 
 
 def test_nothing_is_lost_and_nothing_filed_twice(place, base, tmp_path):

@@ -85,7 +85,7 @@ def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
         try:
             requests.get(url, timeout=2)
             return
-        except requests.ConnectionError:
+        except (requests.ConnectionError, requests.Timeout):
             if process.poll() is not None:
                 break
             time.sleep(0.1)
