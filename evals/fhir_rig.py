@@ -175,7 +175,7 @@ def _settle(database: str) -> int | None:
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE, FREEZE)")
         connection.execute("CHECKPOINT")
-        return psutil.Process(connection.info.backend_pid).ppid()
+        return int(psutil.Process(connection.info.backend_pid).ppid())
 
 
 def _fill(database: str, organization: str, documents: int) -> tuple[str, tuple[str, ...]]:
