@@ -35,8 +35,7 @@ def test_the_build_takes_the_confidence_that_was_cut_for_the_shipped_weights() -
     section = load_section("confidence")
     assert weights_digest(WEIGHTS).items() <= section.data.items()
     assert Weights.load().thresholds == section.values
-    if section.data["calibration"] is not None:
-        assert json.loads(json.dumps(asdict(confidence.section()))) == json.loads(json.dumps(asdict(section)))
+    assert json.loads(json.dumps(asdict(confidence.section()))) == json.loads(json.dumps(asdict(section)))
 
 
 @pytest.fixture
