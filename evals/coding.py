@@ -24,6 +24,7 @@ from clinical.search import SearchIndex
 from evals import tracking, variants
 from evals.card import Dataset, read_dataset
 from evals.datasets import Example
+from evals.files import check_place
 from evals.journal import journalled
 from evals.journal import place_of as journal_of
 from evals.measures import measures
@@ -59,7 +60,11 @@ def main(arguments: Sequence[str]) -> int:
         "--keep-texts", action="store_true", help="with --out: the texts as well, not only a hash of each"
     )
     options = parser.parse_args(arguments)
+    if options.keep_texts and not options.out:
+        parser.error("--keep-texts needs --out")
     try:
+        if options.out:
+            check_place(options.out)
         tracking.check()
         index, data = SearchIndex.load(options.catalog), read_dataset(options.queries)
         target = target_of(options.target, index, options.tier)

@@ -25,7 +25,10 @@ class Example(NamedTuple):
 def read_examples(path: Path) -> list[Example]:
     """All examples of a file. Raises SourceError naming the line that is not one."""
     reader = _json_lines if path.suffix == ".jsonl" else _tsv
-    examples = [Example(query, frozenset(codes)) for query, codes in reader(path)]
+    try:
+        examples = [Example(query, frozenset(codes)) for query, codes in reader(path)]
+    except (UnicodeDecodeError, csv.Error):
+        raise SourceError(path.name, None, "is no text in UTF-8", "TSV or JSON lines", "save it as UTF-8") from None
     if not examples:
         raise SourceError(path.name, None, "holds no queries", "at least one line", "name another file")
     return examples

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 from pathlib import Path
 from typing import Any
+
+
+def check_place(path: Path) -> None:
+    """Before a long measurement: raises OSError where its result could not be written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise OSError(errno.EISDIR if path.is_dir() else errno.EACCES, "cannot be written", str(path))
 
 
 def write_text(path: Path, text: str) -> None:

@@ -170,6 +170,20 @@ def test_a_path_that_cannot_be_read_is_a_sentence(starter_artifact, tmp_path, ca
     assert "none; check the path" in capsys.readouterr().err
 
 
+def test_what_cannot_be_read_or_written_is_said_before_anything_is_measured(
+    starter_artifact, queries, tmp_path, capsys
+):
+    start = ["coding", "--catalog", str(starter_artifact), "--queries"]
+    assert command.main([*start, str(queries), "--out", str(tmp_path)]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        command.main([*start, str(queries), "--keep-texts"])
+    for name in ("a.tsv", "a.jsonl"):
+        (tmp_path / name).write_bytes(b"query\tcodes\n\xff\xfe\tI10.90\n")
+        assert command.main([*start, str(tmp_path / name)]) == 2
+        assert f"{name}: is no text in UTF-8" in capsys.readouterr().err
+
+
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     path = tmp_path / "new" / "a.json"
     write_text(path, "first")

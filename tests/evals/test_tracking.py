@@ -27,7 +27,7 @@ def command(starter_artifact, tmp_path):
 
 
 def test_a_run_is_logged_with_parameters_metrics_and_the_result(command, tmp_path):
-    done = command(f"sqlite:///{tmp_path}/runs.db", "--json", "--keep-texts")
+    done = command(f"sqlite:///{tmp_path}/runs.db", "--json")
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
     import mlflow
