@@ -56,6 +56,8 @@ def _review(line: int, row: Any, catalog: Catalog) -> Review:
         raise ValueError(f"query is no text of 1 to {MAX_TEXT} characters")
     if any("\ud800" <= character <= "\udfff" for character in query):
         raise ValueError("query holds half a character (a lone surrogate)")
+    if "\ufffd" in query or "\0" in query:
+        raise ValueError("query is not UTF-8")
     accepted, rejected = _codes(row, "accepted", catalog), _codes(row, "rejected", catalog)
     if not accepted and not rejected:
         raise ValueError("neither an accepted nor a rejected code")
@@ -101,8 +103,11 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Any]]:
         if not {"query", "accepted"} <= set(rows.fieldnames or ()):
             found = f"columns {', '.join(rows.fieldnames or ()) or 'none'}"
             raise SourceError(path.name, 1, found, "query, accepted and rejected", "add a header line with these")
-        for row in rows:
-            yield rows.line_num, row
+        try:
+            for row in rows:
+                yield rows.line_num, row
+        except csv.Error as error:  # a cell without end: what follows cannot be told apart
+            raise SourceError(path.name, rows.line_num, str(error), "CSV", "save it as CSV again") from None
 
 
 def disagreements(reviews: Sequence[Review]) -> dict[str, list[int]]:

@@ -135,9 +135,19 @@ def test_csv_with_semicolons_and_a_long_text(starter_artifact, tmp_path, capsys)
     assert list(shown(out, capsys)) == ["Schädelbrummen"]
 
 
+def test_what_is_not_utf_8_is_a_fault_of_its_line(starter_artifact, tmp_path, capsys):
+    reviews = tmp_path / "reviews.csv"
+    reviews.write_bytes("query,accepted\nSchädelbrummen,R51\n".encode() + "Rücken,M54.5\n".encode("latin-1"))
+    assert main(["import", str(reviews), "--catalog", str(starter_artifact), "--out", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr()
+    assert "line 3: query is not UTF-8" in said.err
+    assert said.out.startswith("1 reviews, 1 faults")
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
+        ("a.csv", 'query,accepted\n"' + "x" * 200_000),
         ("a.csv", "text,codes\nA,R51\n"),
         ("a.csv", ""),
         ("a.jsonl", "\n"),
