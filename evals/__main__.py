@@ -59,7 +59,10 @@ def main(arguments: Sequence[str]) -> int:
     try:
         return int(importlib.import_module(f"evals.{name}").main(arguments[1:]))
     except KeyboardInterrupt:
-        print("interrupted: nothing half-written is left behind; run the same command again", file=sys.stderr)
+        print(
+            "interrupted: no half-written result is left; run the same command again, what a model answered is kept",
+            file=sys.stderr,
+        )
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output, such as `head`, has left
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

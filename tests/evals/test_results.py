@@ -160,7 +160,7 @@ def test_an_interrupted_command_ends_with_a_sentence(starter_artifact, tmp_path)
     finally:
         process.kill()
     assert process.stderr.read().splitlines() == [
-        "interrupted: nothing half-written is left behind; run the same command again"
+        "interrupted: no half-written result is left; run the same command again, what a model answered is kept"
     ]
     assert list(tmp_path.iterdir()) == [queries]
 
