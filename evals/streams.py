@@ -30,9 +30,9 @@ from bentos.rehearsal import RehearsalModel
 from bentos.settings import ROOT
 from clinical import tier_deep, tier_smart
 from clinical.catalog import Catalog
+from clinical.coding import research
 from clinical.contract import PartialEvent, ResearchRequest, ResultEvent
 from clinical.llm import Completion, JsonSchema, Limits, Message
-from clinical.tiers import model_tiers
 from evals.speed import percentile
 from evals.speed_http import END, PARTIAL, Server, free_port, serving
 
@@ -127,10 +127,9 @@ def lies(index: SearchIndex, texts: Sequence[str], number: int) -> int:
     async def one(text: str) -> int:
         model = Liar(index.catalog)
         request = ResearchRequest(query=text)
-        events = [event async for event in model_tiers(request, index, model)]
-        codes = [
-            entry.code for event in events if isinstance(event, PartialEvent | ResultEvent) for entry in event.codes
-        ]
+        events = [event async for event in research(request, index, model)]
+        later = (event for event in events if isinstance(event, PartialEvent | ResultEvent) and event.layer > 1)
+        codes = [entry.code for event in later for entry in event.codes]
         return sum(not _allowed(index.catalog, code, model.shown) for code in codes)
 
     async def all_of_them() -> int:
