@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -17,6 +17,10 @@ ANSWER: Final = "answer"
 """The tag of the last cell, which displays the answer as Markdown, computed from the data."""
 COLOURS: Final = 96
 """Colours kept of a picture: plots stay as they look at a third of the size."""
+_HEAD: Final = """# The notebooks
+
+What each asks and what it found; `make pictures` writes this page from the last run of `make notebooks`.
+"""
 _QUESTION: Final = re.compile(r"\A# (?P<title>.+?)\n+\*\*(?P<question>.+?\?)\*\*", re.DOTALL)
 
 
@@ -62,24 +66,38 @@ def _pictures(cell: Any) -> list[str]:
 def write_page(notebooks: Sequence[Path], reports: Path, docs: Path) -> str:
     """Write `docs/notebooks.md` and `docs/pictures/` from what `run` left in `reports`; says what was written.
 
-    Raises SettingError where a notebook has not been run.
+    A notebook that was not run keeps what the page says of it. Raises SettingError where none was run.
     """
-    shown = [_read(notebook, reports) for notebook in notebooks]
+    shown = [_read(notebook, reports) for notebook in notebooks if (reports / notebook.name).is_file()]
+    if not shown:
+        remedy = "run them first: make notebooks CATALOG=DIR SOURCE=DIR"
+        raise SettingError(f"there is no executed notebook in {reports}", "at least one", remedy)
     (docs / "pictures").mkdir(parents=True, exist_ok=True)
     pictures = [name for each in shown for name in each.pictures]
     for name in pictures:
         (docs / "pictures" / f"{name}.png").write_bytes((reports / "pictures" / f"{name}.png").read_bytes())
-    (docs / "notebooks.md").write_text("\n".join(_lines(shown)), "utf-8")
+    page = docs / "notebooks.md"
+    sections = _sections(page) | {each.name: _section(each) for each in shown}
+    page.write_text("\n".join([_HEAD, *(sections[name] for name in sorted(sections))]), "utf-8")
     return f"{len(shown)} notebooks and {len(pictures)} pictures in {docs}"
+
+
+def _sections(page: Path) -> dict[str, str]:
+    """What the page says of each notebook that is still there, by its file name."""
+    if not page.is_file():
+        return {}
+    found = {}
+    for part in page.read_text("utf-8").split("\n## ")[1:]:
+        name = re.search(r"notebooks/(\S+?\.ipynb)", part)
+        if name and (page.parent.parent / "notebooks" / name[1]).is_file():
+            found[name[1]] = f"## {part.rstrip()}\n"
+    return found
 
 
 def _read(notebook: Path, reports: Path) -> Shown:
     import nbformat
 
     executed = reports / notebook.name
-    if not executed.is_file():
-        remedy = "run it first: make notebooks CATALOG=DIR SOURCE=DIR"
-        raise SettingError(f"{notebook.stem} has not been run", f"{executed.name} in {reports}", remedy)
     tree: Any = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]
     said = _QUESTION.match(tree.cells[0].source)
     answers = [cell for cell in tree.cells if ANSWER in cell.metadata.get("tags", [])]
@@ -90,12 +108,11 @@ def _read(notebook: Path, reports: Path) -> Shown:
     return Shown(notebook.name, said["title"], said["question"], answer, [p for c in tree.cells for p in _pictures(c)])
 
 
-def _lines(shown: Sequence[Shown]) -> Iterator[str]:
-    yield "# The notebooks"
-    yield ""
-    yield "What each asks and what it found; `make pictures` writes this page from the last run of `make notebooks`."
-    for each in shown:
-        yield f"\n## {each.title}\n"
-        yield f"[`notebooks/{each.name}`](../notebooks/{each.name}). **{' '.join(each.question.split())}**\n"
-        yield each.answer.strip() + "\n"
-        yield from (f"![{name.replace('-', ' ')}](pictures/{name}.png)\n" for name in each.pictures)
+def _section(shown: Shown) -> str:
+    lines = [
+        f"## {shown.title}\n",
+        f"[`notebooks/{shown.name}`](../notebooks/{shown.name}). **{' '.join(shown.question.split())}**\n",
+        shown.answer.strip() + "\n",
+        *(f"![{name.replace('-', ' ')}](pictures/{name}.png)\n" for name in shown.pictures),
+    ]
+    return "\n".join(lines)
