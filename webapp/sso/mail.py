@@ -5,6 +5,7 @@ smtp://user:password@host:587          STARTTLS is required before the password 
 smtps://user:password@host:465         TLS from the first byte
 """
 
+import base64
 import smtplib
 import ssl
 import uuid
@@ -16,6 +17,7 @@ from clinical.errors import SettingError
 from webapp.config import settings
 
 TIMEOUT_S = 8
+AUTHENTICATED = 235
 DEFAULT_SENDER = "befund@localhost"
 
 
@@ -72,5 +74,16 @@ def _deliver(message: EmailMessage, server: SplitResult) -> None:
 
 def _hand_over(smtp: smtplib.SMTP, message: EmailMessage, server: SplitResult) -> None:
     if server.username:
-        smtp.login(unquote(server.username), unquote(server.password or ""))
+        _log_in(smtp, unquote(server.username), unquote(server.password or ""))
     smtp.send_message(message)
+
+
+def _log_in(smtp: smtplib.SMTP, user: str, password: str) -> None:
+    """smtplib knows passwords of ASCII only; others are said as UTF-8, which AUTH PLAIN takes (RFC 4616)."""
+    if (user + password).isascii():
+        smtp.login(user, password)
+        return
+    smtp.ehlo_or_helo_if_needed()
+    code, answer = smtp.docmd("AUTH", "PLAIN " + base64.b64encode(f"\0{user}\0{password}".encode()).decode())
+    if code != AUTHENTICATED:
+        raise smtplib.SMTPAuthenticationError(code, answer)
