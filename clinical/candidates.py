@@ -27,6 +27,9 @@ these ten rarely are it; a shorter list leaves room for more findings."""
 SHOWN_MAX = 64
 """Candidates shown at once: about 2,500 tokens, so that a context of 8,192 holds text, findings and answer."""
 
+STANDING = ("present", "suspected")
+"""Claims under which a disease is there, or may be."""
+
 _SEQUELAE = ("B90", "B91", "B92", "B94", "E64", "E68", "G09", "I69", "O97", "T90", "T91", "T92", "T93", "T94", "T95")
 _SEQUELAE_TITLE = re.compile(r"^(?:Folge(?:n|zustände)\b|Alter |Zustand nach)|in der Eigenanamnese", re.I)
 
@@ -104,7 +107,7 @@ def build_case(index: SearchIndex, text: str, findings: Sequence[Finding], insta
     is a finding too, and what both found is on offer once. Pure; some milliseconds.
     """
     located = _with_instant(text, _locate(index, text, findings), instant)
-    found = _search(index, located)
+    found, bare = _search(index, located)
     offers = [
         Offer(code, hit.probability, hit.text, (finding.number,))
         for finding in located
@@ -113,7 +116,7 @@ def build_case(index: SearchIndex, text: str, findings: Sequence[Finding], insta
     ]
     named = [Offer(code, None, "", (finding.number,)) for finding, code in _named(index, located)]
     seen = _instant_offers(index, located, instant)
-    barred = _barred(index, located, found, {offer.code.code for offer in (*named, *seen)})
+    barred = _barred(index, located, found | bare, {offer.code.code for offer in (*named, *seen)})
     return Case(text, located, {}, barred).with_offers((*named, *seen, *_in_turns(offers)))
 
 
@@ -215,14 +218,23 @@ def _named(index: SearchIndex, located: Sequence[Located]) -> Iterator[tuple[Loc
             yield finding, code
 
 
-def _search(index: SearchIndex, located: Sequence[Located]) -> dict[int, tuple[Candidate, ...]]:
-    """Hits by the number of the finding, best first; all phrases are searched together."""
+Found = dict[int, tuple["Candidate", ...]]
+"""Hits by the number of a finding, best first."""
+
+
+def _search(index: SearchIndex, located: Sequence[Located]) -> tuple[Found, Found]:
+    """What is found for the findings as they are claimed, and for what is not there now: the disease itself.
+
+    All phrases are searched together.
+    """
     asked = [(finding.number, query) for finding in located for query in _queries(finding)]
-    hits = index.search_many([query for _, query in asked], PER_FINDING)
-    found: dict[int, tuple[Candidate, ...]] = {finding.number: () for finding in located}
-    for (number, _), some in zip(asked, hits, strict=True):
+    gone = [finding for finding in located if finding.assertion not in STANDING and finding.code is None]
+    queries = [query for _, query in asked] + [finding.phrase for finding in gone]
+    hits = index.search_many(queries, PER_FINDING)
+    found: Found = {finding.number: () for finding in located}
+    for (number, _), some in zip(asked, hits, strict=False):
         found[number] += some
-    return found
+    return found, {finding.number: some for finding, some in zip(gone, hits[len(asked) :], strict=True)}
 
 
 def _queries(finding: Located) -> list[str]:
@@ -245,20 +257,16 @@ def _barred(
     standing = set(named)
     gone: set[str] = set()
     for finding in located:
-        if finding.assertion in ("present", "suspected"):
+        if finding.assertion in STANDING:
             standing |= {hit.code for hit in found[finding.number][:3]}
         else:
-            gone |= _disease(index, finding)
+            gone |= _disease(index, finding, found[finding.number])
     return frozenset(gone - standing)
 
 
-def _disease(index: SearchIndex, finding: Located) -> set[str]:
+def _disease(index: SearchIndex, finding: Located, hits: Sequence[Candidate]) -> set[str]:
     """The codes of the disease itself: the good hits for its phrase (or the named code) and their categories."""
-    names = (
-        [finding.code]
-        if finding.code
-        else [hit.code for hit in index.search(finding.phrase, 3) if hit.confidence != "low"]
-    )
+    names = [finding.code] if finding.code else [hit.code for hit in hits[:3] if hit.confidence != "low"]
     families = {name[:3] for name in names}
     members = {code.code for family in families for code in _family(index, family)}
     return {name for name in members if (code := index.catalog.get(name)) and not fits(code, finding.assertion)}
