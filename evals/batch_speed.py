@@ -3,8 +3,9 @@
 A file of that many short texts is made (wordings of the catalog, cut to one to four words, with small words around
 them, no two of a chunk alike) and coded as `python -m evals batch` does it, for at most so many seconds. Speed is over
 the time between the first part and the last, without the start; rows_per_core_second divides by the processor time of
-the program and its workers, and so leaves out what else the machine does. Memory is the proportional share (PSS) of
-the program and all its workers, first when 10,000 rows are done, last when the time is over.
+the program and its workers, and so leaves out what else the machine does. Memory is what the program and all its
+workers have for themselves (resident, without the files they map: the index is mapped, and how much of it is resident
+is the system's choice); first when 10,000 rows are done, last when the time is over.
 """
 
 from __future__ import annotations
@@ -154,8 +155,13 @@ def _chunks(wordings: Sequence[str], rows: int) -> Iterator[list[str]]:
 
 
 def memory_mb() -> float:
-    """Proportional set size of this process and its workers: memory they share counts once."""
-    return _over_all(lambda process: process.memory_full_info().pss) / 1e6
+    """Resident memory of this process and its workers without mapped files and shared memory."""
+    return _over_all(_own_bytes) / 1e6
+
+
+def _own_bytes(process: psutil.Process) -> float:
+    memory = process.memory_info()
+    return float(memory.rss - getattr(memory, "shared", 0))
 
 
 def processor_seconds() -> float:
