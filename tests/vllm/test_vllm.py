@@ -137,9 +137,9 @@ async def given_up(call: Coroutine[Any, Any, object], language_server: RealServe
 
 
 def test_bentoml_answers_probes_only(language_server):
-    assert answers(f"{language_server.control_url}/livez")
-    for path in ("v1/models", "docs", "metrics", "health", ""):
-        assert httpx.get(f"{language_server.control_url}/{path}", trust_env=False).status_code == 404
+    wait_until(lambda: answers(f"{language_server.control_url}/livez"), "BentoML does not answer", PATIENCE)
+    for url in (f"{language_server.control_url}/{path}" for path in ("v1/models", "docs", "metrics", "health", "")):
+        assert httpx.get(url, trust_env=False, timeout=PATIENCE).status_code == 404
 
 
 def test_nothing_of_the_input_is_in_any_log(api, language_server, caplog, monkeypatch):
@@ -155,7 +155,7 @@ def test_nothing_of_the_input_is_in_any_log(api, language_server, caplog, monkey
     beyond_context = {"text": "🙂" * 20_000, "prompt": CANARY}
     assert api.post("/api/llm/generate", json=beyond_context).status_code == 502
     bad = {"model": "random-llama", "messages": [{"role": CANARY, "content": CANARY}]}
-    httpx.post(f"{language_server.base_url}/chat/completions", json=bad, trust_env=False)
+    httpx.post(f"{language_server.base_url}/chat/completions", json=bad, trust_env=False, timeout=PATIENCE)
     wait_until(language_server.idle, "the engine went on", PATIENCE)
     written = language_server.log.read_bytes()
     assert len(written) > 0
