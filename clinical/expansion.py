@@ -11,7 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from clinical.text import fold, words
+from clinical.text import fold, replaced, words
 
 
 class Expansion:
@@ -35,13 +35,9 @@ class Expansion:
 
     def expanded(self, query: str) -> str | None:
         """The query with its words replaced; None when there is nothing to replace."""
-        pieces, at, changed = [], 0, False
-        for word in words(query):
-            target = self._replacements.get(word.text)
-            if target is not None:
-                pieces += [query[at : word.start], target]
-                at, changed = word.end, True
-        return "".join([*pieces, query[at:]]) if changed else None
+        found = ((word, self._replacements.get(word.text)) for word in words(query))
+        targets = [(word, target) for word, target in found if target is not None]
+        return replaced(query, targets) if targets else None
 
     def save(self, path: Path) -> None:
         """Write one JSON object."""

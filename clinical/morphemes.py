@@ -12,7 +12,7 @@ from importlib.resources import files
 from itertools import islice
 from typing import Final, NamedTuple
 
-from clinical.text import Token, fold, words
+from clinical.text import fold, replaced, words
 
 SHORTEST: Final = 4
 """Letters from which an unknown word is taken apart: shorter ones are abbreviations."""
@@ -53,19 +53,11 @@ def translated(query: str, known: Collection[str]) -> list[str]:
     unknown = [(word, _known(word.text, known)) for word in words(query) if word.text not in known]
     meant = [(word, others) for word, others in unknown if others]
     count = max((len(others) for _, others in meant), default=0)
-    return [_put(query, [(word, others[min(n, len(others) - 1)]) for word, others in meant]) for n in range(count)]
+    return [replaced(query, [(word, others[min(n, len(others) - 1)]) for word, others in meant]) for n in range(count)]
 
 
 def _known(word: str, known: Collection[str]) -> list[str]:
     return list(islice(dict.fromkeys(other for other in same_meaning(word) if other in known), MOST))
-
-
-def _put(query: str, meant: Sequence[tuple[Token, str]]) -> str:
-    pieces, at = [], 0
-    for word, other in meant:
-        pieces += [query[at : word.start], other]
-        at = word.end
-    return "".join([*pieces, query[at:]])
 
 
 def same_meaning(word: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -181,3 +181,12 @@ def words(text: str, folds: dict[str, str] | None = None) -> list[Token]:
         if folded:
             found.append(Token(folded, start, end))
     return found
+
+
+def replaced(text: str, others: Sequence[tuple[Token, str]]) -> str:
+    """The text with each of these words, in their order, replaced; everything between them stays as it is."""
+    pieces, at = [], 0
+    for word, other in others:
+        pieces += [text[at : word.start], other]
+        at = word.end
+    return "".join([*pieces, text[at:]])

@@ -19,7 +19,7 @@ from rapidfuzz.distance import OSA
 from safetensors.numpy import save_file
 
 from clinical.encoder import map_tensors
-from clinical.text import words
+from clinical.text import replaced, words
 
 SHORTEST: Final = 5
 """Letters from which a word is mended: abbreviations and short words have too many neighbours."""
@@ -61,13 +61,9 @@ class Typos:
 
     def mended(self, query: str, known: Sequence[str] | dict[str, int]) -> str | None:
         """The query with each unknown word replaced by its nearest known one; None when nothing is to be mended."""
-        pieces, at = [], 0
-        for word in words(query):
-            other = None if word.text in known else self.nearest(word.text)
-            if other is not None:
-                pieces += [query[at : word.start], other]
-                at = word.end
-        return "".join([*pieces, query[at:]]) if pieces else None
+        unknown = (word for word in words(query) if word.text not in known)
+        mended = [(word, other) for word in unknown if (other := self.nearest(word.text)) is not None]
+        return replaced(query, mended) if mended else None
 
     def save(self, path: Path) -> None:
         """Write one safetensors file; the words themselves are the vocabulary of the wordings."""
