@@ -6,7 +6,6 @@ Knows the habits of Swiss, German and Austrian letters and no vocabulary of dise
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -199,18 +198,11 @@ def heading_of(line: str) -> tuple[str | None, str]:
     key = " ".join(head.lower().replace("  ", " ").strip("*_ ").split())
     if key in _HEADING and (colon or len(text) < 40):
         return _HEADING[key], rest.strip() if colon else ""
-    if colon and (before := re.search(r"\b(wir stellten folgende diagnosen|folgende diagnosen|diagnosen sind)$", key)):
-        return "diagnosen", rest.strip() if before else ""
+    if colon and re.search(r"\b(wir stellten folgende diagnosen|folgende diagnosen|diagnosen sind)$", key):
+        return "diagnosen", rest.strip()
     shouted = text.isupper() and 4 < len(text) < 40 and not re.search(r"\d", text) and len(text.split()) < 4
     return ("", "") if shouted else (None, "")
 
 
 def _label_key(label: str) -> str:
     return " ".join(label.lower().strip(" .|").split())
-
-
-def entries_of(lines: list[str]) -> Iterator[str]:
-    """List entries without their marks."""
-    for line in lines:
-        if entry := _MARK.sub("", line).strip():
-            yield entry
