@@ -22,13 +22,13 @@ from typing import Any, Final
 import pyarrow as pa
 from tqdm import tqdm
 
+from batch.coder import STATUSES, Coder
+from batch.files import WRITABLE, Source
+from batch.run import Run, left
+from batch.workers import in_processes, in_ray
 from clinical import __version__
 from clinical.errors import BefundError, SettingError
-from clinical.manifest import Manifest, checksum
-from evals.batch_coder import STATUSES, Coder
-from evals.batch_files import WRITABLE, Source
-from evals.batch_run import Run, left
-from evals.batch_workers import in_processes, in_ray
+from clinical.search import Manifest, checksum
 
 INTERRUPTED: Final = 130
 

@@ -1,6 +1,6 @@
 """The step of batch coding: a table of texts in, a table of codes out. One class, whoever runs it.
 
-`Coder` is what a process of `evals.batch_workers` calls, and what Ray Data's `map_batches` takes as it is. It pickles
+`Coder` is what a process of `batch.workers` calls, and what Ray Data's `map_batches` takes as it is. It pickles
 as its options; the index is mapped into memory where it is first used.
 """
 

@@ -15,8 +15,8 @@ from ray.data import ActorPoolStrategy, DataContext
 from ray.data.block import BlockMetadata
 from ray.data.datasource import Datasource, ReadTask
 
-from evals.batch_coder import Coder
-from evals.batch_files import CHUNK
+from batch.coder import Coder
+from batch.files import CHUNK
 
 BLOCK_BYTES: Final = 1 << 17
 """Tables are handed on once they are this large together, seconds of work; Ray's 128 MB would be half an hour's."""

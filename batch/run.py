@@ -23,8 +23,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
+from batch import files as batch_files
 from clinical.errors import SettingError
-from evals import batch_files
 
 RECORD: Final = "run.json"
 _PART: Final = re.compile(r"(\d{12})-(\d{6})\.parquet")

@@ -19,8 +19,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from batch.coder import Coder
 from clinical.errors import SettingError
-from evals.batch_coder import Coder
 
 AHEAD: Final = 2
 """Tables that wait for each worker: it never runs dry, and memory stays what it is."""
@@ -102,7 +102,7 @@ def in_ray(coder: Coder, tables: Callable[[], Iterable[pa.Table]], workers: int,
         import ray
     except ModuleNotFoundError:
         raise SettingError("Ray is not installed", "the extra ray", "pip install 'befund[ray]'") from None
-    from evals.batch_ray import coded
+    from batch.ray import coded
 
     if address == "local":
         ray.init(

@@ -16,10 +16,9 @@ from collections.abc import Sequence
 from dotenv import dotenv_values
 from sqlalchemy.exc import SQLAlchemyError
 
-from bentos.database import NAME_MAX
-from bentos.keys import PER_DAY, PER_MINUTE, Keys, Limits
+from bentos.api import open_keys
+from bentos.keys import NAME_MAX, PER_DAY, PER_MINUTE, Keys, Limits
 from bentos.settings import settings
-from bentos.startup import open_keys
 from clinical.errors import BefundError
 
 

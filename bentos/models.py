@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def model_of(settings: Settings) -> LanguageModel | None:
     """None when nothing is set: the production default is `not_configured`, never a stand-in."""
     if settings.llm == "rehearsal":
-        from bentos.rehearsal import RehearsalModel
+        from bentos.embedded import RehearsalModel
 
         return RehearsalModel()
     if settings.llm_base_url is None:

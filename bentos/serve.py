@@ -6,8 +6,8 @@ import os
 import socket
 import sys
 
+from bentos.api import open_keys
 from bentos.settings import ROOT, Settings
-from bentos.startup import open_keys
 from clinical.errors import ArtifactMissing, SettingError
 
 SHUTDOWN_SECONDS = 4

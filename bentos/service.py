@@ -17,8 +17,7 @@ os.environ.setdefault("BENTOML_DO_NOT_TRACK", "True")  # before the import that 
 
 import bentoml
 
-from bentos.app import PARTS, Part, contract_paths, create_app, internal_paths
-from bentos.edge import OnlyContractPaths
+from bentos.api import PARTS, OnlyContractPaths, Part, contract_paths, create_app, internal_paths
 from bentos.settings import settings
 
 FIRST_BYTE_SECONDS = 180

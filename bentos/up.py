@@ -19,10 +19,10 @@ from dotenv import dotenv_values
 from honcho.environ import parse_procfile
 from honcho.manager import Manager
 
+from bentos.api import open_keys
 from bentos.keys import Keys, Limits, Unauthorized
 from bentos.serve import require_artifact, require_free_port
 from bentos.settings import ROOT, Settings
-from bentos.startup import open_keys
 from clinical.errors import SettingError
 
 DEMO_LIMITS = Limits(per_minute=600)

@@ -13,11 +13,11 @@ from pathlib import Path
 from tqdm import tqdm
 
 from catalog_build import report
-from catalog_build.bfarm import read_source
-from catalog_build.expectations import check, previous_counts
+from catalog_build.checks import check, previous_counts
+from catalog_build.official import read_source
 from catalog_build.options import BuildOptions
 from catalog_build.synonyms import all_texts
-from catalog_build.thresholds import choose
+from catalog_build.training.calibration import choose
 from clinical.errors import BefundError, SettingError
 from clinical.thresholds import NOTEBOOKS
 
@@ -78,8 +78,8 @@ def _check(chosen: argparse.Namespace) -> None:
 def _train(chosen: argparse.Namespace) -> None:
     BuildOptions(train=True, holdout=chosen.holdout)
     try:
-        from catalog_build.index import WEIGHTS, train_weights
-        from catalog_build.own import own_texts
+        from catalog_build.build import WEIGHTS, train_weights
+        from catalog_build.own_synonyms import own_texts
 
         source = read_source(chosen.source)
         texts = all_texts(source)
@@ -96,7 +96,7 @@ def _train(chosen: argparse.Namespace) -> None:
 def _build(chosen: argparse.Namespace) -> None:
     options = BuildOptions(chosen.encoder, chosen.train, chosen.holdout, chosen.previous, chosen.official_only)
     try:
-        from catalog_build.index import build_artifact
+        from catalog_build.build import build_artifact
 
         build_artifact(chosen.source, chosen.out, options)
     except ModuleNotFoundError as error:

@@ -12,21 +12,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from catalog_build.bfarm import Source, Synonym, read_source
-from catalog_build.expectations import check, counts, previous_counts
+from catalog_build.checks import check, counts, previous_counts
+from catalog_build.official import Source, Synonym, read_source
 from catalog_build.options import BuildOptions
-from catalog_build.own import own_texts, references, replacements
+from catalog_build.own_synonyms import own_texts, references, replacements
 from catalog_build.pairs import with_pairs
 from catalog_build.synonyms import FOLDS, all_texts, fold_of
-from catalog_build.thresholds import CALIBRATION, Calibration, choose
-from clinical.encoder import Encoder, StaticEncoder, TransformerEncoder
+from catalog_build.training.calibration import CALIBRATION, Calibration, choose
 from clinical.errors import SettingError
-from clinical.expansion import Expansion
-from clinical.manifest import Manifest, checksum
-from clinical.ranking import Ranker
-from clinical.search import SearchIndex, traits_of
+from clinical.search import (
+    Encoder,
+    Expansion,
+    Manifest,
+    Ranker,
+    SearchIndex,
+    StaticEncoder,
+    TransformerEncoder,
+    Wordings,
+    checksum,
+    traits_of,
+)
 from clinical.thresholds import NOTEBOOKS, ConfidenceThresholds, load_section
-from clinical.wordings import Wordings
 
 WEIGHTS: Final = Path(__file__).parent / "weights"
 """The shipped weights, made by `train`: encoder and ranker (safetensors), and the calibration of both."""
@@ -151,7 +157,7 @@ def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None)
     Two encoders are trained: one that has not seen the calibration folds, for the ranking model to learn on what is
     new to encoder and index; then the one to keep, from all texts but the held-out fold.
     """
-    from catalog_build.training import Lesson, train_encoder
+    from catalog_build.training.encoder import Lesson, train_encoder
 
     known = references(source, holdout)
     unseen = calibration_folds(holdout)
@@ -180,8 +186,8 @@ def _weights(source: Source, texts: Sequence[Synonym], options: BuildOptions) ->
 
 def _fit(source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: int | None) -> Weights:
     """A ranking model and thresholds for this encoder, from the calibration folds."""
-    from catalog_build.augmentation import Augmenter
-    from catalog_build.fusion import Gatherer, calibration_queries, fit_ranker
+    from catalog_build.training.augmentation import Augmenter
+    from catalog_build.training.ranker import Gatherer, calibration_queries, fit_ranker
 
     unseen = calibration_folds(holdout)
     kept = [text for text in texts if fold_of(text) is None or fold_of(text) not in {*unseen, holdout}]

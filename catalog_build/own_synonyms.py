@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from catalog_build.bfarm import Source, Synonym, read_source
+from catalog_build.official import Source, Synonym, read_source
 from catalog_build.synonyms import WordSynonym, all_texts, fold_of, word_synonyms
-from clinical.text import words
+from clinical.language import words
 
 STARTER: Final = Path(__file__).parent / "starter"
 

@@ -2,7 +2,7 @@
 
 The tables of codes do not say it; the synonyms do: a line `B37.3+ | N77.1* | Candida-Vaginitis` is coded with both.
 Each of the two codes gets a note of kind `pair` for each partner: `references` holds the partner, `text` the wordings,
-one per line. The rules of tiers 2 and 3 read them (`clinical.coding_rules`).
+one per line. The rules of tiers 2 and 3 read them (`clinical.coding.rules`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from catalog_build.bfarm_tables import Synonym
+from catalog_build.official.tables import Synonym
 from clinical.catalog import Catalog, Code, Note
-from clinical.coding_rules import PAIR_NOTE
+from clinical.coding import PAIR_NOTE
 
 
 def with_pairs(catalog: Catalog, synonyms: Iterable[Synonym]) -> Catalog:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import orjson
 
-from catalog_build.bfarm import Source
-from catalog_build.expectations import Report, counts
+from catalog_build.checks import Report, counts
+from catalog_build.official import Source
 from clinical.catalog import Catalog, Code
 from clinical.errors import ArtifactMismatch, ArtifactMissing, BefundError
 

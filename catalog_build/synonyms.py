@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from catalog_build.bfarm import CrossReference, Source, Synonym
+from catalog_build.official import CrossReference, Source, Synonym
 
 FOLDS: Final = 20
 NEVER_HELD_OUT: Final = frozenset({"title", "inclusion"})

@@ -1,4 +1,4 @@
-"""python -m evals NAME ...: measure; each name is a module of this package with a `main(arguments)`.
+"""python -m evals NAME ...: measure; each name is a module with a `main(arguments)`.
 
 coding     how often the right ICD-10-GM code is found, and what high and medium are worth
 batch      ICD-10-GM codes for every text of a Parquet or CSV file (codes, does not measure)
@@ -24,23 +24,24 @@ import os
 import sys
 from collections.abc import Sequence
 
-MEASURES = (
-    "coding",
-    "batch",
-    "batch-speed",
-    "compare",
-    "report",
-    "gate",
-    "extraction",
-    "heldout",
-    "feedback",
-    "card",
-    "notebooks",
-    "speed",
-    "streams",
-    "sign-in",
-    "fhir-speed",
-)
+MEASURES = {
+    "coding": "evals.coding.measure",
+    "batch": "batch.__main__",
+    "batch-speed": "evals.speed.batch",
+    "compare": "evals.reports.compare",
+    "report": "evals.reports.report",
+    "gate": "evals.gate",
+    "extraction": "evals.extraction.measure",
+    "heldout": "evals.coding.heldout",
+    "feedback": "evals.feedback.commands",
+    "card": "evals.coding.card",
+    "notebooks": "evals.notebooks.run",
+    "speed": "evals.speed.search",
+    "streams": "evals.speed.streams",
+    "sign-in": "evals.speed.sign_in",
+    "fhir-speed": "evals.speed.fhir",
+}
+"""The module of each measure."""
 ONE_THREAD = ("coding", "gate")
 """As a served worker: matrices of one query are too small to share, and threads that wait for each other took 2.4 times
 the processor's time on a busy machine."""
@@ -55,9 +56,8 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     if arguments[0] in ONE_THREAD:
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy is imported
-    name = arguments[0].replace("-", "_")
     try:
-        return int(importlib.import_module(f"evals.{name}").main(arguments[1:]))
+        return int(importlib.import_module(MEASURES[arguments[0]]).main(arguments[1:]))
     except KeyboardInterrupt:
         print(
             "interrupted: no half-written result is left; run the same command again, what a model answered is kept",

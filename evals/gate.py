@@ -19,21 +19,21 @@ from tqdm import tqdm
 
 from clinical.errors import BefundError, SourceError
 from clinical.search import SearchIndex
-from evals.card import Dataset, read_dataset
-from evals.coding import result_of, run
-from evals.compare import line_of
-from evals.grounding import LIES, lies, passes
-from evals.letters import Letter, letters
-from evals.metrics import share
-from evals.paired import changes, pairs_of
-from evals.results import provenance, read_result, write_result
-from evals.targets import SearchTarget
-from evals.truths import TRUTHS, removed_truths
+from evals.coding.card import Dataset, read_dataset
+from evals.coding.measure import result_of, run
+from evals.coding.targets import SearchTarget
+from evals.extraction.letters import Letter, letters
+from evals.extraction.lies import LIES, lies, passes
+from evals.extraction.truths import TRUTHS, removed_truths
+from evals.reports.compare import line_of
+from evals.reports.intervals import share
+from evals.reports.paired import changes, pairs_of
+from evals.reports.results import provenance, read_result, write_result
 
 HERE = Path(__file__).parent
 QUERIES, RESULTS = HERE / "data" / "everyday.tsv", HERE / "results"
 PARTS = ("none", "typo", "spelling", "extraction")
-"""The variants of evals.coding that are kept, and extraction."""
+"""The variants of evals.coding.measure that are kept, and extraction."""
 WATCHED = ("top_1", "top_10", "mrr")
 TRIES, LETTERS, SEED = 60, 60, 2026
 REMEDY = """quality dropped. Which queries flipped:

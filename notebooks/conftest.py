@@ -21,7 +21,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         cell["execution_count"] = 1
     if BUILT in item.config.stash:
         return
-    from catalog_build.index import build_artifact
+    from catalog_build.build import build_artifact
     from catalog_build.options import BuildOptions
 
     folder = item.config.stash[BUILT] = tempfile.TemporaryDirectory(prefix="befund-notebooks-")

@@ -15,7 +15,7 @@ from hypothesis import settings
 from tests.serving import free_port, wait_until
 
 if TYPE_CHECKING:
-    from clinical.search import SearchIndex
+    from clinical.search.index import SearchIndex
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -113,7 +113,7 @@ def redis_url(redis_server: str) -> str:
 @pytest.fixture(scope="session")
 def starter_artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The starter catalog built once with the shipped weights: an artifact folder."""
-    from catalog_build.index import build_artifact
+    from catalog_build.build import build_artifact
     from catalog_build.options import BuildOptions
 
     folder = tmp_path_factory.mktemp("artifact") / "starter"
@@ -124,6 +124,6 @@ def starter_artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def index(starter_artifact: Path) -> SearchIndex:
     """The search index of the starter catalog, loaded once."""
-    from clinical.search import SearchIndex
+    from clinical.search.index import SearchIndex
 
     return SearchIndex.load(starter_artifact)

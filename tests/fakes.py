@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from clinical.catalog import Catalog, Code, Note, parent_of
-from clinical.encoder import Vectors, grams
-from clinical.expansion import Expansion
+from clinical.language.folding import words as folded_words
 from clinical.llm import Completion, JsonSchema, Limits, Message
-from clinical.manifest import Manifest
-from clinical.ranking import Ranker
-from clinical.search import SearchIndex
-from clinical.text import words as folded_words
-from clinical.wordings import Wordings
+from clinical.search.encoder import Vectors, grams
+from clinical.search.expansion import Expansion
+from clinical.search.index import SearchIndex
+from clinical.search.manifest import Manifest
+from clinical.search.ranking import Ranker
+from clinical.search.terms import Wordings
 
 Reply = str | dict[str, Any] | Exception | Callable[[Sequence[Message], JsonSchema | None], Any]
 
@@ -179,7 +179,7 @@ def _code(code: str, title: str, extra: dict[str, Any], parent: bool) -> Code:
 
 @dataclass(frozen=True)
 class FakeCandidate:
-    """Same fields as clinical.search.Candidate."""
+    """Same fields as clinical.search.index.Candidate."""
 
     code: str
     probability: float

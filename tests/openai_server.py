@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from bentos.rehearsal import RULES
+from bentos.embedded.model import RULES
 from tests.serving import served
 
 Answers = Callable[[str, Mapping[str, Any]], Any]

@@ -7,13 +7,12 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import fields
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import yaml
 
-from bentos.app import PARTS
+from bentos.api.app import PARTS
 from bentos.settings import ROOT as SETTINGS_ROOT
 from bentos.settings import Settings as ApiSettings
 from bentos.up import addresses_of
@@ -22,18 +21,20 @@ from webapp.config import Settings as WebSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-PACKAGES = ("clinical", "catalog_build", "bentos", "webapp", "evals")
+PACKAGES = ("clinical", "catalog_build", "bentos", "batch", "webapp", "evals")
 PYTHON_FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 HEAVY = ("torch", "sentence_transformers", "pandas", "great_expectations", "flask", "sqlalchemy", "fastapi", "bentoml")
 
 # The floors of clinical as the house was drawn, lowest first.
-FLOORS = (
+FLOORS = [
     {"errors"},
-    {"contract", "text"},
-    {"catalog", "encoder", "sse"},
-    {"search", "grounding", "llm"},
+    {"contract"},
+    {"catalog", "thresholds", "sse"},
+    {"language", "llm"},
+    {"search", "grounding"},
     {"coding", "extraction", "generation"},
-)
+]
+ROOMS = ("language", "search", "coding", "grounding")
 
 
 def _run(*command: str) -> subprocess.CompletedProcess[str]:
@@ -51,21 +52,37 @@ def test_the_import_rules_hold():
 
 
 def test_the_floors_of_clinical_are_those_of_the_house_and_every_file_has_one():
-    contract = next(c for c in PROJECT["tool"]["importlinter"]["contracts"] if c.get("containers") == ["clinical"])
-    assert contract["exhaustive"] is True
-    layers = [set(re.findall(r"\w+", layer)) for layer in reversed(contract["layers"])]
-    heights = {name: height for height, layer in enumerate(layers) for name in layer}
-    for lower, upper in pairwise(FLOORS):
-        assert max(heights[name] for name in lower) < min(heights[name] for name in upper), (lower, upper)
-    for path in (ROOT / "clinical").glob("*.py"):
-        assert path.stem == "__init__" or path.stem in heights, f"give clinical/{path.name} its floor in pyproject.toml"
+    contracts = PROJECT["tool"]["importlinter"]["contracts"]
+    floors = next(c for c in contracts if c.get("containers") == ["clinical"])
+    assert floors["exhaustive"] is True
+    assert [set(re.findall(r"\w+", layer)) for layer in reversed(floors["layers"])] == FLOORS
+    there = {
+        path.stem for path in (ROOT / "clinical").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert there - {"__init__"} == set.union(*FLOORS)
+
+
+def test_every_room_of_clinical_has_a_door_that_only_names_and_a_contract_that_keeps_it():
+    contracts = PROJECT["tool"]["importlinter"]["contracts"]
+    kept = {name for c in contracts if c["type"] == "protected" for name in c["protected_modules"]}
+    for room in ROOMS:
+        assert f"clinical.{room}.*" in kept
+        body = ast.parse((ROOT / "clinical" / room / "__init__.py").read_text("utf-8")).body[1:]
+        assert all(isinstance(node, ast.ImportFrom | ast.Assign) for node in body), f"clinical/{room}: names, no code"
+
+
+def test_no_folder_is_fuller_than_twenty_files():
+    folders = {path.parent for path in PYTHON_FILES}
+    full = {str(f.relative_to(ROOT)): n for f in folders if (n := len(list(f.glob("*.py")))) > 20}
+    assert set(full) <= {"webapp/fhir"}, full
 
 
 def test_the_ground_floor_and_the_served_api_load_nothing_heavy():
-    modules = [f"clinical.{path.stem}" for path in (ROOT / "clinical").glob("*.py") if path.stem != "__init__"]
+    files = [path.relative_to(ROOT).with_suffix("") for path in sorted((ROOT / "clinical").rglob("*.py"))]
+    modules = [".".join(path.parts).removesuffix(".__init__") for path in files]
     heavy = _heavy_after(modules, HEAVY)
     assert heavy == [], f"clinical imports {heavy} at import time"
-    heavy = _heavy_after(["bentos.app"], ("torch", "sentence_transformers", "pandas", "great_expectations"))
+    heavy = _heavy_after(["bentos.api.app"], ("torch", "sentence_transformers", "pandas", "great_expectations"))
     assert heavy == [], f"bentos imports {heavy} at import time: serving does not have them"
 
 

@@ -115,7 +115,7 @@ def test_a_run_leaves_an_executed_copy_a_page_without_scripts_and_pictures(start
 
 
 def test_a_notebook_that_fails_is_named(tmp_path, starter_artifact):
-    from evals.notebooks import run
+    from evals.notebooks.run import run
 
     broken = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("[][1]")])
     broken.metadata = {

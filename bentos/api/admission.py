@@ -12,8 +12,8 @@ from typing import Annotated, TypeVar
 from fastapi import Depends, Request
 from pydantic import BaseModel, ValidationError
 
+from bentos.api.problems import BodyTooLarge, BodyTooSlow, InvalidBody
 from bentos.keys import KeyInfo, KeysUnavailable
-from bentos.problems import BodyTooLarge, BodyTooSlow, InvalidBody
 
 BODY_MAX = 1024 * 1024
 BODY_SECONDS = 30.0

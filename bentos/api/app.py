@@ -13,14 +13,14 @@ from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from bentos import coding, extraction, generation, health
-from bentos.edge import Edge
+from bentos.api import coding, extraction, generation, health
+from bentos.api.edge import Edge
+from bentos.api.problems import Problem, of_error, of_status
+from bentos.api.startup import lifespan
 from bentos.models import model_of
-from bentos.problems import Problem, of_error, of_status
 from bentos.settings import Settings
-from bentos.startup import lifespan
+from clinical.coding import Turns
 from clinical.errors import BefundError
-from clinical.turns import Turns
 
 if TYPE_CHECKING:
     from clinical.llm import LanguageModel

@@ -11,8 +11,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import StreamingResponse
 
-from bentos.admission import body_of
-from bentos.edge import where
+from bentos.api.admission import body_of
+from bentos.api.edge import where
 from clinical.coding import research
 from clinical.contract import Event, ResearchRequest, StatusEvent
 from clinical.errors import ModelBusy, NotReady

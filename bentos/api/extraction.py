@@ -6,8 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from bentos.admission import body_of
-from bentos.disconnect import while_connected
+from bentos.api.admission import body_of
+from bentos.api.disconnect import while_connected
 from bentos.models import model_for
 from clinical.contract import ExtractRequest
 from clinical.extraction import extract

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 from starlette.responses import Response
 
-from bentos.disconnect import ClientLeft
+from bentos.api.disconnect import ClientLeft
 from bentos.keys import KeysUnavailable, LimitReached, Unauthorized
 from clinical import errors
 

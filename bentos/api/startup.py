@@ -13,10 +13,9 @@ from typing import Any
 from fastapi import FastAPI
 from sqlalchemy.exc import SQLAlchemyError
 
-from bentos.database import open_database
-from bentos.edge import where
-from bentos.health import ModelProbe
-from bentos.keys import Keys
+from bentos.api.edge import where
+from bentos.api.health import ModelProbe
+from bentos.keys import Keys, open_database
 from bentos.settings import Settings
 from clinical.errors import ArtifactError
 

@@ -1,7 +1,8 @@
 """The rehearsal model's rules for coding: clauses become findings, the best candidate of each is taken.
 
 A clause is what stands between punctuation and the words that join diagnoses ("mit", "bei", "und", "wegen"); what it
-claims is decided by trigger words (`clinical.assertions`); a candidate is taken where the search is sure enough.
+claims is decided by trigger words (`clinical.language.assertions`); a candidate is taken where the search is sure
+enough.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from clinical.assertions import assertion_of
-from clinical.prompts import CODES_MAX, FINDINGS_MAX
+from clinical.coding import CODES_MAX, FINDINGS_MAX
+from clinical.language import assertion_of
 
 SURE, LIKELY, POSSIBLE = 0.8, 0.5, 0.3
 """Probabilities of the search from which a candidate is high, medium or low; below, a finding gives no code."""

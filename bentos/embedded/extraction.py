@@ -6,11 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from bentos.rehearsal_letter import DOCTOR, GREETING, Sheet
+from bentos.embedded.letter import DOCTOR, GREETING, Sheet
 from clinical.contract import Arztbrief, Zuweisung
-from clinical.grounding_dates import DateMention, dates_of
-from clinical.grounding_enumerations import find_keyword, find_sex
-from clinical.grounding_text import Source
+from clinical.grounding import find_keyword, find_sex
+from clinical.language import DateMention, Source, dates_of
 
 _PLACE = re.compile(
     r"(?:(?:CH|A|D)[- ])?\b(\d{4,5})\s+([A-ZÄÖÜ][\w.'’-]+(?:[ -](?:am|an|im|ob|bei|[A-ZÄÖÜ(][\w.'’)-]*))*)"

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from clinical.grounding_dates import MONTH_NAMES
+from clinical.language import MONTH_NAMES
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "diagnosen": (

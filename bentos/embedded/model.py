@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bentos.rehearsal_coding import find, look_around, recommend, select
-from bentos.rehearsal_extraction import extract_arztbrief, extract_zuweisung
+from bentos.embedded.coding import find, look_around, recommend, select
+from bentos.embedded.extraction import extract_arztbrief, extract_zuweisung
 from clinical.errors import ModelMalformed
 from clinical.llm import Completion, JsonSchema, Limits, Message
 

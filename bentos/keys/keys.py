@@ -27,7 +27,7 @@ from limits.strategies import MovingWindowRateLimiter
 from sqlalchemy import Engine, Row, and_, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from bentos.database import count_request, keys, usage
+from bentos.keys.database import count_request, keys, usage
 from clinical.errors import BefundError
 
 PER_MINUTE = 60

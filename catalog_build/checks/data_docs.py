@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from catalog_build.conditions import CONDITIONS, DRIFT, EXAMPLES, Condition, Result, Rule, Table
+from catalog_build.checks.conditions import CONDITIONS, DRIFT, EXAMPLES, Condition, Result, Rule, Table
 from clinical.catalog import CODE_PATTERN
 
 os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read at import time: nothing is sent anywhere

@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 import orjson
 
-from catalog_build.bfarm import Source, Synonym
-from catalog_build.conditions import CONDITIONS, Result, Table, run_plain
+from catalog_build.checks.conditions import CONDITIONS, Result, Table, run_plain
+from catalog_build.official import Source, Synonym
 from catalog_build.synonyms import NEVER_HELD_OUT
 from clinical.errors import ArtifactMismatch, ArtifactMissing, CheckFailed
 
@@ -53,7 +53,7 @@ def check(
     if engine == "plain" or (engine is None and not quality_installed()):
         report = Report("plain", False, tuple(run_plain(tables)))
     else:
-        from catalog_build.data_docs import run
+        from catalog_build.checks.data_docs import run
 
         report = Report("great_expectations", docs is not None, tuple(run(tables, docs)))
     _stop_on_failure(report)

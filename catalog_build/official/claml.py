@@ -12,7 +12,7 @@ from typing import Final
 
 from lxml import etree
 
-from catalog_build.bfarm_files import SourceFile, readable
+from catalog_build.official.files import SourceFile, readable
 from clinical.catalog import CODE_PATTERN, Catalog, Note
 from clinical.errors import SourceError
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from catalog_build.bfarm_claml import read_notes
-from catalog_build.bfarm_files import SourceFile, checksum, find_files
-from catalog_build.bfarm_tables import (
+from catalog_build.official.claml import read_notes
+from catalog_build.official.files import SourceFile, checksum, find_files
+from catalog_build.official.tables import (
     CrossReference,
     Synonym,
     Wordings,

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from catalog_build.bfarm_files import SourceFile, read_rows
+from catalog_build.official.files import SourceFile, read_rows
 from clinical.catalog import CODE_PATTERN, Code, Kind, Sex, parent_of
 from clinical.errors import SourceError
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.encoder import Vectors
+from clinical.search import Vectors
 from clinical.thresholds import ConfidenceThresholds
 
 HIGH_PRECISION: Final = 0.975

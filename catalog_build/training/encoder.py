@@ -21,9 +21,9 @@ from sentence_transformers.base.modules.input_module import InputModule
 from torch import nn
 from tqdm import trange
 
-from catalog_build.augmentation import Augmenter
 from catalog_build.synonyms import WordSynonym
-from clinical.encoder import StaticEncoder, vocabulary_of
+from catalog_build.training.augmentation import Augmenter
+from clinical.search import StaticEncoder, vocabulary_of
 
 SEED: Final = 2026
 DIMENSIONS: Final = 192

@@ -18,12 +18,19 @@ from sklearn.isotonic import IsotonicRegression
 from torch import nn
 from tqdm import tqdm
 
-from catalog_build.augmentation import Augmenter
-from clinical.encoder import Encoder, Vectors
-from clinical.features import CodeTraits, candidates
-from clinical.ranking import NONE_COLUMNS, WIDTH, Ranker, summary
-from clinical.retrieval import read_queries
-from clinical.wordings import Wordings
+from catalog_build.training.augmentation import Augmenter
+from clinical.search import (
+    NONE_COLUMNS,
+    WIDTH,
+    CodeTraits,
+    Encoder,
+    Ranker,
+    Vectors,
+    Wordings,
+    candidates,
+    read_queries,
+    summary,
+)
 
 NETWORKS: Final = 4
 HIDDEN: Final = (64, 32)

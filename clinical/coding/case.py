@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from clinical.assertions import assertion_of
 from clinical.catalog import Code
+from clinical.coding.prompts import FINDINGS_MAX, Finding
+from clinical.coding.written_codes import written_codes
 from clinical.contract import Assertion, Span
-from clinical.prompts import FINDINGS_MAX, Finding
-from clinical.written_codes import written_codes
+from clinical.language import assertion_of
 
 if TYPE_CHECKING:
     from clinical.search import Candidate, SearchIndex

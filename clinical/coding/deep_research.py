@@ -11,13 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from clinical import coding_rules
-from clinical.candidates import PER_FINDING, Case, Offer
 from clinical.catalog import Code
-from clinical.contract import ResultEvent
-from clinical.errors import ModelMalformed, ModelTimeout
-from clinical.llm import LanguageModel, Limits, Message, ask
-from clinical.prompts import (
+from clinical.coding import rules as coding_rules
+from clinical.coding.case import PER_FINDING, Case, Offer
+from clinical.coding.prompts import (
     OPENS_MAX,
     SEARCHES_MAX,
     Recommendation,
@@ -27,8 +24,11 @@ from clinical.prompts import (
     step_answered,
     step_question,
 )
-from clinical.tier_smart import NOTHING_FOUND, entries, proposals, summary
-from clinical.turns import Turns
+from clinical.coding.search_queue import Turns
+from clinical.coding.selection import NOTHING_FOUND, entries, proposals, summary
+from clinical.contract import ResultEvent
+from clinical.errors import ModelMalformed, ModelTimeout
+from clinical.llm import LanguageModel, Limits, Message, ask
 
 if TYPE_CHECKING:
     from clinical.search import SearchIndex
@@ -62,7 +62,7 @@ class Desk:
     opened: tuple[dict[str, Any], ...] = field(default=())
 
 
-async def research(
+async def research_deeply(
     model: LanguageModel,
     index: SearchIndex,
     case: Case,

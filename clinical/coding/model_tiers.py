@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from clinical import tier_deep, tier_smart
+from clinical.coding import deep_research as tier_deep
+from clinical.coding import selection as tier_smart
+from clinical.coding.search_queue import Turns
 from clinical.contract import Event, ResearchRequest, StatusEvent
 from clinical.errors import LanguageModelError, ModelBusy, ModelMalformed, ModelTimeout
 from clinical.llm import LanguageModel
-from clinical.turns import Turns
 
 if TYPE_CHECKING:
     from clinical.search import Candidate, SearchIndex
@@ -49,7 +50,7 @@ async def model_tiers(
     try:
         case = await tier_smart.understand(model, index, request.query, instant, turns)
         smart = asyncio.create_task(tier_smart.select(model, index.catalog, case, request.details))
-        deep = asyncio.create_task(tier_deep.research(model, index, case, request.details, turns=turns))
+        deep = asyncio.create_task(tier_deep.research_deeply(model, index, case, request.details, turns=turns))
         work = [smart, deep]
         yield await smart
         yield searching(3)

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from clinical.candidates import Case, Located, Offer, fits
 from clinical.catalog import Catalog, Code, Note
+from clinical.coding.case import Case, Located, Offer, fits
 from clinical.contract import CodeEntry, DetailedCodeEntry
-from clinical.stated import Stated, outside
+from clinical.language import Stated, outside
 
 Level = Literal["high", "medium", "low"]
 PAIR_NOTE = "pair"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from clinical import coding_rules
-from clinical.candidates import Case, build_case
 from clinical.catalog import Catalog
-from clinical.coding_rules import Outcome, Proposal
+from clinical.coding import rules as coding_rules
+from clinical.coding.case import Case, build_case
+from clinical.coding.prompts import CODES_MAX, Findings, Selection, bound_to, findings_question, selection_question
+from clinical.coding.rules import Outcome, Proposal
+from clinical.coding.search_queue import Turns
 from clinical.contract import PartialEvent
 from clinical.llm import LanguageModel, Limits, ask
-from clinical.prompts import CODES_MAX, Findings, Selection, bound_to, findings_question, selection_question
-from clinical.turns import Turns
 
 if TYPE_CHECKING:
     from clinical.search import Candidate, SearchIndex

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from clinical.grounding_free import Found
-from clinical.grounding_text import COLON, COMMA, LINE, STOP, Source, name_key
-from clinical.grounding_words import SALUTATIONS, TITLES, word_set
-from clinical.text import spelling
+from clinical.grounding.free_text import Found
+from clinical.language import COLON, COMMA, LINE, SALUTATIONS, STOP, TITLES, Source, name_key, spelling, word_set
 
 TABLE = "enumerations.tsv"
 
@@ -77,7 +75,7 @@ class Phrase:
 @lru_cache(maxsize=1)
 def table() -> tuple[Phrase, ...]:
     """The lines of the table. Raises ValueError naming the line that cannot be read."""
-    lines = files("clinical").joinpath(TABLE).read_text("utf-8").splitlines()
+    lines = files("clinical.grounding").joinpath(TABLE).read_text("utf-8").splitlines()
     return tuple(_read(number, line) for number, line in enumerate(lines, 1) if line.strip() and line[0] != "#")
 
 

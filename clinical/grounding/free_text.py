@@ -16,17 +16,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from clinical.grounding_scope import is_denied, is_of_a_relative
-from clinical.grounding_text import BREAK, COMMA, LINE, SPACE, STOP, Source
-from clinical.grounding_words import (
+from clinical.language import (
+    BREAK,
+    COMMA,
     CONNECTORS,
     FAMILIAL,
     FUNCTION_WORDS,
+    LINE,
     NEGATIONS,
     QUALIFYING,
     RELATIVES,
     SIDES,
+    SPACE,
+    STOP,
     TITLES,
+    Source,
+    is_denied,
+    is_of_a_relative,
     is_opposite,
 )
 from clinical.thresholds import GroundingThresholds, grounding_thresholds

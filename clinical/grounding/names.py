@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clinical.grounding_free import Found
-from clinical.grounding_text import COMMA, LINE, SPACE, STOP, Source, name_key
-from clinical.grounding_words import SALUTATIONS, TITLES, word_set
+from clinical.grounding.free_text import Found
+from clinical.language import COMMA, LINE, SALUTATIONS, SPACE, STOP, TITLES, Source, name_key, word_set
 
 _OTHER_STREET = word_set("alte alter neue obere oberer untere unterer grosse kleine hintere vordere lange")
 _MAIL_LOOKALIKES = {"l": "[l1|I]", "m": "(?:m|rn)", "-": "[-–‐]"}

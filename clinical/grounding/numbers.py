@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from clinical.grounding_dates import parse_date
-from clinical.grounding_text import Source
+from clinical.language import Source, parse_date
 
 _RUN = re.compile(r"\+?\(?\d+(?:(?:\)\s?|\s?[-/–.]\s?|[ \u00a0\u202f]{1,2}\(?|\s?\()?\d+)*")
 _SHORTEST_WITH_DATE = 7

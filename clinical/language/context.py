@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from clinical.grounding_text import BREAK, COLON, COMMA, STOP, Source
-from clinical.grounding_words import (
+from clinical.language.tokens import BREAK, COLON, COMMA, STOP, Source
+from clinical.language.vocabulary import (
     ABOUT,
     CUE_NOUNS,
     DENIALS,

@@ -12,7 +12,7 @@ from importlib.resources import files
 from itertools import islice
 from typing import Final, NamedTuple
 
-from clinical.text import fold, replaced, words
+from clinical.language.folding import fold, replaced, words
 
 SHORTEST: Final = 4
 """Letters from which an unknown word is taken apart: shorter ones are abbreviations."""
@@ -34,7 +34,7 @@ class Table(NamedTuple):
 def table() -> Table:
     """The table as it is shipped, read once."""
     found: dict[str, dict[str, tuple[str, ...]]] = {"beginning": {}, "ending": {}, "word": {}}
-    for line in files("clinical").joinpath("morphemes.tsv").read_text("utf-8").splitlines():
+    for line in files("clinical.language").joinpath("morphemes.tsv").read_text("utf-8").splitlines():
         if line.startswith("#") or not line.strip():
             continue
         kind, _, forms = line.partition("\t")

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from bm25s.stopwords import STOPWORDS_GERMAN
 
-from clinical.text import Token, words
+from clinical.language.folding import Token, words
 
 WHOLE: Final = 6
 """Content words up to which a text or a clause is also searched as a whole."""

@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
-from clinical.grounding_dates import MONTH_NAMES, DateMention, dates_of, parse_date
-from clinical.grounding_words import QUALIFIERS, ROMAN, SIDES, STAGE_WORDS, TIMES, UNITS, side_of, word_set
-from clinical.text import spelling, without_lookalikes
+from clinical.language.dates import MONTH_NAMES, DateMention, dates_of, parse_date
+from clinical.language.folding import spelling, without_lookalikes
+from clinical.language.vocabulary import QUALIFIERS, ROMAN, SIDES, STAGE_WORDS, TIMES, UNITS, side_of, word_set
 
 _SCHEME = r"[\d½¼¾]{1,3}(?:[/.,]\d{1,2})?(?:\s?[-–—]\s?[\d½¼¾]{1,3}(?:[/.,]\d{1,2})?){2,3}(?![\d½]|[-–][\d½])"
 _DATE = r"\d{4}-\d{2}-\d{2}|\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})(?!\d)"

@@ -1,6 +1,6 @@
 """The words grounding must know by name: sides, units, denials, family, opposites, words that carry nothing.
 
-One table per idea, spelled as `clinical.text.spelling` spells (ä is ae, ß is ss, all lower case), so that a clinician
+One table per idea, spelled as `folding.spelling` spells (ä is ae, ß is ss, all lower case), so that a clinician
 can read and extend them. What stands here is language, not measurement: no threshold lives in this file.
 """
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 
 from clinical.errors import ArtifactMismatch, ArtifactMissing, SettingError
-from clinical.text import words
+from clinical.language import words
 
 Vectors = NDArray[np.float32]
 

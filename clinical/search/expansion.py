@@ -11,7 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from clinical.text import fold, replaced, words
+from clinical.language import fold, replaced, words
 
 
 class Expansion:

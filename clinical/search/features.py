@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.encoder import Vectors
-from clinical.retrieval import Found, Queries, first_largest, gather, lengths, ranges, run_starts
-from clinical.wordings import Wordings
+from clinical.search.encoder import Vectors
+from clinical.search.retrieval import Found, Queries, first_largest, gather, lengths, ranges, run_starts
+from clinical.search.terms import Wordings
 
 Ints = NDArray[np.int64]
 

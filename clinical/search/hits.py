@@ -12,10 +12,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.assertions import assertion_of
 from clinical.catalog import Catalog
-from clinical.encoder import Vectors
-from clinical.parts import Part
+from clinical.language import Part, assertion_of
+from clinical.search.encoder import Vectors
 
 Ints = NDArray[np.int64]
 

@@ -19,19 +19,19 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical import history, mentions, morphemes
 from clinical.catalog import Catalog
-from clinical.encoder import Encoder, StaticEncoder, TransformerEncoder, unit
-from clinical.expansion import Expansion
-from clinical.features import CodeTraits, candidates
-from clinical.gestation import Gestation
-from clinical.manifest import Manifest, checksums
-from clinical.mentions import Hits
-from clinical.parts import Part, cut
-from clinical.ranking import Ranker
-from clinical.retrieval import lengths, ranges, read_queries
-from clinical.typos import Typos
-from clinical.wordings import Wordings
+from clinical.language import Part, Past, cut, past_of, says_past, translated
+from clinical.search import hits as mentions
+from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, unit
+from clinical.search.expansion import Expansion
+from clinical.search.features import CodeTraits, candidates
+from clinical.search.gestation import Gestation
+from clinical.search.hits import Hits
+from clinical.search.manifest import Manifest, checksums
+from clinical.search.ranking import Ranker
+from clinical.search.retrieval import lengths, ranges, read_queries
+from clinical.search.terms import Wordings
+from clinical.search.typos import Typos
 
 Confidence = Literal["high", "medium", "low"]
 
@@ -155,17 +155,15 @@ class SearchIndex:
         parts = [spot.part.text for spot in spots]
         asked = [(part, place) for place, part in enumerate(parts)]
         asked += [(other, place) for place, part in enumerate(parts) if (other := self.expansion.expanded(part))]
-        pasts = {
-            n: past for n, (text, part) in enumerate(spots) if (past := history.past_of(text, part.start, part.end))
-        }
+        pasts = {n: past for n, (text, part) in enumerate(spots) if (past := past_of(text, part.start, part.end))}
         asked += [(past.written, place) for place, past in pasts.items() if past.written != parts[place]]
         hits = self._in_the_past(pasts, self._hits(asked)) if pasts else self._hits(asked)
         known = self.wordings.vocabulary
         mended = [(other, place) for place, part in enumerate(parts) if (other := self.typos.mended(part, known))]
-        mended += [(other, n) for n, part in enumerate(parts) for other in morphemes.translated(part, known)]
+        mended += [(other, n) for n, part in enumerate(parts) for other in translated(part, known)]
         return mentions.merged_by_part(mentions.joined([hits, self._hits(mended).weighed(MENDED)]))
 
-    def _in_the_past(self, pasts: Mapping[int, history.Past], hits: Hits) -> Hits:
+    def _in_the_past(self, pasts: Mapping[int, Past], hits: Hits) -> Hits:
         """Also the hits of these parts as something that is over; codes of what is there now count less."""
         settled = set(hits.part[(hits.share >= SETTLED) & self._is_past(hits, pasts)])
         forms = [(form, place) for place, past in pasts.items() if place not in settled for form in past.forms]
@@ -179,7 +177,7 @@ class SearchIndex:
         for wording, code in zip(hits.wording[asked], hits.code[asked], strict=True):
             if self._past[wording] == UNREAD:
                 own, title = self.wordings.text(int(wording)), self.catalog.codes[code].title
-                self._past[wording] = history.says_past(own) or history.says_past(title)
+                self._past[wording] = says_past(own) or says_past(title)
         result: NDArray[np.bool_] = asked & (self._past[hits.wording] == 1)
         return result
 

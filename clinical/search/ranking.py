@@ -3,7 +3,7 @@
 Several networks of two hidden layers, trained listwise (Cao et al. 2007, ListNet: cross entropy of the softmax over
 the candidates of one query) and averaged. One more logit stands for "none of these", so that a text that is no
 diagnosis is not pressed into one. The softmax is calibrated by isotonic regression on queries that the networks have
-not seen. Training is in `catalog_build.fusion`; here are a few matrix products in numpy.
+not seen. Training is in `catalog_build.training.ranker`; here are a few matrix products in numpy.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Final
 
 import numpy as np
 
-from clinical.encoder import Vectors, map_tensors, write_tensors
 from clinical.errors import ArtifactMismatch
-from clinical.features import COLUMNS, RELATIVE, Candidates, Ints
+from clinical.search.encoder import Vectors, map_tensors, write_tensors
+from clinical.search.features import COLUMNS, RELATIVE, Candidates, Ints
 
 FORMAT: Final = "befund-ranker-1"
 WIDTH: Final = len(COLUMNS) + RELATIVE

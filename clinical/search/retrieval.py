@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.encoder import Encoder, Vectors, unit
-from clinical.text import words
-from clinical.wordings import Bm25, Wordings, letter_grams
+from clinical.language import words
+from clinical.search.encoder import Encoder, Vectors, unit
+from clinical.search.terms import Bm25, Wordings, letter_grams
 
 Ints = NDArray[np.int64]
 

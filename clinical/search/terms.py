@@ -16,8 +16,8 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.encoder import Encoder, Vectors, map_tensors, quantise, unit, write_tensors
-from clinical.text import words
+from clinical.language import words
+from clinical.search.encoder import Encoder, Vectors, map_tensors, quantise, unit, write_tensors
 
 Ints = NDArray[np.int64]
 

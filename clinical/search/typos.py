@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from safetensors.numpy import save_file
 
-from clinical.encoder import map_tensors
-from clinical.text import replaced, words
+from clinical.language import replaced, words
+from clinical.search.encoder import map_tensors
 
 SHORTEST: Final = 5
 """Letters from which a word is mended: abbreviations and short words have too many neighbours."""

@@ -12,15 +12,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog_build.bfarm import Source, Synonym
-from catalog_build.index import index_wordings
-from clinical.encoder import Encoder, Vectors
-from clinical.features import COLUMNS, Candidates, candidates
-from clinical.ranking import Ranker
-from clinical.retrieval import read_queries
-from clinical.search import SearchIndex
-from evals.datasets import Example
-from evals.metrics import Measure, share
+from catalog_build.build import index_wordings
+from catalog_build.official import Source, Synonym
+from clinical.search import COLUMNS, Candidates, Encoder, Ranker, SearchIndex, Vectors, candidates, read_queries
+from evals.coding.datasets import Example
+from evals.reports.intervals import Measure, share
 
 DEPTH: Final = 10
 DAMPING: Final = 60.0

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evals.metrics import RESAMPLES, SEED, Floats, Measure, bootstrap, mean, rounded, share
+from evals.reports.intervals import RESAMPLES, SEED, Floats, Measure, bootstrap, mean, rounded, share
 
 BINS = 10
 POINTS = 50

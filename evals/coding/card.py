@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from clinical.errors import BefundError, SourceError
-from clinical.manifest import checksum
-from evals.datasets import Example, read_examples
-from evals.files import write_json
+from clinical.search import checksum
+from evals.coding.datasets import Example, read_examples
+from evals.reports.files import write_json
 
 REMEDY = "if the change is wanted, write the card again: python -m evals card FILE --version NEXT"
 

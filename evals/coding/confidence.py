@@ -5,11 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from catalog_build.index import WEIGHTS, weights_digest
-from catalog_build.thresholds import CALIBRATION, FEWEST, HIGH_PRECISION, MEDIUM_PRECISION, Calibration, choose
-from clinical.manifest import checksum
+from catalog_build.build import WEIGHTS, weights_digest
+from catalog_build.training.calibration import (
+    CALIBRATION,
+    FEWEST,
+    HIGH_PRECISION,
+    MEDIUM_PRECISION,
+    Calibration,
+    choose,
+)
+from clinical.search import checksum
 from clinical.thresholds import NOTEBOOKS, Section
-from evals.calibration import area_under_risk_coverage, brier, expected_calibration_error
+from evals.coding.calibration import area_under_risk_coverage, brier, expected_calibration_error
 
 WHAT = "synonyms of the Alpha-ID in two folds that neither encoder, index nor ranking model had seen"
 

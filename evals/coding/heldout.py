@@ -2,7 +2,7 @@
 
 The fold of a text is `sha1(text) % 20`; the right codes are the primary code and those coded together with it. Near-
 duplicates of a text may lie in other folds; `--grouped` leaves out every query to which a text that stays indexed is
-near (`evals.near`): the same words in another order, or four in five of them.
+near (`evals.coding.near`): the same words in another order, or four in five of them.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from catalog_build.bfarm import Source, Synonym, read_source
+from catalog_build.official import Source, Synonym, read_source
 from catalog_build.synonyms import all_texts, fold, fold_of
 from clinical.errors import BefundError
-from clinical.text import words
-from evals.card import write_card
-from evals.datasets import Example
-from evals.files import write_text
-from evals.near import NearTexts
+from clinical.language import words
+from evals.coding.card import write_card
+from evals.coding.datasets import Example
+from evals.coding.near import NearTexts
+from evals.reports.files import write_text
 
 
 def held_out(source: Source, number: int) -> list[Example]:

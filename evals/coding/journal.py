@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from evals.targets import Coded, Target
+from evals.coding.targets import Coded, Target
 
 Found = tuple[Coded, ...]
 

@@ -1,7 +1,7 @@
 """python -m evals coding --catalog DIR --queries FILE: how often the right code is found.
 
-What is measured: the modules of `evals.measures`, one each. not_verbatim: over the queries whose words do not stand in
-the index as they are; not_near: no wording of any code is nearly the same (`evals.near`). by_overlap: by the best
+What is measured: the modules of `evals.coding.measures`, one each. not_verbatim: over the queries whose words do not
+stand in the index as they are; not_near: no wording of any code is nearly the same (`near`). by_overlap: by the best
 Jaccard overlap of the query's words with any wording of a right code. Each measure is [value, low, high] with a 95 %
 interval. A query that cannot be searched counts as failed, never as wrong.
 """
@@ -21,16 +21,17 @@ from tqdm import tqdm
 from clinical.catalog import Catalog
 from clinical.errors import BefundError
 from clinical.search import SearchIndex
-from evals import tracking, variants
-from evals.card import Dataset, read_dataset
-from evals.datasets import Example
-from evals.files import check_place
-from evals.journal import journalled
-from evals.journal import place_of as journal_of
-from evals.measures import measures
-from evals.outcomes import Nearness, Outcome
-from evals.results import provenance, records, write_result
-from evals.targets import SearchTarget, Target, answers, target_of
+from evals.coding import variants
+from evals.coding.card import Dataset, read_dataset
+from evals.coding.datasets import Example
+from evals.coding.journal import journalled
+from evals.coding.journal import place_of as journal_of
+from evals.coding.measures import measures
+from evals.coding.outcomes import Nearness, Outcome
+from evals.coding.targets import SearchTarget, Target, answers, target_of
+from evals.reports import tracking
+from evals.reports.files import check_place
+from evals.reports.results import provenance, records, write_result
 
 SEED = 2026
 EDGES = (0.2, 0.4, 0.6, 0.8, 1.01)

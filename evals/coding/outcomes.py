@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
+from clinical.language import words
 from clinical.search import SearchIndex
-from clinical.text import words
-from evals.datasets import Example
-from evals.near import NearTexts, similarity
-from evals.targets import Coded
+from evals.coding.datasets import Example
+from evals.coding.near import NearTexts, similarity
+from evals.coding.targets import Coded
 
 
 class Outcome(NamedTuple):
     """`found`: the codes, best first, None where the target failed. `overlap`: best Jaccard overlap of the query's
     words with any wording of a right code; `verbatim`: its words stand in the index as they are; `wordings`: how many
-    wordings the best-known right code has there; `near`: some wording of any code is nearly the same (`evals.near`)."""
+    wordings the best-known right code has there; `near`: some wording of any code is nearly the same (`near`)."""
 
     example: Example
     found: tuple[Coded, ...] | None

@@ -16,11 +16,10 @@ import httpx
 
 from bentos.models import model_of
 from bentos.settings import Settings
-from clinical.coding import research
+from clinical.coding import PROMPT_VERSION, research
 from clinical.contract import Event, PartialEvent, ResearchRequest, ResultEvent
 from clinical.errors import BefundError, SettingError
 from clinical.llm import LanguageModel
-from clinical.prompts import PROMPT_VERSION
 from clinical.search import TOGETHER, Candidate, SearchIndex
 from clinical.sse import Decoder
 

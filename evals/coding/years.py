@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
-from catalog_build.bfarm import Source, Synonym
-from catalog_build.index import index_wordings
+from catalog_build.build import index_wordings
+from catalog_build.official import Source, Synonym
 from catalog_build.synonyms import NEVER_HELD_OUT
 from clinical.catalog import Catalog, Code
 from clinical.search import SearchIndex

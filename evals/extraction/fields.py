@@ -18,9 +18,9 @@ from clinical.contract import ExtractRequest
 from clinical.errors import LanguageModelError
 from clinical.extraction import extract
 from clinical.llm import LanguageModel
-from evals.grounding import values_of
-from evals.letters import Letter
-from evals.metrics import Measure, bootstrap, rounded, share
+from evals.extraction.letters import Letter
+from evals.extraction.lies import values_of
+from evals.reports.intervals import Measure, bootstrap, rounded, share
 
 WORST = 5
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import Protocol
 
-from evals.letter_words import MONTHS
+from evals.extraction.letter_words import MONTHS
 
 
 class Writer(Protocol):

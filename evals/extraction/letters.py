@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-from evals import letter_words as words
-from evals.letter_blocks import DATE_FORMS, PATIENTS, dotted, two_digits
+from evals.extraction import letter_words as words
+from evals.extraction.letter_blocks import DATE_FORMS, PATIENTS, dotted, two_digits
 
 SIGNATURE = "Mit freundlichen Grüssen"
 

@@ -1,4 +1,4 @@
-"""Labelled lies about generated letters: what the validator must remove (`evals.truths`: what it must keep).
+"""Labelled lies about generated letters: what the validator must remove (`evals.extraction.truths`: what it must keep).
 
 A lie is one true answer with one value made wrong in one way. `squashed` is the eval's own "stands in the text".
 """
@@ -17,10 +17,10 @@ from clinical.contract import Arztbrief, Zuweisung
 from clinical.extraction import PROMPT
 from clinical.grounding import judge
 from clinical.thresholds import GroundingThresholds
-from evals import letter_words as words
-from evals.letter_blocks import DATE_FORMS
-from evals.letters import Letter
-from evals.lies_of_lists import KEYWORDS, implied, without_word
+from evals.extraction import letter_words as words
+from evals.extraction.letter_blocks import DATE_FORMS
+from evals.extraction.letters import Letter
+from evals.extraction.lies_of_lists import KEYWORDS, implied, without_word
 
 DOCUMENTS = {"zuweisung": Zuweisung, "arztbrief": Arztbrief}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 
-from evals.letters import Letter
+from evals.extraction.letters import Letter
 
 KEYWORDS = {
     "patient.geschlecht": {"m": r"männl|\bm\b|\bherrn?\b|\bpatient(en)?\b", "w": r"weibl|\bw\b|\bfrau\b|patientin"},

@@ -22,20 +22,21 @@ from typing import Any
 
 from tqdm import tqdm
 
+from bentos.embedded import RehearsalModel
 from bentos.models import model_of
-from bentos.rehearsal import RehearsalModel
 from bentos.settings import Settings
 from clinical.contract import Arztbrief
 from clinical.errors import BefundError
 from clinical.extraction import PROMPT
 from clinical.grounding import ground, judge
-from clinical.grounding_dates import parse_date
-from evals import fields, tracking
-from evals.grounding import APART, LIES, answer_of, lies, passes, stands_in, values_of
-from evals.letters import Letter, letters
-from evals.metrics import share
-from evals.results import provenance, write_result
-from evals.truths import TRUTHS, removed_truths
+from clinical.language import parse_date
+from evals.extraction import fields
+from evals.extraction.letters import Letter, letters
+from evals.extraction.lies import APART, LIES, answer_of, lies, passes, stands_in, values_of
+from evals.extraction.truths import TRUTHS, removed_truths
+from evals.reports import tracking
+from evals.reports.intervals import share
+from evals.reports.results import provenance, write_result
 
 TRIES = 3_000
 LETTERS = 480
@@ -127,7 +128,7 @@ def foreign_letters(folder: Path | None = None) -> dict[str, Any]:
 
 
 def _shared() -> Path:
-    return Path(os.environ.get("BEFUND_SHARED_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+    return Path(os.environ.get("BEFUND_SHARED_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
 
 
 def _stated(spans: list[dict[str, Any]]) -> list[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """Free text that differs from the letter by a few words, true and invented: what the grounding thresholds decide.
 
-The labelled lies and truths (`evals.grounding`, `evals.truths`) come out the same at any overlap, since other rules
+The labelled lies and truths (`lies`, `truths`) come out the same at any overlap, since other rules
 decide them. Here the value and the text differ by one to five plain words. Both sides look alike to the validator: a
 word that a page break swallowed and a word that a model invented are each a word of the value that the text lacks. So
 the contract's 60 % is a trade, and this is what it is measured on.
@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any, NamedTuple
 
-from clinical.grounding_free import Kind, find_statement
-from clinical.grounding_text import Source, forget
+from clinical.grounding import Kind, find_statement
+from clinical.language import Source, forget
 from clinical.thresholds import NOTEBOOKS, GroundingThresholds, Section
-from evals.grounding import LIES, lies, passes, stands_in, values_of
-from evals.letters import Letter, letters
-from evals.truths import TRUTHS, removed_truths
+from evals.extraction.letters import Letter, letters
+from evals.extraction.lies import LIES, lies, passes, stands_in, values_of
+from evals.extraction.truths import TRUTHS, removed_truths
 
 FIELDS: Mapping[str, Kind] = {
     "diagnosen": "diagnosis", "eingriffe.bezeichnung": "diagnosis", "procedere": "statement",

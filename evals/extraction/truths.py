@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from clinical.grounding import judge
 from clinical.thresholds import GroundingThresholds
-from evals import letter_words as words
-from evals.letters import Letter
-from evals.scans import scanned
+from evals.extraction import letter_words as words
+from evals.extraction.letters import Letter
+from evals.extraction.scans import scanned
 
 
 def _same(letter: Letter) -> str:

@@ -26,12 +26,11 @@ from typing import Any
 
 from clinical.catalog import Catalog
 from clinical.errors import BefundError, SourceError
-from clinical.manifest import checksum
-from clinical.search import SearchIndex
-from evals.candidates import Candidate, candidates_of, decided, next_number, synonym_lines
-from evals.card import write_card
-from evals.files import write_json, write_text
-from evals.reviews import Review, disagreements, read_reviews
+from clinical.search import SearchIndex, checksum
+from evals.coding.card import write_card
+from evals.feedback.reviews import Review, disagreements, read_reviews
+from evals.feedback.synonyms import Candidate, candidates_of, decided, next_number, synonym_lines
+from evals.reports.files import write_json, write_text
 
 SET, CANDIDATES, SYNONYMS = "reviewed.tsv", "candidates.json", "synonyms.txt"
 

@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from catalog_build.own import STARTER
+from catalog_build.own_synonyms import STARTER
 from clinical.catalog import Catalog
 from clinical.errors import SourceError
-from clinical.parts import cut
+from clinical.language import cut, words
 from clinical.search import SearchIndex
-from clinical.text import words
-from evals.reviews import Review
+from evals.feedback.reviews import Review
 
 LONGEST: Final = 120
 """Code points: a wording that is longer is a text, not a name of a diagnosis."""

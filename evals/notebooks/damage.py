@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
-from catalog_build.bfarm import Source
-from catalog_build.expectations import check, counts
+from catalog_build.checks import check, counts
+from catalog_build.official import Source
 from catalog_build.synonyms import all_texts
 from clinical.catalog import Catalog, Code
 from clinical.errors import CheckFailed

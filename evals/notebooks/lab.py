@@ -13,16 +13,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from catalog_build.bfarm import Source, Synonym, read_source
-from catalog_build.index import index_wordings
-from catalog_build.own import STARTER, own_texts
+from catalog_build.build import index_wordings
+from catalog_build.official import Source, Synonym, read_source
+from catalog_build.own_synonyms import STARTER, own_texts
 from catalog_build.synonyms import all_texts, fold_of
 from clinical.errors import SettingError
 from clinical.search import SearchIndex
-from evals.datasets import Example
-from evals.heldout import held_out
+from evals.coding.datasets import Example
+from evals.coding.heldout import held_out
 
-ROOT: Final = Path(__file__).resolve().parents[1]
+ROOT: Final = Path(__file__).resolve().parents[2]
 FOLD: Final = 0
 """The fold that is asked where no artifact with a fold held out is named."""
 

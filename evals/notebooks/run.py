@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from clinical.errors import BefundError, SettingError
-from clinical.manifest import Manifest
+from clinical.search import Manifest
 
-ROOT: Final = Path(__file__).resolve().parents[1]
+ROOT: Final = Path(__file__).resolve().parents[2]
 NOTEBOOKS: Final = ROOT / "notebooks"
 REPORTS: Final = ROOT / "var" / "reports"
 CELL_SECONDS: Final = 3_600
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
         if options.docs is not None:
-            from evals.notebook_pages import write_page
+            from evals.notebooks.pages import write_page
 
             print(write_page(_chosen(options.only), options.out, options.docs))
             return 0
@@ -108,7 +108,7 @@ def _run_one(notebook: Path, out: Path, parameters: Mapping[str, str]) -> str:
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillException
 
-    from evals.notebook_pages import save_html, save_pictures
+    from evals.notebooks.pages import save_html, save_pictures
 
     executed = out / notebook.name
     declared = papermill.inspect_notebook(str(notebook))

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from clinical.errors import BefundError
-from evals.paired import Change, Pair, Record, changes, flips, pairs_of
-from evals.results import read_result
+from evals.reports.paired import Change, Pair, Record, changes, flips, pairs_of
+from evals.reports.results import read_result
 
 SHOWN = 20
 """Flips printed of each kind unless `--flips` says otherwise."""

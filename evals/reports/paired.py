@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from clinical.errors import SourceError
-from evals.metrics import Measure, mean, resamples
+from evals.reports.intervals import Measure, mean, resamples
 
 YES_NO = ("top_1", "top_10", "top_1_category")
 MEANS = ("mrr", "recall_10", "f1", "distance")

@@ -8,7 +8,7 @@ from typing import Any, Final
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from evals.metrics import Measure
+from evals.reports.intervals import Measure
 
 STYLE: Final[Any] = {
     "axes.axisbelow": True,

@@ -17,8 +17,8 @@ from typing import Any
 from tqdm import tqdm
 
 from clinical.errors import BefundError, SettingError, SourceError
-from evals.files import write_text
-from evals.results import read_result
+from evals.reports.files import write_text
+from evals.reports.results import read_result
 
 TEMPLATE = "report.html"
 COLUMNS = (
@@ -72,7 +72,7 @@ def page(results: Sequence[Result], title: str) -> str:
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-        from evals import report_plots
+        from evals.reports import report_plots
     except ModuleNotFoundError as error:
         remedy = "install the extra: pip install 'befund[notebooks]'"
         raise SettingError(f"the package {error.name} is not installed", "what reports need", remedy) from None

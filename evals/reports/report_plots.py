@@ -11,7 +11,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from evals import plots
+from evals.reports import plots
 
 Result = dict[str, Any]
 SIZE = (5.2, 3.6)

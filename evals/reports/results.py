@@ -18,13 +18,13 @@ from typing import Any
 from clinical import __version__
 from clinical.catalog import Catalog
 from clinical.errors import SourceError
-from evals.files import readable, write_text
-from evals.measures.hierarchy import distance_of
-from evals.measures.sets import CODE, f1_of
-from evals.outcomes import Outcome
+from evals.coding.measures.hierarchy import distance_of
+from evals.coding.measures.sets import CODE, f1_of
+from evals.coding.outcomes import Outcome
+from evals.reports.files import readable, write_text
 
 SCHEMA = 1
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def provenance(kind: str) -> dict[str, Any]:

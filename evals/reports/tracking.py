@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clinical.errors import SettingError
-from evals.files import readable
+from evals.reports.files import readable
 
 URI = "MLFLOW_TRACKING_URI"
 EXPERIMENT = "befund"

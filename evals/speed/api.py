@@ -22,8 +22,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from bentos.database import open_database
-from bentos.keys import Keys, Limits
+from bentos.keys import Keys, Limits, open_database
 from bentos.settings import ROOT
 
 START_SECONDS = 120.0

@@ -28,10 +28,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
-from clinical.encoder import map_tensors
+from batch import __main__ as batch
+from batch.files import CHUNK, Source
 from clinical.errors import BefundError
-from evals import batch
-from evals.batch_files import CHUNK, Source
+from clinical.search import map_tensors
 
 SEED: Final = 2026
 SETTLED: Final = 10_000

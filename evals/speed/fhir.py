@@ -22,9 +22,9 @@ from typing import Any
 
 import psutil
 
-from evals import fhir_rig
-from evals.fhir_rig import Rig
-from evals.load import Load, measure, request_bytes
+from evals.speed import fhir_rig
+from evals.speed.fhir_rig import Rig
+from evals.speed.load import Load, measure, request_bytes
 
 SMALL, LARGE = 50_000, 1_000_000
 CLIENTS = 8

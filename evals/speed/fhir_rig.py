@@ -25,9 +25,9 @@ from pathlib import Path
 import psutil
 import psycopg
 
-from evals.load import request_bytes
+from evals.speed.load import request_bytes
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 EMAIL = "messung@example.org"
 OF_A_PATIENT, DAYS = 100, 365
 WORKERS = 2

@@ -26,8 +26,8 @@ import psutil
 from clinical.catalog import Catalog
 from clinical.contract import QUERY_MAX
 from clinical.errors import BefundError
-from clinical.manifest import Manifest
-from evals.speed_http import serving
+from clinical.search import Manifest
+from evals.speed.api import serving
 
 SEED = 2026
 SHORT_QUERIES, LONG_QUERIES = 2_000, 100

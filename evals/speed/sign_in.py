@@ -26,9 +26,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
-from evals.sign_in_vendor import make_code
+from evals.speed.sign_in_vendor import make_code
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CALLBACK = "/accounts/vendor_oauth2/login/callback/"
 PROVIDERS = {"alpha": ["--auth-method", "post"], "beta": ["--auth-method", "basic"], "gamma": ["--no-pkce"]}
 WARM_UP = 48
@@ -178,7 +178,7 @@ def running(database: str) -> Iterator[int]:
             given = ["--name", provider, "--client-id", f"client-{provider}", "--client-secret", secrets.token_hex(8)]
             _flask(environment, "providers", "add", provider, *given, *urls, *extra)
         with (
-            _process([sys.executable, "-m", "evals.sign_in_vendor", str(vendor_port)], environment, vendor_port),
+            _process([sys.executable, "-m", "evals.speed.sign_in_vendor", str(vendor_port)], environment, vendor_port),
             _process([sys.executable, "-m", "webapp", "serve"], environment, port),
         ):
             yield port

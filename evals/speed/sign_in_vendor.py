@@ -2,7 +2,7 @@
 
 The load generator plays the person and the authorization endpoint, so it makes the codes: base64url of the claims and
 the client they are for. One loop, no library: every cycle spent here is taken from the server under test.
-usage: python -m evals.sign_in_vendor PORT
+usage: python -m evals.speed.sign_in_vendor PORT
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """A model server that takes its time: OpenAI-shaped, raw asyncio, one process of its own, thousands of calls at once.
 
-    python -m evals.slow_model PORT SECONDS
+    python -m evals.speed.slow_model PORT SECONDS
 
 It answers the project's questions as the rehearsal model does, SECONDS after they came; GET /running gives the number
 of calls under way whose client is still there.
@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from bentos.rehearsal import RULES
+from bentos.embedded import RULES
 
 NAME = "slow-model"
 

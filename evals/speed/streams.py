@@ -26,15 +26,14 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from bentos.rehearsal import RehearsalModel
+from bentos.embedded import RehearsalModel
 from bentos.settings import ROOT
-from clinical import tier_deep, tier_smart
 from clinical.catalog import Catalog
-from clinical.coding import research
+from clinical.coding import research, research_deeply, select, understand
 from clinical.contract import PartialEvent, ResearchRequest, ResultEvent
 from clinical.llm import Completion, JsonSchema, Limits, Message
-from evals.speed import percentile
-from evals.speed_http import END, PARTIAL, Server, free_port, serving
+from evals.speed.api import END, PARTIAL, Server, free_port, serving
+from evals.speed.search import percentile
 
 if TYPE_CHECKING:
     from clinical.search import SearchIndex
@@ -155,11 +154,11 @@ def overhead(index: SearchIndex, texts: Sequence[str]) -> dict[str, float]:
     async def one(text: str) -> tuple[float, float]:
         model = Clocked()
         begun = time.perf_counter()
-        case = await tier_smart.understand(model, index, text)
-        await tier_smart.select(model, index.catalog, case, False)
+        case = await understand(model, index, text)
+        await select(model, index.catalog, case, False)
         smart = time.perf_counter() - begun - model.seconds
         model.seconds, begun = 0.0, time.perf_counter()
-        await tier_deep.research(model, index, case, False)
+        await research_deeply(model, index, case, False)
         return 1_000 * smart, 1_000 * (time.perf_counter() - begun - model.seconds)
 
     async def all_of_them() -> list[tuple[float, float]]:
@@ -268,7 +267,7 @@ async def _open_all(
 def slow_model(seconds: float = MODEL_SECONDS) -> Iterator[str]:
     """The slow model server in a process of its own; its base URL."""
     port = free_port()
-    command = [sys.executable, "-m", "evals.slow_model", str(port), str(seconds)]
+    command = [sys.executable, "-m", "evals.speed.slow_model", str(port), str(seconds)]
     process = subprocess.Popen(command, cwd=ROOT)
     try:
         _wait(f"http://127.0.0.1:{port}/running", process)

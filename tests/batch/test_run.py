@@ -20,13 +20,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from batch.__main__ import Job, main, run
+from batch.coder import Coder
+from batch.files import CHUNK, Source
+from batch.run import Run, left
 from clinical.errors import BefundError, SettingError, SourceError
-from evals.batch import Job, main, run
-from evals.batch_coder import Coder
-from evals.batch_files import CHUNK, Source
-from evals.batch_run import Run, left
-from evals.batch_speed import Enough, Watch, write_texts
-from evals.batch_speed import main as main_speed
+from evals.speed.batch import Enough, Watch, write_texts
+from evals.speed.batch import main as main_speed
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "Erika Mustermann mit Herzinfarkt"

@@ -8,12 +8,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bentos.app import create_app
-from bentos.database import open_database
-from bentos.keys import Keys, Limits
+from bentos.api.app import create_app
+from bentos.keys.database import open_database
+from bentos.keys.keys import Keys, Limits
 from bentos.settings import Settings
 from clinical.contract import Event
-from clinical.search import SearchIndex
+from clinical.search.index import SearchIndex
 from clinical.sse import Decoder
 from tests.serving import served, wait_until
 

@@ -9,8 +9,8 @@ import httpx
 import pytest
 from fastapi import Request
 
-from bentos.admission import BODY_MAX, read_body
-from bentos.problems import BodyTooSlow
+from bentos.api.admission import BODY_MAX, read_body
+from bentos.api.problems import BodyTooSlow
 from tests.bentos.conftest import ask
 from tests.serving import wait_until
 

@@ -9,8 +9,8 @@ import httpx
 import pytest
 from fastapi.responses import StreamingResponse
 
-from bentos.coding import FAILED, stream
-from clinical.coding import NO_MODEL
+from bentos.api.coding import FAILED, stream
+from clinical.coding.stream import NO_MODEL
 from clinical.contract import Event, StatusEvent
 from clinical.sse import PING
 from tests.bentos.conftest import ask, running

@@ -11,10 +11,10 @@ import pytest
 from fastapi import Request
 from fastapi.openapi.utils import get_openapi
 
-from bentos.app import CONTRACT_PATHS, create_app, internal_paths
-from bentos.edge import OnlyContractPaths
-from bentos.keys import Keys, Limits
-from bentos.problems import ANSWERS, of_error
+from bentos.api.app import CONTRACT_PATHS, create_app, internal_paths
+from bentos.api.edge import OnlyContractPaths
+from bentos.api.problems import ANSWERS, of_error
+from bentos.keys.keys import Keys, Limits
 from clinical.errors import BefundError
 from tests.bentos.conftest import CLOSED, ask, running
 from tests.serving import served, wait_until
@@ -145,7 +145,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from bentos.app import create_app
+from bentos.api.app import create_app
 from bentos.settings import Settings
 
 exporter = InMemorySpanExporter()

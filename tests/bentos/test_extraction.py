@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from bentos.keys import Keys
-from bentos.rehearsal import RehearsalModel
+from bentos.embedded.model import RehearsalModel
+from bentos.keys.keys import Keys
 from clinical.contract import Arztbrief, Zuweisung
 from clinical.errors import ModelTimeout, ModelUnavailable
 from tests.bentos.conftest import running

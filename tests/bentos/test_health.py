@@ -5,7 +5,7 @@ import time
 
 import httpx
 
-from bentos.health import ModelProbe
+from bentos.api.health import ModelProbe
 from clinical import __version__
 from tests.bentos.conftest import ask, running
 

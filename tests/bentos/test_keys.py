@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import text
 
 from bentos.__main__ import main
-from bentos.database import open_database
-from bentos.keys import Keys, KeysUnavailable, LimitReached, Limits, Unauthorized
+from bentos.keys.database import open_database
+from bentos.keys.keys import Keys, KeysUnavailable, LimitReached, Limits, Unauthorized
 from clinical.errors import SettingError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from bentos.language_model import Endpoint, OpenAIModel
+from clinical.coding.prompts import Findings, findings_question
 from clinical.errors import (
     LanguageModelError,
     ModelBusy,
@@ -18,7 +19,6 @@ from clinical.errors import (
     ModelUnavailable,
 )
 from clinical.llm import Completion, Limits, Message, ask
-from clinical.prompts import Findings, findings_question
 from tests.openai_server import ModelServer, model_server
 from tests.serving import free_port, wait_until
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bentos.app import PARTS, contract_paths, create_app
+from bentos.api.app import PARTS, contract_paths, create_app
 from tests.bentos.conftest import ask
 from tests.conftest import stay_out
 from tests.openai_server import ModelServer, model_server

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from bentos.rehearsal import NAME, RehearsalModel
+from bentos.embedded.model import NAME, RehearsalModel
+from clinical.coding.model_tiers import model_tiers
+from clinical.coding.prompts import Findings, findings_question
 from clinical.contract import GenerateRequest, ResearchRequest
 from clinical.errors import ModelMalformed
 from clinical.generation import generate
 from clinical.llm import Form, JsonSchema, Limits, Message, ask
-from clinical.prompts import Findings, findings_question
-from clinical.tiers import model_tiers
 from tests.fakes import FakeIndex
 
 LIMITS = Limits(max_tokens=100, timeout_s=5)

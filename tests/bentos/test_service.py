@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bentos.database import open_database
-from bentos.keys import Keys, Limits
+from bentos.keys.database import open_database
+from bentos.keys.keys import Keys, Limits
 from clinical.sse import Decoder
 from tests.bentos.conftest import CLOSED
 from tests.serving import answers, free_port, wait_until

@@ -13,8 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bentos.database import open_database
-from bentos.keys import Keys
+from bentos.keys.database import open_database
+from bentos.keys.keys import Keys
 from bentos.up import demo_key
 from clinical.sse import Decoder
 from tests.serving import free_port, wait_until

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog_build.bfarm import read_source
+from catalog_build.official.source import read_source
 from clinical.catalog import Catalog, Note
 from clinical.errors import SourceError
 from tests.catalog_build.official_files import CLASS, claml, folder, release, rubric
@@ -195,7 +195,7 @@ def test_memory_stays_flat_on_a_file_of_the_official_size(tmp_path: Path) -> Non
 
 def peak_in_mib(statement: str) -> float:
     program = (
-        "from pathlib import Path; from lxml import etree; from catalog_build.bfarm import read_source\n"
+        "from pathlib import Path; from lxml import etree; from catalog_build.official.source import read_source\n"
         f"kept = {statement}\n"
         "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))\n"
     )

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from catalog_build import bfarm_files
-from catalog_build.bfarm import read_source
+from catalog_build.official import files as bfarm_files
+from catalog_build.official.source import read_source
 from clinical.errors import SourceError
 from tests.catalog_build.official_files import ALPHAID, KODES, folder, release, text, zipped
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from catalog_build.bfarm import CrossReference, Source, Synonym, read_source
-from catalog_build.bfarm_tables import split_reference
+from catalog_build.official.source import CrossReference, Source, Synonym, read_source
+from catalog_build.official.tables import split_reference
 from catalog_build.synonyms import WordSynonym, all_texts, fold, fold_of, word_synonyms
 from clinical.catalog import Code
 from clinical.errors import SourceError

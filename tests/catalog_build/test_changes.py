@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from catalog_build.bfarm import read_source
 from catalog_build.changes import changes
-from catalog_build.own import STARTER
+from catalog_build.official.source import read_source
+from catalog_build.own_synonyms import STARTER
 from clinical.catalog import Catalog
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from catalog_build.bfarm import Source, Synonym, read_source
-from catalog_build.conditions import CONDITIONS
-from catalog_build.expectations import check, counts, previous_counts, quality_installed
+from catalog_build.checks.conditions import CONDITIONS
+from catalog_build.checks.expectations import check, counts, previous_counts, quality_installed
+from catalog_build.official.source import Source, Synonym, read_source
 from catalog_build.synonyms import all_texts
 from clinical.catalog import Catalog, Code
 from clinical.errors import ArtifactMismatch, ArtifactMissing, CheckFailed

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from catalog_build.bfarm import read_source
-from catalog_build.expectations import counts
-from catalog_build.index import Weights, build_artifact, calibration_folds
+from catalog_build.build import Weights, build_artifact, calibration_folds
+from catalog_build.checks.expectations import counts
+from catalog_build.official.source import read_source
 from catalog_build.options import BuildOptions
 from catalog_build.synonyms import FOLDS, fold
 from clinical.errors import BefundError, CheckFailed, SettingError, SourceError
-from clinical.manifest import Manifest
-from clinical.search import SearchIndex
+from clinical.search.index import SearchIndex
+from clinical.search.manifest import Manifest
 from tests.catalog_build.official_files import KODES, TAIL, folder, release, text
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from catalog_build.bfarm import Source, read_source
-from catalog_build.bfarm_files import SourceFile
-from catalog_build.bfarm_tables import read_alphaid
-from catalog_build.expectations import check
+from catalog_build.checks.expectations import check
+from catalog_build.official.files import SourceFile
+from catalog_build.official.source import Source, read_source
+from catalog_build.official.tables import read_alphaid
 from catalog_build.synonyms import all_texts, fold_of
 
 

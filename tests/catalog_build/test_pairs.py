@@ -1,9 +1,9 @@
 """Codes that are coded together know each other, with the wordings that are coded with both."""
 
-from catalog_build.bfarm_tables import Synonym
+from catalog_build.official.tables import Synonym
 from catalog_build.pairs import with_pairs
 from clinical.catalog import Catalog, Code, Note
-from clinical.coding_rules import PAIR_NOTE
+from clinical.coding.rules import PAIR_NOTE
 
 
 def code(spelling: str, kind: str) -> Code:

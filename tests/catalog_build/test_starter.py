@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from catalog_build.bfarm import Source, read_source
-from catalog_build.expectations import check
+from catalog_build.checks.expectations import check
+from catalog_build.official.source import Source, read_source
 from catalog_build.synonyms import all_texts
 
 REPOSITORY = Path(__file__).resolve().parents[2]

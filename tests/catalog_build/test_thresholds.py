@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalog_build.thresholds import (
+from catalog_build.training.calibration import (
     FEWEST,
     HIGH_PRECISION,
     MEDIUM_PRECISION,

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clinical.encoder import StaticEncoder, unit
+from clinical.search.encoder import StaticEncoder, unit
 
 pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
 pytest.importorskip("sentence_transformers", reason="sentence-transformers (extra 'train') is not installed")
 
-from catalog_build.training import Lesson, train_encoder
+from catalog_build.training.encoder import Lesson, train_encoder
 
 PAIRS = {
     "I10.90": ("Bluthochdruck", "arterielle Hypertonie", "Hypertonus", "erhöhter Blutdruck"),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog_build.bfarm import read_source
+from catalog_build.official.source import read_source
 from clinical.catalog import CODE_PATTERN, Catalog, Code, Note, parent_of, parse
 from clinical.errors import ArtifactMismatch, ArtifactMissing
 

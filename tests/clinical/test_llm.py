@@ -6,9 +6,9 @@ from typing import Literal
 
 import pytest
 
+from clinical.coding.prompts import Findings, Recommendation, Selection, Step, bound_to
 from clinical.errors import ModelMalformed, ModelTimeout
 from clinical.llm import Completion, Form, JsonSchema, Limits, Message, ask, read
-from clinical.prompts import Findings, Recommendation, Selection, Step, bound_to
 
 LIMITS = Limits(max_tokens=64, timeout_s=5)
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss
 
-from evals import calibration as cal
+from evals.coding import calibration as cal
 
 COLUMNS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from catalog_build.index import build_artifact
+from catalog_build.build import build_artifact
 from catalog_build.options import BuildOptions
-from clinical.manifest import Manifest
-from evals.coding import main
+from clinical.search.manifest import Manifest
+from evals.coding.measure import main
 
 
 @pytest.fixture(scope="module")

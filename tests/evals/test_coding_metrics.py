@@ -9,18 +9,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clinical.errors import SourceError
-from clinical.manifest import Manifest
-from clinical.ranking import Ranker
-from clinical.search import SearchIndex
-from clinical.text import words
-from evals import variants
-from evals.coding import VARIANTS, main, report, run
-from evals.datasets import Example, read_examples
-from evals.measures import measures
-from evals.measures.labels import confidence
-from evals.metrics import mean, share
-from evals.outcomes import Outcome
-from evals.targets import Coded
+from clinical.language.folding import words
+from clinical.search.index import SearchIndex
+from clinical.search.manifest import Manifest
+from clinical.search.ranking import Ranker
+from evals.coding import variants
+from evals.coding.datasets import Example, read_examples
+from evals.coding.measure import VARIANTS, main, report, run
+from evals.coding.measures import measures
+from evals.coding.measures.labels import confidence
+from evals.coding.outcomes import Outcome
+from evals.coding.targets import Coded
+from evals.reports.intervals import mean, share
 from tests.fakes import hash_index, tiny_catalog
 
 CATALOG = tiny_catalog()

@@ -2,11 +2,11 @@
 
 import asyncio
 
-from bentos.rehearsal import RehearsalModel
+from bentos.embedded.model import RehearsalModel
 from clinical.errors import ModelUnavailable
 from clinical.llm import Completion
-from clinical.search import SearchIndex
-from evals.costs import QUESTIONS, Metered, answers
+from clinical.search.index import SearchIndex
+from evals.coding.costs import QUESTIONS, Metered, answers
 
 TEXT = "Diabetes mellitus Typ 2, arterielle Hypertonie. Kein Fieber."
 

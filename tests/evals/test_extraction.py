@@ -5,11 +5,11 @@ from collections import Counter
 import pytest
 
 from clinical.errors import ModelTimeout
-from evals.extraction import foreign_letters, rehearsal
-from evals.fields import Answered, answered, measured
-from evals.grounding import APART, LIES, lies, passes
-from evals.letters import LAYOUTS, letters
-from evals.truths import TRUTHS, removed_truths
+from evals.extraction.fields import Answered, answered, measured
+from evals.extraction.letters import LAYOUTS, letters
+from evals.extraction.lies import APART, LIES, lies, passes
+from evals.extraction.measure import foreign_letters, rehearsal
+from evals.extraction.truths import TRUTHS, removed_truths
 from tests.fakes import FakeModel
 
 LETTERS = letters(2 * len(LAYOUTS), seed=5)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from catalog_build.bfarm import read_source
-from catalog_build.own import STARTER
-from evals.candidates import next_number
-from evals.card import read_dataset
-from evals.coding import main as coding
-from evals.feedback import main
+from catalog_build.official.source import read_source
+from catalog_build.own_synonyms import STARTER
+from evals.coding.card import read_dataset
+from evals.coding.measure import main as coding
+from evals.feedback.commands import main
+from evals.feedback.synonyms import next_number
 
 LINES = [
     '{"query": "Zuckerwerte  entgleist beim Opa", "accepted": ["e1191"], "rejected": ["E10.90"], "reviewer": "a"}',

@@ -7,9 +7,9 @@ import shutil
 
 import pytest
 
-from evals.card import read_dataset
+from evals.coding.card import read_dataset
 from evals.gate import QUERIES, RESULTS, main
-from evals.results import read_result
+from evals.reports.results import read_result
 
 
 def test_quality_has_not_dropped(starter_artifact, capsys):
@@ -63,7 +63,7 @@ def test_a_part_without_a_kept_result_is_named(starter_artifact, tmp_path, capsy
 
 
 def test_the_phrasings_are_of_the_starter_catalog_and_not_in_it(index):
-    from evals.outcomes import Nearness
+    from evals.coding.outcomes import Nearness
 
     data = read_dataset(QUERIES)
     nearness = Nearness(index, data.examples)

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from evals.coding import main
-from evals.journal import journalled, place_of
-from evals.targets import Coded
+from evals.coding.journal import journalled, place_of
+from evals.coding.measure import main
+from evals.coding.targets import Coded
 
 ABOUT = {"model": "a", "tier": "3"}
 QUERIES = ["Husten", "Fieber", "Husten", "kaputt", "Gicht"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from evals.datasets import Example
-from evals.measures import measures, metrics
-from evals.measures.hierarchy import distance_of, path_of
-from evals.outcomes import Nearness, Outcome
-from evals.targets import Coded
+from evals.coding.datasets import Example
+from evals.coding.measures import measures, metrics
+from evals.coding.measures.hierarchy import distance_of, path_of
+from evals.coding.outcomes import Nearness, Outcome
+from evals.coding.targets import Coded
 from tests.fakes import tiny_catalog
 
 CATALOG = tiny_catalog()

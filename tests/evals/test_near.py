@@ -7,12 +7,12 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog_build.bfarm import read_source
+from catalog_build.official.source import read_source
 from catalog_build.synonyms import all_texts, fold_of
-from evals.card import read_dataset
-from evals.datasets import read_examples
-from evals.heldout import main, words
-from evals.near import NEAR, NearTexts, similarity
+from evals.coding.card import read_dataset
+from evals.coding.datasets import read_examples
+from evals.coding.heldout import main, words
+from evals.coding.near import NEAR, NearTexts, similarity
 
 STARTER = Path(__file__).resolve().parents[2] / "catalog_build" / "starter"
 WORDS = st.frozensets(st.sampled_from("abcdefgh"), max_size=8)

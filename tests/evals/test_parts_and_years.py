@@ -2,16 +2,16 @@
 
 import pytest
 
-from catalog_build.bfarm import read_source
 from catalog_build.changes import changes
-from catalog_build.own import STARTER
+from catalog_build.official.source import read_source
+from catalog_build.own_synonyms import STARTER
 from catalog_build.synonyms import all_texts, fold_of
 from clinical.errors import SettingError
-from evals import damage
-from evals.ablation import BY_VECTORS, ranks_by_part, top, with_encoder
-from evals.datasets import Example
-from evals.lab import Lab
-from evals.years import index_of, made_up_next_year, moves, texts_in
+from evals.coding.ablation import BY_VECTORS, ranks_by_part, top, with_encoder
+from evals.coding.datasets import Example
+from evals.coding.years import index_of, made_up_next_year, moves, texts_in
+from evals.notebooks import damage
+from evals.notebooks.lab import Lab
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 from lxml import etree
 
 from evals.gate import RESULTS
-from evals.report import groups, main, read_results, short
+from evals.reports.report import groups, main, read_results, short
 
 
 class Links(HTMLParser):
@@ -86,7 +86,7 @@ def test_names_are_escaped(folder, capsys):
 
 
 def test_nothing_measured_is_still_a_page(folder, starter_artifact, tmp_path):
-    from evals.measures import measures
+    from evals.coding.measures import measures
     from tests.fakes import tiny_catalog
 
     empty = measures([], tiny_catalog(), whole=True)

@@ -14,12 +14,12 @@ from scipy.stats import binomtest
 
 from clinical.errors import SourceError
 from evals import __main__ as command
-from evals.card import place_of, read_card, read_dataset, write_card
-from evals.coding import main as coding
-from evals.compare import main as compare
-from evals.files import readable, write_text
-from evals.paired import changes, flips, pairs_of
-from evals.results import read_result, write_result
+from evals.coding.card import place_of, read_card, read_dataset, write_card
+from evals.coding.measure import main as coding
+from evals.reports.compare import main as compare
+from evals.reports.files import readable, write_text
+from evals.reports.paired import changes, flips, pairs_of
+from evals.reports.results import read_result, write_result
 
 QUERIES = "query\tcodes\nBluthochdruck\tI10.90\nHerpes zoster\tB02.9\nZuckerkrankheit\tE14.90\nBluthochdruck\tI10.90\n"
 

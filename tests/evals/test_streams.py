@@ -5,8 +5,8 @@ import json
 
 import httpx
 
-from evals.slow_model import SlowModel
-from evals.streams import Liar, _allowed, at_once, lies, notes, overhead
+from evals.speed.slow_model import SlowModel
+from evals.speed.streams import Liar, _allowed, at_once, lies, notes, overhead
 from tests.fakes import tiny_catalog
 
 CATALOG = tiny_catalog()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bentos.keys import Limits
-from bentos.rehearsal import RehearsalModel
+from bentos.embedded.model import RehearsalModel
+from bentos.keys.keys import Limits
 from clinical.errors import SettingError
-from evals.targets import SearchTarget, ServedTarget, TierTarget, target_of
+from evals.coding.targets import SearchTarget, ServedTarget, TierTarget, target_of
 from tests.bentos.conftest import key, keys, make_settings, running, settings  # noqa: F401 - fixtures
 
 TEXT = "Z. n. Herzinfarkt, jetzt Dyspnoe. Kein Fieber."

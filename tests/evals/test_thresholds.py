@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from catalog_build.bfarm import read_source
-from catalog_build.index import WEIGHTS, Weights, thresholds_of, weights_digest
-from catalog_build.thresholds import CALIBRATION, Calibration
+from catalog_build.build import WEIGHTS, Weights, thresholds_of, weights_digest
+from catalog_build.official.source import read_source
+from catalog_build.training.calibration import CALIBRATION, Calibration
 from clinical.errors import SettingError
-from clinical.grounding import judge
-from clinical.grounding_free import find_statement
-from clinical.grounding_text import Source
+from clinical.grounding.free_text import find_statement
+from clinical.grounding.validator import judge
+from clinical.language.tokens import Source
 from clinical.thresholds import FILE, GroundingThresholds, grounding_thresholds, load_section, save_section
-from evals import confidence
-from evals.letters import letters
-from evals.probes import FULL, SIZES, SMALL, counted, digest, measured, probes
+from evals.coding import confidence
+from evals.extraction.letters import letters
+from evals.extraction.probes import FULL, SIZES, SMALL, counted, digest, measured, probes
 
 STATEMENTS = [each.text for each in read_source(Path(__file__).parents[2] / "catalog_build/starter").synonyms]
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from evals.tracking import metrics, params, without_texts
+from evals.reports.tracking import metrics, params, without_texts
 
 QUERIES = "query\tcodes\nBluthochdruck\tI10.90\nHerpes zoster\tB02.9\n"
 

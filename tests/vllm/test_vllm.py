@@ -13,10 +13,10 @@ import pytest
 
 from bentos.language_model import Endpoint, OpenAIModel
 from clinical import generation
+from clinical.coding.prompts import Choice, Findings, Selection, Step, bound_to, findings_question
+from clinical.coding.selection import FINDINGS_LIMITS
 from clinical.contract import PartialEvent, ResultEvent, StatusEvent
 from clinical.llm import JsonSchema, Limits, Message, read
-from clinical.prompts import Choice, Findings, Selection, Step, bound_to, findings_question
-from clinical.tier_smart import FINDINGS_LIMITS
 from tests.bentos.conftest import ask, running
 from tests.serving import answers, wait_until
 from tests.vllm.conftest import PATIENCE, RealServer

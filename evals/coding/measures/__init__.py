@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from clinical.catalog import Catalog
-from evals.outcomes import Outcome
+from evals.coding.outcomes import Outcome
 
 
 @cache

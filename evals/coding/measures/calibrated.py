@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from clinical.catalog import Catalog
-from evals import calibration
-from evals.outcomes import Outcome
+from evals.coding import calibration
+from evals.coding.outcomes import Outcome
 
 OF_SUBSETS = False
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from clinical.catalog import Catalog, parent_of
-from evals.metrics import mean
-from evals.outcomes import Outcome
+from evals.coding.outcomes import Outcome
+from evals.reports.intervals import mean
 
 OF_SUBSETS = True
 

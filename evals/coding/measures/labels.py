@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from clinical.catalog import Catalog
-from evals.metrics import share
-from evals.outcomes import Outcome
+from evals.coding.outcomes import Outcome
+from evals.reports.intervals import share
 
 OF_SUBSETS = False
 LABELS = ("high", "medium", "low")

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.catalog import Catalog
-from evals.measures.hierarchy import path_of
-from evals.metrics import Floats, bootstrap, rounded, share
-from evals.outcomes import Outcome
+from evals.coding.measures.hierarchy import path_of
+from evals.coding.outcomes import Outcome
+from evals.reports.intervals import Floats, bootstrap, rounded, share
 
 OF_SUBSETS = False
 BANDS = (0, 1, 2, 4, 8, 16, 32)

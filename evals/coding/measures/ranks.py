@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from clinical.catalog import Catalog
-from evals.measures.hierarchy import path_of
-from evals.metrics import mean, share
-from evals.outcomes import Outcome
+from evals.coding.measures.hierarchy import path_of
+from evals.coding.outcomes import Outcome
+from evals.reports.intervals import mean, share
 
 OF_SUBSETS = True
 DEPTHS = (1, 3, 5, 10)

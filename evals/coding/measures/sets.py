@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from clinical.catalog import Catalog
-from evals.metrics import bootstrap, mean, rounded
-from evals.outcomes import Outcome
+from evals.coding.outcomes import Outcome
+from evals.reports.intervals import bootstrap, mean, rounded
 
 OF_SUBSETS = True
 CODE, CATEGORY = 6, 3

@@ -2,8 +2,8 @@
 
 import pytest
 
-from clinical.candidates import Case, Located, Offer
-from clinical.coding_rules import Outcome, Proposal, apply, covers
+from clinical.coding.case import Case, Located, Offer
+from clinical.coding.rules import Outcome, Proposal, apply, covers
 from clinical.contract import DetailedCodeEntry, Span
 from tests.fakes import tiny_catalog
 

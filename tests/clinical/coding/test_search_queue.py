@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from clinical.turns import Turns
+from clinical.coding.search_queue import Turns
 
 
 def held(turns: Turns) -> tuple[asyncio.Task[None], threading.Event]:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from clinical.candidates import build_case
+from clinical.coding.case import build_case
+from clinical.coding.deep_research import Bounds, research
+from clinical.coding.model_tiers import model_tiers
+from clinical.coding.prompts import Finding
+from clinical.coding.selection import NOTHING_FOUND, NOTHING_LEFT
 from clinical.contract import DetailedCodeEntry, Event, PartialEvent, ResearchRequest, ResultEvent, StatusEvent
 from clinical.errors import ModelBusy, ModelTimeout, ModelUnavailable
-from clinical.prompts import Finding
-from clinical.tier_deep import Bounds, research
-from clinical.tier_smart import NOTHING_FOUND, NOTHING_LEFT
-from clinical.tiers import model_tiers
 from tests.fakes import FakeIndex, FakeModel, choice, chosen, finding, payload, step
 
 TEXT = "Husten seit drei Tagen, V. a. Pneumonie. Kein Diabetes mellitus. Mutter: Mammakarzinom."

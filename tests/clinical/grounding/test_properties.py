@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clinical.contract import Arztbrief, Zuweisung
-from clinical.grounding import Grounded, ground, values_of
-from clinical.grounding_dates import parse_date
-from clinical.grounding_numbers import digits_of
-from evals.letters import make_letter
+from clinical.grounding.numbers import digits_of
+from clinical.grounding.validator import Grounded, ground, values_of
+from clinical.language.dates import parse_date
+from evals.extraction.letters import make_letter
 from tests.oracle import is_evidenced
 
 LETTERS = [make_letter(seed) for seed in range(96)]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from clinical.grounding_free import find_statement
-from clinical.grounding_text import Source
+from clinical.grounding.free_text import find_statement
+from clinical.language.tokens import Source
 
 DENIED = [
     "Eine {} liegt nicht vor.",

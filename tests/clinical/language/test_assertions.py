@@ -2,7 +2,7 @@
 
 import pytest
 
-from clinical.assertions import assertion_of
+from clinical.language.assertions import assertion_of
 
 
 @pytest.mark.parametrize(

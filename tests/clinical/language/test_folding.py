@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from clinical.text import fold, words
+from clinical.language.folding import fold, words
 
 GERMAN = st.text("abcdefghijklmnopqrstuvwxyzäöüß", min_size=1, max_size=24)
 LETTER_PAIRS = [("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ß", "ss"), ("ph", "f"), ("th", "t"), ("rh", "r"), ("y", "i")]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from clinical.history import past_of, says_past
-from clinical.search import SearchIndex
+from clinical.language.history import past_of, says_past
+from clinical.search.index import SearchIndex
 
 
 @pytest.mark.parametrize(

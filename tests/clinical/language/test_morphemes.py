@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinical.morphemes import MOST, same_meaning, table, translated
-from clinical.text import fold
+from clinical.language.folding import fold
+from clinical.language.morphemes import MOST, same_meaning, table, translated
 
 
 def known(*words: str) -> set[str]:

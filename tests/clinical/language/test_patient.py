@@ -2,7 +2,7 @@
 
 import pytest
 
-from clinical.stated import Stated, outside
+from clinical.language.patient import Stated, outside
 
 
 @pytest.mark.parametrize(

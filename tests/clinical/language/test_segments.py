@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clinical.parts import Part, content_words, cut
-from clinical.text import words
+from clinical.language.folding import words
+from clinical.language.segments import Part, content_words, cut
 
 DIAGNOSES = (
     "Bluthochdruck",

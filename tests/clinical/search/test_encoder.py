@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
-from clinical.encoder import StaticEncoder, grams, map_tensors, quantise, unit, vocabulary_of, write_tensors
 from clinical.errors import ArtifactMismatch, ArtifactMissing
-from clinical.manifest import Manifest
-from clinical.ranking import Ranker
-from clinical.text import words
+from clinical.language.folding import words
+from clinical.search.encoder import StaticEncoder, grams, map_tensors, quantise, unit, vocabulary_of, write_tensors
+from clinical.search.manifest import Manifest
+from clinical.search.ranking import Ranker
 from tests.fakes import HashEncoder, hash_index
 
 TEXTS = ["akute Bronchitis", "chronische Bronchitis", "Lungenentzündung", "Herzinfarkt", "Bluthochdruck", "Zystitis"]

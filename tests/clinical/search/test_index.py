@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clinical.search import Candidate, SearchIndex
+from clinical.search.index import Candidate, SearchIndex
 
 SEVERAL = {
     "Bluthochdruck": "I10.90",

@@ -8,8 +8,8 @@ import orjson
 import pytest
 
 from clinical.errors import ArtifactMismatch, ArtifactMissing
-from clinical.manifest import FILE, SCHEMA, Manifest, checksums
-from clinical.search import SearchIndex
+from clinical.search.index import SearchIndex
+from clinical.search.manifest import FILE, SCHEMA, Manifest, checksums
 from clinical.thresholds import ConfidenceThresholds
 
 REMEDY = "build it again: python -m catalog_build build"

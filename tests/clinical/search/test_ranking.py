@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clinical.encoder import map_tensors, write_tensors
 from clinical.errors import ArtifactMismatch
-from clinical.ranking import WIDTH, Ranker
+from clinical.search.encoder import map_tensors, write_tensors
+from clinical.search.ranking import WIDTH, Ranker
 
 
 @pytest.fixture(scope="module")

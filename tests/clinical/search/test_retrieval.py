@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clinical.features import Candidates, candidates
-from clinical.retrieval import CELLS, first_largest, ranges, read_queries, run_starts
-from clinical.search import SearchIndex
+from clinical.search.features import Candidates, candidates
+from clinical.search.index import SearchIndex
+from clinical.search.retrieval import CELLS, first_largest, ranges, read_queries, run_starts
 
 TEXTS = [
     "Bluthochdruck",

@@ -10,6 +10,9 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from clinical.coding.model_tiers import model_tiers, searching
+from clinical.coding.search_queue import Turns
+from clinical.coding.written_codes import written_codes
 from clinical.contract import (
     TIER1_MAX_CODES,
     CodeEntry,
@@ -21,9 +24,6 @@ from clinical.contract import (
     Span,
     StatusEvent,
 )
-from clinical.tiers import model_tiers, searching
-from clinical.turns import Turns
-from clinical.written_codes import written_codes
 
 if TYPE_CHECKING:
     from clinical.catalog import Catalog, Code

@@ -3,9 +3,9 @@
 import pytest
 
 from clinical.contract import Arztbrief, Zuweisung
-from clinical.grounding import Finding, ground, judge, unruled_paths
-from clinical.grounding_text import name_key, word_key
-from clinical.text import spelling
+from clinical.grounding.validator import Finding, ground, judge, unruled_paths
+from clinical.language.folding import spelling
+from clinical.language.tokens import name_key, word_key
 
 SAID = [
     ("Anna Muster", "patient.nachname", "Muster", None),

@@ -13,13 +13,11 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 from clinical.contract import Arztbrief, Document, Evidence, Match, Zuweisung
-from clinical.grounding_dates import by_iso, parse_date
-from clinical.grounding_enumerations import find_keyword, find_sex
-from clinical.grounding_free import Found, Kind, find_statement
-from clinical.grounding_names import find_mail, find_name, find_street
-from clinical.grounding_numbers import Run, find_identifier, find_phone, find_postcode, runs_of
-from clinical.grounding_text import Source, forget
-from clinical.text import spelling
+from clinical.grounding.choices import find_keyword, find_sex
+from clinical.grounding.free_text import Found, Kind, find_statement
+from clinical.grounding.names import find_mail, find_name, find_street
+from clinical.grounding.numbers import Run, find_identifier, find_phone, find_postcode, runs_of
+from clinical.language import Source, by_iso, forget, parse_date, spelling
 from clinical.thresholds import GroundingThresholds
 
 Reason = Literal["no_such_day", "not_in_text", "no_keyword", "not_a_value"]

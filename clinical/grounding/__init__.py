@@ -1,0 +1,15 @@
+"""Is this value evidenced by this text, and where? And what is done with one that is not."""
+
+from clinical.grounding.choices import find_keyword, find_sex
+from clinical.grounding.free_text import Kind, find_statement
+from clinical.grounding.validator import Grounded, ground, judge
+
+__all__ = [
+    "Grounded",
+    "Kind",
+    "find_keyword",
+    "find_sex",
+    "find_statement",
+    "ground",
+    "judge",
+]

@@ -1,0 +1,1 @@
+"""How often the right code is found, and what `high` and `medium` are worth."""

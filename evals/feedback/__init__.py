@@ -1,0 +1,1 @@
+"""Reviewed codings as an evaluation set and as candidate synonyms."""

@@ -1,0 +1,1 @@
+"""What the notebooks stand on, and how they are run."""

@@ -1,0 +1,1 @@
+"""Results: written, compared, drawn, reported."""

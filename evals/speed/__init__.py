@@ -1,0 +1,1 @@
+"""How fast it is: search, the served API, streams, document retrieval, sign-in, batch."""
