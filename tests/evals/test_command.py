@@ -14,7 +14,7 @@ from evals import __main__ as command
 
 @pytest.mark.parametrize("name", command.MEASURES)
 def test_every_name_is_a_module_with_a_main(name):
-    spec = importlib.util.find_spec(f"evals.{name.replace('-', '_')}")
+    spec = importlib.util.find_spec(command.MEASURES[name])
     tree = ast.parse(Path(spec.origin).read_text("utf-8"))
     assert "main" in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from clinical.coding.case import build_case
-from clinical.coding.deep_research import Bounds, research
+from clinical.coding.deep_research import Bounds, research_deeply
 from clinical.coding.model_tiers import model_tiers
 from clinical.coding.prompts import Finding
 from clinical.coding.selection import NOTHING_FOUND, NOTHING_LEFT
@@ -185,7 +185,7 @@ def test_research_ends_when_its_time_is_up_and_still_recommends():
     used = model(Step=[step(f"Suche {number}") for number in range(50)])
     used.delay = 0.1
     case = build_case(FakeIndex(), TEXT, [Finding(**item) for item in FINDINGS["findings"]])
-    event = asyncio.run(research(used, FakeIndex(), case, False, Bounds(seconds=0.15)))
+    event = asyncio.run(research_deeply(used, FakeIndex(), case, False, Bounds(seconds=0.15)))
     assert sum(kind == "Step" for kind, _, _ in used.asked) == 2
     assert codes(event) == ["J18.9", "R05"]
 
