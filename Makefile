@@ -1,4 +1,4 @@
-# Two commands: `make up` (serve) and `make test` (everything). The rest is named in the README.
+# Two commands: `make up` (serve) and `make test` (everything). The rest is named in docs/operate.md.
 
 PYTHON ?= python3
 VENV := .venv

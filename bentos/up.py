@@ -30,7 +30,7 @@ DEMO_QUERY = "Zuckerkrankheit"
 START_SECONDS = 120
 REHEARSAL = (
     "  model     rehearsal-rules: plain rules, no language model. For a real one set BEFUND_LLM_BASE_URL to an",
-    "            OpenAI-compatible server, e.g. vLLM: http://gpu-host:8000/v1 (README, Deploying to a GPU host)",
+    "            OpenAI-compatible server, e.g. vLLM: http://gpu-host:8000/v1 (docs/operate.md, GPU host)",
 )
 
 

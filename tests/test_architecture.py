@@ -120,21 +120,26 @@ def test_no_file_is_called_utils():
 # --- the README and the settings ------------------------------------------------------------------------------------
 
 
-def test_the_tree_of_the_readme_is_true():
+def test_the_map_is_true():
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout: which files belong to the project is not known")
-    written = tree.read(tree.README.read_text("utf-8"))
+    written = tree.read(tree.MAP.read_text("utf-8"))
     there = tree.files()
     assert [path for path in there if path not in written] == [], "python -m tests.tree adds them"
     assert [path for path in written if path not in there] == [], "python -m tests.tree drops them"
     assert [path for path, comment in written.items() if comment in ("", tree.MISSING)] == [], "give them a comment"
 
 
-def test_every_target_and_command_of_ci_is_in_the_readme():
+def test_the_readme_can_be_read_in_five_minutes():
+    assert _length(ROOT / "README.md") <= 150, "the README stays short; what is longer goes into docs/"
+
+
+def test_every_target_is_in_the_documentation_and_every_command_of_ci_in_the_readme():
     readme = (ROOT / "README.md").read_text("utf-8")
+    operating = (ROOT / "docs" / "operate.md").read_text("utf-8")
     for target in re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE):
         if target not in {"help", "clean"}:
-            assert f"make {target}" in readme, target
+            assert f"make {target}" in operating + readme, target
     called = re.findall(r"make [a-z-]+", (ROOT / ".ci" / "run").read_text("utf-8"))
     assert called
     assert all(command in readme for command in called)

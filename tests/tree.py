@@ -1,8 +1,8 @@
-"""The file tree of the README: one comment per file, kept true by a test.
+"""The map of the files (`docs/map.md`): one comment per file, kept true by a test.
 
     python -m tests.tree     add new files (with the first sentence of their docstring), drop those that are gone
 
-A comment already in the README stays. A notebook is commented by its question; a file without a docstring gets a
+A comment already in the map stays. A notebook is commented by its question; a file without a docstring gets a
 question mark, which the test refuses.
 """
 
@@ -15,7 +15,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
+MAP = ROOT / "docs" / "map.md"
 START, END = "<!-- tree -->\n```text\n", "```\n<!-- /tree -->"
 WHOLE = (
     "catalog_build/starter/",
@@ -59,7 +59,7 @@ def _shown(name: str) -> str:
 
 
 def read(text: str) -> dict[str, str]:
-    """Path to comment, as the README's tree has them."""
+    """Path to comment, as the map has them."""
     block = text.partition(START)[2].partition(END)[0]
     found: dict[str, str] = {}
     above: list[str] = []
@@ -97,11 +97,11 @@ def _comment(path: str) -> str:
 
 
 def main() -> None:
-    """Bring the tree of the README up to date."""
-    text = README.read_text("utf-8")
+    """Bring the map up to date."""
+    text = MAP.read_text("utf-8")
     before, _, rest = text.partition(START)
     after = rest.partition(END)[2]
-    README.write_text(before + START + write(read(text)) + END + after, "utf-8")
+    MAP.write_text(before + START + write(read(text)) + END + after, "utf-8")
 
 
 if __name__ == "__main__":

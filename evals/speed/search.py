@@ -139,6 +139,6 @@ _ROWS = (
 
 
 def table(result: dict[str, float]) -> str:
-    """The numbers as the README's table has them."""
+    """The numbers as the table in docs/measured.md has them."""
     lines = [f"{name:<34}{' / '.join(f'{result[key]:g}' for key in keys):>16} {unit}" for name, keys, unit in _ROWS]
     return "\n".join(lines)

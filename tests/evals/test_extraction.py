@@ -32,7 +32,7 @@ def test_truths_stay(kind):
 
 
 def test_a_value_in_the_wrong_field_is_known_to_pass():
-    """The contract does not cover it: if this fails, the README promises too little."""
+    """The contract does not cover it: if this fails, docs/measured.md promises too little."""
     for kind in APART:
         assert any(passes(lie) for lie in lies(kind, LETTERS, 20, seed=5))
 

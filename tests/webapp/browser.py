@@ -1,7 +1,7 @@
 """A real browser (the system's Chromium) before the webapp under gunicorn, with a real vendor: the stage of the tests
 that walk its pages, and their visitor.
 
-`PICTURES=docs/pictures python -m pytest tests/webapp -k browser` renews the pictures of the README.
+`PICTURES=docs/pictures python -m pytest tests/webapp -k browser` renews the pictures of the documentation.
 """
 
 import os
