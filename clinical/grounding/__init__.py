@@ -2,9 +2,11 @@
 
 from clinical.grounding.choices import find_keyword, find_sex
 from clinical.grounding.free_text import Kind, find_statement
-from clinical.grounding.validator import Grounded, ground, judge
+from clinical.grounding.policy import Finding, Grounded
+from clinical.grounding.validator import ground, judge
 
 __all__ = [
+    "Finding",
     "Grounded",
     "Kind",
     "find_keyword",

@@ -1,56 +1,24 @@
-"""Is this value evidenced by this text, and where? And the policy: what is not evidenced does not reach the caller.
+"""Is this value evidenced by this text, and where? One rule for every field.
 
-`judge` finds; `apply` decides. The guarantee (contract, section 4): an invented value does not reach the caller. A
-value that stands in the text but belongs into another field is not covered.
+`judge` finds; `policy.apply` decides what becomes of it. The guarantee (contract, section 4): an invented value does
+not reach the caller. A value that stands in the text but belongs into another field is not covered.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
-from clinical.contract import Arztbrief, Document, Evidence, Match, Zuweisung
+from clinical.contract import Arztbrief, Document, Match, Zuweisung
 from clinical.grounding.choices import find_keyword, find_sex
 from clinical.grounding.free_text import Found, Kind, find_statement
 from clinical.grounding.names import find_mail, find_name, find_street
 from clinical.grounding.numbers import Run, find_identifier, find_phone, find_postcode, runs_of
+from clinical.grounding.policy import Finding, Grounded, apply
 from clinical.language import Source, by_iso, forget, parse_date, spelling
 from clinical.thresholds import GroundingThresholds
-
-Reason = Literal["no_such_day", "not_in_text", "no_keyword", "not_a_value"]
-"""Why a value was removed: an impossible or incomplete date; not evidenced; no explicit word; not of the fixed list."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What became of one value: kept with its place and kind of match, or removed with a reason.
-
-    `path` as in the answer of the model (`diagnosen[2]`, `patient.plz`); `value` is what is kept (dates in ISO form) or
-    what was removed, as the model gave it. `start`, `end`: code points of the text, None if removed.
-    """
-
-    path: str
-    value: str
-    match: Match | None = None
-    start: int = 0
-    end: int = 0
-    reason: Reason | None = None
-
-    @property
-    def kept(self) -> bool:
-        return self.reason is None
-
-
-@dataclass(frozen=True, slots=True)
-class Grounded:
-    """A document in which every value is evidenced, the list of what was removed, and where what remains stands."""
-
-    data: Zuweisung | Arztbrief
-    removed: tuple[str, ...]
-    evidence: tuple[Evidence, ...]
 
 
 class _Letter:
@@ -228,92 +196,6 @@ def ground(answer: Mapping[str, Any], text: str, document: type[Zuweisung] | typ
         return apply(judge(answer, text), document)
     finally:
         forget()
-
-
-def apply(findings: tuple[Finding, ...], document: type[Zuweisung] | type[Arztbrief]) -> Grounded:
-    """The policy: what is not evidenced is null or leaves its list, and named (decisions, "removed_by_grounding")."""
-    policy = _Policy(document)
-    for finding in findings:
-        policy.take(finding)
-    return policy.close()
-
-
-_PLACE = re.compile(r"(?P<list>[a-z]+)\[(?P<number>\d+)\](?:\.(?P<inner>[a-z]+))?")
-
-
-class _Policy:
-    def __init__(self, document: type[Zuweisung] | type[Arztbrief]) -> None:
-        self.document = document
-        self.data: dict[str, Any] = {}
-        self.removed: list[str] = []
-        self.evidence: list[Evidence] = []
-        self.items: dict[str, dict[int, list[Finding]]] = {}
-
-    def take(self, finding: Finding) -> None:
-        place = _PLACE.fullmatch(finding.path)
-        if place:
-            self._open_list(place["list"])
-            self.items[place["list"]].setdefault(int(place["number"]), []).append(finding)
-        elif finding.kept:
-            self._put(finding.path, finding.value)
-            self._evidence(finding.path, finding)
-        else:
-            self.removed.append(f"{finding.path}: {finding.value}")
-
-    def _open_list(self, name: str) -> None:
-        if name not in self.items:
-            self.items[name] = {}
-            self.removed.append(name)  # holds the list's place in the order of the schema until its entries are known
-
-    def _put(self, path: str, value: str) -> None:
-        outer, _, inner = path.partition(".")
-        if inner:
-            self.data.setdefault(outer, {})[inner] = value
-        else:
-            self.data[outer] = value
-
-    def _evidence(self, path: str, finding: Finding) -> None:
-        assert finding.match is not None  # noqa: S101 - a kept finding has a match
-        self.evidence.append(Evidence(path=path, start=finding.start, end=finding.end, match=finding.match))
-
-    def close(self) -> Grounded:
-        for name, items in self.items.items():
-            entries, lines = self._objects(items) if name == "eingriffe" else self._plain(name, items)
-            self.data[name] = entries
-            at = self.removed.index(name)
-            self.removed[at : at + 1] = lines
-        return Grounded(self.document.model_validate(self.data), tuple(self.removed), tuple(self.evidence))
-
-    def _plain(self, name: str, items: dict[int, list[Finding]]) -> tuple[list[str], list[str]]:
-        entries: list[str] = []
-        gone = 0
-        for (finding,) in items.values():
-            if finding.kept:
-                self._evidence(f"{name}[{len(entries)}]", finding)
-                entries.append(finding.value)
-            else:
-                gone += 1
-        return entries, [f"{name}: {gone}"] if gone else []
-
-    def _objects(self, items: dict[int, list[Finding]]) -> tuple[list[dict[str, str]], list[str]]:
-        """A procedure without its evidenced name is no procedure; without its date it still is one."""
-        entries: list[dict[str, str]] = []
-        lines: list[str] = []
-        gone = 0
-        for findings in items.values():
-            inner = {finding.path.rpartition(".")[2]: finding for finding in findings}
-            name = inner.get("bezeichnung")
-            if (name is not None and not name.kept) or (name is None and not any(one.kept for one in findings)):
-                gone += 1
-                continue
-            path = f"eingriffe[{len(entries)}]"
-            entries.append({key: finding.value for key, finding in inner.items() if finding.kept})
-            for key, finding in inner.items():
-                if finding.kept:
-                    self._evidence(f"{path}.{key}", finding)
-                else:
-                    lines.append(f"{path}.{key}: {finding.value}")
-        return entries, ([f"eingriffe: {gone}"] if gone else []) + lines
 
 
 def _all_paths(document: type[Document]) -> Iterator[str]:

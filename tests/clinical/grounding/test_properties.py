@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from clinical.contract import Arztbrief, Zuweisung
 from clinical.grounding.numbers import digits_of
-from clinical.grounding.validator import Grounded, ground, values_of
+from clinical.grounding.policy import Grounded
+from clinical.grounding.validator import ground, values_of
 from clinical.language.dates import parse_date
 from evals.extraction.letters import make_letter
 from tests.oracle import is_evidenced

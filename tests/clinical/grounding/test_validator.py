@@ -3,7 +3,8 @@
 import pytest
 
 from clinical.contract import Arztbrief, Zuweisung
-from clinical.grounding.validator import Finding, ground, judge, unruled_paths
+from clinical.grounding.policy import Finding
+from clinical.grounding.validator import ground, judge, unruled_paths
 from clinical.language.folding import spelling
 from clinical.language.tokens import name_key, word_key
 
