@@ -1,11 +1,12 @@
 """From a text to recommendations: a stream of tiers, with and without a language model."""
 
 from clinical.coding.deep_research import research_deeply
+from clinical.coding.instant import Hit, with_written_codes
 from clinical.coding.prompts import CODES_MAX, FINDINGS_MAX, PROMPT_VERSION
 from clinical.coding.rules import PAIR_NOTE
 from clinical.coding.search_queue import Turns
 from clinical.coding.selection import select, understand
-from clinical.coding.stream import Hit, research, with_written_codes
+from clinical.coding.stream import research
 
 __all__ = [
     "CODES_MAX",

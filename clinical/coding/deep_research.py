@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from clinical.catalog import Code
 from clinical.coding import rules as coding_rules
+from clinical.coding.answers import NOTHING_FOUND, entries, proposals, summary
 from clinical.coding.case import PER_FINDING, Case, Offer
 from clinical.coding.prompts import (
     OPENS_MAX,
@@ -25,7 +26,6 @@ from clinical.coding.prompts import (
     step_question,
 )
 from clinical.coding.search_queue import Turns
-from clinical.coding.selection import NOTHING_FOUND, entries, proposals, summary
 from clinical.contract import ResultEvent
 from clinical.errors import ModelMalformed, ModelTimeout
 from clinical.llm import LanguageModel, Limits, Message, ask

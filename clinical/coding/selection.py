@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from clinical.catalog import Catalog
 from clinical.coding import rules as coding_rules
+from clinical.coding.answers import NOTHING_FOUND, entries, proposals, summary
 from clinical.coding.case import Case, build_case
-from clinical.coding.prompts import CODES_MAX, Findings, Selection, bound_to, findings_question, selection_question
-from clinical.coding.rules import Outcome, Proposal
+from clinical.coding.prompts import Findings, Selection, bound_to, findings_question, selection_question
 from clinical.coding.search_queue import Turns
 from clinical.contract import PartialEvent
 from clinical.llm import LanguageModel, Limits, ask
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 FINDINGS_LIMITS = Limits(max_tokens=1_500, timeout_s=20)
 SELECTION_LIMITS = Limits(max_tokens=2_000, timeout_s=25)
 """Tiers 2 and 3 share the first call and then run side by side: 20 + 60 + 25 s stay under the 120 s a client waits."""
-
-NOTHING_FOUND = "Im Text wurde keine kodierbare Diagnose erkannt."
-NOTHING_LEFT = "Kein Kode erfüllt die Vorgaben; bitte den Text prüfen."
-SUMMARY_MAX = 1_200
-REASONING_MAX = 400
 
 
 async def understand(
@@ -45,30 +40,3 @@ async def select(model: LanguageModel, catalog: Catalog, case: Case, details: bo
     answer = await ask(model, question, Selection, SELECTION_LIMITS, schema)
     outcome = coding_rules.apply(catalog, case, proposals(case, answer.value))
     return PartialEvent(layer=2, summary=summary(answer.value, outcome), codes=entries(outcome, details))
-
-
-def proposals(case: Case, selection: Selection) -> tuple[Proposal, ...]:
-    """What the model chose, as far as it was shown it; the rest is dropped."""
-    chosen = []
-    for choice in selection.codes[:CODES_MAX]:
-        offer, finding = case.offers.get(choice.code), case.finding(choice.finding)
-        if offer is not None and finding is not None:
-            reasoning = one_line(choice.reasoning)[:REASONING_MAX]
-            chosen.append(Proposal(offer, finding, choice.confidence, reasoning))
-    return tuple(chosen)
-
-
-def entries(outcome: Outcome, details: bool) -> tuple:  # type: ignore[type-arg]
-    """The entries of an event, best first."""
-    return tuple(item.entry(details) for item in outcome.proposals)
-
-
-def summary(selection: Selection, outcome: Outcome) -> str:
-    """The model's summary and what the rules removed; a tier left with no code says so instead."""
-    words: Sequence[str] = (one_line(selection.summary),) if outcome.proposals else (NOTHING_LEFT,)
-    return " ".join(word for word in (*words, *outcome.removed) if word)[:SUMMARY_MAX]
-
-
-def one_line(text: str) -> str:
-    """Model words as they may be shown: one line, no control characters."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())

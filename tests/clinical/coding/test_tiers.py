@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from clinical.coding.answers import NOTHING_FOUND, NOTHING_LEFT
 from clinical.coding.case import build_case
 from clinical.coding.deep_research import Bounds, research_deeply
 from clinical.coding.model_tiers import model_tiers
 from clinical.coding.prompts import Finding
-from clinical.coding.selection import NOTHING_FOUND, NOTHING_LEFT
 from clinical.contract import DetailedCodeEntry, Event, PartialEvent, ResearchRequest, ResultEvent, StatusEvent
 from clinical.errors import ModelBusy, ModelTimeout, ModelUnavailable
 from tests.fakes import FakeIndex, FakeModel, choice, chosen, finding, payload, step
