@@ -1,12 +1,13 @@
 """From a phrase to codes: wordings, vectors, retrieval, ranking, and the artifact they lie in."""
 
-from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors, map_tensors, vocabulary_of
+from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors, vocabulary_of
 from clinical.search.expansion import Expansion
 from clinical.search.features import COLUMNS, Candidates, CodeTraits, candidates
 from clinical.search.index import TOGETHER, Candidate, SearchIndex, traits_of
 from clinical.search.manifest import Manifest, checksum
 from clinical.search.ranking import NONE_COLUMNS, WIDTH, Ranker, summary
 from clinical.search.retrieval import read_queries
+from clinical.search.tensors import map_tensors
 from clinical.search.terms import Wordings
 
 __all__ = [

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.search.encoder import Vectors
-from clinical.search.retrieval import Found, Queries, first_largest, gather, lengths, ranges, run_starts
+from clinical.search.retrieval import Found, Queries, gather
+from clinical.search.runs import Ints, first_largest, lengths, ranges, run_starts
 from clinical.search.terms import Wordings
-
-Ints = NDArray[np.int64]
 
 SOFT, SHARP = 0.05, 0.02
 """Temperatures at which similarities of a code's wordings are added up: exp((similarity - 1) / temperature)."""

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from clinical.catalog import Catalog
 from clinical.language import Part, assertion_of
 from clinical.search.encoder import Vectors
-
-Ints = NDArray[np.int64]
+from clinical.search.runs import Ints
 
 NOT_CODED: Final = frozenset({"excluded", "family"})
 """Claims that give no code of the disease itself."""

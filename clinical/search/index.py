@@ -11,16 +11,15 @@ The artifact is a folder: `codes.json` (catalog), `wordings.safetensors`, `vecto
 from __future__ import annotations
 
 import gc
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clinical.catalog import Catalog
-from clinical.language import Part, Past, cut, past_of, says_past, translated
+from clinical.language import Part, cut
 from clinical.search import hits as mentions
 from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, unit
 from clinical.search.expansion import Expansion
@@ -29,7 +28,9 @@ from clinical.search.gestation import Gestation
 from clinical.search.hits import Hits
 from clinical.search.manifest import Manifest, checksums
 from clinical.search.ranking import Ranker
-from clinical.search.retrieval import lengths, ranges, read_queries
+from clinical.search.retrieval import read_queries
+from clinical.search.rewriting import Asked, Rewriter, Spot
+from clinical.search.runs import lengths, ranges
 from clinical.search.terms import Wordings
 from clinical.search.typos import Typos
 
@@ -45,19 +46,8 @@ PART_DEPTH: Final = 24
 """HNSW candidates in that first look: whether a part is near to anything needs no exact neighbour."""
 KEPT: Final = 20
 """Codes kept of each ranked text."""
-MENDED: Final = 0.9
-"""What hits for a word in the place of an unknown one are multiplied with: that may also be right as it is."""
-
 STATED: Final = mentions.MENTION
 """Probability of the code of a stated week: the rule is exact, that the code is wanted is not."""
-SETTLED: Final = 0.9
-"""From which share the words of the text itself have found what is over, its time included ("vor drei Jahren")."""
-PRESENT: Final = 0.5
-"""What a code of a present disease is multiplied with where the text says that it is over."""
-
-UNREAD: Final = -1
-"""Mark of a wording that nobody has asked about yet."""
-
 KINDS: Final = {"plain": 0.0, "dagger": 0.0, "star": 1.0, "exclamation": 2.0}
 
 
@@ -71,13 +61,6 @@ class Candidate:
     text: str
     start: int
     end: int
-
-
-class Spot(NamedTuple):
-    """A part and the text it stands in."""
-
-    text: str
-    part: Part
 
 
 class SearchIndex:
@@ -97,8 +80,8 @@ class SearchIndex:
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
         self.traits, self._seldom = traits_of(catalog, wordings), mentions.seldom_meant(catalog)
         self.gestation = Gestation.of(catalog)
-        self._past = np.full(len(wordings), UNREAD, dtype=np.int8)  # 1 where a wording means what is over, else 0
         self.typos = typos or Typos.of(list(wordings.vocabulary))
+        self._rewriter = Rewriter(catalog, wordings, expansion, self.typos)
 
     def search(self, query: str, limit: int = 10) -> tuple[Candidate, ...]:
         """At most `limit` codes of any confidence, most probable first, none twice; empty when no word is known."""
@@ -113,7 +96,8 @@ class SearchIndex:
         """The parts of all queries are ranked together; what a query makes of its parts is its own."""
         cuts = [cut(query) for query in queries]
         parts = [own if len(own) == 1 else self._nearest(own) for own in cuts]
-        hits = self._ranked([Spot(query, part) for query, own in zip(queries, parts, strict=True) for part in own])
+        spots = [Spot(query, part) for query, own in zip(queries, parts, strict=True) for part in own]
+        hits = self._rewriter.hits(spots, self._hits)
         ends = np.cumsum([0, *map(len, parts)])
         rows = np.searchsorted(hits.part, ends).tolist()
         found = []
@@ -149,39 +133,7 @@ class SearchIndex:
         order = np.argsort(-similarity, kind="stable")[:RANKED_PARTS]
         return [parts[place] for place in order if similarity[place] >= PART_SIMILARITY]
 
-    def _ranked(self, spots: Sequence[Spot]) -> Hits:
-        """Each part as it is written, as the catalog words it, as something that is over where the text says so, and
-        with each unknown word mended or in the other language. Part by part, best first."""
-        parts = [spot.part.text for spot in spots]
-        asked = [(part, place) for place, part in enumerate(parts)]
-        asked += [(other, place) for place, part in enumerate(parts) if (other := self.expansion.expanded(part))]
-        pasts = {n: past for n, (text, part) in enumerate(spots) if (past := past_of(text, part.start, part.end))}
-        asked += [(past.written, place) for place, past in pasts.items() if past.written != parts[place]]
-        hits = self._in_the_past(pasts, self._hits(asked)) if pasts else self._hits(asked)
-        known = self.wordings.vocabulary
-        mended = [(other, place) for place, part in enumerate(parts) if (other := self.typos.mended(part, known))]
-        mended += [(other, n) for n, part in enumerate(parts) for other in translated(part, known)]
-        return mentions.merged_by_part(mentions.joined([hits, self._hits(mended).weighed(MENDED)]))
-
-    def _in_the_past(self, pasts: Mapping[int, Past], hits: Hits) -> Hits:
-        """Also the hits of these parts as something that is over; codes of what is there now count less."""
-        settled = set(hits.part[(hits.share >= SETTLED) & self._is_past(hits, pasts)])
-        forms = [(form, place) for place, past in pasts.items() if place not in settled for form in past.forms]
-        hits = mentions.joined([hits, self._hits(forms)])
-        present = np.isin(hits.part, list(pasts)) & ~self._is_past(hits, pasts)
-        return hits.weighed(np.where(present, np.float32(PRESENT), np.float32(1)))
-
-    def _is_past(self, hits: Hits, parts: Collection[int]) -> NDArray[np.bool_]:
-        """Which hits of these parts mean something that is over. What a wording says is looked at once and kept."""
-        asked = np.isin(hits.part, list(parts))
-        for wording, code in zip(hits.wording[asked], hits.code[asked], strict=True):
-            if self._past[wording] == UNREAD:
-                own, title = self.wordings.text(int(wording)), self.catalog.codes[code].title
-                self._past[wording] = says_past(own) or says_past(title)
-        result: NDArray[np.bool_] = asked & (self._past[hits.wording] == 1)
-        return result
-
-    def _hits(self, asked: Sequence[tuple[str, int]]) -> Hits:
+    def _hits(self, asked: Sequence[Asked]) -> Hits:
         """The hits of each text for the part of that place; a text that several parts share is ranked once."""
         number = {text: at for at, text in enumerate(dict.fromkeys(text for text, _ in asked))}
         hits = self._ranked_texts(list(number))

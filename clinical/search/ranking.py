@@ -15,8 +15,10 @@ from typing import Final
 import numpy as np
 
 from clinical.errors import ArtifactMismatch
-from clinical.search.encoder import Vectors, map_tensors, write_tensors
-from clinical.search.features import COLUMNS, RELATIVE, Candidates, Ints
+from clinical.search.encoder import Vectors
+from clinical.search.features import COLUMNS, RELATIVE, Candidates
+from clinical.search.runs import Ints
+from clinical.search.tensors import map_tensors, write_tensors
 
 FORMAT: Final = "befund-ranker-1"
 WIDTH: Final = len(COLUMNS) + RELATIVE

@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clinical.language import words
+from clinical.search.bm25 import Bm25, character_grams
 from clinical.search.encoder import Encoder, Vectors, unit
-from clinical.search.terms import Bm25, Wordings, letter_grams
-
-Ints = NDArray[np.int64]
+from clinical.search.runs import Ints, first_largest, ranges, run_starts
+from clinical.search.terms import Wordings
 
 NEAREST: Final = 150
 """Wordings taken from the vector search; 0.974 of held-out synonyms have their code among them, 0.976 at 300."""
@@ -124,7 +123,7 @@ class _Desk:
         """The wordings to look at, ascending, and both BM25s' best value for each code of theirs."""
         wordings = self._wordings
         _add_up(self._by_word, wordings.words_bm25, spelled)
-        _add_up(self._by_letter, wordings.letters_bm25, letter_grams(spelled))
+        _add_up(self._by_letter, wordings.letters_bm25, character_grams(spelled))
         best = np.concatenate(
             [
                 _best_rows(self._by_word, BEST_BY_WORDS, wordings.row),
@@ -167,30 +166,3 @@ def _best_rows(values: Vectors, count: int, row: Ints) -> Ints:
             best = np.maximum.reduceat(values[over], first)
             return rows[first[np.argsort(-best, kind="stable")[:count]]]
     return np.zeros(0, dtype=np.int64)
-
-
-def run_starts(keys: Ints) -> Ints:
-    """The places where runs of equal keys begin."""
-    begins = np.empty(len(keys), dtype=bool)
-    begins[:1] = True
-    np.not_equal(keys[1:], keys[:-1], out=begins[1:])
-    return np.flatnonzero(begins)
-
-
-def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
-    """start, start + 1, ... for each start, one behind the other; and the place where each of these runs begins."""
-    ends = np.cumsum(sizes)
-    first = ends - sizes
-    return np.repeat(starts - first, sizes) + np.arange(int(ends[-1]) if len(ends) else 0), first
-
-
-def first_largest(column: Vectors, first: Ints) -> Ints:
-    """The place of the first largest value of each run."""
-    of = np.repeat(np.arange(len(first)), lengths(first, len(column)))
-    places = np.flatnonzero(column == np.maximum.reduceat(column, first)[of])
-    return places[run_starts(of[places])]
-
-
-def lengths(first: Ints, total: int) -> Ints:
-    """How long the runs are that begin there, of `total` in all."""
-    return np.diff(first, append=total)

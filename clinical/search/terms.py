@@ -9,79 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, cast
 
-import bm25s
 import faiss
 import numpy as np
 from numpy.typing import NDArray
 
 from clinical.language import words
-from clinical.search.encoder import Encoder, Vectors, map_tensors, quantise, unit, write_tensors
-
-Ints = NDArray[np.int64]
-
-GRAM: Final = 4
-"""Length of the n-grams of the letter BM25: 4 alone is as good as 3-5 together, at a third of the time."""
-COMMON: Final = 0.05
-"""A token in more than this share of all wordings says little and has the longest posting list: left out."""
+from clinical.search.bm25 import COMMON, Bm25, character_grams
+from clinical.search.encoder import Encoder, Vectors, quantise, unit
+from clinical.search.runs import Ints
+from clinical.search.tensors import map_tensors, write_tensors
 
 LINKS, BUILD_DEPTH, SEARCH_DEPTH = 24, 100, 200
 """HNSW: neighbours of a node, candidates while building and while searching."""
-
-
-def letter_grams(folded: Sequence[str]) -> list[str]:
-    """The letter n-grams of folded words, with `<` before the first letter and `>` behind the last."""
-    bordered = [f"<{word}>" for word in folded]
-    return [word[at : at + GRAM] for word in bordered for at in range(max(1, len(word) - GRAM + 1))]
-
-
-class Bm25:
-    """bm25s over tokens, scored against every wording.
-
-    Its index is the library's; who asks adds up the postings, since what is wanted are the best codes, not the best
-    wordings. The library's numba backend is as fast, compiles for seconds in each worker and takes 50 MB.
-    """
-
-    def __init__(self, index: Any) -> None:
-        self._index = index
-        self._bounds: list[int] = index.scores["indptr"].tolist()  # an array's items are slower to read one by one
-
-    @classmethod
-    def build(cls, documents: Sequence[Sequence[str]], common: float = 1.0) -> Bm25:
-        """Index tokenised documents; tokens in more than the share `common` of them are left out."""
-        frequency: dict[str, int] = {}
-        for document in documents:
-            for token in set(document):
-                frequency[token] = frequency.get(token, 0) + 1
-        most = max(20.0, common * len(documents))
-        kept = sorted(token for token, count in frequency.items() if count <= most)
-        vocabulary = {token: number for number, token in enumerate(kept)}
-        numbers = [[vocabulary[token] for token in document if token in vocabulary] for document in documents]
-        index = bm25s.BM25(backend="numpy")
-        index.index((numbers, vocabulary), show_progress=False)
-        return cls(index)
-
-    def postings(self, tokens: Sequence[str]) -> tuple[Ints, Vectors]:
-        """Numbers of the wordings that hold a token and what it adds to their score, token by token."""
-        known, bounds, scores = self._index.vocab_dict, self._bounds, self._index.scores
-        runs = [slice(bounds[known[token]], bounds[known[token] + 1]) for token in tokens if token in known]
-        if not runs:
-            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
-        numbers = np.concatenate([scores["indices"][run] for run in runs])
-        return numbers.astype(np.int64), np.concatenate([scores["data"][run] for run in runs])
-
-    def save(self, folder: Path) -> None:
-        """Write bm25s's own files."""
-        self._index.save(folder, show_progress=False)
-
-    @classmethod
-    def load(cls, folder: Path) -> Bm25:
-        """Memory-map what `save` wrote."""
-        index = bm25s.BM25.load(folder, mmap=True, show_progress=False)
-        for name in ("data", "indices", "indptr"):
-            index.scores[name] = index.scores[name].view(np.ndarray)
-        return cls(index)
 
 
 @dataclass(frozen=True)
@@ -152,7 +93,7 @@ class Wordings:
         documents = [[word.text for word in words(text)] for text in texts]
         code = np.asarray(codes, dtype=np.int32)
         tables = _tables(texts, documents, code, np.asarray(titles), encoder)
-        letters = Bm25.build([letter_grams(document) for document in documents], COMMON)
+        letters = Bm25.build([character_grams(document) for document in documents], COMMON)
         return cls(tables, Bm25.build(documents), letters, _graph(tables))
 
     def save(self, folder: Path) -> None:

@@ -19,7 +19,7 @@ from rapidfuzz.distance import OSA
 from safetensors.numpy import save_file
 
 from clinical.language import replaced, words
-from clinical.search.encoder import map_tensors
+from clinical.search.tensors import map_tensors
 
 SHORTEST: Final = 5
 """Letters from which a word is mended: abbreviations and short words have too many neighbours."""

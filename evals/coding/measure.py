@@ -28,10 +28,11 @@ from evals.coding.journal import journalled
 from evals.coding.journal import place_of as journal_of
 from evals.coding.measures import measures
 from evals.coding.outcomes import Nearness, Outcome
+from evals.coding.records import records
 from evals.coding.targets import SearchTarget, Target, answers, target_of
 from evals.reports import tracking
 from evals.reports.files import check_place
-from evals.reports.results import provenance, records, write_result
+from evals.reports.results import provenance, write_result
 
 SEED = 2026
 EDGES = (0.2, 0.4, 0.6, 0.8, 1.01)

@@ -12,9 +12,10 @@ from safetensors.numpy import load_file, save_file
 
 from clinical.errors import ArtifactMismatch, ArtifactMissing
 from clinical.language.folding import words
-from clinical.search.encoder import StaticEncoder, grams, map_tensors, quantise, unit, vocabulary_of, write_tensors
+from clinical.search.encoder import StaticEncoder, grams, quantise, unit, vocabulary_of
 from clinical.search.manifest import Manifest
 from clinical.search.ranking import Ranker
+from clinical.search.tensors import map_tensors, write_tensors
 from tests.fakes import HashEncoder, hash_index
 
 TEXTS = ["akute Bronchitis", "chronische Bronchitis", "Lungenentzündung", "Herzinfarkt", "Bluthochdruck", "Zystitis"]

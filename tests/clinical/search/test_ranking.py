@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinical.errors import ArtifactMismatch
-from clinical.search.encoder import map_tensors, write_tensors
 from clinical.search.ranking import WIDTH, Ranker
+from clinical.search.tensors import map_tensors, write_tensors
 
 
 @pytest.fixture(scope="module")

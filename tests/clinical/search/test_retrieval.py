@@ -7,7 +7,8 @@ import pytest
 
 from clinical.search.features import Candidates, candidates
 from clinical.search.index import SearchIndex
-from clinical.search.retrieval import CELLS, first_largest, ranges, read_queries, run_starts
+from clinical.search.retrieval import CELLS, read_queries
+from clinical.search.runs import first_largest, ranges, run_starts
 
 TEXTS = [
     "Bluthochdruck",

@@ -1,0 +1,86 @@
+"""A part of a text is searched in several wordings: as it is written, and as the catalog would say the same.
+
+Each rewriting keeps the part it stands for, so that what it finds is found there: with the official synonyms of its
+words, with the past it speaks of named as the catalog names it ("Z. n. Myokardinfarkt": alter Myokardinfarkt), with
+each unknown word mended (a typo) or said in the other language ("Eichelentzündung": Balanitis).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinical.catalog import Catalog
+from clinical.language import Part, Past, past_of, says_past, translated
+from clinical.search.expansion import Expansion
+from clinical.search.hits import Hits, joined, merged_by_part
+from clinical.search.terms import Wordings
+from clinical.search.typos import Typos
+
+MENDED: Final = 0.9
+"""What hits for a word in the place of an unknown one are multiplied with: that may also be right as it is."""
+SETTLED: Final = 0.9
+"""From which share the words of the text itself have found what is over, its time included ("vor drei Jahren")."""
+PRESENT: Final = 0.5
+"""What a code of a present disease is multiplied with where the text says that it is over."""
+
+UNREAD: Final = -1
+"""Mark of a wording that nobody has asked about yet."""
+
+Asked = tuple[str, int]
+"""A text to search, and the number of the part that it is searched for."""
+Rank = Callable[[Sequence[Asked]], Hits]
+"""What finds the codes of such texts; each hit names its part."""
+
+
+class Spot(NamedTuple):
+    """A part and the text it stands in."""
+
+    text: str
+    part: Part
+
+
+class Rewriter:
+    """The rewritings of parts by what the catalog knows, and what they find."""
+
+    def __init__(self, catalog: Catalog, wordings: Wordings, expansion: Expansion, typos: Typos) -> None:
+        self._catalog, self._wordings, self._expansion, self._typos = catalog, wordings, expansion, typos
+        self._past = np.full(len(wordings), UNREAD, dtype=np.int8)  # 1 where a wording means what is over, else 0
+
+    def hits(self, spots: Sequence[Spot], rank: Rank) -> Hits:
+        """The best hit of each code for each part over all its rewritings; part by part, best first."""
+        parts = [spot.part.text for spot in spots]
+        asked = [(part, number) for number, part in enumerate(parts)]
+        asked += [(other, number) for number, part in enumerate(parts) if (other := self._expansion.expanded(part))]
+        pasts = {n: past for n, (text, part) in enumerate(spots) if (past := past_of(text, part.start, part.end))}
+        asked += [(past.written, number) for number, past in pasts.items() if past.written != parts[number]]
+        hits = self._in_the_past(pasts, rank(asked), rank) if pasts else rank(asked)
+        known = self._wordings.vocabulary
+        mended = [(other, number) for number, part in enumerate(parts) if (other := self._typos.mended(part, known))]
+        mended += [(other, number) for number, part in enumerate(parts) for other in translated(part, known)]
+        return merged_by_part(joined([hits, rank(mended).weighed(MENDED)]))
+
+    def _in_the_past(self, pasts: Mapping[int, Past], hits: Hits, rank: Rank) -> Hits:
+        """The hits, joined with those of the wordings for something that is over ("alter Myokardinfarkt").
+
+        `pasts`: what the text says to be over, by the number of the part. Codes of a disease that is there now count
+        less for these parts. Where the words of the text have already found a code for what is over, no more is asked.
+        """
+        settled = set(hits.part[(hits.share >= SETTLED) & self._is_past(hits, pasts)])
+        forms = [(form, number) for number, past in pasts.items() if number not in settled for form in past.forms]
+        hits = joined([hits, rank(forms)])
+        present = np.isin(hits.part, list(pasts)) & ~self._is_past(hits, pasts)
+        return hits.weighed(np.where(present, np.float32(PRESENT), np.float32(1)))
+
+    def _is_past(self, hits: Hits, parts: Collection[int]) -> NDArray[np.bool_]:
+        """Which hits of these parts mean something that is over. What a wording says is looked at once and kept."""
+        asked = np.isin(hits.part, list(parts))
+        for wording, code in zip(hits.wording[asked], hits.code[asked], strict=True):
+            if self._past[wording] == UNREAD:
+                written, title = self._wordings.text(int(wording)), self._catalog.codes[code].title
+                self._past[wording] = says_past(written) or says_past(title)
+        result: NDArray[np.bool_] = asked & (self._past[hits.wording] == 1)
+        return result
