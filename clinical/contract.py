@@ -6,9 +6,18 @@ Lengths count Unicode code points of the value as sent. Unknown JSON fields are 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictStr
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    StrictBool,
+    StrictStr,
+    model_serializer,
+)
 
 QUERY_MAX = 2_000
 TEXT_MAX = 20_000
@@ -64,12 +73,36 @@ class Span(Frozen):
     end: int
 
 
+Certainty = Literal["G", "V", "A", "Z"]
+"""The German outpatient marker of a diagnosis: gesichert, Verdacht, ausgeschlossen, Zustand nach."""
+Side = Literal["R", "L", "B"]
+"""rechts, links, beidseits."""
+NoCode = Literal["denied", "of-a-relative", "no-code-found", "not-a-diagnosis"]
+
+
+class Mention(Frozen):
+    """A place of the text that names a disease, finding, procedure or state, and what became of it.
+
+    `codes`: those of the answer that rest on it, best first. `reason`: why there is none, None where there is one.
+    `certainty` and `side` as above; None where the text gives none.
+    """
+
+    span: Span
+    claim: Assertion
+    certainty: Certainty | None
+    side: Side | None
+    codes: tuple[str, ...]
+    reason: NoCode | None
+
+
 class DetailedCodeEntry(CodeEntry):
     """A code entry with what it rests on; only in answers to requests with `details: true`.
 
     `evidence` is None where the text does not say it literally. `terminal`: may be used for billing as it stands.
     `pair`: the dagger or star code that belongs to it. `probability`: calibrated, of the search, None where the
     code was not found by search. `notes`: the rules of the classification that made a difference, in German.
+    `certainty`, `side`: the outpatient markers, None where the text gives none. `missing`: what a more specific code
+    would need and the text leaves open, in German.
     """
 
     evidence: Span | None
@@ -78,6 +111,9 @@ class DetailedCodeEntry(CodeEntry):
     pair: str | None
     probability: float | None
     notes: tuple[str, ...]
+    certainty: Certainty | None = None
+    side: Side | None = None
+    missing: tuple[str, ...] = ()
 
 
 Entries = tuple[DetailedCodeEntry | CodeEntry, ...]
@@ -92,12 +128,24 @@ class StatusEvent(Frozen):
 
 
 class PartialEvent(Frozen):
-    """Tier 1 or tier 2."""
+    """Tier 1 or tier 2.
+
+    `mentions`: the ledger of the text in its order, every mention once; only in tier 1 and where details are asked for.
+    """
 
     type: Literal["partial"] = "partial"
     layer: Literal[1, 2]
     summary: str = ""
     codes: Entries
+    mentions: tuple[Mention, ...] | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_an_empty_ledger(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """None is left out of the answer, so that a strict client sees exactly the contract."""
+        tree: dict[str, Any] = handler(self)
+        if tree["mentions"] is None:
+            del tree["mentions"]
+        return tree
 
 
 class ResultEvent(Frozen):

@@ -1,6 +1,6 @@
 """Details are there when asked for and leave no trace when not: a strict client sees exactly the contract."""
 
-from clinical.contract import CodeEntry, DetailedCodeEntry, PartialEvent, Span
+from clinical.contract import CodeEntry, DetailedCodeEntry, Mention, PartialEvent, Span
 
 PLAIN = CodeEntry(code="E11.90", description="Diabetes mellitus, Typ 2", confidence="high", score=0)
 DETAILED = DetailedCodeEntry(
@@ -25,3 +25,11 @@ def test_details_survive_the_way_to_the_client_and_back():
     assert read == event
     assert isinstance(read.codes[0], DetailedCodeEntry)
     assert type(read.codes[1]) is CodeEntry
+
+
+def test_the_ledger_is_there_when_asked_for_and_leaves_no_trace_when_not():
+    assert "mentions" not in PartialEvent(layer=1, codes=()).model_dump()
+    mention = Mention(span=Span(start=0, end=8), claim="excluded", certainty="A", side=None, codes=(), reason="denied")
+    event = PartialEvent(layer=1, codes=(DETAILED,), mentions=(mention,))
+    assert PartialEvent.model_validate_json(event.model_dump_json()) == event
+    assert PartialEvent(layer=1, codes=(), mentions=()).model_dump()["mentions"] == ()
