@@ -7,6 +7,7 @@ compare    two results of `coding`: what changed, tested in pairs, and which que
 report     the results of a folder as one HTML page with plots
 gate       has quality dropped below the results that are kept? (make evals)
 extraction lies that pass grounding, truths it removes, foreign letters, the rehearsal baseline, time
+letters    annotated letters read field by field: what is right, wrong and missing
 streams    tiers 2 and 3: lies that come through, our own time, streams at once, work left
 heldout    the synonyms of one fold as queries
 feedback   reviewed codings as an evaluation set and as candidate synonyms, shown for approval
@@ -32,6 +33,7 @@ MEASURES = {
     "report": "evals.reports.report",
     "gate": "evals.gate",
     "extraction": "evals.extraction.measure",
+    "letters": "evals.extraction.annotated",
     "heldout": "evals.coding.heldout",
     "feedback": "evals.feedback.commands",
     "card": "evals.coding.card",

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from bentos.embedded.model import RULES
+from bentos.embedded import RULES, Budget
 from tests.serving import served
 
 Answers = Callable[[str, Mapping[str, Any]], Any]
@@ -26,7 +26,7 @@ Answers = Callable[[str, Mapping[str, Any]], Any]
 
 def by_rules(form: str, question: Mapping[str, Any]) -> Any:
     """What the rehearsal model would say."""
-    return RULES[form](question)
+    return RULES[form](question, Budget())
 
 
 @dataclass

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from bentos.embedded.budget import Budget
 from clinical.coding import CODES_MAX, FINDINGS_MAX
 from clinical.language import assertion_of
 
@@ -38,13 +39,15 @@ _NO_FINDING = re.compile(
     r"|Anamnese|Befund|Procedere|Grüße\w*|Kollege\w*|Kollegin\w*|Zeit\w*|Arzt|Ärztin)$"
 )
 _ABBREVIATION = re.compile(r"\b(?:z|n|v|a|art|chron|ca|bds|re|li|dr|wg)$", re.I)
+_LONGEST = 6
+"""Characters that hold every abbreviation and what must not be a part of it."""
 MAX_WORDS = 8
 
 
-def find(question: Mapping[str, Any]) -> dict[str, Any]:
+def find(question: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
     """Findings of the text, those that stand first."""
     text = str(question["text"])
-    found = [_finding(text, start, end) for start, end in _clauses(text)]
+    found = [_finding(text, start, end) for start, end in budget.each(_clauses(text))]
     unique = {(item["phrase"].casefold(), item["assertion"]): item for item in reversed(found)}
     in_order = reversed(tuple(unique.values()))
     ordered = sorted(in_order, key=lambda item: item["assertion"] in ("excluded", "family"))
@@ -60,7 +63,7 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
     """Places of what may be a finding: clauses that hold a noun, without the empty words at their start."""
     start = 0
     for match in _JOINT.finditer(text):
-        if match.group() == "." and _ABBREVIATION.search(text[: match.start()]):
+        if match.group() == "." and _ABBREVIATION.search(text[max(0, match.start() - _LONGEST) : match.start()]):
             continue
         yield from _trimmed(text, start, match.start())
         start = match.end()
@@ -79,12 +82,12 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, start + len(clause)
 
 
-def select(question: Mapping[str, Any]) -> dict[str, Any]:
+def select(question: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
     """What `recommend` takes, and for other findings of one word the candidate that the search is certain of."""
-    return _chosen(question, CERTAIN)
+    return _chosen(question, CERTAIN, budget)
 
 
-def _chosen(question: Mapping[str, Any], bar: float) -> dict[str, Any]:
+def _chosen(question: Mapping[str, Any], bar: float, budget: Budget) -> dict[str, Any]:
     """What the text names itself, and what tier 1 shows, since it has weighed the whole text. Where that is nothing at
     all, for each finding the candidate that the search is surest of.
 
@@ -93,7 +96,7 @@ def _chosen(question: Mapping[str, Any], bar: float) -> dict[str, Any]:
     candidates = [item for item in question["candidates"] if item["findings"]]
     shown = [item for item in candidates if "instant" in item or "match" not in item]
     chosen = []
-    for finding in question["findings"]:
+    for finding in budget.each(question["findings"]):
         best = _best(_of(candidates, finding), POSSIBLE if not shown else bar)
         alone = not shown or len(finding["phrase"].split()) == 1
         chosen += [_choice(finding, item) for item in _of(shown, finding) or (best if alone else [])]
@@ -125,12 +128,12 @@ def _summary(chosen: Sequence[Any]) -> str:
     return f"{count} nach festen Regeln gewählt (Probebetrieb ohne Sprachmodell)."
 
 
-def look_around(question: Mapping[str, Any]) -> dict[str, Any]:
+def look_around(question: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
     """One round: open the best candidates, to see their notes."""
-    opened = [choice["code"] for choice in select(question)["codes"]][:4]
+    opened = [choice["code"] for choice in select(question, budget)["codes"]][:4]
     return {"thought": "", "searches": [], "open": opened, "done": True}
 
 
-def recommend(question: Mapping[str, Any]) -> dict[str, Any]:
+def recommend(question: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
     """Tier 1's codes as far as claims and rules of the classification let them stand; see `_chosen`."""
-    return _chosen(question, NEVER)
+    return _chosen(question, NEVER, budget)

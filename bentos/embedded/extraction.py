@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, get_args
 
+from bentos.embedded.budget import Budget
 from bentos.embedded.letter import DOCTOR, GREETING, Sheet
 from clinical.contract import Arztbrief, Zuweisung
 from clinical.grounding import find_keyword, find_sex
@@ -42,12 +43,12 @@ _WITH_BIRTH = re.compile(
 )
 
 
-def extract_zuweisung(question: Mapping[str, Any]) -> dict[str, Any]:
+def extract_zuweisung(question: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
     """The form of a referral, filled in from the question's text."""
     return _Reader(str(question["text"])).document("zuweisung")
 
 
-def extract_arztbrief(question: Mapping[str, Any]) -> dict[str, Any]:
+def extract_arztbrief(question: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
     """The form of a discharge letter, filled in from the question's text."""
     return _Reader(str(question["text"])).document("arztbrief")
 

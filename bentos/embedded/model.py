@@ -9,11 +9,13 @@ rule there, from a file of its own.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from bentos.embedded.budget import Budget
 from bentos.embedded.coding import find, look_around, recommend, select
 from bentos.embedded.extraction import extract_arztbrief, extract_zuweisung
 from clinical.errors import ModelMalformed
@@ -23,7 +25,7 @@ NAME = "rehearsal-rules"
 CHARACTERS_PER_TOKEN = 4
 """Tokens are estimated, so that `usage` is not zero: German text has some four characters a token."""
 
-Rule = Callable[[Mapping[str, Any]], dict[str, Any]]
+Rule = Callable[[Mapping[str, Any], Budget], dict[str, Any]]
 
 RULES: dict[str, Rule] = {
     "Findings": find,
@@ -38,14 +40,23 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|\n+")
 
 
 class RehearsalModel:
-    """A LanguageModel of rules. Deterministic; answers within a millisecond; never busy."""
+    """A LanguageModel of rules. Deterministic; answers in milliseconds, in a thread; never busy."""
 
     name = NAME
     busy = False
 
     async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
-        """Fill in the form by its rule, or write the draft. ModelMalformed for a form it has no rule for."""
-        text = draft(messages) if schema is None else filled_in(messages, schema)
+        """Fill in the form by its rule, or write the draft, off the event loop. ModelMalformed for a form it has no
+        rule for, ModelTimeout past the time; cancelled, the work ends at its next step.
+        """
+        budget = Budget(limits.timeout_s)
+        work = asyncio.create_task(asyncio.to_thread(_answer, messages, schema, budget))
+        try:
+            text = await asyncio.shield(work)
+        except asyncio.CancelledError:
+            budget.stop()
+            work.add_done_callback(_ended)
+            raise
         return Completion(text, sum(map(_tokens, (message.content for message in messages))), _tokens(text))
 
     async def health(self) -> bool:
@@ -53,13 +64,23 @@ class RehearsalModel:
         return True
 
 
-def filled_in(messages: Sequence[Message], schema: JsonSchema) -> str:
+def _answer(messages: Sequence[Message], schema: JsonSchema | None, budget: Budget) -> str:
+    return draft(messages) if schema is None else filled_in(messages, schema, budget)
+
+
+def _ended(work: asyncio.Task[str]) -> None:
+    """Nobody waits for it: what it raised is not to be logged."""
+    if not work.cancelled():
+        work.exception()
+
+
+def filled_in(messages: Sequence[Message], schema: JsonSchema, budget: Budget) -> str:
     """The form as JSON, from the first user message, which holds the question."""
     rule = RULES.get(schema.name)
     if rule is None:
         raise ModelMalformed(f"the rehearsal model has no rule for the form {schema.name}", ", ".join(RULES))
     question = next(message.content for message in messages if message.role == "user")
-    return json.dumps(rule(json.loads(question)), ensure_ascii=False)
+    return json.dumps(rule(json.loads(question), budget), ensure_ascii=False)
 
 
 def draft(messages: Sequence[Message]) -> str:

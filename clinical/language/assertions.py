@@ -41,6 +41,10 @@ WRAPPED_LINE = 50
 """A line at least this long that ends without a mark goes on in the next; a shorter one is an item of a list."""
 
 _ABBREVIATION = re.compile(r"\b(?:z|n|v|a|st|bds|li|re|ca|art|ggf|bzw|dr|prof|chron|akut)\.\s?$", re.I)
+CLAUSE_REACH = 600
+"""Characters of a clause that are read on each side of a mention: a text without a boundary stays linear to read."""
+_LONGEST = 9
+"""Characters that hold every abbreviation with its dot and what must not be a part of it."""
 _BOUNDARY = re.compile(
     r"[.;!?\n]|,\s*(?:aber|jetzt|nun|aktuell|bekannt\w*|es besteht)\b|\b(?:aber|jedoch|sondern|jetzt|aktuell)\b", re.I
 )
@@ -63,8 +67,8 @@ def assertion_of(text: str, start: int, end: int) -> Assertion:
 
 def _clause_start(text: str, start: int) -> int:
     """Behind the last boundary before `start`."""
-    last = 0
-    for match in _BOUNDARY.finditer(text, 0, start):
+    last = max(0, start - CLAUSE_REACH)
+    for match in _BOUNDARY.finditer(text, last, start):
         if not _joins(text, match):
             last = match.end()
     return last
@@ -72,7 +76,8 @@ def _clause_start(text: str, start: int) -> int:
 
 def _clause_end(text: str, end: int) -> int:
     """At the first boundary behind `end`."""
-    return next((match.start() for match in _BOUNDARY.finditer(text, end) if not _joins(text, match)), len(text))
+    last = min(len(text), end + CLAUSE_REACH)
+    return next((match.start() for match in _BOUNDARY.finditer(text, end, last) if not _joins(text, match)), last)
 
 
 def _joins(text: str, match: re.Match[str]) -> bool:
@@ -80,5 +85,5 @@ def _joins(text: str, match: re.Match[str]) -> bool:
     if match.group() == "\n":
         return match.start() - (text.rfind("\n", 0, match.start()) + 1) >= WRAPPED_LINE
     if match.group() == ".":
-        return bool(_ABBREVIATION.search(text[: match.end()])) or text[match.end() : match.end() + 1].isalnum()
+        return bool(_ABBREVIATION.search(text[max(0, match.end() - _LONGEST) : match.end()])) or text[match.end() : match.end() + 1].isalnum()
     return False

@@ -1,0 +1,53 @@
+"""Embedded answers never hold the event loop, end when nobody waits, and take time in proportion to the text."""
+
+import asyncio
+import json
+import time
+
+import pytest
+
+from bentos.embedded import RULES, Budget, RehearsalModel
+from clinical.errors import ModelTimeout
+from clinical.extraction import messages_for, schema_of
+from clinical.llm import Limits
+
+LIMITS = Limits(max_tokens=100, timeout_s=30)
+TOKENS = ("IIII", "I21.", "Dr. ", "1.1.", "Diagnose: ", "- a\n", "Frau A", "A\n", "a, ", "Tel. 1 ", "\n\n", "[x] ", "ä" * 40)
+"""What a text made to be slow repeats: what begins a code, a date, a name, a label, an item, a number, a box."""
+
+
+def seconds(rule: str, text: str) -> float:
+    times = []
+    for _ in range(3):
+        began = time.thread_time()
+        RULES[rule]({"text": text}, Budget())
+        times.append(time.thread_time() - began)
+    return min(times)
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_findings_take_time_in_proportion_to_the_text(token):
+    short, long = (seconds("Findings", token * (length // len(token))) for length in (500, 2_000))
+    assert long < 9 * short + 0.05
+
+
+def test_the_event_loop_goes_on_while_an_embedded_answer_is_made():
+    async def turns_of_the_loop() -> int:
+        messages = messages_for("arztbrief", "Diagnosen: Gicht, Husten, Fieber\n" * 600)
+        work = asyncio.create_task(RehearsalModel().complete(messages, schema=schema_of("arztbrief"), limits=LIMITS))
+        turns = 0
+        while not work.done():
+            await asyncio.sleep(0)
+            turns += 1
+        assert json.loads((await work).text)["diagnosen"]
+        return turns
+
+    assert asyncio.run(turns_of_the_loop()) > 2
+
+
+def test_a_stopped_or_used_up_budget_ends_the_work():
+    stopped, spent = Budget(), Budget(0)
+    stopped.stop()
+    for budget in (stopped, spent):
+        with pytest.raises(ModelTimeout):
+            RULES["Findings"]({"text": "Gicht. Husten."}, budget)

@@ -1,0 +1,66 @@
+"""Annotated letters: what counts as right, wrong and missing."""
+
+import json
+
+from evals.__main__ import main
+from evals.extraction.annotated import Report, alike, compared
+
+ROW = {
+    "id": "one",
+    "data": {
+        "dokument": {"typ": "Arztbrief", "datum": None},
+        "patient": {"nachname": "Kern", "plz": "8006"},
+        "absender": {"institution": "Spital Seeblick"},
+        "fragestellung": None,
+        "diagnosen": ["Gicht", "Arterielle Hypertonie"],
+        "eingriffe": [{"bezeichnung": "Gastroskopie", "datum": None}],
+    },
+    "accept": {"dokument.typ": ["Bericht"], "patient.plz": [None], "diagnosen": ["Husten"]},
+}
+NOTHING = {"dokument": {}, "patient": {}, "absender": {}, "diagnosen": [], "eingriffe": []}
+
+
+def counted(got):
+    report = Report()
+    compared(report, ROW, {**NOTHING, **got})
+    return {path: (one.right, one.wrong, one.missing) for path, one in report.fields.items() if any(vars(one).values())}
+
+
+def test_a_missing_value_counts_unless_null_is_accepted():
+    assert counted({}) == {
+        "dokument.typ": (0, 0, 1),
+        "patient.nachname": (0, 0, 1),
+        "absender.institution": (0, 0, 1),
+        "diagnosen": (0, 0, 2),
+        "eingriffe": (0, 0, 1),
+    }
+
+
+def test_variants_are_right_and_other_values_are_wrong_and_missing():
+    got = counted({"dokument": {"typ": "Bericht", "datum": "2024-01-01"}, "patient": {"nachname": "Kernn", "plz": "1"}})
+    assert got["dokument.typ"] == (1, 0, 0)
+    assert got["dokument.datum"] == (0, 1, 0)
+    assert got["patient.nachname"] == (0, 1, 1)
+    assert got["patient.plz"] == (0, 1, 0)
+
+
+def test_entries_of_lists_are_matched_once_and_parts_are_neither_right_nor_wrong():
+    got = counted({"diagnosen": ["Gicht", "Gicht", "Husten", "Asthma", "Hypertonie"]})
+    assert got["diagnosen"] == (1, 1, 1)
+
+
+def test_wordings_are_alike_but_for_a_few_words():
+    assert alike("Spital Seeblick AG Bern Nord", "Spital Seeblick AG Bern")
+    assert not alike("Spital Seeblick", "Spital Lindenau")
+
+
+def test_the_command_reads_a_file_and_its_texts(tmp_path, capsys):
+    text = "Spital Seeblick\n\nArztbrief\n\nDiagnosen:\n- Gicht\n- Arterielle Hypertonie\n"
+    (tmp_path / "one.txt").write_text(text, "utf-8")
+    row = {**ROW, "document_type": "arztbrief"}
+    (tmp_path / "letters.jsonl").write_text(json.dumps(row) + "\n", "utf-8")
+    assert main(["letters", str(tmp_path / "letters.jsonl"), str(tmp_path), "--faults"]) == 0
+    shown = capsys.readouterr().out
+    assert "one | patient.nachname | missing | got None | want 'Kern'" in shown
+    assert main(["letters", str(tmp_path / "letters.jsonl"), str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["diagnosen"]["right"] == 2
