@@ -85,5 +85,6 @@ def _joins(text: str, match: re.Match[str]) -> bool:
     if match.group() == "\n":
         return match.start() - (text.rfind("\n", 0, match.start()) + 1) >= WRAPPED_LINE
     if match.group() == ".":
-        return bool(_ABBREVIATION.search(text[max(0, match.end() - _LONGEST) : match.end()])) or text[match.end() : match.end() + 1].isalnum()
+        near = text[max(0, match.end() - _LONGEST) : match.end()]
+        return bool(_ABBREVIATION.search(near)) or text[match.end() : match.end() + 1].isalnum()
     return False

@@ -5,8 +5,8 @@ FILE holds one JSON object a line: `id`, `document_type`, `data` (the true field
 holds `<id>.txt`. Every letter goes through extraction and grounding as a request does.
 
 A single value is right, wrong (another value, or one where the letter has none) or missing. Names of institutions,
-streets, insurers, telephone numbers and questions may differ in a few words (`alike`). An entry of a list is right where
-it is `alike` one that is wanted; one that is part of a wanted entry, or holds it, is neither right nor wrong.
+streets, insurers, telephone numbers and questions may differ in a few words (`alike`). An entry of a list is right
+where it is `alike` one that is wanted; one that is part of a wanted entry, or holds it, is neither right nor wrong.
 """
 
 from __future__ import annotations
