@@ -93,6 +93,69 @@ def _heavy_after(modules: list[str], heavy: tuple[str, ...]) -> list[str]:
     return done.stdout.split()
 
 
+# --- the picture of the README --------------------------------------------------------------------------------------
+
+CONNECTIONS = {
+    ("catalog_build", "bentos", "artifact folder"): (r"\.save\(", r"SearchIndex\.load\("),
+    ("catalog_build", "batch", "artifact folder"): (r"\.save\(", r"SearchIndex\.load\("),
+    ("webapp", "bentos", "HTTP"): (r"/api/deep-research", r"/deep-research\b"),
+}
+"""What the packages exchange without importing each other, and what shows it in the code of either."""
+OUTSIDE = {
+    ("official", "catalog_build", "files"): r"claml",
+    ("programs", "bentos", "HTTP"): r"APIRouter",
+    ("programs", "webapp", "HTTP"): r"/fhir/r4",
+    ("people", "webapp", "HTTP"): r"render_template",
+    ("bentos", "model", "HTTP"): r"AsyncOpenAI",
+    ("webapp", "vendor", "HTTP"): r"userinfo_url",
+}
+"""What comes from outside or goes there, and what shows it in the code of the package."""
+ARROW = re.compile(r"(-->|-\.->)\|([^|]+)\|")
+
+
+def _arrows() -> list[tuple[str, str, str, str]]:
+    """From, to, kind of arrow and its label, as the first picture of the README draws them."""
+    picture = re.search(r"```mermaid\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)[1]
+    drawn = []
+    for line in picture.splitlines()[1:]:
+        left, kind, label, right = ARROW.split(line)
+        ends = ([re.match(r"\w+", end.strip())[0] for end in side.split(" & ")] for side in (left, right))
+        sources, targets = ends
+        drawn += [(source, target, kind, label) for source in sources for target in targets]
+    return drawn
+
+
+def _code(package: str) -> str:
+    return "\n".join(p.read_text("utf-8") for p in PYTHON_FILES if p.relative_to(ROOT).parts[0] == package)
+
+
+def test_every_arrow_of_the_readmes_picture_is_an_import_that_is_allowed_or_a_connection_that_is_there():
+    contracts = PROJECT["tool"]["importlinter"]["contracts"]
+    rules = next(c for c in contracts if c["type"] == "layers" and "containers" not in c)
+    layers = [set(re.findall(r"\w+", layer)) for layer in rules["layers"]]
+    floor = {package: number for number, layer in enumerate(reversed(layers)) for package in layer}
+    arrows = _arrows()
+    assert len(set(arrows)) == len(arrows) >= 10
+    for source, target, kind, label in arrows:
+        if kind == "-.->":
+            assert label == "imports"
+            assert floor[source] > floor[target], f"{source} may not import {target}"
+            assert re.search(rf"^from {target}\b", _code(source), re.MULTILINE), f"{source} does not import {target}"
+        elif {source, target} <= set(PACKAGES):
+            assert (source, target, label) in CONNECTIONS, f"no such connection: {source} -> {target} by {label}"
+            writes, reads = CONNECTIONS[source, target, label]
+            assert re.search(writes, _code(source)), f"{source} -> {target}: {writes}"
+            assert re.search(reads, _code(target)), f"{source} -> {target}: {reads}"
+        else:
+            package = source if source in PACKAGES else target
+            assert re.search(OUTSIDE[source, target, label], _code(package)), f"{source} -> {target}"
+    drawn = {end for source, target, *_ in arrows for end in (source, target)}
+    assert set(PACKAGES) - drawn == {"evals"}, "a package that nobody sees"
+    imports = {(source, target) for source, target, kind, _ in arrows if kind == "-.->"}
+    there = {(a, b) for a in PACKAGES[1:-1] for b in PACKAGES if a != b and re.search(rf"(?m)^from {b}\b", _code(a))}
+    assert there == imports, "an import between packages that the picture does not show"
+
+
 # --- sizes ----------------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,166 @@
+"""What is written for readers holds: links, commands with their options, settings, JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import runpy
+import sys
+import tomllib
+from functools import cache
+from importlib.util import find_spec
+
+import click
+import pytest
+
+from tests import docs
+from tests.conftest import ROOT
+from tests.test_architecture import PACKAGES
+from webapp import create_app
+
+README = ROOT / "README.md"
+PAGES = pytest.mark.parametrize("page", docs.PAGES, ids=lambda page: page.name)
+EXAMPLE = (ROOT / ".env.example").read_text("utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
+NOT_OF_THE_SERVERS = {"BEFUND_API_KEY", "BEFUND_SHARED_DATA", "BEFUND_VLLM_VENV"}
+"""Read by evals, the test suite and the Makefile alone."""
+BENTOML = {"build", "containerize", "serve"}
+
+
+# --- links ----------------------------------------------------------------------------------------------------------
+
+
+@PAGES
+def test_every_link_leads_to_a_file_and_every_anchor_to_a_heading(page):
+    wrong = []
+    for link in docs.links(page):
+        if re.match(r"https?://", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = page if not name else (page.parent / name).resolve()
+        if not target.exists() or (anchor and anchor not in docs.anchors(target)):
+            wrong.append(link)
+    assert wrong == []
+
+
+# --- code blocks ----------------------------------------------------------------------------------------------------
+
+
+@PAGES
+def test_every_json_block_parses(page):
+    for block in docs.blocks(page):
+        if block.language == "json":
+            json.loads(block.text)
+
+
+@PAGES
+def test_every_setting_that_is_named_exists(page):
+    named = set(re.findall(r"\bBEFUND_[A-Z][A-Z_]*[A-Z]\b", page.read_text("utf-8")))
+    there = set(re.findall(r"^#(BEFUND_\w+)=", EXAMPLE, re.MULTILINE))
+    assert named - there - NOT_OF_THE_SERVERS == set()
+
+
+@PAGES
+def test_every_command_exists_with_its_options(page):
+    wrong = [" ".join(words) for words in docs.commands(page) if (said := _fault(words)) and said]
+    assert wrong == []
+
+
+def test_the_pages_show_commands_and_a_wrong_one_is_noticed():
+    shown = {" ".join(words[:3]) for page in docs.PAGES for words in docs.commands(page)}
+    assert {"make up", "python -m evals", "flask --app webapp"} <= shown
+    for wrong in (
+        "make upp",
+        "make catalog SUORCE=x",
+        "python -m evals codign",
+        "python -m evals coding --catalogue x",
+    ):
+        assert _fault(wrong.split()), wrong
+    for wrong in ("flask --app webapp orgs ad x", "flask --app webapp orgs members add x y --rolle z", "bentoml bild"):
+        assert _fault(wrong.split()), wrong
+    for right in ("python -m bentos keys create --name x", "flask --app webapp db upgrade", "make catalog SOURCE=x"):
+        assert not _fault(right.split()), right
+
+
+def _fault(words: list[str]) -> str:
+    """What is wrong with a command; empty when it exists and has the options that are given."""
+    program, rest = words[0], words[1:]
+    if program == "make":
+        return _fault_of_make(rest)
+    if program == "flask":
+        return _fault_of_flask(rest[2:])
+    if program == "bentoml":
+        return "" if rest[0] in BENTOML else f"bentoml has no {rest[0]}"
+    if program == "pip":
+        return _fault_of_pip(rest)
+    return _fault_of_module(rest[1], rest[2:]) if rest[1] in PACKAGES else _fault_of_foreign(rest[1])
+
+
+def _fault_of_foreign(module: str) -> str:
+    """A module that is not served by a parser of ours only has to be there: running it could change something."""
+    return "" if find_spec(module) else f"no module {module}"
+
+
+def _fault_of_make(rest: list[str]) -> str:
+    targets = re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE)
+    variables = [word.partition("=")[0] for word in rest[1:]]
+    unknown = [name for name in variables if f"$({name})" not in MAKEFILE]
+    return "" if rest[0] in targets and not unknown else f"no target {rest[0]} with {unknown}"
+
+
+def _fault_of_pip(rest: list[str]) -> str:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    asked = [name for word in rest for found in re.findall(r"\.\[([\w,]+)\]", word) for name in found.split(",")]
+    return "" if set(asked) <= set(extras) else f"no extra among {asked}"
+
+
+def _fault_of_flask(rest: list[str]) -> str:
+    command: click.Command = _flask()
+    for word in rest:
+        if word.startswith("--"):
+            known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
+            if word.partition("=")[0] not in known:
+                return f"{command.name} has no option {word}"
+        elif isinstance(command, click.Group) and word not in ("...", "COMMAND"):
+            found = command.commands.get(word)
+            if found is None:
+                return f"{command.name} has no command {word}"
+            command = found
+    return ""
+
+
+@cache
+def _flask() -> click.Group:
+    return create_app({"secret_key": "only-for-tests-" * 4}).cli
+
+
+def _fault_of_module(module: str, rest: list[str]) -> str:
+    """By the help of the module and of the subcommands that are named one after the other."""
+    text, before = _help(module), ()
+    options = [word.partition("=")[0] for word in rest if word.startswith("--")]
+    names = [re.split(r"[|]", word) for word in rest if re.fullmatch(r"[a-z][a-z|-]*", word)]
+    for alternatives in names[:2]:
+        known = [name for name in alternatives if re.search(rf"(?m)^\s*{re.escape(name)}\b|[{{,]{name}[,}}]", text)]
+        if before and not known:
+            break  # an argument, not a subcommand
+        if len(known) < len(alternatives):
+            return f"{module} has no {alternatives}"
+        before = (*before, alternatives[0])
+        text = _help(module, *before) or text
+    missing = [option for option in options if not re.search(rf"{re.escape(option)}\b", text)]
+    return f"{missing} not in the help of {module} {before}" if missing else ""
+
+
+@cache
+def _help(module: str, *names: str) -> str:
+    """What `python -m module names --help` prints, run in this process: importing once is most of its time."""
+    written = io.StringIO()
+    given, sys.argv = sys.argv, [f"python -m {module}", *names, "--help"]
+    try:
+        with contextlib.redirect_stdout(written), contextlib.redirect_stderr(written), contextlib.suppress(SystemExit):
+            runpy.run_module(module, run_name="__main__", alter_sys=False)
+    finally:
+        sys.argv = given
+    return written.getvalue()
