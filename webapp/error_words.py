@@ -55,6 +55,11 @@ WORDS = {
         _l("Die Antwort kam nicht von dem Anbieter, bei dem Sie sich anmelden wollten. Es wurde nichts übernommen."),
         AGAIN,
     ),
+    "mix_up": Words(
+        _l("Anmeldung noch nicht möglich"),
+        _l("Mehrere Anbieter sind eingerichtet, und nichts unterscheidet ihre Antworten voneinander."),
+        _l("Bitte melden Sie dies dem Betreiber: dieser Anbieter braucht einen Issuer oder eine eigene Callback-URL."),
+    ),
     "invalid_grant": Words(
         _l("Anmeldecode ungültig"),
         _l("Der Code des Anbieters ist abgelaufen oder wurde schon verwendet; jeder gilt nur einmal."),

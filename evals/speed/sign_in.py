@@ -29,8 +29,11 @@ from urllib.parse import parse_qs, quote, urlsplit
 from evals.speed.sign_in_vendor import make_code
 
 ROOT = Path(__file__).resolve().parents[2]
-CALLBACK = "/accounts/vendor_oauth2/login/callback/"
-PROVIDERS = {"alpha": ["--auth-method", "post"], "beta": ["--auth-method", "basic"], "gamma": ["--no-pkce"]}
+PROVIDERS = {
+    "alpha": ["--auth-method", "post"],
+    "beta": ["--auth-method", "basic", "--own-callback"],
+    "gamma": ["--no-pkce", "--own-callback"],
+}
 WARM_UP = 48
 SEED = 2026
 
@@ -64,9 +67,10 @@ class Browser:
         if status != 302:
             return False
         query = parse_qs(urlsplit(location).query)
+        callback = urlsplit(query["redirect_uri"][0]).path
         claims = {"sub": f"{provider}-{self.number}", "email": self.email, "client": query["client_id"][0]}
         state = quote(query["state"][0])
-        status, location, _ = await self.get(f"{CALLBACK}?code={make_code(claims)}&state={state}")
+        status, location, _ = await self.get(f"{callback}?code={make_code(claims)}&state={state}")
         return status == 302 and location == "/accounts/"
 
     async def shows_me(self) -> bool:

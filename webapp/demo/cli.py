@@ -11,16 +11,17 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.config import settings
-from webapp.demo.vendor import CLIENT_ID, PEOPLE, client_secret
+from webapp.demo.vendor import CLIENT_ID, PEOPLE, PROVIDER, client_secret
 from webapp.extensions import db
 from webapp.fhir.importing import Importer
 from webapp.fhir.service import service
 from webapp.models import Membership, Organization, Role, User, utcnow
+from webapp.sso.models import Identity
 from webapp.sso.profile import email_key
 from webapp.sso.providers import ProviderFields, store
 from webapp.urls import external_url, prefix_of, public_origin
 
-PROVIDER, ORGANIZATION = "demo", "Praxis am Beispielplatz"
+ORGANIZATION = "Praxis am Beispielplatz"
 LETTERS = {
     "Arztbrief Kardiologie": "Arztbrief (erfunden)\n\nPatient: Max Mustermann, geb. 01.02.1960\nDiagnose: Arterielle "
     "Hypertonie, Z. n. Hinterwandinfarkt 2019.\nProcedere: Kontrolle in sechs Monaten.\n",
@@ -44,11 +45,14 @@ def demo() -> None:
         with db.write() as session:
             store(
                 session,
-                ProviderFields(PROVIDER, "Demo-Klinikum", authorize, token, userinfo, CLIENT_ID, client_secret()),
+                ProviderFields(
+                    PROVIDER, "Demo-Klinikum", authorize, token, userinfo, CLIENT_ID, client_secret(), own_callback=True
+                ),
             )
             organization = _organization(session)
             for name, role in (("erika", Role.OPERATOR), ("max", Role.MEMBER)):
-                _member(session, organization, PEOPLE[name], role)
+                user = _member(session, organization, PEOPLE[name], role)
+                _link(session, user, name)  # a vendor's word alone would not open an operator's account
         stored = _documents(organization)
         click.echo(f"organization {organization}: {stored} documents stored")
         click.echo(f"sign in at {external_url('home.login')} as Erika (operator), Max, Otto (no e-mail) or Olga")
@@ -63,7 +67,13 @@ def _organization(session: Session) -> uuid.UUID:
     return row.id
 
 
-def _member(session: Session, organization: uuid.UUID, person: dict[str, str], role: Role) -> None:
+def _link(session: Session, user: User, subject: str) -> None:
+    linked = select(Identity).where(Identity.provider_id == PROVIDER, Identity.subject == subject)
+    if session.scalars(linked).one_or_none() is None:
+        session.add(Identity(provider_id=PROVIDER, subject=subject, user_id=user.id))
+
+
+def _member(session: Session, organization: uuid.UUID, person: dict[str, str], role: Role) -> User:
     user = session.scalars(select(User).where(User.email_key == email_key(person["email"]))).one_or_none()
     if user is None:
         names = {"given_name": person["given_name"], "family_name": person["family_name"]}
@@ -73,6 +83,7 @@ def _member(session: Session, organization: uuid.UUID, person: dict[str, str], r
     belongs = select(Membership).where(Membership.user_id == user.id, Membership.organization_id == organization)
     if session.scalars(belongs).one_or_none() is None:
         session.add(Membership(user_id=user.id, organization_id=organization, role=role))
+    return user
 
 
 def _documents(organization: uuid.UUID) -> int:

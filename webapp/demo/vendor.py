@@ -18,10 +18,12 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from webapp.config import settings
 from webapp.sso.dance import callback_url
+from webapp.sso.providers import find
 from webapp.sso.sealing import keyed_hash
 
 CLIENT_ID = "befund-demo"
 CODE_S, TOKEN_S = 60, 600
+PROVIDER = "demo"
 PEOPLE: dict[str, dict[str, Any]] = {
     "erika": {"email": "erika@example.org", "given_name": "Erika", "family_name": "Mustermann"},
     "max": {"email": "max@example.org", "given_name": "Max", "family_name": "Beispiel"},
@@ -42,7 +44,7 @@ def client_secret() -> str:
 @demo_vendor.route("/authorize", methods=["GET", "POST"])
 def authorize() -> str | BaseResponse:
     """Choose who to be, or refuse."""
-    if request.args.get("client_id") != CLIENT_ID or request.args.get("redirect_uri") != callback_url():
+    if request.args.get("client_id") != CLIENT_ID or request.args.get("redirect_uri") != callback_url(find(PROVIDER)):
         abort(400)
     if request.method == "GET":
         return render_template("demo_vendor.html", people=PEOPLE)
@@ -50,7 +52,7 @@ def authorize() -> str | BaseResponse:
     if request.form.get("person") in PEOPLE:
         grant = {"sub": request.form["person"], "challenge": request.args.get("code_challenge", "")}
         answer = {"code": _signer("code").dumps(grant)}
-    return redirect(f"{callback_url()}?{urlencode({**answer, 'state': request.args.get('state', '')})}")
+    return redirect(f"{callback_url(find(PROVIDER))}?{urlencode({**answer, 'state': request.args.get('state', '')})}")
 
 
 @demo_vendor.post("/token")

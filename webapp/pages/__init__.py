@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response
 from webapp.extensions import db, login_manager
 from webapp.models import User
 from webapp.pages.account import account
-from webapp.pages.cli import orgs, users
+from webapp.pages.cli import orgs, trail, users
 from webapp.pages.home import home
 from webapp.pages.operator import operator
 
@@ -17,7 +17,7 @@ def init_app(app: Flask) -> None:
     """Register the blueprints and commands."""
     for blueprint in (home, account, operator):
         app.register_blueprint(blueprint)
-    for group in (users, orgs):
+    for group in (users, orgs, trail):
         app.cli.add_command(group)
 
 

@@ -1,4 +1,4 @@
-"""`flask --app webapp users ...` and `orgs ...`: people and organizations from the command line."""
+"""`flask --app webapp users ...`, `orgs ...` and `audit ...`: people, organizations, and what they did."""
 
 import uuid
 
@@ -11,12 +11,14 @@ from webapp import audit
 from webapp.extensions import db
 from webapp.models import Membership, Organization, Role, User
 from webapp.sso.accounts import credentials_ended, end_sessions
+from webapp.sso.models import AuditEvent
 from webapp.sso.profile import email_key, usable_email
 
 users = AppGroup("users", help="People with accounts.")
 orgs = AppGroup("orgs", help="Organizations whose documents are kept apart.")
 members = AppGroup("members", help="Who belongs to an organization.")
 orgs.add_command(members)
+trail = AppGroup("audit", help="The audit trail.")
 
 
 @users.command("add")
@@ -117,3 +119,21 @@ def list_members(organization_id: uuid.UUID) -> None:
     )
     for email, role in rows:
         click.echo(f"{role.value}\t{email}")
+
+
+@trail.command("list")
+@click.option("--kind", type=click.Choice(list(audit.KEPT)), help="Default: everything but refusals.")
+@click.option("--newest", default=100, show_default=True)
+def list_events(kind: str | None, newest: int) -> None:
+    """One line per event, the newest first."""
+    wanted = AuditEvent.kind == kind if kind else AuditEvent.kind != "refusal"
+    for row in db.session.scalars(select(AuditEvent).where(wanted).order_by(AuditEvent.id.desc()).limit(newest)):
+        click.echo(f"{row.at:%Y-%m-%d %H:%M:%S}\t{row.event}\t{row.actor}\t{row.provider_id}\t{row.detail}\t{row.ip}")
+
+
+@trail.command("purge")
+def purge_events() -> None:
+    """Delete what is past its time now, rather than bit by bit as new events come."""
+    with db.write() as session:
+        number = audit.purge(session)
+    click.echo(f"{number} rows deleted")

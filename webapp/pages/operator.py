@@ -11,14 +11,32 @@ from sqlalchemy import select
 from werkzeug.wrappers import Response
 from wtforms import BooleanField, PasswordField, SelectField, StringField
 
+from clinical.errors import SettingError
+from webapp import audit
 from webapp.extensions import db
 from webapp.guards import operator_required
 from webapp.sso.dance import callback_url
 from webapp.sso.models import AuditEvent, Provider
-from webapp.sso.providers import DEFAULT_SCOPES, ProviderFields, all_providers, find, problems, set_active, store
+from webapp.sso.providers import (
+    DEFAULT_SCOPES,
+    ProviderFields,
+    all_providers,
+    exposed,
+    find,
+    problems,
+    set_active,
+    store,
+)
 
 operator = Blueprint("operator", __name__, url_prefix="/operator")
 AUDIT_PAGE = 100
+AUDIT_KINDS = {
+    "": _l("Alles außer Ablehnungen"),
+    "sign_in": _l("Anmeldungen"),
+    "change": _l("Änderungen"),
+    "document": _l("Dokumente"),
+    "refusal": _l("Ablehnungen"),
+}
 
 
 class ProviderForm(FlaskForm):  # type: ignore[misc] # no types there
@@ -35,7 +53,8 @@ class ProviderForm(FlaskForm):  # type: ignore[misc] # no types there
     token_auth_method = SelectField(
         "Token Auth Method", choices=[("post", "post (client_secret_post)"), ("basic", "basic (client_secret_basic)")]
     )
-    issuer = StringField(_l("Issuer (freiwillig)"))
+    issuer = StringField("Issuer")
+    own_callback = BooleanField(_l("Eigene Callback-URL für diesen Anbieter"))
     pkce = BooleanField("PKCE (S256)", default=True)
     trust_email = BooleanField(_l("E-Mail-Adressen dieses Anbieters ohne Code übernehmen"), default=True)
     basic_percent_encode = BooleanField(_l("Bei basic: Client ID und Secret zuerst prozentkodieren (RFC 6749)"))
@@ -52,7 +71,8 @@ class ProviderForm(FlaskForm):  # type: ignore[misc] # no types there
 @operator_required
 def providers() -> str:
     """All vendors, active or not."""
-    return render_template("providers.html", providers=all_providers(), callback=callback_url())
+    rows = all_providers()
+    return render_template("providers.html", providers=rows, callback=callback_url(), exposed=exposed(rows))
 
 
 @operator.route("/providers/add/", methods=["GET", "POST"])
@@ -76,37 +96,49 @@ def edit_provider(provider_id: str) -> str | Response | tuple[str, int]:
 @operator_required
 def switch_provider(provider_id: str) -> Response:
     """Switch a vendor on or off."""
-    with db.write() as session:
-        if not set_active(session, provider_id, request.form.get("active") == "1", by=current_user):
-            abort(404)
+    try:
+        with db.write() as session:
+            if not set_active(session, provider_id, request.form.get("active") == "1", by=current_user):
+                abort(404)
+    except SettingError:
+        flash(
+            _(
+                "Nicht eingeschaltet: neben einem anderen Anbieter braucht er einen Issuer "
+                "oder eine eigene Callback-URL."
+            ),
+            "error",
+        )
     return redirect(url_for("operator.providers"))
 
 
 @operator.get("/audit/")
 @operator_required
 def audit_trail() -> str:
-    """The newest events; `before` (an event id) goes back in time."""
-    before = request.args.get("before", type=int)
+    """The newest events, of one `kind` or of all but the refusals, which anybody can cause; `before` (an event id) goes
+    back in time."""
+    before, kind = request.args.get("before", type=int), request.args.get("kind", "")
     query = select(AuditEvent).order_by(AuditEvent.id.desc()).limit(AUDIT_PAGE + 1)
+    query = query.where(AuditEvent.kind == kind if kind in audit.KEPT else AuditEvent.kind != "refusal")
     if before is not None and 0 < before < 2**62:
         query = query.where(AuditEvent.id < before)
     events = list(db.session.scalars(query))
     older = events[AUDIT_PAGE - 1].id if len(events) > AUDIT_PAGE else None
-    return render_template("audit.html", events=events[:AUDIT_PAGE], older=older)
+    return render_template("audit.html", events=events[:AUDIT_PAGE], older=older, kind=kind, kinds=AUDIT_KINDS)
 
 
 def _edited(form: ProviderForm, provider: Provider | None) -> str | Response | tuple[str, int]:
     """Store a valid form, show any other; `provider` None is a new one."""
     if form.is_submitted() and form.validate():
         given = form.fields(provider.id if provider else "")
-        for field, problem in problems(given, secret_needed=provider is None).items():
+        others = [row for row in all_providers() if row.id != given.id]
+        for field, problem in problems(given, provider, others if provider is None or provider.active else ()).items():
             form[field].errors = [_(problem)]
         if provider is None and not form.id.errors and db.session.get(Provider, given.id) is not None:
             form.id.errors = [_("Diese Kennung ist vergeben.")]
     if not form.is_submitted() or any(field.errors for field in form):
-        page = render_template("provider.html", form=form, provider=provider, callback=callback_url())
+        page = render_template("provider.html", form=form, provider=provider, callback=callback_url(provider))
         return page if not form.is_submitted() else (page, 422)
     with db.write() as session:
-        store(session, given, by=current_user)
-    flash(_("Der Anbieter ist gespeichert."), "success")
+        row = store(session, given, by=current_user)
+    flash(_("Der Anbieter ist gespeichert. Seine Callback-URL: %(url)s", url=callback_url(row)), "success")
     return redirect(url_for("operator.providers"))

@@ -2,7 +2,10 @@
 
 known identity                        its account, whatever address the vendor now reports
 new identity, vouched address         the account of that address is linked, else a new one is made
+the same, and an operator's account   pending: the vendor's word alone never opens an account with that power
 new identity, no or doubtful address  pending: the person must prove an address by a one-time code first
+
+Whoever's account a vendor was linked to is told so by mail.
 """
 
 import uuid
@@ -18,6 +21,7 @@ from webapp.errors import Outcome
 from webapp.extensions import db
 from webapp.models import User, utcnow
 from webapp.sso.models import BrowserSession, Identity, Provider
+from webapp.sso.notices import tell_linked
 from webapp.sso.profile import Profile, email_key
 
 NAMES = ("given_name", "family_name", "preferred_username", "picture")
@@ -40,9 +44,12 @@ def resolve(provider: Provider, profile: Profile, proven_email: str = "") -> Use
     for _ in range(RACES):
         try:
             with db.write() as session:
-                return _resolve_once(session, provider, profile, proven_email)
+                found, linked = _resolve_once(session, provider, profile, proven_email)
         except IntegrityError:
             continue
+        if linked and isinstance(found, User):
+            tell_linked(found, provider)
+        return found
     raise Outcome("try_again", 503, reason="accounts changed at the same moment")
 
 
@@ -65,18 +72,22 @@ def unlink(session: Session, user: User, identity_id: uuid.UUID) -> bool:
     return True
 
 
-def _resolve_once(session: Session, provider: Provider, profile: Profile, proven_email: str) -> User | Pending:
+def _resolve_once(
+    session: Session, provider: Provider, profile: Profile, proven_email: str
+) -> tuple[User | Pending, bool]:
+    """Who signs in, and whether the vendor was linked to an account that was there before."""
+    linked = False
     identity = _find(session, provider.id, profile.subject)
     if identity is not None:
         user = _signed_in(session, identity, profile)
-    elif email := proven_email or _vouched(provider, profile):
-        user = _link_or_create(session, provider, replace(profile, email=email))
+    elif email := proven_email or _vouched(session, provider, profile):
+        user, linked = _link_or_create(session, provider, replace(profile, email=email))
     else:
-        return Pending(profile)
+        return Pending(profile), False
     if not user.active:
         raise Outcome("account_inactive", 403, reason="account is switched off")
     audit.record(session, "signed_in", user=user, provider_id=provider.id)
-    return user
+    return user, linked
 
 
 def _find(session: Session, provider_id: str, subject: str) -> Identity | None:
@@ -87,8 +98,16 @@ def _find(session: Session, provider_id: str, subject: str) -> Identity | None:
     ).one_or_none()
 
 
-def _vouched(provider: Provider, profile: Profile) -> str:
-    return profile.email if provider.trust_email and profile.email_verified is not False else ""
+def _vouched(session: Session, provider: Provider, profile: Profile) -> str:
+    """The vendor's address where its word is enough: not for an operator's account, whatever the vendor says."""
+    if not provider.trust_email or profile.email_verified is False or not profile.email:
+        return ""
+    owner = _owner(session, profile.email)
+    return "" if owner is not None and owner.is_operator else profile.email
+
+
+def _owner(session: Session, email: str) -> User | None:
+    return session.scalars(select(User).where(User.email_key == email_key(email))).one_or_none()
 
 
 def _signed_in(session: Session, identity: Identity, profile: Profile) -> User:
@@ -101,8 +120,8 @@ def _signed_in(session: Session, identity: Identity, profile: Profile) -> User:
     return user
 
 
-def _link_or_create(session: Session, provider: Provider, profile: Profile) -> User:
-    user = session.scalars(select(User).where(User.email_key == email_key(profile.email))).one_or_none()
+def _link_or_create(session: Session, provider: Provider, profile: Profile) -> tuple[User, bool]:
+    user = _owner(session, profile.email)
     if user is None:
         user = User(email=profile.email, email_key=email_key(profile.email), email_verified_at=utcnow())
         event = "created"
@@ -120,7 +139,7 @@ def _link_or_create(session: Session, provider: Provider, profile: Profile) -> U
     session.add(Identity(provider_id=provider.id, subject=profile.subject, user_id=user.id))
     audit.record(session, event, user=user, provider_id=provider.id)
     session.flush()
-    return user
+    return user, event == "linked"
 
 
 def _take_over(user: User, profile: Profile, overwrite: bool) -> None:

@@ -13,7 +13,7 @@ from webapp.extensions import db
 from webapp.sso.dance import callback_url
 from webapp.sso.models import Provider
 from webapp.sso.probe import probe
-from webapp.sso.providers import DEFAULT_SCOPES, ProviderFields, all_providers, set_active, store
+from webapp.sso.providers import DEFAULT_SCOPES, MIX_UP, ProviderFields, all_providers, exposed, set_active, store
 from webapp.urls import external_url, prefix_of, public_origin
 
 providers = AppGroup("providers", help="The vendors people sign in with.")
@@ -29,7 +29,8 @@ providers = AppGroup("providers", help="The vendors people sign in with.")
 @click.option("--client-secret", prompt=True, hide_input=True, help="Asked for when not given: shells keep a history.")
 @click.option("--scopes", default=DEFAULT_SCOPES, show_default=True)
 @click.option("--auth-method", "token_auth_method", type=click.Choice(["post", "basic"]), default="post")
-@click.option("--issuer", default="", help="Checked against `iss` on the callback (RFC 9207).")
+@click.option("--issuer", default="", help="`iss` on the callback must be there and equal it (RFC 9207).")
+@click.option("--own-callback", is_flag=True, help="A callback URL of its own, for vendors that send no `iss`.")
 @click.option("--no-pkce", is_flag=True, help="For vendors that refuse PKCE parameters.")
 @click.option("--no-trust-email", is_flag=True, help="Every first sign-in proves its address by a code.")
 @click.option("--basic-percent-encode", is_flag=True, help="RFC 6749, 2.3.1, for servers that demand it.")
@@ -38,11 +39,12 @@ def add(provider_id: str, no_pkce: bool, no_trust_email: bool, **given: Any) -> 
     fields = ProviderFields(id=provider_id, pkce=not no_pkce, trust_email=not no_trust_email, **given)
     try:
         with db.write() as session:
-            store(session, fields)
+            row = store(session, fields)
     except SettingError as error:
         raise click.ClickException(str(error)) from None
     with _as_outside():
-        click.echo(f"stored {provider_id}. Callback URL for the vendor's allow list, exactly:\n  {callback_url()}")
+        click.echo(f"stored {provider_id}. Callback URL for the vendor's allow list, exactly:\n  {callback_url(row)}")
+    _warn()
 
 
 @providers.command("list")
@@ -50,6 +52,7 @@ def show_all() -> None:
     """One line per vendor."""
     for row in all_providers():
         click.echo(f"{row.id}\t{'active' if row.active else 'inactive'}\t{row.token_auth_method.value}\t{row.name}")
+    _warn()
 
 
 @providers.command("show")
@@ -60,10 +63,10 @@ def show(provider_id: str) -> None:
     for name in ("id", "name", "authorization_url", "token_url", "userinfo_url", "client_id", "scopes"):
         click.echo(f"{name}: {getattr(row, name)}")
     click.echo(f"client_secret: stored, encrypted\ntoken_auth_method: {row.token_auth_method.value}")
-    for name in ("issuer", "pkce", "trust_email", "basic_percent_encode", "active"):
+    for name in ("issuer", "own_callback", "pkce", "trust_email", "basic_percent_encode", "active"):
         click.echo(f"{name}: {getattr(row, name)}")
     with _as_outside():
-        click.echo(f"callback_url: {callback_url()}")
+        click.echo(f"callback_url: {callback_url(row)}")
         click.echo(f"login_url: {external_url('vendor_oauth2.login', provider_id=row.id)}")
 
 
@@ -73,18 +76,27 @@ def test(provider_id: str) -> None:
     """Ask the vendor's endpoints and say what is wrong; exit code 1 when something is."""
     row = _found(provider_id)
     with _as_outside():
-        findings = probe(row, callback_url())
+        findings = probe(row, callback_url(row))
     for finding in findings:
         click.echo(f"{'ok  ' if finding.good else 'FAIL'} {finding.endpoint}: {finding.sentence}")
     if not all(finding.good for finding in findings):
         raise SystemExit(1)
 
 
+def _warn() -> None:
+    """Tell the operator which vendors nothing protects from a mix-up with another one (RFC 9700, 4.4)."""
+    for row in exposed(all_providers()):
+        click.echo(f"warning: {row.id} has neither issuer nor own callback; {MIX_UP}", err=True)
+
+
 def _switch(active: bool) -> Callable[..., None]:
     def switch(provider_id: str) -> None:
-        with db.write() as session:
-            if not set_active(session, provider_id, active):
-                raise click.ClickException(f"there is no provider {provider_id!r}; `providers list` shows all")
+        try:
+            with db.write() as session:
+                if not set_active(session, provider_id, active):
+                    raise click.ClickException(f"there is no provider {provider_id!r}; `providers list` shows all")
+        except SettingError as error:
+            raise click.ClickException(str(error)) from None
         click.echo(f"{provider_id} is {'active' if active else 'inactive'}")
 
     switch.__doc__ = "Let people sign in with this vendor." if active else "No more sign-ins with this vendor."

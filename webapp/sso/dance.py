@@ -1,4 +1,5 @@
-"""The contract's two endpoints: a Flask-Dance blueprint for any number of vendors, safe under threads and tabs.
+"""The contract's two endpoints, and a callback per vendor beside the shared one: a Flask-Dance blueprint for any number
+of vendors, safe under threads and tabs.
 
 Flask-Dance 7.1 keeps the OAuth session and the PKCE values on the blueprint, where threads share them, and its state in
 the browser's session, where tabs overwrite each other. So this subclass keeps the OAuth session in `flask.g`, made from
@@ -20,7 +21,7 @@ from webapp.sso import accounts, attempts, mail
 from webapp.sso.accounts import Pending
 from webapp.sso.models import Provider, SignInAttempt
 from webapp.sso.profile import SubjectMissing, read_profile
-from webapp.sso.providers import find_active
+from webapp.sso.providers import all_providers, exposed, find_active, mixed_up, undefended
 from webapp.sso.signing_in import ask_for_address, signed_in
 from webapp.sso.vendor import VendorSession, error_code, exchange_code, fetch_claims
 from webapp.sso.wire import deadline
@@ -28,6 +29,7 @@ from webapp.urls import external_url
 
 PER_ADDRESS = "3000 per minute"  # a whole clinic comes from one address
 LONGEST_CODE = 8192
+OWN_CALLBACK = "authorized_own"
 
 
 class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types there
@@ -43,6 +45,7 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
             storage=NullStorage(),
             session_class=VendorSession,
         )
+        self.add_url_rule("/login/callback/<provider_id>/", endpoint=OWN_CALLBACK, view_func=self.authorized_own)
 
     @property
     def session(self) -> VendorSession:
@@ -52,7 +55,7 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
     def use(self, provider: Provider) -> VendorSession:
         """A new OAuth session for `provider`, in `flask.g` for the rest of this request."""
         g.vendor_session = self.session_class(client_id=provider.client_id, scope=provider.scopes, blueprint=self)
-        g.vendor_session.redirect_uri = callback_url()
+        g.vendor_session.redirect_uri = callback_url(provider)
         return self.session
 
     def teardown_session(self, exception: BaseException | None = None) -> None:
@@ -68,6 +71,7 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
         provider = find_active(request.args.get("provider_id", ""))
         if provider is None:
             raise Outcome("provider_not_found", 404)
+        _refuse_exposed(provider)
         if _needs_mail(provider) and not mail.can_send():
             raise Outcome("no_mail", 503)
         session = self.use(provider)
@@ -84,8 +88,16 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
         return response
 
     @limiter.limit(PER_ADDRESS)
+    def authorized_own(self, provider_id: str) -> Response:
+        """The same, at the callback that only `provider_id` knows."""
+        return self._arrived(provider_id)
+
+    @limiter.limit(PER_ADDRESS)
     def authorized(self) -> Response:
         """Contract, section 4: the vendor sent the person back, with `code` or `error`, and `state`."""
+        return self._arrived("")
+
+    def _arrived(self, at: str) -> Response:
 
         @after_this_request
         def tidy(response: Any) -> Any:
@@ -97,16 +109,18 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
             audit.record_alone("refused", detail="state missing, unknown, used or expired")
             raise Outcome("expired", 400)
         try:
-            return self._come_back(attempt)
+            return self._come_back(attempt, at)
         except Outcome as outcome:
             reason = outcome.values.get("reason", outcome.code)
             audit.record_alone("refused", provider_id=attempt.provider_id, detail=f"{outcome.key}: {reason}")
             raise
 
-    def _come_back(self, attempt: SignInAttempt) -> Response:
+    def _come_back(self, attempt: SignInAttempt, at: str) -> Response:
         provider = find_active(attempt.provider_id)
         if provider is None:
             raise Outcome("provider_not_found", 404)
+        _refuse_exposed(provider)
+        _refuse_mixed_up(provider, at)
         code = _authorization_code(provider)
         session = self.use(provider)
         db.release()
@@ -125,27 +139,40 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
         return signed_in(found, attempt.next_path)
 
 
-def callback_url() -> str:
-    """The redirect URI: the vendor compares it exactly, with its trailing slash."""
+def callback_url(provider: Provider | None = None) -> str:
+    """The redirect URI: the vendor compares it exactly, with its trailing slash. Without `provider`, the shared one."""
+    if provider is not None and provider.own_callback:
+        return external_url(f"vendor_oauth2.{OWN_CALLBACK}", provider_id=provider.id)
     return external_url("vendor_oauth2.authorized")
+
+
+def _refuse_exposed(provider: Provider) -> None:
+    """One vendor that nothing tells apart is safe beside others that are told apart; two are not. Raises Outcome."""
+    if undefended(provider) and len(exposed(all_providers())) > 1:
+        raise Outcome("mix_up", 503, reason="two vendors without issuer and own callback")
+
+
+def _refuse_mixed_up(provider: Provider, at: str) -> None:
+    """An answer that is not this vendor's: at another's callback, or with an `iss` not its own. Raises Outcome."""
+    if at != (provider.id if provider.own_callback else ""):
+        raise Outcome("wrong_issuer", 400, reason="at the callback of another vendor")
+    if mixed_up(provider, request.args.getlist("iss")):
+        raise Outcome("wrong_issuer", 400, reason="iss missing, doubled or of another vendor")
 
 
 def _authorization_code(provider: Provider) -> str:
     """`code` of the callback. Raises Outcome for what came instead of it."""
-    issuer = request.args.get("iss", "")
-    if issuer and provider.issuer and issuer != provider.issuer:  # RFC 9207: an answer of another vendor
-        raise Outcome("wrong_issuer", 400)
     if "error" in request.args:
-        raise _denial(error_code(request.args["error"]))
+        raise _denial(provider, error_code(request.args["error"]))
     codes = request.args.getlist("code")
     if len(codes) != 1 or not codes[0] or len(codes[0]) > LONGEST_CODE:
         raise Outcome("vendor_answer", 502, reason="callback without one code")
     return codes[0]
 
 
-def _denial(code: str) -> Outcome:
+def _denial(provider: Provider, code: str) -> Outcome:
     if code in ("redirect_uri_mismatch", "invalid_redirect_uri"):
-        return Outcome("redirect_mismatch", 403, code, callback=callback_url())
+        return Outcome("redirect_mismatch", 403, code, callback=callback_url(provider))
     return Outcome("denied" if code == "access_denied" else "vendor_error", 403, code)
 
 

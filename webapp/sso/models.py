@@ -38,7 +38,8 @@ class Provider(Base):
         Enum(TokenAuthMethod, native_enum=False, length=10, values_callable=lambda methods: [m.value for m in methods]),
         default=TokenAuthMethod.POST,
     )
-    issuer: Mapped[str] = mapped_column(String(2000), default="")  # checked against `iss` (RFC 9207) when set
+    issuer: Mapped[str] = mapped_column(String(2000), default="")  # when set, `iss` must be there and equal (RFC 9207)
+    own_callback: Mapped[bool] = mapped_column(default=False)  # RFC 9700, 4.4.2.2: a redirect URI no other vendor has
     pkce: Mapped[bool] = mapped_column(default=True)
     trust_email: Mapped[bool] = mapped_column(default=True)
     basic_percent_encode: Mapped[bool] = mapped_column(default=False)  # RFC 6749, 2.3.1, for servers that demand it
@@ -115,9 +116,11 @@ class AuditEvent(Base):
     """Who did what, when, from where (the IP shortened). Never a token, a secret or a code."""
 
     __tablename__ = "audit_event"
+    __table_args__ = (Index("ix_audit_event_kind", "kind", "id"),)
 
     id: Mapped[int] = mapped_column(BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
     at: Mapped[datetime] = mapped_column(default=utcnow, index=True)
+    kind: Mapped[str] = mapped_column(String(20), default="change")  # see `webapp.audit.KINDS`
     event: Mapped[str] = mapped_column(String(50))
     user_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"), index=True)
     actor: Mapped[str] = mapped_column(String(EMAIL_LENGTH), default="")

@@ -15,6 +15,8 @@ from webapp.models import EMAIL_LENGTH, NAME_LENGTH
 from webapp.sso.models import SUBJECT_LENGTH
 
 PICTURE_LENGTH = 2000
+# OpenID Connect Core, 5.1, and what vendors with fields of their own are known to say instead.
+VERIFIED_CLAIMS = ("email_verified", "emailVerified", "verified_email", "is_email_verified")
 ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 
@@ -45,7 +47,7 @@ def read_profile(claims: Mapping[str, Any]) -> Profile:
     return Profile(
         subject=_subject(claims),
         email=usable_email(claims.get("email")),
-        email_verified=_verified(claims.get("email_verified")),
+        email_verified=_verified(claims),
         given_name=_name(claims, "given_name", "first_name"),
         family_name=_name(claims, "family_name", "last_name"),
         preferred_username=_name(claims, "preferred_username"),
@@ -93,10 +95,11 @@ def _subject(claims: Mapping[str, Any]) -> str:
     raise SubjectMissing
 
 
-def _verified(value: Any) -> bool | None:
-    if isinstance(value, bool):
-        return value
-    return {"true": True, "false": False}.get(value.lower()) if isinstance(value, str) else None
+def _verified(claims: Mapping[str, Any]) -> bool | None:
+    """None when the vendor says nothing; True only for true and "true". Everything else that is said (0, "no", null, an
+    empty list) is a doubt, never a yes; so is any doubt among several spellings of the claim."""
+    said = [claims[name] for name in VERIFIED_CLAIMS if name in claims]
+    return all(value is True or value == "true" for value in said) if said else None
 
 
 def _name(claims: Mapping[str, Any], *keys: str) -> str:

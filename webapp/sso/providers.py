@@ -2,7 +2,7 @@
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,7 +32,9 @@ BAD_SECRET = "a client secret is needed"  # noqa: S105 - words, not a secret
 BAD_URL = "not an absolute URL without user name and fragment"
 BAD_SCHEME = "must be https; http is for loopback in development"
 TOO_LONG = "this is too long"
-WORDS = (BAD_ID, BAD_LINE, BAD_SCOPES, BAD_METHOD, BAD_SECRET, BAD_URL, BAD_SCHEME, TOO_LONG)
+MIX_UP = "with a second vendor, each needs its issuer or a callback of its own (RFC 9700, 4.4)"
+MOVED = "the token URL changed: enter the client secret again, it must not go to a host it was not given for"
+WORDS = (BAD_ID, BAD_LINE, BAD_SCOPES, BAD_METHOD, BAD_SECRET, BAD_URL, BAD_SCHEME, TOO_LONG, MIX_UP, MOVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class ProviderFields:
     pkce: bool = True
     trust_email: bool = True
     basic_percent_encode: bool = False
+    own_callback: bool = False
 
 
 def find_active(provider_id: str) -> Provider | None:
@@ -78,19 +81,48 @@ def all_providers() -> list[Provider]:
     return list(db.session.scalars(select(Provider).order_by(Provider.id)))
 
 
-def problems(given: ProviderFields, secret_needed: bool) -> dict[str, str]:
-    """Field name -> what is wrong with it, in English; empty when all is well."""
+def undefended(row: Provider | ProviderFields) -> bool:
+    """Whether nothing tells an answer of this vendor from one of another: no issuer, no callback of its own."""
+    return not row.issuer and not row.own_callback
+
+
+def exposed(rows: Iterable[Provider]) -> list[Provider]:
+    """Active vendors that nothing protects from a mix-up with another active one (RFC 9700, 4.4)."""
+    active = [row for row in rows if row.active]
+    return [row for row in active if undefended(row)] if len(active) > 1 else []
+
+
+def mixed_up(provider: Provider, issuers: list[str]) -> bool:
+    """Whether the `iss` values of a callback are not those of this vendor (RFC 9207, 2.4; RFC 9700, 4.4.2)."""
+    if provider.issuer:
+        return issuers != [provider.issuer]
+    if len(issuers) > 1:
+        return True
+    return bool(issuers) and any(row.issuer in issuers for row in all_providers() if row.id != provider.id)
+
+
+def problems(given: ProviderFields, stored: Provider | None, others: Iterable[Provider] = ()) -> dict[str, str]:
+    """Field name -> what is wrong with it, in English; empty when all is well. `stored` is the row that is changed."""
     checks = {
         "id": "" if PROVIDER_ID.fullmatch(given.id) else BAD_ID,
         "name": "" if _is_line(given.name) else BAD_LINE,
         "client_id": "" if _is_line(given.client_id) else BAD_LINE,
         "scopes": "" if SCOPE.fullmatch(given.scopes) else BAD_SCOPES,
         "token_auth_method": "" if given.token_auth_method in set(TokenAuthMethod) else BAD_METHOD,
-        "client_secret": BAD_SECRET if secret_needed and not given.client_secret else "",
+        "client_secret": _secret_problem(given, stored),
+        "issuer": MIX_UP if undefended(given) and any(row.active for row in others) else "",
         **{field: url_problem(getattr(given, field)) for field in URL_FIELDS},
     }
     too_long = {field: TOO_LONG for field, limit in LIMITS.items() if len(getattr(given, field)) > limit}
     return {field: problem for field, problem in (checks | too_long).items() if problem}
+
+
+def _secret_problem(given: ProviderFields, stored: Provider | None) -> str:
+    if given.client_secret:
+        return ""
+    if stored is None:
+        return BAD_SECRET
+    return MOVED if given.token_url != stored.token_url else ""
 
 
 def url_problem(url: str) -> str:
@@ -111,7 +143,8 @@ def url_problem(url: str) -> str:
 def store(session: Session, given: ProviderFields, *, by: User | None = None) -> Provider:
     """Add or change a provider in a writing transaction. Raises SettingError naming every faulty field."""
     row = session.get(Provider, given.id)
-    faults = problems(given, secret_needed=row is None)
+    others = session.scalars(select(Provider).where(Provider.id != given.id)).all()
+    faults = problems(given, row, () if row is not None and not row.active else others)
     if faults:
         said = "; ".join(f"{field}: {problem}" for field, problem in faults.items())
         raise SettingError(f"the provider cannot be stored: {said}")
@@ -131,6 +164,9 @@ def set_active(session: Session, provider_id: str, active: bool, *, by: User | N
     row = session.get(Provider, provider_id) if PROVIDER_ID.fullmatch(provider_id) else None
     if row is None:
         return False
+    others = session.scalars(select(Provider).where(Provider.active, Provider.id != provider_id)).all()
+    if active and not row.active and others and undefended(row):
+        raise SettingError(f"{provider_id} cannot be switched on: {MIX_UP}")
     row.active = active
     event = "provider_activated" if active else "provider_deactivated"
     audit.record(session, event, user=by, provider_id=provider_id)

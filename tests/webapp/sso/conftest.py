@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from flask import Flask
@@ -78,6 +79,7 @@ def add_provider(app: Flask, vendor: StubVendor) -> AddProvider:
             "userinfo_url": f"{base}/userinfo",
             "client_id": f"client-{provider_id}",
             "client_secret": secret_of(f"client-{provider_id}"),
+            "own_callback": provider_id != "acme" and "issuer" not in values,  # a second vendor must be told apart
             **values,
         }
         with app.app_context(), database.write() as session:
@@ -99,7 +101,17 @@ def sign_in(
     client: FlaskClient, vendor: StubVendor, claims: Any, provider_id: str = "acme", **query: str
 ) -> TestResponse:
     """Leave, let the vendor grant, come back; the answer of our callback."""
-    return client.get(CALLBACK, query_string=vendor.grant(leave(client, provider_id, **query), claims))
+    return come_back(client, vendor, leave(client, provider_id, **query), claims)
+
+
+def come_back(client: FlaskClient, vendor: StubVendor, location: str, claims: Any, **more: Any) -> TestResponse:
+    """From the vendor, where `location` led to, to the callback it names; `more` is added to the query."""
+    return client.get(callback_of(location), query_string={**vendor.grant(location, claims), **more})
+
+
+def callback_of(location: str) -> str:
+    """The path of the redirect URI in an authorization request."""
+    return urlsplit(parse_qs(urlsplit(location).query)["redirect_uri"][0]).path
 
 
 def person(number: int = 1, **claims: Any) -> dict[str, Any]:

@@ -330,8 +330,8 @@ def test_production_without_mail_refuses_what_would_need_it(database_url: str, t
     urls = ("https://v.example/authorize", "https://v.example/token", "https://v.example/userinfo")
     with app.app_context(), database.write() as session:
         store(session, ProviderFields("trusted", "A", *urls, "client", "secret"))
-        store(session, ProviderFields("doubted", "B", *urls, "client", "secret", trust_email=False))
-        store(session, ProviderFields("mailless", "C", *urls, "client", "secret", scopes="openid profile"))
+        store(session, ProviderFields("doubted", "B", *urls, "client", "secret", trust_email=False, own_callback=True))
+        store(session, ProviderFields("mailless", "C", *urls, "client", "secret", "openid profile", own_callback=True))
     client = app.test_client()
     assert client.get(LOGIN, query_string={"provider_id": "trusted"}).status_code == 302
     for provider_id in ("doubted", "mailless"):

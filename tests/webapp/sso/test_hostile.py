@@ -15,6 +15,7 @@ from tests.webapp.conftest import Outside
 from tests.webapp.postgres import free_port
 from tests.webapp.sso import hostile
 from tests.webapp.sso.conftest import CALLBACK, AddProvider, leave, person, sign_in
+from tests.webapp.sso.conftest import come_back as at_callback
 from tests.webapp.sso.stub_vendor import StubVendor
 from tests.webapp.sso.threads import at_once
 from webapp.models import User
@@ -110,9 +111,9 @@ def test_slow_vendors_are_left_within_fifteen_seconds(
 
 def come_back(client: FlaskClient, vendor: StubVendor, name: str) -> tuple[int, float]:
     """Status and duration of the callback of one sign-in."""
-    query = vendor.grant(leave(client, name), person())
+    location = leave(client, name)
     began = time.monotonic()
-    status = client.get(CALLBACK, query_string=query).status_code
+    status = at_callback(client, vendor, location, person()).status_code
     return status, time.monotonic() - began
 
 

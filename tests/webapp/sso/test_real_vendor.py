@@ -110,9 +110,10 @@ def test_a_code_is_good_once_at_a_real_vendor_too(
     assert code
     assert client.get(back).status_code == 302
     other = app.test_client()
-    state = re.search(r"state=([^&]+)", leave(other, "post"))
+    state, issuer = re.search(r"state=([^&]+)", leave(other, "post")), re.search(r"iss=([^&]+)", back)
     assert state
-    response = other.get(f"{CALLBACK}?code={code[1]}&state={state[1]}")
+    assert issuer
+    response = other.get(f"{CALLBACK}?code={code[1]}&state={state[1]}&iss={issuer[1]}")
     assert response.status_code == 502
     assert "jeder gilt nur einmal" in response.get_data(as_text=True)
 

@@ -1,0 +1,110 @@
+"""What a vendor must say before its word about an address is enough, and whose account it is never enough for."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from tests.webapp.conftest import Outside, add_organization, add_user
+from tests.webapp.sso.conftest import AddProvider, person, sign_in
+from tests.webapp.sso.stub_vendor import StubVendor
+from webapp.models import User
+from webapp.sso.models import AuditEvent, Identity
+
+DOUBTS: dict[str, Any] = {
+    "false": False, "zero": 0, "one": 1, "minus": -1, "float": 1.0, "text zero": "0", "text one": "1", "no": "no",
+    "yes": "yes", "false text": "false", "False": "False", "space false": " false", "space true": " true",
+    "true space": "true ", "True": "True", "TRUE": "TRUE", "null": None, "empty": "", "list": [],
+    "list of true": [True], "object": {}, "object of true": {"value": True}, "on": "on", "ja": "ja",
+    "null text": "null", "NUL": "true\x00", "fullwidth": "\uff54\uff52\uff55\uff45", "huge": 10**40,
+}  # fmt: skip
+OTHER_SPELLINGS = ("emailVerified", "verified_email", "is_email_verified")
+
+
+@pytest.mark.parametrize("name", DOUBTS)
+def test_whatever_is_not_true_goes_to_the_code(
+    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, name: str
+) -> None:
+    add_provider()
+    add_user(app, "person1@example.org")
+    answer = sign_in(client, vendor, person(1, email_verified=DOUBTS[name]))
+    assert answer.headers["Location"] == "/accounts/complete/"
+    assert db.session.scalars(select(Identity)).all() == []
+
+
+@pytest.mark.parametrize("said", [True, "true"])
+def test_true_is_enough(
+    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, said: Any
+) -> None:
+    add_provider()
+    user = add_user(app, "person1@example.org")
+    assert sign_in(client, vendor, person(1, email_verified=said)).headers["Location"] == "/accounts/"
+    assert db.session.scalars(select(Identity.user_id)).one() == user.id
+
+
+@pytest.mark.parametrize("claim", OTHER_SPELLINGS)
+@pytest.mark.parametrize("beside", [{}, {"email_verified": True}])
+def test_a_doubt_in_another_spelling_is_a_doubt(
+    client: FlaskClient, add_provider: AddProvider, vendor: StubVendor, claim: str, beside: dict[str, Any]
+) -> None:
+    add_provider()
+    answer = sign_in(client, vendor, person(1, **beside, **{claim: False}))
+    assert answer.headers["Location"] == "/accounts/complete/"
+
+
+@pytest.mark.parametrize("verified", [None, True, "true"])
+def test_an_operators_account_is_never_linked_by_a_vendors_word(
+    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, verified: Any
+) -> None:
+    add_provider(trust_email=True)
+    user = add_user(app, "person1@example.org")
+    add_organization(app, operator=user)
+    claims = person(1) if verified is None else person(1, email_verified=verified)
+    answer = sign_in(client, vendor, claims)
+    assert answer.headers["Location"] == "/accounts/complete/"
+    assert client.get("/accounts/").status_code == 302
+    assert db.session.scalars(select(Identity)).all() == []
+
+
+def test_an_operator_who_is_linked_signs_in_as_ever(
+    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
+) -> None:
+    add_provider()
+    sign_in(client, vendor, person(1))
+    user = db.session.scalars(select(User)).one()
+    add_organization(app, operator=user)
+    again = app.test_client()
+    assert sign_in(again, vendor, person(1)).headers["Location"] == "/accounts/"
+    assert again.get("/operator/audit/").status_code == 200
+
+
+def test_the_owner_is_mailed_when_a_vendor_is_linked_and_not_at_every_sign_in(
+    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, tmp_path: Any
+) -> None:
+    add_provider("acme")
+    add_provider("globex")
+    sign_in(client, vendor, person(1), "acme")
+    assert not (tmp_path / "outbox").exists(), "a new account needs no warning"
+    for _ in range(2):
+        sign_in(client, vendor, person(9, email="person1@example.org"), "globex")
+    [mail] = (tmp_path / "outbox").glob("*.eml")
+    assert "To: person1@example.org" in mail.read_text()
+    assert [event for event in db.session.scalars(select(AuditEvent.event)) if event == "linked"] == ["linked"]
+
+
+def test_a_mail_server_that_is_down_holds_no_sign_in_back(
+    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
+) -> None:
+    add_provider()
+    add_user(app, "person1@example.org")
+    assert sign_in(client, vendor, person(1)).headers["Location"] == "/accounts/"
+    assert "notice_not_sent" in db.session.scalars(select(AuditEvent.event)).all()
+
+
+@pytest.fixture
+def app_settings(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """One test has a mail server that nobody runs."""
+    down = request.node.originalname == "test_a_mail_server_that_is_down_holds_no_sign_in_back"
+    return {"mail_url": "smtp://127.0.0.1:9"} if down else {}
