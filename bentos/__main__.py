@@ -13,13 +13,12 @@ import os
 import sys
 from collections.abc import Sequence
 
-from dotenv import dotenv_values
 from sqlalchemy.exc import SQLAlchemyError
 
 from bentos.api import open_keys
 from bentos.keys import NAME_MAX, PER_DAY, PER_MINUTE, Keys, Limits
-from bentos.settings import settings
 from clinical.errors import BefundError
+from clinical.settings import given, server_settings, settings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -78,14 +77,14 @@ def _keys() -> Keys:
 def _serve(_options: argparse.Namespace) -> int:
     from bentos.serve import serve
 
-    return serve(settings())
+    return serve(server_settings())
 
 
 def _up(options: argparse.Namespace) -> int:
     from bentos.up import up
 
-    if "BEFUND_ENV" not in dotenv_values(".env"):
-        os.environ.setdefault("BEFUND_ENV", "development")
+    if "BEFUND_ENV" not in given():
+        os.environ["BEFUND_ENV"] = "development"
     return up(settings(), options.names)
 
 

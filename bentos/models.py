@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bentos.settings import Settings
 from clinical.errors import ModelBusy, ModelNotConfigured
+from clinical.settings import Settings
 
 if TYPE_CHECKING:
     from fastapi import Request

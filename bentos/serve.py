@@ -7,8 +7,8 @@ import socket
 import sys
 
 from bentos.api import open_keys
-from bentos.settings import ROOT, Settings
 from clinical.errors import ArtifactMissing, SettingError
+from clinical.settings import ROOT, Settings
 
 SHUTDOWN_SECONDS = 4
 """For open streams at the end; without it the server waits for them to finish."""

@@ -18,7 +18,7 @@ os.environ.setdefault("BENTOML_DO_NOT_TRACK", "True")  # before the import that 
 import bentoml
 
 from bentos.api import PARTS, OnlyContractPaths, Part, contract_paths, create_app, internal_paths
-from bentos.settings import settings
+from clinical.settings import server_settings
 
 FIRST_BYTE_SECONDS = 180
 """Time to the first byte of an answer, at most: extraction and generation wait for a language model."""
@@ -36,7 +36,7 @@ def _log_to_stdout() -> None:
 
 
 _log_to_stdout()
-_settings = settings()
+_settings = server_settings()
 
 
 def _options(name: str) -> dict[str, Any]:

@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-from dotenv import dotenv_values
 from honcho.environ import parse_procfile
 from honcho.manager import Manager
 
 from bentos.api import open_keys
 from bentos.keys import Keys, Limits, Unauthorized
 from bentos.serve import require_artifact, require_free_port
-from bentos.settings import ROOT, Settings
 from clinical.errors import SettingError
+from clinical.running import RUNNING, leave
+from clinical.settings import ROOT, Settings, address
 
 DEMO_LIMITS = Limits(per_minute=600)
 DEMO_QUERY = "Zuckerkrankheit"
@@ -45,12 +45,16 @@ class Running:
     settings: Settings
     addresses: Addresses
     key: str
-    rehearsing: bool
+
+    @property
+    def rehearsing(self) -> bool:
+        """Whether plain rules stand in for a language model."""
+        return self.settings.llm_base_url is None
 
     @property
     def base(self) -> str:
         """The text API's address."""
-        return f"http://{self.settings.api_host}:{self.settings.api_port}"
+        return f"http://{address(self.settings.api_host, self.settings.api_port)}"
 
 
 def up(settings: Settings, names: Sequence[str] = ()) -> int:
@@ -60,19 +64,33 @@ def up(settings: Settings, names: Sequence[str] = ()) -> int:
     if unknown := set(names) - set(lines):
         raise SettingError(f"no line {', '.join(sorted(unknown))} in the Procfile", f"some of {', '.join(lines)}")
     require_artifact(settings)
-    addresses = {name: address for name, address in addresses_of(settings).items() if name in chosen}
+    if "web" in chosen or settings.development:
+        settings = settings.with_secret()
+    addresses = {name: where for name, where in addresses_of(settings).items() if name in chosen}
     for host, port, setting in addresses.values():
         require_free_port(host, port, setting)
     key = demo_key(open_keys(settings), settings.var / "demo-key")
+    with leave(settings.var / RUNNING, _ours(settings)):
+        return _run(chosen, Running(settings, addresses, key))
+
+
+def _ours(settings: Settings) -> dict[str, str]:
+    """For a second terminal: the settings in this process's environment (`.env` it reads itself), and the secret."""
+    ours = {name: value for name, value in os.environ.items() if name.startswith("BEFUND_")}
+    ours.pop("BEFUND_SECRET_KEY_FILE", None)
+    return {**ours, "BEFUND_SECRET_KEY": settings.secret} if settings.secret else ours
+
+
+def _run(chosen: Mapping[str, str], running: Running) -> int:
+    """Start the processes and wait until they have ended."""
     manager = Manager()
-    written = {name: value for name, value in dotenv_values(".env").items() if value is not None}
-    environment = {"PYTHONUNBUFFERED": "1", **written, **os.environ}
-    rehearsing = settings.llm_base_url is None
-    if rehearsing:
+    environment = {"PYTHONUNBUFFERED": "1", **os.environ}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    if running.rehearsing:
         environment["BEFUND_LLM"] = "rehearsal"
     for name, command in chosen.items():
-        manager.add_process(name, _with_this_python(command), env=environment, cwd=str(ROOT))
-    threading.Thread(target=_announce, args=(Running(settings, addresses, key, rehearsing),), daemon=True).start()
+        manager.add_process(name, _with_this_python(command), env=environment)
+    threading.Thread(target=_announce, args=(running,), daemon=True).start()
     manager.loop()
     # 128 + signal: ended from the keyboard or by the service manager, which is how this is meant to end.
     return 0 if manager.returncode in {130, 143} else int(manager.returncode or 0)
@@ -82,7 +100,7 @@ def addresses_of(settings: Settings) -> Addresses:
     """Where every server that the Procfile may name listens."""
     return {
         "api": (settings.api_host, settings.api_port, "BEFUND_API_PORT"),
-        "web": (settings.api_host, settings.web_port, "BEFUND_WEB_PORT"),
+        "web": (settings.web_host, settings.web_port, "BEFUND_WEB_PORT"),
     }
 
 
@@ -132,7 +150,10 @@ def _greeting(running: Running) -> str:
         (
             "",
             "Befund is up. Ctrl-C ends it.",
-            *(f"  {names[name]:<9} http://{host}:{port}" for name, (host, port, _) in running.addresses.items()),
+            *(
+                f"  {names[name]:<9} http://{address(host, port)}"
+                for name, (host, port, _) in running.addresses.items()
+            ),
             *(REHEARSAL if running.rehearsing else ()),
             f"  demo key  {running.key}   (600 requests a minute; also in {running.settings.var.name}/demo-key)",
             "",

@@ -6,18 +6,15 @@ import re
 import subprocess
 import sys
 import tomllib
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 import yaml
 
 from bentos.api.app import PARTS
-from bentos.settings import ROOT as SETTINGS_ROOT
-from bentos.settings import Settings as ApiSettings
 from bentos.up import addresses_of
+from clinical.settings import Settings
 from tests import tree
-from webapp.config import Settings as WebSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -27,7 +24,7 @@ HEAVY = ("torch", "sentence_transformers", "pandas", "great_expectations", "flas
 
 # The floors of clinical as the house was drawn, lowest first.
 FLOORS = [
-    {"errors"},
+    {"errors", "settings", "running", "command_line"},
     {"contract"},
     {"catalog", "thresholds", "sse"},
     {"language", "llm"},
@@ -210,7 +207,7 @@ def test_every_target_is_in_the_documentation_and_every_command_of_ci_in_the_rea
 
 def test_every_setting_is_in_the_example_with_its_default_and_a_comment():
     written = _example()
-    expected = {f"BEFUND_{name.upper()}": default for name, default in {**_web_defaults(), **_api_defaults()}.items()}
+    expected = {f"BEFUND_{name.upper()}": default for name, default in _defaults().items()}
     assert set(written) == set(expected)
     for name, default in expected.items():
         assert written[name] == default, f"{name} has another default in .env.example"
@@ -226,22 +223,19 @@ def _example() -> dict[str, str]:
     return found
 
 
-def _api_defaults() -> dict[str, str]:
+def _defaults() -> dict[str, str]:
     def plain(value: object) -> str:
-        return "" if value is None else str(value).replace(f"{SETTINGS_ROOT}/", "")
+        text = "" if value is None else str(value).replace(f"{ROOT}/", "")
+        return "" if text.startswith("file:") else text  # a file:// URL is absolute: the example cannot say it
 
-    settings = ApiSettings(_env_file=None)
-    return {name: plain(getattr(settings, name)) for name in ApiSettings.model_fields}
-
-
-def _web_defaults() -> dict[str, str]:
-    return {field.name: str(field.default) for field in fields(WebSettings)}
+    settings = Settings()
+    return {name: plain(getattr(settings, name)) for name in Settings.model_fields}
 
 
 def test_every_server_of_the_procfile_has_an_address_that_make_up_checks():
     names = re.findall(r"^(\w+):", (ROOT / "Procfile").read_text("utf-8"), re.MULTILINE)
     assert "api" in names
-    assert set(names) <= set(addresses_of(ApiSettings(_env_file=None)))
+    assert set(names) <= set(addresses_of(Settings()))
 
 
 # --- what is installed ----------------------------------------------------------------------------------------------

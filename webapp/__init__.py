@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+import click
 from flask import Flask, request
 from flask_babel import format_datetime, get_locale
 from sqlalchemy.orm import Session
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from clinical.errors import SettingError
 from webapp import cli, errors, extensions, headers, logs, pages
 from webapp.config import Settings, load_settings
 from webapp.demo import plugin as demo
@@ -25,15 +27,25 @@ LARGEST_BODY = 1024 * 1024  # a form; views that take files set request.max_cont
 
 
 def create_app(overrides: Mapping[str, Any] | None = None) -> Flask:
-    """The application. `overrides` are field names of `webapp.config.Settings`, on top of the environment.
+    """The application. `overrides` are field names of `clinical.settings.Settings`, on top of the environment.
 
     Raises SettingError when a setting is missing, malformed or unsafe in production.
     """
-    settings = load_settings(overrides)
+    try:
+        return _made(load_settings(overrides))
+    except SettingError as error:
+        if click.get_current_context(silent=True) is None:
+            raise
+        # Under `flask --app webapp ...`: Flask would print every error of a factory as a traceback.
+        click.echo(f"befund: {error}", err=True)
+        raise SystemExit(1) from None
+
+
+def _made(settings: Settings) -> Flask:
     app = Flask(__name__)
     app.config.update(
         BEFUND=settings,
-        SECRET_KEY=settings.secret_key,
+        SECRET_KEY=settings.secret,
         MAX_CONTENT_LENGTH=LARGEST_BODY,
         RATELIMIT_STORAGE_URI=settings.limits_url,
         WTF_CSRF_TIME_LIMIT=None,  # as long as the session

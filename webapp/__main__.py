@@ -4,9 +4,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from dotenv import find_dotenv, load_dotenv
-
 from clinical.errors import BefundError
+from clinical.settings import server_settings
 from webapp import create_app
 from webapp.cli import schema_is_current, upgrade_schema
 from webapp.sso.providers import all_providers
@@ -20,8 +19,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given != ["serve"]:
         print(USAGE, file=sys.stderr)
         return 2
-    load_dotenv(find_dotenv(usecwd=True))
     try:
+        server_settings()
         _prepare()
     except BefundError as error:
         print(f"befund: {error}", file=sys.stderr)

@@ -1,4 +1,9 @@
-"""`flask --app webapp ...`: one group per subject. Groups of `webapp.sso` and `webapp.fhir` are added by them."""
+"""`flask --app webapp ...`: one group per subject. Groups of `webapp.sso` and `webapp.fhir` are added by them.
+
+A wrong setting, a deliberate error and a database that does not answer are one sentence each, never a traceback.
+"""
+
+from typing import Any
 
 import click
 from alembic import command
@@ -7,11 +12,29 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from flask import Flask
 from flask.cli import AppGroup
+from sqlalchemy.exc import DatabaseError
 
+from clinical.command_line import Refused, as_sentence
 from webapp.config import settings
 from webapp.extensions import db
 
-db_group = AppGroup("db", help="The database schema.")
+
+class Group(AppGroup):
+    """A group of commands whose errors are sentences."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with as_sentence():
+            try:
+                return super().invoke(ctx)
+            except DatabaseError as error:
+                raise Refused(
+                    f"the database does not do what was asked ({type(error).__name__}); see BEFUND_DATABASE_URL, "
+                    "and run: flask --app webapp db upgrade"
+                ) from None
+
+
+db_group = Group("db", help="The database schema.")
 
 
 def init_app(app: Flask) -> None:
@@ -51,7 +74,7 @@ def current() -> None:
 def upgrade_schema(revision: str = "head") -> None:
     """Bring the database of the current application to `revision`, making SQLite's folder when it is missing."""
     if db.engine.url.get_backend_name() == "sqlite" and db.engine.url.database:
-        settings().folder.mkdir(parents=True, exist_ok=True)
+        settings().var.mkdir(parents=True, exist_ok=True)
     command.upgrade(alembic_config(), revision)
 
 

@@ -13,8 +13,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, cast
 
 from flask import Flask, current_app, g
-from sqlalchemy import Engine, create_engine, event, make_url, text
+from sqlalchemy import URL, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError
 from sqlalchemy.orm import Session
+
+from clinical.errors import SettingError
 
 SQLITE_BUSY_MS = 10_000
 POOL_SIZE = 20
@@ -70,13 +73,26 @@ def _write_turn(engine: Engine) -> AbstractContextManager[Any]:
     return threading.Lock() if engine.dialect.name == "sqlite" else nullcontext()
 
 
+def parsed(url: str) -> URL:
+    """SQLite's URL, or PostgreSQL's with the installed driver, psycopg 3. Raises SettingError for anything else."""
+    expected = "sqlite:///path or postgresql://user:password@host/name"
+    try:
+        read = make_url(url.replace("postgres://", "postgresql://", 1))
+    except (ArgumentError, ValueError):
+        raise SettingError("BEFUND_DATABASE_URL cannot be read", expected) from None
+    if read.get_backend_name() not in ("sqlite", "postgresql"):
+        raise SettingError("BEFUND_DATABASE_URL names no database of a known kind", expected)
+    return read if read.get_backend_name() == "sqlite" else read.set(drivername="postgresql+psycopg")
+
+
 def make_engine(url: str) -> Engine:
     """An engine for SQLite (WAL, foreign keys on) or PostgreSQL (UTC). Its errors do not quote the values of a row."""
-    if make_url(url).get_backend_name() != "sqlite":
+    address = parsed(url)
+    if address.get_backend_name() != "sqlite":
         utc = {"options": "-c timezone=utc"}
-        return create_engine(url, pool_pre_ping=True, pool_size=POOL_SIZE, connect_args=utc, hide_parameters=True)
+        return create_engine(address, pool_pre_ping=True, pool_size=POOL_SIZE, connect_args=utc, hide_parameters=True)
     waiting = {"timeout": SQLITE_BUSY_MS / 1000}
-    engine = create_engine(url, pool_size=POOL_SIZE, connect_args=waiting, hide_parameters=True)
+    engine = create_engine(address, pool_size=POOL_SIZE, connect_args=waiting, hide_parameters=True)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -13,7 +13,10 @@ import gc
 import os
 from typing import Any
 
-bind = f"{os.environ.get('BEFUND_WEB_HOST') or '127.0.0.1'}:{os.environ.get('BEFUND_WEB_PORT') or '5000'}"
+from clinical.settings import address, settings
+
+_settings = settings()
+bind = address(_settings.web_host, _settings.web_port)
 workers = int(os.environ.get("WEB_CONCURRENCY") or min(4, os.cpu_count() or 1))
 worker_class = "gthread"
 threads = 24
@@ -29,7 +32,7 @@ access_log_format = '%(h)s "%(m)s %(U)s" %(s)s %(b)s %(L)s'  # the path without 
 
 def pre_fork(server: Any, worker: Any) -> None:
     """Choose the worker's core: one that no other worker of this server has, while there is one."""
-    if hasattr(os, "sched_getaffinity") and os.environ.get("BEFUND_WEB_PIN", "on") != "off":
+    if hasattr(os, "sched_getaffinity") and _settings.web_pin == "on":
         cores = sorted(os.sched_getaffinity(0))
         first = os.getpid() % len(cores)  # several servers on one machine do not all begin with the same core
         taken = [getattr(other, "befund_core", None) for other in server.WORKERS.values()]

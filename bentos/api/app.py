@@ -18,9 +18,9 @@ from bentos.api.edge import Edge
 from bentos.api.problems import Problem, of_error, of_status
 from bentos.api.startup import lifespan
 from bentos.models import model_of
-from bentos.settings import Settings
 from clinical.coding import Turns
 from clinical.errors import BefundError
+from clinical.settings import Settings
 
 if TYPE_CHECKING:
     from clinical.llm import LanguageModel

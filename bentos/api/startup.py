@@ -16,8 +16,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from bentos.api.edge import where
 from bentos.api.health import ModelProbe
 from bentos.keys import Keys, open_database
-from bentos.settings import Settings
 from clinical.errors import ArtifactError
+from clinical.settings import Settings
 
 log = logging.getLogger("befund")
 

@@ -15,12 +15,12 @@ from typing import NamedTuple, Protocol
 import httpx
 
 from bentos.models import model_of
-from bentos.settings import Settings
 from clinical.coding import PROMPT_VERSION, research
 from clinical.contract import Event, PartialEvent, ResearchRequest, ResultEvent
 from clinical.errors import BefundError, SettingError
 from clinical.llm import LanguageModel
 from clinical.search import TOGETHER, Candidate, SearchIndex
+from clinical.settings import Settings
 from clinical.sse import Decoder
 
 LIMIT = 10
@@ -90,7 +90,7 @@ class TierTarget:
     """Tier 2 or 3 in this process, with the model that the settings name."""
 
     def __init__(self, index: SearchIndex, tier: int) -> None:
-        model = model_of(Settings())
+        model = model_of(Settings.read())
         if model is None:
             remedy = "set BEFUND_LLM_BASE_URL, or BEFUND_LLM=rehearsal for the baseline"
             raise SettingError(f"tier {tier} needs a language model and none is set up", "one", remedy)

@@ -24,12 +24,12 @@ from tqdm import tqdm
 
 from bentos.embedded import RehearsalModel
 from bentos.models import model_of
-from bentos.settings import Settings
 from clinical.contract import Arztbrief
 from clinical.errors import BefundError
 from clinical.extraction import PROMPT
 from clinical.grounding import ground, judge
 from clinical.language import parse_date
+from clinical.settings import Settings
 from evals.extraction import fields
 from evals.extraction.letters import Letter, letters
 from evals.extraction.lies import APART, LIES, answer_of, lies, passes, stands_in, values_of
@@ -63,7 +63,7 @@ def measure(tries: int = TRIES, letter_count: int = LETTERS, seed: int = 2026) -
 
 def _configured(made: list[Letter]) -> dict[str, Any]:
     """The same for the model that the settings name, where they name one."""
-    settings = Settings()
+    settings = Settings.read()
     model = model_of(settings) if settings.llm_base_url else None
     if model is None:
         return {}

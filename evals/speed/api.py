@@ -23,7 +23,7 @@ import httpx
 import psutil
 
 from bentos.keys import Keys, Limits, open_database
-from bentos.settings import ROOT
+from clinical.settings import ROOT
 
 START_SECONDS = 120.0
 STOP_SECONDS = 15.0

@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from bentos.embedded import RehearsalModel
-from bentos.settings import ROOT
 from clinical.catalog import Catalog
 from clinical.coding import research, research_deeply, select, understand
 from clinical.contract import PartialEvent, ResearchRequest, ResultEvent
 from clinical.llm import Completion, JsonSchema, Limits, Message
+from clinical.settings import ROOT
 from evals.speed.api import END, PARTIAL, Server, free_port, serving
 from evals.speed.search import percentile
 

@@ -146,7 +146,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from bentos.api.app import create_app
-from bentos.settings import Settings
+from clinical.settings import Settings
 
 exporter = InMemorySpanExporter()
 provider = TracerProvider()

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from bentos.settings import Settings
 from clinical.contract import Event, PartialEvent, ResultEvent, StatusEvent
+from clinical.settings import Settings
 from clinical.sse import Decoder
 from tests.bentos.conftest import ask, running
 from tests.openai_server import FAILURES, ModelServer, model_server

@@ -15,9 +15,10 @@ import pytest
 
 from bentos.keys.database import open_database
 from bentos.keys.keys import Keys
-from bentos.up import demo_key
+from bentos.up import addresses_of, demo_key
+from clinical.settings import Settings, address
 from clinical.sse import Decoder
-from tests.serving import free_port, wait_until
+from tests.serving import answers, free_port, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -105,3 +106,115 @@ def test_the_demo_key_is_kept_while_it_is_good_and_replaced_when_not(tmp_path):
     second = demo_key(keys, path)
     assert second != first
     assert keys.check(second).limits.per_minute == 600
+
+
+# --- the second terminal --------------------------------------------------------------------------------------------
+
+SECOND_TERMINAL = (
+    ("bentos", "keys", "list"),
+    ("bentos", "keys", "create", "--name", "Praxis"),
+    ("flask", "--app", "webapp", "--help"),
+    ("flask", "--app", "webapp", "demo"),
+    ("flask", "--app", "webapp", "providers", "list"),
+    ("flask", "--app", "webapp", "providers", "test", "demo"),
+    ("flask", "--app", "webapp", "orgs", "add", "Praxis am Hafen"),
+    ("flask", "--app", "webapp", "users", "list"),
+    ("flask", "--app", "webapp", "db", "current"),
+)
+"""What the documentation says to type beside a running `make up`."""
+
+
+def _in_an_empty_environment(folder, *command, **settings):
+    environment = {"PATH": os.defpath, "PYTHONPATH": str(ROOT), **settings}
+    return subprocess.run(
+        [sys.executable, "-m", *command], cwd=folder, env=environment, capture_output=True, text=True, timeout=120,
+        check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory, starter_artifact):
+    """The working folder of a running `make up` that was started with settings in its environment and in `.env`."""
+    folder = tmp_path_factory.mktemp("beside")
+    web = free_port()
+    (folder / ".env").write_text(f"BEFUND_VAR={folder / 'var'}\nBEFUND_CATALOG={starter_artifact}\n")
+    environment = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT),
+        "BEFUND_API_PORT": str(free_port()),
+        "BEFUND_WEB_PORT": str(web),
+        "BEFUND_SECRET_KEY": "by-hand-by-hand-by-hand-by-hand-by-hand",
+        "WEB_CONCURRENCY": "1",
+    }
+    with open(folder / "log", "wb") as log:
+        command = [sys.executable, "-m", "bentos", "up"]
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        page = f"http://127.0.0.1:{web}/accounts/login/"
+        wait_until(lambda: (answers(page) and "Befund is up." in _said(folder)) or process.poll() is not None, "", 120)
+        assert process.poll() is None, _said(folder)
+        yield folder
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@pytest.mark.parametrize("command", SECOND_TERMINAL, ids=lambda command: " ".join(command))
+def test_every_documented_command_works_in_a_second_terminal(beside, command):
+    done = _in_an_empty_environment(beside, *command)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_secret_set_by_hand_in_the_second_terminal_is_refused_before_it_encrypts_anything(beside):
+    secret = "another-another-another-another-another"
+    done = _in_an_empty_environment(beside, "flask", "--app", "webapp", "demo", BEFUND_SECRET_KEY=secret)
+    assert done.returncode == 1
+    assert done.stderr.startswith("befund: BEFUND_SECRET_KEY is not the one of the running `make up`")
+    assert done.stderr.count("\n") == 1
+
+
+PORT, TYPO, DATABASE = ("BEFUND_WEB_PORT", "many"), ("BEFUND_" + "WEPPORT", "1"), ("BEFUND_DATABASE_URL", "x")
+WRONG = (
+    (PORT, "flask", "--app", "webapp", "demo"),
+    (TYPO, "flask", "--app", "webapp", "--help"),
+    (DATABASE, "flask", "--app", "webapp", "users", "list"),
+    (TYPO, "webapp", "serve"),
+    (PORT, "bentos", "keys", "list"),
+    (DATABASE, "bentos", "serve"),
+    (TYPO, "bentos", "up"),
+)
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: " ".join(wrong[1:]))
+def test_a_wrong_setting_is_one_sentence_in_every_command(tmp_path, wrong):
+    (name, value), *command = wrong
+    done = _in_an_empty_environment(tmp_path, *command, BEFUND_VAR=str(tmp_path), **{name: value})
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"befund: {name}"), done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_without_a_running_make_up_production_says_what_is_missing(tmp_path):
+    done = _in_an_empty_environment(tmp_path, "flask", "--app", "webapp", "demo", BEFUND_VAR=str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr.startswith("befund: BEFUND_SECRET_KEY is not set")
+    assert done.stderr.count("\n") == 1
+
+
+def test_each_server_is_checked_and_shown_at_the_address_it_binds():
+    settings = Settings(api_host="0.0.0.0", web_host="127.0.0.1", api_port=1, web_port=2)
+    assert addresses_of(settings) == {
+        "api": ("0.0.0.0", 1, "BEFUND_API_PORT"),
+        "web": ("127.0.0.1", 2, "BEFUND_WEB_PORT"),
+    }
+    assert (address("::1", 1), address("127.0.0.1", 2)) == ("[::1]:1", "127.0.0.1:2")
+
+
+def test_a_taken_port_of_the_webapp_is_found_on_its_own_host(environment, tmp_path):
+    environment |= {"BEFUND_API_HOST": "0.0.0.0", "BEFUND_WEB_HOST": "127.0.0.1"}
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", int(environment["BEFUND_WEB_PORT"])))
+        taken.listen()
+        assert _start(environment, tmp_path, "up", "web").wait(30) == 1
+    assert f"127.0.0.1:{environment['BEFUND_WEB_PORT']} cannot be used" in _said(tmp_path)

@@ -126,7 +126,7 @@ def client(app: Flask) -> FlaskClient:
 
 
 def make_app(database_url: str, folder: Path, **settings: Any) -> Flask:
-    """An application of the tests; `settings` are fields of `webapp.config.Settings`."""
+    """An application of the tests; `settings` are fields of `clinical.settings.Settings`."""
     given = {"env": "development", "secret_key": SECRET, "database_url": database_url, "var": str(folder), **settings}
     app = create_app(given)
     app.config["TESTING"] = False  # errors become pages here as in production

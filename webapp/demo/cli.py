@@ -10,6 +10,7 @@ from flask.cli import with_appcontext
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from clinical.command_line import Command
 from webapp.config import settings
 from webapp.demo.vendor import CLIENT_ID, PEOPLE, PROVIDER, client_secret
 from webapp.extensions import db
@@ -31,7 +32,7 @@ LETTERS = {
 }
 
 
-@click.command("demo")
+@click.command("demo", cls=Command)
 @with_appcontext
 def demo() -> None:
     """A vendor to sign in with, two people, an organization with documents. Development only; may be repeated."""
@@ -88,7 +89,7 @@ def _member(session: Session, organization: uuid.UUID, person: dict[str, str], r
 
 def _documents(organization: uuid.UUID) -> int:
     """Write the letters into the var folder and import them as an operator would."""
-    folder = settings().folder / "demo"
+    folder = settings().var / "demo"
     folder.mkdir(parents=True, exist_ok=True)
     lines = []
     for number, (title, text) in enumerate(LETTERS.items()):

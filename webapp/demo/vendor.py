@@ -82,7 +82,7 @@ def userinfo() -> tuple[Response, int]:
 
 
 def _signer(purpose: str) -> URLSafeTimedSerializer:
-    return URLSafeTimedSerializer(settings().secret_key, salt=f"demo-vendor-{purpose}")
+    return URLSafeTimedSerializer(settings().secret, salt=f"demo-vendor-{purpose}")
 
 
 def _first_use(code: str) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from flask.cli import AppGroup
 from sqlalchemy import select
 
+from webapp.cli import Group
 from webapp.extensions import db
 from webapp.fhir import params, store, tokens
 from webapp.fhir.dates import to_text
@@ -19,10 +19,10 @@ from webapp.fhir.service import service
 from webapp.fhir.verifying import verify
 from webapp.models import Organization, User
 
-documents = AppGroup("documents", help="Documents: import, mark, verify.")
-patients = AppGroup("patients", help="Patients: import.")
-studies = AppGroup("studies", help="Imaging studies: import.")
-access = AppGroup("tokens", help="Access tokens of people.")
+documents = Group("documents", help="Documents: import, mark, verify.")
+patients = Group("patients", help="Patients: import.")
+studies = Group("studies", help="Imaging studies: import.")
+access = Group("tokens", help="Access tokens of people.")
 GROUPS = (documents, patients, studies, access)
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

@@ -8,8 +8,10 @@ and one snapshot; psycopg prepares a statement on the server after its fifth use
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Engine, Executable, create_engine, event, make_url
+from sqlalchemy import Engine, Executable, create_engine, event
 from sqlalchemy.sql.compiler import SQLCompiler
+
+from webapp.database import parsed
 
 POOL_SIZE = 20
 SQLITE_BUSY_S = 10
@@ -60,12 +62,13 @@ class Reader:
 
 
 def _engine(url: str) -> Engine:
-    if make_url(url).get_backend_name() == "sqlite":
-        engine = create_engine(url, pool_size=POOL_SIZE, connect_args={"timeout": SQLITE_BUSY_S}, **_KEEP)
+    address = parsed(url)
+    if address.get_backend_name() == "sqlite":
+        engine = create_engine(address, pool_size=POOL_SIZE, connect_args={"timeout": SQLITE_BUSY_S}, **_KEEP)
         event.listen(engine, "connect", _prepare_sqlite)
     else:
         options = " ".join(f"-c {name}={value}" for name, value in _SETTINGS.items())
-        engine = create_engine(url, pool_size=POOL_SIZE, connect_args={"options": options}, **_KEEP)
+        engine = create_engine(address, pool_size=POOL_SIZE, connect_args={"options": options}, **_KEEP)
         event.listen(engine, "connect", _prepare_postgresql)
     return engine
 

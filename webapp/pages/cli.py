@@ -3,20 +3,20 @@
 import uuid
 
 import click
-from flask.cli import AppGroup
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
 from webapp import audit
+from webapp.cli import Group
 from webapp.extensions import db
 from webapp.models import Membership, Organization, Role, User
 from webapp.sso.accounts import credentials_ended, end_sessions
 from webapp.sso.models import AuditEvent
 from webapp.sso.profile import email_key, usable_email
 
-users = AppGroup("users", help="People with accounts.")
-orgs = AppGroup("orgs", help="Organizations whose documents are kept apart.")
-members = AppGroup("members", help="Who belongs to an organization.")
+users = Group("users", help="People with accounts.")
+orgs = Group("orgs", help="Organizations whose documents are kept apart.")
+members = Group("members", help="Who belongs to an organization.")
 orgs.add_command(members)
 trail = AppGroup("audit", help="The audit trail.")
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 from flask import current_app
-from flask.cli import AppGroup
 
 from clinical.errors import SettingError
+from webapp.cli import Group
 from webapp.config import settings
 from webapp.extensions import db
 from webapp.sso.dance import callback_url
@@ -16,7 +16,7 @@ from webapp.sso.probe import probe
 from webapp.sso.providers import DEFAULT_SCOPES, MIX_UP, ProviderFields, all_providers, exposed, set_active, store
 from webapp.urls import external_url, prefix_of, public_origin
 
-providers = AppGroup("providers", help="The vendors people sign in with.")
+providers = Group("providers", help="The vendors people sign in with.")
 
 
 @providers.command("add")

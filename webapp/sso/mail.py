@@ -50,7 +50,7 @@ def send(to: str, subject: str, text: str) -> None:
 
 
 def _to_outbox(message: EmailMessage) -> None:
-    folder = settings().folder / "outbox"
+    folder = settings().var / "outbox"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{uuid.uuid4()}.eml").write_bytes(bytes(message))
 

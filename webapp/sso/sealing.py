@@ -14,13 +14,13 @@ from webapp.config import settings
 
 def seal(text: str) -> str:
     """`text` encrypted (Fernet: AES-128-CBC with HMAC-SHA-256), as ASCII."""
-    return _fernet(settings().secret_key).encrypt(text.encode()).decode("ascii")
+    return _fernet(settings().secret).encrypt(text.encode()).decode("ascii")
 
 
 def unseal(sealed: str) -> str:
     """The text that was sealed. Raises SettingError when it was sealed under another BEFUND_SECRET_KEY."""
     try:
-        return _fernet(settings().secret_key).decrypt(sealed.encode("ascii")).decode()
+        return _fernet(settings().secret).decrypt(sealed.encode("ascii")).decode()
     except InvalidToken:
         raise SettingError(
             "a stored client secret was sealed under another BEFUND_SECRET_KEY",
@@ -32,7 +32,7 @@ def unseal(sealed: str) -> str:
 def keyed_hash(purpose: str, *parts: str) -> str:
     """HMAC-SHA-256 in hex under a key of its own per `purpose`: short values (codes, addresses) stay unguessable."""
     message = "\x00".join(parts).encode("utf-8", "surrogatepass")
-    return hmac.digest(_derived(settings().secret_key, purpose), message, "sha256").hex()
+    return hmac.digest(_derived(settings().secret, purpose), message, "sha256").hex()
 
 
 @lru_cache(maxsize=16)

@@ -279,7 +279,7 @@ def test_unsafe_settings_are_refused_by_name(tmp_path: Path, given: dict[str, st
     from webapp.config import load_settings
 
     with pytest.raises(SettingError, match=word):
-        load_settings({"var": str(tmp_path), **given}, environ={})
+        load_settings({"var": str(tmp_path), **given})
 
 
 def test_the_log_watch_sees_what_it_should(log_watch: LogWatch, vendor: StubVendor) -> None:

@@ -1,0 +1,301 @@
+"""The settings of both servers and of every command, `BEFUND_*`, read in one place.
+
+The environment counts first, then `.env`, then what a `make up` that runs beside was started with, then the default.
+`.env` is the nearest one from the working folder upwards. `make up` leaves what it was started with in `up.env` of the
+folder `BEFUND_VAR` while it runs, so that a command in a second terminal means the same servers; a process for which
+`BEFUND_ENV` is set takes nothing from it. A name that is no setting is refused: a typo would silently be the default.
+The table of all settings is `.env.example`; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, Self
+from urllib.parse import urlsplit
+
+from dotenv import dotenv_values, find_dotenv
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from clinical.errors import SettingError
+from clinical.running import RUNNING, is_held, secret_made_once
+
+ROOT = Path(__file__).resolve().parents[1]
+PREFIX = "BEFUND_"
+SHORTEST_SECRET = 32
+HOW_TO_MAKE_ONE = (
+    'make one with: python -c "import secrets; print(secrets.token_urlsafe(48))"; to try things out on this machine '
+    "run make up, or set BEFUND_ENV=development"
+)
+
+FROM_FILES = ("secret_key", "database_url", "api_database_url", "limits_url", "mail_url", "llm_api_key")
+"""What may hold a password: `BEFUND_..._FILE` names a file with the value, as container secrets are mounted."""
+
+NO_SETTINGS = ("BEFUND_API_KEY", "BEFUND_SHARED_DATA", "BEFUND_VLLM_VENV")
+"""Names that other programs of the project read: clients of the API, tests and measurements."""
+NOTEBOOKS = "BEFUND_NOTEBOOK_"
+
+
+def _default_host() -> str:
+    """Loopback, except in the image of a Bento, where loopback reaches nobody."""
+    return "0.0.0.0" if os.environ.get("BENTOML_CONTAINERIZED") == "true" else "127.0.0.1"  # noqa: S104
+
+
+class Settings(BaseSettings):
+    """One field per setting; `Settings.read()` turns a bad value into a sentence that names the setting."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        str_strip_whitespace=True,
+        validate_default=False,
+    )
+
+    env: Literal["development", "production"] = "production"
+    var: Path = ROOT / "var"
+    catalog: Path = Field(default_factory=lambda earlier: earlier["var"] / "catalog")
+    api_host: str = Field(default_factory=_default_host)
+    api_port: int = Field(default=3000, ge=1, le=65_535)
+    web_host: str = "127.0.0.1"
+    web_port: int = Field(default=5000, ge=1, le=65_535)
+    web_pin: Literal["on", "off"] = "on"
+    workers: int = Field(default=1, ge=1, le=256)
+    secret_key: SecretStr | None = None
+    api_database_url: str = Field(
+        default_factory=lambda earlier: f"sqlite:///{earlier['var'] / 'api.sqlite'}", repr=False
+    )
+    database_url: str = Field(
+        default_factory=lambda earlier: f"sqlite:///{earlier['var'] / 'webapp.sqlite3'}", repr=False
+    )
+    storage: str = Field(default_factory=lambda earlier: f"file://{earlier['var'] / 'files'}")
+    limits_url: str = Field(default="memory://", repr=False)
+    internal_path: str = "/internal"
+    allowed_hosts: str = "*"
+    llm: Literal["rehearsal"] | None = None
+    llm_base_url: str | None = None
+    llm_model: str | None = None
+    llm_api_key: SecretStr | None = None
+    llm_concurrency: int = Field(default=64, ge=1, le=10_000)
+    llm_queue: int = Field(default=256, ge=0, le=100_000)
+    mail_url: str = Field(default="", repr=False)
+    mail_from: str = ""
+    public_url: str = ""
+    trusted_proxies: int = Field(default=0, ge=0, le=100)
+    presign: Literal["own", "storage"] = "own"
+    presign_window: int = Field(default=0, ge=0)
+
+    @field_validator("var", "catalog")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        """What an operator gives is relative to the working folder."""
+        return value.resolve()
+
+    @field_validator("internal_path")
+    @classmethod
+    def _a_path_or_off(cls, value: str) -> str:
+        if value == "off":
+            return value
+        if not value.startswith("/") or value.rstrip("/") in {"", "/api"}:
+            raise ValueError("must be 'off' or a path such as /internal")
+        return value.rstrip("/")
+
+    @field_validator("llm_base_url")
+    @classmethod
+    def _a_base_url(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith(("http://", "https://")):
+            raise ValueError("must be an http(s) URL up to and including /v1")
+        return value
+
+    @field_validator("mail_url")
+    @classmethod
+    def _a_mail_server(cls, value: str) -> str:
+        if value and urlsplit(value).scheme not in ("smtp", "smtps"):
+            raise ValueError("is no mail server; expected smtp://... or smtps://...")
+        return value
+
+    @field_validator("database_url", "api_database_url")
+    @classmethod
+    def _a_database(cls, value: str) -> str:
+        if not value.startswith(("sqlite:///", "postgresql://", "postgresql+psycopg://", "postgres://")):
+            raise ValueError("must be sqlite:///path or postgresql://user:password@host/name")
+        return value
+
+    @field_validator("limits_url")
+    @classmethod
+    def _a_counter(cls, value: str) -> str:
+        if not value.startswith(("memory://", "redis")):
+            raise ValueError("must be memory:// or redis://host:port/0")
+        return value
+
+    @field_validator("public_url")
+    @classmethod
+    def _an_absolute_url(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if value and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment):
+            raise ValueError("must be an absolute http(s) URL without query")
+        return value
+
+    @model_validator(mode="after")
+    def _public_over_tls(self) -> Self:
+        if self.public_url.startswith("http:") and not self.development:
+            raise ValueError("BEFUND_PUBLIC_URL is plain http; in production put TLS in front and say https")
+        return self
+
+    @model_validator(mode="after")
+    def _limits_hold_across_workers(self) -> Self:
+        """Counted in memory, a key's rate would be multiplied by the number of workers."""
+        if self.env == "production" and self.workers > 1 and self.limits_url.startswith("memory:"):
+            raise ValueError(
+                "BEFUND_LIMITS_URL: memory:// counts per worker; with BEFUND_WORKERS > 1 set redis://host:port"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _one_model(self) -> Self:
+        """The rehearsal model is never used silently, and never beside a real one."""
+        if self.llm and self.llm_base_url:
+            raise ValueError("BEFUND_LLM=rehearsal and BEFUND_LLM_BASE_URL are both set; keep one")
+        return self
+
+    @property
+    def development(self) -> bool:
+        """Whether conveniences that are unsafe in the open (mail to a folder, plain HTTP on loopback) are allowed."""
+        return self.env == "development"
+
+    @property
+    def hosts(self) -> list[str]:
+        """The names the text API answers to; `*` is any."""
+        return [host.strip() for host in self.allowed_hosts.split(",") if host.strip()]
+
+    @property
+    def secret(self) -> str:
+        """The secret key in clear, "" when none is set; see `with_secret`."""
+        return self.secret_key.get_secret_value() if self.secret_key else ""
+
+    @classmethod
+    def read(cls, **overrides: Any) -> Settings:
+        """Read and check all settings; `overrides` are fields that win over everything that is written somewhere.
+
+        Raises SettingError naming the first bad one, never its value.
+        """
+        if strange := set(overrides) - set(cls.model_fields):
+            raise TypeError(f"no settings: {', '.join(sorted(strange))}")
+        env_file = find_dotenv(usecwd=True)
+        values = given()
+        beside = None
+        if f"{PREFIX}ENV" not in values and "env" not in overrides:
+            beside = _running(Path(values.get(f"{PREFIX}VAR") or overrides.get("var") or ROOT / "var"))
+            values = {**_without(_written(beside), values), **values}
+        _refuse_typos(values)
+        files = tuple(str(file) for file in (beside, env_file) if file)  # the later one wins
+        try:
+            return cls(_env_file=files or None, **{**_from_files(values), **overrides})  # type: ignore[call-arg]
+        except ValidationError as error:
+            raise SettingError(_sentence(error), remedy="see .env.example") from None
+
+    def with_secret(self) -> Settings:
+        """These settings with a secret key that is good enough; in development it is made once and kept in `var`.
+
+        Raises SettingError when production has none or a short one, and when this process would have another one than
+        the `make up` that runs beside it: what one of them encrypts the other could not read.
+        """
+        if self.development:
+            servers = _written(_running(self.var)).get(f"{PREFIX}SECRET_KEY")
+            if servers and self.secret and servers != self.secret:
+                raise SettingError(
+                    "BEFUND_SECRET_KEY is not the one of the running `make up`", "the same or none", "unset it"
+                )
+            return self.model_copy(update={"secret_key": SecretStr(self.secret or secret_made_once(self.var))})
+        if len(self.secret) < SHORTEST_SECRET:
+            found = (
+                f"BEFUND_SECRET_KEY has {len(self.secret)} characters"
+                if self.secret
+                else "BEFUND_SECRET_KEY is not set"
+            )
+            raise SettingError(found, f"at least {SHORTEST_SECRET} random characters in production", HOW_TO_MAKE_ONE)
+        return self
+
+
+def address(host: str, port: int) -> str:
+    """`host:port`, an IPv6 address in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def given() -> dict[str, str]:
+    """What the environment and `.env` say, the environment first: names `BEFUND_*` and values that are not empty."""
+    file = find_dotenv(usecwd=True)
+    return {**_written(Path(file) if file else None), **_ours(os.environ)}
+
+
+def _ours(values: Mapping[str, str | None]) -> dict[str, str]:
+    return {name.upper(): value for name, value in values.items() if name.upper().startswith(PREFIX) and value}
+
+
+def _running(var: Path) -> Path | None:
+    """What the `make up` that runs with this folder was started with; None when none runs."""
+    return file if is_held(file := var / RUNNING) else None
+
+
+def _written(file: Path | None) -> dict[str, str]:
+    return _ours(dotenv_values(file)) if file else {}
+
+
+def _without(beside: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """What `beside` says and `given` does not say in another form, as a file."""
+    either = [{f"{PREFIX}{field.upper()}", f"{PREFIX}{field.upper()}_FILE"} for field in FROM_FILES]
+    said = {name for pair in either if pair & set(given) for name in pair}
+    return {name: value for name, value in beside.items() if name not in said}
+
+
+def _refuse_typos(values: Mapping[str, str]) -> None:
+    known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}
+    known |= {f"{PREFIX}{name.upper()}_FILE" for name in FROM_FILES} | set(NO_SETTINGS)
+    for name in sorted(values):
+        if name not in known and not name.startswith(NOTEBOOKS):
+            near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0)[0]
+            raise SettingError(f"{name} is no setting", f"perhaps {near}", "correct or remove it; see .env.example")
+
+
+def _from_files(values: Mapping[str, str]) -> dict[str, str]:
+    """The values of `BEFUND_..._FILE`, by field."""
+    found = {}
+    for field in FROM_FILES:
+        name = f"{PREFIX}{field.upper()}"
+        file = values.get(f"{name}_FILE")
+        if file is None:
+            continue
+        if name in values:
+            raise SettingError(f"{name} and {name}_FILE are both set", "one of them", "keep one")
+        try:
+            found[field] = Path(file).read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingError(f"{name}_FILE names a file that cannot be read ({type(error).__name__})") from None
+    return found
+
+
+def _sentence(error: ValidationError) -> str:
+    first = error.errors(include_input=False, include_url=False)[0]
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{PREFIX}{str(first['loc'][0]).upper()}: {message}" if first["loc"] else message
+
+
+@lru_cache(maxsize=1)
+def settings() -> Settings:
+    """The settings of this process, read once."""
+    return Settings.read()
+
+
+def server_settings() -> Settings:
+    """The settings of a server, read once: of a `make up` beside it, it takes nothing unless that one started it.
+
+    Raises SettingError.
+    """
+    if f"{PREFIX}ENV" not in given():
+        os.environ[f"{PREFIX}ENV"] = "production"
+    return settings()
