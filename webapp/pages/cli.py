@@ -18,7 +18,7 @@ users = Group("users", help="People with accounts.")
 orgs = Group("orgs", help="Organizations whose documents are kept apart.")
 members = Group("members", help="Who belongs to an organization.")
 orgs.add_command(members)
-trail = AppGroup("audit", help="The audit trail.")
+trail = Group("audit", help="The audit trail.")
 
 
 @users.command("add")
