@@ -16,8 +16,7 @@ from sqlalchemy import ColumnElement, and_, delete, or_, select
 from sqlalchemy.orm import Session
 
 from webapp.extensions import db
-from webapp.models import User, utcnow
-from webapp.sso.models import AuditEvent
+from webapp.models import AuditEvent, User, utcnow
 
 log = logging.getLogger(__name__)
 

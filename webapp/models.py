@@ -1,5 +1,8 @@
-"""Tables of accounts and organizations. Those of vendor sign-in are in `webapp.sso.models`, of documents in
-`webapp.fhir.models`; all share this `Base`, so that one Alembic history describes the whole database."""
+"""Tables that every part of the webapp stands on: accounts, organizations, sessions of browsers, the audit trail.
+
+Those of vendor sign-in are in `webapp.sso.models`, of documents in `webapp.fhir.models`; all share this `Base`, so that
+one Alembic history describes the whole database.
+"""
 
 import enum
 import uuid
@@ -7,7 +10,20 @@ from datetime import UTC, datetime
 from typing import Any
 
 from flask_login import UserMixin
-from sqlalchemy import DateTime, Dialect, Enum, ForeignKey, MetaData, String, UniqueConstraint, Uuid
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    Dialect,
+    Enum,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Text,
+    UniqueConstraint,
+    Uuid,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 from sqlalchemy.types import TypeDecorator
 
@@ -20,6 +36,8 @@ NAMING = {
 }
 EMAIL_LENGTH = 254  # RFC 5321: the longest address that fits a path
 NAME_LENGTH = 200
+DIGEST_LENGTH = 64  # SHA-256 or HMAC-SHA-256 in hex
+PROVIDER_ID_LENGTH = 64
 
 
 def utcnow() -> datetime:
@@ -127,3 +145,34 @@ class Membership(Base):
 
     user: Mapped[User] = relationship(back_populates="memberships")
     organization: Mapped[Organization] = relationship(back_populates="memberships")
+
+
+class BrowserSession(Base):
+    """A server-side session; the cookie holds the id, the table only its SHA-256."""
+
+    __tablename__ = "browser_session"
+
+    id_hash: Mapped[str] = mapped_column(String(DIGEST_LENGTH), primary_key=True)
+    public_id: Mapped[uuid.UUID] = mapped_column(unique=True, default=uuid.uuid4)  # names it on the account page
+    user_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("user_account.id", ondelete="CASCADE"), index=True)
+    data: Mapped[str] = mapped_column(Text)
+    browser: Mapped[str] = mapped_column(String(100), default="")
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    seen_at: Mapped[datetime] = mapped_column(default=utcnow, index=True)
+
+
+class AuditEvent(Base):
+    """Who did what, when, from where (the IP shortened). Never a token, a secret or a code."""
+
+    __tablename__ = "audit_event"
+    __table_args__ = (Index("ix_audit_event_kind", "kind", "id"),)
+
+    id: Mapped[int] = mapped_column(BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
+    at: Mapped[datetime] = mapped_column(default=utcnow, index=True)
+    kind: Mapped[str] = mapped_column(String(20), default="change")  # see `webapp.audit.KINDS`
+    event: Mapped[str] = mapped_column(String(50))
+    user_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"), index=True)
+    actor: Mapped[str] = mapped_column(String(EMAIL_LENGTH), default="")
+    provider_id: Mapped[str] = mapped_column(String(PROVIDER_ID_LENGTH), default="")
+    detail: Mapped[str] = mapped_column(String(300), default="")
+    ip: Mapped[str] = mapped_column(String(50), default="")

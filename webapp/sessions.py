@@ -15,8 +15,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from webapp.config import settings
 from webapp.extensions import db
-from webapp.models import utcnow
-from webapp.sso.models import BrowserSession
+from webapp.models import BrowserSession, utcnow
 
 SESSION_COOKIE = "befund_session"
 IDLE = timedelta(hours=12)  # a working day; the session of a person who left the desk does not outlive it

@@ -19,9 +19,8 @@ from tests.webapp import postgres
 from webapp import create_app
 from webapp.cli import upgrade_schema
 from webapp.extensions import db as database
-from webapp.models import Base, Membership, Organization, Role, User, utcnow
+from webapp.models import Base, BrowserSession, Membership, Organization, Role, User, utcnow
 from webapp.sessions import SESSION_COOKIE, digest
-from webapp.sso.models import BrowserSession
 
 DATABASES = ("sqlite", "postgresql")
 SECRET = "only-for-tests-only-for-tests-only-for-tests"

@@ -9,8 +9,7 @@ from sqlalchemy import func, select
 
 from tests.webapp.conftest import Outside, add_organization, add_user, login
 from webapp import audit
-from webapp.models import utcnow
-from webapp.sso.models import AuditEvent
+from webapp.models import AuditEvent, utcnow
 
 
 def add(db: Outside, event: str, number: int = 1, age: timedelta = timedelta(0), detail: str = "") -> None:

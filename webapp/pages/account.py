@@ -13,10 +13,10 @@ from werkzeug.wrappers import Response
 from webapp import audit
 from webapp.extensions import db
 from webapp.guards import signed_in_required
-from webapp.models import Membership
+from webapp.models import BrowserSession, Membership
 from webapp.sessions import ServerSession, sessions_of
 from webapp.sso import accounts
-from webapp.sso.models import BrowserSession, Identity
+from webapp.sso.models import Identity
 
 account = Blueprint("account", __name__, url_prefix="/accounts")
 

@@ -9,9 +9,8 @@ from sqlalchemy.exc import IntegrityError
 from webapp import audit
 from webapp.cli import Group
 from webapp.extensions import db
-from webapp.models import Membership, Organization, Role, User
+from webapp.models import AuditEvent, Membership, Organization, Role, User
 from webapp.sso.accounts import credentials_ended, end_sessions
-from webapp.sso.models import AuditEvent
 from webapp.sso.profile import email_key, usable_email
 
 users = Group("users", help="People with accounts.")

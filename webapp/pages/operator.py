@@ -15,8 +15,9 @@ from clinical.errors import SettingError
 from webapp import audit
 from webapp.extensions import db
 from webapp.guards import operator_required
+from webapp.models import AuditEvent
 from webapp.sso.dance import callback_url
-from webapp.sso.models import AuditEvent, Provider
+from webapp.sso.models import Provider
 from webapp.sso.providers import (
     DEFAULT_SCOPES,
     ProviderFields,

@@ -19,8 +19,8 @@ from sqlalchemy.orm import Session, joinedload
 from webapp import audit
 from webapp.errors import Outcome
 from webapp.extensions import db
-from webapp.models import User, utcnow
-from webapp.sso.models import BrowserSession, Identity, Provider
+from webapp.models import BrowserSession, User, utcnow
+from webapp.sso.models import Identity, Provider
 from webapp.sso.notices import tell_linked
 from webapp.sso.profile import Profile, email_key
 

@@ -1,17 +1,15 @@
-"""Tables of vendor sign-in: providers, identities, attempts, one-time codes, sessions, audit trail."""
+"""Tables of vendor sign-in: providers, identities, attempts, one-time codes."""
 
 import enum
 import uuid
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Enum, ForeignKey, Index, Integer, String, Text, UniqueConstraint
+from sqlalchemy import Enum, ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from webapp.models import EMAIL_LENGTH, NAME_LENGTH, Base, User, utcnow
+from webapp.models import DIGEST_LENGTH, NAME_LENGTH, PROVIDER_ID_LENGTH, Base, User, utcnow
 
 SUBJECT_LENGTH = 255  # OpenID Connect Core, section 2: `sub` has at most 255 ASCII characters
-DIGEST_LENGTH = 64  # SHA-256 or HMAC-SHA-256 in hex
-PROVIDER_ID_LENGTH = 64
 
 
 class TokenAuthMethod(enum.StrEnum):
@@ -96,34 +94,3 @@ class OneTimeCode(Base):
     tries: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime] = mapped_column(default=utcnow, index=True)
     voided_at: Mapped[datetime | None]
-
-
-class BrowserSession(Base):
-    """A server-side session; the cookie holds the id, the table only its SHA-256."""
-
-    __tablename__ = "browser_session"
-
-    id_hash: Mapped[str] = mapped_column(String(DIGEST_LENGTH), primary_key=True)
-    public_id: Mapped[uuid.UUID] = mapped_column(unique=True, default=uuid.uuid4)  # names it on the account page
-    user_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("user_account.id", ondelete="CASCADE"), index=True)
-    data: Mapped[str] = mapped_column(Text)
-    browser: Mapped[str] = mapped_column(String(100), default="")
-    created_at: Mapped[datetime] = mapped_column(default=utcnow)
-    seen_at: Mapped[datetime] = mapped_column(default=utcnow, index=True)
-
-
-class AuditEvent(Base):
-    """Who did what, when, from where (the IP shortened). Never a token, a secret or a code."""
-
-    __tablename__ = "audit_event"
-    __table_args__ = (Index("ix_audit_event_kind", "kind", "id"),)
-
-    id: Mapped[int] = mapped_column(BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
-    at: Mapped[datetime] = mapped_column(default=utcnow, index=True)
-    kind: Mapped[str] = mapped_column(String(20), default="change")  # see `webapp.audit.KINDS`
-    event: Mapped[str] = mapped_column(String(50))
-    user_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"), index=True)
-    actor: Mapped[str] = mapped_column(String(EMAIL_LENGTH), default="")
-    provider_id: Mapped[str] = mapped_column(String(PROVIDER_ID_LENGTH), default="")
-    detail: Mapped[str] = mapped_column(String(300), default="")
-    ip: Mapped[str] = mapped_column(String(50), default="")

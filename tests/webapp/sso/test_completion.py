@@ -17,8 +17,8 @@ from werkzeug.test import TestResponse
 from tests.webapp.conftest import Outside, add_user, login, make_app, submit
 from tests.webapp.sso.conftest import LOGIN, AddProvider, person, sign_in
 from tests.webapp.sso.stub_vendor import StubVendor
-from webapp.models import User
-from webapp.sso.models import AuditEvent, Identity, OneTimeCode
+from webapp.models import AuditEvent, User
+from webapp.sso.models import Identity, OneTimeCode
 
 ADDRESS = "/accounts/complete/"
 CODE = "/accounts/complete/code/"

@@ -13,9 +13,9 @@ from tests.webapp.conftest import Outside, add_user, login, make_app
 from tests.webapp.sso.conftest import CALLBACK, LOGIN, AddProvider, come_back, leave, person, sign_in
 from tests.webapp.sso.stub_vendor import StubVendor, secret_of
 from webapp.fhir import tokens
-from webapp.models import User
+from webapp.models import AuditEvent, BrowserSession, User
 from webapp.sessions import SESSION_COOKIE
-from webapp.sso.models import AuditEvent, BrowserSession, Identity, Provider, SignInAttempt
+from webapp.sso.models import Identity, Provider, SignInAttempt
 
 
 def count(db: Outside, model: type) -> int:

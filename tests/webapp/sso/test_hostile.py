@@ -18,8 +18,8 @@ from tests.webapp.sso.conftest import CALLBACK, AddProvider, leave, person, sign
 from tests.webapp.sso.conftest import come_back as at_callback
 from tests.webapp.sso.stub_vendor import StubVendor
 from tests.webapp.sso.threads import at_once
-from webapp.models import User
-from webapp.sso.models import AuditEvent, BrowserSession, Identity
+from webapp.models import AuditEvent, BrowserSession, User
+from webapp.sso.models import Identity
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from sqlalchemy import select
 from tests.webapp.conftest import Outside
 from tests.webapp.sso.conftest import CALLBACK, LOGIN, AddProvider, callback_of, come_back, leave, person
 from tests.webapp.sso.stub_vendor import StubVendor
-from webapp.models import User
-from webapp.sso.models import AuditEvent, Provider
+from webapp.models import AuditEvent, User
+from webapp.sso.models import Provider
 
 HONEST, HOSTILE = "https://honest.example", "https://hostile.example"
 

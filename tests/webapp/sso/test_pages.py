@@ -13,9 +13,9 @@ from clinical.errors import SettingError
 from tests.webapp.conftest import Outside, add_organization, add_user, login, make_app, submit
 from tests.webapp.sso.conftest import LOGIN, AddProvider, LogWatch, person, sign_in
 from tests.webapp.sso.stub_vendor import StubVendor, secret_of
-from webapp.models import Membership, User
+from webapp.models import BrowserSession, Membership, User
 from webapp.sessions import SESSION_COOKIE
-from webapp.sso.models import BrowserSession, Identity, Provider
+from webapp.sso.models import Identity, Provider
 
 FORM = {
     "id": "acme",

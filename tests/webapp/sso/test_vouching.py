@@ -10,8 +10,8 @@ from sqlalchemy import select
 from tests.webapp.conftest import Outside, add_organization, add_user
 from tests.webapp.sso.conftest import AddProvider, person, sign_in
 from tests.webapp.sso.stub_vendor import StubVendor
-from webapp.models import User
-from webapp.sso.models import AuditEvent, Identity
+from webapp.models import AuditEvent, User
+from webapp.sso.models import Identity
 
 DOUBTS: dict[str, Any] = {
     "false": False, "zero": 0, "one": 1, "minus": -1, "float": 1.0, "text zero": "0", "text one": "1", "no": "no",
