@@ -1,267 +1,232 @@
-"""What a place in the text is said of: denied, excluded, or of a relative instead of the patient.
+"""What a text claims of each of its words: negation, certainty, temporality and experiencer, axis by axis.
 
-Rules in the manner of NegEx (Chapman et al. 2001, "A simple algorithm for identifying negated findings and diseases in
-discharge summaries") for German: cues before a thing reach to the end of the sentence or a stopper, cues behind it
-stay in its clause. A suspicion ("V. a.") denies nothing. Doubt is decided against the value.
+Every trigger of the table governs a run of words before or behind it. How far it reaches follows from its scope and
+from what the text is divided by; it is computed once for a whole text, in time linear in its length, after which the
+claim of any span is looked up. The axes are independent: "kein früherer Herzinfarkt" is denied and past.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
-from clinical.language.tokens import BREAK, COLON, COMMA, STOP, Source
-from clinical.language.vocabulary import (
-    ABOUT,
-    CUE_NOUNS,
-    DENIALS,
-    DENIED_AFTER,
-    DENYING_VERBS,
-    EXCLUSIONS,
-    FAMILIAL,
-    QUALIFIERS,
-    RELATIVES,
-    REPORTING,
-    SELF,
-    SPOUSE_VERBS,
-    SPOUSES,
-    STOPPERS,
+from clinical.language.tokens import COLON, COMMA, Source
+from clinical.language.triggers import AXES, Axis, Occurrence, ends_item
+from clinical.language.vocabulary import FUNCTION_WORDS, word_set
+
+REACH: Final = 60
+"""Tokens a trigger reaches at most: longer than enumerations in letters run, so that time stays linear."""
+
+_JOINTS: Final = word_set("und oder sowie bzw beziehungsweise noch u od wie")
+"""Words that go on with the same statement."""
+_ALTERNATIVES: Final = word_set("oder noch od bzw sowie beziehungsweise und u")
+"""Words that show that a list with commas is one statement: "kein Fieber, Husten oder Dyspnoe"."""
+_PLURALS: Final = word_set(
+    "werden wurden sind waren konnten koennen bestehen bestanden liegen lagen fanden finden zeigen zeigten liessen"
 )
-
-REACH_BEFORE = 40
-"""Tokens a denial or a relative is looked for before a thing: longer than enumerations in letters run."""
-
-REACH_AFTER = 7
-"""Tokens a denial is looked for behind a thing ("Pneumonie konnte radiologisch nicht nachgewiesen werden")."""
-
-REACH_NICHT = 3
-"""Tokens `nicht` reaches forward: it denies the word it stands before, not the sentence."""
-
-_FAMILY_HEADING = re.compile(
-    r"^\s*(?:FA|F\.A\.|Fam\.?\s?-?(?:A\.?|anamnese)|Familien\w*|Familiäre\s+\w+|Hereditär\w*)\s*[:\-–\n.]",
-    re.IGNORECASE,
-)
-_OTHER_HEADING = re.compile(r"^\s*(?:[-•*]\s*)?[A-ZÄÖÜ][\wäöüß ./()-]{1,40}:")
-_FAMILY_LINES = 8
+"""Verbs that speak of all items of a list before them: "Fieber, Husten, Dyspnoe werden verneint"."""
+_GOVERNS_BEFORE: Final = ("before", "both")
+_GOVERNS_BEHIND: Final = ("behind", "both")
 
 
-def is_denied(source: Source, first: int, last: int, *, exclusions: bool = True) -> bool:
-    """Whether tokens `first..last` are denied where they stand; `exclusions`: whether "Ausschluss X" counts."""
-    return _denied_before(source, first, exclusions) or _denied_after(source, last)
+@dataclass(frozen=True, slots=True)
+class Governed:
+    """Which trigger governs each token of a text, by axis: its place in `triggers`, or -1."""
+
+    triggers: tuple[Occurrence, ...]
+    by_axis: Mapping[Axis, Sequence[int]]
+    own: Mapping[int, Sequence[int]]
+    """The triggers that a token is a word of."""
 
 
-def is_of_a_relative(source: Source, first: int, last: int) -> bool:
-    """Whether tokens `first..last` are said of a relative where they stand."""
-    return _relative_before(source, first) or _relative_after(source, last) or _under_family_heading(source, first)
+def governed(source: Source, triggers: tuple[Occurrence, ...]) -> Governed:
+    """Lay the scopes of all triggers over the tokens of a text. Where two of one axis meet, the nearer one holds."""
+    reader = _Scopes(source, triggers)
+    by_axis = {axis: [-1] * len(source) for axis in AXES}
+    distance = {axis: [REACH + 1] * len(source) for axis in AXES}
+    for number, trigger in enumerate(triggers):
+        axes = trigger.row.axes
+        for i in reader.reach(number):
+            away = trigger.first - i if i < trigger.first else i - trigger.last
+            for axis in axes:
+                if away < distance[axis][i]:
+                    by_axis[axis][i], distance[axis][i] = number, away
+    return Governed(triggers, by_axis, reader.own)
 
 
-_SIGN_BEFORE = re.compile(r"[Øø∅⌀]\s?$")
-_SIGN_BEHIND = re.compile(r"\s?(?:∅|⌀|Ø|\(-\)|\(–\)|\(neg\.?\))")
+_DIVIDED: Final = re.compile(r"[,;.:\n()]")
+"""What parts a sign from the words beside it."""
 
 
-def _denied_before(source: Source, first: int, exclusions: bool) -> bool:
-    words, stopped = source.words, False
-    if _SIGN_BEFORE.search(source.text, max(0, source.start[first] - 3), source.start[first]):
-        return True
-    for k in range(first - 1, max(-1, first - 1 - REACH_BEFORE), -1):
-        if source.ends_clause(k + 1):
+class _Scopes:
+    """How far the triggers of one text reach."""
+
+    def __init__(self, source: Source, triggers: tuple[Occurrence, ...]) -> None:
+        self.source, self.triggers = source, triggers
+        self.own: dict[int, list[int]] = {}
+        self.begins: dict[int, list[int]] = {}
+        for number, one in enumerate(triggers):
+            for i in one.own:
+                self.own.setdefault(i, []).append(number)
+            if one.own:
+                self.begins.setdefault(one.first, []).append(number)
+        self.depth = _depths(source)
+
+    def reach(self, number: int) -> Iterator[int]:
+        """The tokens that a trigger governs."""
+        one = self.triggers[number]
+        direction = one.row.direction
+        if direction == "within":
+            yield from (i for i in range(one.first, one.last) if i not in one.own)
+        if direction in _GOVERNS_BEFORE and not (direction == "both" and self._closes(one)):
+            yield from self._forward(one)
+        if direction in _GOVERNS_BEHIND and not (direction == "both" and self._opens(one)):
+            yield from self._backward(one)
+
+    def _closes(self, one: Occurrence) -> bool:
+        """Whether nothing follows a trigger in its item that it could govern."""
+        i = one.last + 1
+        if not one.own:
+            end = self.source.start[i] if i < len(self.source) else len(self.source.text)
+            return i >= len(self.source) or _DIVIDED.search(self.source.text, one.end, end) is not None
+        return i >= len(self.source) or self.source.ends_clause(i) or ends_item(self.source, i)
+
+    def _opens(self, one: Occurrence) -> bool:
+        """Whether a trigger of both directions begins an item that goes on behind it: it governs what follows."""
+        i = one.first
+        if not one.own:
+            start = self.source.end[i - 1] if i else one.start
+            return (i == 0 or _DIVIDED.search(self.source.text, start, one.start) is not None) and not self._closes(one)
+        begins = i == 0 or self.source.ends_clause(i) or self.source.gap(i) >= COMMA
+        return begins and not self._closes(one)
+
+    # --- what follows a trigger
+
+    def _forward(self, one: Occurrence) -> Iterator[int]:
+        source, row = self.source, one.row
+        if row.scope == "word":
+            yield from self._next_word(one)
+            return
+        crosses_commas = row.scope == "sentence" or (row.scope == "list" and self._is_list(one))
+        near, joined, started = one.last, False, False
+        for i in range(one.last + 1, min(len(source), one.last + 1 + REACH)):
+            if self._divides(i) or self.depth[i] < self.depth[max(one.last, 0)]:
+                return
+            if ends_item(source, i) and i > one.last + 1 and not crosses_commas and not joined:
+                return
+            others = self.begins.get(i, ())
+            if any(self._ends_before(one, other, i, near=near, started=started) for other in others):
+                return
+            governing = [n for n in others if self.triggers[n].row.direction in (*_GOVERNS_BEFORE, "pseudo")]
+            if governing and i == near + 1:
+                near = max(self.triggers[governing[0]].last, near)
+            elif source.view[source.start[i]].isupper() and i > near:
+                started = True
+            joined = source.words[i] in _JOINTS
+            if joined and row.scope == "item" and self._new_statement(i):
+                return
+            yield i
+
+    def _next_word(self, one: Occurrence) -> Iterator[int]:
+        """The word a trigger stands before, over function words."""
+        for i in range(one.last + 1, min(len(self.source), one.last + 4)):
+            if (self._divides(i) and i > one.last + 1) or self.source.gap(i) >= COMMA:
+                return
+            yield i
+            if self.source.words[i] not in FUNCTION_WORDS:
+                return
+
+    def _ends_before(self, one: Occurrence, other: int, i: int, *, near: int, started: bool) -> bool:
+        """Whether the trigger `other`, which begins at token `i`, ends what `one` governs."""
+        row = self.triggers[other].row
+        if row.direction in ("stop", "end"):
+            return bool(set(row.axes) & set(one.row.axes)) and i > near
+        if row.direction not in _GOVERNS_BEFORE:
             return False
-        word = words[k]
-        if word in DENIALS:
-            return not stopped or _introduces(source, k, first)
-        if word == "nicht" and not _undone(source, k):
-            if _opens_denial(source, k, first, stopped):
+        if set(row.axes) & set(one.row.axes):
+            return True
+        return one.row.axes != ("experiencer",) and started
+
+    def _is_list(self, one: Occurrence) -> bool:
+        """Whether the commas behind a trigger divide one statement: where the trigger opens its sentence, or where
+        the list ends with "oder", "noch", "und". In a list of other things it denies its own item only."""
+        source = self.source
+        first = one.first
+        if first == 0 or source.ends_clause(first) or source.gap(first) >= COLON:
+            return True
+        for i in range(one.last + 1, min(len(source), one.last + 1 + REACH)):
+            if self._divides(i) or any(self.triggers[n].row.direction != "pseudo" for n in self.begins.get(i, ())):
+                return False
+            if source.words[i] in _ALTERNATIVES:
                 return True
-        elif exclusions and not stopped and (word in EXCLUSIONS or (word == "a" and words[k - 1 : k] == ["z"])):
-            return words[k - 1] != "nicht" if k else True
-        elif _speaks_against(source, k, first):
-            return True
-        stopped = stopped or (word in STOPPERS and not _is_part_of_phrase(source, k))
-    return False
-
-
-def _opens_denial(source: Source, nicht: int, first: int, stopped: bool) -> bool:
-    """`nicht insulinpflichtiger X`, `nicht nachweisbar: X`, `nicht vereinbar mit X`."""
-    words = source.words
-    if words[nicht + 1] in DENYING_VERBS and any(source.gap(j) == COLON for j in range(nicht + 2, first + 1)):
-        return True
-    if words[nicht + 1] in ("vereinbar", "passend", "typisch") and first - nicht <= REACH_NICHT + 2:
-        return True
-    near = first - nicht <= REACH_NICHT and not stopped
-    return near and not any(source.gap(j) >= COMMA for j in range(nicht + 1, first + 1))
-
-
-def _speaks_against(source: Source, k: int, first: int) -> bool:
-    """`negativ für X`, `frei von X`, `gegen X spricht`, `spricht gegen X`."""
-    words = source.words
-    word, close = words[k], first - k <= 3
-    if word.startswith("negativ"):
-        return any(about in ABOUT for about in words[k + 1 : k + 3]) and first - k <= 5
-    if word == "frei":
-        return words[k + 1] == "von" and close
-    if word == "gegen" and close:
-        return any(other.startswith(("sprich", "sprech", "sprach")) for other in words[max(0, k - 4) : first + 4])
-    return False
-
-
-def _is_part_of_phrase(source: Source, k: int) -> bool:
-    """`z` of `z. B.`, `v` of `v. a.`: letters that stop only as `Z. n.` and `V. a.`."""
-    if source.words[k] in ("z", "v", "st"):
-        return source.words[k + 1 : k + 2] not in (["n"], ["a"], ["p"])
-    return False
-
-
-def _introduces(source: Source, cue: int, first: int) -> bool:
-    """`kein Hinweis im CT bei guter Qualität auf X`: the cue noun's own preposition stands before the thing.
-
-    And `kein V. a. X`, `kein Zustand nach X`: only qualifiers stand between.
-    """
-    between = source.words[cue + 1 : first]
-    noun = any(word in CUE_NOUNS for word in between[:2])
-    own_preposition = any(word in ("auf", "fuer", "einer", "eines", "von") for word in between[-3:])
-    return (noun and own_preposition) or all(word in QUALIFIERS for word in between)
-
-
-def _undone(source: Source, nicht: int) -> bool:
-    """`nicht ausgeschlossen` and `nicht nur` deny nothing."""
-    after = source.words[nicht + 1 : nicht + 3]
-    return any(word in EXCLUSIONS or word.startswith("auszuschl") or word == "nur" for word in after)
-
-
-def _denied_after(source: Source, last: int) -> bool:
-    words = source.words
-    if _SIGN_BEHIND.match(source.text, source.end[last]):
-        return True
-    for k in range(last + 1, min(len(words), last + 1 + REACH_AFTER)):
-        if source.ends_clause(k) or (k > last + 1 and _is_comma(source, k)):
-            return False
-        word = words[k]
-        if word in DENIED_AFTER:
-            return words[k - 1] not in ("nicht", "nie", "hepatitis")
-        if word.startswith("kein") and word in DENIALS:
-            return _ends_here(source, k)
-        if word == "nicht":
-            return _nicht_denies(source, k, last)
-        if _is_comma(source, k) or word in ("mit", "bei", "aber", "jedoch"):
-            return False
-    return False
-
-
-def _is_comma(source: Source, k: int) -> bool:
-    return source.gap(k) == COMMA and "," in source.glue(k)
-
-
-def _ends_here(source: Source, k: int) -> bool:
-    """`X: keine`, `Zeichen für X fanden sich keine`: nothing follows that it could deny instead."""
-    return k + 1 >= len(source) or source.ends_clause(k + 1) or _is_comma(source, k + 1)
-
-
-def _nicht_denies(source: Source, nicht: int, last: int) -> bool:
-    """`X nicht nachweisbar`, `X liegt nicht vor`; but not `X nicht ausgeschlossen`, `X nicht optimal`."""
-    words = source.words
-    after = words[nicht + 1 : nicht + 4]
-    if any(word.startswith(("ausgeschl", "auszuschl", "ausschl")) for word in after):
         return False
-    verb_before = any(
-        word.startswith(("besteh", "bestand", "liegt", "lag", "finde", "fand", "zeig", "konnte"))
-        for word in words[last + 1 : nicht]
-    )
-    ends = nicht + 1 >= len(words) or source.gap(nicht + 1) >= COMMA
-    return any(word in DENYING_VERBS for word in after) or verb_before or ends
 
+    def _new_statement(self, joint: int) -> bool:
+        """Whether behind "und" something is said anew: "Z. n. Apoplex und bekannte Hypertonie"."""
+        return bool(self.begins.get(joint + 1))
 
-def _relative_before(source: Source, first: int) -> bool:
-    words = source.words
-    for k in range(first - 1, max(-1, first - 1 - REACH_BEFORE), -1):
-        if source.ends_clause(k + 1):
+    # --- what stands before a trigger
+
+    def _backward(self, one: Occurrence) -> Iterator[int]:
+        source, row = self.source, one.row
+        crosses = row.scope in ("list", "sentence")
+        joined = False
+        for i in range(one.first - 1, max(-1, one.first - 1 - REACH), -1):
+            if i < one.first - 1 and self._divides(i + 1):
+                return
+            at_trigger = i == one.first - 1 and self._closes(one)
+            if i + 1 < len(source) and ends_item(source, i + 1) and i < one.first - 1 and not crosses:
+                return
+            if i == one.first - 1 and i + 1 < len(source) and not self._touches(one, at_trigger):
+                return
+            if any(self.triggers[n] is not one and self._bars(one, n) for n in self.own.get(i, ())):
+                return
+            if source.words[i] in _PLURALS or (source.words[i] in _ALTERNATIVES and not joined):
+                crosses, joined = True, True
+            yield i
+            if row.scope == "word":
+                return
+
+    def _touches(self, one: Occurrence, closes: bool) -> bool:
+        """Whether what a trigger says behind a mark belongs to what stands before the mark: "X: nein", "X (Mutter)"."""
+        source, i = self.source, one.first
+        if not one.own or i >= len(source):
+            return True  # a sign stands with the word before it
+        if source.ends_clause(i):
             return False
-        word = words[k]
-        if word in SELF:
-            if _is_whose(source, k):
-                continue
-            return False
-        if word.startswith(FAMILIAL):
+        return source.gap(i) < COMMA or closes
+
+    def _bars(self, one: Occurrence, number: int) -> bool:
+        row = self.triggers[number].row
+        return bool(set(row.axes) & set(one.row.axes)) and row.direction not in ("pseudo", "end")
+
+    # --- what divides a text
+
+    def _divides(self, i: int) -> bool:
+        """Whether a statement ends before token `i`: a sentence, an item of a list, or a new labelled value."""
+        source = self.source
+        if source.ends_clause(i):
             return True
-        if word in RELATIVES:
-            return _is_subject(source, k)
-        if word in SPOUSES and (source.gap(k + 1) == COLON or words[k + 1] in SPOUSE_VERBS):
-            return True
-    return False
+        label = i + 1 < len(source) and source.gap(i + 1) == COLON and source.gap(i) >= COMMA
+        return label and i not in self.own
 
 
-def _is_whose(source: Source, k: int) -> bool:
-    """`der Vater des Patienten`: still the father."""
-    return k > 1 and source.words[k - 1] in ("des", "der", "unseres") and source.words[k - 2] in RELATIVES
+def _depths(source: Source) -> list[int]:
+    """How many brackets are open at each token."""
+    depth, depths = 0, []
+    for i in range(len(source)):
+        glue = source.glue(i)
+        if glue != " " and ("(" in glue or ")" in glue):
+            depth = max(0, depth + glue.count("(") - glue.count(")"))
+        depths.append(depth)
+    return depths
 
 
-def _is_subject(source: Source, k: int) -> bool:
-    """Not `die Mutter berichtet` (who speaks) nor `laut Vater`; `FA` only as the abbreviation it is."""
-    words = source.words
-    if words[k] == "fa":
-        return source.gap(k + 1) == COLON or source.text[source.start[k] : source.end[k]] == "FA"
-    speaks = words[k + 1 : k + 2] and words[k + 1] in REPORTING
-    cited = k > 0 and words[k - 1] in ("laut", "lt", "gemaess", "durch")
-    return not (speaks or cited)
-
-
-def _relative_after(source: Source, last: int) -> bool:
-    """`Herzinfarkt des Vaters`, `Diabetes (Mutter)`, `Asthma bei Schwester`, `Epilepsie mütterlicherseits`."""
-    words = source.words
-    between = (
-        "des",
-        "der",
-        "dem",
-        "beim",
-        "bei",
-        "seines",
-        "seiner",
-        "ihres",
-        "ihrer",
-        "in",
-        "von",
-        "im",
-        "und",
-        "auch",
-    )
-    for k in range(last + 1, min(len(words), last + 5)):
-        gap = source.gap(k)
-        if source.ends_clause(k) or gap >= STOP or (gap == COMMA and "," in source.glue(k)):
-            return False
-        word = words[k]
-        if word in RELATIVES or (word.startswith(FAMILIAL) and k == last + 1):
-            return True
-        if word not in between:
-            return False
-    return False
-
-
-def _under_family_heading(source: Source, first: int) -> bool:
-    """Whether the line, or the heading above it with no other in between, is the family history's."""
-    text, line_start = source.text, source.text.rfind("\n", 0, source.start[first]) + 1
-    if _FAMILY_HEADING.match(source.line_of(first)):
-        return not any(word in SELF for word in _words_of_line_before(source, first))
-    if _OTHER_HEADING.match(source.line_of(first)):
-        return False
-    for _ in range(_FAMILY_LINES):
-        if line_start == 0:
-            return False
-        previous = text.rfind("\n", 0, line_start - 1) + 1
-        line = text[previous:line_start]
-        if heading := _FAMILY_HEADING.match(line):
-            return not line[heading.end() :].strip() or _continues(source, line_start, line)
-        if not line.strip() or _OTHER_HEADING.match(line):
-            return False
-        line_start = previous
-    return False
-
-
-def _continues(source: Source, line_start: int, line: str) -> bool:
-    """`FA: Vater Herzinfarkt mit` / `Diabetes`: a family line that is wrapped, not one that is finished."""
-    return len(line) > 45 or source.text[line_start : line_start + 1].islower()
-
-
-def _words_of_line_before(source: Source, first: int) -> list[str]:
-    line_start = source.text.rfind("\n", 0, source.start[first]) + 1
-    k = first
-    while k > 0 and source.start[k - 1] >= line_start and source.gap(k) != BREAK:
-        k -= 1
-    return source.words[k:first]
+def head_of(source: Source, known: Governed, first: int, last: int) -> int:
+    """The token by which a mention is judged: its first that is neither a trigger's nor a function word."""
+    for i in range(first, last + 1):
+        if i not in known.own and source.words[i] not in FUNCTION_WORDS:
+            return i
+    return next((i for i in range(first, last + 1) if i not in known.own), first)

@@ -1,0 +1,271 @@
+"""A text read once: its tokens, lines, items, labelled values, sections and triggers, and the claim of any span.
+
+Everything that asks what a German clinical text says asks a `Reading`. It is made in one pass, in time linear in the
+length of the text, and everything derived from the text hangs on it, so that nothing of a request outlives its value.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+from clinical.contract import Assertion
+from clinical.language.context import Governed, governed, head_of
+from clinical.language.sections import Kind, Section, sections_of
+from clinical.language.tokens import COLON, COMMA, LINE, SPACE, STOP, Source
+from clinical.language.triggers import DEFAULTS, Axis, Occurrence, ends_item, occurrences
+from clinical.language.vocabulary import BOTH, LEFT, RIGHT, side_of
+
+Negation = Literal["affirmed", "denied", "excluded"]
+Certainty = Literal["certain", "suspected", "questioned"]
+Temporality = Literal["present", "past", "hypothetical"]
+Experiencer = Literal["patient", "family", "other"]
+Side = Literal["R", "L", "B"]
+
+_SIDE_OF: Final[dict[str, Side]] = {RIGHT: "R", LEFT: "L", BOTH: "B"}
+SIDE_BEHIND: Final = 3
+"""Tokens behind a mention in which its side is looked for ("Gonarthrose Grad III rechts")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A run of characters: `start` inclusive, `end` exclusive, in code points of the text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """`Allergien: keine`: where a label stands and where its value does."""
+
+    label: Place
+    value: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A trigger that speaks of a span: its place and what it says on which axis."""
+
+    start: int
+    end: int
+    axis: Axis
+    value: str
+    trigger: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What the text claims of a span, axis by axis, by which triggers, and in which section it stands.
+
+    negation: `affirmed`, `denied` ("kein Fieber"), `excluded` (looked for and not found: "ausgeschlossen", the German
+    outpatient marker A). certainty: `certain`, `suspected` (V), `questioned` ("zum Ausschluss einer ..."). temporality:
+    `present`, `past` (Z), `hypothetical` (planned, feared, conditional). experiencer: `patient`, `family`, `other`.
+    """
+
+    negation: Negation = "affirmed"
+    certainty: Certainty = "certain"
+    temporality: Temporality = "present"
+    experiencer: Experiencer = "patient"
+    signs: tuple[Sign, ...] = ()
+    section: Kind | None = None
+
+    @property
+    def is_denied(self) -> bool:
+        """Whether the text says that it is not there."""
+        return self.negation != "affirmed"
+
+    @property
+    def is_of_another(self) -> bool:
+        """Whether it is said of a relative or of somebody else than the patient."""
+        return self.experiencer != "patient"
+
+    @property
+    def is_past(self) -> bool:
+        """Whether the text says that it is over."""
+        return self.temporality == "past"
+
+    @property
+    def assertion(self) -> Assertion:
+        """The one word of the contract (section 3.2) that says most: whose, then whether, then when, then how surely.
+
+        What is planned, feared or conditional is not there: `excluded`.
+        """
+        if self.is_of_another:
+            return "family"
+        if self.is_denied or self.temporality == "hypothetical":
+            return "excluded"
+        if self.is_past:
+            return "history"
+        return "present" if self.certainty == "certain" else "suspected"
+
+
+class Reading:
+    """A German clinical text, read once; immutable. Make it with `Reading.of(text)`."""
+
+    def __init__(self, text: str) -> None:
+        self._source = Source(text)
+
+    @classmethod
+    def of(cls, text: str) -> Reading:
+        """Read a text. Linear in its length; what is not asked for is not computed."""
+        return cls(text)
+
+    @property
+    def text(self) -> str:
+        """The text as it was given; all places are code points of it."""
+        return self._source.text
+
+    @property
+    def source(self) -> Source:
+        """Its tokens with keys and what divides them."""
+        return self._source
+
+    # --- layout
+
+    @cached_property
+    def lines(self) -> tuple[Place, ...]:
+        """The lines without their line ends; empty ones are left out."""
+        runs = re.finditer(r"[^\n\r]+", self.text)
+        return tuple(Place(m.start(), m.end()) for m in runs if not m.group().isspace())
+
+    @cached_property
+    def clauses(self) -> tuple[Place, ...]:
+        """Sentences, list items and finished lines, in their order: what no statement goes across. The dot of an
+        abbreviation and the end of a wrapped line divide nothing."""
+        source = self.source
+        return self._runs([i for i in range(len(source)) if i == 0 or source.ends_clause(i)])
+
+    @cached_property
+    def items(self) -> tuple[Place, ...]:
+        """The clauses cut at commas, brackets, slashes and colons too: one or more mentions each, never a part of one
+        of a plain list."""
+        source = self.source
+        return self._runs([i for i in range(len(source)) if i == 0 or source.gap(i) >= COMMA or source.ends_clause(i)])
+
+    def _runs(self, first: list[int]) -> tuple[Place, ...]:
+        """The places of the runs of tokens that begin at these."""
+        last = [i - 1 for i in (*first[1:], len(self.source))]
+        start, end = self.source.start, self.source.end
+        return tuple(Place(start[a], end[b]) for a, b in zip(first, last, strict=False))
+
+    @cached_property
+    def labelled(self) -> tuple[Labelled, ...]:
+        """Labels and their values, up to the end of the clause or the next label ("Nikotin: nein, Alkohol: nein")."""
+        source = self.source
+        colons = [i for i in range(1, len(source)) if source.gap(i) == COLON]
+        found = []
+        for number, i in enumerate(colons):
+            first = i - 1
+            while first > 0 and source.gap(first) <= SPACE and not source.ends_clause(first):
+                first -= 1
+            end = i
+            limit = colons[number + 1] if number + 1 < len(colons) else len(source)
+            while end + 1 < limit and not source.ends_clause(end + 1):
+                end += 1
+            label = Place(source.start[first], source.end[i - 1])
+            found.append(Labelled(label, Place(source.start[i], source.end[end])))
+        return tuple(found)
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """What stands under each heading."""
+        return sections_of(self.text)
+
+    # --- claims
+
+    @cached_property
+    def triggers(self) -> tuple[Occurrence, ...]:
+        """Every trigger of the table that stands in the text, in the order of their places."""
+        return occurrences(self.source)
+
+    @cached_property
+    def _governed(self) -> Governed:
+        return governed(self.source, self.triggers)
+
+    @cached_property
+    def _section_starts(self) -> list[int]:
+        return [section.start for section in self.sections]
+
+    def section(self, start: int) -> Kind | None:
+        """The kind of the section in which a place stands; None outside of all known ones."""
+        at = bisect_right(self._section_starts, start) - 1
+        return self.sections[at].kind if at >= 0 and start < self.sections[at].end else None
+
+    def tokens_in(self, start: int, end: int) -> range:
+        """The numbers of the tokens that lie in a span, wholly or in part."""
+        return range(bisect_right(self.source.end, start), bisect_left(self.source.start, end))
+
+    def claim(self, start: int, end: int) -> Claim:
+        """What the text claims of its part from `start` to `end`: of the first word that is no trigger's and carries
+        meaning. A trigger may stand within the part. Two look-ups; the text is read once, at the first call."""
+        tokens = self.tokens_in(start, end)
+        section = self.section(start)
+        if not tokens:
+            return Claim(section=section)
+        known = self._governed
+        head = head_of(self.source, known, tokens[0], tokens[-1])
+        values: dict[Axis, str] = dict(DEFAULTS)
+        signs = []
+        for axis, by_token in known.by_axis.items():
+            number = by_token[head]
+            if number < 0:
+                continue
+            trigger = known.triggers[number]
+            if trigger.row.scope == "word" and trigger.row.direction == "before" and trigger.first >= tokens[0]:
+                continue  # a part of the name: "familiäre Polyposis", "nicht insulinpflichtiger Diabetes"
+            values[axis] = trigger.row.value
+            signs.append(Sign(trigger.start, trigger.end, axis, trigger.row.value, trigger.row.trigger))
+        if section == "family" and not self._says_self(head):
+            values["experiencer"] = "family"
+        if section == "past" and values["temporality"] == "present":
+            values["temporality"] = "past"
+        return Claim(**values, signs=tuple(signs), section=section)  # type: ignore[arg-type]
+
+    def _says_self(self, token: int) -> bool:
+        """Whether the line speaks of the patient again before the token."""
+        source = self.source
+        for i in range(token - 1, -1, -1):
+            if source.gap(i + 1) >= LINE and "\n" in source.glue(i + 1):
+                return False
+            for number in self._governed.own.get(i, ()):
+                row = self.triggers[number].row
+                if row.axes == ("experiencer",):
+                    return row.direction == "stop"
+        return False
+
+    # --- sides
+
+    def side(self, start: int, end: int) -> Side | None:
+        """The side of a mention: in it, behind it in the same item, or right before it; both is B. None: not said."""
+        tokens = self.tokens_in(start, end)
+        if not tokens:
+            return None
+        return self._side_of(tokens) or self._side_behind(tokens[-1]) or self._side_before(tokens[0])
+
+    def _side_of(self, tokens: range) -> Side | None:
+        words = self.source.words
+        found = {_SIDE_OF[key] for i in tokens if (key := side_of(words[i])) is not None}
+        if len(found) > 1:
+            return "B"
+        return found.pop() if found else None
+
+    def _side_behind(self, last: int) -> Side | None:
+        source = self.source
+        stop = last + 1
+        while stop < len(source) and stop <= last + SIDE_BEHIND + 1:
+            if source.ends_clause(stop) or ends_item(source, stop) or source.gap(stop) >= STOP:
+                break
+            joins = source.words[stop] == "und" and self._side_of(range(stop - 1, stop)) is not None
+            if not joins and (stop in self._governed.own or source.words[stop] in ("und", "mit", "bei", "sowie")):
+                break
+            stop += 1
+        return self._side_of(range(last + 1, stop))
+
+    def _side_before(self, first: int) -> Side | None:
+        if first == 0 or self.source.ends_clause(first) or self.source.gap(first) > LINE:
+            return None
+        return self._side_of(range(first - 1, first))

@@ -1,0 +1,101 @@
+"""The headings of a letter or note and what each of them opens: diagnoses, history, family, medication, plan."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Kind = Literal["diagnoses", "history", "past", "family", "findings", "medication", "procedures", "plan", "question"]
+
+_HEADINGS: Final[tuple[tuple[Kind, str], ...]] = (
+    (
+        "family",
+        r"(?:FA|F\.\s?A\.)|(?i:fam\.?[\s-]?a(?:namnese|nam\.?)?\.?|familien\w*|familiäre?\s+\w+|familiär"
+        r"|familie|hereditär\w*|heredität|anamnese der familie)",
+    ),
+    (
+        "past",
+        r"(?i:(?:frühere|durchgemachte|stattgehabte|abgeheilte)\s+\w+|(?:vor|frühere )?-?operationen|vor-?ops?"
+        r"|kinderkrankheiten)",
+    ),
+    (
+        "diagnoses",
+        r"(?:DD|D[gx]\.?)|(?i:(?:haupt|neben|dauer|entlass(?:ungs)?|aufnahme|austritts|eintritts"
+        r"|überweisungs|einweisungs|behandlungs)?-?diagnosen?|diag\.?|problemliste|komorbidität\w*"
+        r"|nebenbefunde?|grunderkrankung\w*|begleiterkrankung\w*|aktuelle diagnosen?)",
+    ),
+    ("history", r"(?:EA|PA|SA|JL|JA|VG)|(?i:\w*anamnese|vorgeschichte|vorerkrankung\w*|verlauf|epikrise)"),
+    ("medication", r"Rp\.?|(?i:\w*medikation|medikamente?|medis?|therapie|dauertherapie)"),
+    ("procedures", r"OP|(?i:eingriffe?|prozeduren?|intervention\w*|maßnahmen|massnahmen)"),
+    ("plan", r"P(?:roc)?\.?|(?i:pro[cz]edere|vorgehen|plan|empfehlung\w*|weiteres vorgehen)"),
+    ("question", r"(?i:fragestellung|frage|auftrag|zuweisungsgrund|überweisungsgrund|indikation)"),
+    (
+        "findings",
+        r"(?:EKG|CT|MRT|MRI|US|U)|(?i:\w*befunde?|status|labor|echo\w*|röntgen|sono\w*|untersuchung"
+        r"|beurteilung|klinik|vitalparameter)",
+    ),
+)
+_LINE: Final = re.compile(r"[^\n]*\n?")
+_KNOWN: Final = re.compile(
+    r"\s*(?:[-•*#]\s*)?(?:"
+    + "|".join(f"(?P<{kind}>{form})" for kind, form in _HEADINGS)
+    + r")(?:(?:\s[\w./()-]+)?\s?:|\s[-–]\s|\s*$)"
+)
+_ANY: Final = re.compile(r"\s*(?:[-•*]\s*)?[A-ZÄÖÜ][\wÄÖÜäöüß ./()-]{1,40}:")
+_LONGEST: Final = 60
+"""Characters of a line that are read for a heading."""
+_BRIEF: Final = 45
+"""A line of the family history that is at least so long goes on in the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A run of lines under one heading; `kind` is None for a heading that the table does not know. `start` is where
+    the heading ends, so that a section is what stands under it."""
+
+    kind: Kind | None
+    start: int
+    end: int
+    heading: int
+
+
+def sections_of(text: str) -> tuple[Section, ...]:
+    """The sections of a text in their order; what stands before the first heading is in none."""
+    found: list[Section] = []
+    opened: tuple[Kind | None, int, int] | None = None
+    blank = one_line = False
+    for match in _LINE.finditer(text):
+        line = match.group()
+        if not line:
+            break
+        at = match.start()
+        heading = _heading(line)
+        ends = blank or (one_line and not _goes_on(line))
+        if opened is not None and (heading is not None or (ends and opened[0] in ("family", "past"))):
+            found.append(Section(opened[0], opened[1], at, opened[2]))
+            opened = None
+        if heading is not None:
+            opened = (heading[0], at + heading[1], at)
+            one_line = bool(line[heading[1] :].strip()) and len(line) <= _BRIEF
+            blank = False
+        elif opened is not None:
+            blank = not line.strip()
+    if opened is not None:
+        found.append(Section(opened[0], opened[1], len(text), opened[2]))
+    return tuple(found)
+
+
+def _goes_on(line: str) -> bool:
+    """Whether a line continues the one before it."""
+    return line[:1].islower()
+
+
+def _heading(line: str) -> tuple[Kind | None, int] | None:
+    """The kind of section a line opens and where its heading ends; None where it opens none."""
+    head = line[:_LONGEST].rstrip("\n")
+    match = _KNOWN.match(head)
+    if match is not None:
+        return match.lastgroup, match.end()  # type: ignore[return-value]
+    match = _ANY.match(head)
+    return (None, match.end()) if match is not None else None

@@ -1,0 +1,315 @@
+"""The table of trigger words, `context.tsv`, and where its triggers stand in a text.
+
+One table for negation, certainty, temporality and experiencer, in the manner of NegEx and ConText (Chapman et al. 2001,
+doi 10.1006/jbin.2001.1029; Harkema et al. 2009, doi 10.1016/j.jbi.2009.05.002). Its columns are explained at its top;
+a clinician extends it without reading this file.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal, get_args
+
+from clinical.language.folding import spelling
+from clinical.language.tokens import COLON, COMMA, LINE, STOP, Source
+
+TABLE: Final = "context.tsv"
+
+Axis = Literal["negation", "certainty", "temporality", "experiencer"]
+AXES: Final[tuple[Axis, ...]] = get_args(Axis)
+DEFAULTS: Final[Mapping[Axis, str]] = {
+    "negation": "affirmed",
+    "certainty": "certain",
+    "temporality": "present",
+    "experiencer": "patient",
+}
+"""What is claimed of a mention that no trigger governs."""
+
+VALUES: Final[Mapping[Axis, tuple[str, ...]]] = {
+    "negation": ("affirmed", "denied", "excluded"),
+    "certainty": ("certain", "suspected", "questioned"),
+    "temporality": ("present", "past", "hypothetical"),
+    "experiencer": ("patient", "family", "other"),
+}
+
+Direction = Literal["before", "behind", "both", "within", "stop", "end", "pseudo"]
+Scope = Literal["word", "item", "list", "sentence", "-"]
+
+_YEARS: Final = range(1930, 2100)
+"""Numbers that are read as a year where the table says @year."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One place of a trigger: any of these spelled words, or one that begins so."""
+
+    words: frozenset[str]
+    stems: tuple[str, ...]
+    number: bool = False
+    year: bool = False
+    optional: bool = False
+
+    def fits(self, word: str) -> bool:
+        """Whether a spelled word of the text stands for this place."""
+        if word in self.words or (self.stems and word.startswith(self.stems)):
+            return True
+        if word[0] != "#":
+            return False
+        return self.number or (self.year and _is_year(word))
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Up to `most` words of the same sentence."""
+
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What has to stand between words: `:` a colon, `-` a hyphen, `$` the end of the item, `^` its beginning."""
+
+    sign: str
+
+
+Element = Words | Gap | Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table."""
+
+    trigger: str
+    axes: tuple[Axis, ...]
+    value: str
+    direction: Direction
+    scope: Scope
+    example: str
+    counter_example: str
+    elements: tuple[Element, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A trigger of a text: its row, its tokens `first..last` (a sign is no token: `last` is `first - 1`), and the
+    tokens that are words of the trigger, not words it leaves room for."""
+
+    row: Row
+    first: int
+    last: int
+    own: tuple[int, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows as they are looked for: by the first word, by the beginning of the first word, and the signs."""
+
+    rows: tuple[Row, ...]
+    by_word: Mapping[str, tuple[Row, ...]]
+    by_stem: Mapping[str, tuple[Row, ...]]
+    numbers: tuple[Row, ...]
+    lengths: tuple[int, ...]
+    signs: re.Pattern[str]
+    by_sign: Mapping[str, Row]
+
+
+@cache
+def table() -> Table:
+    """The table as it is shipped, read once. Raises ValueError naming the line that cannot be read."""
+    return read_table(files("clinical.language").joinpath(TABLE).read_text("utf-8"))
+
+
+def read_table(text: str) -> Table:
+    """A table from the text of its file. Raises ValueError naming the line that cannot be read."""
+    groups: dict[str, str] = {}
+    rows: list[Row] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line[0] == "#":
+            continue
+        columns = line.split("\t")
+        if columns[1:2] == ["="]:
+            groups[columns[0]] = "|".join(columns[2].split())
+        else:
+            rows.append(_row(number, columns, groups))
+    return _indexed(rows)
+
+
+def _row(number: int, columns: Sequence[str], groups: Mapping[str, str]) -> Row:
+    if len(columns) != 7:
+        raise ValueError(
+            f"{TABLE}, line {number}: {len(columns)} columns; expected trigger, axis, value, direction, scope, example,"
+            " counter-example, divided by tabs"
+        )
+    trigger, axis, value, direction, scope, example, counter = columns
+    axes: tuple[Axis, ...] = AXES if axis == "all" else (axis,)  # type: ignore[assignment]
+    known = (
+        all(one in AXES and (value == "-" or value in VALUES[one]) for one in axes)
+        and direction in get_args(Direction)
+        and scope in get_args(Scope)
+    )
+    if not known:
+        raise ValueError(f"{TABLE}, line {number}: no such axis, value, direction or scope in {columns[1:5]}")
+    elements = () if is_sign(trigger) else tuple(_element(part, groups) for part in trigger.split())
+    return Row(trigger, axes, value, direction, scope, example, counter, elements)  # type: ignore[arg-type]
+
+
+def is_sign(trigger: str) -> bool:
+    """Whether a trigger is made of marks (`?`, `(-)`, `(A)`), not of words."""
+    return trigger[0] == "(" or not any(char.isalnum() or char == "@" for char in trigger)
+
+
+def _element(text: str, groups: Mapping[str, str]) -> Element:
+    optional = text.startswith("(")
+    text = text.strip("()")
+    if text.startswith(".."):
+        return Gap(int(text[2:]))
+    if text in ("[:]", "[-]", "$", "^"):
+        return Mark(text.strip("[]"))
+    parts = [one for part in text.split("|") for one in groups.get(part, part).split("|")]
+    plain = [part for part in parts if part not in ("#", "@year")]
+    stems = tuple(spelling(part[:-1]) for part in plain if part.endswith("*"))
+    words = frozenset(spelling(part) for part in plain if not part.endswith("*"))
+    return Words(words, stems, "#" in parts, "@year" in parts, optional)
+
+
+def _indexed(rows: Sequence[Row]) -> Table:
+    by_word: defaultdict[str, list[Row]] = defaultdict(list)
+    by_stem: defaultdict[str, list[Row]] = defaultdict(list)
+    numbers: list[Row] = []
+    for row in rows:
+        head = next((element for element in row.elements if isinstance(element, Words)), None)
+        if head is None:
+            continue
+        for word in head.words:
+            by_word[word].append(row)
+        for stem in head.stems:
+            by_stem[stem].append(row)
+        if head.number or head.year:
+            numbers.append(row)
+    signs = {row.trigger: row for row in rows if not row.elements}
+    pattern = "|".join(re.escape(sign) for sign in sorted(signs, key=len, reverse=True))
+    return Table(
+        tuple(rows),
+        {word: tuple(some) for word, some in by_word.items()},
+        {stem: tuple(some) for stem, some in by_stem.items()},
+        tuple(numbers),
+        tuple(sorted({len(stem) for stem in by_stem})),
+        re.compile(pattern or r"(?!)"),
+        signs,
+    )
+
+
+def occurrences(source: Source, known: Table | None = None) -> tuple[Occurrence, ...]:
+    """All triggers of a text in the order of their places. Where two share a word, the one with more words holds; of
+    two equal ones of an axis, the one that the table says more of.
+
+    Linear in the length of the text: a trigger has a bounded number of words and of gaps.
+    """
+    rows = known or table()
+    found = [*_of_words(source, rows), *_of_signs(source, rows)]
+    found.sort(key=lambda one: (-len(one.own), -_marks(one.row), one.first))
+    taken: dict[tuple[int, Axis], int] = {}
+    kept = []
+    for one in found:
+        axes = one.row.axes if one.row.direction in ("stop", "end") else AXES
+        rivals = [taken[i, axis] for i in one.own for axis in axes if (i, axis) in taken]
+        same = any((i, axis) in taken for i in one.own for axis in one.row.axes)
+        if same or any(size > len(one.own) for size in rivals):
+            continue
+        taken.update({(i, axis): len(one.own) for i in one.own for axis in one.row.axes})
+        kept.append(one)
+    kept.sort(key=lambda one: (one.first, one.last))
+    return tuple(kept)
+
+
+def _marks(row: Row) -> int:
+    return sum(isinstance(element, Mark) for element in row.elements)
+
+
+def _of_words(source: Source, rows: Table) -> Iterator[Occurrence]:
+    for i, word in enumerate(source.words):
+        some = rows.numbers if word[0] == "#" else rows.by_word.get(word, ())
+        candidates = [*some, *(row for length in rows.lengths for row in rows.by_stem.get(word[:length], ()))]
+        for row in candidates:
+            own = _match(source, row.elements, i)
+            if own:
+                yield Occurrence(row, own[0], own[-1], own, source.start[own[0]], source.end[own[-1]])
+
+
+def _of_signs(source: Source, rows: Table) -> Iterator[Occurrence]:
+    for match in rows.signs.finditer(source.text):
+        first = bisect_left(source.start, match.start())
+        letters = tuple(i for i in range(first, min(first + 2, len(source))) if source.start[i] < match.end())
+        behind = letters[-1] + 1 if letters else first
+        at = (behind, behind - 1) if not letters else (letters[0], letters[-1])
+        yield Occurrence(rows.by_sign[match.group()], *at, letters, match.start(), match.end())
+
+
+def _match(source: Source, elements: Sequence[Element], i: int) -> tuple[int, ...]:
+    """The tokens of the trigger's own words where it begins at token `i`; empty where it does not stand there."""
+    if elements and isinstance(elements[0], Mark):
+        if not _holds(source, elements[0], i):
+            return ()
+        elements = elements[1:]
+    return _walk(source, elements, i, LINE, first=True) or ()
+
+
+def _walk(
+    source: Source, elements: Sequence[Element], i: int, most: int, *, first: bool = False
+) -> tuple[int, ...] | None:
+    """The own tokens of the rest of a trigger from token `i` on, None where it does not go on; `most`: how far the
+    next word may be parted from the one before it."""
+    if not elements:
+        return ()
+    element, rest = elements[0], elements[1:]
+    if isinstance(element, Mark):
+        return _walk(source, rest, i, COLON) if _holds(source, element, i) else None
+    if isinstance(element, Gap):
+        return _walk_over(source, rest, i, element.most)
+    if i < len(source) and (first or source.gap(i) <= most) and element.fits(source.words[i]):
+        further = _walk(source, rest, i + 1, LINE)
+        if further is not None:
+            return (i, *further)
+    return _walk(source, rest, i, most) if element.optional else None
+
+
+def _walk_over(source: Source, rest: Sequence[Element], i: int, most: int) -> tuple[int, ...] | None:
+    for skipped in range(most + 1):
+        if i + skipped > len(source) or (i + skipped < len(source) and source.gap(i + skipped) >= STOP):
+            return None
+        found = _walk(source, rest, i + skipped, COMMA)
+        if found is not None:
+            return found
+    return None
+
+
+def _holds(source: Source, mark: Mark, i: int) -> bool:
+    if mark.sign == "-":
+        return source.glue(i) == "-"
+    if mark.sign == ":":
+        return 0 < i < len(source) and source.gap(i) == COLON
+    at_edge = i in (0, len(source))
+    if mark.sign == "^":
+        return at_edge or source.ends_clause(i) or source.gap(i) >= COMMA
+    return at_edge or source.ends_clause(i) or ends_item(source, i)
+
+
+def ends_item(source: Source, i: int) -> bool:
+    """Whether a comma, a bracket or a slash parts token `i` from the one before it."""
+    return source.gap(i) == COMMA
+
+
+def _is_year(word: str) -> bool:
+    if len(word) < 5:
+        return False
+    digits, month = word[-4:], word[1:-5]
+    plain = len(word) == 5 or (word[-5] in "/." and month.isdigit() and len(month) <= 2)
+    return plain and digits.isdigit() and int(digits) in _YEARS

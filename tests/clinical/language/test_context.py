@@ -1,0 +1,37 @@
+"""Every row of the table of trigger words says in its example what it promises, and not in its counter-example."""
+
+import pytest
+
+from clinical.language import Reading
+from clinical.language.triggers import DEFAULTS, Row, read_table, table
+
+
+def claim_of(sentence: str):
+    """The claim of the mention that stands in square brackets."""
+    start, end = sentence.index("["), sentence.index("]") - 1
+    return Reading.of(sentence.replace("[", "").replace("]", "")).claim(start, end)
+
+
+def says(row: Row, sentence: str) -> bool:
+    claim = claim_of(sentence)
+    return all(getattr(claim, axis) == (DEFAULTS[axis] if row.value == "-" else row.value) for axis in row.axes)
+
+
+@pytest.mark.parametrize("row", table().rows, ids=lambda row: f"{row.axes[0]} {row.value} {row.trigger[:40]}")
+def test_each_row_says_what_it_promises(row):
+    assert says(row, row.example), f"the example {row.example!r} does not show it: {claim_of(row.example)}"
+    assert not says(row, row.counter_example), f"the counter-example {row.counter_example!r} shows it too"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "kein\tnegation\tdenied\tbefore\tlist\tKein [Fieber].",
+        "kein\tnegation\tnever\tbefore\tlist\tKein [Fieber].\t[Fieber].",
+        "kein\tmood\tdenied\tbefore\tlist\tKein [Fieber].\t[Fieber].",
+        "kein\tnegation\tdenied\tabove\tlist\tKein [Fieber].\t[Fieber].",
+    ],
+)
+def test_a_line_that_cannot_be_read_is_named(line):
+    with pytest.raises(ValueError, match=r"context\.tsv, line 2"):
+        read_table(f"# a comment\n{line}\n")
