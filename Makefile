@@ -23,7 +23,7 @@ export VLLM_NO_USAGE_STATS := 1
 export OTEL_SDK_DISABLED := true
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-vllm check catalog lab notebooks pictures evals clean
+.PHONY: help up test test-vllm check catalog lab notebooks pictures docs evals clean
 
 help:
 	@sed -n 's/^#: //p' Makefile
@@ -69,6 +69,12 @@ notebooks: $(VENV)/.all
 #: make pictures            the page and the pictures of the documentation from the last `make notebooks`
 pictures: $(VENV)/.all
 	$(BIN)/python -m evals notebooks --docs docs
+
+#: make docs                the documentation as a site in site/, to be opened without a network
+docs: $(VENV)/.all
+	@test -d tests/node/node_modules/iframe-worker || npm ci --prefix tests/node --no-audit --no-fund --silent
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "open site/index.html"
 
 #: make evals               has quality dropped? on the starter catalog, against the results that are kept
 evals: $(VENV)/.all var/starter/manifest.json

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import re
 import runpy
+import subprocess
 import sys
 import tomllib
 from functools import cache
@@ -14,18 +16,20 @@ from importlib.util import find_spec
 
 import click
 import pytest
+from playwright.sync_api import sync_playwright
 
+from clinical.settings import FROM_FILES, NO_SETTINGS
 from tests import docs
 from tests.conftest import ROOT
 from tests.test_architecture import PACKAGES
+from tests.webapp.browser import FLAGS
+from tests.webapp.sso import live
 from webapp import create_app
 
 README = ROOT / "README.md"
 PAGES = pytest.mark.parametrize("page", docs.PAGES, ids=lambda page: page.name)
 EXAMPLE = (ROOT / ".env.example").read_text("utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
-NOT_OF_THE_SERVERS = {"BEFUND_API_KEY", "BEFUND_SHARED_DATA", "BEFUND_VLLM_VENV"}
-"""Read by evals, the test suite and the Makefile alone."""
 BENTOML = {"build", "containerize", "serve"}
 
 
@@ -59,7 +63,8 @@ def test_every_json_block_parses(page):
 def test_every_setting_that_is_named_exists(page):
     named = set(re.findall(r"\bBEFUND_[A-Z][A-Z_]*[A-Z]\b", page.read_text("utf-8")))
     there = set(re.findall(r"^#(BEFUND_\w+)=", EXAMPLE, re.MULTILINE))
-    assert named - there - NOT_OF_THE_SERVERS == set()
+    there |= {f"BEFUND_{name.upper()}_FILE" for name in FROM_FILES}
+    assert named - there - set(NO_SETTINGS) == set()
 
 
 @PAGES
@@ -164,3 +169,50 @@ def _help(module: str, *names: str) -> str:
     finally:
         sys.argv = given
     return written.getvalue()
+
+
+# --- the site -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The pages as `make docs` builds them; MkDocs itself is strict about links between them."""
+    if not (ROOT / "tests" / "node" / "node_modules" / "iframe-worker").is_dir():
+        pytest.skip("the scripts of the site are not installed (npm ci --prefix tests/node)")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_no_page_of_the_site_loads_anything_from_elsewhere(site):
+    loads = r"<(?:script|img|iframe|source|link)\b[^>]*\b(?:src|href)=[\"']?https?://[^>]*|url\([\"']?https?://[^)]*\)"
+    found = {f"{path.name}: {hit}" for path in site.rglob("*.[hc][ts][ms]*") for hit in re.findall(loads, _text(path))}
+    assert {hit for hit in found if 'rel="canonical"' not in hit} == set()
+    assert [path.name for path in site.rglob("*.js") if "//unpkg.com" in _text(path)] == []
+    assert {page.stem for page in docs.PAGES} - {"README", "CHANGELOG"} <= {page.stem for page in site.glob("*.html")}
+
+
+def _text(path):
+    return path.read_text("utf-8")
+
+
+def test_a_browser_opens_the_site_from_the_folder_draws_the_picture_and_searches(site):
+    if not live.chromium():
+        pytest.skip("Chromium is not installed (apt-get install chromium)")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=live.chromium(), args=list(FLAGS))
+        page, asked, errors = chromium.new_page(), [], []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto((site / "index.html").as_uri())
+        page.wait_for_selector("div.mermaid", timeout=30_000)
+        assert page.locator("div.mermaid").bounding_box()["height"] > 100
+        page.fill("input[name=query]", "presigned")
+        page.wait_for_selector(".md-search-result__item", timeout=30_000)
+        chromium.close()
+    assert asked
+    assert [url for url in asked if not re.match(r"file:|data:|blob:|about:", url)] == []
+    assert errors == []
