@@ -2,16 +2,16 @@
 
 from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors, vocabulary_of
 from clinical.search.expansion import Expansion
-from clinical.search.features import COLUMNS, Candidates, CodeTraits, candidates
-from clinical.search.index import TOGETHER, Candidate, SearchIndex, traits_of
+from clinical.search.features import Candidates, candidates
+from clinical.search.index import TOGETHER, Candidate, SearchIndex
 from clinical.search.manifest import Manifest, checksum
 from clinical.search.ranking import NONE_COLUMNS, WIDTH, Ranker, summary
 from clinical.search.retrieval import read_queries
 from clinical.search.tensors import map_tensors
 from clinical.search.terms import Wordings
+from clinical.search.traits import CodeTraits, traits_of
 
 __all__ = [
-    "COLUMNS",
     "NONE_COLUMNS",
     "TOGETHER",
     "WIDTH",

@@ -1,23 +1,28 @@
-"""What is known of each candidate code for one query: the columns that the ranking model reads.
+"""What is known of each candidate code for one query: the columns that the ranking model reads, by name.
 
-Three views of the same wordings are joined: vectors (meaning), BM25 over words and over letters (form), and a soft
-alignment of the query's words with the words of each wording: which of them have a counterpart on the other side,
-weighted by IDF and by the encoder's own weight (after Kusner et al. 2015, relaxed word mover's distance).
+Three views of the same wordings are joined: vectors (meaning), BM25 over words and over character n-grams (form), and
+a soft alignment of the query's words with the words of each wording: which of them have a counterpart on the other
+side, weighted by IDF and by the encoder's own weight (after Kusner et al. 2015, relaxed word mover's distance).
 
 Many queries are worked on at once: wordings lie in runs of the same code of the same query, runs in runs of a query.
+What a query gets does not depend on the queries beside it, to the last bit: products of vectors are exact (`cosines`),
+sums run over what belongs to the query alone, in its own order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clinical.search.cosines import cosines, products, whole
 from clinical.search.encoder import Vectors
-from clinical.search.retrieval import Found, Queries, gather
-from clinical.search.runs import Ints, first_largest, lengths, ranges, run_starts
+from clinical.search.retrieval import Gathered, Queries, gather
+from clinical.search.runs import Ints, Runs, lengths, ranges, run_starts
 from clinical.search.terms import Wordings
+from clinical.search.traits import TRAITS, CodeTraits
 
 SOFT, SHARP = 0.05, 0.02
 """Temperatures at which similarities of a code's wordings are added up: exp((similarity - 1) / temperature)."""
@@ -25,96 +30,38 @@ SOFT, SHARP = 0.05, 0.02
 EXACT: Final = 0.995
 """Squared cosine from which two words count as the same: quantised vectors of one word are not quite parallel."""
 
-COLUMNS: Final = (
+RELATIVE: Final = (
     "similarity", "mass_soft", "mass_sharp", "second", "title", "centre", "words_bm25", "letters_bm25",
     "query_covered", "wording_covered", "alignment", "weighted_alignment", "query_covered_by_all",
+)  # fmt: skip
+"""These columns are repeated, behind all others, as their distance to the best candidate of the same query."""
+
+COLUMNS: Final = (
+    *RELATIVE,
     "mass_share", "category_share", "parent_share", "words_bm25_share", "letters_bm25_share",
     "best_query_covered", "best_wording_covered", "worst_query_word", "worst_wording_word", "best_weighted_covered",
     "length_ratio", "weight_difference", "hits", "rank", "verbatim",
-    "terminal", "level", "kind", "wordings", "unspecified", "other",
+    *TRAITS,
     "query_words", "query_rarity", "query_weight",
 )  # fmt: skip
-RELATIVE: Final = 13
-"""The first so many columns are repeated as their distance to the best candidate of the same query."""
+"""The names of the columns in their order; a trained model keeps them and refuses others."""
 
 
 class Candidates(NamedTuple):
-    """Candidate codes of Q queries, query by query: catalog numbers (c,), columns (c, F), the best wording of each
-    (c,), and the place where each query begins (Q,)."""
+    """Candidate codes of Q queries, query by query."""
 
-    codes: Ints
-    columns: Vectors
-    wordings: Ints
-    first: Ints
+    codes: Ints  # (c,) catalog numbers
+    columns: Vectors  # (c, len(COLUMNS) + len(RELATIVE))
+    wordings: Ints  # (c,) the best wording of each
+    first: Ints  # (Q,) where the candidates of each query begin
 
+    def column(self, name: str) -> Vectors:
+        """One of COLUMNS: shape (c,)."""
+        return self.columns[:, COLUMNS.index(name)]
 
-class CodeTraits(NamedTuple):
-    """Columns that belong to the codes alone, one row per catalog number: (codes, 6), and the numbers of the
-    three-character category and of the parent of each code."""
-
-    columns: Vectors
-    category: Ints
-    parent: Ints
-
-
-def candidates(queries: Queries, wordings: Wordings, traits: CodeTraits) -> Candidates:
-    """All codes that one of the three searches puts forward for each query, with their columns."""
-    found = gather(queries, wordings)
-    similarity = _similarity(queries, wordings, found.query, found.wording)
-    found, similarity, first = _ordered(found, similarity, wordings)
-    group, one = _Runs(first, len(similarity)), _Runs.of(found.code_query)
-    codes = wordings.tables.code[found.wording[first]].astype(np.int64)
-    rows = wordings.code_row[codes]
-    aligned = _align(queries, wordings, found)
-    best = group.best(aligned.alignment + similarity)
-    vectors = _vector_columns(queries, wordings, rows, found.code_query, similarity, group)
-    bm25 = [found.words_bm25, found.letters_bm25]
-    idf = queries.idf[queries.words[found.code_query]].T
-    covered = (group.maximum(aligned.by_word) * idf).sum(axis=0) / idf.sum(axis=0)
-    columns = [
-        *vectors,
-        *bm25,
-        *(group.maximum(column) for column in aligned[1:5]),
-        covered,
-        *_shares(vectors[1], bm25, traits, codes, one),
-        *(column[best] for column in (aligned[1], aligned[2], *aligned[5:])),
-        *_lengths(queries, wordings, found.code_query, found.wording[best]),
-        np.log1p(group.sizes),
-        _rank(vectors[1], one),
-        group.maximum(_verbatim(queries, wordings, found, aligned)),
-    ]
-    matrix = _matrix(columns, traits.columns[codes], queries, one)
-    return Candidates(codes, matrix, found.wording[best], one.first)
-
-
-class _Runs:
-    """Rows in runs that belong together: reductions of a column (its last axis) to one value per run."""
-
-    def __init__(self, first: Ints, length: int) -> None:
-        self.first, self.sizes = first, lengths(first, length)
-        self.run = np.repeat(np.arange(len(first)), self.sizes)
-
-    @classmethod
-    def of(cls, keys: Ints) -> _Runs:
-        """Runs of equal keys."""
-        return cls(run_starts(keys), len(keys))
-
-    def maximum(self, column: Vectors) -> Vectors:
-        result: Vectors = np.maximum.reduceat(column, self.first, axis=-1)
-        return result
-
-    def total(self, column: Vectors) -> Vectors:
-        result: Vectors = np.add.reduceat(column, self.first)
-        return result
-
-    def best(self, column: Vectors) -> Ints:
-        """Place of the largest value of each run."""
-        return first_largest(column, self.first)
-
-    def second(self, descending: Vectors) -> Vectors:
-        """The second value of each run of a column that descends in each run; 0 where there is only one."""
-        at = np.minimum(self.first + 1, len(descending) - 1)
-        return np.where(self.sizes > 1, descending[at], np.float32(0))
+    def relative(self, name: str) -> Vectors:
+        """One of RELATIVE as its distance to the best candidate of the query, 0 or less: shape (c,)."""
+        return self.columns[:, len(COLUMNS) + RELATIVE.index(name)]
 
 
 class _Alignment(NamedTuple):
@@ -130,43 +77,69 @@ class _Alignment(NamedTuple):
     weighted_covered: Vectors
 
 
-def _similarity(queries: Queries, wordings: Wordings, query: Ints, wording: Ints) -> Vectors:
-    """Cosine of each wording with its query; a wording that several queries found is unpacked once."""
-    distinct, place = np.unique(wording, return_inverse=True)
-    cosines: Vectors = (queries.vectors @ wordings.vectors(distinct).T)[query, place]
-    return cosines
+def candidates(queries: Queries, wordings: Wordings, traits: CodeTraits) -> Candidates:
+    """All codes that one of the three searches puts forward for each query, with their columns."""
+    gathered = gather(queries, wordings)
+    tables = wordings.tables
+    vectors = whole(queries.vectors)
+    similarity = cosines(vectors, gathered.query, tables.rows, tables.scales, gathered.wording)
+    gathered, similarity, first = _ordered(gathered, similarity, wordings)
+    group, one = Runs(first, len(similarity)), Runs.of(gathered.code_query)
+    codes = tables.code[gathered.wording[first]].astype(np.int64)
+    rows, query = wordings.code_row[codes], gathered.code_query
+    aligned = _align(queries, wordings, gathered)
+    best = group.best(aligned.alignment + similarity)
+    soft = np.log(group.total(np.exp((similarity - 1) / SOFT)) + np.float32(1e-9))
+    columns = {
+        "similarity": group.maximum(similarity),
+        "mass_soft": soft,
+        "mass_sharp": np.log(group.total(np.exp((similarity - 1) / SHARP)) + np.float32(1e-12)),
+        "second": group.second(similarity),
+        "title": cosines(vectors, query, tables.rows, tables.scales, tables.title[rows]),
+        "centre": cosines(vectors, query, tables.centre_rows, tables.centre_scales, rows),
+        **_aligned_columns(queries, gathered, aligned, group, best),
+        **_shares(soft, gathered, traits, codes, one),
+        **_lengths(queries, wordings, query, gathered.wording[best]),
+        "hits": np.log1p(group.sizes),
+        "rank": _rank(soft, one),
+        "verbatim": group.maximum(_verbatim(queries, wordings, gathered, aligned)),
+        **{name: getattr(traits, name)[codes] for name in TRAITS},
+        "query_words": queries.length[query],
+        "query_rarity": _added(queries.idf[queries.words].T)[query],
+        "query_weight": queries.weight[query],
+    }
+    return Candidates(codes, _matrix(columns, one), gathered.wording[best], one.first)
 
 
-def _ordered(found: Found, similarity: Vectors, wordings: Wordings) -> tuple[Found, Vectors, Ints]:
+def _ordered(gathered: Gathered, similarity: Vectors, wordings: Wordings) -> tuple[Gathered, Vectors, Ints]:
     """Within each code the most similar wording first; and where each code of each query begins."""
-    key = wordings.row[found.wording] + found.query * len(wordings.codes)
+    key = wordings.row[gathered.wording] + gathered.query * len(wordings.codes)
     first = run_starts(key)
     order = np.lexsort((-similarity, key))
-    return found._replace(wording=found.wording[order]), similarity[order], first
+    return gathered._replace(wording=gathered.wording[order]), similarity[order], first
 
 
-def _align(queries: Queries, wordings: Wordings, found: Found) -> _Alignment:
-    tables = wordings.tables
-    starts = tables.word_start[found.wording]
-    places, first = ranges(starts, tables.word_start[found.wording + 1] - starts)
+def _align(queries: Queries, wordings: Wordings, gathered: Gathered) -> _Alignment:
+    tables, query = wordings.tables, gathered.query
+    starts = tables.word_start[gathered.wording]
+    places, first = ranges(starts, tables.word_start[gathered.wording + 1] - starts)
     word = tables.word[places]
-    of = queries.words[found.query].T  # (W, wordings)
-    match = _matches(queries, wordings, word, np.repeat(found.query, lengths(first, len(word))))
+    match = _matches(queries, wordings, word, np.repeat(query, lengths(first, len(word))))
     by_word: Vectors = np.maximum.reduceat(match, first, axis=1)
     of_wording = match.max(axis=0)
-    query_covered = _share(by_word, queries.idf[of])
+    query_covered = _share(by_word, queries.idf[queries.words], query)
     wording_covered = _ratio(of_wording, tables.word_idf[word], first)
-    weighted_query = _share(by_word, queries.word_weight[of])
-    weighted_wording = _ratio(of_wording, tables.word_weight[word], first)
+    weighted_covered = _share(by_word, queries.word_weight[queries.words], query)
+    missing = queries.words == len(queries.idf) - 1
     return _Alignment(
-        by_word,
-        query_covered,
-        wording_covered,
-        _harmonic(query_covered, wording_covered),
-        _harmonic(weighted_query, weighted_wording),
-        np.where(of < len(queries.idf) - 1, by_word, np.inf).min(axis=0),
-        np.minimum.reduceat(of_wording, first),
-        weighted_query,
+        by_word=by_word,
+        query_covered=query_covered,
+        wording_covered=wording_covered,
+        alignment=_harmonic(query_covered, wording_covered),
+        weighted_alignment=_harmonic(weighted_covered, _ratio(of_wording, tables.word_weight[word], first)),
+        worst_query_word=np.where(missing.T[:, query], np.float32(np.inf), by_word).min(axis=0),
+        worst_wording_word=np.minimum.reduceat(of_wording, first),
+        weighted_covered=weighted_covered,
     )
 
 
@@ -175,21 +148,31 @@ def _matches(queries: Queries, wordings: Wordings, word: NDArray[np.int32], quer
 
     Wordings share most of their words, and parts of one text theirs: each pair of words is compared once.
     """
-    tables = wordings.tables
+    tables, words = wordings.tables, whole(queries.word_vectors)
     known = np.zeros(len(tables.word_scales), dtype=bool)
     known[word] = True
     distinct = np.flatnonzero(known)
     place = np.empty(len(known), dtype=np.int64)
     place[distinct] = np.arange(len(distinct))
-    rows = tables.word_rows[distinct].astype(np.float32) * tables.word_scales[distinct, None]
-    cosine = np.square(np.maximum(queries.word_vectors @ rows.T, np.float32(0)))  # (m + 1, distinct)
+    cosine: Vectors = products(words, tables.word_rows[distinct]) * words.scales[:, None] * tables.word_scales[distinct]
+    cosine = np.square(np.maximum(cosine, np.float32(0)))  # (m + 1, distinct)
     return cosine.ravel().take(queries.words.T[:, query] * len(distinct) + place[word])
 
 
-def _share(by_word: Vectors, weights: Vectors) -> Vectors:
-    """Weighted mean over the words of a query."""
-    total = np.maximum(weights.sum(axis=0), np.float32(1e-6))
-    return np.asarray((by_word * (weights / total)).sum(axis=0), dtype=np.float32)
+def _added(rows: Iterable[Vectors]) -> Vectors:
+    """The rows added up one by one: a row of zeros changes nothing, so a longer query beside this one does not either
+    (numpy's own sum takes them in another order, the more there are)."""
+    first, *others = rows
+    total: Vectors = first.copy()
+    for row in others:
+        total += row
+    return total
+
+
+def _share(by_word: Vectors, weights: Vectors, query: Ints) -> Vectors:
+    """Weighted mean over the words of a query; `weights` (Q, W)."""
+    share = weights / np.maximum(_added(weights.T), np.float32(1e-6))[:, None]
+    return _added(matched * of_query[query] for matched, of_query in zip(by_word, share.T, strict=True))
 
 
 def _ratio(values: Vectors, weights: Vectors, first: Ints) -> Vectors:
@@ -203,58 +186,77 @@ def _harmonic(one: Vectors, other: Vectors) -> Vectors:
     return mean
 
 
-def _vector_columns(
-    queries: Queries, wordings: Wordings, rows: Ints, query: Ints, similarity: Vectors, group: _Runs
-) -> list[Vectors]:
-    tables = wordings.tables
-    soft = np.log(group.total(np.exp((similarity - 1) / SOFT)) + 1e-9)
-    sharp = np.log(group.total(np.exp((similarity - 1) / SHARP)) + 1e-12)
-    distinct, place = np.unique(rows, return_inverse=True)
-    titles = queries.vectors @ wordings.vectors(tables.title[distinct]).T
-    centres = queries.vectors @ (tables.centre_rows[distinct] * tables.centre_scales[distinct, None]).T
-    both = [titles[query, place], centres[query, place]]
-    return [group.maximum(similarity), soft, sharp, group.second(similarity), *both]
+def _aligned_columns(
+    queries: Queries, gathered: Gathered, aligned: _Alignment, group: Runs, best: Ints
+) -> dict[str, Vectors]:
+    """The best of all wordings of a code, and what its best wording says."""
+    return {
+        "query_covered": group.maximum(aligned.query_covered),
+        "wording_covered": group.maximum(aligned.wording_covered),
+        "alignment": group.maximum(aligned.alignment),
+        "weighted_alignment": group.maximum(aligned.weighted_alignment),
+        "query_covered_by_all": _share(group.maximum(aligned.by_word), queries.idf[queries.words], gathered.code_query),
+        "best_query_covered": aligned.query_covered[best],
+        "best_wording_covered": aligned.wording_covered[best],
+        "worst_query_word": aligned.worst_query_word[best],
+        "worst_wording_word": aligned.worst_wording_word[best],
+        "best_weighted_covered": aligned.weighted_covered[best],
+    }
 
 
-def _shares(soft: Vectors, bm25: list[Vectors], traits: CodeTraits, codes: Ints, one: _Runs) -> list[Vectors]:
-    """Each code's share of its query's mass, its category's, its parent's, and its part of the best BM25s."""
+def _shares(soft: Vectors, gathered: Gathered, traits: CodeTraits, codes: Ints, one: Runs) -> dict[str, Vectors]:
+    """BM25 of each code, and its share of its query's mass, its category's, its parent's, and of the best BM25."""
     mass = np.exp(soft)
-    mass = mass / one.total(mass)[one.run]
-    families = [
-        np.bincount(place, weights=mass)[place]
-        for place in (
-            np.unique(of[codes] + one.run * (int(of.max()) + 1), return_inverse=True)[1]
-            for of in (traits.category, traits.parent)
-        )
-    ]
-    best = (np.maximum(one.maximum(values), np.float32(1e-6))[one.run] for values in bm25)
-    return [mass, *families, *(values / most for values, most in zip(bm25, best, strict=True))]
+    mass /= one.total(mass)[one.run]
+
+    def family(of: Ints) -> Vectors:
+        place = np.unique(of[codes] + one.run * (int(of.max()) + 1), return_inverse=True)[1]
+        return np.bincount(place, weights=mass)[place].astype(np.float32)
+
+    def of_best(values: Vectors) -> Vectors:
+        best = np.maximum(one.maximum(values), np.float32(1e-6))
+        return np.asarray(values / best[one.run], dtype=np.float32)
+
+    return {
+        "words_bm25": gathered.words_bm25,
+        "letters_bm25": gathered.characters_bm25,
+        "mass_share": mass,
+        "category_share": family(traits.category),
+        "parent_share": family(traits.parent),
+        "words_bm25_share": of_best(gathered.words_bm25),
+        "letters_bm25_share": of_best(gathered.characters_bm25),
+    }
 
 
-def _verbatim(queries: Queries, wordings: Wordings, found: Found, aligned: _Alignment) -> Vectors:
+def _verbatim(queries: Queries, wordings: Wordings, gathered: Gathered, aligned: _Alignment) -> Vectors:
     """1 where a wording has the very words of the query, in any order."""
     starts = wordings.tables.word_start
-    same = (starts[found.wording + 1] - starts[found.wording]) == queries.length[found.query]
+    same = (starts[gathered.wording + 1] - starts[gathered.wording]) == queries.length[gathered.query]
     exact = np.minimum(aligned.worst_query_word, aligned.worst_wording_word) > EXACT
     return np.asarray(same & exact, dtype=np.float32)
 
 
-def _lengths(queries: Queries, wordings: Wordings, query: Ints, best: Ints) -> list[Vectors]:
+def _lengths(queries: Queries, wordings: Wordings, query: Ints, best: Ints) -> dict[str, Vectors]:
     starts = wordings.tables.word_start
     count = (starts[best + 1] - starts[best]).astype(np.float32)
-    return [count / queries.length[query], queries.weight[query] - wordings.tables.weight[best]]
+    return {
+        "length_ratio": count / queries.length[query],
+        "weight_difference": queries.weight[query] - wordings.tables.weight[best],
+    }
 
 
-def _rank(column: Vectors, one: _Runs) -> Vectors:
+def _rank(column: Vectors, one: Runs) -> Vectors:
     rank = np.empty(len(column), dtype=np.float32)
     rank[np.lexsort((-column, one.run))] = np.arange(len(column)) - one.first[one.run]
     return rank
 
 
-def _matrix(columns: list[Vectors], traits: Vectors, queries: Queries, one: _Runs) -> Vectors:
-    """All columns as float32 (c, len(COLUMNS) + RELATIVE)."""
-    own = np.stack(columns, axis=1).astype(np.float32)
-    whole = [queries.length, queries.idf[queries.words].sum(axis=1), queries.weight]
-    constant = np.stack(whole, axis=1).astype(np.float32)[one.run]
-    relative = own[:, :RELATIVE] - np.maximum.reduceat(own[:, :RELATIVE], one.first, axis=0)[one.run]
-    return np.concatenate([own, traits, constant, relative], axis=1)
+def _matrix(columns: Mapping[str, Vectors], one: Runs) -> Vectors:
+    """All columns by their names as float32: shape (c, len(COLUMNS) + len(RELATIVE))."""
+    rows = np.empty((len(COLUMNS) + len(RELATIVE), len(one.run)), dtype=np.float32)
+    for number, name in enumerate(COLUMNS):
+        rows[number] = columns[name]
+    for number, name in enumerate(RELATIVE, start=len(COLUMNS)):
+        column = rows[COLUMNS.index(name)]
+        np.subtract(column, one.maximum(column)[one.run], out=rows[number])
+    return rows.T

@@ -17,26 +17,30 @@ import numpy as np
 from clinical.errors import ArtifactMismatch
 from clinical.search.encoder import Vectors
 from clinical.search.features import COLUMNS, RELATIVE, Candidates
-from clinical.search.runs import Ints
+from clinical.search.runs import Ints, lengths
 from clinical.search.tensors import map_tensors, write_tensors
 
 FORMAT: Final = "befund-ranker-1"
-WIDTH: Final = len(COLUMNS) + RELATIVE
+WIDTH: Final = len(COLUMNS) + len(RELATIVE)
 
 NONE_COLUMNS: Final = ("similarity", "alignment", "query_covered_by_all", "query_words", "letters_bm25")
 """The "none of these" logit is linear in the best values of these columns over the list, and a constant."""
 
 
+BLOCK: Final = 16
+"""Candidates that go through the networks together. A matrix product of 16 x 50 x 256 stays on one processor core
+(OpenBLAS divides what has more than 262,144 multiplications), and few rows of a list's last block are empty."""
+
 _ONE: Final = np.zeros(1, dtype=np.int64)
-_NONE_PLACES: Final = [COLUMNS.index(name) for name in NONE_COLUMNS]
+_NONE_NUMBERS: Final = [COLUMNS.index(name) for name in NONE_COLUMNS]
 
 
 def summary(columns: Vectors, first: Ints = _ONE) -> Vectors:
     """The inputs of the "none of these" logit, one row for each query: shape (Q, len(NONE_COLUMNS) + 1).
 
-    `first`: the places where the candidates of each query begin.
+    `first`: the rows where the candidates of each query begin.
     """
-    best = np.maximum.reduceat(columns[:, _NONE_PLACES], first, axis=0)
+    best = np.maximum.reduceat(columns[:, _NONE_NUMBERS], first, axis=0)
     return np.concatenate([best, np.ones((len(first), 1), dtype=np.float32)], axis=1)
 
 
@@ -55,20 +59,30 @@ class Ranker:
     raw: Vectors  # (points,) softmax values, ascending, and what they mean:
     calibrated: Vectors  # (points,) observed share of right codes
 
-    def logits(self, columns: Vectors) -> Vectors:
-        """One logit per candidate, the mean over the networks: shape (c,)."""
-        hidden = np.maximum((columns - self.mean) * self.scale @ self.first + self.first_bias, 0)
+    def logits(self, columns: Vectors, first: Ints = _ONE) -> Vectors:
+        """One logit per candidate, the mean over the networks: shape (c,). `first` as in `summary`.
+
+        The candidates of each query are put into blocks of their own, all of one shape: a matrix product rounds by its
+        shape, so that a query's logits are the same to the last bit whatever is ranked beside it.
+        """
+        blocks, row = _blocks(first, len(columns))
+        inputs = np.zeros((blocks * BLOCK, columns.shape[1]), dtype=np.float32)
+        inputs[row] = (columns - self.mean) * self.scale
         networks, width, _ = self.second.shape
-        hidden = hidden.reshape(len(columns), networks, width).transpose(1, 0, 2)
+        hidden = np.maximum(inputs.reshape(blocks, BLOCK, -1) @ self.first + self.first_bias, 0)
+        hidden = hidden.reshape(blocks, BLOCK, networks, width).transpose(0, 2, 1, 3)
         hidden = np.maximum(hidden @ self.second + self.second_bias, 0)
-        logits: Vectors = (hidden @ self.last)[:, :, 0].mean(axis=0)
+        logits: Vectors = (hidden @ self.last)[..., 0].mean(axis=1).ravel()[row]
         return logits
 
     def softmax(self, columns: Vectors, first: Ints = _ONE) -> Vectors:
         """Share of each candidate of its query, with the none logit in the sum: shape (c,). `first` as in `summary`."""
-        logits = self.logits(columns)
-        none = summary(columns, first) @ self.none
-        of = np.repeat(np.arange(len(first)), np.diff(first, append=len(columns)))
+        logits = self.logits(columns, first)
+        totals = summary(columns, first)
+        none = totals[:, 0] * self.none[0]
+        for number in range(1, len(self.none)):  # one by one, for the same reason as above
+            none += totals[:, number] * self.none[number]
+        of = np.repeat(np.arange(len(first)), lengths(first, len(columns)))
         top = np.maximum(np.maximum.reduceat(logits, first), none)
         powers = np.exp(logits - top[of])
         shares: Vectors = powers / (np.add.reduceat(powers, first) + np.exp(none - top))[of]
@@ -92,3 +106,11 @@ class Ranker:
             remedy = "train it again: python -m catalog_build train SOURCE --out FOLDER"
             raise ArtifactMismatch(f"{path.name} was trained on other columns", ", ".join(COLUMNS), remedy)
         return cls(**{name: np.array(array) for name, array in arrays.items()})
+
+
+def _blocks(first: Ints, candidates: int) -> tuple[int, Ints]:
+    """How many blocks the candidates fill when each query begins a new one, and the row of each candidate in them."""
+    sizes = lengths(first, candidates)
+    counts = -(-sizes // BLOCK)
+    begins = np.cumsum(counts) - counts
+    return int(counts.sum()), np.arange(candidates) + np.repeat(begins * BLOCK - first, sizes)

@@ -44,14 +44,14 @@ class Queries(NamedTuple):
     idf: Vectors  # (m + 1,)
 
 
-class Found(NamedTuple):
+class Gathered(NamedTuple):
     """What to look at: n wordings, ordered by query and within a query by code; c codes (query by query, ascending)."""
 
     query: Ints  # (n,) numbers of the queries
     wording: Ints  # (n,) numbers of the wordings
     code_query: Ints  # (c,)
     words_bm25: Vectors  # (c,) of each code's best wording
-    letters_bm25: Vectors  # (c,)
+    characters_bm25: Vectors  # (c,)
 
 
 def read_queries(texts: Sequence[str], encoder: Encoder, wordings: Wordings) -> Iterator[Queries]:
@@ -96,13 +96,13 @@ def _read(
     )
 
 
-def gather(queries: Queries, wordings: Wordings) -> Found:
+def gather(queries: Queries, wordings: Wordings) -> Gathered:
     """The nearest wordings of each query, and the best wording of each code that a BM25 puts forward."""
     _, near = wordings.nearest(queries.vectors, NEAREST)
     desk = _Desk(wordings)
     picked = [desk.of(near[row][near[row] >= 0], spelled) for row, spelled in enumerate(queries.folded)]
     found, words_best, letters_best = zip(*picked, strict=True)
-    return Found(
+    return Gathered(
         np.repeat(np.arange(len(picked)), [len(own) for own in found]),
         np.concatenate(found),
         np.repeat(np.arange(len(picked)), [len(own) for own in words_best]),

@@ -33,3 +33,38 @@ def first_largest(column: NDArray[np.float32], first: Ints) -> Ints:
 def lengths(first: Ints, total: int) -> Ints:
     """How long the runs are that begin there, of `total` in all."""
     return np.diff(first, append=total)
+
+
+class Runs:
+    """Rows in runs that belong together: reductions of a column (its last axis) to one value per run.
+
+    What a run gives depends on its own rows alone, in their order.
+    """
+
+    def __init__(self, first: Ints, length: int) -> None:
+        self.first, self.sizes = first, lengths(first, length)
+        self.run = np.repeat(np.arange(len(first)), self.sizes)
+
+    @classmethod
+    def of(cls, keys: Ints) -> Runs:
+        """Runs of equal keys."""
+        return cls(run_starts(keys), len(keys))
+
+    def maximum(self, column: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The largest value of each run."""
+        result: NDArray[np.float32] = np.maximum.reduceat(column, self.first, axis=-1)
+        return result
+
+    def total(self, column: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The sum of each run."""
+        result: NDArray[np.float32] = np.add.reduceat(column, self.first)
+        return result
+
+    def best(self, column: NDArray[np.float32]) -> Ints:
+        """Number of the row with the first largest value of each run."""
+        return first_largest(column, self.first)
+
+    def second(self, descending: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The second value of each run of a column that descends in each run; 0 where there is only one."""
+        at = np.minimum(self.first + 1, len(descending) - 1)
+        return np.where(self.sizes > 1, descending[at], np.float32(0))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from catalog_build.build import index_wordings
 from catalog_build.official import Source, Synonym
-from clinical.search import COLUMNS, Candidates, Encoder, Ranker, SearchIndex, Vectors, candidates, read_queries
+from clinical.search import Candidates, Encoder, Ranker, SearchIndex, Vectors, candidates, read_queries
 from evals.coding.datasets import Example
 from evals.reports.intervals import Measure, share
 
@@ -54,17 +54,12 @@ def top(ranks: Ranks, depth: int) -> Measure:
 
 def _orders(some: Candidates, ranker: Ranker) -> Iterator[tuple[str, Vectors]]:
     """Name and values; a value that is not above 0 is no find."""
-    yield "words (BM25)", _column(some, "words_bm25")
-    yield "letter 4-grams (BM25)", _column(some, "letters_bm25")
-    yield "vectors, nearest wording", _column(some, "similarity")
-    yield BY_VECTORS, np.exp(_column(some, "mass_soft"))
+    yield "words (BM25)", some.column("words_bm25")
+    yield "letter 4-grams (BM25)", some.column("letters_bm25")
+    yield "vectors, nearest wording", some.column("similarity")
+    yield BY_VECTORS, np.exp(some.column("mass_soft"))
     yield "joined by reciprocal ranks", _reciprocal(some)
     yield "joined by the trained network", ranker.probabilities(some)[1]
-
-
-def _column(some: Candidates, name: str) -> Vectors:
-    values: Vectors = some.columns[:, COLUMNS.index(name)]
-    return values
 
 
 def _reciprocal(some: Candidates) -> Vectors:
@@ -72,7 +67,7 @@ def _reciprocal(some: Candidates) -> Vectors:
     total = np.zeros(len(some.codes), dtype=np.float32)
     of = np.repeat(np.arange(len(some.first)), np.diff(some.first, append=len(some.codes)))
     for name in JOINED:
-        values = _column(some, name)
+        values = some.column(name)
         order = np.lexsort((-values, of))
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order)) - some.first[of]

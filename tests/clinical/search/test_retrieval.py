@@ -51,7 +51,7 @@ def test_a_query_beside_others_has_the_candidates_it_has_alone(index: SearchInde
         here, there = own(some, number), own(alone, first)
         assert here.keys() == there.keys()
         for code, columns in here.items():
-            np.testing.assert_allclose(columns, there[code], rtol=1e-3, atol=1e-3)
+            np.testing.assert_array_equal(columns, there[code])
 
 
 def test_a_batch_is_bounded_by_its_longest_text(index: SearchIndex) -> None:
