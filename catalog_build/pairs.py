@@ -1,4 +1,4 @@
-"""Dagger and star: which codes are coded together, and for which wordings.
+"""Dagger and asterisk codes: which are coded together, and for which wordings.
 
 The tables of codes do not say it; the synonyms do: a line `B37.3+ | N77.1* | Candida-Vaginitis` is coded with both.
 Each of the two codes gets a note of kind `pair` for each partner: `references` holds the partner, `text` the wordings,

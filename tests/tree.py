@@ -1,9 +1,9 @@
 """The map of the files (`docs/map.md`): one comment per file, kept true by a test.
 
-    python -m tests.tree     add new files (with the first sentence of their docstring), drop those that are gone
+    python -m tests.tree     bring every line up to date, add new files, drop those that are gone
 
-A comment already in the map stays. A notebook is commented by its question; a file without a docstring gets a
-question mark, which the test refuses.
+A module is commented by the first sentence of its docstring, a notebook by its question. Any other file keeps the
+comment that the map has; a new one gets a question mark, which the test refuses.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WHOLE = (
 """Folders that have one line for all that is in them."""
 
 MISSING = "?"
-_WIDTH, _COMMENT_MAX = 32, 88
+_WIDTH, _COMMENT_MAX = 32, 118
 _LINE = re.compile(r"( *)(\S+)(?: {2,}(.+))?")
 
 
@@ -76,8 +76,14 @@ def write(comments: dict[str, str]) -> str:
     for path in files():
         depth = path.rstrip("/").count("/")
         name = "  " * depth + path.rstrip("/").rpartition("/")[2] + ("/" if path.endswith("/") else "")
-        lines.append(f"{name:<{_WIDTH}}  {comments.get(path) or _comment(path)}")
+        lines.append(f"{name:<{_WIDTH}}  {_commented(path, comments.get(path) or MISSING)}")
     return "\n".join(lines) + "\n"
+
+
+def _commented(path: str, before: str) -> str:
+    """What the file says of itself, else what the map said of it before."""
+    said = MISSING if path in WHOLE else _comment(path)
+    return before if said == MISSING else said
 
 
 def _comment(path: str) -> str:
@@ -89,7 +95,7 @@ def _comment(path: str) -> str:
     if source.suffix != ".py" or not source.is_file():
         return MISSING
     said = ast.get_docstring(ast.parse(source.read_text("utf-8"))) or MISSING
-    sentence = re.split(r"(?<=[^.]{3})\.(?:\s|$)|\n\n", said.replace("\n    ", "\n\n", 1), maxsplit=1)[0]
+    sentence = re.split(r"(?<![(\"\s.]\w)(?<=[^.]{3})\.(?:\s|$)|\n\n", said.replace("\n    ", "\n\n", 1), maxsplit=1)[0]
     sentence = " ".join(sentence.split()).rstrip(".:")
     if len(sentence) <= _COMMENT_MAX:
         return sentence

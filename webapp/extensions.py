@@ -1,4 +1,4 @@
-"""Extensions, bare: `create_app` gives each its application."""
+"""Database, translation, login, forms and limits as Flask extensions; `create_app` gives each its application."""
 
 from flask_babel import Babel
 from flask_limiter import Limiter

@@ -1,5 +1,7 @@
-"""What never reaches a log: query strings (they hold codes and states), and the debug output of the OAuth libraries,
-which prints client secrets, codes and tokens."""
+"""What never reaches a log: query strings, and the debug output of the OAuth libraries.
+
+Query strings hold codes and states; the libraries' debug output prints client secrets, codes and tokens.
+"""
 
 import logging
 import re

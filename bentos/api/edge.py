@@ -1,4 +1,4 @@
-"""The outermost layers: which paths answer, what is logged and counted, and where unforeseen errors end.
+"""What surrounds every request: which paths answer, what is logged and counted, what becomes of unforeseen errors.
 
 Nothing that a caller wrote is logged or counted: not the path (the route's template stands for it), not the query
 string, not the text of an exception, which may quote its input.

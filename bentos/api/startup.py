@@ -1,4 +1,4 @@
-"""Start and stop: the key store first, then the catalog, both retried, so that the server heals by itself."""
+"""Start and stop: the key store first, then the catalog, each tried again until it is there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From which probability a code is `high` and from which `medium`: cut on queries that nothing was trained on."""
+"""The probabilities at which `high` and `medium` begin: cut on queries that nothing was trained on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each part of the search finds by itself: words, letters, vectors, and the ways of joining them.
+"""What each part of the search finds by itself: words, character n-grams, vectors, and the ways of joining them.
 
 Every candidate has its exact BM25s and its exact mass of vectors among its columns, and the best of each search are
 among the candidates. So the candidates in the order of one column are what that search alone would answer.

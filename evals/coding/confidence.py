@@ -1,4 +1,4 @@
-"""How the probabilities of the shipped weights do on their calibration, and the section of thresholds cut on it."""
+"""How true the probabilities of the shipped weights are on their calibration queries, and the thresholds cut there."""
 
 from __future__ import annotations
 

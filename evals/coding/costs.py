@@ -1,4 +1,4 @@
-"""What the tiers of one text give and take: codes, seconds, and tokens by the question that was asked."""
+"""What the tiers return for one text and what they cost: codes, seconds, and tokens by the question that was asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outcome: one query of a data set, what came back for it, and how near the index was to it beforehand."""
+"""Outcome: one query of a data set, what came back for it, and how much like it the nearest indexed wording is."""
 
 from __future__ import annotations
 

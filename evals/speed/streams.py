@@ -1,4 +1,4 @@
-"""python -m evals streams --catalog DIR [--json]: what tiers 2 and 3 add and withstand, apart from any model's wit.
+"""python -m evals streams --catalog DIR [--json]: tiers 2 and 3 with models made for measuring.
 
 - lies: streams with a model that names any code it likes; counted is every code that is not in the catalog or was not
   among the candidates of that call. Must be 0.

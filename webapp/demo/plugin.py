@@ -1,4 +1,4 @@
-"""Registers the demo on the application, in development only."""
+"""Adds the vendor to try sign-in with and the command `demo` to the application, in development only."""
 
 from flask import Flask
 

@@ -1,4 +1,4 @@
-"""Registers document retrieval on the application."""
+"""Adds document retrieval to the application: routes, errors in the shape of FHIR, pages for members, commands."""
 
 from flask import Flask, request
 

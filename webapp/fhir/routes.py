@@ -1,4 +1,7 @@
-"""The routes of the contract. Each: authorize, read the parameters, one statement, rows to resources, bytes."""
+"""The FHIR endpoints: metadata, search, read, `$everything`.
+
+Each: authorize, read the parameters, one statement, rows to resources, bytes.
+"""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""The shape of a search, and the exact number of its matches without reading them where counters know it.
+"""The exact number of matches of a search, from counters where they know it instead of from the rows.
 
 The exact total is most of the cost of a plain search. Over an organization it is therefore a sum of counters
 (`DocumentCount`): one row per type and status, or for a window of days one per day, plus counting the part-days at its

@@ -1,4 +1,4 @@
-"""Finding rot: every stored file is read and compared with the hash it is named by and the size its document says."""
+"""Finds damaged files: each is read and compared with the hash it is named by and the size its document says."""
 
 import hashlib
 from collections.abc import Mapping
