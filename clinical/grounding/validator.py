@@ -12,7 +12,9 @@ from functools import partial
 from typing import Any, get_args
 
 from clinical.contract import Arztbrief, Document, Match, Zuweisung
-from clinical.grounding.choices import find_keyword, find_sex
+from clinical.grounding.choices import find_choice, sex_of
+from clinical.grounding.circumstances import Circumstances
+from clinical.grounding.circumstances import Kind as DocumentKind
 from clinical.grounding.free_text import Found, Kind, find_statement
 from clinical.grounding.names import find_mail, find_name, find_street
 from clinical.grounding.numbers import Run, find_identifier, find_phone, find_postcode, runs_of
@@ -24,8 +26,9 @@ from clinical.thresholds import GroundingThresholds
 class _Letter:
     """One text with what several values need of it, made once."""
 
-    def __init__(self, text: str, thresholds: GroundingThresholds | None) -> None:
+    def __init__(self, text: str, thresholds: GroundingThresholds | None, kind: DocumentKind | None) -> None:
         self.source = Source(text)
+        self.circumstances = Circumstances(self.source, kind)
         self.thresholds = thresholds
         self.surnames: tuple[str, ...] = ()
         """The patient's surname, where it is evidenced itself: whose salutation tells the sex."""
@@ -108,7 +111,8 @@ def _choice(letter: _Letter, path: str, value: str, *, allowed: tuple[str, ...])
     if word is None:
         return Finding(path, value, reason="not_a_value")
     sex = path == "patient.geschlecht"
-    found = find_sex(letter.source, word, letter.surnames) if sex else find_keyword(letter.source, path, word)
+    about = letter.circumstances
+    found = sex_of(about, word, letter.surnames) if sex else find_choice(about, path, word)
     if found is None:
         return Finding(path, value, reason="no_keyword")
     return _as_finding(letter, path, word, found, "keyword")
@@ -171,11 +175,17 @@ def values_of(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield from ((f"{key}[{number}]{'.' + path if path else ''}", inner) for path, inner in inner_values)
 
 
-def judge(answer: Mapping[str, Any], text: str, thresholds: GroundingThresholds | None = None) -> tuple[Finding, ...]:
+def judge(
+    answer: Mapping[str, Any],
+    text: str,
+    thresholds: GroundingThresholds | None = None,
+    document: type[Zuweisung] | type[Arztbrief] | None = None,
+) -> tuple[Finding, ...]:
     """What the text says of every value of the answer. Deterministic; no model; linear in the length of the text.
 
-    `thresholds` of free text: the shipped ones (`clinical/thresholds.json`) unless others are to be measured."""
-    letter = _Letter(text, thresholds)
+    `thresholds` of free text: the shipped ones (`clinical/thresholds.json`) unless others are to be measured.
+    `document` tells a described stay from one that is asked for; without it the keys of the answer do."""
+    letter = _Letter(text, thresholds, _kind_of(answer, document))
     surname = (answer.get("patient") or {}).get("nachname") or ""
     if RULES["patient.nachname"](letter, "patient.nachname", surname).kept:
         letter.surnames = (surname,)
@@ -190,10 +200,18 @@ def judge(answer: Mapping[str, Any], text: str, thresholds: GroundingThresholds 
     return tuple(findings)
 
 
+def _kind_of(answer: Mapping[str, Any], document: type[Zuweisung] | type[Arztbrief] | None) -> DocumentKind | None:
+    if document is not None:
+        return "arztbrief" if document is Arztbrief else "zuweisung"
+    if "eingriffe" in answer or "procedere" in answer:
+        return "arztbrief"
+    return "zuweisung" if "dringlichkeit" in answer or "kostengutsprache" in answer else None
+
+
 def ground(answer: Mapping[str, Any], text: str, document: type[Zuweisung] | type[Arztbrief]) -> Grounded:
     """Judge every value and apply the policy; nothing of the text is kept."""
     try:
-        return apply(judge(answer, text), document)
+        return apply(judge(answer, text, document=document), document)
     finally:
         forget()
 

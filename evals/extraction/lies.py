@@ -21,6 +21,7 @@ from evals.extraction import letter_words as words
 from evals.extraction.letter_blocks import DATE_FORMS
 from evals.extraction.letters import Letter
 from evals.extraction.lies_of_lists import KEYWORDS, implied, without_word
+from evals.extraction.traps import TRAPS, trap
 
 DOCUMENTS = {"zuweisung": Zuweisung, "arztbrief": Arztbrief}
 
@@ -252,6 +253,7 @@ LIES: dict[str, Maker] = {
     "list value without its word": without_word,
     "list value by implication": implied,
     "value of another letter": _of_another,
+    **{name: trap(make) for name, make in TRAPS.items()},
 }
 APART: dict[str, Maker] = {"right value, wrong field": _wrong_field}
 """Reported apart: the contract does not cover it."""
@@ -298,7 +300,7 @@ def lies(kind: str, letters: list[Letter], count: int, seed: int = 0) -> Iterato
 
 _ABOUT_MEANING = frozenset(
     ("denied in the letter", "true one denied", "a relative's", "true one of a relative", "list value without its word")
-) | {"list value by implication", "right value, wrong field"}
+) | {"list value by implication", "right value, wrong field", *TRAPS}
 
 
 def _is_true(path: str, value: str, text: str, letter: Letter, other: Letter) -> bool:

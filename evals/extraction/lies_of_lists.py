@@ -1,4 +1,6 @@
-"""Lies about values of fixed lists: no word for them in the letter, or only something that implies them."""
+"""Lies about values of fixed lists: no word for them in the letter, something that implies them, or a word that is
+about someone or something else (`traps`): whose, when, which stay, names and hours, boxes, conditions and refusals.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,188 @@
+"""The table of explicit words for values of fixed lists, and where its phrases stand in a text.
+
+Every line of `enumerations.tsv` is one phrase: words, gaps and dividing marks, read once and matched token by token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Final, Literal, get_args
+
+from clinical.language import LINE, STOP, Source, name_key, spelling, word_set
+
+TABLE: Final = "enumerations.tsv"
+
+Role = Literal["says", "hints", "not"]
+"""says: names the value. hints: names it where nothing says another one. not: its words say nothing here."""
+
+LABELS: Final = word_set("klasse abteilung versicherung zusatzversicherung versicherungsklasse vorliegend ein vor ja")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One of several words, or any word beginning or ending so; as name keys."""
+
+    words: frozenset[str]
+    stems: tuple[str, ...]
+    endings: tuple[str, ...] = ()
+    optional: bool = False
+
+    def fits(self, word: str) -> bool:
+        """Whether a name key of the text is this word."""
+        if word in self.words or (bool(self.stems) and word.startswith(self.stems)):
+            return True
+        return bool(self.endings) and word.endswith(self.endings)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Up to `most` words of the same sentence."""
+
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A dividing mark: `:` a colon, tab or line end; `,` anything that is not one space."""
+
+    sign: str
+
+
+Element = Word | Gap | Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """One line of the table."""
+
+    field: str
+    value: str
+    role: Role
+    elements: tuple[Element, ...]
+
+
+@lru_cache(maxsize=1)
+def table() -> tuple[Phrase, ...]:
+    """The lines of the table. Raises ValueError naming the line that cannot be read."""
+    lines = files("clinical.grounding").joinpath(TABLE).read_text("utf-8").splitlines()
+    return tuple(_read(number, line) for number, line in enumerate(lines, 1) if line.strip() and line[0] != "#")
+
+
+def _read(number: int, line: str) -> Phrase:
+    columns = line.split("\t")
+    role = next((one for one in get_args(Role) if columns[2:3] == [one]), None)
+    if len(columns) < 4 or role is None:
+        raise ValueError(f"{TABLE}, line {number}: expected field, value, says|hints|not, phrase, remark; tabs between")
+    return Phrase(columns[0], columns[1], role, tuple(map(_element, columns[3].split())))
+
+
+def _element(text: str) -> Element:
+    optional = text.startswith("(")
+    text = text.strip("()")
+    if text.startswith(".."):
+        return Gap(int(text[2:]))
+    if text.startswith("["):
+        return Mark(text.strip("[]"))
+    parts = text.split("|")
+
+    def keys(chosen: list[str]) -> tuple[str, ...]:
+        return tuple(name_key(spelling(part.strip("*"))) for part in chosen)
+
+    whole = frozenset(keys([part for part in parts if "*" not in part]))
+    stems = keys([part for part in parts if part.endswith("*")])
+    return Word(whole, stems, keys([part for part in parts if part.startswith("*")]), optional)
+
+
+@lru_cache(maxsize=32)
+def phrases(field: str, value: str) -> tuple[Phrase, ...]:
+    """The phrases of one value, in the order of the table."""
+    return tuple(phrase for phrase in table() if (phrase.field, phrase.value) == (field, value))
+
+
+@lru_cache(maxsize=16)
+def values(field: str) -> tuple[str, ...]:
+    """The values of a list that the table names."""
+    return tuple(dict.fromkeys(phrase.value for phrase in table() if phrase.field == field))
+
+
+@lru_cache(maxsize=16)
+def choices(field: str) -> frozenset[str]:
+    """Words of the field's single-word phrases and labels' values: what a form offers side by side."""
+    last = (phrase.elements[-1] for phrase in table() if phrase.field == field and phrase.role != "not")
+    words = {word for element in last if isinstance(element, Word) for word in element.words}
+    return frozenset(words | {"m", "w", "d", "divers"} if field == "patient.geschlecht" else words - LABELS)
+
+
+def matches(source: Source, phrase: Phrase) -> Iterator[range]:
+    """Every place of a phrase, as token numbers, in the order of the text."""
+    elements = phrase.elements
+    head = next(element for element in elements if isinstance(element, Word))
+    lead = elements.index(head)
+    for start in _places(source, head):
+        if lead and not divided(source, start, elements[0]):
+            continue
+        behind = _fits(source, head, start)
+        end = _walk(source, elements[lead + 1 :], behind) if behind else None
+        if end is not None:
+            yield range(start, end)
+
+
+def _places(source: Source, head: Word) -> list[int]:
+    indexes = (source.name_places, source.merged_places)
+    places = {i for index in indexes for word in head.words for i in index.get(word, ())}
+    if head.stems or head.endings:
+        places |= {i for index in indexes for word, where in index.items() if head.fits(word) for i in where}
+    return sorted(places)
+
+
+def _fits(source: Source, word: Word, i: int) -> int | None:
+    """The token number behind the word, written in one piece or broken by a hyphen, or None."""
+    if word.fits(source.names[i]):
+        return i + 1
+    return next((behind for joined, behind in source.merged.get(i, ()) if word.fits(joined)), None)
+
+
+def _walk(source: Source, elements: tuple[Element, ...], i: int) -> int | None:
+    """The token number behind the phrase whose remaining elements begin at token `i`, or None."""
+    if not elements:
+        return i
+    element, rest = elements[0], elements[1:]
+    if isinstance(element, Mark):
+        return _walk(source, rest, i) if divided(source, i, element) else None
+    if isinstance(element, Gap):
+        for skipped in range(element.most + 1):
+            if skipped and not _may_skip(source, i + skipped - 1, i):
+                return None
+            end = _walk(source, rest, i + skipped)
+            if end is not None:
+                return end
+        return None
+    behind = _fits(source, element, i) if i < len(source) and _same_entry(source, i) else None
+    end = _walk(source, rest, behind) if behind else None
+    if end is not None:
+        return end
+    return _walk(source, rest, i) if element.optional else None
+
+
+def _may_skip(source: Source, k: int, first: int) -> bool:
+    """A gap does not leave its sentence; it may begin behind the mark of a label."""
+    return k + 1 < len(source) and (source.gap(k) < STOP or (k == first and "\t" in source.glue(k)))
+
+
+def _same_entry(source: Source, i: int) -> bool:
+    glue = source.glue(i)
+    return source.gap(i) < STOP or (not glue.strip(" \n\t\r:|–-") and glue.count("\n") < 2)
+
+
+def divided(source: Source, i: int, mark: Element) -> bool:
+    """Whether the mark stands before token `i`."""
+    if i in (0, len(source)):
+        return isinstance(mark, Mark) and mark.sign == ","
+    glue = source.glue(i)
+    if isinstance(mark, Mark) and mark.sign == ":":
+        return any(sign in glue for sign in ":\t\n|") or "   " in glue
+    boxed = any(sign in glue for sign in "[]☐☒☑□■")
+    return boxed or "  " in glue or (source.gap(i) >= LINE and "/" not in glue)
