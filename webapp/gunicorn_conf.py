@@ -1,5 +1,6 @@
 """How gunicorn runs the webapp: processes for the cores, threads for requests that wait for a vendor.
 
+A client that is slow is waited for by nginx (webapp/proxy.conf), and by a thread here for a bounded time.
 A sign-in waits up to 13 s for a vendor that does not answer, so threads are plenty: a silent vendor must not keep
 everybody else out. Nothing that counts exactly is held in a process (one-time codes, sessions and attempts are rows),
 so several processes are safe; only the coarse per-address limits are per process, unless BEFUND_LIMITS_URL is Redis.
@@ -18,7 +19,8 @@ from clinical.settings import address, settings
 _settings = settings()
 bind = address(_settings.web_host, _settings.web_port)
 workers = int(os.environ.get("WEB_CONCURRENCY") or min(4, os.cpu_count() or 1))
-worker_class = "gthread"
+worker_class = "webapp.gunicorn_parts.DeadlineWorker"
+logger_class = "webapp.gunicorn_parts.QuietLogger"
 threads = 24
 timeout = 60
 graceful_timeout = 20

@@ -1,6 +1,7 @@
-"""What never reaches a log: query strings, and the debug output of the OAuth libraries.
+"""What never reaches a log: query strings, malformed request lines, and the debug output of the OAuth libraries.
 
-Query strings hold codes and states; the libraries' debug output prints client secrets, codes and tokens.
+They hold codes, states and patients; the libraries' debug output prints client secrets, codes and tokens. Gunicorn's
+part is in `webapp.gunicorn_parts`.
 """
 
 import logging
@@ -24,6 +25,10 @@ class WithoutQuery(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Always true; the record is changed in place."""
+        if isinstance(record.msg, str) and record.msg.startswith(
+            "code %d, message"
+        ):  # "Bad request syntax ('GET /...')"
+            record.msg, record.args = "a malformed request was refused", ()
         record.msg = _cut(record.msg)
         if isinstance(record.args, tuple):
             record.args = tuple(_cut(argument) for argument in record.args)

@@ -8,14 +8,17 @@ import uuid
 from functools import lru_cache
 
 from flask import g, request
+from limits import parse
 
 from webapp.audit import short_ip
-from webapp.extensions import db
+from webapp.extensions import db, limiter, network
 from webapp.fhir.answers import FhirError
 from webapp.fhir.models import AccessLog
 from webapp.fhir.params import UUID
 from webapp.fhir.service import service
 from webapp.fhir.tokens import Bearer
+
+REFUSED_PER_ADDRESS = parse("600 per minute")  # a program with an old token polls; 10 a second is no program's pace
 
 
 def authorize(organization: str) -> uuid.UUID:
@@ -23,6 +26,8 @@ def authorize(organization: str) -> uuid.UUID:
     place = parse_id(organization)
     bearer = service().tokens.check(request.headers.get("Authorization", ""), place)
     if bearer is None:
+        if not limiter.limiter.hit(REFUSED_PER_ADDRESS, "fhir-refused", network()):
+            raise FhirError(429, "Von dieser Adresse kamen zu viele Aufrufe ohne gültiges Zugriffstoken.")
         raise FhirError(401)
     if place is None or not bearer.member:
         raise FhirError(403)

@@ -23,6 +23,7 @@ TEXTS = {
     404: "Das gibt es in dieser Organisation nicht.",
     405: "Diese Methode gibt es hier nicht; die Schnittstelle liest nur.",
     413: "Die Anfrage ist zu groß.",
+    429: "Von dieser Adresse kamen zu viele Aufrufe. Bitte einen Moment warten.",
     500: "Ein unerwarteter Fehler ist aufgetreten. Bitte später noch einmal versuchen.",
 }
 
@@ -52,6 +53,8 @@ def error_answer(status: int, text: str = "", *expressions: str) -> Response:
     """An OperationOutcome as the answer."""
     words = text or TEXTS.get(status) or (TEXTS[500] if status >= 500 else TEXTS[400])
     response = answer(outcome(CODES.get(status, "exception"), words, *expressions), status)
+    if status == 429:
+        response.headers["Retry-After"] = "60"
     if status == 401:
         response.headers["WWW-Authenticate"] = 'Bearer realm="Befund FHIR", error="invalid_token"'
     return response

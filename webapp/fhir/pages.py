@@ -15,7 +15,7 @@ from wtforms import IntegerField, StringField
 from wtforms.validators import DataRequired, Length, NumberRange
 
 from webapp import audit
-from webapp.extensions import db
+from webapp.extensions import db, login_manager
 from webapp.fhir import params, store, tokens
 from webapp.fhir.access import log_access
 from webapp.fhir.dates import EPOCH, MICROSECOND
@@ -71,9 +71,13 @@ class Item:
 
 
 @member_pages.url_value_preprocessor
-def _allow_uploads(endpoint: str | None, _values: dict[str, Any] | None) -> None:
-    """Before anything reads the form, which would refuse what is over the general limit."""
+def _allow_uploads(endpoint: str | None, values: dict[str, Any] | None) -> None:
+    """Before anything reads the form (the check against forgery does): whose session it is and whether that person
+    belongs there. Only then may the body be larger than the general limit."""
     if endpoint == "documents.upload":
+        if not current_user.is_authenticated:
+            abort(login_manager.unauthorized())
+        _mine((values or {})["place"])
         request.max_content_length = LARGEST_UPLOAD
 
 

@@ -28,8 +28,13 @@ from webapp.sso.wire import deadline
 from webapp.urls import external_url
 
 PER_ADDRESS = "3000 per minute"  # a whole clinic comes from one address
+REFUSED_PER_ADDRESS = "300 per minute"  # each is a row of the audit trail; people who err are slower
 LONGEST_CODE = 8192
 OWN_CALLBACK = "authorized_own"
+
+
+def _is_refusal(response: Any) -> bool:
+    return bool(response.status_code >= 400)
 
 
 class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types there
@@ -88,11 +93,13 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
         return response
 
     @limiter.limit(PER_ADDRESS)
+    @limiter.limit(REFUSED_PER_ADDRESS, deduct_when=_is_refusal)
     def authorized_own(self, provider_id: str) -> Response:
         """The same, at the callback that only `provider_id` knows."""
         return self._arrived(provider_id)
 
     @limiter.limit(PER_ADDRESS)
+    @limiter.limit(REFUSED_PER_ADDRESS, deduct_when=_is_refusal)
     def authorized(self) -> Response:
         """Contract, section 4: the vendor sent the person back, with `code` or `error`, and `state`."""
         return self._arrived("")

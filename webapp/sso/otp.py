@@ -8,19 +8,18 @@ import hmac
 import secrets
 from datetime import datetime, timedelta
 
-from flask import request
 from flask_babel import gettext as _
 from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.orm import Session
 
 from webapp import audit
 from webapp.database import advisory_lock
-from webapp.extensions import db
+from webapp.extensions import db, network
 from webapp.models import utcnow
 from webapp.sessions import digest
 from webapp.sso import mail
 from webapp.sso.models import OneTimeCode
-from webapp.sso.profile import email_key
+from webapp.sso.profile import email_key, mailbox
 from webapp.sso.sealing import keyed_hash
 
 DIGITS = 6
@@ -46,8 +45,8 @@ def send_code(pending_id: str, address: str, provider_id: str = "") -> None:
     code = f"{secrets.randbelow(10**DIGITS):0{DIGITS}d}"
     row = OneTimeCode(
         pending_hash=digest(pending_id),
-        address_hash=keyed_hash("otp-address", email_key(address)),
-        ip_hash=keyed_hash("otp-ip", audit.short_ip(request.remote_addr), request.remote_addr or ""),
+        address_hash=keyed_hash("otp-address", mailbox(address)),
+        ip_hash=keyed_hash("otp-ip", network()),
         code_hash=_code_hash(pending_id, address, code),
     )
     with db.write() as session:
@@ -67,7 +66,7 @@ def check_code(pending_id: str, address: str, code: str, provider_id: str = "") 
     pending_hash = digest(pending_id)
     valid: tuple[ColumnElement[bool], ...] = (
         OneTimeCode.pending_hash == pending_hash,
-        OneTimeCode.address_hash == keyed_hash("otp-address", email_key(address)),
+        OneTimeCode.address_hash == keyed_hash("otp-address", mailbox(address)),
         OneTimeCode.voided_at.is_(None),
         OneTimeCode.tries < TRIES,
         OneTimeCode.created_at > utcnow() - LIFETIME,

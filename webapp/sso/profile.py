@@ -3,6 +3,7 @@
 Claims: contract, section 2, "Vendor userinfo response"; OpenID Connect Core 1.0, section 5.1.
 """
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -17,6 +18,8 @@ from webapp.sso.models import SUBJECT_LENGTH
 PICTURE_LENGTH = 2000
 # OpenID Connect Core, 5.1, and what vendors with fields of their own are known to say instead.
 VERIFIED_CLAIMS = ("email_verified", "emailVerified", "verified_email", "is_email_verified")
+# RFC 2047: mail programs would read another address out of it than the one that is compared and stored.
+ENCODED_WORD = re.compile(r"=\?")
 ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 
@@ -58,12 +61,19 @@ def read_profile(claims: Mapping[str, Any]) -> Profile:
 def usable_email(value: Any) -> str:
     """`value` as a normalised address, "" when it is none. Hospitals use domains the internet does not know, so
     special and dotless domains are allowed; no DNS is asked."""
-    if not isinstance(value, str) or len(value) > EMAIL_LENGTH:
+    if not isinstance(value, str) or len(value) > EMAIL_LENGTH or ENCODED_WORD.search(value):
         return ""
     try:
         return str(validate_email(value.strip(), check_deliverability=False, globally_deliverable=False).normalized)
     except (EmailNotValidError, UnicodeError):
         return ""
+
+
+def mailbox(email: str) -> str:
+    """The mailbox an address most likely reaches: what stands behind a plus is a label, and hardly a server tells
+    capital letters or compatibility forms apart. For pacing mails only, never for whose account it is."""
+    local, _, domain = unicodedata.normalize("NFKC", email).casefold().rpartition("@")
+    return f"{local.partition('+')[0] or local}@{domain}"
 
 
 def email_key(email: str) -> str:

@@ -1,0 +1,40 @@
+"""The shipped nginx configuration in front of a webapp of the tests: only its ports are replaced."""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.serving import wait_until
+from tests.webapp.sso import live
+
+CONFIG = live.ROOT / "webapp" / "proxy.conf"
+
+
+def program() -> str:
+    """Where nginx is; the test is skipped when it is nowhere."""
+    found = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    if not found:
+        pytest.skip("nginx is not installed (apt-get install nginx-light)")
+    return found
+
+
+@contextmanager
+def in_front_of(base: str, port: int, folder: Path) -> Iterator[str]:
+    """nginx on `port` with everything it writes under `folder`; what it logs is in nginx.log."""
+    text = CONFIG.read_text("utf-8").replace("127.0.0.1:5000", base.removeprefix("http://"))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "proxy.conf").write_text(text.replace("127.0.0.1:8080", f"127.0.0.1:{port}"), "utf-8")
+    with (folder / "nginx.log").open("wb") as log:
+        command = [program(), "-p", str(folder), "-c", "proxy.conf", "-g", "daemon off;"]
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            wait_until(lambda: (folder / "nginx.pid").exists() or process.poll() is not None, "nginx did not start")
+            assert process.poll() is None, (folder / "nginx.log").read_text()
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait(10)

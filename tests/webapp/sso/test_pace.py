@@ -1,0 +1,109 @@
+"""How often one may ask: codes per mailbox and per network, refusals per address."""
+
+import re
+from datetime import timedelta
+from email import message_from_bytes, policy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from tests.webapp.conftest import Outside
+from tests.webapp.sso.conftest import CALLBACK, AddProvider, sign_in
+from tests.webapp.sso.stub_vendor import StubVendor
+from webapp.sso import otp
+from webapp.sso.models import OneTimeCode
+from webapp.sso.profile import usable_email
+
+WITHOUT: dict[str, Any] = {"sub": "nobody", "given_name": "Otto"}
+ALIASES = (
+    "otto@example.org", "OTTO@example.org", "otto+a@example.org", "Otto+b@Example.org", "otto+@example.org",
+    "\uff4ftto@example.org",
+)  # fmt: skip
+ENCODED = ("=?utf-8?q?otto?=@example.org", "=?us-ascii?q?otto?=@example.org", "=?utf-8?b?b3R0bw==?=@example.org",
+           "a=?utf-8?q?otto?=@example.org", "=?UTF-8?Q?otto=40example.org?=@evil.example")  # fmt: skip
+
+
+def ask(app: Flask, vendor: StubVendor, address: str, remote: str = "192.0.2.1", number: int = 0) -> int:
+    """Status of asking for a code from a browser of its own."""
+    client = app.test_client()
+    client.environ_base["REMOTE_ADDR"] = remote
+    sign_in(client, vendor, {**WITHOUT, "sub": f"nobody-{number}"})
+    html = client.get("/accounts/complete/").get_data(as_text=True)
+    token = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', html)
+    assert token
+    return client.post("/accounts/complete/", data={"csrf_token": token[1], "email": address}).status_code
+
+
+def later(db: Outside, pause: timedelta = otp.PAUSE) -> None:
+    """As if the codes had been sent that much earlier."""
+    with db.write() as session:
+        for row in session.scalars(select(OneTimeCode)):
+            row.created_at -= pause
+
+
+def test_aliases_of_one_mailbox_share_its_pace(
+    app: Flask, db: Outside, add_provider: AddProvider, vendor: StubVendor
+) -> None:
+    add_provider()
+    answers = []
+    for number, alias in enumerate(ALIASES):
+        answers.append(ask(app, vendor, alias, f"192.0.2.{number}", number))
+        later(db)
+    assert answers == [302] * otp.PER_HOUR + [429] * (len(ALIASES) - otp.PER_HOUR)
+
+
+@pytest.mark.parametrize("address", ENCODED)
+def test_an_address_that_mail_programs_read_as_another_is_none(
+    app: Flask, add_provider: AddProvider, vendor: StubVendor, address: str
+) -> None:
+    add_provider()
+    assert usable_email(address) == ""
+    assert ask(app, vendor, address) == 422
+
+
+def test_a_mail_goes_to_the_address_that_is_compared(
+    app: Flask, add_provider: AddProvider, vendor: StubVendor, tmp_path: Path
+) -> None:
+    add_provider()
+    assert ask(app, vendor, "o'tto+x@example.org") == 302
+    [mail] = (tmp_path / "outbox").glob("*.eml")
+    assert message_from_bytes(mail.read_bytes(), policy=policy.default)["To"] == "o'tto+x@example.org"
+
+
+def test_addresses_of_one_ipv6_network_share_its_pace(
+    app: Flask, db: Outside, add_provider: AddProvider, vendor: StubVendor
+) -> None:
+    add_provider()
+    answers = []
+    for number in range(otp.PER_HOUR + 2):
+        answers.append(ask(app, vendor, f"person{number}@example.org", f"2001:db8:1:2:{number}::{number + 1}", number))
+        later(db)
+    assert answers == [302] * otp.PER_HOUR + [429, 429]
+    assert ask(app, vendor, "other@example.org", "2001:db8:1:3::1", 99) == 302
+
+
+def test_refused_callbacks_are_limited_per_address_and_good_ones_are_not(
+    app: Flask, client: FlaskClient, add_provider: AddProvider, vendor: StubVendor
+) -> None:
+    add_provider()
+    client.environ_base["REMOTE_ADDR"] = "192.0.2.77"
+    statuses = [client.get(CALLBACK, query_string={"state": "x"}).status_code for _ in range(620)]
+    assert set(statuses) == {400, 429}
+    other = app.test_client()
+    other.environ_base["REMOTE_ADDR"] = "192.0.2.78"
+    assert sign_in(other, vendor, {"sub": "1", "email": "a@example.org"}).status_code == 302
+
+
+def test_fhir_calls_without_a_token_are_limited_per_address(app: Flask) -> None:
+    client = app.test_client()
+    client.environ_base["REMOTE_ADDR"] = "192.0.2.79"
+    path = "/00000000-0000-0000-0000-000000000000/fhir/r4/DocumentReference"
+    answers = [client.get(path) for _ in range(1201)]
+    assert {answer.status_code for answer in answers} == {401, 429}
+    refused = next(answer for answer in answers if answer.status_code == 429)
+    assert refused.get_json(force=True)["resourceType"] == "OperationOutcome"
+    assert refused.headers["Retry-After"] == "60"
