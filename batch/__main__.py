@@ -1,4 +1,4 @@
-"""python -m evals batch INPUT --catalog DIR --out OUTPUT: ICD-10-GM codes for every text of a file.
+"""python -m batch INPUT --catalog DIR --out OUTPUT: ICD-10-GM codes for every text of a file.
 
 INPUT is Parquet, CSV (comma, semicolon or tab) or TSV, with a header. OUTPUT is Parquet or CSV, one row for each row
 and in their order: id, status, codes, confidences, probabilities (best first). No text is written unless --keep-text.
@@ -8,17 +8,16 @@ malformed; nothing-found where no word is known. Stopped at any moment, the same
 
 from __future__ import annotations
 
-import argparse
 import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
+import click
 import pyarrow as pa
 from tqdm import tqdm
 
@@ -27,10 +26,9 @@ from batch.files import WRITABLE, Source
 from batch.run import Run, left
 from batch.workers import in_processes, in_ray
 from clinical import __version__
-from clinical.errors import BefundError, SettingError
+from clinical.command_line import INTERRUPTED, PATH, entry, paragraphs
+from clinical.errors import SettingError
 from clinical.search import Manifest, checksum
-
-INTERRUPTED: Final = 130
 
 
 @dataclass(frozen=True)
@@ -56,57 +54,48 @@ class Job:
         }
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Code a file; 0 when done, 2 for what cannot be done, 130 when interrupted."""
-    options = _parser().parse_args(arguments)
-    try:
-        job = _job(options)
-        counts = run(job, disable=None)
-    except BefundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print(f"stopped; the same command goes on where it was ({options.out}.parts)", file=sys.stderr)
-        return INTERRUPTED
-    print(summary(counts, job.output))
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m evals batch", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("input", type=Path, metavar="INPUT", help="a .parquet, .csv or .tsv file")
-    parser.add_argument("--catalog", type=Path, required=True, help="the artifact folder")
-    parser.add_argument("--out", type=Path, required=True, help="a new .parquet or .csv file")
-    parser.add_argument("--column", default="text", help="the column of the texts (default: text)")
-    parser.add_argument("--id-column", help="the column of the ids (default: the number of the row, from 1)")
-    parser.add_argument("--limit", type=int, default=10, help="most codes of a text, 1 to 20 (default: 10)")
-    parser.add_argument("--keep-text", action="store_true", help="write the texts into the output as well")
-    parser.add_argument("--workers", type=int, default=cores(), help="processes (default: one for each core)")
-    parser.add_argument("--ray", metavar="ADDRESS", help="run on a Ray cluster: its address, auto, or local")
-    return parser
-
-
 def cores() -> int:
     """How many this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _job(options: argparse.Namespace) -> Job:
-    if options.out.suffix not in WRITABLE:
-        raise SettingError(f"--out ends in {options.out.suffix!r}", " or ".join(WRITABLE), "name another file")
-    if not options.out.resolve().parent.is_dir():
-        raise SettingError(f"there is no folder {options.out.parent}", "one that exists", "make it")
-    if not 1 <= options.limit <= 20:
-        raise SettingError(f"--limit is {options.limit}", "1 to 20: a search keeps no more", "name another")
-    if options.workers < 1:
-        raise SettingError(f"--workers is {options.workers}", "at least 1", "name another")
-    source = Source(options.input.resolve(), options.column, options.id_column)
-    catalog = options.catalog.resolve()
-    Manifest.load(catalog).verify(catalog)
-    output = options.out.resolve()
-    return Job(source, catalog, output, options.limit, options.keep_text, options.workers, options.ray)
+@click.command(help=paragraphs(__doc__))
+@click.argument("input", type=PATH)
+@click.option("--catalog", type=PATH, required=True, help="the artifact folder")
+@click.option("--out", type=PATH, required=True, help="a new .parquet or .csv file")
+@click.option("--column", default="text", help="the column of the texts (default: text)")
+@click.option("--id-column", help="the column of the ids (default: the number of the row, from 1)")
+@click.option("--limit", type=int, default=10, help="most codes of a text, 1 to 20 (default: 10)")
+@click.option("--keep-text", is_flag=True, help="write the texts into the output as well")
+@click.option("--workers", type=int, default=cores, help="processes (default: one for each core)")
+@click.option("--ray", metavar="ADDRESS", help="run on a Ray cluster: its address, auto, or local")
+def command(**options: Any) -> int:
+    """Code a file."""
+    try:
+        job = _job(**options)
+        counts = run(job, disable=None)
+    except KeyboardInterrupt:
+        click.echo(f"stopped; the same command goes on where it was ({options['out']}.parts)", err=True)
+        return INTERRUPTED
+    click.echo(summary(counts, job.output))
+    return 0
+
+
+main = entry(command, "python -m batch")
+
+
+def _job(input: Path, column: str, id_column: str | None, catalog: Path, out: Path, **how: Any) -> Job:
+    if out.suffix not in WRITABLE:
+        raise SettingError(f"--out ends in {out.suffix!r}", " or ".join(WRITABLE), "name another file")
+    if not out.resolve().parent.is_dir():
+        raise SettingError(f"there is no folder {out.parent}", "one that exists", "make it")
+    if not 1 <= how["limit"] <= 20:
+        raise SettingError(f"--limit is {how['limit']}", "1 to 20: a search keeps no more", "name another")
+    if how["workers"] < 1:
+        raise SettingError(f"--workers is {how['workers']}", "at least 1", "name another")
+    source = Source(input.resolve(), column, id_column)
+    Manifest.load(catalog.resolve()).verify(catalog.resolve())
+    return Job(source, catalog.resolve(), out.resolve(), **how)
 
 
 def run(job: Job, disable: bool | None = True, each: Callable[[int], object] = int) -> Counter[str]:
@@ -148,3 +137,7 @@ def summary(counts: Counter[str], output: Path) -> str:
     """One line: how many rows, and how many of each status."""
     known = [f"{counts[status]:,} {status}" for status in STATUSES if counts[status]]
     return f"{output.name}: {counts.total():,} rows: {', '.join(known)}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(None))

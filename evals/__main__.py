@@ -1,7 +1,7 @@
 """python -m evals NAME ...: measure; each name is a module with a `main(arguments)`.
 
 coding     how often the right ICD-10-GM code is found, and what high and medium are worth
-batch      ICD-10-GM codes for every text of a Parquet or CSV file (codes, does not measure)
+batch      the old name of `python -m batch`: ICD-10-GM codes for every text of a file
 batch-speed texts a second and memory of batch coding
 compare    two results of `coding`: what changed, tested in pairs, and which queries flipped
 report     the results of a folder as one HTML page with plots
@@ -44,6 +44,8 @@ MEASURES = {
     "fhir-speed": "evals.speed.fhir",
 }
 """The module of each measure."""
+MOVED = {"batch": "python -m batch"}
+"""Names kept for those who know them, and what to say now."""
 ONE_THREAD = ("coding", "gate")
 """As a served worker: matrices of one query are too small to share, and threads that wait for each other took 2.4 times
 the processor's time on a busy machine."""
@@ -56,6 +58,8 @@ def main(arguments: Sequence[str]) -> int:
     if not arguments or arguments[0] not in MEASURES:
         print(__doc__, file=sys.stderr)
         return 2
+    if arguments[0] in MOVED:
+        print(f"evals: `python -m evals {arguments[0]}` is now `{MOVED[arguments[0]]}`", file=sys.stderr)
     if arguments[0] in ONE_THREAD:
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy is imported
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import threading
 import time
@@ -41,6 +42,12 @@ def wait_until(condition, message: str, seconds: float = START_SECONDS) -> None:
     while not condition():
         assert time.monotonic() < until, message
         time.sleep(0.02)
+
+
+def interruptible() -> None:
+    """For `preexec_fn`: SIGINT ends the child. A suite that a shell runs in its background (`make test &`) has SIGINT
+    ignored, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def free_port() -> int:

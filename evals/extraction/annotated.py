@@ -228,7 +228,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--faults", action="store_true", help="also every value that is not right")
     parser.add_argument("--json", action="store_true", help="the counts as JSON")
     options = parser.parse_args(arguments)
-    settings = Settings()
+    settings = Settings.read()
     model = (model_of(settings) if settings.llm_base_url else None) or RehearsalModel()
     try:
         report = measured(options.file, options.texts, model)

@@ -27,6 +27,7 @@ from batch.run import Run, left
 from clinical.errors import BefundError, SettingError, SourceError
 from evals.speed.batch import Enough, Watch, write_texts
 from evals.speed.batch import main as main_speed
+from tests.serving import interruptible
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "Erika Mustermann mit Herzinfarkt"
@@ -207,9 +208,11 @@ def test_a_run_goes_on_only_with_the_same_input_catalog_and_options(tmp_path, st
 
 
 def begun(source: Path, catalog: Path, out: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "evals", "batch", source, "--catalog", catalog, "--out", out]
+    command = [sys.executable, "-m", "batch", source, "--catalog", catalog, "--out", out]
     command += ["--column", "note", "--id-column", "case", "--workers", "2"]
-    program = subprocess.Popen(list(map(str, command)), cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    program = subprocess.Popen(
+        list(map(str, command)), cwd=ROOT, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible
+    )
     end = time.monotonic() + 60
     while not list(out.with_name(f"{out.name}.parts").glob("0*.parquet")):
         assert program.poll() is None, program.stderr and program.stderr.read()
@@ -294,7 +297,7 @@ def test_ray_with_two_workers_gives_the_same(tmp_path, starter_artifact, many):
     rows = 4 * CHUNK
     source = tmp_path / "in.parquet"
     pq.write_table(pq.read_table(many).slice(0, rows), source)
-    command = [sys.executable, "-m", "evals", "batch", source, "--catalog", starter_artifact]
+    command = [sys.executable, "-m", "batch", source, "--catalog", starter_artifact]
     command += ["--out", tmp_path / "ray.parquet", "--column", "note", "--workers", "2", "--ray", "local"]
     done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, timeout=200, check=False)
     assert done.returncode == 0, done.stderr[-2_000:]

@@ -217,12 +217,10 @@ def test_the_command_line_makes_lists_rotates_and_revokes(tmp_path):
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 201, "a\nb"])
 def test_a_name_that_could_not_be_listed_is_refused(capsys, name):
-    with pytest.raises(SystemExit):
-        main(["keys", "create", "--name", name])
+    assert main(["keys", "create", "--name", name]) == 2
     assert "printable" in capsys.readouterr().err
 
 
 def test_a_negative_limit_is_refused(capsys):
-    with pytest.raises(SystemExit):
-        main(["keys", "create", "--name", "x", "--per-minute", "-1"])
-    assert "unlimited" in capsys.readouterr().err
+    assert main(["keys", "create", "--name", "x", "--per-minute", "-1"]) == 2
+    assert "--per-minute" in capsys.readouterr().err

@@ -18,7 +18,7 @@ from bentos.keys.keys import Keys
 from bentos.up import addresses_of, demo_key
 from clinical.settings import Settings, address
 from clinical.sse import Decoder
-from tests.serving import answers, free_port, wait_until
+from tests.serving import answers, free_port, interruptible, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,7 +39,9 @@ def environment(tmp_path, starter_artifact):
 def _start(environment, tmp_path, *arguments):
     log = open(tmp_path / "log", "wb")  # noqa: SIM115 - the process writes to it as long as it lives
     command = [sys.executable, "-m", "bentos", *arguments]
-    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    return subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT, preexec_fn=interruptible
+    )
 
 
 def _said(tmp_path) -> str:

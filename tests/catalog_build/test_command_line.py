@@ -75,7 +75,7 @@ def test_an_error_is_one_sentence_and_exit_code_2(tmp_path: Path, capsys, argume
     assert main([argument.format(place=tmp_path) for argument in arguments]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err.startswith("error: ")
+    assert printed.err.startswith("befund: ")
     assert sentence in printed.err
     assert printed.err.count("\n") == 1
     assert sorted(tmp_path.rglob("*")) == before  # nothing half-built

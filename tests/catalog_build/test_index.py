@@ -18,6 +18,7 @@ from clinical.errors import BefundError, CheckFailed, SettingError, SourceError
 from clinical.search.index import SearchIndex
 from clinical.search.manifest import Manifest
 from tests.catalog_build.official_files import KODES, TAIL, folder, release, text
+from tests.serving import interruptible
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 STARTER = REPOSITORY / "catalog_build" / "starter"
@@ -123,7 +124,7 @@ def test_a_killed_build_leaves_the_old_artifact(tmp_path: Path, how: signal.Sign
         command(STARTER, out),
         cwd=REPOSITORY,
         stderr=subprocess.DEVNULL,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # background jobs of a shell ignore it
+        preexec_fn=interruptible,
     )
     try:
         limit = time.monotonic() + 120

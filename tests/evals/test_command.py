@@ -16,7 +16,17 @@ from evals import __main__ as command
 def test_every_name_is_a_module_with_a_main(name):
     spec = importlib.util.find_spec(command.MEASURES[name])
     tree = ast.parse(Path(spec.origin).read_text("utf-8"))
-    assert "main" in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    targets = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
+    assigned = {target.id for target in targets if isinstance(target, ast.Name)}
+    assert "main" in functions | assigned
+
+
+def test_the_old_name_of_batch_coding_still_works_and_says_the_new_one(capsys):
+    assert command.main(["batch", "--help"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("Usage: python -m batch")
+    assert "`python -m evals batch` is now `python -m batch`" in shown.err
 
 
 def test_every_name_is_explained_and_an_unknown_one_is_refused(capsys):
