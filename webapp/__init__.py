@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from clinical.errors import SettingError
-from webapp import cli, errors, extensions, headers, logs, pages
+from webapp import audit, cli, errors, extensions, headers, logs, pages
 from webapp.config import Settings, load_settings
 from webapp.demo import plugin as demo
 from webapp.error_words import error_words
@@ -64,7 +64,8 @@ def _made(settings: Settings) -> Flask:
 @credentials_ended.connect
 def _end_tokens(session: Session, user: User) -> None:
     """Where sign-in ends a person's sessions, their access tokens end with them."""
-    revoke_all(session, user.id)
+    if number := revoke_all(session, user.id):
+        audit.record(session, "tokens_revoked", user=user, detail=f"{number} at once")
 
 
 def _wrap(app: Flask, settings: Settings) -> None:

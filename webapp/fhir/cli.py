@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 from sqlalchemy import select
 
+from webapp import audit
 from webapp.cli import Group
 from webapp.extensions import db
 from webapp.fhir import params, store, tokens
@@ -35,7 +36,9 @@ _ORG = click.option("--org", required=True, help="Organization: its UUID or its 
 def import_documents(org: str, manifest: Path) -> None:
     """Store the documents named in MANIFEST, one JSON object a line: path, title, content_type, patient (system|value
     or a patient's UUID), and optionally stored_at and status. Run it again to go on after an interruption."""
-    _report(manifest, Importer(_organization(org), service().files).documents(manifest))
+    place = _organization(org)
+    audit.record_alone("imported", detail=f"documents into organization {place}")
+    _report(manifest, Importer(place, service().files).documents(manifest))
 
 
 @documents.command("mark-in-error")
@@ -45,6 +48,8 @@ def mark_in_error(document: uuid.UUID, undo: bool) -> None:
     """Mark DOCUMENT (its id) as entered in error: it stays listed as such, its file is no longer handed out."""
     with db.write() as session:
         found = store.mark(session, document, Status.CURRENT if undo else Status.ENTERED_IN_ERROR)
+        if found is not None:
+            audit.record(session, "unmarked" if undo else "marked", detail=str(document))
     if found is None:
         raise click.ClickException(f"there is no document {document}")
     click.echo(f"{document} is {found.status.value}")
@@ -97,7 +102,8 @@ def create_token(email: str, name: str, days: int) -> None:
     """Print a new access token, and nothing else. It is shown only now."""
     user = _user(email)
     with db.write() as session:
-        _, text = tokens.create(session, user.id, name, days)
+        token, text = tokens.create(session, user.id, name, days)
+        audit.record(session, "token_created", detail=f"{token.id} of {user.email}")
     click.echo(text)
 
 
@@ -118,6 +124,8 @@ def revoke_token(email: str, token_id: str) -> None:
     user = _user(email)
     with db.write() as session:
         done = tokens.revoke(session, user.id, token_id)
+        if done:
+            audit.record(session, "token_revoked", detail=f"{token_id} of {user.email}")
     if not done:
         raise click.ClickException(f"{email} has no valid token {token_id}")
     click.echo(f"{token_id} is revoked")

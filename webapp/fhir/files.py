@@ -37,15 +37,20 @@ def read_binary(organization: str, document_id: str) -> Response:
 
 @binary.get("/files/<document_id>")
 def read_presigned(organization: str, document_id: str) -> Response:
-    """The file, for the holder of a presigned URL; 403 when it is not exactly what we signed or has expired."""
+    """The file, for the holder of a presigned URL.
+
+    403 when it is not exactly what we signed, has expired, or the token,
+    membership or account it was made with has ended."""
     given = request.args
     expires = given.get("expires", "")
     link = Link(organization, document_id, int(expires) if re.fullmatch("[0-9]{1,12}", expires) else 0,
                 given.get("token", ""))  # fmt: skip
     if not service().presigner.grants(link, given.get("key", ""), given.get("signature", ""), time.time()):
         raise FhirError(403, "Dieser Link ist ungültig oder abgelaufen. Die Suche liefert einen neuen.")
+    user = service().tokens.stands(link.token, uuid.UUID(organization))
+    if user is None:
+        raise FhirError(403, "Der Zugang, mit dem dieser Link erstellt wurde, besteht nicht mehr.")
     row = _current(uuid.UUID(organization), document_id)
-    user = service().tokens.owner(link.token)
     log_access("presigned", uuid.UUID(organization), uuid.UUID(row[0]), user, link.token)
     return content(row)
 

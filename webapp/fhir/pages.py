@@ -88,8 +88,8 @@ def access_tokens() -> str | AnyResponse:
     form, fresh = TokenForm(), ""
     if form.validate_on_submit():
         with db.write() as session:
-            _token, fresh = tokens.create(session, current_user.id, form.name.data.strip(), form.days.data)
-            audit.record(session, "token_created", user=current_user)
+            token, fresh = tokens.create(session, current_user.id, form.name.data.strip(), form.days.data)
+            audit.record(session, "token_created", user=current_user, detail=token.id)
     mine = tokens.of_user(db.session, current_user.id)
     bases = [(place.name, fhir_base(place.id)) for place in _organizations()]
     rows = [(token, EPOCH + token.expires_at * MICROSECOND, _state(token)) for token in mine]
@@ -102,7 +102,7 @@ def revoke_token(token_id: str) -> AnyResponse:
     """Revoke one of one's own tokens; the next call with it is refused."""
     with db.write() as session:
         if tokens.revoke(session, current_user.id, token_id):
-            audit.record(session, "token_revoked", user=current_user)
+            audit.record(session, "token_revoked", user=current_user, detail=token_id)
     flash(_("Das Zugriffstoken ist widerrufen."), "success")
     return redirect(url_for("documents.access_tokens"))
 
@@ -180,6 +180,8 @@ def upload(place: uuid.UUID) -> AnyResponse:
     ]  # fmt: skip
     with db.write() as session:
         store.store_documents(session, place, new)
+        if new:
+            audit.record(session, "uploaded", user=current_user, detail=f"{len(new)} in organization {place}")
     flash(_("Gespeichert: %(number)d", number=len(new)), "success" if new else "error")
     return redirect(url_for("documents.of_organization", place=place))
 
@@ -193,6 +195,7 @@ def mark(place: uuid.UUID, document: uuid.UUID) -> AnyResponse:
     wrong = request.form.get("status") == Status.ENTERED_IN_ERROR.value
     with db.write() as session:
         store.mark(session, document, Status.ENTERED_IN_ERROR if wrong else Status.CURRENT)
+        audit.record(session, "marked" if wrong else "unmarked", user=current_user, detail=str(document))
     flash(_("Als fehlerhaft markiert.") if wrong else _("Die Markierung ist aufgehoben."), "success")
     return redirect(url_for("documents.one_document", place=place, document=document))
 

@@ -52,8 +52,6 @@ class Tokens:
             .where(AccessToken.id == bind("token"))
         )  # fmt: skip
         self._statement = Statement(found, reader.engine)
-        owner = select(AccessToken.user_id).where(AccessToken.id == bind("token"))
-        self._owner = Statement(owner, reader.engine)
 
     def check(self, header: str, organization: uuid.UUID | None) -> Bearer | None:
         """The bearer an `Authorization` header names, None when it is missing, unknown, expired or revoked.
@@ -70,10 +68,15 @@ class Tokens:
             return None
         return Bearer(token_id, str(user_id), bool(member))
 
-    def owner(self, token_id: str) -> str | None:
-        """Whose token it is (or was)."""
-        rows = self._reader.rows(self._owner, {"token": token_id})
-        return str(rows[0][0]) if rows else None
+    def stands(self, token_id: str, organization: uuid.UUID) -> str | None:
+        """Whose token it is, while it is valid and that person is active and a member; None once any of it ended.
+
+        A link made with a token dies with the token, the membership and the account, whatever its signature says.
+        """
+        place = organization.hex if self._reader.is_sqlite else organization
+        rows = self._reader.rows(self._statement, {"token": token_id, "organization": place})
+        _, expires_at, user_id, alive, member = rows[0] if rows else (_NO_SECRET, 0, "", False, False)
+        return str(user_id) if alive and member and expires_at > time.time() * 1_000_000 else None
 
 
 def create(session: Session, user_id: uuid.UUID, name: str = "", days: int = DAYS) -> tuple[AccessToken, str]:

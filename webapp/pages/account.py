@@ -47,6 +47,7 @@ def show() -> str:
 @signed_in_required
 def logout() -> Response:
     """End this session. The next one has another id."""
+    audit.record_alone("signed_out", user=current_user)
     logout_user()
     session.clear()
     cast(ServerSession, session).renew()
@@ -77,6 +78,7 @@ def end_session(public_id: uuid.UUID) -> Response:
                 BrowserSession.user_id == current_user.id, BrowserSession.public_id == public_id
             )
         )
+        audit.record(writing, "session_ended", user=current_user)
     flash(_("Die Sitzung ist beendet."), "success")
     return redirect(url_for("account.show"))
 

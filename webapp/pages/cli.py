@@ -5,8 +5,9 @@ import uuid
 import click
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 
-from webapp import audit
+from webapp import audit, members
 from webapp.cli import Group
 from webapp.extensions import db
 from webapp.models import AuditEvent, Membership, Organization, Role, User
@@ -15,8 +16,10 @@ from webapp.sso.profile import email_key, usable_email
 
 users = Group("users", help="People with accounts.")
 orgs = Group("orgs", help="Organizations whose documents are kept apart.")
-members = Group("members", help="Who belongs to an organization.")
-orgs.add_command(members)
+LAST = "this is the last operator: make somebody else one first"
+
+member_commands = Group("members", help="Who belongs to an organization.")
+orgs.add_command(member_commands)
 trail = Group("audit", help="The audit trail.")
 
 
@@ -73,6 +76,7 @@ def add_organization(name: str, organization_id: uuid.UUID | None) -> None:
     try:
         with db.write() as session:
             session.add(row)
+            audit.record(session, "organization_added", detail=name)
     except IntegrityError:
         raise click.ClickException("an organization with this name or id exists; `orgs list` shows all") from None
     click.echo(f"{row.id}\t{row.name}")
@@ -85,28 +89,46 @@ def list_organizations() -> None:
         click.echo(f"{row.id}\t{row.name}")
 
 
-@members.command("add")
+@member_commands.command("add")
 @click.argument("organization_id", metavar="ORG", type=click.UUID)
 @click.argument("email")
 @click.option("--role", type=click.Choice([role.value for role in Role]), default=Role.MEMBER.value)
 def add_member(organization_id: uuid.UUID, email: str, role: str) -> None:
     """Make a person a member of ORG, or change the role; an operator also sees vendors and the audit trail."""
-    with db.write() as session:
-        person = session.scalars(select(User).where(User.email_key == email_key(email))).one_or_none()
-        if person is None or session.get(Organization, organization_id) is None:
-            raise click.ClickException("no such person or organization; see `users list` and `orgs list`")
-        row = session.scalars(
-            select(Membership).where(Membership.user_id == person.id, Membership.organization_id == organization_id)
-        ).one_or_none()
-        if row is None:
-            row = Membership(user_id=person.id, organization_id=organization_id)
-            session.add(row)
-        row.role = Role(role)
-        audit.record(session, "member_changed", user=person, detail=role)
+    try:
+        with db.write() as session:
+            organization, person = _member(session, organization_id, email)
+            members.put(session, organization, person, Role(role))
+    except members.LastOperator:
+        raise click.ClickException(LAST) from None
     click.echo(f"{person.email} is {role}")
 
 
-@members.command("list")
+@member_commands.command("remove")
+@click.argument("organization_id", metavar="ORG", type=click.UUID)
+@click.argument("email")
+def remove_member(organization_id: uuid.UUID, email: str) -> None:
+    """End a membership: pages, tokens and document links of ORG end with the next call."""
+    try:
+        with db.write() as session:
+            organization, person = _member(session, organization_id, email)
+            done = members.remove(session, organization, person)
+    except members.LastOperator:
+        raise click.ClickException(LAST) from None
+    if not done:
+        raise click.ClickException(f"{person.email} is no member; `orgs members list` shows all")
+    click.echo(f"{person.email} is no member any more")
+
+
+def _member(session: Session, organization_id: uuid.UUID, email: str) -> tuple[Organization, User]:
+    person = session.scalars(select(User).where(User.email_key == email_key(email))).one_or_none()
+    organization = session.get(Organization, organization_id)
+    if person is None or organization is None:
+        raise click.ClickException("no such person or organization; see `users list` and `orgs list`")
+    return organization, person
+
+
+@member_commands.command("list")
 @click.argument("organization_id", metavar="ORG", type=click.UUID)
 def list_members(organization_id: uuid.UUID) -> None:
     """One line per member."""

@@ -116,6 +116,8 @@ def test_the_operator_adds_a_vendor(visitor: Visitor) -> None:
     assert page.get_by_label("Client Secret", exact=True).input_value() == ""
     visitor.open("/operator/audit/")
     picture(visitor.page, "audit")
+    visitor.open("/operator/members/")
+    picture(visitor.page, "members")
 
 
 def test_pictures_of_phone_and_dark_mode(chromium: Browser, stage: Stage) -> None:
@@ -125,7 +127,8 @@ def test_pictures_of_phone_and_dark_mode(chromium: Browser, stage: Stage) -> Non
     picture(visitor.page, "login-phone-dark")
     operator(visitor, "Sign in with Klinikum Musterstadt")
     for path, name in (
-        ("/accounts/", "account-phone-dark"), ("/operator/providers/add/", ""), ("/operator/providers/", ""),
+        ("/accounts/", "account-phone-dark"), ("/operator/members/", ""),
+        ("/operator/providers/add/", ""), ("/operator/providers/", ""),
         ("/operator/audit/", ""), ("/nowhere", ""),
     ):  # fmt: skip
         visitor.open(path)

@@ -1,0 +1,76 @@
+"""The operator's page of organizations and their members."""
+
+import uuid
+
+from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
+from flask_login import current_user
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload, selectinload
+from werkzeug.wrappers import Response
+
+from webapp import members
+from webapp.extensions import db
+from webapp.guards import operator_required
+from webapp.models import Membership, Organization, Role, User
+from webapp.sso.profile import email_key
+
+members_page = Blueprint("members", __name__, url_prefix="/operator/members")
+
+
+@members_page.get("/")
+@operator_required
+def show() -> str:
+    """All organizations with their members."""
+    together = selectinload(Organization.memberships).joinedload(Membership.user)
+    rows = db.session.scalars(select(Organization).options(together).order_by(Organization.name)).all()
+    return render_template("members.html", organizations=rows, roles=list(Role))
+
+
+@members_page.post("/<uuid:place>/add/")
+@operator_required
+def add(place: uuid.UUID) -> Response:
+    """Make somebody with an account a member, by address."""
+    key = email_key(request.form.get("email", "").strip())
+    with db.write() as session:
+        person = session.scalars(select(User).where(User.email_key == key)).one_or_none()
+        if person is not None:
+            members.put(session, _place(session, place), person, _role(), by=current_user)
+    if person is None:
+        flash(_("Mit dieser Adresse hat sich noch niemand angemeldet."), "error")
+    else:
+        flash(_("Gespeichert."), "success")
+    return redirect(url_for("members.show"))
+
+
+@members_page.post("/<uuid:place>/<uuid:person>/")
+@operator_required
+def change(place: uuid.UUID, person: uuid.UUID) -> Response:
+    """Give a member another role, or end the membership (`role` empty)."""
+    try:
+        with db.write() as session:
+            row, who = _place(session, place), session.get(User, person)
+            if who is None:
+                abort(404)
+            if request.form.get("role"):
+                members.put(session, row, who, _role(), by=current_user)
+            elif not members.remove(session, row, who, by=current_user):
+                abort(404)
+        flash(_("Gespeichert."), "success")
+    except members.LastOperator:
+        flash(_("Das ist der letzte Betreiber: ernennen Sie zuerst einen anderen."), "error")
+    return redirect(url_for("members.show"))
+
+
+def _place(session: Session, place: uuid.UUID) -> Organization:
+    row = session.get(Organization, place, options=[joinedload(Organization.memberships)])
+    if row is None:
+        abort(404)
+    return row
+
+
+def _role() -> Role:
+    try:
+        return Role(request.form.get("role", ""))
+    except ValueError:
+        abort(400)
