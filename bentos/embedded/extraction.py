@@ -1,277 +1,200 @@
-"""The rehearsal model's extraction: a letter's fields by its form, for the demo and as the baseline of evaluations."""
+"""The embedded reading of a letter: every field by the letter's form, null where the form does not tell.
+
+Serves where no language model is configured, and is the second opinion beside one (`second_opinion`).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any
 
 from bentos.embedded.budget import Budget
-from bentos.embedded.letter import DOCTOR, GREETING, Sheet
-from clinical.contract import Arztbrief, Zuweisung
-from clinical.grounding import find_keyword, find_sex
-from clinical.language import DateMention, Source, dates_of
+from bentos.embedded.choices import ChoiceReader
+from bentos.embedded.contacts import Contact
+from bentos.embedded.kinds import title_of
+from bentos.embedded.letter import Sheet
+from bentos.embedded.letter_dates import letter_date
+from bentos.embedded.lists import ListReader
+from bentos.embedded.parties import PartyReader
+from bentos.embedded.patient import PatientReader
+from bentos.embedded.sentences import sentences
+from clinical.contract import DocumentType
+from clinical.language import Source, dates_of
 
-_PLACE = re.compile(
-    r"(?:(?:CH|A|D)[- ])?\b(\d{4,5})\s+([A-ZÄÖÜ][\w.'’-]+(?:[ -](?:am|an|im|ob|bei|[A-ZÄÖÜ(][\w.'’)-]*))*)"
+_NUMBER = re.compile(r"[A-Z]{0,3}[-/]?\d[\d./-]*(?:\s\d{2,})*")
+_AHV = re.compile(r"\b756[.\s]\d{4}[.\s]\d{4}[.\s]\d{2}\b")
+_KVNR = re.compile(r"(?<![\w])[A-Z]\d{9}\b")
+_INSURERS = re.compile(
+    r"\b(?:AOK(?:\s(?:PLUS|[A-ZÄÖÜ][\w-]+(?:[- ][A-ZÄÖÜ][\w-]+)?))?|BARMER|Barmer|Techniker Krankenkasse|TK|"
+    r"DAK(?:-Gesundheit)?|KKH|IKK(?:\s[\w-]+)?|BKK(?:\s[\w-]+)?|"
+    r"[A-Z][\w]+ BKK|Knappschaft|hkk|HEK|SVLFG|Debeka|DKV|Signal Iduna|CSS|Helsana|Swica|SWICA|Sanitas|Concordia|"
+    r"CONCORDIA|Visana|KPT|Atupri|"
+    r"Assura|Sympany|ÖKK|EGK|Groupe Mutuel|Agrisano|SLKK|Sumiswalder|Aquilana|Intras|Philos|ÖGK|BVAEB|BVA|SVS|SVA|"
+    r"WGKK|NÖGKK|STGKK|OÖGKK|KFA|"
+    r"Merkur Versicherung|UNIQA|Uniqa|Wiener Städtische)\b(?!-)"
 )
-_STREET_END = r"(?:[Ss]tra(?:ss|ß)e|[Ss]tr\.|[Ww]eg|[Gg]asse|[Pp]latz|[Aa]llee|[Rr]ing|[Uu]fer|hof|rain|matt|[Dd]amm)"
-_STREET = re.compile(
-    rf"([A-ZÄÖÜ][\w'’-]{{0,40}}?(?:[ -][A-ZÄÖÜ][\w'’-]{{0,40}}?){{0,3}}?{_STREET_END}\s*\d+\s?[a-h]?\b(?:[/-]\d+)*)"
+_INSURED = re.compile(r"(?:krankenkasse|versichert|versicherung|kasse|cassa malati|zusatz|KK)", re.IGNORECASE)
+_INSURED_AT = re.compile(
+    r"(?:versichert\s(?:ist\s(?:sie|er)\s)?bei(?:\sder|\sdem)?|"
+    r"bei\sder)\s([^\W\d_a-zäöü][\w-]*(?:\s[A-ZÄÖÜ][\w-]+)?)(?=\sversichert|[,.;]|\s\w)"
 )
-_ANY_STREET = re.compile(r"^([A-ZÄÖÜ][\w.'’ -]+?\s\d{1,4}\s?[a-h]?)(?:,|$)")
-_PHONE = re.compile(r"(?:Tel(?:efon)?|Fon|T)\b[.:\s]*(?:Nr\.?)?[:\s]*([+(]?\d[\d ()/–-]{5,}\d)")
-_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_HOUSE = re.compile(
-    r"klinik|spital|krankenhaus|klinikum|praxis|zentrum|hospital|\bLKH\b|\bMVZ\b|institut|ambulatorium|sanatorium",
+_ASKED = re.compile(
+    r"\b(?:bitten?(?:\swir|\sich)?\s(?:sie\s)?(?:höflich\s|freundlich\s|daher\s)?u[mr]n?\b|ersuche[n]?\s(?:wir\s|"
+    r"ich\s)?um|frage(?:n)?\snach|erbitte[n]?|^bitte\s(?:um\s)?[^\W\d_a-zäöü]|wäre\saus|können\ssie)",
     re.IGNORECASE,
 )
-_DEPARTMENT = re.compile(
-    r"^(?:(?:universitäts)?(?:klinik|abteilung|institut|ambulanz|department|zentrum|bereich)\s+für\b"
-    r"|abteilung\b|abt\.|\w+ische[rn]?\s+(?:klinik|abteilung)|chirurgie|innere)",
-    re.IGNORECASE,
-)
-_KINDS = re.compile(
-    r"\b(?:(?:definitiver|vorläufiger|provisorischer)\s+)?\w*"
-    r"(?:bericht|brief|zuweisung|überweisung|einweisung|zuweisungsschreiben|befund|konsilium|epikrise)\b",
-    re.IGNORECASE,
-)
-_NAME = r"[A-ZÄÖÜ][\w'’-]+"
-_PERSON = re.compile(rf"(?:Herrn?|Frau|Patientin|Patienten|Patient|Ihre?n?)\s+({_NAME}(?:[ \t]+{_NAME}){{0,3}})")
-_WITH_BIRTH = re.compile(
-    rf"({_NAME}(?:,?[ \t]+(?:(?:von|van|de|zu)[ \t]+)?{_NAME}){{1,4}})[ \t]*,?\s?(?:[mw],\s?)?(?:\(|\*|geb(?:\.|oren))"
-)
+QUESTION_MAX = 400
 
 
 def extract_zuweisung(question: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
     """The form of a referral, filled in from the question's text."""
-    return _Reader(str(question["text"])).document("zuweisung")
+    return read_letter(str(question["text"]), "zuweisung", budget)
 
 
 def extract_arztbrief(question: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
     """The form of a discharge letter, filled in from the question's text."""
-    return _Reader(str(question["text"])).document("arztbrief")
+    return read_letter(str(question["text"]), "arztbrief", budget)
+
+
+def second_opinion(text: str, document_type: DocumentType) -> dict[str, Any]:
+    """What the embedded reader makes of a letter: the fields of the contract's `data`, None and [] where it is unsure.
+
+    For a review of a language model's answer: values on which the two disagree are worth a look.
+    """
+    return read_letter(text, document_type, Budget())
+
+
+def read_letter(text: str, kind: str, budget: Budget) -> dict[str, Any]:
+    """All fields of a letter. Raises ModelTimeout where the budget is used up."""
+    return _Reader(text, budget).document(kind)
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
-        self.sheet = Sheet(text)
+    def __init__(self, text: str, budget: Budget) -> None:
+        budget.check()
+        self.sheet = Sheet(text, budget)
         self.source = Source(text)
-        self.dates = dates_of(text)
-        self.text = text
-        self.patient_lines: range = range(0)
+        self.dates = dates_of(self.sheet.text)
+        self.patients = PatientReader(self.sheet, self.dates)
+        self.found = self.patients.read()
+        self.parties = PartyReader(self.sheet, self.found.name)
+        self.lists = ListReader(self.sheet)
+        self.choices = ChoiceReader(self.sheet, self.source)
 
     def document(self, kind: str) -> dict[str, Any]:
-        patient = self._patient()
+        title, _ = title_of(self.sheet)
+        drugs, _ = self.lists.drugs()
         form: dict[str, Any] = {
-            "dokument": self._document(),
-            "patient": patient,
-            "versicherung": {"name": self._insurer(), "klasse": self._choice(Zuweisung, "versicherung.klasse")},
-            "absender": self._sender(),
-            "empfaenger": self._recipient(),
-            "aufenthalt": {"art": self._choice(Zuweisung, "aufenthalt.art")},
-            "fragestellung": self._question(),
-            "diagnosen": self.sheet.sections.get("diagnosen", []),
-            "medikation": self.sheet.sections.get("medikation", []),
+            "dokument": {"typ": title, "datum": letter_date(self.sheet, self.dates)},
+            "patient": self._patient(),
+            "versicherung": {"name": self._insurer(), "klasse": self.choices.read("versicherung.klasse")},
+            "absender": _as_json(self.parties.sender(kind == "zuweisung")),
+            "empfaenger": _as_json(self.parties.recipient()),
+            "aufenthalt": {"art": self.choices.read("aufenthalt.art")},
+            "fragestellung": self._question(kind),
+            "diagnosen": self.lists.diagnoses(),
+            "medikation": drugs,
         }
         if kind == "zuweisung":
-            form |= {key: self._choice(Zuweisung, key) for key in ("kostengutsprache", "dringlichkeit")}
-        else:
-            form["eingriffe"] = [self._procedure(entry) for entry in self.sheet.sections.get("eingriffe", [])]
-            form["procedere"] = self.sheet.sections.get("procedere", [])
+            return form | {key: self.choices.read(key) for key in ("kostengutsprache", "dringlichkeit")}
+        form["eingriffe"] = [{"bezeichnung": one.name, "datum": one.day} for one in self.lists.procedures()]
+        form["procedere"] = self.lists.next_steps()
         return form
 
-    def _choice(self, document: type[Zuweisung] | type[Arztbrief], path: str) -> str | None:
-        """The value whose word comes first in the text."""
-        outer, _, inner = path.partition(".")
-        field = document.model_fields[outer]
-        if inner:
-            field = type(field.default).model_fields[inner]
-        allowed = [value for option in get_args(field.annotation) for value in get_args(option)]
-        found = [(place.first, value) for value in allowed if (place := find_keyword(self.source, path, value))]
-        return min(found)[1] if found else None
-
     def _patient(self) -> dict[str, Any]:
-        last, first = self._names()
-        birth = self._birth()
-        address = self.sheet.value("adresse") or self._line_of_patient()
-        place = _PLACE.search(address or "") or _PLACE.search(self.sheet.value("wohnort") or "")
-        street = _STREET.search(address or "") or _ANY_STREET.search(address or "")
-        sex = next((one for one in ("w", "m") if find_sex(self.source, one, (last or "",))), None)
+        name = self.found.name
+        street, plz, ort = self.patients.address(self.found)
         return {
-            "nachname": last,
-            "vorname": first,
-            "geburtsdatum": birth.iso(birth=True) if birth else None,
-            "geschlecht": self._own_sex(last) or sex,
-            "strasse": street[1].strip() if street else None,
-            "plz": place[1] if place else None,
-            "ort": place[2].strip() if place else None,
-            "versichertennummer": _number(self.sheet.value("versichertennummer")),
+            "nachname": name.last if name else None,
+            "vorname": name.first if name else None,
+            "geburtsdatum": self.found.born,
+            "geschlecht": self.patients.sex(name, self.found.lines),
+            "strasse": street,
+            "plz": plz,
+            "ort": ort,
+            "versichertennummer": self._insurance_number(),
             "fallnummer": _number(self.sheet.value("fallnummer")),
         }
 
-    def _own_sex(self, last: str | None) -> str | None:
-        said = (self.sheet.value("geschlecht") or "").lower()[:1]
-        if said in ("m", "w"):
-            return said
-        if last and (one := re.search(rf"\b(Herrn?|Frau)\s+(?:[\w.'’-]+\s+){{0,3}}{re.escape(last)}\b", self.text)):
-            return "w" if one[1] == "Frau" else "m"
-        return None
-
-    def _names(self) -> tuple[str | None, str | None]:
-        labelled = self.sheet.value("nachname"), self.sheet.value("vorname")
-        if all(labelled):
-            return labelled
-        whole = self.sheet.value("patient") or ""
-        found = _split_name(whole) or _split_name(self._before_birth()) or self._by_salutation()
-        return self._in_order(*found) if found else labelled
-
-    def _in_order(self, last: str, first: str) -> tuple[str, str]:
-        """`Patient Muster Anna` is a register's order where the letter speaks of Frau Muster."""
-        spoken_of = re.compile(rf"(?:Herrn?|Frau)\s+{re.escape(first)}(?!\s+{re.escape(last)})\b")
-        return (first, last) if spoken_of.search(self.text) else (last, first)
-
-    def _before_birth(self) -> str:
-        found = _WITH_BIRTH.search(self.text)
-        return found[1] if found else ""
-
-    def _by_salutation(self) -> tuple[str, str] | None:
-        for found in _PERSON.finditer(self.text):
-            if (names := _split_name(found[1])) and "Kolleg" not in found[1]:
-                return names
-        return None
-
-    def _birth(self) -> DateMention | None:
-        labelled = self.sheet.value("geburtsdatum")
-        if labelled and (found := dates_of(labelled)):
-            return found[0]
-        return next((one for one in self.dates if one.birth), None)
-
-    def _line_of_patient(self) -> str | None:
-        found = re.search(r"wohnhaft\s+(?:in\s+|an\s+der\s+)?([^\n]{5,80}(?:\n[^\n]{3,40})?)", self.text)
-        return found[1].replace("\n", " ") if found else None
+    def _insurance_number(self) -> str | None:
+        for pattern in (_AHV, _KVNR):
+            if found := pattern.search(self.sheet.text):
+                return found[0]
+        return _number(self.sheet.value("versichertennummer"))
 
     def _insurer(self) -> str | None:
-        value = self.sheet.value("versicherung")
-        return re.split(r"[;(|]|,\s|\.\s|\s{2,}", value)[0].strip(" .") if value else None
+        for one in self.sheet.labelled:
+            if one.field == "versicherung" and (name := self._insurer_of(" ".join(one.cells[:2]))):
+                return name
+        for found in _INSURERS.finditer(self.sheet.text[:8_000]):
+            if _INSURED.search(self.sheet.text[max(0, found.start() - 30) : found.end() + 16]) or self._near_number(
+                found.start()
+            ):
+                return found[0]
+        told = _INSURED_AT.search(self.sheet.text[:8_000])
+        return told[1] if told and "ersichert" in told[0] else None
 
-    def _document(self) -> dict[str, Any]:
-        head = self.sheet.blocks[: self.sheet.greeting] or self.sheet.blocks[:4]
-        kind = next((one for lines in head for line in lines if (one := _kind_of(line))), None)
-        return {"typ": kind, "datum": self._letter_date(head)}
+    def _near_number(self, at: int) -> bool:
+        """A number of the insured, or the patient's address, stands on the same lines."""
+        line = self.sheet.text.count("\n", 0, at)
+        near = "\n".join(self.sheet.lines[line : line + 5])
+        return bool(_KVNR.search(near) or _AHV.search(near) or line in self.found.lines)
 
-    def _letter_date(self, head: list[list[str]]) -> str | None:
-        lines = [line for block in head for line in block]
-        for pattern in (
-            r"^(?:\S+,?\s+)?(?:Datum|den|am|vom)\b",
-            r"^[A-ZÄÖÜ][\w. ]+,\s*(?:den|am)?\s*\d",
-            r"^\d",
-            r"\bvom\b",
-        ):
-            for line in lines:
-                if re.search(pattern, line, re.IGNORECASE if pattern[1] == "(" else 0) and not _is_birth_line(line):
-                    found = [one for one in dates_of(line) if not one.birth]
-                    if found:
-                        return found[-1].iso()
-        free = [one for one in self.dates if not one.birth]
-        return free[0].iso() if free else None
-
-    def _sender(self) -> dict[str, Any]:
-        blocks = self.sheet.blocks
-        own = [line for line in blocks[0] if not _is_letter_line(line)] if blocks and self.sheet.greeting else []
-        contact = _contact(own)
-        contact["name"] = self._signature() or contact["name"]
-        return contact
-
-    def _signature(self) -> str | None:
-        for line in self.sheet.lines[self.sheet.closing :]:
-            text = re.split(r"\s{3,}|\t", line.strip())[0]
-            if found := DOCTOR.match(text):
-                return found[1]
-        for line in self.sheet.lines[self.sheet.closing :]:
-            if re.fullmatch(rf"{_NAME}(?:\s+(?:von|zur|van|de|{_NAME}))+", line.strip()):
-                return line.strip()
-        return None
-
-    def _recipient(self) -> dict[str, Any]:
-        for lines in self.sheet.blocks[1 : self.sheet.greeting]:
-            if any(_is_letter_line(line) for line in lines[:1]) or _kind_of(lines[0]) == lines[0]:
-                break
-            if _HOUSE.search(lines[0]) or DOCTOR.search(lines[0]) or lines[0] in ("Herrn", "Herr", "Frau", "An"):
-                return _contact([line for line in lines if line not in ("Herrn", "Herr", "Frau", "An")])
-        return _contact([])
-
-    def _question(self) -> str | None:
-        entries = self.sheet.sections.get("fragestellung")
-        return (
-            entries[0]
-            if entries and len(entries) == 1
-            else " ".join(entries)
-            if entries
-            else self.sheet.value("fragestellung")
+    def _insurer_of(self, value: str) -> str | None:
+        if boxes := re.findall(r"\[\s?[xX]\s?\]\s*([^\[]+)", value):
+            value = boxes[0].partition(":")[2] or boxes[0]
+        elif "[" in value:
+            return None
+        if known := _INSURERS.search(value):
+            return known[0]
+        name = re.split(r"[;(|,]|\.\s|\s{2,}|\s\d|\bKl\.", value)[0].strip(" .")
+        words = name.split()
+        unsuited = re.search(
+            r"^(?:privat|allgemein|halbprivat|gesetzlich|ja|nein|unbekannt|selbst|grundvers|[\d.]+$)",
+            name,
+            re.IGNORECASE,
         )
+        return name if 1 <= len(words) <= 5 and name[:1].isupper() and not unsuited else None
 
-    def _procedure(self, entry: str) -> dict[str, str | None]:
-        found = dates_of(entry)
-        if not found:
-            return {"bezeichnung": entry, "datum": None}
-        one = found[0]
-        rest = f"{entry[: one.start]} {entry[one.end :]}"
-        name = re.sub(r"^[\s:,–-]+|[\s(,–-]*(?:\bam|\bvom)?[\s(,)–-]*$", "", re.sub(r"\(\s*\)", "", rest))
-        return {"bezeichnung": name.strip() or None, "datum": one.iso()}
+    def _question(self, kind: str) -> str | None:
+        for section in self.sheet.sections:
+            if section.field == "fragestellung" and (whole := _paragraph(section.lines)):
+                return whole
+        if kind != "zuweisung":
+            return None
+        first = self.sheet.greeting + 1 if self.sheet.greeting < len(self.sheet.lines) else 0
+        text = "\n".join(self.sheet.lines[first : self.sheet.closing])
+        asked = [
+            one
+            for part in re.split(r"\n\s*\n|(?<=[.?!:])\n", text)
+            for one in sentences(part.strip())
+            if _ASKED.search(one)
+            and len(one) < QUESTION_MAX
+            and not re.search(
+                r"rückruf|antworten sie nicht|termin\w*\s?(?:absprache|vereinbarung)|bitte melden", one, re.I
+            )
+        ]
+        return asked[0] if asked else None
 
 
-def _kind_of(line: str) -> str | None:
-    text = re.split(r"\s+vom\s+|:|,", line)[0].strip()
-    found = _KINDS.search(text)
-    return text if found and len(text.split()) < 4 and text[0].isupper() and not _HOUSE.search(text) else None
+def _paragraph(lines: list[str]) -> str | None:
+    """The lines up to the first empty one, as one text."""
+    kept: list[str] = []
+    for line in lines:
+        if not line.strip():
+            if kept:
+                break
+            continue
+        kept.append(line.strip())
+    whole = " ".join(kept)
+    return whole if 3 < len(whole) <= QUESTION_MAX else None
 
 
-def _is_birth_line(line: str) -> bool:
-    return re.search(r"\bgeb|\*|geburt", line, re.IGNORECASE) is not None
-
-
-def _is_letter_line(line: str) -> bool:
-    return bool(_kind_of(line) or GREETING.match(line) or (dates_of(line) and len(line) < 45))
+def _as_json(contact: Contact) -> dict[str, Any]:
+    return {key: getattr(contact, key) for key in Contact.__slots__}
 
 
 def _number(value: str | None) -> str | None:
-    found = re.match(r"[A-Z]{0,3}[-/]?\d[\d./-]*(?:\s\d{2,})*", value or "")
+    found = _NUMBER.match(value or "")
     return found[0].strip(" .-/") if found else None
-
-
-def _split_name(text: str) -> tuple[str, str] | None:
-    """(surname, first name) of `Muster, Anna`, `Herr Max Muster`, `Muster Anna` after `Patient`."""
-    text = re.sub(r"^(?:(?:Ihre?n?|Unsere?n?|Patientin|Patienten|Patient|Herrn?|Frau)\s+)+", "", text.strip())
-    text = re.split(r"\s*(?:\*|\(|,?\s*geb\b|,?\s*geboren|,\s*[mw]\b|,?\s*\d|;|\t)", text)[0].strip(" ,")
-    names = re.findall(rf"(?:(?:von|van|de|zur|dos)\s+)?{_NAME}", text)
-    if len(names) < 2 or len(names) > 4:
-        return None
-    if "," in text:
-        last, _, first = text.partition(",")
-        return last.strip(), first.strip()
-    return names[-1], " ".join(names[:-1])
-
-
-def _contact(lines: list[str]) -> dict[str, Any]:
-    text = "\n".join(lines)
-    place, street = _PLACE.search(text), _STREET.search(text)
-    street = street or next(
-        (one for line in lines if (one := _ANY_STREET.match(line)) and not _PHONE.match(line)), None
-    )
-    doctor = next((one[1] for line in lines if (one := DOCTOR.match(line))), None)
-    department = next((line for line in lines if _DEPARTMENT.match(line)), None)
-    house = next((line for line in lines if _HOUSE.search(line) and line != department), None)
-    if house is None and department and lines and lines[0] == department:
-        house, department = department, None
-    phone, mail = _PHONE.search(text), _MAIL.search(text)
-    return {
-        "institution": house,
-        "abteilung": department,
-        "name": doctor,
-        "strasse": street[1].strip() if street else None,
-        "plz": place[1] if place else None,
-        "ort": place[2].strip() if place else None,
-        "telefon": phone[1].strip() if phone else None,
-        "email": mail[0] if mail else None,
-    }

@@ -1,208 +1,283 @@
-"""The parts of a letter, found by its form: blocks, labelled values, sections with their lists, who writes to whom.
+"""How a letter is laid out: lines and their cells, blocks, salutation and closing, labelled values and sections.
 
-Knows the habits of Swiss, German and Austrian letters and no vocabulary of diseases or drugs.
+Knows the habits of Swiss, German and Austrian letters and forms and no vocabulary of diseases or drugs. Every line is
+read once, and no pattern looks further than a line: a letter is read in time linear in its length.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from dataclasses import field as made
 from functools import cached_property
 
+from bentos.embedded.budget import Budget
+from bentos.embedded.labels import OWNERS, heading_field, key, label_of
 from clinical.language import MONTH_NAMES
 
-SECTIONS: dict[str, tuple[str, ...]] = {
-    "diagnosen": (
-        "diagnose", "diagnosen", "diagnose(n)", "hauptdiagnose", "hauptdiagnosen", "nebendiagnosen", "nebendiagnose",
-        "haupt- und nebendiagnosen", "entlassungsdiagnosen", "entlassdiagnosen", "austrittsdiagnosen", "dg", "dg.",
-        "bekannte diagnosen", "aktuelle diagnosen", "diagnoseliste", "weitere diagnosen", "zuweisungsdiagnose",
-        "einweisungsdiagnose", "einweisungsdiagnosen", "dauerdiagnosen", "wir stellten folgende diagnosen",
-    ),
-    "medikation": (
-        "medikation", "aktuelle medikation", "medikamente", "medikation bei austritt", "medikation bei entlassung",
-        "austrittsmedikation", "entlassungsmedikation", "entlassmedikation", "medikamente bei entlassung",
-        "dauermedikation", "bisherige medikation", "empfohlene therapie", "therapie", "medikamentöse therapie",
-        "medikation bei eintritt", "empfohlene medikation", "therapie bei entlassung", "med.", "medikamentenliste",
-    ),
-    "eingriffe": (
-        "eingriffe", "eingriff", "operationen", "operation", "durchgeführte eingriffe", "operation(en)", "op",
-        "durchgeführte operationen", "interventionen", "intervention", "prozeduren", "operative eingriffe",
-    ),
-    "procedere": (
-        "procedere", "prozedere", "weiteres vorgehen", "empfehlungen", "empfehlung", "vorgehen",
-        "empfohlenes procedere",
-        "weiteres procedere", "therapieempfehlung", "nachbehandlung", "therapievorschlag u. procedere",
-    ),
-    "fragestellung": ("fragestellung", "frage", "fragestellungen", "konkrete frage", "zuweisungsgrund", "auftrag"),
-    "": (
-        "anamnese", "befund", "befunde", "verlauf", "status", "labor", "epikrise", "beurteilung", "zusammenfassung",
-        "familienanamnese", "sozialanamnese", "allergien", "untersuchungsbefund", "klinik", "vorgeschichte", "ekg",
-        "kostengutsprache", "dringlichkeit", "priorität", "kontaktperson", "röntgen", "jetziges leiden",
-        "systemanamnese",
-        "persönliche anamnese", "versicherung", "aktuelle anamnese", "körperliche untersuchung", "histologie",
-        "beilagen",
-    ),
-}  # fmt: skip
-"""Headings by the field they begin; those under "" end a section and begin none."""
-
-_HEADING = {heading: field for field, headings in SECTIONS.items() for heading in headings}
-LABELS: dict[str, tuple[str, ...]] = {
-    "nachname": ("nachname", "name", "familienname", "zuname"),
-    "vorname": ("vorname", "vornamen"),
-    "patient": ("patient", "patientin", "pat", "name, vorname", "betreff", "betrifft", "betr", "patient/in", "re"),
-    "geburtsdatum": ("geburtsdatum", "geb.-datum", "geb-datum", "geboren", "geboren am", "geb", "geb. am"),
-    "geschlecht": ("geschlecht", "sex"),
-    "adresse": ("adresse", "anschrift", "wohnhaft", "wohnadresse", "strasse", "straße"),
-    "wohnort": ("plz/ort", "plz ort", "ort", "wohnort"),
-    "versichertennummer": (
-        "ahv-nr", "ahv-nummer", "ahv", "ahvn13", "versichertennummer", "versicherten-nr", "vers.-nr", "versichertennr",
-        "sv-nr", "svnr", "sv-nummer", "sozialversicherungsnummer", "kvnr", "versicherungsnummer", "policennummer",
-        "versichertenkarte", "mitgliedsnummer",
-    ),
-    "fallnummer": ("fallnummer", "fall-nr", "fallnr", "fall", "fall-nummer", "fallzahl", "aufnahmenummer", "pid"),
-    "versicherung": ("versicherung", "krankenkasse", "kostenträger", "krankenversicherung", "kasse", "garant"),
-    "klasse": ("versicherungsklasse", "klasse", "versicherungsart", "liegeklasse", "versicherungsstatus"),
-    "telefon": ("tel", "telefon", "t", "fon", "tel.nr", "telefonnummer"),
-    "email": ("e-mail", "mail", "email"),
-    "datum": ("datum", "den", "ausgestellt am", "erstellt am", "berichtsdatum", "vom"),
-    "fragestellung": SECTIONS["fragestellung"],
-}  # fmt: skip
 LINE_MAX = 2_000
-"""Characters of a line that are read: a longer one is no line of a letter."""
+"""Characters of a line that are read as a label, a name or an address: a longer one is prose."""
 
-_LABEL = {label: field for field, labels in LABELS.items() for label in labels}
-_LABELLED = re.compile(r"^[|\s]*([^\W\d][\w./, -]{0,26}?)\.?\s*(?:[:|\t]|\s{3,})[\s|]*(.*?)[\s|]*$")
-_WORDS_LABEL = "|".join(sorted((re.escape(label) for label in _LABEL if len(label) > 2), key=len, reverse=True))
-_INLINE = re.compile(
-    rf"(?<![\w-])({_WORDS_LABEL})\.?\s*[:\t ]\s*([^;|\n\t]+?)(?=[;|\n\t]|(?<!\bSt)\.\s|\.?$)", re.IGNORECASE
+_NUMBER = re.compile(r"[\dOolI][\dOolI.,/:-]*")
+_NO_NUMBER = re.compile(r"[IO]\d\d(?:[.,]\d*)?|[\d.,]+l|[^\d]*")
+_MENDED = str.maketrans("OolI", "0011")
+_CELLS = re.compile(r"\t+|\s*[|·]\s*|\s{3,}|\s*;\s+")
+_MARK = re.compile(rf"^\s*(?:[-–—•*·▪►>+]+|\d{{1,2}}[.)](?!\s+(?:{MONTH_NAMES})[.]?\s\d)(?!\d))[\s\t]+", re.IGNORECASE)
+_TIGHT_MARK = re.compile(r"^\s*[-–•*·▪](?=[^\W\d_])")
+_LABEL_WORDS = 5
+GREETING = re.compile(
+    r"^(?:sehr geehrt|lieber? |werter? |werte |geschätzt|guten tag|grüezi|egregi|hallo )", re.IGNORECASE
 )
-_MARK = re.compile(rf"^\s*(?:[-–•*·▪]|\d{{1,2}}[.)](?!\s+(?:{MONTH_NAMES})[.]?\s\d))\s+", re.IGNORECASE)
-BREAK = re.compile(r"\n[ \t]*\n")
-GREETING = re.compile(r"^(?:sehr geehrte|liebe|werte|geschätzte|guten tag|grüezi)", re.IGNORECASE | re.MULTILINE)
-CLOSING = re.compile(r"^.{0,40}(?:grüssen|grüßen|grüsse|grüße|hochachtungsvoll)\W*$", re.IGNORECASE | re.MULTILINE)
-_TITLE = r"(?:Univ\.-?|Prim\.|Prof\.|Priv\.-?Doz\.|PD|OA|Dr\.|Mag\.)"
-_DEGREE = r"(?:med|univ|phil|habil|dent)\.?"
-_NAMES = r"(?:[A-ZÄÖÜ][\w'’.-]*[ \t]+(?:(?:von|van|de|zu|zur|dos)[ \t]+)?){0,3}[A-ZÄÖÜ][\w'’-]+"
-DOCTOR = re.compile(rf"({_TITLE}(?:[ \t]?(?:{_TITLE}|{_DEGREE})){{0,6}}[ \t]+{_NAMES})")
-"""Title and name on one line; every repetition is bounded, so that no text can make the search slow."""
+CLOSING = re.compile(
+    r"(?:freund\S{0,3}iche[nrms]{0,2}|freundl\.|kolleg\S{0,8}|beste[nr]?|herzliche[nr]?|liebe)\s(?:\S+\s)?Gr(?:u|ü|"
+    r"ue)(?:ss|ß)"
+    r"|hochachtungsvoll|^freundliche\s(?:\S+\s)?grüsse|^danke? dir|^(?:mit\s)?bestem dank|^mfg\b",
+    re.IGNORECASE,
+)
+CLOSING_MAX = 90
+_SIGNED = re.compile(r"^(?:gez\.|i\.\s?[AV]\.|elektronisch (?:signiert|unterschrieben|freigegeben))", re.IGNORECASE)
+_RULE = re.compile(r"^[\s=_*~#–-]{4,}$")
+_BANNER = re.compile(r"^[\s=*#–-]{0,6}([^\W\d_][^:]{2,40}?)[\s=*#–-]{0,6}$")
+
+
+def mended(text: str) -> str:
+    """The text with the letters that a scan put into numbers read as digits again; of the same length.
+
+    `03.O6.1979`, `30l3`, `l9O`: what begins with a digit or has two, and is neither a code (I10) nor litres (2l).
+    """
+
+    def mend(match: re.Match[str]) -> str:
+        word = match.group()
+        before, behind = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+        if word.isdigit() or before.isalnum() or behind.isalnum() or _NO_NUMBER.fullmatch(word):
+            return word
+        digits = sum(char.isdigit() for char in word)
+        return word.translate(_MENDED) if digits >= 2 or word[0].isdigit() else word
+
+    return _NUMBER.sub(mend, text)
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A value behind its label."""
+    """A value behind its label: the cells of its line, or the lines below; `owner` of the part of the form it is in."""
 
     field: str
-    value: str
+    cells: tuple[str, ...]
     at: int
+    owner: str | None = None
+
+    @property
+    def value(self) -> str:
+        return self.cells[0] if self.cells else ""
 
 
-@dataclass(frozen=True)
+@dataclass
+class Section:
+    """What stands under a heading: its lines as they are, "" for an empty one."""
+
+    field: str
+    title: str
+    at: int
+    lines: list[str] = made(default_factory=list)
+    running: bool = False
+    """Whether it began on the heading's own line."""
+
+
 class Sheet:
-    """A letter's text and its parts."""
+    """A letter's text and its parts. Raises ModelTimeout where the budget is used up."""
 
-    text: str
+    def __init__(self, text: str, budget: Budget | None = None) -> None:
+        self.text: str = mended(text.replace("\r\n", "\n").replace("\ufeff", " "))
+        self.budget = budget or Budget()
 
     @cached_property
     def lines(self) -> list[str]:
-        return [line.rstrip()[:LINE_MAX] for line in self.text.replace("\r\n", "\n").split("\n")]
-
-    @cached_property
-    def blocks(self) -> list[list[str]]:
-        """Runs of lines without a blank one."""
-        return [
-            lines
-            for part in BREAK.split("\n".join(self.lines))
-            if (lines := [line.strip() for line in part.split("\n") if line.strip()])
-        ]
+        return [line.rstrip() for line in self.budget.each(self.text.split("\n"))]
 
     @cached_property
     def greeting(self) -> int:
-        """The number of the first block that greets; all blocks where none does."""
-        found = (n for n, lines in enumerate(self.blocks) if GREETING.match(lines[0]))
-        return next(found, len(self.blocks))
+        """The number of the line that greets; the number of lines where none does."""
+        found = (n for n, line in enumerate(self.lines) if GREETING.match(line.strip()) and len(line) < 140)
+        return next(found, len(self.lines))
 
     @cached_property
     def closing(self) -> int:
-        """The number of the line behind the closing formula; past the last line where there is none."""
-        found = [n for n, line in enumerate(self.lines) if CLOSING.match(line)]
-        return found[-1] + 1 if found else len(self.lines)
+        """The number of the closing formula's line, or of the first signed one; past the last line where none is."""
+        first = self.greeting if self.greeting < len(self.lines) else 0
+        for n in range(len(self.lines) - 1, first, -1):
+            line = self.lines[n].strip()
+            if len(line) < CLOSING_MAX and CLOSING.search(line):
+                return n
+        signed = (n for n in range(first, len(self.lines)) if _SIGNED.match(self.lines[n].strip()))
+        return next(signed, len(self.lines))
+
+    @cached_property
+    def head_end(self) -> int:
+        """The line behind the letter's head: the salutation or the first section of medical content."""
+        medical = (
+            one.at for one in self.sections if one.field in ("diagnosen", "medikation", "eingriffe", "procedere", "")
+        )
+        return min(self.greeting, next(medical, len(self.lines)), len(self.lines))
+
+    def blocks(self, first: int, last: int) -> list[range]:
+        """Runs of lines without a blank one, as ranges of line numbers."""
+        found: list[range] = []
+        start: int | None = None
+        for n in range(first, last + 1):
+            blank = n >= last or not self.lines[n].strip() or _RULE.match(self.lines[n]) is not None
+            if blank and start is not None:
+                found.append(range(start, n))
+                start = None
+            elif not blank and start is None:
+                start = n
+        return found
 
     @cached_property
     def labelled(self) -> list[Labelled]:
-        """Every labelled value: on lines of their own, in table cells, on the line below, or within running text."""
+        """Every labelled value, in the order of the letter."""
         found: list[Labelled] = []
-        for n, line in enumerate(self.lines):
-            match = _LABELLED.match(line)
-            field = _LABEL.get(_label_key(match[1])) if match else None
-            if match and field:
-                value = match[2].strip() or (self.lines[n + 1].strip() if n + 1 < len(self.lines) else "")
-                found.append(Labelled(field, value, n))
-            else:
-                found += [Labelled(_LABEL[_label_key(one[1])], one[2].strip(" ,"), n) for one in _INLINE.finditer(line)]
+        owner: str | None = None
+        for n in self.budget.each(range(len(self.lines))):
+            line = self.lines[n][:LINE_MAX]
+            if not line.strip():
+                owner = owner if self._form_goes_on(n) else None
+                continue
+            owner = self._owner_of(line) or owner
+            for name, cells in self._on_line(n, line):
+                owner = OWNERS.get(name, owner)
+                found.append(Labelled(name, tuple(cells), n, owner))
         return found
 
-    def value(self, field: str, lines: range | None = None) -> str | None:
-        """The first value behind one of the field's labels, within the lines where named."""
-        found = (one.value for one in self.labelled if one.field == field and (lines is None or one.at in lines))
+    def _form_goes_on(self, n: int) -> bool:
+        """Whether an empty line lies within a form: another label follows at once."""
+        behind = next((line for line in self.lines[n + 1 : n + 3] if line.strip()), "")
+        return _split_label(behind.strip())[0] is not None and not GREETING.match(behind)
+
+    def _owner_of(self, line: str) -> str | None:
+        banner = _BANNER.match(line)
+        name = label_of(banner[1]) if banner else None
+        return OWNERS.get(name or "")
+
+    def _on_line(self, n: int, line: str) -> Iterable[tuple[str, list[str]]]:
+        """(label's name, cells) of a line: a label with its value behind, in the next cells, or on the next lines."""
+        found: list[tuple[str, list[str]]] = []
+        for cell in (one.strip() for one in _CELLS.split(line.strip())):
+            if not cell:
+                continue
+            name, rest = _split_label(cell)
+            if name is not None:
+                found.append((name, [rest] if rest else []))
+            elif found:
+                found[-1][1].append(cell)
+        if found and not found[-1][1]:
+            found[-1][1].extend(self._below(n))
+        return [(name, cells) for name, cells in found if cells]
+
+    def _below(self, n: int) -> list[str]:
+        """The line under a label that stands alone, where it is no label or heading itself."""
+        for line in self.lines[n + 1 : n + 2]:
+            text = line.strip()
+            if text and _split_label(text)[0] is None and heading_field(text.rstrip(":")) is None:
+                return [one for one in _CELLS.split(text[:LINE_MAX]) if one]
+        return []
+
+    def value(self, name: str, owner: str | None = None) -> str | None:
+        """The first value behind a label of that name, of an owner's part where one is named."""
+        found = (one.value for one in self.labelled if one.field == name and (owner is None or one.owner == owner))
         return next((value for value in found if value), None)
 
     @cached_property
-    def sections(self) -> dict[str, list[str]]:
-        """Entries by field: list items, lines, or pieces of a line divided by semicolons or commas."""
-        sections: dict[str, list[str]] = {}
-        field: str | None = None
-        for n, line in enumerate(self.lines[: self.closing - 1]):
-            found, rest = heading_of(line)
-            if found is not None:
-                field = found or None
-                if field and rest:
-                    sections.setdefault(field, []).extend(self._running(n, rest))
-                    field = None if self._running_ends(n) else field
-                    field = None
-                continue
-            if not line.strip():
-                field = field if field and not sections.get(field) else None
-            elif field:
-                self._add(sections.setdefault(field, []), line)
-        return sections
+    def sections(self) -> list[Section]:
+        """Headings with the lines under them, up to the next heading, the closing formula or the end."""
+        found: list[Section] = []
+        for n in self.budget.each(range(min(self.closing, len(self.lines)))):
+            line = self.lines[n]
+            name, title, rest = heading_of(line, self._stands_alone(n))
+            if name is not None:
+                found.append(Section(name, title, n, [rest] if rest else [], bool(rest)))
+            elif found:
+                found[-1].lines.append(line)
+        return found
 
-    def _add(self, entries: list[str], line: str) -> None:
-        """A new entry, or the rest of one that was wrapped."""
-        wrapped = entries and not _MARK.match(line) and line.strip()[0].islower() and len(entries[-1]) > 45
-        if wrapped:
-            entries[-1] = f"{entries[-1]} {line.strip()}"
-        else:
-            entries.append(_MARK.sub("", line).strip().rstrip(";"))
-
-    def _running_ends(self, n: int) -> bool:
-        return n + 1 >= len(self.lines) or not self.lines[n + 1].strip()
-
-    def _running(self, n: int, rest: str) -> list[str]:
-        """A list on the heading's own line, with what the line breaks of a wrapped text put on the next ones."""
-        text = rest
-        for line in self.lines[n + 1 :]:
-            if not line.strip() or _MARK.match(line) or heading_of(line)[0] is not None:
-                break
-            text = f"{text} {line.strip()}"
-        sign = ";" if ";" in text else ","
-        pieces = re.split(r";\s*" if sign == ";" else r",\s+(?![a-zäöü\d]+ )", text)
-        last = re.split(r"\s+und\s+(?=[A-ZÄÖÜ])", pieces[-1]) if sign == "," and len(pieces) > 1 else [pieces[-1]]
-        whole = [piece.strip() for piece in (*pieces[:-1], *last) if piece.strip()]
-        return [*whole[:-1], whole[-1].rstrip(".")] if whole else []
+    def _stands_alone(self, n: int) -> bool:
+        """Whether an empty line is above, or the letter begins here."""
+        return n == 0 or not self.lines[n - 1].strip()
 
 
-def heading_of(line: str) -> tuple[str | None, str]:
-    """The field a line's heading begins ("" for another section) and what follows on the line; (None, "") for none."""
-    text = line.strip().lstrip("#*_ ")
+def heading_of(line: str, alone: bool = False) -> tuple[str | None, str, str]:
+    """(field, title, what follows on the line); field "" for a section of another kind, None for no heading."""
+    text = line[:LINE_MAX].strip()
+    if not text or text[0].isdigit() or (text[0] in "-–•*·" and not text.startswith("**")):
+        return None, "", ""
+    text = text.lstrip("#* ")
     head, colon, rest = text.partition(":")
-    key = " ".join(head.lower().replace("  ", " ").strip("*_ ").split())
-    if key in _HEADING and (colon or len(text) < 40):
-        return _HEADING[key], rest.strip() if colon else ""
-    if colon and re.search(r"\b(wir stellten folgende diagnosen|folgende diagnosen|diagnosen sind)$", key):
-        return "diagnosen", rest.strip()
-    shouted = text.isupper() and 4 < len(text) < 40 and not re.search(r"\d", text) and len(text.split()) < 4
-    return ("", "") if shouted else (None, "")
+    if colon and (name := heading_field(head)) is not None and not (name == "" and len(rest) > 400 and len(head) > 30):
+        return name, head, rest.strip(" *\t")
+    cells = [one.strip() for one in re.split(r"\t+|\s{3,}", text, maxsplit=1)]
+    if len(cells) == 2 and not colon and (name := heading_field(cells[0])):
+        return name, cells[0], cells[1]
+    banner = text.strip("-–=# ")
+    if (name := heading_field(banner.rstrip(":"))) is not None and len(banner) < 60:
+        return name, banner, ""
+    if _is_foreign_heading(text, colon, rest, alone):
+        return "", text, rest.strip()
+    told = re.match(r"^.{0,60}\b(?:folgende|nachfolgende)n?\s+Diagnosen\s*:\s*(.*)$", text)
+    return ("diagnosen", text, told[1].strip()) if told else (None, "", "")
 
 
-def _label_key(label: str) -> str:
-    return " ".join(label.lower().strip(" .|").split())
+def _is_foreign_heading(text: str, colon: str, rest: str, alone: bool) -> bool:
+    """A heading of words that are not in the tables: alone on its line with a colon, or in capitals."""
+    words = text.split()
+    if colon and not rest.strip():
+        return len(words) <= 5 and text[0].isupper() and label_of(text.rstrip(":")) is None
+    shouted = text.isupper() and 4 < len(text) < 40 and not re.search(r"\d", text) and len(words) < 5
+    return shouted and alone
+
+
+def _split_label(cell: str) -> tuple[str | None, str]:
+    """(what the label at the cell's start names, the rest); (None, "") where it has none."""
+    head, colon, rest = cell[:LINE_MAX].partition(":")
+    if colon and len(head) < 60 and (name := label_of(head)) is not None:
+        return name, rest.strip(" -_")
+    if (name := label_of(cell)) is not None:
+        return name, ""
+    words = cell[:120].split()
+    for count in range(min(_LABEL_WORDS, len(words) - 1), 0, -1):
+        head = " ".join(words[:count])
+        if (name := label_of(head)) in NUMBERED and (name != "telefon" or key(head) not in ("t",)):
+            behind = " ".join(words[count:]).lstrip(": ")
+            if _FITS[name].match(behind):
+                return name, behind
+    return None, ""
+
+
+_FITS: dict[str | None, re.Pattern[str]] = {
+    "versichertennummer": re.compile(r"[A-Z]{0,2}\d"),
+    "fallnummer": re.compile(r"(?:[A-Z]-?)?\d"),
+    "telefon": re.compile(r"[+(\d]"),
+    "fax": re.compile(r"[+(\d]"),
+    "datum": re.compile(r"\d{1,4}[.-]"),
+    "eingang": re.compile(r"\d{1,4}[.-]"),
+    "geburtsdatum": re.compile(r"\d{1,4}[.-]|\d{1,2}\s"),
+    "klasse": re.compile(r"(?:halb|privat|allgemein|[PHA]\b)", re.IGNORECASE),
+    "geschlecht": re.compile(r"[mwMW]"),
+    "versicherung": re.compile(r"[A-ZÄÖÜ]"),
+    "email": re.compile(r"\S+@"),
+}
+NUMBERED = frozenset(_FITS)
+"""Labels that may stand before their value without a colon: the value's form tells that it is one."""
+
+
+def items_of(lines: Iterable[str]) -> list[tuple[bool, str]]:
+    """(whether it bears a mark of a list, text without it) of every line that is not empty."""
+    return [(marked(line), unmarked(line)) for line in lines if line.strip()]
+
+
+def marked(line: str) -> bool:
+    return bool(_MARK.match(line) or _TIGHT_MARK.match(line))
+
+
+def unmarked(line: str) -> str:
+    """The line without its bullet or number."""
+    return _TIGHT_MARK.sub("", _MARK.sub("", line, count=1)).strip() if line.strip() else ""

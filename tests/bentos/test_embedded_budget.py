@@ -40,6 +40,12 @@ def seconds(rule: str, text: str) -> float:
 
 
 @pytest.mark.parametrize("token", TOKENS)
+def test_extraction_takes_time_in_proportion_to_the_text(token):
+    short, long = (seconds("Arztbrief", token * (length // len(token))) for length in (5_000, 20_000))
+    assert long < 9 * short + 0.05
+
+
+@pytest.mark.parametrize("token", TOKENS)
 def test_findings_take_time_in_proportion_to_the_text(token):
     short, long = (seconds("Findings", token * (length // len(token))) for length in (500, 2_000))
     assert long < 9 * short + 0.05
@@ -63,5 +69,7 @@ def test_a_stopped_or_used_up_budget_ends_the_work():
     stopped, spent = Budget(), Budget(0)
     stopped.stop()
     for budget in (stopped, spent):
+        with pytest.raises(ModelTimeout):
+            RULES["Arztbrief"]({"text": "Diagnosen: Gicht\n" * 10}, budget)
         with pytest.raises(ModelTimeout):
             RULES["Findings"]({"text": "Gicht. Husten."}, budget)

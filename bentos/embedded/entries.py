@@ -1,0 +1,255 @@
+"""What a line of a list is by its form: a drug with its dose, a procedure, a diagnosis, a denial, a sentence.
+
+Knows units, schemes and the endings of procedures' names, and no drug and no disease.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bentos.embedded.letter import marked, unmarked
+from bentos.embedded.sentences import divided, sentences
+from clinical.language import dates_of
+
+ITEM_MAX = 260
+"""Characters of an entry of a list; longer lines are prose."""
+WRAPPED = 55
+"""A line at least this long may go on in the next one."""
+
+_DOSE = (
+    r"\d+(?:[.,]\d+)?\s?(?:mg|g|µg|μg|ug|mcg|ml|IE|I\.E\.|IU|E|Einh\w*|gtt|Tr(?:opfen|pf)?|Hub|Hübe|Tbl|Tabl\w*|Kps|"
+    r"Kapsel\w*|Beutel|Btl|Amp\w*|"
+    r"Stk|Sachet|Mio|mval|mmol|%|Esslöffel|EL|TL|ug/h|µg/h|mg/h)\b\.?"
+)
+_SCHEME = (
+    r"(?<![\d.])[\d½¼¾]+(?:[./,]\d+)?\s?[-–/]\s?[\dO½¼¾]+(?:[./,]\d+)?\s?[-–/]\s?[\dO½¼¾]+|"
+    r"\b\d+(?:-\d+)?\s?[x×X]\s?(?:\d|tgl|täglich|tägl|/|wöch|pro|am Tag|Woche)|"
+    r"\b(?:1x|2x|3x)|täglich|\btgl\b|bei Bed|b\.\s?B|b\. Bedarf|zur Nacht|in Reserve|morgens|abends|pausiert|nach "
+    r"INR|einmal jährlich|alle \d"
+)
+_DRUG = re.compile(rf"(?:{_DOSE}|{_SCHEME})", re.IGNORECASE)
+STRICT_DRUG = re.compile(
+    rf"^(?:[-•*]\s*)?(?:\d+\s?(?:mg|µg)\s|[^\W\d_][^,;:]{{1,60}}?)\s*(?:{_DOSE}|"
+    rf"(?<![\d.])[\d½]+[-–/][\dO½]+[-–/][\dO½]|\d\s?x\s?(?:\d|tgl|täglich))",
+    re.IGNORECASE,
+)
+OPERATION = re.compile(
+    r"(?:ektomie|otomie|ostomie|\bstomie|plastik|exstirpation|resektion|implantation|explantation|arthroskop\w*|"
+    r"osteosynthese|amputation|"
+    r"transplantation|replantation|\bTEP\b|\bTE\b(?= eine)|\bNE\b(?= (?:tumor|eine))|\bHTEP|\bKTEP|stent\w*|\bPTCA|"
+    r"\bPCI\b|bypass|biopsie|punktion|exzision|"
+    r"exzision|revision|nekrosekt\w*|debridement|laparotom|laparoskop|koloskop|gastroskop|bronchoskop|\bsectio\b|"
+    r"refixation|naht\b|"
+    r"operation|\b\w*-?OP\b|kauterisation|ablation|kardioversion|embolisation|lavage|drain\w*|katheteruntersuchung|"
+    r"koronarangiograph\w*|"
+    r"angiograph\w*|\bPE\b|port-?a?-?\w*|schrittmacher|adhaesiolyse|adhäsiolyse|lobekt|thyreoid\w*ekt|dissektion|"
+    r"disektion|abtragung|"
+    r"entfernung|deckung|spaltung|enukleati\w*|rekanalisation|spondylodese|nagelung|verplattung|reposition|"
+    r"umstellung\w*otomie|prothese\b|"
+    r"replantati|hysterect|ectomie|kryo\w*|curettage|kürettage|abrasio|konisation|trepanation|shunt|intervention\b|"
+    r"glättung|implantat\w*)",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"^(?:Z\.?\s?n\.?|Z\.\s?post|St\.?\s?(?:n|p)\.?(?:ach|ost)?|Zustand nach|Status (?:nach|post))\s*(?=[^\W\d_])",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"^(?:kein(?:e|en|er|em)?\b|keine? (?:anhalt|hinweis)|nicht\b|ohne\b|ausschluss\b)|\bausgeschlossen\b|"
+    r"^(?:unauffällig|o\.\s?B\.|leer|keine bekannt|nicht bekannt|entfällt|siehe oben|s\.\s?o\.)",
+    re.IGNORECASE,
+)
+NO_ITEM = re.compile(
+    r"^(?:mit freundlich|freundliche|seite \d|\(?Stand|wie oben|es können|es konnen|selbstverständlich können|"
+    r"bioäquivalent|"
+    r"wir (?:berichten|bedanken|danken)|vielen dank|für rückfragen|bei rückfragen|hauptdiagnose|nebendiagnosen?|"
+    r"sonstige:?$|aktuell:?$)",
+    re.IGNORECASE,
+)
+VERB = re.compile(
+    r"\b(?:wurde|wurden|wird|werden|ist|sind|war|waren|hat|hatte|haben|konnte|können|kann|zeigt|zeigte|erfolgt|"
+    r"erfolgte|besteht|stellte|"
+    r"kam|kommt|berichtet|leidet|befand|erhielt|klagt|gab|sollte|soll|bitten|empfehlen)\b"
+)
+RECOMMENDS = re.compile(
+    r"\b(?:empfehlen|empfohlen|wiedervorstellung|bitten (?:wir )?(?:um|bei|daher|sie)|wir bitten|ich bitte|"
+    r"vereinbart|vorgesehen|sollte[n]?|geplant|kontroll\w+|"
+    r"weiterführen|fortführ\w+|wiederaufnahme|nachsorge|anzustreben|indiziert|notwendig|erforderlich|verlegen wir|"
+    r"wir verlegen|physiotherapie|teilbelastung|fadenzug)\b",
+    re.IGNORECASE,
+)
+_OF_OTHERS = re.compile(
+    r"^(?:FA|Familie\w*|Fam\.\w*|Vater|Mutter|Gro(?:ss|ß)\w+|Bruder|Schwester|Soz(?:ial)?\w*)\b[\s:.]", re.IGNORECASE
+)
+"""What begins a note on relatives or the household."""
+_CODE_TAIL = re.compile(r"[,\s]*\(?[A-TV-Z]\d{2}(?:\.\d{1,2})?[GVAZ]?[+*!]?\)?[.\s]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """A procedure and its day as ISO, None where no full date stands beside it."""
+
+    name: str
+    day: str | None
+
+
+def list_part(lines: Sequence[str]) -> list[str]:
+    """The lines up to where the list ends: prose behind an empty line, or a paragraph of sentences."""
+    kept: list[str] = []
+    gap = False
+    for line in lines:
+        text = line.strip()
+        if not text:
+            gap = gap or any(one.strip() for one in kept)
+            if kept:
+                kept.append("")
+            continue
+        prose = len(text) > 110 and len(VERB.findall(text)) > 0 and not marked(line)
+        if gap and (prose or (not marked(line) and len(text) > ITEM_MAX)):
+            break
+        if prose and len(sentences(text)) > 1:
+            break
+        if (
+            gap
+            and re.match(r"^(?:wir|ich|der|die|das|frau|herr|bei|am|es|nach|im|in)\s", text, re.IGNORECASE)
+            and VERB.search(text)
+        ):
+            break
+        kept.append(line)
+    return kept
+
+
+def drug_part(lines: Sequence[str]) -> list[str]:
+    """The lines up to where the list of drugs ends: behind an empty line only what looks like a drug goes on."""
+    kept: list[str] = []
+    gap = False
+    for line in lines:
+        text = line.strip()
+        if not text:
+            gap = bool(kept)
+            continue
+        if gap and not (STRICT_DRUG.match(text) or (_DRUG.search(text) and len(text) < 90 and not VERB.search(text))):
+            break
+        gap = False
+        kept.append(line)
+    return kept
+
+
+def items(lines: Sequence[str], wrap: bool = True) -> list[str]:
+    """Entries by line; a line that goes on where the one before broke off belongs to it."""
+    entries: list[str] = []
+    open_line = ""
+    for line in lines:
+        text = unmarked(line)
+        if not text:
+            open_line = ""
+            continue
+        goes_on = wrap and open_line and not marked(line) and _goes_on(open_line, text)
+        if goes_on:
+            entries[-1] = f"{entries[-1]} {text}"
+        else:
+            entries.append(text)
+        open_line = text
+    return [entry.rstrip(" ;,") for entry in entries]
+
+
+def _goes_on(before: str, text: str) -> bool:
+    if before[-1] in ".;:":
+        return False
+    if before.endswith((",", "-", " und", "/")):
+        return len(before) > 25
+    return text[0].islower() and len(before) > WRAPPED
+
+
+def running_list(text: str) -> Iterator[str]:
+    """A list on one line: by semicolons, sentences, or commas between capitals."""
+    text = text.strip().rstrip(".")
+    pieces = divided(text, ";")
+    if len(pieces) == 1:
+        pieces = [one.rstrip(".") for one in sentences(text)]
+    if len(pieces) == 1 and text.count(",") > 0 and len(text) < 400:
+        parts = divided(text, ",")
+        capital = [part for part in parts if part[:1].isupper()]
+        if len(parts) > 2 and len(capital) == len(parts):
+            pieces = parts
+    if (
+        len(pieces) > 1
+        and (last := re.split(r"\s+und\s+(?=[A-ZÄÖÜ])", pieces[-1]))
+        and len(last) == 2
+        and ";" not in text
+        and "," in text
+    ):
+        pieces = [*pieces[:-1], *last]
+    yield from (unmarked(" " + piece) for piece in pieces)
+
+
+def drugs_of(text: str) -> Iterator[str]:
+    """Each drug of a line: `A 5 mg 1-0-0, B 10 mg 0-0-1; C` are three."""
+    for piece in divided(text, ";"):
+        parts = divided(piece, ",")
+        if (
+            len(parts) > 1
+            and sum(part[:1].isupper() or part[:1].isdigit() for part in parts) == len(parts)
+            and sum(bool(_DRUG.search(part)) for part in parts) >= len(parts) - 1 - len(parts) // 3
+        ):
+            yield from (
+                part.strip(" .") if not part.strip().endswith(("tgl.", "bds.", "Wo.", "B.")) else part.strip()
+                for part in parts
+            )
+        elif len(parts) > 1 and all(len(part.split()) <= 2 and part[:1].isupper() for part in parts):
+            yield from parts
+        else:
+            yield piece
+
+
+def may_be_diagnosis(entry: str) -> bool:
+    if len(entry) < 3 or len(entry) > ITEM_MAX or _DENIED.search(entry) or NO_ITEM.match(entry):
+        return False
+    if _OF_OTHERS.match(entry):
+        return False
+    if re.match(r"^\d{1,2}\.\s?\d{1,2}\.\s?\d{2,4}", entry) and OPERATION.search(entry):
+        return False
+    return not (len(entry) > 90 and len(VERB.findall(entry)) > 1) and any(char.isalpha() for char in entry)
+
+
+def is_drug(entry: str) -> bool:
+    if (
+        len(entry) > 160
+        or NO_ITEM.match(entry)
+        or re.match(r"^(?:kein\w*|entfällt|siehe|s\.\s?o|unverändert|nil|-)\b", entry, re.IGNORECASE)
+    ):
+        return False
+    return (bool(_DRUG.search(entry)) and not (len(entry) > 90 and VERB.search(entry))) or (
+        len(entry.split()) <= 4 and entry[:1].isupper() and not VERB.search(entry) and not entry.endswith((":", "?"))
+    )
+
+
+def may_be_procedure(entry: str, listed: bool) -> bool:
+    if len(entry) > ITEM_MAX or _DENIED.search(entry) or NO_ITEM.match(entry) or not any(map(str.isalpha, entry)):
+        return False
+    if listed:
+        return not (len(entry) > 120 and VERB.search(entry)) and not re.match(r"^(?:Histo|Stad)\w*\s?:", entry)
+    return (
+        bool(OPERATION.search(entry))
+        and not VERB.search(entry)
+        and not re.search(r"\bzur\b|geplant|empf|nach\s", _PAST.sub("", entry), re.IGNORECASE)
+    )
+
+
+def procedure_of(entry: str) -> Procedure:
+    """`Gastroskopie am 3.4.2024` -> name and day; the marks of the past and a trailing year are no part of the name."""
+    entry = _CODE_TAIL.sub("", entry)
+    found = dates_of(entry)
+    day = found[0].iso() if found else None
+    for one in reversed(found):
+        entry = f"{entry[: one.start]} {entry[one.end :]}"
+    entry = _PAST.sub("", re.sub(r"\(\s*\)", "", entry).strip())
+    name = re.sub(
+        r"^[\s:,–-]+|(?:[\s(,–-]*(?:\b(?:am|vom|ED|im|in)\b)?[\s(,:–-]*(?:\d{1,2}/\d{2,4}|\b(?:19|"
+        r"20)\d\d)?\)?)[\s.,;:–-]*$",
+        "",
+        entry,
+    )
+    return Procedure(re.sub(r"\s+(?:am|vom)$", "", name).strip(" ,.;:–-("), day)

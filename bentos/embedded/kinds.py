@@ -1,0 +1,79 @@
+"""What kind of document the letter says it is: its title line."""
+
+from __future__ import annotations
+
+import re
+
+from bentos.embedded.letter import Sheet
+
+_KIND_WORD = re.compile(
+    r"(?<![\w-])[\w-]*(?:bericht|arztbrief|\bbrief|entlassungsbrief|entlassbrief|zuweisung(?:sschreiben)?|"
+    r"überweisung(?:sschein)?|einweisung(?:sschein)?|"
+    r"befund|konsil|konsilium|konsilanforderung|epikrise|anmeldung|anmeldeformular|anforderung|kurzbrief|verordnung|"
+    r"verlegungsbrief|gutachten|mitteilung|auftrag|protokoll|bescheinigung|attest)(?![\w-])",
+    re.IGNORECASE,
+)
+_ADJECTIVE = re.compile(
+    r"^(?:definitive[rs]?|vorläufige[rs]?|provisorische[rs]?|ärztliche[rs]?|ambulante[rs]?|stationäre[rs]?|"
+    r"\w+ische[rs]?|ausführliche[rs]?|"
+    r"gemeinsame|elektronische|online|interne|externe|kurze[rs]?|abschliessende[rs]?|fachärztliche[rs]?|"
+    r"endgültige[rs]?)$",
+    re.IGNORECASE,
+)
+_NO_KIND = re.compile(
+    r"untersuchungsbefund|vorgeschichte|^befund$|^befunde$|lokalbefund|op-?bericht,|beilage|vorbefund|befund an\b|"
+    r"^auftrag|^bericht an",
+    re.I,
+)
+_CUTS = re.compile(r"\s+vom\s+|\s+-\s+|\s+[–—]\s+|:|\t|\s{3,}|\s\|\s|\s·\s|,")
+KIND_WORDS = 5
+
+
+def kind_of(line: str) -> str | None:
+    """The title in a line: the piece that is a kind of document with its adjectives; None for any other line."""
+    text = line.strip(" \t*_=#")
+    if not text or len(text) > 130:
+        return None
+    spaced = re.sub(r"(?<=\b\w)\s(?=\w\b)", "", text) if re.match(r"^(?:\w\s){5,}\w$", text) else text
+    for piece in (one.strip(" *_=#-–") for one in _CUTS.split(spaced)):
+        words = piece.split()
+        found = _KIND_WORD.search(piece)
+        if not found or len(words) > KIND_WORDS or not piece[:1].isupper() or _NO_KIND.search(piece):
+            continue
+        before, behind = piece[: found.start()].split(), piece[found.end() :].split()
+        if all(_ADJECTIVE.match(word) for word in before) and _may_follow(behind):
+            if behind[:1] and behind[0].lower() in (
+                "an",
+                "in",
+                "herr",
+                "herrn",
+                "frau",
+                "für",
+                "patient",
+                "patientin",
+                "von",
+                "zur",
+            ):
+                return " ".join([*before, found.group()])
+            return text if spaced != text else piece
+    return None
+
+
+def _may_follow(words: list[str]) -> bool:
+    return (
+        not words
+        or words[0] in ("/", "an", "in", "Herr", "Herrn", "Frau", "für", "von", "zur", "(Einweisung)")
+        or (len(words) <= 2 and all(word[:1].isupper() or word[:1] in "(/" for word in words))
+    )
+
+
+def title_of(sheet: Sheet) -> tuple[str | None, int | None]:
+    """(title, its line): in the head or the first lines, never in the text."""
+    subject = re.compile(r"^(?:betreff|betrifft|betr\.?)\s*:\s*", re.IGNORECASE)
+    last = sheet.head_end if sheet.head_end > 3 else min(14, len(sheet.lines))
+    for n in range(min(last, len(sheet.lines))):
+        line = sheet.lines[n].strip()
+        bare = re.sub(r"^(?:Formular|Dokument(?:typ)?|Typ)\s*:\s*", "", subject.sub("", line))
+        if line and len(line) < 130 and (found := kind_of(bare)):
+            return found, n
+    return None, None

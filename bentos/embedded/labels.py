@@ -1,0 +1,174 @@
+"""What labels and headings of letters are called: Swiss, German and Austrian forms, however they are punctuated.
+
+A label is compared by its `key`: its letters alone, in lower case, with the digits that a scan takes for letters put
+back. Knows no disease and no drug.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+_NOT_LETTERS = re.compile(r"[^a-zäöüß]+")
+_SCANNED = str.maketrans("10|", "lol")
+KEY_MAX = 60
+"""Characters of the longest label or heading."""
+
+
+@lru_cache(maxsize=4096)
+def key(label: str) -> str:
+    """`Geb.-Dat.` -> `gebdat`, `Te1.` -> `tel`, `Z u w e i s u n g` -> `zuweisung`."""
+    return _NOT_LETTERS.sub("", label[:KEY_MAX].lower().translate(_SCANNED)).replace("ß", "ss")
+
+
+LABELS: dict[str, str] = {
+    "nachname": "nachname name familienname zuname",
+    "vorname": "vorname vornamen",
+    "patient": "patient patientin pat patientinpatient patienten patientdaten namevorname vornamename versicherte "
+    "versicherter namepatient namedespatienten patientenname betrifftpatient namevornamedesversicherten dnpatient "
+    "personalien ihrpatient ihrepatientin kunde",
+    "betreff": "betreff betrifft betr re btr subject",
+    "geburtsdatum": "geburtsdatum gebdatum gebdat geboren geborenam geb gebam geburtstag gebd gd jahrgang",
+    "geschlecht": "geschlecht sex geschl",
+    "anrede": "anrede",
+    "adresse": "adresse anschrift wohnhaft wohnadresse wohnhaftin wohnanschrift postadresse wh",
+    "strasse": "strasse str strassenr strassehausnummer strassehausnr strassennummer",
+    "wohnort": "plzort ort wohnort plzwohnort postleitzahlort",
+    "plz": "plz postleitzahl",
+    "versichertennummer": "ahvnr ahvnummer ahv ahvn versichertennummer versichertennr versnr versichertenr svnr "
+    "svnummer sozialversicherungsnummer sozvnr kvnr kvnummer versicherungsnummer versicherungsnr policennummer "
+    "policennr versichertenkarte versichertenkartennr versichertenkartennummer mitgliedsnummer vnr svn vsnr ahvsvnr "
+    "krankenversichertennummer versichertennummerderkk",
+    "fallnummer": "fallnummer fallnr fall fallzahl aufnahmenummer aufnahmezahl aufnahmezl aufnahmenr falld fallid "
+    "behandlungsfall",
+    "versicherung": "versicherung krankenkasse kostenträger krankenversicherung kasse garant kk krankenversicherer "
+    "versicherer vers versichertbei kostenträgerin krankenkassekostenträger "
+    "grundversicherung krankenkassebzwkostenträger",
+    "klasse": "versicherungsklasse klasse versicherungsart liegeklasse versicherungsstatus kl abteilungsklasse "
+    "sonderklasse zusatzversicherung deckung vsklasse unterbringung",
+    "telefon": "tel telefon t fon telnr telefonnummer telefonnr telpraxis phone",
+    "email": "email mail",
+    "fax": "fax telefax faxnr mobil mobile natel handy telefonprivat telprivat telefonmobil",
+    "datum": "datum den ausgestelltam erstelltam berichtsdatum zuweisungsdatum briefdatum ausstellungsdatum erstellt "
+    "erfasst erfasstam angefordertam anforderungsdatum überweisungsdatum einweisungsdatum anmeldedatum befunddatum "
+    "schreibdatum datumuhrzeit ortdatum",
+    "eingang": "eingegangen eingang eingegangenam gesendet gesendetam datumeingang",
+    "dringlichkeit": "dringlichkeit priorität triage prio dringlichkeitsstufe priorisierung terminart",
+    "kostengutsprache": "kostengutsprache kogu kostenübernahme kostenzusage bewilligung kostengutsprachestatus",
+    "art": "aufenthalt aufnahmeart behandlungsart behandlung aufenthaltsart art behandlungsform setting",
+    "fragestellung": "fragestellung frage fragestellungen konkretefrage zuweisungsgrund auftrag anliegen erbeten "
+    "fragestellunghinweise fragestellunghinweisezballergie überweisungsgrund auftragfragestellung "
+    "konkretefragestellung fragestellungauftrag ziel unserefrage unserefragen fragen fragendarzt erbetenwird "
+    "grundderzuweisung",
+    "absender": "zuweiser zuweiserin zuweisendestelle zuweisenderarzt zuweisendeärztin überweiser überweiserin "
+    "absender einweisenderarzt anforderndeeinheit von angefordertvon auftraggeber zuweisendepraxis einweiser stempel "
+    "überweisendepraxis überweisenderarzt zuweisendearztpraxis anfordernder zugewiesenvon zuweisung zuweiserangaben "
+    "hausarzt hausärztin zugewiesendurch überwiesendurch überwiesenvon absenderin einsender anmeldendestelle anmelder",
+    "empfaenger": "empfänger empfängerin an zuweisungan überweisungan überweisungin einweisungin adressat anmeldungan "
+    "überweisungeinweisungin andie anden andas zielklinik zugewiesenan nächsterreichbaregeeignetekrankenhäuser "
+    "nächsterreichbaresgeeigneteskrankenhaus anmeldungbei überweisungeinweisungan",
+    "praxis": "praxis institution klinik spital einrichtung praxisname ärztinarzt arzt ärztin arztärztin name",
+}
+"""Labels by what they name, as keys."""
+
+OWNERS = {"patient": "patient", "betreff": "patient", "absender": "absender", "empfaenger": "empfaenger"}
+"""Labels that begin a part of a form, and whose part it is."""
+
+_LABEL = {word: field for field, words in reversed(LABELS.items()) for word in words.split()}
+
+_WHEN = (
+    "haupt|neben|entlassungs?|austritts?|aufnahme|einweisungs?|zuweisungs?|überweisungs?|dauer|grund|rehabilitations?|"
+    "aktuelle[nr]?|bekannte|weitere|sonstige|bestehende|relevante|definitive|klinische|psychiatrische|somatische|"
+    "internistische|onkologische|behandlungs|begleit|verdachts|arbeits|vor|wichtigste|unsere|chirurgische|und|u|oder|"
+    "die|medizinische|neurologische|kardiologische|einzel|fach|stations|letzte|aktualisierte|zusammenfassende"
+)
+_DRUGS_WHEN = (
+    "aktuelle|derzeitige|momentane|jetzige|bisherige|letzte|regelmässige|häusliche|haus|dauer|vor|eigen|fix|basis|"
+    "bedarfs|entlassungs?|austritts?|aufnahme|eintritts?|einweisungs?|empfohlene|weitere|medikamentöse|unsere|"
+    "verordnete|begleit|orale|vorbestehende|laufende|neue|heim|spital|stations|geplante|ständige|und|die|vor"
+)
+_HEADINGS: tuple[tuple[str, str], ...] = (
+    ("diagnosen", rf"(?:{_WHEN})*(?:diagnos(?:en?|enliste|eliste)|diagn|dg|dgn|dx)(?:icd\w{{0,12}}|n|en|liste)?"),
+    ("diagnosen", r"(?:wirstellten|wirstelltenfolgende|folgende|esbestehenfolgende)diagnosen|vorerkrankungen"
+     r"|problemliste|(?:relevante|bekannte|weitere)?(?:vor|neben|begleit|grund)erkrankung(?:en)?|nebenbefunde|diagnosenundprobleme"),
+    ("medikation", rf"(?:{_DRUGS_WHEN})*(?:medi(?:k|lk)a?tion(?:en)?|medikamente?|medis?|medikamentenliste"
+     r"|medikationsplan|medikamentenplan|arzneimittel|med|lokaltherapie|systemtherapie|system|medikamententherapie)"
+     r"(?:(?:bei|zum|zur|der|am|vom|nach|vor|laut|gemäss|gem|aktuell|zuhause|in|stand|derzeit|bis|für)\w{0,30})?"),
+    ("medikation", r"bisherigemassnahmen(?:zbmedikation)?|(?:aktuelle|derzeitige|letzte|unsereletzte|medikamentöse|"
+     r"entlassungs|bisherige|laufende|empfohlenemedikamentöse)(?:medikamentöse)?therapie"),
+    ("empfehlung", r"(?:weitere|unsere)?therapie(?:empfehlun[gq](?:en)?|vorschla[gq]|vorschläge)(?:u|und)?"
+     r"(?:pro[cz]edere?)?|empfohlene(?:weitere)?therapie|empfohlene(?:untersuchung(?:en)?|massnahmen)"
+     r"|therapie(?:bei|nach)entlassun[gq]|therapieundpro[cz]edere?|empfohlenetherapiemassnahmen|behandlungsempfehlung"),
+    ("procedere", r"(?:weiteres|empfohlenes|geplantes|unser|vorgeschlagenes)?(?:pro[cz]edere?|vorgehen)(?:u|und)?"
+     r"(?:empfehlung(?:en)?|therapie)?|(?:weitere|unsere|ärztliche)?empfehlung(?:en)?(?:zumweiterenvorgehen)?"
+     r"|(?:post\w{0,12})?nachbehandlung|nachsorge|(?:weitere)?kontrollen?|kontrolltermine?|wiedervorstellung|po"
+     r"|(?:weiterer)?behandlungsplan|weiterbehandlung|weiteremassnahmen|nächsteschritte|termine|pro[cz]"),
+    ("therapie", r"therapie|behandlung|massnahmen|therapieund(?:verlauf|verkauf)|durchgeführtetherapie"),
+    ("eingriffe", r"(?:durchgeführte|operative|aktuelle|bisherige|frühere)?(?:operation(?:en)?|eingriffe?"
+     r"|interventionen?|prozeduren?|op|ops|operationenundeingriffe|massnahmen)(?:(?:vom|am|und|diagnos|histo)\w{0,30})?"
+     r"|durchgeführte(?:massnahmen|leistungen|prozeduren)|operativetherapie|opdatum|voroperationen"),
+    ("fragestellung", "|".join(LABELS["fragestellung"].split())),
+)  # fmt: skip
+_OTHER = (
+    r"\w{0,24}anamnese|\w{0,24}befunde?(?:beiaufnahme|beieintritt)?|\w{0,16}verlauf(?:undtherapie)?|\w{0,20}status"
+    r"(?:beiaufnahme|beieintritt|praesens)?|labor\w{0,24}|epikrise|\w{0,20}beurteilung|zusammenfassung(?:undverlauf)?"
+    r"|allergien?|allergienunverträglichkeiten|vorgeschichte|krankengeschichte|ekg|ruheekg|langzeitekg|\w{0,8}röntgen"
+    r"\w{0,16}|kontaktperson\w{0,12}|jetzigesleiden|beilagen?|anlagen?|histologie\w{0,10}|sonographie|sono\w{0,16}|"
+    r"ct\w{0,20}"
+    r"|mrt?\w{0,20}|mri\w{0,20}|\w{0,24}graph?ie|\w{0,24}grafie|\w{0,24}skopie|aufnahmegrund|eintrittsgrund"
+    r"|grundderaufnahme|untersuchungsergebnisse|untersuchung(?:en)?|körperliche\w{0,24}|bemerkung(?:en)?|bemerkungen"
+    r"|begründung|soziales|\w{0,16}angaben|freitext|leistungen|diagnostik|\w{0,12}tests?|visusrefraktion|risikofaktoren"
+    r"|kontraindikationen|region|untersuchungsbefund|lokalbefund|neurologisch|psychopathologisch\w{0,10}|prognose|"
+    r"systeme?"
+    r"|transport|berichtan|kopiean?|kopie|verteiler|impfungen|noxen|gewicht|vitalparameter|vitalzeichen|spezielles"
+    r"|\w{0,12}hilfsmittel|dekurs\w{0,20}|verlaufdertumorerkrankung|arbeitsunfähigkeit|mitgegebenebefunde|begleitperson"
+    r"|aufklärung|jetztaktuell|aktuell(?:es)?|hinweise?|ergebnis|technik|indikation|material|makroskopie|mikroskopie"
+    r"|kommentar|score|skalen|assessment|ernährung|mobilität|rehabilitationsverlauf|"
+    r"durchgeführterehabilitations\w{0,20}"
+    r"|anamnestisch|echo\w{0,20}|lungenfunktion|ergometrie|notizen?|nacht|unterlagen|telefonat|interview|sozialdienst"
+    r"|funktionsdiagnostik|bildgebung|mikrobiologie|pathologie|psychischerbefund|erstvorstellung|routinekontrolle"
+    r"|zwischenanamnese|nebenwirkungen|reaktion|komplikationen|entlassungs?status|entlassungsbefund|austrittsstatus"
+)
+_COMPILED = tuple((field, re.compile(pattern)) for field, pattern in _HEADINGS)
+_OTHERS = re.compile(_OTHER)
+
+
+@lru_cache(maxsize=4096)
+def label_of(text: str) -> str | None:
+    """What a label names, or None."""
+    return _LABEL.get(key(text)) if len(text) <= KEY_MAX else None
+
+
+@lru_cache(maxsize=4096)
+def heading_field(text: str) -> str | None:
+    """The field whose section a heading begins, "" for another section, None for no heading."""
+    if len(text) > KEY_MAX:
+        return None
+    word = key(text)
+    if not word:
+        return None
+    for field, pattern in _COMPILED:
+        if pattern.fullmatch(word):
+            return field
+    return "" if len(word) > 2 and _OTHERS.fullmatch(word) else None
+
+
+_RANKS: tuple[tuple[int, str], ...] = (
+    (3, r"entlass|austritt|empfohlen|empfehlung|letzte|aktuell|derzeit|jetzig|momentan|laufend|neue"),
+    (1, r"eintritt|aufnahme|einweisung|bisherig|vorbestehend|häuslich|haus|vormedi|stationäre|eigenmedi|frühere"),
+)
+
+
+def rank_of(title: str) -> int:
+    """How current a list of drugs is by its heading: 3 at discharge or today, 2 unnamed, 1 before or at admission."""
+    word = key(title)
+    discharge = re.search(r"entlass|austritt", word)
+    if discharge:
+        return 4
+    return next((rank for rank, pattern in _RANKS if re.search(pattern, word)), 2)
+
+
+def is_any(words: Iterable[str], text: str) -> bool:
+    """Whether the key of the text is one of the words."""
+    return key(text) in words

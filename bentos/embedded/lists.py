@@ -1,0 +1,157 @@
+"""Lists of a letter: diagnoses, drugs, procedures, what is to be done next; by heading and form of a line.
+
+The current list of drugs wins over the one at admission; entries that stand twice count once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from bentos.embedded.entries import (
+    NO_ITEM,
+    OPERATION,
+    RECOMMENDS,
+    STRICT_DRUG,
+    VERB,
+    Procedure,
+    drug_part,
+    drugs_of,
+    is_drug,
+    items,
+    list_part,
+    may_be_diagnosis,
+    may_be_procedure,
+    procedure_of,
+    running_list,
+)
+from bentos.embedded.labels import rank_of
+from bentos.embedded.letter import Section, Sheet, unmarked
+from bentos.embedded.sentences import sentences
+
+_DAY_FIRST = re.compile(r"^\s*\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})\s?[:\s–-]\s*(?=[^\W\d_])")
+
+
+def merged(entries: Iterable[str]) -> list[str]:
+    """Each entry once, in the order of first mention: upper case, marks and spaces make no difference."""
+    kept: dict[str, str] = {}
+    for entry in entries:
+        plain = re.sub(r"[\W_]+", " ", entry.casefold()).strip()
+        if plain:
+            kept.setdefault(plain, entry)
+    return list(kept.values())
+
+
+class ListReader:
+    """Reads the lists of one sheet."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+        self.sections = sheet.sections
+
+    def _of(self, *fields: str) -> list[Section]:
+        return [one for one in self.sections if one.field in fields]
+
+    # diagnoses
+
+    def diagnoses(self) -> list[str]:
+        found: list[str] = []
+        for section in self.sheet.budget.each(self._of("diagnosen")):
+            found += [entry for entry in self._entries(section) if may_be_diagnosis(entry)]
+        return merged(found)
+
+    def _entries(self, section: Section) -> Iterator[str]:
+        """The list under a heading: items by line, a running list by its stops and semicolons."""
+        lines = list_part(section.lines)
+        if section.running and len([line for line in lines if line.strip()]) == 1:
+            yield from running_list(lines[0])
+            return
+        yield from items(lines)
+
+    # drugs
+
+    def drugs(self) -> tuple[list[str], str | None]:
+        """(entries, heading of the list they are of): of several lists the most current one."""
+        ranked: dict[int, list[tuple[str, list[str]]]] = {}
+        for section in self.sheet.budget.each(self._of("medikation", "empfehlung", "procedere", "therapie")):
+            plain = section.field == "medikation"
+            entries = [
+                entry
+                for entry in self._drug_entries(section)
+                if (is_drug(entry) if plain else STRICT_DRUG.match(entry) and len(entry) < 110)
+            ]
+            if not plain and len(entries) < 1:
+                continue
+            if entries:
+                rank = rank_of(section.title) if plain or section.field == "empfehlung" else 2
+                ranked.setdefault(rank, []).append((section.title, entries))
+        if not ranked:
+            return [], None
+        best = ranked[max(ranked)]
+        return merged(entry for _, entries in best for entry in entries), " / ".join(
+            dict.fromkeys(title.strip(" :") for title, _ in best)
+        )
+
+    def _drug_entries(self, section: Section) -> Iterator[str]:
+        lines = drug_part(section.lines)
+        whole = [line for line in lines if line.strip()]
+        for entry in items(lines) if len(whole) > 1 else whole:
+            yield from drugs_of(unmarked(entry))
+
+    # procedures
+
+    def procedures(self) -> list[Procedure]:
+        found: list[Procedure] = []
+        for section in self.sheet.budget.each(self._of("eingriffe")):
+            found += [procedure_of(entry) for entry in self._entries(section) if may_be_procedure(entry, True)]
+        for section in self._of("diagnosen", "therapie", "empfehlung"):
+            found += [
+                procedure_of(entry) for entry in items(list_part(section.lines)) if may_be_procedure(entry, False)
+            ]
+        for line in self.sheet.budget.each(self.sheet.lines):
+            day = (
+                re.match(r"^\s*\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})\s?[:\s–-]\s*(?=[^\W\d_])", line)
+                if len(line) < 140
+                else None
+            )
+            if day and OPERATION.search(line[day.end() :]) and not VERB.search(line):
+                found.append(procedure_of(line.strip()))
+        unique = {
+            re.sub(r"\W+", " ", one.name.casefold()).strip() + (one.day or ""): one
+            for one in reversed(found)
+            if one.name
+        }
+        return list(reversed(unique.values()))
+
+    # what is to be done next
+
+    def next_steps(self) -> list[str]:
+        found: list[str] = []
+        for section in self.sheet.budget.each(self._of("procedere", "empfehlung")):
+            found += self._steps(section)
+        if not found:
+            found = self._recommended()
+        return merged(found)
+
+    def _steps(self, section: Section) -> Iterator[str]:
+        for entry in items(section.lines, wrap=True):
+            for sentence in sentences(entry):
+                drug = STRICT_DRUG.match(sentence) and len(sentence) < 90 and not VERB.search(sentence)
+                if (
+                    not drug
+                    and len(sentence) > 8
+                    and not NO_ITEM.match(sentence)
+                    and not re.match(r"^(?:keine?|entfällt)\W*$", sentence, re.I)
+                ):
+                    yield sentence
+
+    def _recommended(self) -> list[str]:
+        """Without a heading: the sentences of the last paragraphs that recommend something."""
+        lines = self.sheet.lines[max(0, self.sheet.closing - 14) : self.sheet.closing]
+        return [
+            sentence
+            for line in lines
+            if len(line) > 40
+            for sentence in sentences(line.strip())[-6:]
+            if RECOMMENDS.search(sentence) and not NO_ITEM.match(sentence) and len(sentence) < 500
+        ][-4:]

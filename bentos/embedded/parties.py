@@ -1,0 +1,287 @@
+"""Who writes and who is written to: by the labels of a form, the letterhead, the address block and the signature."""
+
+from __future__ import annotations
+
+import re
+
+from bentos.embedded.contacts import (
+    HOUSE,
+    LEADER,
+    Contact,
+    contact_of,
+    place_in,
+    plain_name,
+    segments,
+    street_in,
+)
+from bentos.embedded.kinds import kind_of
+from bentos.embedded.labels import label_of
+from bentos.embedded.letter import Sheet
+from bentos.embedded.people import Name, doctor_in, same_person
+from clinical.language import dates_of
+
+_ADDRESSED = re.compile(
+    r"^(?:An(?:\s(?:die|das|den|unsere\w*))?|Herrn?|Frau|Hrn\.|Fr\.|Familie|z\.\s?H(?:d|dn)?\.)\b[\s:]*", re.IGNORECASE
+)
+_TO_HOLD = re.compile(r"^(?:z\.\s?H(?:d|dn)?\.?:?|zu Händen(?: von)?:?|c/o|Attn?\.?:?)\s*", re.IGNORECASE)
+_REACHED = re.compile(
+    r"\b(?:tel|telefon|fax|telefax|e-?mail|www\.|http|iban|sprechzeit|öffnungszeit)\b|@", re.IGNORECASE
+)
+_SUBJECT = re.compile(r"^(?:betr(?:eff|ifft)?\b|pat(?:ient(?:in)?)?\b[.:]|re:|wg\.|\W*geb)", re.IGNORECASE)
+_GREETED = re.compile(
+    r"(?:Herrn?|Frau|Herren|Kollege[n]?|Kollegin)\s+(?:Kolleg(?:e|in|en)\s+)?((?:(?:Dr|Prof|PD|Prim|OA|Univ|Doz|med|"
+    r"Mag|DDr|Priv)[\w.ªa-]*[\s.]*){0,5})"
+    r"((?:(?:von|van|de|zu|zur|Al)\s)?[^\W\d_a-zäöü][\w'’-]+(?:\s[^\W\d_a-zäöü][\w'’-]+)?)\s*[,!.]?"
+)
+_ROLES = "Kollege Kollegin Kollegen Kolleginnen Primaria Primarius Primar Professor Professorin Doktor Chefarzt Damen"
+_NOT_GREETED = frozenset(_ROLES.split())
+_FOOTER = re.compile(
+    r"vertraulich|empfänger dieser|^diese (?:e-?mail|nachricht)|beilage|anlage|kopie|verteiler|^cc\b|seite \d",
+    re.IGNORECASE,
+)
+
+
+class PartyReader:
+    """Reads sender and recipient of one sheet; `patient` is left out of both."""
+
+    def __init__(self, sheet: Sheet, patient: Name | None) -> None:
+        self.sheet, self.patient = sheet, patient
+        last = sheet.head_end
+        self.head = sheet.blocks(0, min(last, len(sheet.lines)))
+        self.recipient_block = self._find_recipient()
+
+    def _lines(self, block: range) -> list[str]:
+        return [self.sheet.lines[n].strip() for n in block]
+
+    def _is_patient(self, text: str) -> bool:
+        return (
+            self.patient is not None
+            and re.search(rf"\b{re.escape(self.patient.last)}\b", text, re.IGNORECASE) is not None
+        )
+
+    # the recipient
+
+    def _find_recipient(self) -> list[str] | None:
+        for number, block in enumerate(self.head):
+            lines = self._lines(block)
+            start = next(
+                (
+                    n
+                    for n, line in enumerate(lines)
+                    if _ADDRESSED.match(line) and len(line) < 70 and not self._is_dated(line)
+                ),
+                None,
+            )
+            if (
+                start is not None
+                and not _SUBJECT.match(lines[0])
+                and not (number == 0 and start > 0 and len(lines) > 8)
+            ):
+                return self._cleaned(lines[start:], number)
+        for number, block in enumerate(self.head[1:], 1):
+            lines = self._lines(block)
+            if self._is_address_block(lines):
+                return self._cleaned(lines, number)
+        return None
+
+    def _cleaned(self, lines: list[str], number: int) -> list[str] | None:
+        whole = " ".join(lines)
+        if self._is_patient(whole):
+            return None
+        rest = [_TO_HOLD.sub("", _ADDRESSED.sub("", line)) for line in lines]
+        rest = [line for line in rest if line and not kind_of(line)]
+        if (
+            len(rest) == 1
+            and number + 1 < len(self.head)
+            and len(lines) == 1
+            and not self._is_dated(self._lines(self.head[number + 1])[0])
+        ):
+            rest += self._lines(self.head[number + 1])
+        return rest or None
+
+    def _is_dated(self, line: str) -> bool:
+        return bool(dates_of(line))
+
+    def _is_address_block(self, lines: list[str]) -> bool:
+        """Two to seven short lines with a house or a doctor, no telephone, no date, no title of a letter."""
+        if not 2 <= len(lines) <= 7 or any(len(line) > 90 for line in lines):
+            return False
+        text = "\n".join(lines)
+        if (
+            _REACHED.search(text)
+            or self._is_dated(text)
+            or any(LEADER.search(line) for line in lines)
+            or any(map(kind_of, lines))
+        ):
+            return False
+        if self._is_patient(text) or any(label_of(line.split(":")[0]) for line in lines if ":" in line):
+            return False
+        found = contact_of(lines)
+        return (found.plz is not None and (found.institution or found.abteilung or found.name) is not None) or (
+            found.count >= 2 and found.name is not None and found.institution is not None
+        )
+
+    def recipient(self) -> Contact:
+        labelled = self._labelled("empfaenger")
+        found = contact_of(labelled) if labelled else Contact()
+        if found.count == 0 and self.recipient_block:
+            block = self.recipient_block
+            found = contact_of(block)
+            if (found.name is None and found.institution is None) or (
+                found.name is None and plain_name(block[0]) and not HOUSE.search(block[0])
+            ):
+                found = Contact(name=plain_name(block[0])).filled(found)
+        return found.filled(Contact(name=self._greeted()))
+
+    def _greeted(self) -> str | None:
+        """The name in the salutation: `Sehr geehrte Frau Kollegin Dr. Weber`."""
+        if self.sheet.greeting >= len(self.sheet.lines):
+            return None
+        line = self.sheet.lines[self.sheet.greeting][:140]
+        for found in _GREETED.finditer(line):
+            name = found[2]
+            if name.split()[0] not in _NOT_GREETED and not name.lower().endswith(("kollege", "kollegin")):
+                title = " ".join(found[1].split())
+                return f"{title} {name}".strip()
+        return None
+
+    # the sender
+
+    def sender(self, referral: bool) -> Contact:
+        labelled = self._labelled("absender")
+        found = contact_of(labelled) if labelled else Contact()
+        if found.count < 2:
+            found = found.filled(self._letterhead())
+        signed = self._signature()
+        found = self._named(found, signed)
+        if found.plz is None and found.strasse is None and found.telefon is None:
+            foot = self._foot()
+            if foot.count >= 2:
+                found = found.filled(foot)
+        return self._with_place(found)
+
+    def _labelled(self, owner: str) -> list[str]:
+        """Everything that stands in the part of a form that is this party's."""
+        lines: list[str] = []
+        for one in self.sheet.labelled:
+            if one.owner != owner or (one.at >= self.sheet.closing and owner == "empfaenger"):
+                continue
+            if one.field in ("fax", "versicherung", "datum"):
+                continue
+            for cell in one.cells:
+                lines.append(f"Tel. {cell}" if one.field == "telefon" else cell)
+            if one.field == owner:
+                lines += self._continued(one.at)
+        return lines
+
+    def _continued(self, at: int) -> list[str]:
+        """Indented lines under a label belong to its value; so do the lines under one that stands alone."""
+        found: list[str] = []
+        line = self.sheet.lines[at].strip()
+        alone = label_of(line.strip(" -–=:")) is not None
+        for line in self.sheet.lines[at + 1 : at + 8]:
+            if not line.strip() or not (line[0] in " \t" or alone) or label_of(re.split(r":|\t", line.strip())[0]):
+                break
+            found.append(line.strip())
+        return found
+
+    def _letterhead(self) -> Contact:
+        """The first blocks of the head, up to the recipient, the date, the title or the subject."""
+        lines: list[str] = []
+        for number, block in enumerate(self.head):
+            mine = self._lines(block)
+            if self.recipient_block and any(
+                _TO_HOLD.sub("", _ADDRESSED.sub("", line)) in self.recipient_block for line in mine
+            ):
+                before = [
+                    line
+                    for line in mine
+                    if _TO_HOLD.sub("", _ADDRESSED.sub("", line)) not in self.recipient_block
+                    and not _ADDRESSED.match(line)
+                ]
+                lines += before if number == 0 else []
+                continue
+            if number and self._ends_letterhead(mine, number) and not any(map(_REACHED.search, mine)):
+                continue
+            lines += [line for line in mine if self._is_of_letterhead(line)]
+        found = contact_of(lines)
+        return found if found.institution or found.abteilung or found.name else Contact()
+
+    def _ends_letterhead(self, lines: list[str], number: int) -> bool:
+        return bool(_SUBJECT.match(lines[0]) or self._is_patient(" ".join(lines)) or (number and kind_of(lines[0])))
+
+    def _is_of_letterhead(self, line: str) -> bool:
+        return (
+            not _SUBJECT.match(line)
+            and not self._is_patient(line)
+            and not line.upper().startswith("FAX ")
+            and not (kind_of(line) and not HOUSE.search(line))
+            and not re.match(r"^(?:zur vorlage|information|lehrkrankenhaus|akademisches)", line, re.IGNORECASE)
+        )
+
+    def _signature(self) -> str | None:
+        """The first name under the closing formula; in letters without one, the last titled line."""
+        sheet = self.sheet
+        start = sheet.closing if sheet.closing < len(sheet.lines) else max(0, len(sheet.lines) - 6)
+        bare: str | None = None
+        for line in (sheet.lines[n].strip() for n in range(start, min(len(sheet.lines), start + 14))):
+            line = re.sub(r"^(?:gez\.|i\.\s?[AV]\.|Stempel:?|Unterschrift:?)\s*", "", line)
+            if not line or _FOOTER.search(line) or len(line) > 160:
+                continue
+            if titled := doctor_in(line):
+                return titled if bare is None or not same_person(bare, titled) or len(titled) > len(bare) else bare
+            if sheet.closing < len(sheet.lines) and bare is None and start < len(sheet.lines):
+                bare = self._bare_name(line)
+        return bare
+
+    def _bare_name(self, line: str) -> str | None:
+        found = plain_name(re.split(r",|\s{3,}|\t", line)[0])
+        if found is None:
+            degree = re.match(
+                r"^((?:[^\W\d_a-zäöü][\w'’-]+\s){2,3}(?:MD|PhD|M\.D\.|MBA|MSc|FMH)(?:\s(?:PhD|MBA|MSc))?)$", line
+            )
+            return degree[1] if degree else None
+        return found
+
+    def _named(self, found: Contact, signed: str | None) -> Contact:
+        """The signature's name, or the letterhead's where it names the same person in full."""
+        if signed is None:
+            return found
+        if found.name is not None and same_person(found.name, signed) and len(found.name) >= len(signed):
+            return found
+        if found.name is not None and doctor_in(signed) is None:
+            return found
+        return Contact(name=signed).filled(found)
+
+    def _foot(self) -> Contact:
+        """Address under the signature, or a last line with a practice and its telephone."""
+        sheet = self.sheet
+        if sheet.closing < len(sheet.lines):
+            lines = [
+                sheet.lines[n].strip() for n in range(sheet.closing + 1, min(len(sheet.lines), sheet.closing + 14))
+            ]
+        else:
+            blocks = sheet.blocks(max(0, len(sheet.lines) - 12), len(sheet.lines))
+            lines = self._lines(blocks[-1]) if blocks else []
+            if not any(_REACHED.search(line) for line in lines):
+                return Contact()
+        lines = [line for line in lines if not _FOOTER.search(line) and len(line) < 200 and not self._is_patient(line)]
+        found = contact_of(lines)
+        return found if found.plz or found.telefon else Contact()
+
+    def _with_place(self, found: Contact) -> Contact:
+        """The place before the letter's date, where the letterhead names none."""
+        if found.ort is not None or (found.institution is None and found.strasse is None):
+            return found
+        for block in self.head:
+            for line in self._lines(block):
+                told = re.match(r"^([^\W\d_a-zäöü][\w.-]+(?:\s[^\W\d_a-zäöü][\w.-]+)?),\s*(?:den|am)?\s*\d", line)
+                if told and self._is_dated(line):
+                    return Contact(ort=told[1]).filled(found)
+        return found
+
+
+def address_of(lines: list[str]) -> tuple[str | None, str | None, str | None]:
+    """(street, postcode, place) of lines."""
+    pieces = segments(lines)
+    return (street_in(pieces), *place_in(pieces))

@@ -1,0 +1,293 @@
+"""Who the letter is about: by label, by the birth date beside the name, by salutation; no relative and no doctor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bentos.embedded.contacts import PLACE, place_in, segments, street_in
+from bentos.embedded.letter import Labelled, Sheet
+from bentos.embedded.people import Name, name_before, parse_name
+from clinical.language import DateMention
+
+NEAR_HEAD = 12
+"""Lines behind the salutation in which a letter introduces its patient."""
+
+_BORN = re.compile(
+    r"\*\s?(?=\d)|\bgeb(?:\.|oren(?:e[rn]?)?\b)?(?:\s?[-.]?dat(?:um)?\.?)?(?:\s(?:am|den))?\b|"
+    r",\s?(?=\d{1,2}\.\s?\d{1,2}\.)|\s(?=\d{1,2}\.\d{1,2}\.(?:19|20)\d\d)",
+    re.IGNORECASE,
+)
+_SPOKEN = re.compile(
+    r"\b(?:Herrn?|Frau|Hr\.|Hrn\.|Fr\.|Sig\.)\s{1,2}(?:(?:Dr|Prof|Mag|DI|Dipl|Ing|med)[\w.-]*\s?){0,3}((?:(?:von|"
+    r"van|de|zu|zur)\s)?[^\W\d_a-zäöü][\w'’-]+)(?:\s([^\W\d_a-zäöü][\w'’-]+))?"
+)
+_INTRODUCED = re.compile(
+    r"\b(?:Patient(?:in|en)?|Pat\.|Frau|Herrn?|Hr\.|Fr\.|Kind(?:es)?|Sig\.|Sig\.ra|Säugling|Mädchen|Knaben|"
+    r"Versicherte[rn]?)[:,]?\s{0,2}"
+    r"((?:(?:Dr|Prof|Mag|DI|Dipl|Ing|med|Herrn?|Frau)[\w.-]*\s?){0,4}[^\W\d_a-zäöü][^\n;:()*]{1,70})"
+)
+_WOMAN = re.compile(
+    r"\bPatientin\b|\bPat(?:ientin)?in\b|\bVersicherte:|\bgemeinsame Pat\b|\bdie (?:o\.\s?g\.\s)?Pat\.", re.IGNORECASE
+)
+_MAN = re.compile(
+    r"\b(?:der|den|dem|des|unsere[nmrs]?|Ihre[nmrs]?|gemeinsamen|genannten|meinen|diesen)\s(?:o\.\s?g\.\s|oben "
+    r"genannten\s|gemeinsamen\s|deutschsprachigen\s)?Pat(?:ient(?:en)?\b(?!in)|\.(?!in))"
+    r"|\bHerr Pat|\bder Pat\.",
+)
+_SEX_CELL = re.compile(r"^\(?\s?(?:(w|weibl\.?|weiblich|f|♀)|(m|männl\.?|männlich|♂))\s?\)?$", re.IGNORECASE)
+_SEX_NEAR = re.compile(r"[\s,;(|/](?:(weiblich|w|W|♀)|(männlich|m|M|♂))(?=[\s,;)|]|$)")
+_LIVES = re.compile(
+    r"\b(?:wohnhaft|wh\.|wohnt(?:\s\w+)?(?=\s(?:in|an)\b)|whft\.?|aus(?=\s[A-ZÄÖÜ][\wäöü]+\s?(?:\(|"
+    r",)))\s*(?:in\s+der\s+|an\s+der\s+|in\s+|an\s+|am\s+)?([^\n]{3,90})"
+)
+_RELATIVE = re.compile(
+    r"(?:ehemann|ehefrau|ehegatte|gatt(?:e|in)|mutter|vater|tochter|sohn|bruder|schwester|partner(?:in)?|kontaktperson|"
+    r"angehörige\w*|beist[aä]nd\w*|lebensgefährt\w*)\W{0,3}$",
+    re.IGNORECASE,
+)
+_COLLEAGUE = re.compile(r"^(?:Kolleg|Dr\b|Prof|Doz|PD\b|OA\b|Primar|Univ)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The patient as the letter names them; `lines` around the name, where the address may stand."""
+
+    name: Name | None
+    born: str | None
+    lines: range
+
+
+class PatientReader:
+    """Reads the patient of one sheet; `dates` are those of the sheet's text."""
+
+    def __init__(self, sheet: Sheet, dates: tuple[DateMention, ...]) -> None:
+        self.sheet, self.dates = sheet, dates
+        self.starts = [0]
+        for line in sheet.text.split("\n"):
+            self.starts.append(self.starts[-1] + len(line) + 1)
+        self.spoken = frozenset(
+            found[1].split()[-1]
+            for found in _SPOKEN.finditer(sheet.text)
+            if not _COLLEAGUE.match(found[1]) and not found[2]
+        )
+
+    def read(self) -> Found:
+        best: tuple[float, Name, int] | None = None
+        for evidence, one, line in self._candidates():
+            score = evidence + (one.first is not None) + 0.5 * one.sure + (one.last in self.spoken)
+            if best is None or score > best[0]:
+                best = (score, one, line)
+        name = best[1] if best else None
+        at = best[2] if best else 0
+        if name is not None and name.first is None:
+            name = self._with_first(name)
+        return Found(name, self._born(at if best else None), range(max(0, at - 1), at + 6) if best else range(0))
+
+    def _with_first(self, name: Name) -> Name:
+        """A first name that stands beside the surname anywhere in the letter's first lines."""
+        found = re.search(rf"([^\W\d_a-zäöü][\w'’-]+)\s+{re.escape(name.last)}\b", self.sheet.text[:3_000])
+        whole = parse_name(f"{found[1]} {name.last}") if found else None
+        return whole if whole and whole.last == name.last and whole.first else name
+
+    def _candidates(self) -> Iterator[tuple[float, Name, int]]:
+        yield from self._labelled()
+        yield from self._beside_birth()
+        yield from self._introduced()
+
+    def _labelled(self) -> Iterator[tuple[float, Name, int]]:
+        sheet = self.sheet
+        mine = [one for one in sheet.labelled if one.owner in (None, "patient")]
+        last = next((one for one in mine if one.field == "nachname" and one.value), None)
+        first = next((one for one in mine if one.field == "vorname" and one.value), None)
+        if last and first and (name := parse_name(f"{last.value}, {first.value}")):
+            yield 12, name, last.at
+        for one in mine:
+            if one.field in ("patient", "betreff") or (one is last and not first):
+                yield from self._value(one)
+
+    def _value(self, one: Labelled) -> Iterator[tuple[float, Name, int]]:
+        cells = [
+            re.sub(r"^(?:Zuweisung|Überweisung|Einweisung|Anmeldung|Vorstellung|Patient(?:in)?)[:,]?\s+", "", c)
+            for c in one.cells
+        ]
+        if not cells or (re.match(r"(?:Herrn?|Frau)?\s?(?:Kolleg|Dr)", cells[0]) and one.field == "betreff"):
+            return
+        whole = parse_name(cells[0], self.spoken, True)
+        if (
+            whole is not None
+            and whole.first is None
+            and len(cells) > 1
+            and (both := parse_name(f"{cells[0]}, {cells[1]}"))
+        ):
+            yield 9, both, one.at
+        elif whole is not None:
+            yield (9 if whole.first else 4) - (one.field == "nachname" and not whole.first), whole, one.at
+
+    def _beside_birth(self) -> Iterator[tuple[float, Name, int]]:
+        """A name right before a birth date or its mark, in the head, the introduction or a line of its own."""
+        sheet = self.sheet
+        last_line = max(sheet.greeting if sheet.greeting < len(sheet.lines) else 0, 0) + NEAR_HEAD
+        for n in sheet.budget.each(range(min(len(sheet.lines), max(last_line, 40)))):
+            line = sheet.lines[n][:600]
+            previous = sheet.lines[n - 1][-80:] if n else ""
+            for mark in _BORN.finditer(line):
+                before = line[: mark.start()].rstrip(" ,(*–-\t|")
+                if not before.strip() and n:
+                    before = previous.rstrip(" ,(*")
+                before = re.sub(r"\s?[,(]?\s?\b[mwMW]\)?$|\s\((?:m|w)\)$", "", before).rstrip(" ,(")
+                if _RELATIVE.search(before[: max(0, len(before) - 1)][-60:].rsplit(" ", 3)[0]):
+                    continue
+                name = parse_name(name_before(before), self.spoken, ":" in before or "\t" in before)
+                weak = mark.group().strip() in (",", "")
+                if name is not None and name.first is not None:
+                    yield 8 - 2 * weak - (n > last_line), name, n
+                elif name is not None and not weak:
+                    yield 3, name, n
+
+    def _introduced(self) -> Iterator[tuple[float, Name, int]]:
+        """`unsere Patientin Anna Kern`, `Herrn Kern`: in the subject line or right behind the salutation."""
+        sheet = self.sheet
+        first = sheet.greeting + 1 if sheet.greeting < len(sheet.lines) else 0
+        for n in range(first, min(len(sheet.lines), first + NEAR_HEAD)):
+            line = sheet.lines[n][:600]
+            for found in _INTRODUCED.finditer(line):
+                run = _leading_name(found[1])
+                if not run or _COLLEAGUE.match(run) or _RELATIVE.search(line[: found.start()]):
+                    continue
+                name = parse_name(run, self.spoken)
+                if name is not None:
+                    yield (6.0 if name.first else 2.5) - 0.1 * (n - first), name, n
+
+    def _born(self, at: int | None) -> str | None:
+        """The date said to be of birth; else the one right behind the patient's name."""
+        labelled = [one for one in self.dates if one.birth]
+        if labelled:
+            near = [
+                one
+                for one in labelled
+                if at is not None and self.starts[at] <= one.start < self.starts[min(at + 7, len(self.starts) - 1)]
+            ]
+            return (near or labelled)[0].iso(birth=True)
+        told = next((one for one in self.dates if self._told_behind(one)), None)
+        if told is not None:
+            return told.iso(birth=True)
+        if at is None:
+            return None
+        end = self.starts[min(at + 2, len(self.starts) - 1)]
+        beside = [one for one in self.dates if self.starts[at] <= one.start < end]
+        return beside[0].iso(birth=True) if beside and self._is_bare(beside[0], at) else None
+
+    def _told_behind(self, one: DateMention) -> bool:
+        return re.match(r"\W{0,3}geboren", self.sheet.text[one.end : one.end + 12]) is not None
+
+    def _is_bare(self, one: DateMention, at: int) -> bool:
+        """Nothing but the name, its cells and its commas stands before the date, and no other role is named."""
+        before = self.sheet.text[max(self.starts[at], one.start - 40) : one.start]
+        return re.search(r"\b(?:vom|am|bis|seit|Datum|Aufnahme|Eintritt|ED|OP|stat)\b\W*$", before) is None
+
+    def sex(self, name: Name | None, lines: range) -> str | None:
+        """m or w as stated: by label, beside the name, by the patient's own salutation, by Patientin and Patient."""
+        said = self.sheet.value("geschlecht") or self.sheet.value("anrede") or ""
+        if found := re.match(r"\(?(?:(w\b|weib|f\b|frau)|(m\b|männ|herr))", said.strip().lower()):
+            return "w" if found[1] else "m"
+        for n in lines:
+            for cell in segments(self.sheet.lines[n : n + 1]):
+                if (
+                    one := _SEX_CELL.match(cell) or (self._named_in(name, n) and _SEX_NEAR.search(cell))
+                ) is not None and one:
+                    return "w" if one[1] else "m"
+        if name is not None and (mine := self._salutation(name)):
+            return mine
+        women, men = len(_WOMAN.findall(self.sheet.text)), len(_MAN.findall(self.sheet.text))
+        return "w" if women > 2 * men else "m" if men > 2 * women else None
+
+    def _named_in(self, name: Name | None, n: int) -> bool:
+        return name is not None and name.last in self.sheet.lines[n]
+
+    def _salutation(self, name: Name) -> str | None:
+        pattern = re.compile(
+            rf"\b(Herrn?|Hr\.|Hrn\.|Frau|Fr\.|"
+            rf"Sig\.)\s+(?:[^\s,.;:]{{1,20}}[.\s]\s?){{0,4}}?{re.escape(name.last)}(?![\w-])"
+        )
+        votes = [found[1].startswith("F") for found in pattern.finditer(self.sheet.text)]
+        return None if not votes else "w" if 2 * sum(votes) > len(votes) else "m"
+
+    def address(self, found: Found) -> tuple[str | None, str | None, str | None]:
+        """(street, postcode, place): behind wohnhaft, in the labelled address, or around the name."""
+        sheet = self.sheet
+        if lives := _LIVES.search(sheet.text[:6_000]):
+            pieces = segments(
+                re.split(r",\s(?:der|die|das|welche\w*|in)\s|\.\s|\sin(?=\s\d{4})|;", lives[1].replace("-", " ", 0))[:2]
+            )
+            plz, ort = place_in(pieces)
+            street = street_in(pieces)
+            if plz or street:
+                return street, plz, ort
+            village = re.match(r"([^\W\d_a-zäöü][\w.-]+(?:\s[^\W\d_a-zäöü][\w.-]+)?)\s*(?:\(|,|$|\.)", lives[1])
+            if village:
+                return None, None, village[1]
+        mine = [one for one in sheet.labelled if one.owner in (None, "patient")]
+        pieces = [
+            piece
+            for one in mine
+            if one.field in ("adresse", "strasse", "wohnort", "plz")
+            for piece in segments([*one.cells, *self._continued(one)])
+        ]
+        if pieces:
+            street, (plz, ort) = street_in(pieces), place_in(pieces)
+            town = next((one.value for one in mine if one.field == "wohnort" and one.value.isalpha()), None)
+            if street or plz:
+                return street, plz, ort or town
+        return self._around(found)
+
+    def _continued(self, one: Labelled) -> list[str]:
+        behind = self.sheet.lines[one.at + 1 : one.at + 2]
+        return behind if one.field == "adresse" and behind and PLACE.match(" " + behind[0].strip()) else []
+
+    def _around(self, found: Found) -> tuple[str | None, str | None, str | None]:
+        if found.name is None or not found.lines:
+            return None, None, None
+        at = found.lines.start + (
+            found.lines.start + 1 < found.lines.stop and not self._named_in(found.name, found.lines.start)
+        )
+        rows: list[str] = []
+        for n in range(at, min(found.lines.stop, len(self.sheet.lines))):
+            line = self.sheet.lines[n]
+            if rows and (
+                not line.strip()
+                or any(one.at == n and one.owner in ("absender", "empfaenger") for one in self.sheet.labelled)
+            ):
+                break
+            rows.append(line[:600])
+            if len(line) > 200:
+                break
+        text = "\n".join(rows)
+        start = text.find(found.name.last)
+        pieces = segments(text[max(0, start) :].split("\n"))
+        plz, ort = place_in(pieces)
+        return (street_in(pieces), plz, ort) if plz else (None, None, None)
+
+
+def _leading_name(text: str) -> str:
+    """The name words at the beginning: `Anna Kern, welche` -> `Anna Kern`."""
+    run: list[str] = []
+    for word in text.split()[:8]:
+        bare = word.strip(",.;")
+        title = re.match(r"(?:Dr|Prof|Mag|DI|Dipl|Ing|med|univ|Herrn?|Frau)\b", word)
+        if title and not run:
+            glued = re.match(r"(?:Dr|Mag|Prof)\.(?=[A-ZÄÖÜ])(.+)", word)
+            if glued:
+                run.append(glued[1].strip(","))
+            continue
+        if not bare or not (bare[0].isupper() or bare.lower() in ("von", "van", "de", "zu", "zur", "dos", "der")):
+            break
+        run.append(bare)
+        if word[-1] in ",.;" and not (word.endswith(",") and len(run) == 1 and bare.isupper()):
+            break
+        if word.endswith(","):
+            run[-1] = bare + ","
+    while run and run[-1].islower():
+        run.pop()
+    return " ".join(run[:5])

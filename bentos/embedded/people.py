@@ -1,0 +1,179 @@
+"""Names of people by their form: titles, particles, order of first name and surname; never a clause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import lru_cache
+
+from bentos.embedded.name_words import FIRST_NAMES, NOT_A_NAME, PARTICLES
+
+_RANK = (
+    r"o\.\s?Univ\.?|Ao\.|Univ\.?\s?-?|Uriv\.-?|Prim\.?(?:aria)?|Prof(?:essor)?(?:in)?\.?|Priv\.?\s?-?\s?Doz\.?|PD|"
+    r"P\.D\.|Doz\.?|"
+    r"OA|OÄ|CA|CÄ|AA|Drs?\.?a?(?:in)?\.?|Drª|DDr\.?|DDDr\.?|Dr\.in|Mag\.?|Dipl\.?\s?-?\s?(?:Ing|Med|Psych|Ärztin|"
+    r"Arzt)?\.?|DI|Ing\.?|"
+    r"MUDr\.?|lic\.|Universitätsprofessor(?:in)?|Primar(?:ia|ius|ärztin|arzt)?|Chefarzt|Chefärztin|Oberarzt|Oberärztin|"
+    r"Assistenz[aä]rzt(?:in)?|Assistenzarzt|Stationsarzt|Stationsärztin|Ltd\.|Leitende[rn]?|LOA|FOÄ|FOA"
+)
+_DEGREE = (
+    r"(?:r?rned|med|univ(?:ers?)?|uni|phil|habil|dent|mult|h\.?\s?c|rer|nat|sc|theol|jur|psych|scient|hum|biol|vet)"
+    r"\b\.?"
+)
+TITLE = re.compile(rf"(?:{_RANK})(?=[\s.A-ZÄÖÜ-]|$)")
+_TITLES = re.compile(rf"(?:(?:{_RANK}|{_DEGREE})[\s.,-]*(?![a-zäöüß]))+")
+_SALUTED = re.compile(
+    r"^(?:(?:Herrn?|Frau|Hrn?\.?|Fr\.|Sig\.(?:ra)?|Patient(?:in|en)?|Pat\.|Kolleg(?:e|in|en)|Kindes|Kind|Ihre[nrms]?|"
+    r"Unsere[nrms]?|gemeinsame[nrms]?|Versicherte[rn]?|z\.\s?Hd?\.|z\.H\.|an|An)[\s.:]+)+"
+)
+_CUT = re.compile(r"[*(;|\t\d<]|\bgeb\b|\bgeboren|\bwohnh|,\s*[mwMW]\b|\s[mwMW]\s*$|\s-\s|\s[–—]\s|:")
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """Surname and first names; `sure` where the form itself tells which is which."""
+
+    last: str
+    first: str | None
+    sure: bool = False
+
+
+def strip_titles(text: str) -> str:
+    """Without salutation, role and academic titles at the beginning."""
+    before = None
+    text = text.strip(" ,")
+    while before != text:
+        before = text
+        text = _SALUTED.sub("", text).strip(" ,.")
+        found = _TITLES.match(text)
+        text = text[found.end() :].strip(" ,.") if found and found.end() < len(text) else text
+    return text
+
+
+def is_name_word(word: str) -> bool:
+    """A word with a capital that may be part of a name, particles apart."""
+    bare = word.strip(",.")
+    plain = bare.replace("-", "").replace("'", "").replace("’", "").replace("´", "").replace(".", "")
+    return (
+        bool(plain)
+        and len(bare) <= 30
+        and bare[0].isupper()
+        and plain.isalpha()
+        and (len(plain) > 1 or word.endswith("."))
+        and bare.lower() not in NOT_A_NAME
+    )
+
+
+@lru_cache(maxsize=256)
+def _is_first(word: str) -> bool:
+    return word.lower().split("-")[0].strip(".") in FIRST_NAMES
+
+
+def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) -> Name | None:
+    """The name that the text is, up to a birth date, a bracket or a number; None for anything else.
+
+    `spoken`: surnames that the letter says behind Frau or Herr. `register`: in forms the surname often stands first.
+    """
+    text = strip_titles(_CUT.split(text[:120].strip(" ,*-"), maxsplit=1)[0].strip(" ,"))
+    words = text.split()
+    if not 1 <= len(words) <= 6 or not all(is_name_word(one) or one.lower() in PARTICLES for one in words):
+        return None
+    if text.count(",") == 1 and not text.endswith(","):
+        last, first = (part.strip() for part in text.split(","))
+        return Name(last, strip_titles(first) or None, True) if last and len(last.split()) <= 4 else None
+    if "," in text.strip(","):
+        return None
+    words = text.strip(",").split()
+    if len(words) == 1:
+        return Name(words[0], None)
+    return _ordered(words, spoken, register)
+
+
+def _ordered(words: list[str], spoken: Collection[str], register: bool) -> Name:
+    first_last, last_first = _split(words, False), _split(words, True)
+    shouted = [word for word in words if word.isupper() and len(word) > 2]
+    if shouted and len(shouted) < len(words):
+        return last_first if words[0] in shouted else first_last
+    said = {name.lower() for name in spoken}
+    if (first_last.last.lower() in said) != (last_first.last.lower() in said):
+        return first_last if first_last.last.lower() in said else last_first
+    if _is_first(words[-1]) and not _is_first(words[0]):
+        return last_first
+    if _is_first(words[0]) and not _is_first(words[-1]):
+        return first_last
+    return last_first if register else first_last
+
+
+def _split(words: list[str], last_first: bool) -> Name:
+    if last_first:
+        end = 1
+        while end < len(words) - 1 and words[end - 1].lower() in PARTICLES:
+            end += 1
+        return Name(" ".join(words[:end]), " ".join(words[end:]))
+    start = len(words) - 1
+    while start > 1 and words[start - 1].lower() in PARTICLES:
+        start -= 1
+    return Name(" ".join(words[start:]), " ".join(words[:start]))
+
+
+def name_before(text: str) -> str:
+    """The run of name words at the end of the text: `wir berichten über Frau KERN, Anna, ` -> `KERN, Anna`."""
+    words = text[-90:].replace("(", " ").replace("*", " ").split()
+    if len(text) > 90 and words:
+        words = words[1:]
+    run: list[str] = []
+    commas = 0
+    for word in reversed(words):
+        bare = word.strip(",")
+        if not bare:
+            continue
+        glued = re.search(r"(?:Pat|Hr|Fr)\.(?=[A-ZÄÖÜ])", bare)
+        if not (is_name_word(bare) or (bare.lower() in PARTICLES and run)) or glued:
+            break
+        if bare.endswith(".") and (len(bare) > 3 or TITLE.fullmatch(bare)):
+            break
+        if word.endswith(",") and run:
+            commas += 1
+            if commas > 1:
+                break
+        run.append(word if run else bare)
+    while run and run[-1].strip(",").lower() in PARTICLES and run[-1][0].islower() is False:
+        run.pop()
+    return " ".join(reversed(run[:6]))
+
+
+_DOCTOR = re.compile(
+    rf"((?:(?:{_RANK}|{_DEGREE})[\s.]{{0,3}}){{1,9}}\s?[^\W\d_a-zäöü][^\s,;|/()<\d]*(?:\s+(?:(?:von|van|de|der|zu|"
+    rf"zur|dos|di|da|del|Al)\s+)?"
+    rf"[^\W\d_a-zäöü][^\s,;|/()<\d]*){{0,3}})"
+)
+
+
+def doctor_in(text: str) -> str | None:
+    """The first name with an academic title, as it stands; None where there is none."""
+    for found in _DOCTOR.finditer(text[:400]):
+        whole = found[1].strip(" ,.-")
+        bare = strip_titles(whole)
+        words = bare.split()
+        kept: list[str] = []
+        for word in words:
+            if TITLE.fullmatch(word) or (not is_name_word(word) and word.lower() not in PARTICLES):
+                break
+            kept.append(word)
+        while kept and kept[-1].lower() in PARTICLES:
+            kept.pop()
+        if kept and (len(kept) > 1 or len(kept[0]) > 2):
+            end = (
+                whole.find(bare) + len(bare)
+                if len(kept) == len(words)
+                else whole.find(kept[-1], whole.find(bare)) + len(kept[-1])
+            )
+            return whole[:end].strip()
+    return None
+
+
+def same_person(one: str, other: str) -> bool:
+    """Whether two wordings name the same surname."""
+    a, b = strip_titles(one).lower().split(), strip_titles(other).lower().split()
+    return bool(a) and bool(b) and (a[-1] == b[-1] or set(a) <= set(b) or set(b) <= set(a))
