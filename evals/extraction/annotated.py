@@ -25,11 +25,11 @@ from typing import Any
 
 from bentos.embedded import RehearsalModel
 from bentos.models import model_of
-from bentos.settings import Settings
 from clinical.contract import TEXT_MAX, ExtractRequest
 from clinical.errors import BefundError
 from clinical.extraction import extract
 from clinical.llm import LanguageModel
+from clinical.settings import Settings
 
 LISTS = ("diagnosen", "medikation", "eingriffe", "procedere")
 LOOSE = ("institution", "abteilung", "name", "fragestellung", "strasse", "telefon")
