@@ -89,11 +89,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.serve: $(INPUTS) | $(VENV)/bin/python
-	$(PIP) install -c constraints.txt -e '.[serve,webapp]'
+	$(PIP) install -c constraints.txt -e '.[serve,build,webapp]'
 	@touch $@
 
 $(VENV)/.quality: $(INPUTS) | $(VENV)/bin/python
-	$(PIP) install -c constraints.txt -e '.[serve,webapp,quality]'
+	$(PIP) install -c constraints.txt -e '.[serve,build,webapp,quality]'
 	@touch $@ $(VENV)/.serve
 
 $(VENV)/.all: $(INPUTS) | $(VENV)/bin/python

@@ -22,6 +22,12 @@ PACKAGES = ("clinical", "catalog_build", "bentos", "batch", "webapp", "evals")
 PYTHON_FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 HEAVY = ("torch", "sentence_transformers", "pandas", "great_expectations", "flask", "sqlalchemy", "fastapi", "bentoml")
 
+OPTIONAL = {"scipy", "tqdm"}
+"""bm25s imports them where they are installed, and does without where they are not."""
+NOT_SERVED = OPTIONAL | {"torch", "sentence_transformers", "pandas", "great_expectations", "sklearn", "lxml"}
+NOT_SERVED |= {"catalog_build", "evals", "batch", "webapp"}
+"""What a Bento of the text API neither installs for itself nor ships."""
+
 # The floors of clinical as the house was drawn, lowest first.
 FLOORS = [
     {"errors", "settings", "running", "command_line"},
@@ -79,8 +85,28 @@ def test_the_ground_floor_and_the_served_api_load_nothing_heavy():
     modules = [".".join(path.parts).removesuffix(".__init__") for path in files]
     heavy = _heavy_after(modules, HEAVY)
     assert heavy == [], f"clinical imports {heavy} at import time"
-    heavy = _heavy_after(["bentos.api.app"], ("torch", "sentence_transformers", "pandas", "great_expectations"))
+    heavy = _heavy_after(["bentos.service", "bentos.up"], tuple(sorted(NOT_SERVED - OPTIONAL)))
     assert heavy == [], f"bentos imports {heavy} at import time: serving does not have them"
+
+
+def test_the_text_api_starts_and_searches_where_nothing_but_the_serving_extra_is_installed(starter_artifact):
+    code = f"""import sys; sys.modules.update(dict.fromkeys({sorted(NOT_SERVED)!r}))  # now they cannot be imported
+from pathlib import Path
+import bentos.service, bentos.up
+from clinical.search import SearchIndex
+print(SearchIndex.load(Path({str(starter_artifact)!r})).search("Bluthochdruck")[0].code)"""
+    done = _run(sys.executable, "-c", code)
+    assert done.stdout.split() == ["I10.90"], done.stderr[-2000:]
+
+
+def _imported_first(files: list[Path]) -> set[str]:
+    """The packages that these files import when they are imported themselves, but for our own and Python's."""
+    trees = [ast.parse(path.read_text("utf-8")) for path in files]
+    named = [node.module or "" for tree in trees for node in tree.body if isinstance(node, ast.ImportFrom)]
+    named += [
+        alias.name for tree in trees for node in tree.body if isinstance(node, ast.Import) for alias in node.names
+    ]
+    return {name.split(".")[0] for name in named} - set(PACKAGES) - sys.stdlib_module_names
 
 
 def _heavy_after(modules: list[str], heavy: tuple[str, ...]) -> list[str]:
@@ -269,3 +295,19 @@ def test_the_bentos_install_what_serving_needs_at_the_versions_of_the_constraint
 def test_serving_needs_no_torch_and_no_pandas():
     serving = {_canonical(name) for name in PROJECT["project"]["optional-dependencies"]["serve"]}
     assert not serving & {"torch", "sentence-transformers", "transformers", "pandas", "great-expectations"}
+    assert not serving & {"scikit-learn", "scipy", "lxml", "tqdm"}
+
+
+@pytest.mark.parametrize("file", ["bentofile.yaml", *(f"bentos/{part}.bentofile.yaml" for part in PARTS)])
+def test_a_bento_ships_the_served_packages_alone(file):
+    shipped = yaml.safe_load((ROOT / file).read_text("utf-8"))["include"]
+    assert {pattern.split("/")[0] for pattern in shipped} <= {"bentos", "clinical", "var"}
+
+
+def test_make_up_installs_what_builds_the_starter_catalog():
+    extras = PROJECT["project"]["optional-dependencies"]
+    (installed,) = re.findall(r"/\.serve:.*\n.*'\.\[(.+)\]'", (ROOT / "Makefile").read_text("utf-8"))
+    there = {_canonical(name) for extra in installed.split(",") for name in extras[extra]}
+    there |= {_canonical(name) for name in PROJECT["project"]["dependencies"]}
+    files = [path for path in (ROOT / "catalog_build").rglob("*.py") if path.parent.name != "training"]
+    assert {"lxml", "tqdm"} <= _imported_first(files) <= there

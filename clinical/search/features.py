@@ -209,9 +209,9 @@ def _shares(soft: Vectors, gathered: Gathered, traits: CodeTraits, codes: Ints, 
     mass = np.exp(soft)
     mass /= one.total(mass)[one.run]
 
-    def family(of: Ints) -> Vectors:
-        place = np.unique(of[codes] + one.run * (int(of.max()) + 1), return_inverse=True)[1]
-        return np.bincount(place, weights=mass)[place].astype(np.float32)
+    def family(of: Ints, families: int) -> Vectors:
+        number = of[codes] + one.run * families
+        return np.asarray(np.bincount(number, weights=mass)[number], dtype=np.float32)
 
     def of_best(values: Vectors) -> Vectors:
         best = np.maximum(one.maximum(values), np.float32(1e-6))
@@ -221,8 +221,8 @@ def _shares(soft: Vectors, gathered: Gathered, traits: CodeTraits, codes: Ints, 
         "words_bm25": gathered.words_bm25,
         "letters_bm25": gathered.characters_bm25,
         "mass_share": mass,
-        "category_share": family(traits.category),
-        "parent_share": family(traits.parent),
+        "category_share": family(traits.category, traits.categories),
+        "parent_share": family(traits.parent, traits.parents),
         "words_bm25_share": of_best(gathered.words_bm25),
         "letters_bm25_share": of_best(gathered.characters_bm25),
     }

@@ -6,13 +6,14 @@ distinct words are encoded once, their vectors go through the graph in one call.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from clinical.language import words
-from clinical.search.bm25 import Bm25, character_grams
+from clinical.search.bm25 import character_grams
 from clinical.search.encoder import Encoder, Vectors, unit
 from clinical.search.runs import Ints, first_largest, ranges, run_starts
 from clinical.search.terms import Wordings
@@ -99,56 +100,62 @@ def _read(
 def gather(queries: Queries, wordings: Wordings) -> Gathered:
     """The nearest wordings of each query, and the best wording of each code that a BM25 puts forward."""
     _, near = wordings.nearest(queries.vectors, NEAREST)
-    desk = _Desk(wordings)
-    picked = [desk.of(near[row][near[row] >= 0], spelled) for row, spelled in enumerate(queries.folded)]
-    found, words_best, letters_best = zip(*picked, strict=True)
+    if not hasattr(_of_thread, "scores") or len(_of_thread.scores.by_word) != len(wordings):
+        _of_thread.scores = _Scores(len(wordings))
+    scores: _Scores = _of_thread.scores
+    picked = [_picked(scores, wordings, near[row], spelled) for row, spelled in enumerate(queries.folded)]
+    found, by_word, by_character = zip(*picked, strict=True)
     return Gathered(
-        np.repeat(np.arange(len(picked)), [len(own) for own in found]),
+        np.repeat(np.arange(len(picked)), [len(some) for some in found]),
         np.concatenate(found),
-        np.repeat(np.arange(len(picked)), [len(own) for own in words_best]),
-        np.concatenate(words_best),
-        np.concatenate(letters_best),
+        np.repeat(np.arange(len(picked)), [len(some) for some in by_word]),
+        np.concatenate(by_word),
+        np.concatenate(by_character),
     )
 
 
-class _Desk:
-    """BM25 of every wording, for one query after the other in the same arrays."""
+class _Scores:
+    """Both BM25s of every wording for one query; zero before and after it, so that nothing of a query stays."""
 
-    def __init__(self, wordings: Wordings) -> None:
-        self._wordings = wordings
-        self._by_word, self._by_letter = np.zeros((2, len(wordings)), dtype=np.float32)
-        self._wanted = np.zeros(len(wordings.codes), dtype=bool)
+    def __init__(self, wordings: int) -> None:
+        self.by_word, self.by_character = np.zeros((2, wordings), dtype=np.float32)
 
-    def of(self, near: Ints, spelled: Sequence[str]) -> tuple[Ints, Vectors, Vectors]:
-        """The wordings to look at, ascending, and both BM25s' best value for each code of theirs."""
-        wordings = self._wordings
-        _add_up(self._by_word, wordings.words_bm25, spelled)
-        _add_up(self._by_letter, wordings.letters_bm25, character_grams(spelled))
-        best = np.concatenate(
-            [
-                _best_rows(self._by_word, BEST_BY_WORDS, wordings.row),
-                _best_rows(self._by_letter, BEST_BY_LETTERS, wordings.row),
-            ]
-        )
-        rows = self._distinct(wordings.row[near], best)
-        own, first = ranges(wordings.starts[rows], wordings.ends[rows] - wordings.starts[rows])
-        words_own, letters_own = self._by_word[own], self._by_letter[own]
-        place = first_largest(words_own + letters_own, first)[np.searchsorted(rows, best)]
-        found = np.sort(np.concatenate([near, own[place]]))
-        found = found[run_starts(found)]
-        return found, np.maximum.reduceat(words_own, first), np.maximum.reduceat(letters_own, first)
+    def add(self, wordings: Wordings, spelled: Sequence[str]) -> None:
+        """Add up the postings of the words of a query and of their character n-grams."""
+        np.add.at(self.by_word, *wordings.words_bm25.postings(spelled))
+        np.add.at(self.by_character, *wordings.letters_bm25.postings(character_grams(spelled)))
 
-    def _distinct(self, some: Ints, others: Ints) -> Ints:
-        self._wanted[some] = self._wanted[others] = True
-        rows = np.flatnonzero(self._wanted)
-        self._wanted[rows] = False
-        return rows
+    def clear(self) -> None:
+        """Nothing is scored."""
+        self.by_word.fill(0)
+        self.by_character.fill(0)
 
 
-def _add_up(values: Vectors, bm25: Bm25, tokens: Sequence[str]) -> None:
-    values.fill(0)
-    numbers, scores = bm25.postings(tokens)
-    np.add.at(values, numbers, scores)
+_of_thread = threading.local()
+"""The scores of a thread: fresh arrays of this size for every query would cost a page fault for each 4 kB of them."""
+
+
+def _picked(scores: _Scores, wordings: Wordings, near: Ints, spelled: Sequence[str]) -> tuple[Ints, Vectors, Vectors]:
+    """The wordings to look at for one query, ascending, and both BM25s' best value for each code of theirs.
+
+    `near`: the numbers of its nearest wordings, -1 where there are fewer.
+    """
+    near = near[near >= 0]
+    try:
+        scores.add(wordings, spelled)
+        by_words = _best_rows(scores.by_word, BEST_BY_WORDS, wordings.row)
+        by_characters = _best_rows(scores.by_character, BEST_BY_LETTERS, wordings.row)
+        best = np.concatenate([by_words, by_characters])
+        rows = np.sort(np.concatenate([wordings.row[near], best]))
+        rows = rows[run_starts(rows)]
+        every, first = ranges(wordings.starts[rows], wordings.ends[rows] - wordings.starts[rows])
+        by_word, by_character = scores.by_word[every], scores.by_character[every]
+    finally:
+        scores.clear()
+    largest = first_largest(by_word + by_character, first)[np.searchsorted(rows, best)]
+    found = np.sort(np.concatenate([near, every[largest]]))
+    found = found[run_starts(found)]
+    return found, np.maximum.reduceat(by_word, first), np.maximum.reduceat(by_character, first)
 
 
 def _best_rows(values: Vectors, count: int, row: Ints) -> Ints:

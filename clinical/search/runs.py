@@ -32,7 +32,10 @@ def first_largest(column: NDArray[np.float32], first: Ints) -> Ints:
 
 def lengths(first: Ints, total: int) -> Ints:
     """How long the runs are that begin there, of `total` in all."""
-    return np.diff(first, append=total)
+    ends = np.empty_like(first)
+    ends[:-1] = first[1:]
+    ends[-1:] = total
+    return ends - first
 
 
 class Runs:

@@ -25,7 +25,9 @@ class CodeTraits(NamedTuple):
     unspecified: Vectors  # 1 where its title says "nicht näher bezeichnet"
     other: Vectors  # 1 where its title says "sonstige" or "andere"
     category: Ints  # number of its three-character category
+    categories: int  # how many there are
     parent: Ints  # number of its parent; of itself where it has none
+    parents: int
 
 
 TRAITS: Final = ("terminal", "level", "kind", "wordings", "unspecified", "other")
@@ -42,6 +44,8 @@ def traits_of(catalog: Catalog, wordings: Wordings) -> CodeTraits:
     counts[wordings.codes] = wordings.ends - wordings.starts
     categories: dict[str, int] = {}
     parents: dict[str, int] = {}
+    category = np.array([categories.setdefault(code.code[:3], len(categories)) for code in catalog.codes])
+    parent = np.array([parents.setdefault(code.parent or code.code, len(parents)) for code in catalog.codes])
     return CodeTraits(
         terminal=column(*(code.terminal for code in catalog.codes)),
         level=column(*(code.level for code in catalog.codes)),
@@ -49,6 +53,8 @@ def traits_of(catalog: Catalog, wordings: Wordings) -> CodeTraits:
         wordings=np.log1p(counts),
         unspecified=column(*("nicht näher bez" in code.title for code in catalog.codes)),
         other=column(*("onstige" in code.title or "ndere" in code.title for code in catalog.codes)),
-        category=np.array([categories.setdefault(code.code[:3], len(categories)) for code in catalog.codes]),
-        parent=np.array([parents.setdefault(code.parent or code.code, len(parents)) for code in catalog.codes]),
+        category=category,
+        categories=len(categories),
+        parent=parent,
+        parents=len(parents),
     )
