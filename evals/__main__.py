@@ -25,6 +25,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from evals.command import INTERRUPTED
+
 MEASURES = {
     "coding": "evals.coding.measure",
     "batch": "batch.__main__",
@@ -49,8 +51,6 @@ MOVED = {"batch": "python -m batch"}
 ONE_THREAD = ("coding", "gate")
 """As a served worker: matrices of one query are too small to share, and threads that wait for each other took 2.4 times
 the processor's time on a busy machine."""
-INTERRUPTED = 130
-"""What a shell gives for Ctrl-C."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -64,18 +64,9 @@ def main(arguments: Sequence[str]) -> int:
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy is imported
     try:
         return int(importlib.import_module(MEASURES[arguments[0]]).main(arguments[1:]))
-    except KeyboardInterrupt:
-        print(
-            "interrupted: no half-written result is left; run the same command again, what a model answered is kept",
-            file=sys.stderr,
-        )
-        return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output, such as `head`, has left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:
-        print(f"error: {error.strerror}: {error.filename}; check the path and its permissions", file=sys.stderr)
-        return 2
+    except KeyboardInterrupt:  # while the modules are still loading
+        print(INTERRUPTED, file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":

@@ -9,19 +9,21 @@ lies of a class pass than before, or where more truths are removed than the 95 %
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import click
 from tqdm import tqdm
 
-from clinical.errors import BefundError, SourceError
+from clinical.command_line import PATH, paragraphs
+from clinical.errors import SourceError
 from clinical.search import SearchIndex
 from evals.coding.card import Dataset, read_dataset
 from evals.coding.measure import result_of, run
 from evals.coding.targets import SearchTarget
+from evals.command import main_of
 from evals.extraction.letters import Letter, letters
 from evals.extraction.lies import LIES, lies, passes
 from evals.extraction.truths import TRUTHS, removed_truths
@@ -42,30 +44,27 @@ python -m evals compare {folder}/NAME.json NEW.json
 If the change is wanted, keep its results: make evals ACCEPT=1, and say in the commit why."""
 
 
-def main(arguments: Sequence[str]) -> int:
+@click.command(help=paragraphs(__doc__))
+@click.option("--catalog", type=PATH, required=True, help="artifact of the starter catalog")
+@click.option("--queries", type=PATH, default=QUERIES, help="another data set")
+@click.option("--results", type=PATH, default=RESULTS, help="folder of the kept results")
+@click.option("--only", type=click.Choice(PARTS), multiple=True, help="this part; may be repeated")
+@click.option("--accept", is_flag=True, help="keep what is measured now, in place of what was kept")
+def command(catalog: Path, queries: Path, results: Path, only: Sequence[str], accept: bool) -> int:
     """0: no drop; 1: a drop, each named; 2: it cannot be measured."""
-    parser = argparse.ArgumentParser(prog="python -m evals gate", description=__doc__)
-    parser.add_argument("--catalog", type=Path, required=True, help="artifact of the starter catalog")
-    parser.add_argument("--queries", type=Path, default=QUERIES, help="another data set")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the kept results")
-    parser.add_argument("--only", choices=PARTS, action="append", help="this part; may be repeated")
-    parser.add_argument("--accept", action="store_true", help="keep what is measured now, in place of what was kept")
-    options = parser.parse_args(arguments)
-    parts = options.only or PARTS
-    try:
-        found = measured(options.catalog, options.queries, parts)
-        kept = {} if options.accept else {name: _kept(options.results / f"{name}.json") for name in found}
-        drops = [drop for name in kept for drop in drops_of(name, kept[name], found[name])]
-    except BefundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    if options.accept:
+    found = measured(catalog, queries, only or PARTS)
+    kept = {} if accept else {name: _kept(results / f"{name}.json") for name in found}
+    drops = [drop for name in kept for drop in drops_of(name, kept[name], found[name])]
+    if accept:
         for name, result in found.items():
-            write_result(options.results / f"{name}.json", result)
-        print(f"kept: {', '.join(f'{options.results / name}.json' for name in found)}")
+            write_result(results / f"{name}.json", result)
+        print(f"kept: {', '.join(f'{results / name}.json' for name in found)}")
     elif drops:
-        print("\n".join(["", *drops, REMEDY.format(folder=options.results, queries=options.queries)]), file=sys.stderr)
+        print("\n".join(["", *drops, REMEDY.format(folder=results, queries=queries)]), file=sys.stderr)
     return 1 if drops else 0
+
+
+main = main_of(command, "gate")
 
 
 def _kept(path: Path) -> dict[str, Any]:

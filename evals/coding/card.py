@@ -7,17 +7,19 @@ measured on it would carry a wrong version.
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from clinical.errors import BefundError, SourceError
+import click
+
+from clinical.command_line import PATH, paragraphs
+from clinical.errors import SourceError
 from clinical.search import checksum
 from evals.coding.datasets import Example, read_examples
+from evals.command import main_of
 from evals.reports.files import write_json
 
 REMEDY = "if the change is wanted, write the card again: python -m evals card FILE --version NEXT"
@@ -92,29 +94,28 @@ def write_card(path: Path, name: str, version: str, **said: Any) -> Card:
     return card
 
 
-def main(arguments: Sequence[str]) -> int:
+@click.command(help=paragraphs(__doc__))
+@click.argument("file", type=PATH)
+@click.option("--name")
+@click.option("--version")
+@click.option("--source")
+@click.option("--licence")
+@click.option("--about")
+@click.option("--fault", "faults", multiple=True, help="a known fault; may be given several times")
+def command(file: Path, faults: Sequence[str], **texts: str | None) -> None:
     """Show and check, or write; what is not given stays as it is on the card that is there."""
-    parser = argparse.ArgumentParser(prog="python -m evals card", description=__doc__)
-    parser.add_argument("file", type=Path, help="a data set: TSV or JSON lines")
-    texts = ("name", "version", "source", "licence", "about")
-    for name in texts:
-        parser.add_argument(f"--{name}")
-    parser.add_argument("--fault", action="append", help="a known fault; may be given several times")
-    options = parser.parse_args(arguments)
-    given = {name: getattr(options, name) for name in texts if getattr(options, name)}
-    try:
-        if given or options.fault:
-            _write(options.file, given, options.fault)
-        data = read_dataset(options.file)
-    except BefundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    given = {name: text for name, text in texts.items() if text}
+    if given or faults:
+        _write(file, given, faults)
+    data = read_dataset(file)
     card = asdict(data.card) if data.card else {"card": None, **data.about}
     print("\n".join(f"{key:8} {value}" for key, value in card.items()))
-    return 0
 
 
-def _write(path: Path, given: dict[str, str], faults: list[str] | None) -> None:
+main = main_of(command, "card")
+
+
+def _write(path: Path, given: dict[str, str], faults: Sequence[str]) -> None:
     old = read_card(path)
     said = {"name": path.stem} | ({k: v for k, v in asdict(old).items() if k not in ("rows", "sha256")} if old else {})
     said |= given | ({"faults": tuple(faults)} if faults else {})

@@ -7,22 +7,22 @@ near (`evals.coding.near`): the same words in another order, or four in five of 
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import click
 from tqdm import tqdm
 
 from catalog_build.official import Source, Synonym, read_source
 from catalog_build.synonyms import all_texts, fold, fold_of
-from clinical.errors import BefundError
+from clinical.command_line import PATH, paragraphs
 from clinical.language import words
 from evals.coding.card import write_card
 from evals.coding.datasets import Example
 from evals.coding.near import NearTexts
+from evals.command import main_of
 from evals.reports.files import write_text
 
 
@@ -35,30 +35,27 @@ def _of_fold(source: Source, number: int) -> list[Synonym]:
     return [each for each in source.synonyms if fold(each.raw) == number]
 
 
-def main(arguments: Sequence[str]) -> int:
+@click.command(help=paragraphs(__doc__))
+@click.argument("source", type=PATH)
+@click.option("--fold", "number", type=int, default=0)
+@click.option("--out", type=PATH, required=True)
+@click.option("--grouped", is_flag=True, help="only queries to which no indexed text is near")
+def command(source: Path, number: int, out: Path, grouped: bool) -> None:
     """Write the file and say how many queries it holds."""
-    parser = argparse.ArgumentParser(prog="python -m evals heldout", description=__doc__)
-    parser.add_argument("source", type=Path, help="folder or zip with BfArM's files")
-    parser.add_argument("--fold", type=int, default=0)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--grouped", action="store_true", help="only queries to which no indexed text is near")
-    options = parser.parse_args(arguments)
-    try:
-        source = read_source(options.source)
-    except BefundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    chosen = _of_fold(source, options.fold)
-    if options.grouped:
-        chosen = _apart(chosen, source, options.fold)
+    files = read_source(source)
+    chosen = _of_fold(files, number)
+    if grouped:
+        chosen = _apart(chosen, files, number)
     rows = [(each.text, ",".join([each.code, *each.secondary])) for each in chosen]
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter="\t", quoting=csv.QUOTE_NONE, quotechar=None, lineterminator="\n")
     writer.writerows([("query", "codes"), *rows])
-    write_text(options.out, text.getvalue())
-    _card(options.out, source, options.fold, options.grouped)
-    print(f"{len(rows)} queries of fold {options.fold} in {options.out}")
-    return 0
+    write_text(out, text.getvalue())
+    _card(out, files, number, grouped)
+    print(f"{len(rows)} queries of fold {number} in {out}")
+
+
+main = main_of(command, "heldout")
 
 
 def _card(path: Path, source: Source, number: int, grouped: bool) -> None:

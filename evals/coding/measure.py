@@ -8,18 +8,17 @@ interval. A query that cannot be searched counts as failed, never as wrong.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import click
 from tqdm import tqdm
 
 from clinical.catalog import Catalog
-from clinical.errors import BefundError
+from clinical.command_line import PATH, paragraphs
 from clinical.search import SearchIndex
 from evals.coding import variants
 from evals.coding.card import Dataset, read_dataset
@@ -30,6 +29,7 @@ from evals.coding.measures import measures
 from evals.coding.outcomes import Nearness, Outcome
 from evals.coding.records import records
 from evals.coding.targets import SearchTarget, Target, answers, target_of
+from evals.command import CATALOG, JSON, main_of
 from evals.reports import tracking
 from evals.reports.files import check_place
 from evals.reports.results import provenance, write_result
@@ -48,41 +48,40 @@ VARIANTS: dict[str, Callable[[str, random.Random], str]] = {
 }
 
 
-def main(arguments: Sequence[str]) -> int:
+@click.command(help=paragraphs(__doc__))
+@CATALOG
+@click.option("--queries", type=PATH, required=True, help="TSV with query and codes, or JSON lines")
+@click.option(
+    "--variant", type=click.Choice(list(VARIANTS)), default="none", help="change every query in this way first"
+)
+@click.option("--tier", type=click.IntRange(1, 3), default=1, help="which tier answers")
+@click.option("--target", "where", default="in-process", help="in-process, or the address of a text API")
+@JSON
+@click.option("--out", type=PATH, help="also write the result with the outcome of each query, for `compare`")
+@click.option("--keep-texts", is_flag=True, help="with --out: the texts as well, not only a hash of each")
+def command(
+    catalog: Path, queries: Path, variant: str, tier: int, where: str, as_json: bool, out: Path | None, keep_texts: bool
+) -> int:
     """Measure and print, as a table or as JSON."""
-    parser = argparse.ArgumentParser(prog="python -m evals coding", description=__doc__)
-    parser.add_argument("--catalog", type=Path, required=True, help="the artifact folder")
-    parser.add_argument("--queries", type=Path, required=True, help="TSV with query and codes, or JSON lines")
-    parser.add_argument("--variant", choices=VARIANTS, default="none", help="change every query in this way first")
-    parser.add_argument("--tier", type=int, choices=(1, 2, 3), default=1, help="which tier answers")
-    parser.add_argument("--target", default="in-process", help="in-process, or the address of a text API")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--out", type=Path, help="also write the result with the outcome of each query, for `compare`")
-    parser.add_argument(
-        "--keep-texts", action="store_true", help="with --out: the texts as well, not only a hash of each"
-    )
-    options = parser.parse_args(arguments)
-    if options.keep_texts and not options.out:
-        parser.error("--keep-texts needs --out")
-    try:
-        if options.out:
-            check_place(options.out)
-        tracking.check()
-        index, data = SearchIndex.load(options.catalog), read_dataset(options.queries)
-        target = target_of(options.target, index, options.tier)
-        slow = options.out is not None and not isinstance(target, SearchTarget)
-        journal = journal_of(options.out) if slow else None
-        outcomes = run(index, data.examples, options.variant, target, journal)
-    except BefundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    result = result_of(outcomes, index, data, target=target, variant=options.variant, keep_texts=options.keep_texts)
-    if options.out:
-        write_result(options.out, result)
-        journal_of(options.out).unlink(missing_ok=True)
-    shown = table(result)
-    print(json.dumps({key: value for key, value in result.items() if key != "queries"}) if options.json else shown)
-    return tracking.logged(result, shown)
+    if keep_texts and not out:
+        raise click.UsageError("--keep-texts needs --out")
+    if out:
+        check_place(out)
+    tracking.check()
+    index, data = SearchIndex.load(catalog), read_dataset(queries)
+    target = target_of(where, index, tier)
+    journal = journal_of(out) if out is not None and not isinstance(target, SearchTarget) else None
+    outcomes = run(index, data.examples, variant, target, journal)
+    result = result_of(outcomes, index, data, target=target, variant=variant, keep_texts=keep_texts)
+    if out:
+        write_result(out, result)
+        journal_of(out).unlink(missing_ok=True)
+    text = table(result)
+    print(json.dumps({key: value for key, value in result.items() if key != "queries"}) if as_json else text)
+    return tracking.logged(result, text)
+
+
+main = main_of(command, "coding")
 
 
 def result_of(

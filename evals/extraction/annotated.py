@@ -11,11 +11,9 @@ where it is `alike` one that is wanted; one that is part of a wanted entry, or h
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,13 +21,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import click
+
 from bentos.embedded import RehearsalModel
 from bentos.models import model_of
+from clinical.command_line import PATH, paragraphs
 from clinical.contract import TEXT_MAX, ExtractRequest
-from clinical.errors import BefundError
 from clinical.extraction import extract
 from clinical.llm import LanguageModel
 from clinical.settings import Settings
+from evals.command import main_of
 
 LISTS = ("diagnosen", "medikation", "eingriffe", "procedere")
 LOOSE = ("institution", "abteilung", "name", "fragestellung", "strasse", "telefon")
@@ -220,21 +221,18 @@ def shown(report: Report, faults: bool) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """`FILE TEXTS [--faults] [--json]`: measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m evals letters")
-    parser.add_argument("file", type=Path, help="annotated letters, one JSON object a line")
-    parser.add_argument("texts", type=Path, help="folder of <id>.txt")
-    parser.add_argument("--faults", action="store_true", help="also every value that is not right")
-    parser.add_argument("--json", action="store_true", help="the counts as JSON")
-    options = parser.parse_args(arguments)
+@click.command(help=paragraphs(__doc__))
+@click.argument("file", type=PATH)
+@click.argument("texts", type=PATH)
+@click.option("--faults", is_flag=True, help="also every value that is not right")
+@click.option("--json", "as_json", is_flag=True, help="the counts as JSON")
+def command(file: Path, texts: Path, faults: bool, as_json: bool) -> None:
+    """Measure the annotated letters of FILE, one JSON object a line; TEXTS is the folder of <id>.txt."""
     settings = Settings.read()
     model = (model_of(settings) if settings.llm_base_url else None) or RehearsalModel()
-    try:
-        report = measured(options.file, options.texts, model)
-    except BefundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    report = measured(file, texts, model)
     counts = {path: vars(one) | {"f1": one.f1} for path, one in {**report.fields, **report.totals()}.items()}
-    print(json.dumps(counts, ensure_ascii=False, indent=1) if options.json else shown(report, options.faults))
-    return 0
+    print(json.dumps(counts, ensure_ascii=False, indent=1) if as_json else shown(report, faults))
+
+
+main = main_of(command, "letters")

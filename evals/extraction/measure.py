@@ -6,30 +6,30 @@ lie in n tries means a rate below 1 - 0.05 ** (1 / n)).
 
 from __future__ import annotations
 
-import argparse
 import gc
 import hashlib
 import json
 import os
 import random
 import re
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import click
 from tqdm import tqdm
 
 from bentos.embedded import RehearsalModel
 from bentos.models import model_of
+from clinical.command_line import PATH, paragraphs
 from clinical.contract import Arztbrief
-from clinical.errors import BefundError
 from clinical.extraction import PROMPT
 from clinical.grounding import ground, judge
 from clinical.language import parse_date
 from clinical.settings import Settings
+from evals.command import main_of
 from evals.extraction import fields
 from evals.extraction.letters import Letter, letters
 from evals.extraction.lies import APART, LIES, answer_of, lies, passes, stands_in, values_of
@@ -240,22 +240,20 @@ def shown(report: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """`[--json] [--tries N] [--letters N] [--seed N]`: measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m evals extraction")
-    parser.add_argument("--json", action="store_true", help="the report as JSON")
-    parser.add_argument("--tries", type=int, default=TRIES, help="lies of each class")
-    parser.add_argument("--letters", type=int, default=LETTERS, help="generated letters")
-    parser.add_argument("--seed", type=int, default=2026)
-    parser.add_argument("--out", type=Path, help="also write the report with what it was measured with")
-    options = parser.parse_args(arguments)
-    try:
-        tracking.check()
-        report = measure(options.tries, options.letters, options.seed) | provenance("extraction")
-    except BefundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    if options.out:
-        write_result(options.out, report)
-    print(json.dumps(report, ensure_ascii=False, indent=1) if options.json else shown(report))
+@click.command(help=paragraphs(__doc__))
+@click.option("--json", "as_json", is_flag=True, help="the report as JSON")
+@click.option("--tries", type=int, default=TRIES, help="lies of each class")
+@click.option("--letters", "letter_count", type=int, default=LETTERS, help="generated letters")
+@click.option("--seed", type=int, default=2026)
+@click.option("--out", type=PATH, help="also write the report with what it was measured with")
+def command(as_json: bool, tries: int, letter_count: int, seed: int, out: Path | None) -> int:
+    """Measure and print."""
+    tracking.check()
+    report = measure(tries, letter_count, seed) | provenance("extraction")
+    if out:
+        write_result(out, report)
+    print(json.dumps(report, ensure_ascii=False, indent=1) if as_json else shown(report))
     return tracking.logged(report, shown(report))
+
+
+main = main_of(command, "extraction")

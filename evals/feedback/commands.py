@@ -15,19 +15,22 @@ The folder holds the texts of the reviews: keep it where those may be kept.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import click
+
 from clinical.catalog import Catalog
-from clinical.errors import BefundError, SourceError
+from clinical.command_line import PATH, Group, paragraphs
+from clinical.errors import SourceError
 from clinical.search import SearchIndex, checksum
 from evals.coding.card import write_card
+from evals.command import JSON, main_of
 from evals.feedback.reviews import Review, disagreements, read_reviews
 from evals.feedback.synonyms import Candidate, candidates_of, decided, next_number, synonym_lines
 from evals.reports.files import write_json, write_text
@@ -35,80 +38,56 @@ from evals.reports.files import write_json, write_text
 SET, CANDIDATES, SYNONYMS = "reviewed.tsv", "candidates.json", "synonyms.txt"
 
 
-def main(arguments: Sequence[str]) -> int:
-    """0; 1 where lines were left out; 2 for input that cannot be used."""
-    options = _parser().parse_args(arguments)
-    commands: dict[str, Callable[[argparse.Namespace], int]] = {
-        "import": _import, "show": _show, "approve": _decide, "reject": _decide,
-    }  # fmt: skip
-    try:
-        return commands[options.command](options)
-    except BefundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+@click.group(cls=Group, help=paragraphs(__doc__))
+def command() -> None:
+    """Reviewed codings."""
 
 
-def _parser() -> argparse.ArgumentParser:
-    raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(prog="python -m evals feedback", description=__doc__, formatter_class=raw)
-    commands = parser.add_subparsers(dest="command", required=True)
-    one = commands.add_parser("import", help="read reviewed codings")
-    one.add_argument("file", type=Path)
-    one.add_argument("--catalog", type=Path, required=True, help="the artifact the reviews are about")
-    one.add_argument("--out", type=Path, required=True, help="folder for the evaluation set and the candidates")
-    one = commands.add_parser("show", help="list candidate synonyms")
-    one.add_argument("folder", type=Path)
-    one.add_argument("--status", choices=("proposed", "approved", "rejected"))
-    one.add_argument("--json", action="store_true", help="print JSON")
-    for name in ("approve", "reject"):
-        one = commands.add_parser(name, help=f"{name} candidates")
-        one.add_argument("folder", type=Path)
-        one.add_argument("ids", nargs="+", metavar="ID")
-        one.add_argument("--catalog", type=Path, required=True, help="the artifact of the import")
-        one.add_argument("--conflicts", action="store_true", help="also words that stand under another code")
-    return parser
-
-
-def _import(options: argparse.Namespace) -> int:
-    index = SearchIndex.load(options.catalog)
-    reviews, faults = read_reviews(options.file, index.catalog)
+@command.command("import")
+@click.argument("file", type=PATH)
+@click.option("--catalog", type=PATH, required=True, help="the artifact the reviews are about")
+@click.option("--out", type=PATH, required=True, help="folder for the evaluation set and the candidates")
+def _import(file: Path, catalog: Path, out: Path) -> int:
+    """Read reviewed codings; status 1 where lines were left out."""
+    index = SearchIndex.load(catalog)
+    reviews, faults = read_reviews(file, index.catalog)
     disputed = disagreements(reviews)
     faults += [
-        f"{options.file.name}, lines {', '.join(map(str, lines))}: one review accepts what another rejects"
+        f"{file.name}, lines {', '.join(map(str, lines))}: one review accepts what another rejects"
         for lines in disputed.values()
     ]
     agreed = [review for review in reviews if review.query not in disputed]
-    rows = _write_set(options, agreed, index)
+    rows = _write_set(file, out, agreed, index)
     fresh, none = candidates_of([review for review in agreed if review.accepted], index)
-    before = {each.id: each for each in _read(options.out)} if (options.out / CANDIDATES).is_file() else {}
+    before = {each.id: each for each in _read(out)} if (out / CANDIDATES).is_file() else {}
     tree = [asdict(each) | ({"status": before[each.id].status} if each.id in before else {}) for each in fresh]
     known = {each.id for each in fresh}
     tree += [asdict(each) for each in before.values() if each.id not in known and each.status != "proposed"]
-    write_json(options.out / CANDIDATES, tree)
+    write_json(out / CANDIDATES, tree)
     for fault in faults:
         print(fault, file=sys.stderr)
     kinds = Counter(each.kind for each in fresh)
     print(
-        f"{len(reviews)} reviews, {len(faults)} faults; {rows} queries in {options.out / SET}; "
+        f"{len(reviews)} reviews, {len(faults)} faults; {rows} queries in {out / SET}; "
         f"{len(fresh)} candidates ({', '.join(f'{count} {kind}' for kind, count in kinds.items()) or 'none'}), "
-        f"{none} texts make none; look at them: python -m evals feedback show {options.out}"
+        f"{none} texts make none; look at them: python -m evals feedback show {out}"
     )
     return 1 if faults else 0
 
 
-def _write_set(options: argparse.Namespace, reviews: Sequence[Review], index: SearchIndex) -> int:
+def _write_set(file: Path, out: Path, reviews: Sequence[Review], index: SearchIndex) -> int:
     """Every query with all codes accepted for it; a query for which all were rejected has no right code yet."""
     codes: dict[str, list[str]] = {}
     for review in reviews:
         codes.setdefault(review.query, []).extend(review.accepted)
     right = {query: ",".join(dict.fromkeys(own)) for query, own in codes.items() if own}
     if not right:
-        raise SourceError(options.file.name, None, "no query has an accepted code", "at least one", "review more")
-    path = options.out / SET
-    version = checksum(options.file)[:12]
+        raise SourceError(file.name, None, "no query has an accepted code", "at least one", "review more")
+    path = out / SET
+    version = checksum(file)[:12]
     write_text(path, "query\tcodes\n" + "".join(f"{query}\t{own}\n" for query, own in right.items()))
     write_card(
-        path, "reviewed", version, source=f"reviews of {options.file.name}", licence="not stated: ask who reviewed",
+        path, "reviewed", version, source=f"reviews of {file.name}", licence="not stated: ask who reviewed",
         about=f"texts people coded, with ICD-10-GM {index.catalog.version}",
         faults=("only codes that reviewers saw or named: others may be right as well",),
     )  # fmt: skip
@@ -128,27 +107,45 @@ def _read(folder: Path) -> list[Candidate]:
         raise SourceError(str(path), None, "is no list of candidates", "the file as written", remedy) from None
 
 
-def _show(options: argparse.Namespace) -> int:
-    rows = [each for each in _read(options.folder) if options.status in (None, each.status)]
-    if options.json:
+@command.command("show")
+@click.argument("folder", type=PATH)
+@click.option("--status", type=click.Choice(["proposed", "approved", "rejected"]))
+@JSON
+def _show(folder: Path, status: str | None, as_json: bool) -> None:
+    """List candidate synonyms."""
+    rows = [each for each in _read(folder) if status in (None, each.status)]
+    if as_json:
         print(json.dumps([asdict(each) for each in rows], ensure_ascii=False))
-        return 0
+        return
     for each in rows:
         under = f" under {', '.join(each.same_words)}" if each.kind == "conflict" else ""
         print(f"{each.id}  {each.status:9} {each.kind}{under}  {each.query}  ->  {' '.join(each.codes)}")
         print(f"{'':10}today: {', '.join(each.says) or 'nothing'}")
-    print(
-        f"{len(rows)} candidates; decide: python -m evals feedback approve|reject {options.folder} ID... --catalog DIR"
-    )
-    return 0
+    print(f"{len(rows)} candidates; decide: python -m evals feedback approve|reject {folder} ID... --catalog DIR")
 
 
-def _decide(options: argparse.Namespace) -> int:
-    status = "approved" if options.command == "approve" else "rejected"
-    catalog = Catalog.load(options.catalog / "codes.json")
-    rows = decided(_read(options.folder), options.ids, status, options.conflicts)
+def _deciding(name: str, status: str) -> None:
+    """Add the command `name`, which gives candidates this status."""
+
+    @command.command(name, help=f"{name} candidates")
+    @click.argument("folder", type=PATH)
+    @click.argument("ids", nargs=-1, required=True, metavar="ID...")
+    @click.option("--catalog", type=PATH, required=True, help="the artifact of the import")
+    @click.option("--conflicts", is_flag=True, help="also words that stand under another code")
+    def _(folder: Path, ids: Sequence[str], catalog: Path, conflicts: bool) -> None:
+        _decide(folder, ids, status, Catalog.load(catalog / "codes.json"), conflicts)
+
+
+_deciding("approve", "approved")
+_deciding("reject", "rejected")
+
+
+def _decide(folder: Path, ids: Sequence[str], status: str, catalog: Catalog, conflicts: bool) -> None:
+    rows = decided(_read(folder), ids, status, conflicts)
     lines = synonym_lines(rows, catalog, next_number())
-    write_json(options.folder / CANDIDATES, [asdict(each) for each in rows])
-    write_text(options.folder / SYNONYMS, "".join(f"{line}\n" for line in lines))
-    print(f"{len(set(options.ids))} {status}; {len(lines)} approved synonyms in {options.folder / SYNONYMS}")
-    return 0
+    write_json(folder / CANDIDATES, [asdict(each) for each in rows])
+    write_text(folder / SYNONYMS, "".join(f"{line}\n" for line in lines))
+    print(f"{len(set(ids))} {status}; {len(lines)} approved synonyms in {folder / SYNONYMS}")
+
+
+main = main_of(command, "feedback")

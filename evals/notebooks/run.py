@@ -6,7 +6,6 @@ writes the page that lists questions, answers and pictures from the executed cop
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
@@ -14,8 +13,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from clinical.errors import BefundError, SettingError
+import click
+
+from clinical.command_line import PATH, Command, Several, paragraphs
+from clinical.errors import SettingError
 from clinical.search import Manifest
+from evals.command import main_of
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 NOTEBOOKS: Final = ROOT / "notebooks"
@@ -24,46 +27,39 @@ CELL_SECONDS: Final = 3_600
 """A cell that takes longer hangs: the slowest trains an encoder on the full catalog, some minutes."""
 
 
-def main(arguments: Sequence[str]) -> int:
+@click.command(cls=Command, help=paragraphs(__doc__))
+@click.option("--catalog", type=PATH, help="the artifact folder")
+@click.option("--source", type=PATH, help="folder or zip with the files that the artifact was made from")
+@click.option("--holdout", type=PATH, help="artifact of the same files built with --train --holdout K")
+@click.option("--earlier", cls=Several, type=PATH, metavar="PATH...", help="files of earlier years")
+@click.option("--data", type=PATH, help="folder with evaluation sets of your own")
+@click.option("--only", cls=Several, metavar="NN...", help="numbers of notebooks, such as 01 03")
+@click.option("--out", type=PATH, default=REPORTS, help="folder for the results (var/reports)")
+@click.option("--docs", type=PATH, metavar="DIR", help="write notebooks.md and pictures/ there, run nothing")
+def command(only: Sequence[str], out: Path, docs: Path | None, earlier: Sequence[Path], **named: Path | None) -> int:
     """Run what is asked for; 0, 1 where a notebook failed, 2 for input that cannot be used."""
-    options = _parser().parse_args(arguments)
-    try:
-        if options.docs is not None:
-            from evals.notebooks.pages import write_page
+    if docs is not None:
+        from evals.notebooks.pages import write_page
 
-            print(write_page(_chosen(options.only), options.out, options.docs))
-            return 0
-        if options.catalog is None:
-            remedy = "name one: --catalog DIR (make notebooks CATALOG=DIR)"
-            raise SettingError("no artifact is named", "an artifact folder", remedy)
-        Manifest.load(options.catalog)
-        failed = run(_chosen(options.only), options.out, _parameters(options))
-    except BefundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        print(write_page(_chosen(only), out, docs))
+        return 0
+    if named["catalog"] is None:
+        remedy = "name one: --catalog DIR (make notebooks CATALOG=DIR)"
+        raise SettingError("no artifact is named", "an artifact folder", remedy)
+    Manifest.load(named["catalog"])
+    failed = run(_chosen(only), out, _parameters(named, earlier))
     if failed:
-        print(f"failed: {', '.join(failed)}; the executed copies in {options.out} show where", file=sys.stderr)
+        print(f"failed: {', '.join(failed)}; the executed copies in {out} show where", file=sys.stderr)
     return 1 if failed else 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m evals notebooks", description=__doc__)
-    parser.add_argument("--catalog", type=Path, help="the artifact folder")
-    parser.add_argument("--source", type=Path, help="folder or zip with the files that the artifact was made from")
-    parser.add_argument("--holdout", type=Path, help="artifact of the same files built with --train --holdout K")
-    parser.add_argument("--earlier", type=Path, nargs="*", default=[], help="files of earlier years")
-    parser.add_argument("--data", type=Path, help="folder with evaluation sets of your own")
-    parser.add_argument("--only", nargs="*", default=[], metavar="NN", help="numbers of notebooks, such as 01 03")
-    parser.add_argument("--out", type=Path, default=REPORTS, help="folder for the results (var/reports)")
-    parser.add_argument("--docs", type=Path, metavar="DIR", help="write notebooks.md and pictures/ there, run nothing")
-    return parser
+main = main_of(command, "notebooks")
 
 
-def _parameters(options: argparse.Namespace) -> dict[str, str]:
+def _parameters(named: Mapping[str, Path | None], earlier: Sequence[Path]) -> dict[str, str]:
     """Absolute paths: a kernel runs in the folder of its notebook."""
-    named = {"CATALOG": options.catalog, "SOURCE": options.source, "HOLDOUT": options.holdout, "DATA": options.data}
-    given = {name: str(path.resolve()) for name, path in named.items() if path is not None}
-    return given | {"EARLIER": os.pathsep.join(str(path.resolve()) for path in options.earlier)}
+    given = {name.upper(): str(path.resolve()) for name, path in named.items() if path is not None}
+    return given | {"EARLIER": os.pathsep.join(str(path.resolve()) for path in earlier)}
 
 
 def _chosen(numbers: Sequence[str]) -> list[Path]:

@@ -8,15 +8,16 @@ results were made with `--keep-texts`.
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from clinical.errors import BefundError
+import click
+
+from clinical.command_line import PATH, paragraphs
+from evals.command import main_of
 from evals.reports.paired import Change, Pair, Record, changes, flips, pairs_of
 from evals.reports.results import read_result
 
@@ -25,23 +26,19 @@ SHOWN = 20
 CONTEXT = ("dataset", "variant", "manifest", "encoder", "target", "tier", "model", "prompts", "code", "seed")
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Print the comparison; 0, or 2 where the two cannot be compared."""
-    parser = argparse.ArgumentParser(prog="python -m evals compare", description=__doc__)
-    parser.add_argument("before", type=Path, metavar="A.json")
-    parser.add_argument("after", type=Path, metavar="B.json")
-    parser.add_argument("--flips", type=int, default=SHOWN, help=f"flips listed of each kind ({SHOWN})")
-    parser.add_argument("--json", action="store_true", help="print JSON, with all flips")
-    options = parser.parse_args(arguments)
-    try:
-        first, second = read_result(options.before), read_result(options.after)
-        pairs = pairs_of(first, second, (options.before.name, options.after.name))
-    except BefundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    found = comparison(first, second, pairs)
-    print(json.dumps(found) if options.json else shown(found, options.flips))
-    return 0
+@click.command(help=paragraphs(__doc__))
+@click.argument("before", type=PATH, metavar="A.json")
+@click.argument("after", type=PATH, metavar="B.json")
+@click.option("--flips", type=int, default=SHOWN, help=f"flips listed of each kind ({SHOWN})")
+@click.option("--json", "as_json", is_flag=True, help="print JSON, with all flips")
+def command(before: Path, after: Path, flips: int, as_json: bool) -> None:
+    """Print the comparison."""
+    first, second = read_result(before), read_result(after)
+    found = comparison(first, second, pairs_of(first, second, (before.name, after.name)))
+    print(json.dumps(found) if as_json else shown(found, flips))
+
+
+main = main_of(command, "compare")
 
 
 def comparison(first: dict[str, Any], second: dict[str, Any], pairs: Sequence[Pair]) -> dict[str, Any]:

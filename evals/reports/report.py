@@ -7,16 +7,18 @@ chapters; where there are several, how they developed. No query text gets onto t
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import click
 from tqdm import tqdm
 
-from clinical.errors import BefundError, SettingError, SourceError
+from clinical.command_line import PATH, paragraphs
+from clinical.errors import SettingError, SourceError
+from evals.command import main_of
 from evals.reports.files import write_text
 from evals.reports.results import read_result
 
@@ -31,23 +33,20 @@ ABOUT = ("target", "tier", "encoder", "model", "prompts", "variant", "manifest",
 Result = dict[str, Any]
 
 
-def main(arguments: Sequence[str]) -> int:
+@click.command(help=paragraphs(__doc__))
+@click.argument("folder", type=PATH)
+@click.option("--out", type=PATH, help="the page (DIR/report.html)")
+def command(folder: Path, out: Path | None) -> None:
     """Write the page and say where it is."""
-    parser = argparse.ArgumentParser(prog="python -m evals report", description=__doc__)
-    parser.add_argument("folder", type=Path, help="folder of results")
-    parser.add_argument("--out", type=Path, help="the page (DIR/report.html)")
-    options = parser.parse_args(arguments)
-    out = options.out or options.folder / "report.html"
-    try:
-        results, others = read_results(options.folder)
-        write_text(out, page(results, str(options.folder.name)))
-    except BefundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    target = out or folder / "report.html"
+    results, others = read_results(folder)
+    write_text(target, page(results, str(folder.name)))
     for other in others:
         print(f"left out: {other}", file=sys.stderr)
-    print(f"{len(results)} results in {out}")
-    return 0
+    print(f"{len(results)} results in {target}")
+
+
+main = main_of(command, "report")
 
 
 def read_results(folder: Path) -> tuple[list[Result], list[str]]:

@@ -10,10 +10,8 @@ is the system's choice); first when 10,000 rows are done, last when the time is 
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +21,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import click
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -30,8 +29,9 @@ from tqdm import tqdm
 
 from batch import __main__ as batch
 from batch.files import CHUNK, Source
-from clinical.errors import BefundError
+from clinical.command_line import paragraphs
 from clinical.search import map_tensors
+from evals.command import CATALOG, JSON, main_of
 
 SEED: Final = 2026
 SETTLED: Final = 10_000
@@ -94,26 +94,20 @@ class Watch:
         }
 
 
-def main(arguments: Sequence[str]) -> int:
+@click.command(help=paragraphs(__doc__))
+@CATALOG
+@click.option("--rows", type=int, default=1_000_000, help="rows of the file (default: 1,000,000)")
+@click.option("--seconds", type=float, default=240.0, help="stop after so many (default: 240)")
+@click.option("--workers", type=int, default=batch.cores, help="processes (default: one for each core)")
+@JSON
+def command(catalog: Path, rows: int, seconds: float, workers: int, as_json: bool) -> None:
     """Measure and print, as lines or as JSON."""
-    parser = argparse.ArgumentParser(prog="python -m evals batch-speed", description=__doc__)
-    parser.add_argument("--catalog", type=Path, required=True, help="the artifact folder")
-    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the file (default: 1,000,000)")
-    parser.add_argument("--seconds", type=float, default=240.0, help="stop after so many (default: 240)")
-    parser.add_argument("--workers", type=int, default=batch.cores(), help="processes (default: one for each core)")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    options = parser.parse_args(arguments)
-    try:
-        result = measure(options.catalog.resolve(), options.rows, options.seconds, options.workers)
-    except BefundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    print(
-        json.dumps(result)
-        if options.json
-        else "\n".join(f"{name:<20}{value:>14,.1f}" for name, value in result.items())
-    )
-    return 0
+    result = measure(catalog.resolve(), rows, seconds, workers)
+    lines = "\n".join(f"{name:<20}{value:>14,.1f}" for name, value in result.items())
+    print(json.dumps(result) if as_json else lines)
+
+
+main = main_of(command, "batch-speed")
 
 
 def measure(catalog: Path, rows: int, seconds: float, workers: int) -> dict[str, float]:

@@ -7,7 +7,6 @@ time of a request in the webapp's and in PostgreSQL's processes, which depends o
 gunicorn and Flask give without any of our work; `load` is the machine's load average at the end.
 """
 
-import argparse
 import json
 import os
 import socket
@@ -20,8 +19,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import click
 import psutil
 
+from clinical.command_line import Command, Several, paragraphs
+from evals.command import JSON, main_of
 from evals.speed import fhir_rig
 from evals.speed.fhir_rig import Rig
 from evals.speed.load import Load, measure, request_bytes
@@ -43,19 +45,20 @@ class Pace:
     rounds: int
 
 
-def main(arguments: Sequence[str]) -> int:
+@click.command(cls=Command, help=paragraphs(__doc__))
+@JSON
+@click.option("--only", cls=Several, type=click.Choice(PARTS), default=PARTS, metavar="PART...", help=", ".join(PARTS))
+@click.option("--seconds", type=float, default=6.0, help="how long each case is measured, over all rounds")
+@click.option("--rounds", type=int, default=5)
+@click.option("--small", type=int, default=SMALL, help="documents in the organization (50,000)")
+@click.option("--large", type=int, default=LARGE, help="documents in the large one (1,000,000)")
+def command(as_json: bool, only: Sequence[str], seconds: float, rounds: int, small: int, large: int) -> None:
     """Measure and print, as a table or as JSON."""
-    parser = argparse.ArgumentParser(prog="python -m evals fhir-speed")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=", ".join(PARTS))
-    parser.add_argument("--seconds", type=float, default=6.0, help="how long each case is measured, over all rounds")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--small", type=int, default=SMALL, help="documents in the organization (50,000)")
-    parser.add_argument("--large", type=int, default=LARGE, help="documents in the large one (1,000,000)")
-    options = parser.parse_args(arguments)
-    result = run(Pace(options.seconds, options.rounds), options.only, options.small, options.large)
-    print(json.dumps(result) if options.json else table(result))
-    return 0
+    result = run(Pace(seconds, rounds), only, small, large)
+    print(json.dumps(result) if as_json else table(result))
+
+
+main = main_of(command, "fhir-speed")
 
 
 def run(pace: Pace, only: Collection[str], small: int, large: int) -> Result:

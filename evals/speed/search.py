@@ -7,7 +7,6 @@ on the machine shows in every number: run it alone.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import json
 import os
@@ -18,6 +17,11 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import click
+
+from clinical.command_line import paragraphs
+from evals.command import CATALOG, JSON, main_of
+
 # One search is one core, as in the server: set before anything loads OpenMP.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -25,7 +29,6 @@ import psutil
 
 from clinical.catalog import Catalog
 from clinical.contract import QUERY_MAX
-from clinical.errors import BefundError
 from clinical.search import Manifest
 from evals.speed.api import serving
 
@@ -34,20 +37,17 @@ SHORT_QUERIES, LONG_QUERIES = 2_000, 100
 WARM_UP = 100
 
 
-def main(arguments: Sequence[str]) -> int:
+@click.command(help=paragraphs(__doc__))
+@CATALOG
+@JSON
+@click.option("--seconds", type=float, default=10.0, help="how long throughput is measured")
+def command(catalog: Path, as_json: bool, seconds: float) -> None:
     """Measure and print, as a table or as JSON."""
-    parser = argparse.ArgumentParser(prog="python -m evals speed")
-    parser.add_argument("--catalog", type=Path, required=True, help="the artifact folder")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--seconds", type=float, default=10.0, help="how long throughput is measured")
-    options = parser.parse_args(arguments)
-    try:
-        result = measure(options.catalog.resolve(), options.seconds)
-    except BefundError as error:
-        print(f"evals: {error}", file=sys.stderr)
-        return 1
-    print(json.dumps(result) if options.json else table(result))
-    return 0
+    result = measure(catalog.resolve(), seconds)
+    print(json.dumps(result) if as_json else table(result))
+
+
+main = main_of(command, "speed")
 
 
 def measure(catalog: Path, seconds: float) -> dict[str, float]:

@@ -9,7 +9,6 @@ The webapp runs under its own gunicorn settings; vendor and load generator share
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -26,6 +25,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
+import click
+
+from clinical.command_line import paragraphs
+from evals.command import JSON, main_of
 from evals.speed.sign_in_vendor import make_code
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,21 +115,21 @@ class Browser:
             self.cookies[name] = value
 
 
-def main(arguments: Sequence[str]) -> int:
+@click.command(help=paragraphs(__doc__))
+@JSON
+@click.option("--sign-ins", type=int, default=300, show_default=True, help="in the test for mix-ups")
+@click.option("--people", type=int, default=24, show_default=True, help="at once")
+@click.option("--seconds", type=float, default=10, show_default=True, help="of the speed test")
+@click.option("--database", default="", help="URL of an empty database (default: SQLite in a temporary folder)")
+def command(as_json: bool, sign_ins: int, people: int, seconds: float, database: str) -> int:
     """Measure and print, as a table or as JSON; status 1 when somebody was mixed up or lost."""
-    parser = argparse.ArgumentParser(prog="python -m evals sign-in")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--sign-ins", type=int, default=300, help="in the test for mix-ups (default %(default)s)")
-    parser.add_argument("--people", type=int, default=24, help="at once (default %(default)s)")
-    parser.add_argument("--seconds", type=float, default=10, help="of the speed test (default %(default)s)")
-    parser.add_argument(
-        "--database", default="", help="URL of an empty database (default: SQLite in a temporary folder)"
-    )
-    options = parser.parse_args(arguments)
-    with running(options.database) as port:
-        result = asyncio.run(measure(port, options.sign_ins, options.people, options.seconds))
-    print(json.dumps(result) if options.json else "\n".join(f"{name:<24}{value}" for name, value in result.items()))
+    with running(database) as port:
+        result = asyncio.run(measure(port, sign_ins, people, seconds))
+    print(json.dumps(result) if as_json else "\n".join(f"{name:<24}{value}" for name, value in result.items()))
     return 1 if result["mixed_up"] or result["lost"] else 0
+
+
+main = main_of(command, "sign-in")
 
 
 async def measure(port: int, sign_ins: int, people: int, seconds: float) -> dict[str, float]:

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import random
@@ -24,14 +23,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 import httpx
 
 from bentos.embedded import RehearsalModel
 from clinical.catalog import Catalog
 from clinical.coding import research, research_deeply, select, understand
+from clinical.command_line import Command, Several, paragraphs
 from clinical.contract import PartialEvent, ResearchRequest, ResultEvent
 from clinical.llm import Completion, JsonSchema, Limits, Message
 from clinical.settings import ROOT
+from evals.command import CATALOG, JSON, main_of
 from evals.speed.api import END, PARTIAL, Server, free_port, serving
 from evals.speed.search import percentile
 
@@ -48,26 +50,27 @@ tier 2's choice beside it, recommendation."""
 LEFT_AFTER_SECONDS = 2.0
 
 
-def main(arguments: Sequence[str]) -> int:
+@click.command(cls=Command, help=paragraphs(__doc__))
+@CATALOG
+@click.option("--streams", cls=Several, type=int, default=[200, 1_000], metavar="N...", help="streams at once")
+@click.option("--lies", "lying", type=int, default=LIES, help="streams with a lying model")
+@JSON
+def command(catalog: Path, streams: Sequence[int], lying: int, as_json: bool) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m evals streams")
-    parser.add_argument("--catalog", type=Path, required=True, help="the artifact folder")
-    parser.add_argument("--streams", type=int, nargs="+", default=[200, 1_000], help="streams at once")
-    parser.add_argument("--lies", type=int, default=LIES, help="streams with a lying model")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    options = parser.parse_args(arguments)
     from clinical.search import SearchIndex
 
-    catalog = options.catalog.resolve()
-    index = SearchIndex.load(catalog)
+    folder = catalog.resolve()
+    index = SearchIndex.load(folder)
     texts = notes(index.catalog)
-    result = {"lying_streams": options.lies, "codes_not_allowed": lies(index, texts, options.lies)}
+    result: dict[str, float] = {"lying_streams": lying, "codes_not_allowed": lies(index, texts, lying)}
     result |= overhead(index, texts[:OVERHEAD_STREAMS])
-    for number in options.streams:
-        result |= at_once(catalog, texts, number)
+    for number in streams:
+        result |= at_once(folder, texts, number)
     for name, value in result.items():
-        print(json.dumps({name: value}) if options.json else f"{name:<44} {value:>10}")
-    return 0
+        print(json.dumps({name: value}) if as_json else f"{name:<44} {value:>10}")
+
+
+main = main_of(command, "streams")
 
 
 def notes(catalog: Catalog) -> list[str]:
