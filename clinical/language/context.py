@@ -19,9 +19,12 @@ from clinical.language.vocabulary import FUNCTION_WORDS, word_set
 REACH: Final = 60
 """Tokens a trigger reaches at most: longer than enumerations in letters run, so that time stays linear."""
 
-_JOINTS: Final = word_set("und oder sowie bzw beziehungsweise noch u od wie")
+BARE: Final = 4
+"""Words of an item of a list under one trigger at most ("kein Fieber, Husten, nächtlicher Schweiss")."""
+
+_JOINTS: Final = word_set("und oder sowie bzw beziehungsweise noch u od wie vs versus")
 """Words that go on with the same statement."""
-_ALTERNATIVES: Final = word_set("oder noch od bzw sowie beziehungsweise und u")
+_ALTERNATIVES: Final = word_set("oder noch od bzw sowie beziehungsweise und u vs versus")
 """Words that show that a list with commas is one statement: "kein Fieber, Husten oder Dyspnoe"."""
 _PLURALS: Final = word_set(
     "werden wurden sind waren konnten koennen bestehen bestanden liegen lagen fanden finden zeigen zeigten liessen"
@@ -109,12 +112,12 @@ class _Scopes:
         if row.scope == "word":
             yield from self._next_word(one)
             return
-        crosses_commas = row.scope == "sentence" or (row.scope == "list" and self._is_list(one))
+        crosses = row.scope == "sentence" or (row.scope == "list" and self._is_list(one))
         near, joined, started = one.last, False, False
         for i in range(one.last + 1, min(len(source), one.last + 1 + REACH)):
             if self._divides(i) or self.depth[i] < self.depth[max(one.last, 0)]:
                 return
-            if ends_item(source, i) and i > one.last + 1 and not crosses_commas and not joined:
+            if i > one.last + 1 and source.gap(i) >= COMMA and not self._crosses(one, i, joined or crosses):
                 return
             others = self.begins.get(i, ())
             if any(self._ends_before(one, other, i, near=near, started=started) for other in others):
@@ -127,7 +130,29 @@ class _Scopes:
             joined = source.words[i] in _JOINTS
             if joined and row.scope == "item" and self._new_statement(i):
                 return
+            crosses = crosses and not (row.scope == "list" and source.words[i] in _ALTERNATIVES)
             yield i
+
+    def _crosses(self, one: Occurrence, i: int, over_commas: bool) -> bool:
+        """Whether what a trigger governs goes on over the mark before token `i`."""
+        source = self.source
+        if source.gap(i) == COLON:
+            return one.row.scope == "sentence" or source.words[i - 2 : i - 1] == ["folgende"]
+        return over_commas and (one.row.scope != "list" or "," not in source.glue(i) or self._is_bare(i))
+
+    def _is_bare(self, i: int) -> bool:
+        """Whether the item from token `i` on is but a name, as the items of one list are: short, without a number."""
+        source = self.source
+        stop = i
+        while stop < len(source) and stop <= i + BARE:
+            if stop > i and (self._divides(stop) or source.gap(stop) >= COMMA):
+                break
+            if source.words[stop][0] == "#":
+                return False
+            if source.words[stop] in _ALTERNATIVES:
+                return True
+            stop += 1
+        return stop - i <= BARE
 
     def _next_word(self, one: Occurrence) -> Iterator[int]:
         """The word a trigger stands before, over function words."""
@@ -171,20 +196,16 @@ class _Scopes:
 
     def _backward(self, one: Occurrence) -> Iterator[int]:
         source, row = self.source, one.row
-        crosses = row.scope in ("list", "sentence")
-        joined = False
+        crosses = row.scope == "sentence" and row.direction == "behind"
         for i in range(one.first - 1, max(-1, one.first - 1 - REACH), -1):
-            if i < one.first - 1 and self._divides(i + 1):
+            if i < one.first - 1 and (self._divides(i + 1) or (ends_item(source, i + 1) and not crosses)):
                 return
-            at_trigger = i == one.first - 1 and self._closes(one)
-            if i + 1 < len(source) and ends_item(source, i + 1) and i < one.first - 1 and not crosses:
-                return
-            if i == one.first - 1 and i + 1 < len(source) and not self._touches(one, at_trigger):
+            if i == one.first - 1 and i + 1 < len(source) and not self._touches(one, self._closes(one)):
                 return
             if any(self.triggers[n] is not one and self._bars(one, n) for n in self.own.get(i, ())):
                 return
-            if source.words[i] in _PLURALS or (source.words[i] in _ALTERNATIVES and not joined):
-                crosses, joined = True, True
+            joint = row.scope == "list" and source.words[i] in _ALTERNATIVES
+            crosses = crosses or joint or source.words[i] in _PLURALS
             yield i
             if row.scope == "word":
                 return
@@ -225,8 +246,9 @@ def _depths(source: Source) -> list[int]:
 
 
 def head_of(source: Source, known: Governed, first: int, last: int) -> int:
-    """The token by which a mention is judged: its first that is neither a trigger's nor a function word."""
-    for i in range(first, last + 1):
-        if i not in known.own and source.words[i] not in FUNCTION_WORDS:
-            return i
-    return next((i for i in range(first, last + 1) if i not in known.own), first)
+    """The token by which a mention is judged: its first word with a capital letter that is no trigger's; in a text without capital letters
+    the first word that is neither a trigger's nor a function word."""
+    free = [i for i in range(first, last + 1) if i not in known.own]
+    carrying = [i for i in free if source.words[i] not in FUNCTION_WORDS and source.words[i][0] != "#"]
+    nouns = (i for i in carrying if not source.view[source.start[i] : source.end[i]].islower())
+    return next(nouns, next(iter((*carrying, *free)), first))

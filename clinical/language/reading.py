@@ -215,8 +215,8 @@ class Reading:
             if number < 0:
                 continue
             trigger = known.triggers[number]
-            if trigger.row.scope == "word" and trigger.row.direction == "before" and trigger.first >= tokens[0]:
-                continue  # a part of the name: "familiäre Polyposis", "nicht insulinpflichtiger Diabetes"
+            if trigger.first >= tokens[0] and _is_part_of_name(trigger, last=head == tokens[-1]):
+                continue
             values[axis] = trigger.row.value
             signs.append(Sign(trigger.start, trigger.end, axis, trigger.row.value, trigger.row.trigger))
         if section == "family" and not self._says_self(head):
@@ -269,3 +269,10 @@ class Reading:
         if first == 0 or self.source.ends_clause(first) or self.source.gap(first) > LINE:
             return None
         return self._side_of(range(first - 1, first))
+
+
+def _is_part_of_name(trigger: Occurrence, *, last: bool) -> bool:
+    """`familiäre Polyposis`, `nicht insulinpflichtiger Diabetes`: a trigger of the next word that stands within the
+    mention names it; but "nicht schwanger" denies."""
+    next_word = trigger.row.scope == "word" and trigger.row.direction == "before"
+    return next_word and not (last and trigger.row.axes == ("negation",))

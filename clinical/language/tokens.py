@@ -41,7 +41,7 @@ _ABBREVIATIONS = word_set(
     sog vgl max min tgl bek unauff pat stat amb ausgepr beg klin path neg pos dist prox lat ventr entspr insb allg
     h koerperl diagn resp syst arter ven pulm kard hochgr mittelgr geringgr leichtgr schwergr degen diab bakt dr
     fr hr i s m sc iv po kontr bes bekannt zust exkl einschl voruebergeh jaehr jhr dipl univ abt ass oa mag ing lt
-    gem traumat idiopath sek prim supp op post praeop postop rheumat thorak zerebr orth neurol psych lumb zerv"""
+    vs gem traumat idiopath sek prim supp op post praeop postop rheumat thorak zerebr orth neurol psych lumb zerv"""
 )
 _HEADED_LINE = re.compile(r"[A-ZÄÖÜ][\w-]{2,25}(?: [\w-]{2,15})?:")
 _HYPHEN = re.compile(r"[-‐‑¬–](?=[^\W\d]|\s*\n)\s*")
@@ -309,7 +309,9 @@ class Source:
         line_start = self.text.rfind("\n", 0, self.end[i - 1]) + 1
         if ":" in self.line_of(i - 1) and _HEADED_LINE.match(self.text, self.start[i]):
             return True  # `Allergien: keine` / `Diagnosen: ...`
-        wrapped = self.end[i - 1] - line_start >= WRAPPED_LINE or self.text[self.start[i]].islower()
+        dotted = self.text[self.end[i] : self.end[i] + 1] == "."  # `rezid. Erbrechen`: a new item, not a wrapped line
+        small = self.text[self.start[i]].islower() and not dotted
+        wrapped = self.end[i - 1] - line_start >= WRAPPED_LINE or small
         open_end = glue.lstrip()[:1] in (",", "-", "(") or self.words[i - 1] in _OPEN_ENDS or ":" in glue
         return not (wrapped or open_end)
 

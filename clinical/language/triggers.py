@@ -209,13 +209,13 @@ def _indexed(rows: Sequence[Row]) -> Table:
 
 def occurrences(source: Source, known: Table | None = None) -> tuple[Occurrence, ...]:
     """All triggers of a text in the order of their places. Where two share a word, the one with more words holds; of
-    two equal ones of an axis, the one that the table says more of.
+    two equal ones of an axis a pseudo-trigger, then the one that also names marks.
 
     Linear in the length of the text: a trigger has a bounded number of words and of gaps.
     """
     rows = known or table()
     found = [*_of_words(source, rows), *_of_signs(source, rows)]
-    found.sort(key=lambda one: (-len(one.own), -_marks(one.row), one.first))
+    found.sort(key=lambda one: (-len(one.own), one.row.direction != "pseudo", -_marks(one.row), one.first))
     taken: dict[tuple[int, Axis], int] = {}
     kept = []
     for one in found:
@@ -299,7 +299,7 @@ def _holds(source: Source, mark: Mark, i: int) -> bool:
     at_edge = i in (0, len(source))
     if mark.sign == "^":
         return at_edge or source.ends_clause(i) or source.gap(i) >= COMMA
-    return at_edge or source.ends_clause(i) or ends_item(source, i)
+    return at_edge or source.ends_clause(i) or (ends_item(source, i) and "(" not in source.glue(i))
 
 
 def ends_item(source: Source, i: int) -> bool:
