@@ -246,8 +246,8 @@ def _depths(source: Source) -> list[int]:
 
 
 def head_of(source: Source, known: Governed, first: int, last: int) -> int:
-    """The token by which a mention is judged: its first word with a capital letter that is no trigger's; in a text without capital letters
-    the first word that is neither a trigger's nor a function word."""
+    """The token by which a mention is judged: its first word with a capital letter that is no trigger's; where there
+    is none, the first word that is neither a trigger's nor a function word."""
     free = [i for i in range(first, last + 1) if i not in known.own]
     carrying = [i for i in free if source.words[i] not in FUNCTION_WORDS and source.words[i][0] != "#"]
     nouns = (i for i in carrying if not source.view[source.start[i] : source.end[i]].islower())
