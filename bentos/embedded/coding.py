@@ -1,7 +1,7 @@
 """The rehearsal model's rules for coding: clauses become findings, the best candidate of each is taken.
 
 A clause is what stands between punctuation and the words that join diagnoses ("mit", "bei", "und", "wegen"); what it
-claims is decided by trigger words (`clinical.language.assertions`); a candidate is taken where the search is sure
+claims is decided by trigger words (`clinical.language.Reading`); a candidate is taken where the search is sure
 enough.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from bentos.embedded.budget import Budget
 from clinical.coding import CODES_MAX, FINDINGS_MAX
-from clinical.language import assertion_of
+from clinical.language import Reading
 
 SURE, LIKELY, POSSIBLE = 0.8, 0.5, 0.3
 """Probabilities of the search from which a candidate is high, medium or low; below, a finding gives no code."""
@@ -46,17 +46,17 @@ MAX_WORDS = 8
 
 def find(question: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
     """Findings of the text, those that stand first."""
-    text = str(question["text"])
-    found = [_finding(text, start, end) for start, end in budget.each(_clauses(text))]
+    read = Reading.of(str(question["text"]))
+    found = [_finding(read, start, end) for start, end in budget.each(_clauses(read.text))]
     unique = {(item["phrase"].casefold(), item["assertion"]): item for item in reversed(found)}
     in_order = reversed(tuple(unique.values()))
     ordered = sorted(in_order, key=lambda item: item["assertion"] in ("excluded", "family"))
     return {"findings": ordered[:FINDINGS_MAX]}
 
 
-def _finding(text: str, start: int, end: int) -> dict[str, str]:
-    quote = text[start:end]
-    return {"quote": quote, "phrase": " ".join(quote.split()), "assertion": assertion_of(text, start, end)}
+def _finding(read: Reading, start: int, end: int) -> dict[str, str]:
+    quote = read.text[start:end]
+    return {"quote": quote, "phrase": " ".join(quote.split()), "assertion": read.claim(start, end).assertion}
 
 
 def _clauses(text: str) -> Iterator[tuple[int, int]]:

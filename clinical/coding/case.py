@@ -16,7 +16,7 @@ from clinical.catalog import Code
 from clinical.coding.prompts import FINDINGS_MAX, Finding
 from clinical.coding.written_codes import written_codes
 from clinical.contract import Assertion, Span
-from clinical.language import assertion_of
+from clinical.language import Reading
 
 if TYPE_CHECKING:
     from clinical.search import Candidate, SearchIndex
@@ -106,7 +106,8 @@ def build_case(index: SearchIndex, text: str, findings: Sequence[Finding], insta
     `instant` is what tier 1 found in this text: it has read every part of it, so a diagnosis that the model passed over
     is a finding too, and what both found is on offer once. Pure; some milliseconds.
     """
-    located = _with_instant(text, _locate(index, text, findings), instant)
+    read = Reading.of(text)
+    located = _with_instant(read, _locate(index, read, findings), instant)
     found, bare = _search(index, located)
     offers = [
         Offer(code, hit.probability, hit.text, (finding.number,))
@@ -120,12 +121,12 @@ def build_case(index: SearchIndex, text: str, findings: Sequence[Finding], insta
     return Case(text, located, {}, barred).with_offers((*named, *seen, *_in_turns(offers)))
 
 
-def _with_instant(text: str, located: Sequence[Located], instant: Sequence[Candidate]) -> tuple[Located, ...]:
+def _with_instant(read: Reading, located: Sequence[Located], instant: Sequence[Candidate]) -> tuple[Located, ...]:
     """The findings, and one for each place where tier 1 found a code and the model said nothing."""
-    findings = list(located)
+    text, findings = read.text, list(located)
     for hit in instant:
         if _nearest(findings, hit) is None:
-            quote, claim = text[hit.start : hit.end], assertion_of(text, hit.start, hit.end)
+            quote, claim = text[hit.start : hit.end], read.claim(hit.start, hit.end).assertion
             phrase, span = " ".join(quote.split())[:200], Span(start=hit.start, end=hit.end)
             findings.append(Located(len(findings) + 1, phrase, claim, span, quote[:200]))
     return tuple(findings)
@@ -186,8 +187,9 @@ def locate(text: str, quote: str) -> Span | None:
     return Span(start=match.start(), end=match.end()) if match else None
 
 
-def _locate(index: SearchIndex, text: str, findings: Sequence[Finding]) -> tuple[Located, ...]:
+def _locate(index: SearchIndex, read: Reading, findings: Sequence[Finding]) -> tuple[Located, ...]:
     """The model's findings, numbered, and then the codes named in the text that none of them covers."""
+    text = read.text
     located: list[Located] = []
     for finding in findings[:FINDINGS_MAX]:
         phrase = " ".join(finding.phrase.split())[:200]
@@ -198,17 +200,17 @@ def _locate(index: SearchIndex, text: str, findings: Sequence[Finding]) -> tuple
     for name, start, end in written_codes(text, index.catalog):
         code, span = index.catalog.get(name), Span(start=start, end=end)
         if code is not None:
-            claim = _claim(text, span, located)
+            claim = _claim(read, span, located)
             located.append(Located(len(located) + 1, code.title, claim, span, text[start:end], code.code))
     return tuple(located)
 
 
-def _claim(text: str, mention: Span, located: Sequence[Located]) -> Assertion:
+def _claim(read: Reading, mention: Span, located: Sequence[Located]) -> Assertion:
     """The claim of a finding that covers the mention; without one, what trigger words say."""
     for finding in located:
         if finding.span and finding.span.start < mention.end and mention.start < finding.span.end:
             return finding.assertion
-    return assertion_of(text, mention.start, mention.end)
+    return read.claim(mention.start, mention.end).assertion
 
 
 def _named(index: SearchIndex, located: Sequence[Located]) -> Iterator[tuple[Located, Code]]:

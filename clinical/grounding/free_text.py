@@ -20,19 +20,17 @@ from clinical.language import (
     BREAK,
     COMMA,
     CONNECTORS,
-    FAMILIAL,
     FUNCTION_WORDS,
     LINE,
-    NEGATIONS,
     QUALIFYING,
-    RELATIVES,
     SIDES,
     SPACE,
     STOP,
     TITLES,
+    Claim,
+    Reading,
     Source,
-    is_denied,
-    is_of_a_relative,
+    denying_words,
     is_opposite,
 )
 from clinical.thresholds import GroundingThresholds, grounding_thresholds
@@ -61,14 +59,14 @@ class Found:
 class Value:
     """A value prepared for alignment: keys, what each is (`plain`, `meaning`, `function`), what divides them."""
 
-    source: Source
+    source: Reading
     keys: tuple[str, ...]
     roles: tuple[str, ...]
 
     @classmethod
     def of(cls, text: str) -> Value:
         """Prepare a value as the text is prepared."""
-        source = Source(text)
+        source = Reading.of(text)
         return cls(source, tuple(source.keys), tuple(map(_role, source.words, source.keys)))
 
     def first_required(self) -> int | None:
@@ -84,13 +82,13 @@ class Value:
 
 
 def _role(word: str, key: str) -> str:
-    if key[0] in "#§" or key in QUALIFYING or word in NEGATIONS or is_opposite(word):
+    if key[0] in "#§" or key in QUALIFYING or word in denying_words() or is_opposite(word):
         return "meaning"
     return "function" if word in FUNCTION_WORDS else "plain"
 
 
 def find_statement(
-    source: Source, text: str, kind: Kind, thresholds: GroundingThresholds | None = None
+    source: Reading, text: str, kind: Kind, thresholds: GroundingThresholds | None = None
 ) -> Found | None:
     """The first place of the source that evidences the value, or None; the thresholds are the shipped ones unless
     given (to measure others)."""
@@ -99,7 +97,6 @@ def find_statement(
     anchor = value.first_required()
     if anchor is None or not value.names_something():
         return None
-    own = set(value.source.words)
     steps = STEPS * (len(source) + len(value.keys))
     for start in _candidates(source, value, anchor):
         alignment = _Alignment(source, value, chosen, whole_only=kind == "verbatim")
@@ -107,19 +104,31 @@ def find_statement(
         steps -= alignment.steps
         if steps < 0:
             return None
-        if found is not None and not _refuted(source, found, own, kind):
+        if found is not None and not _refuted(source, found, value.source, kind):
             return found
     return None
 
 
-def _refuted(source: Source, found: Found, own: set[str], kind: Kind) -> bool:
+def _refuted(source: Reading, found: Found, value: Reading, kind: Kind) -> bool:
+    """Whether the text denies what it says there, or says it of another, and the value does not."""
     if kind == "verbatim":
         return False
-    denies = bool(own & NEGATIONS) or any(word.startswith("ausschl") for word in own)
-    if not denies and is_denied(source, found.first, found.last, exclusions=kind == "diagnosis"):
+    start, end = source.start[found.first], source.end[found.last]
+    first = source.claim(start, source.end[found.first])  # of its first word too: "nicht insulinpflichtiger Diabetes"
+    claims = (source.claim(start, end), first)
+    denied = any(_denies(claim, start, kind) for claim in claims)
+    if denied and not value.speaks_of("negation"):
         return True
-    of_family = bool(own & RELATIVES) or any(word.startswith(FAMILIAL) for word in own)
-    return kind == "diagnosis" and not of_family and is_of_a_relative(source, found.first, found.last)
+    return kind == "diagnosis" and any(claim.is_of_another for claim in claims) and not value.speaks_of("experiencer")
+
+
+def _denies(claim: Claim, start: int, kind: Kind) -> bool:
+    """Whether a claim is a denial for a value of that kind: "Ausschluss Pneumonie" is one for a diagnosis, not for a
+    question or a plan."""
+    if kind == "diagnosis" and claim.certainty == "questioned":
+        return True
+    signs = (sign for sign in claim.signs if sign.axis == "negation")
+    return any(sign.value == "denied" or kind == "diagnosis" or sign.start >= start for sign in signs)
 
 
 def _candidates(source: Source, value: Value, anchor: int) -> Iterator[int]:
@@ -279,7 +288,7 @@ class _Alignment:
 
     def _carries_meaning(self, j: int) -> bool:
         word = self.source.words[j]
-        return word in NEGATIONS or word in SIDES
+        return word in denying_words() or word in SIDES
 
     def _opens_bracket(self, place: int) -> bool:
         return "(" in self.source.glue(place) and ")" not in self.source.glue(place)

@@ -19,7 +19,7 @@ from clinical.grounding.free_text import Found, Kind, find_statement
 from clinical.grounding.names import find_mail, find_name, find_street
 from clinical.grounding.numbers import Run, find_identifier, find_phone, find_postcode, runs_of
 from clinical.grounding.policy import Finding, Grounded, apply
-from clinical.language import Source, by_iso, forget, parse_date, spelling
+from clinical.language import Reading, by_iso, forget, parse_date, spelling
 from clinical.thresholds import GroundingThresholds
 
 
@@ -27,7 +27,7 @@ class _Letter:
     """One text with what several values need of it, made once."""
 
     def __init__(self, text: str, thresholds: GroundingThresholds | None, kind: DocumentKind | None) -> None:
-        self.source = Source(text)
+        self.source = Reading.of(text)
         self.circumstances = Circumstances(self.source, kind)
         self.thresholds = thresholds
         self.surnames: tuple[str, ...] = ()

@@ -103,26 +103,14 @@ class Claim:
         return "present" if self.certainty == "certain" else "suspected"
 
 
-class Reading:
-    """A German clinical text, read once; immutable. Make it with `Reading.of(text)`."""
-
-    def __init__(self, text: str) -> None:
-        self._source = Source(text)
+class Reading(Source):
+    """A German clinical text, read once: a `Source` (tokens with keys, and what divides them) with its layout and its
+    claims. Nothing of it changes once it is read; what is not asked for is not computed. Make it with `Reading.of`."""
 
     @classmethod
     def of(cls, text: str) -> Reading:
-        """Read a text. Linear in its length; what is not asked for is not computed."""
+        """Read a text. Linear in its length."""
         return cls(text)
-
-    @property
-    def text(self) -> str:
-        """The text as it was given; all places are code points of it."""
-        return self._source.text
-
-    @property
-    def source(self) -> Source:
-        """Its tokens with keys and what divides them."""
-        return self._source
 
     # --- layout
 
@@ -136,38 +124,35 @@ class Reading:
     def clauses(self) -> tuple[Place, ...]:
         """Sentences, list items and finished lines, in their order: what no statement goes across. The dot of an
         abbreviation and the end of a wrapped line divide nothing."""
-        source = self.source
-        return self._runs([i for i in range(len(source)) if i == 0 or source.ends_clause(i)])
+        return self._runs([i for i in range(len(self)) if i == 0 or self.ends_clause(i)])
 
     @cached_property
     def items(self) -> tuple[Place, ...]:
         """The clauses cut at commas, brackets, slashes and colons too: one or more mentions each, never a part of one
         of a plain list."""
-        source = self.source
-        return self._runs([i for i in range(len(source)) if i == 0 or source.gap(i) >= COMMA or source.ends_clause(i)])
+        return self._runs([i for i in range(len(self)) if i == 0 or self.gap(i) >= COMMA or self.ends_clause(i)])
 
     def _runs(self, first: list[int]) -> tuple[Place, ...]:
         """The places of the runs of tokens that begin at these."""
-        last = [i - 1 for i in (*first[1:], len(self.source))]
-        start, end = self.source.start, self.source.end
+        last = [i - 1 for i in (*first[1:], len(self))]
+        start, end = self.start, self.end
         return tuple(Place(start[a], end[b]) for a, b in zip(first, last, strict=False))
 
     @cached_property
     def labelled(self) -> tuple[Labelled, ...]:
         """Labels and their values, up to the end of the clause or the next label ("Nikotin: nein, Alkohol: nein")."""
-        source = self.source
-        colons = [i for i in range(1, len(source)) if source.gap(i) == COLON]
+        colons = [i for i in range(1, len(self)) if self.gap(i) == COLON]
         found = []
         for number, i in enumerate(colons):
             first = i - 1
-            while first > 0 and source.gap(first) <= SPACE and not source.ends_clause(first):
+            while first > 0 and self.gap(first) <= SPACE and not self.ends_clause(first):
                 first -= 1
             end = i
-            limit = colons[number + 1] if number + 1 < len(colons) else len(source)
-            while end + 1 < limit and not source.ends_clause(end + 1):
+            limit = colons[number + 1] if number + 1 < len(colons) else len(self)
+            while end + 1 < limit and not self.ends_clause(end + 1):
                 end += 1
-            label = Place(source.start[first], source.end[i - 1])
-            found.append(Labelled(label, Place(source.start[i], source.end[end])))
+            label = Place(self.start[first], self.end[i - 1])
+            found.append(Labelled(label, Place(self.start[i], self.end[end])))
         return tuple(found)
 
     @cached_property
@@ -180,11 +165,11 @@ class Reading:
     @cached_property
     def triggers(self) -> tuple[Occurrence, ...]:
         """Every trigger of the table that stands in the text, in the order of their places."""
-        return occurrences(self.source)
+        return occurrences(self)
 
     @cached_property
     def _governed(self) -> Governed:
-        return governed(self.source, self.triggers)
+        return governed(self, self.triggers)
 
     @cached_property
     def _section_starts(self) -> list[int]:
@@ -197,7 +182,7 @@ class Reading:
 
     def tokens_in(self, start: int, end: int) -> range:
         """The numbers of the tokens that lie in a span, wholly or in part."""
-        return range(bisect_right(self.source.end, start), bisect_left(self.source.start, end))
+        return range(bisect_right(self.end, start), bisect_left(self.start, end))
 
     def claim(self, start: int, end: int) -> Claim:
         """What the text claims of its part from `start` to `end`: of the first word that is no trigger's and carries
@@ -207,7 +192,7 @@ class Reading:
         if not tokens:
             return Claim(section=section)
         known = self._governed
-        head = head_of(self.source, known, tokens[0], tokens[-1])
+        head = head_of(self, known, tokens[0], tokens[-1])
         values: dict[Axis, str] = dict(DEFAULTS)
         signs = []
         for axis, by_token in known.by_axis.items():
@@ -225,11 +210,15 @@ class Reading:
             values["temporality"] = "past"
         return Claim(**values, signs=tuple(signs), section=section)  # type: ignore[arg-type]
 
+    def speaks_of(self, axis: Axis) -> bool:
+        """Whether a trigger of the axis stands anywhere in the text: "kein" in "keine Pneumonie"."""
+        quiet = ("pseudo", "stop", "end")
+        return any(axis in one.row.axes and one.row.direction not in quiet for one in self.triggers)
+
     def _says_self(self, token: int) -> bool:
         """Whether the line speaks of the patient again before the token."""
-        source = self.source
         for i in range(token - 1, -1, -1):
-            if source.gap(i + 1) >= LINE and "\n" in source.glue(i + 1):
+            if self.gap(i + 1) >= LINE and "\n" in self.glue(i + 1):
                 return False
             for number in self._governed.own.get(i, ()):
                 row = self.triggers[number].row
@@ -247,26 +236,25 @@ class Reading:
         return self._side_of(tokens) or self._side_behind(tokens[-1]) or self._side_before(tokens[0])
 
     def _side_of(self, tokens: range) -> Side | None:
-        words = self.source.words
+        words = self.words
         found = {_SIDE_OF[key] for i in tokens if (key := side_of(words[i])) is not None}
         if len(found) > 1:
             return "B"
         return found.pop() if found else None
 
     def _side_behind(self, last: int) -> Side | None:
-        source = self.source
         stop = last + 1
-        while stop < len(source) and stop <= last + SIDE_BEHIND + 1:
-            if source.ends_clause(stop) or ends_item(source, stop) or source.gap(stop) >= STOP:
+        while stop < len(self) and stop <= last + SIDE_BEHIND + 1:
+            if self.ends_clause(stop) or ends_item(self, stop) or self.gap(stop) >= STOP:
                 break
-            joins = source.words[stop] == "und" and self._side_of(range(stop - 1, stop)) is not None
-            if not joins and (stop in self._governed.own or source.words[stop] in ("und", "mit", "bei", "sowie")):
+            joins = self.words[stop] == "und" and self._side_of(range(stop - 1, stop)) is not None
+            if not joins and (stop in self._governed.own or self.words[stop] in ("und", "mit", "bei", "sowie")):
                 break
             stop += 1
         return self._side_of(range(last + 1, stop))
 
     def _side_before(self, first: int) -> Side | None:
-        if first == 0 or self.source.ends_clause(first) or self.source.gap(first) > LINE:
+        if first == 0 or self.ends_clause(first) or self.gap(first) > LINE:
             return None
         return self._side_of(range(first - 1, first))
 

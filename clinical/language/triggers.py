@@ -127,6 +127,13 @@ def table() -> Table:
     return read_table(files("clinical.language").joinpath(TABLE).read_text("utf-8"))
 
 
+@cache
+def denying_words() -> frozenset[str]:
+    """Spelled words that by themselves deny what they stand beside: "kein", "ohne", "verneint"."""
+    single = (row for row in table().rows if "negation" in row.axes and row.value != "-" and len(row.elements) == 1)
+    return frozenset(word for row in single for word in row.elements[0].words)  # type: ignore[union-attr]
+
+
 def read_table(text: str) -> Table:
     """A table from the text of its file. Raises ValueError naming the line that cannot be read."""
     groups: dict[str, str] = {}

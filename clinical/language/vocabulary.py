@@ -1,4 +1,4 @@
-"""The words grounding must know by name: sides, units, denials, family, opposites, words that carry nothing.
+"""The words reading and grounding must know by name: sides, units, stages, opposites, words that carry nothing.
 
 One table per idea, spelled as `folding.spelling` spells (ä is ae, ß is ss, all lower case), so that a clinician
 can read and extend them. What stands here is language, not measurement: no threshold lives in this file.
@@ -66,10 +66,6 @@ _OPPOSITE = re.compile(
     r"(?:" + "|".join(OPPOSITE_STEMS) + r")(?:e[nmrs]?|s|er[ensm]*|ig(?:e[nmrs]?)?|en|ung|t|iert|ieren)?"
 )
 
-NEGATIONS = frozenset(
-    ("nicht", "kein", "keine", "keinen", "keinem", "keiner", "keines", "keinerlei", "ohne", "weder", "nie", "niemals")
-) | frozenset(("ausschluss", "ausgeschlossen", "verneint", "negiert"))
-
 STAGE_WORDS = word_set(
     """grad grades gradig grade stadium stadien stad typ nyha ccs asa klasse stufe fontaine child pugh phase uicc figo
     gold killip rutherford weber stanford debakey hepatitis vitamin faktor gustilo forrest mallampati dig gruppe"""
@@ -102,46 +98,6 @@ TITLES = word_set(
     """dr med prof pd univ habil dent phil mult dipl mag doz priv oa oae cha ra ass rer nat h c msc bsc mba fmh"""
 )
 SALUTATIONS = word_set("herr herrn frau hr fr hrn")
-
-DENIALS = frozenset(w for w in NEGATIONS if w.startswith("kein")) | frozenset(
-    ("ohne", "weder", "fehlend", "fehlende", "fehlender", "fehlendem", "fehlenden", "niemals", "nie")
-)
-"""Before a thing, they deny it up to the end of the sentence or a stopper."""
-
-EXCLUSIONS = word_set("ausschluss ausgeschlossen ausgeschlossene verneint negiert ausschlussdiagnose")
-SPOUSE_VERBS = word_set("an mit hat hatte leidet litt erkrankt erkrankte verstarb verstorben bekam")
-ABOUT = word_set("fuer bezueglich bzgl hinsichtlich betreffend auf anamnese")
-CUE_NOUNS = word_set(
-    """hinweis hinweise anhalt anhaltspunkt anhaltspunkte nachweis anzeichen zeichen verdacht evidenz korrelat"""
-)
-STOPPERS = word_set(
-    """aber jedoch sondern allerdings dagegen hingegen dafuer lediglich bei nach mit unter trotz wegen seit bekannt"""
-) | frozenset(("bekannte", "bekannter", "bekanntem", "bekannten", "zustand", "z", "v", "st", "sonst", "ausser"))
-DENYING_VERBS = word_set(
-    """nachweisbar nachgewiesen nachweisen vorhanden bekannt bestaetigt bestaetigen erkennbar gefunden festgestellt
-    vor vorliegend gesichert objektiviert objektivierbar abgrenzbar ersichtlich gegeben sichtbar"""
-)
-DENIED_AFTER = word_set(
-    """ausgeschlossen verneint negiert entfaellt nein fehlt fehlen fehlend negativ widerlegt auszuschliessen
-    ausschliessen ausschluss ausschliessbar verworfen unwahrscheinlich"""
-)
-
-RELATIVES = word_set(
-    """vater mutter bruder schwester eltern geschwister sohn tochter onkel tante grossvater grossmutter oma opa
-    cousin cousine neffe nichte vaters mutters bruders sohnes onkels grosseltern grossvaters grossmutters
-    zwillingsbruder zwillingsschwester halbbruder halbschwester verwandte verwandten verwandter brueder schwestern
-    soehne toechter urgrossvater urgrossmutter vaeter muetter kindsvater grossonkel grosstante familie angehoerige
-    angehoerigen vaeterlicherseits muetterlicherseits familienanamnese familienanamnestisch fa famanamnese
-    hereditaet enkel enkelin schwiegermutter schwiegervater schwager heredo"""
-)
-SPOUSES = word_set("""ehemann ehefrau partner partnerin gatte gattin lebensgefaehrte lebensgefaehrtin frau mann""")
-FAMILIAL = ("familiaer", "hereditaer", "erblich")
-"""A familial disease is the patient's only where the value says so too."""
-
-REPORTING = word_set(
-    """berichtet berichten gibt geben sagt meint schildert informiert brachte bringt begleitet wuenscht von"""
-)
-SELF = word_set("patient patientin patienten selbst eigenanamnese pat")
 
 
 def side_of(word: str) -> str | None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.catalog import Catalog
-from clinical.language import Part, assertion_of
+from clinical.language import Part, Reading
 from clinical.search.encoder import Vectors
 from clinical.search.runs import Ints
 
@@ -75,11 +75,11 @@ def seldom_meant(catalog: Catalog) -> Vectors:
     return np.array(weights, dtype=np.float32)
 
 
-def weighed(text: str, parts: Sequence[Part], hits: Hits, seldom: Vectors) -> Hits:
-    """The hits of the parts of `text` (part by part, best first) with share and probability as they count in a long
+def weighed(reading: Reading, parts: Sequence[Part], hits: Hits, seldom: Vectors) -> Hits:
+    """The hits of the parts of a text (part by part, best first) with share and probability as they count in a long
     text; what the text denies or says of relatives is left out."""
     found = np.unique(hits.part)
-    claimed = [part for part in found if assertion_of(text, parts[part].start, parts[part].end) not in NOT_CODED]
+    claimed = [n for n in found if reading.claim(parts[n].start, parts[n].end).assertion not in NOT_CODED]
     hits = hits.at(np.isin(hits.part, claimed))
     noun = np.array([1.0 if part.noun else NO_NOUN for part in parts], dtype=np.float32)
     weight = _uncovered(parts, hits) * noun[hits.part] * seldom[hits.code] * np.float32(MENTION)

@@ -19,7 +19,7 @@ from typing import Final, Literal
 import numpy as np
 
 from clinical.catalog import Catalog
-from clinical.language import Part, cut
+from clinical.language import Part, Reading, cut
 from clinical.search import hits as mentions
 from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, unit
 from clinical.search.expansion import Expansion
@@ -98,9 +98,9 @@ class SearchIndex:
 
     def _together(self, queries: Sequence[str], limit: int) -> list[tuple[Candidate, ...]]:
         """The parts of all queries are ranked together; what a query makes of its parts is its own."""
-        cuts = [cut(query) for query in queries]
+        cuts, readings = [cut(query) for query in queries], [Reading.of(query) for query in queries]
         parts = [own if len(own) == 1 else self._nearest(own) for own in cuts]
-        spots = [Spot(query, part) for query, own in zip(queries, parts, strict=True) for part in own]
+        spots = [Spot(reading, part) for reading, own in zip(readings, parts, strict=True) for part in own]
         hits = self._rewriter.hits(spots, self._hits)
         ends = np.cumsum([0, *map(len, parts)])
         rows = np.searchsorted(hits.part, ends).tolist()
@@ -109,7 +109,7 @@ class SearchIndex:
             some = hits.at(slice(rows[place], rows[place + 1]))
             some = some._replace(part=some.part - ends[place])
             if len(cuts[place]) > 1:
-                some = mentions.weighed(query, parts[place], some, self._seldom)
+                some = mentions.weighed(readings[place], parts[place], some, self._seldom)
             found.append(self._best(query, parts[place], some, limit))
         return found
 

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.catalog import Catalog
-from clinical.language import Part, Past, past_of, says_past, translated
+from clinical.language import Part, Reading, translated
 from clinical.search.expansion import Expansion
 from clinical.search.hits import Hits, joined, merged_by_part
+from clinical.search.past import Past, past_of, says_past
 from clinical.search.terms import Wordings
 from clinical.search.typos import Typos
 
@@ -39,7 +40,7 @@ Rank = Callable[[Sequence[Asked]], Hits]
 class Spot(NamedTuple):
     """A part and the text it stands in."""
 
-    text: str
+    reading: Reading
     part: Part
 
 
@@ -55,7 +56,7 @@ class Rewriter:
         parts = [spot.part.text for spot in spots]
         asked = [(part, number) for number, part in enumerate(parts)]
         asked += [(other, number) for number, part in enumerate(parts) if (other := self._expansion.expanded(part))]
-        pasts = {n: past for n, (text, part) in enumerate(spots) if (past := past_of(text, part.start, part.end))}
+        pasts = {n: past for n, (read, part) in enumerate(spots) if (past := past_of(read, part.start, part.end))}
         asked += [(past.written, number) for number, past in pasts.items() if past.written != parts[number]]
         hits = self._in_the_past(pasts, rank(asked), rank) if pasts else rank(asked)
         known = self._wordings.vocabulary

@@ -16,7 +16,7 @@ from dataclasses import astuple, dataclass
 from typing import Any, NamedTuple
 
 from clinical.grounding import Kind, find_statement
-from clinical.language import Source, forget
+from clinical.language import Reading, forget
 from clinical.thresholds import NOTEBOOKS, GroundingThresholds, Section
 from evals.extraction.letters import Letter, letters
 from evals.extraction.lies import LIES, lies, passes, stands_in, values_of
@@ -151,7 +151,7 @@ def counted(found: Iterable[Probe], options: Sequence[GroundingThresholds]) -> l
     value that is removed, an invented one that is kept."""
     sums: dict[tuple[Any, ...], list[int]] = {}
     for one in found:
-        source = Source(one.text)  # once for all thresholds: it takes most of the time
+        source = Reading.of(one.text)  # once for all thresholds: it takes most of the time
         for thresholds in options:
             kept = find_statement(source, one.value, FIELDS[one.path], thresholds) is not None
             row = sums.setdefault((*astuple(thresholds), one.kind, one.words, one.true, one.path), [0, 0])

@@ -14,7 +14,7 @@ from catalog_build.training.calibration import CALIBRATION, Calibration
 from clinical.errors import SettingError
 from clinical.grounding.free_text import find_statement
 from clinical.grounding.validator import judge
-from clinical.language.tokens import Source
+from clinical.language import Reading
 from clinical.thresholds import FILE, GroundingThresholds, grounding_thresholds, load_section, save_section
 from evals.coding import confidence
 from evals.extraction.letters import letters
@@ -65,7 +65,7 @@ def test_other_weights_take_the_thresholds_of_their_own_calibration(other_weight
 
 def test_the_overlap_is_the_contracts() -> None:
     assert grounding_thresholds().overlap == 0.6  # section 4, grounding rule 3
-    source = Source("Diagnosen:\nFraktur des distalen Radius")
+    source = Reading.of("Diagnosen:\nFraktur des distalen Radius")
     assert find_statement(source, "Fraktur des distalen Radius", "diagnosis")
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from clinical.grounding.free_text import find_statement
-from clinical.language.tokens import Source
+from clinical.language import Reading
 
 SAID = [
     ("Ramipril (Delix®) 5 mg 1-0-0", "Ramipril 5 mg 1-0-0"),
@@ -73,7 +73,7 @@ NOT_SAID = [
 
 
 def stretch(text: str, value: str) -> str | None:
-    source = Source(text)
+    source = Reading.of(text)
     found = find_statement(source, value, "diagnosis")
     return found and text[source.start[found.first] : source.end[found.last]]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from clinical.grounding.free_text import find_statement
-from clinical.language.tokens import Source
+from clinical.language import Reading
 
 DENIED = [
     "Eine {} liegt nicht vor.",
@@ -245,7 +245,7 @@ CHANGED = [
 
 
 def says(text: str, value: str, kind: str = "diagnosis") -> bool:
-    return find_statement(Source(text), value, kind) is not None
+    return find_statement(Reading.of(text), value, kind) is not None
 
 
 @pytest.mark.parametrize("form", DENIED)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clinical.language.assertions import assertion_of
+from clinical.language import Reading
 
 
 @pytest.mark.parametrize(
@@ -30,4 +30,4 @@ from clinical.language.assertions import assertion_of
 )
 def test_claims(text, mention, claim):
     start = text.index(mention)
-    assert assertion_of(text, start, start + len(mention)) == claim
+    assert Reading.of(text).claim(start, start + len(mention)).assertion == claim

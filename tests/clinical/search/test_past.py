@@ -2,8 +2,9 @@
 
 import pytest
 
-from clinical.language.history import past_of, says_past
+from clinical.language import Reading
 from clinical.search.index import SearchIndex
+from clinical.search.past import past_of, says_past
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ from clinical.search.index import SearchIndex
     ],
 )
 def test_a_sign_of_the_past_is_taken_off_and_put_back_as_the_catalog_words_it(text):
-    past = past_of(text)
+    past = past_of(Reading.of(text), 0, len(text))
     assert past is not None
     assert past.written == text
     assert past.forms == ("Z. n. Apoplex", "Zustand nach Apoplex", "Apoplex in der Eigenanamnese")
@@ -34,7 +35,7 @@ def test_a_sign_of_the_past_is_taken_off_and_put_back_as_the_catalog_words_it(te
     ["Apoplex", "akuter Apoplex", "Apoplex vor der Aufnahme", "seit 3 Jahren Diabetes", "Z. n.", ""],
 )
 def test_what_is_not_over_is_left_alone(text):
-    assert past_of(text) is None
+    assert past_of(Reading.of(text), 0, len(text)) is None
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_what_is_not_over_is_left_alone(text):
 )
 def test_the_sign_may_stand_beside_the_mention(text, written):
     start = text.index("Schlaganfall")
-    past = past_of(text, start, start + len("Schlaganfall"))
+    past = past_of(Reading.of(text), start, start + len("Schlaganfall"))
     assert past is not None
     assert past.written == written
     assert past.forms[0] == "Z. n. Schlaganfall"
@@ -55,7 +56,7 @@ def test_the_sign_may_stand_beside_the_mention(text, written):
 
 def test_a_sign_of_another_mention_is_not_taken():
     text = "Z. n. Schlaganfall, Hypertonie"
-    assert past_of(text, text.index("Hyper"), len(text)) is None
+    assert past_of(Reading.of(text), text.index("Hyper"), len(text)) is None
 
 
 @pytest.mark.parametrize(
