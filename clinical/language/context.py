@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from clinical.language.tokens import COLON, COMMA, Source
-from clinical.language.triggers import AXES, Axis, Occurrence, ends_item
+from clinical.language.triggers import AXES, Axis, Occurrence, ends_item, is_answer
 from clinical.language.vocabulary import FUNCTION_WORDS, word_set
 
 REACH: Final = 60
@@ -94,7 +94,8 @@ class _Scopes:
         if not one.own:
             end = self.source.start[i] if i < len(self.source) else len(self.source.text)
             return i >= len(self.source) or _DIVIDED.search(self.source.text, one.end, end) is not None
-        return i >= len(self.source) or self.source.ends_clause(i) or ends_item(self.source, i)
+        source = self.source
+        return i >= len(source) or source.ends_clause(i) or ends_item(source, i) or is_answer(source, i)
 
     def _opens(self, one: Occurrence) -> bool:
         """Whether a trigger of both directions begins an item that goes on behind it: it governs what follows."""

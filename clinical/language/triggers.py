@@ -303,10 +303,15 @@ def _holds(source: Source, mark: Mark, i: int) -> bool:
         return source.glue(i) == "-"
     if mark.sign == ":":
         return 0 < i < len(source) and source.gap(i) == COLON
-    at_edge = i in (0, len(source))
+    at_edge = i in (0, len(source)) or (mark.sign == "$" and is_answer(source, i))
     if mark.sign == "^":
         return at_edge or source.ends_clause(i) or source.gap(i) >= COMMA
     return at_edge or source.ends_clause(i) or (ends_item(source, i) and "(" not in source.glue(i))
+
+
+def is_answer(source: Source, i: int) -> bool:
+    """Whether the word before token `i` is all that a line says behind a colon: "Allergien: keine"."""
+    return i > 0 and source.gap(i - 1) == COLON and (i == len(source) or "\n" in source.glue(i))
 
 
 def ends_item(source: Source, i: int) -> bool:
