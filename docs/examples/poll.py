@@ -1,42 +1,116 @@
 """Fetch every document once, for ever: python poll.py BASE TOKEN FILE, e.g. .../<org_id>/fhir/r4 bfa_... filed.sqlite3
 
-The contract's four rules of polling, and nothing else. It may be killed at any moment and started again.
+The contract's four rules of polling, and what a year of it needs beside them: a document whose file cannot be had is
+gone past and asked for again later, a document that was marked as entered in error loses its content here and gets it
+back when the mark is undone, and a server that does not answer is asked again, ever more seldom. It may be killed at
+any moment and started again. Python's standard library is enough.
+
+Tables: document (id, title, content; content is NULL while it could not be had or is marked), marked (id), late (id,
+tries, next), cursor (value).
 """
 
+import http.client
 import json
+import random
 import sqlite3
 import sys
 import time
+import urllib.error
+import urllib.parse
 import urllib.request
 
-base, token, place = sys.argv[1:4]
-pause = float(sys.argv[4]) if len(sys.argv) > 4 else 60
-filed = sqlite3.connect(place, isolation_level=None)
-filed.execute("CREATE TABLE IF NOT EXISTS document (id TEXT PRIMARY KEY, title TEXT, content BLOB)")
-filed.execute("CREATE TABLE IF NOT EXISTS cursor (value TEXT)")
+base, token, path = sys.argv[1:4]
+pause = float(sys.argv[4]) if len(sys.argv) > 4 else 60  # seconds between two rounds
+LONGEST = 3600  # seconds between two tries of the same thing, at most
+
+filed = sqlite3.connect(path, isolation_level=None)
+filed.executescript("""
+    CREATE TABLE IF NOT EXISTS document (id TEXT PRIMARY KEY, title TEXT, content BLOB);
+    CREATE TABLE IF NOT EXISTS marked (id TEXT PRIMARY KEY);
+    CREATE TABLE IF NOT EXISTS late (id TEXT PRIMARY KEY, tries INTEGER, next REAL);
+    CREATE TABLE IF NOT EXISTS cursor (value TEXT);
+""")
+DUE = """
+    SELECT id FROM document LEFT JOIN late USING (id)
+    WHERE content IS NULL AND id NOT IN (SELECT id FROM marked) AND coalesce(next, 0) <= ?
+"""
 
 
-def get(url, **headers):
-    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=60) as answer:
+def get(url):
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return answer.read()
 
 
-while True:
-    # 1. The cursor is the highest instant processed. 2. Ask inclusively: `ge`, not `gt`.
-    cursor = newest = filed.execute("SELECT max(value) FROM cursor").fetchone()[0] or ""
-    url = f"{base}/DocumentReference?status=current&_count=200" + (f"&date=ge{cursor}" if cursor else "")
+def pages(**wanted):
+    """The resources of all pages. Rule 3: follow `next` until it is absent."""
+    url = f"{base}/DocumentReference?{urllib.parse.urlencode({**wanted, '_count': 200})}"
     while url:
-        bundle = json.loads(get(url, Authorization=f"Bearer {token}"))
-        for document in (entry["resource"] for entry in bundle.get("entry", [])):
-            newest = max(newest, document["meta"]["lastUpdated"].replace("+00:00", "Z"))
-            # 4. Skip known ids, file the rest ...
-            if not filed.execute("SELECT 1 FROM document WHERE id = ?", (document["id"],)).fetchone():
-                attachment = document["content"][0]["attachment"]
-                row = document["id"], attachment["title"], get(attachment["url"])
-                filed.execute("INSERT INTO document VALUES (?, ?, ?)", row)
-        # 3. Follow `next` until it is absent.
+        bundle = json.loads(get(url))
+        yield from (entry["resource"] for entry in bundle.get("entry", []))
         url = next((link["url"] for link in bundle["link"] if link["relation"] == "next"), None)
+
+
+def wait(tries):
+    return min(LONGEST, pause * 2 ** min(tries, 20)) * random.uniform(0.5, 1)  # noqa: S311, spreads the tries of many pollers
+
+
+def fetch(document):
+    """The file, by `Binary`: unlike the presigned URL it does not expire. What cannot be had is tried again later."""
+    try:
+        content = get(f"{base}/Binary/{document}")
+    except urllib.error.HTTPError as error:
+        if error.code in (401, 403, 429) or error.code >= 502:  # not this document's fault: the round ends
+            raise
+        tries = (filed.execute("SELECT tries FROM late WHERE id = ?", (document,)).fetchone() or (0,))[0] + 1
+        filed.execute("INSERT OR REPLACE INTO late VALUES (?, ?, ?)", (document, tries, time.time() + wait(tries)))
+        print(f"{document}: {error.code}, try {tries}", file=sys.stderr)
+        return
+    with filed:
+        filed.execute("BEGIN")
+        filed.execute("UPDATE document SET content = ? WHERE id = ?", (content, document))
+        filed.execute("DELETE FROM late WHERE id = ?", (document,))
+
+
+def new_documents():
+    # Rule 1: the cursor is the highest instant processed. Rule 2: ask inclusively: `ge`, not `gt`.
+    cursor = newest = filed.execute("SELECT max(value) FROM cursor").fetchone()[0] or ""
+    for document in pages(**({"date": f"ge{cursor}"} if cursor else {})):
+        newest = max(newest, document["meta"]["lastUpdated"].replace("+00:00", "Z"))
+        # Rule 4: skip known ids, file the rest ...
+        known = filed.execute("SELECT 1 FROM document WHERE id = ?", (document["id"],)).fetchone()
+        if not known:
+            # From here on it cannot be forgotten, whatever becomes of its file.
+            title = document["content"][0]["attachment"].get("title")
+            filed.execute("INSERT INTO document VALUES (?, ?, NULL)", (document["id"], title))
     # ... then advance the cursor. Not before the last page: pages come newest first.
     if newest > cursor:
         filed.execute("INSERT INTO cursor VALUES (?)", (newest,))
-    time.sleep(pause)
+
+
+def marks():
+    """Marking and its undoing change no storage time, so the marked ones, which are few, are listed anew."""
+    now = {document["id"] for document in pages(status="entered-in-error")}
+    before = {row[0] for row in filed.execute("SELECT id FROM marked")}
+    for document in now - before:
+        with filed:
+            filed.execute("BEGIN")
+            filed.execute("INSERT INTO marked VALUES (?)", (document,))
+            filed.execute("UPDATE document SET content = NULL WHERE id = ?", (document,))
+            filed.execute("DELETE FROM late WHERE id = ?", (document,))
+    for document in before - now:  # without content and without a mark it is fetched again
+        filed.execute("DELETE FROM marked WHERE id = ?", (document,))
+
+
+failures = 0
+while True:
+    try:
+        new_documents()
+        marks()
+        for (document,) in filed.execute(DUE, (time.time(),)).fetchall():
+            fetch(document)
+        failures = 0
+    except (OSError, http.client.HTTPException, ValueError, KeyError) as error:  # no or no whole answer: ask again
+        failures += 1
+        print(f"{type(error).__name__}: {error}; again soon", file=sys.stderr)
+    time.sleep(wait(failures) if failures else pause)

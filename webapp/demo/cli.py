@@ -14,7 +14,7 @@ from clinical.command_line import Command
 from webapp.config import settings
 from webapp.demo.vendor import CLIENT_ID, PEOPLE, PROVIDER, client_secret
 from webapp.extensions import db
-from webapp.fhir.importing import Importer
+from webapp.fhir.bulk.documents import DocumentImporter
 from webapp.fhir.service import service
 from webapp.models import Membership, Organization, Role, User, utcnow
 from webapp.sso.models import Identity
@@ -97,4 +97,6 @@ def _documents(organization: uuid.UUID) -> int:
         lines.append(json.dumps({"path": f"{number}.txt", "title": title, "content_type": "text/plain"}))
     manifest = folder / "manifest.jsonl"
     manifest.write_text("\n".join(lines) + "\n", "utf-8")
-    return sum(outcome.kind == "stored" for outcome in Importer(organization, service().files).documents(manifest))
+    return sum(
+        result.kind == "stored" for result in DocumentImporter(organization, service().files).documents(manifest)
+    )

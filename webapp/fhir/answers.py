@@ -21,7 +21,7 @@ TEXTS = {
     401: "Das Zugriffstoken fehlt oder ist ungültig. Erwartet wird: Authorization: Bearer <ACCESS_TOKEN>.",
     403: "Dieses Zugriffstoken gehört zu keinem Mitglied der Organisation.",
     404: "Das gibt es in dieser Organisation nicht.",
-    405: "Diese Methode gibt es hier nicht; die Schnittstelle liest nur.",
+    405: "Diese Methode gibt es hier nicht; welche es gibt, steht in der Kopfzeile Allow.",
     413: "Die Anfrage ist zu groß.",
     429: "Von dieser Adresse kamen zu viele Aufrufe. Bitte einen Moment warten.",
     500: "Ein unerwarteter Fehler ist aufgetreten. Bitte später noch einmal versuchen.",
@@ -29,10 +29,11 @@ TEXTS = {
 
 
 class FhirError(Exception):
-    """A call ends with an OperationOutcome. Without a text, the general one of the status."""
+    """A call ends with an OperationOutcome. Without a text, the general one of the status. `allow`: the methods that
+    are there, which a 405 has to name (RFC 9110, section 15.5.6)."""
 
-    def __init__(self, status: int, text: str = "", *expressions: str) -> None:
-        self.status, self.text, self.expressions = status, text, expressions
+    def __init__(self, status: int, text: str = "", *expressions: str, allow: tuple[str, ...] = ()) -> None:
+        self.status, self.text, self.expressions, self.allow = status, text, expressions, allow
         super().__init__(status)
 
 
@@ -41,10 +42,12 @@ def answer(resource: Resource, status: int = 200) -> Response:
     return Response(to_bytes(resource), status, content_type=MEDIA_TYPE)
 
 
-def tagged(resource: Resource) -> Response:
-    """A resource with a weak ETag of its own bytes; 304 where the caller holds exactly these."""
+def tagged(resource: Resource, state: Resource | None = None) -> Response:
+    """A resource with a weak ETag of its own bytes, or of `state` where the bytes differ at each call although the
+    resource is the same; 304 where the caller holds what is tagged so."""
     response = answer(resource)
-    response.set_etag(hashlib.blake2b(response.get_data(), digest_size=16).hexdigest(), weak=True)
+    meant = response.get_data() if state is None else to_bytes(state)
+    response.set_etag(hashlib.blake2b(meant, digest_size=16).hexdigest(), weak=True)
     response.make_conditional(request.environ)
     return response
 
@@ -73,7 +76,10 @@ def init_app(app: Flask) -> None:
 
 
 def _fhir_error(error: FhirError) -> Response:
-    return error_answer(error.status, error.text, *error.expressions)
+    response = error_answer(error.status, error.text, *error.expressions)
+    if error.allow:
+        response.headers["Allow"] = ", ".join(error.allow)
+    return response
 
 
 def _http_error(error: HTTPException) -> Any:

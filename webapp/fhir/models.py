@@ -83,7 +83,8 @@ class Document(Base):
     """A stored document. The file lies in the content-addressed storage under `sha256`.
 
     `patient_id` is the linked patient; `external_system` and `external_value` are the identifier it was tagged with.
-    Either, both or neither may be there. `import_key` makes a repeated import skip what is already in.
+    Either, both or neither may be there. `import_key` (line and content) makes a repeated import skip what is already
+    in, `import_line` (folder and line) notices that the file of a known line was replaced.
     """
 
     __tablename__ = "document"
@@ -98,6 +99,10 @@ class Document(Base):
         Index(
             "ix_document_status", "organization_id", "stored_at", "id",
             postgresql_where=text("entered_in_error"), sqlite_where=text("entered_in_error = 1"),
+        ),
+        Index(
+            "ix_document_import_line", "organization_id", "import_line",
+            postgresql_where=text("import_line IS NOT NULL"), sqlite_where=text("import_line IS NOT NULL"),
         ),
         UniqueConstraint("organization_id", "import_key"),
     )  # fmt: skip
@@ -114,6 +119,7 @@ class Document(Base):
     sha256: Mapped[bytes] = mapped_column(LargeBinary(32))
     stored_at: Mapped[int] = mapped_column(BigInteger)
     import_key: Mapped[bytes | None] = mapped_column(LargeBinary(32))
+    import_line: Mapped[bytes | None] = mapped_column(LargeBinary(32))
 
     @property
     def status(self) -> Status:

@@ -4,7 +4,7 @@ from flask import Flask, request
 
 from webapp.extensions import csrf, limiter
 from webapp.fhir import answers, service
-from webapp.fhir.cli import GROUPS
+from webapp.fhir.bulk.cli import GROUPS
 from webapp.fhir.files import binary
 from webapp.fhir.pages import member_pages
 from webapp.fhir.routes import fhir

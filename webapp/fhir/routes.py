@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from urllib.parse import unquote_plus
 
 import orjson
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, current_app, request
+from werkzeug.exceptions import HTTPException
 
 from webapp.fhir import answers, params, resources
 from webapp.fhir.access import authorize, bearer, log_access, parse_id
@@ -21,12 +22,14 @@ from webapp.fhir.files import disposition
 from webapp.fhir.patients import stored_row
 from webapp.fhir.search import Found
 from webapp.fhir.service import fhir_base, public_base, service
-from webapp.storage import BucketFiles
+from webapp.storage import LIFETIME, BucketFiles
 
 fhir = Blueprint("fhir", __name__, url_prefix="/<organization>/fhir/r4")
 answers.init_blueprint(fhir)
 
 _STRICT = re.compile(r"(^|[,;\s])handling\s*=\s*\"?strict\"?", re.IGNORECASE)
+_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+HALF_LIFE = LIFETIME // 2  # seconds
 Pairs = list[tuple[str, str]]
 Wanted = TypeVar("Wanted", params.Search, params.Everything, params.PatientSearch)
 
@@ -55,7 +58,8 @@ def read_document(organization: str, document_id: str) -> Response:
     place = authorize(organization)
     row = _row(place, document_id)
     log_access("metadata", place, uuid.UUID(row[0]), bearer().user_id, bearer().token_id)
-    return tagged(_document_maker(place)(row))
+    document = _document_maker(place)(row)
+    return tagged(document, _state(document))
 
 
 @fhir.get("/Patient")
@@ -78,9 +82,10 @@ def read_patient(organization: str, patient_id: str) -> Response:
     return tagged(resources.patient(stored_row(row)))
 
 
-@fhir.get("/Patient/<patient_id>/$everything")
+@fhir.route("/Patient/<patient_id>/$everything", methods=["GET", "POST"])
 def patient_everything(organization: str, patient_id: str) -> Response:
-    """All current documents linked to a patient, and the patient's imaging studies."""
+    """All current documents linked to a patient, and the patient's imaging studies. Posted: parameters in a form or in
+    a Parameters resource, as FHIR clients do by default (FHIR R4, operations, section 3.2.0.2)."""
     place, wanted = _asked(organization, params.everything)
     key = parse_id(patient_id)
     found = service().documents.everything(place, key, wanted) if key else None
@@ -89,12 +94,37 @@ def patient_everything(organization: str, patient_id: str) -> Response:
     return _bundle(place, f"Patient/{key}/$everything", wanted.answer, found, _either_maker(place))
 
 
-@fhir.route("/<path:_rest>", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
-@fhir.route("/", methods=["GET", "POST", "PUT", "PATCH", "DELETE"], defaults={"_rest": ""}, strict_slashes=False)
+@fhir.route("/<path:_rest>", methods=[*_METHODS, "OPTIONS"], provide_automatic_options=False)
+@fhir.route("/", methods=_METHODS, defaults={"_rest": ""}, strict_slashes=False)
 def unknown(organization: str, _rest: str) -> Response:
     """Whatever else is asked for below the base: only a member learns that it is not there."""
     authorize(organization)
-    raise FhirError(404 if request.method in ("GET", "HEAD") else 405)
+    allowed = _allowed()
+    raise FhirError(405, allow=allowed) if allowed else FhirError(404)
+
+
+@fhir.before_request
+def options() -> Response | None:
+    """OPTIONS is answered before anything else: the methods of a path are no secret and cost nothing to name."""
+    if request.method != "OPTIONS":
+        return None
+    allowed = _allowed()
+    return Response(status=204, headers={"Allow": ", ".join(allowed)}) if allowed else answers.error_answer(404)
+
+
+def _allowed() -> tuple[str, ...]:
+    """The methods that a route of ours has for the path of this request."""
+    there = {method for method in _METHODS if _is_routed(method)}
+    return tuple(sorted(there | {"OPTIONS"} | ({"HEAD"} if "GET" in there else set()))) if there else ()
+
+
+def _is_routed(method: str) -> bool:
+    adapter = current_app.create_url_adapter(request)
+    try:
+        rule, _ = adapter.match(method=method, return_rule=True) if adapter else (None, None)
+    except HTTPException:
+        return False
+    return rule is not None and rule.endpoint != f"{fhir.name}.{unknown.__name__}"
 
 
 def _asked(organization: str, understand: Callable[[Pairs], Wanted]) -> tuple[uuid.UUID, Wanted]:
@@ -108,11 +138,34 @@ def _asked(organization: str, understand: Callable[[Pairs], Wanted]) -> tuple[uu
 def _pairs() -> Pairs:
     """Query string and, of a `_search`, the posted form, decoded and in order."""
     pairs = list(_decoded(request.query_string.decode("utf-8", "replace")))
-    if request.method == "POST":
-        if request.mimetype not in ("application/x-www-form-urlencoded", ""):
-            raise FhirError(415, "Erwartet wird ein Formular: application/x-www-form-urlencoded.")
-        pairs += _decoded(request.get_data().decode("utf-8", "replace"))
-    return pairs
+    if request.method != "POST":
+        return pairs
+    if request.mimetype in ("application/fhir+json", "application/json") and request.path.endswith("/$everything"):
+        return pairs + _parameters(request.get_data())
+    if request.mimetype not in ("application/x-www-form-urlencoded", ""):
+        raise FhirError(415, "Erwartet wird ein Formular: application/x-www-form-urlencoded.")
+    return pairs + list(_decoded(request.get_data().decode("utf-8", "replace")))
+
+
+def _parameters(body: bytes) -> Pairs:
+    """Name and value of each parameter of a posted Parameters resource; an empty body has none."""
+    if not body.strip():
+        return []
+    try:
+        given = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise FhirError(400, "Der Inhalt ist kein JSON. Erwartet wird eine Ressource Parameters.") from None
+    if not isinstance(given, dict) or given.get("resourceType") != "Parameters":
+        raise FhirError(400, "Erwartet wird eine Ressource Parameters.", "Parameters")
+    listed = given.get("parameter", [])
+    if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
+        raise FhirError(400, "Parameters.parameter ist keine Liste von Parametern.", "Parameters.parameter")
+    return [
+        (str(item.get("name", "")), str(value))
+        for item in listed
+        for name, value in item.items()
+        if name.startswith("value") and isinstance(value, str | int)
+    ]
 
 
 def _decoded(query: str) -> Pairs:
@@ -153,6 +206,17 @@ def _document_maker(place: uuid.UUID) -> Callable[[Any], resources.Resource]:
         return lambda row: make(row, link(row[8], row[5], disposition(row[6])))
     url = parts.presigner.signer(public_base(), str(place), bearer().token_id, time.time())
     return lambda row: make(row, url(row[0]))
+
+
+def _state(document: resources.Resource) -> resources.Resource:
+    """What a DocumentReference says, without the URL of this call.
+
+    A caller who gets 304 keeps the URL it holds: the state changes twice in the lifetime of a URL, so that a URL kept
+    so is good for half of it at least.
+    """
+    content = document["content"][0]
+    attachment = {name: value for name, value in content["attachment"].items() if name != "url"}
+    return document | {"content": [content | {"attachment": attachment}], "_until": int(time.time() // HALF_LIFE)}
 
 
 def _either_maker(place: uuid.UUID) -> Callable[[Any], resources.Resource]:

@@ -22,6 +22,8 @@ from webapp.fhir import dates
 from webapp.fhir.models import WHOLE, Document, DocumentCount, ImagingStudy, PatientIdentifier, Status, StorageClock
 from webapp.storage import Stored
 
+NO_FILE = Stored(b"", 0)
+"""The file of a document that is described before its file is put."""
 _Key = tuple[int, bool, str]  # day, entered in error, content type
 
 
@@ -47,6 +49,7 @@ class NewDocument:
     status: Status = Status.CURRENT
     stored_at: int | None = None
     import_key: bytes | None = None
+    import_line: bytes | None = None
 
 
 def store_documents(session: Session, organization: uuid.UUID, new: Sequence[NewDocument]) -> list[Document]:
@@ -58,7 +61,7 @@ def store_documents(session: Session, organization: uuid.UUID, new: Sequence[New
             external_system=item.external_system, external_value=item.external_value,
             entered_in_error=item.status is Status.ENTERED_IN_ERROR, content_type=item.content_type,
             title=item.title, size=item.file.size, sha256=item.file.digest, stored_at=stored_at,
-            import_key=item.import_key,
+            import_key=item.import_key, import_line=item.import_line,
         )
         for item, stored_at in zip(new, stamps, strict=True)
     ]  # fmt: skip

@@ -20,10 +20,10 @@ from moto.server import ThreadedMotoServer
 
 from clinical.errors import SettingError
 from tests.webapp.fhir.conftest import Caller, add_document, make_place, resources_of
+from webapp.fhir.bulk.verifying import verify
 from webapp.fhir.files import disposition
 from webapp.fhir.service import service
 from webapp.fhir.titles import clean_content_type, clean_title
-from webapp.fhir.verifying import verify
 from webapp.storage import FileMissing, FolderFiles, Link, Presigner, open_files
 
 BODY = bytes(range(256)) * 20

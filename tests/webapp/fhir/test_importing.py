@@ -1,5 +1,7 @@
 """Documents, patients and imaging studies come in by command; what is bad is reported, what is in is not repeated."""
 
+import hashlib
+import io
 import json
 import os
 import signal
@@ -10,12 +12,13 @@ import uuid
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from tests.webapp.conftest import SECRET
 from tests.webapp.fhir.conftest import Caller, add_patient, make_place
 from webapp.extensions import db as database
 from webapp.fhir.models import AccessToken, Document
+from webapp.fhir.service import service
 
 ROOT = Path(__file__).parents[3]
 LINES, KILLED_AT = 300, (90, 250)  # a batch is 200
@@ -114,7 +117,7 @@ def test_a_killed_import_goes_on_where_it_was(database_url, tmp_path):
             cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         deadline = time.monotonic() + 60
-        while process.poll() is None and time.monotonic() < deadline and (line is None or len(stored(tmp_path)) < line):
+        while process.poll() is None and time.monotonic() < deadline and not is_read(tmp_path, line):
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         assert process.wait(10) == (0 if line is None else -signal.SIGKILL)
@@ -129,6 +132,17 @@ def test_a_killed_import_goes_on_where_it_was(database_url, tmp_path):
         assert database.session.scalar(select(func.count()).select_from(Document)) == LINES
     assert Caller(place).bundle("DocumentReference")["total"] == LINES
     app.extensions["befund_engine"].dispose()
+
+
+def is_read(folder, line):
+    """Whether somebody waits at the pipe of this line for something to read."""
+    if line is None:
+        return False
+    try:
+        os.close(os.open(folder / f"{line}.txt", os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:  # ENXIO: nobody reads it yet
+        return False
+    return True
 
 
 def stored(folder):
@@ -197,3 +211,168 @@ def test_marking_and_verifying_by_command(place, run, caller, tmp_path):
     assert (code, "changed" in output) == (1, True)
     file.unlink()
     assert "missing" in run("documents", "verify")[1]
+
+
+# --- nothing is lost on the way in -----------------------------------------------------------------------------------
+
+
+def day(folder, name, body, *lines):
+    """A daily folder as a scanner leaves it: a file and a manifest that names it."""
+    (folder / name).mkdir()
+    (folder / name / "scan001.pdf").write_bytes(body)
+    return manifest(folder / name, *(lines or [{"path": "scan001.pdf", "patient": "urn:a|4711"}]))
+
+
+def test_the_same_line_with_another_file_in_another_folder_is_another_document(place, run, caller, tmp_path):
+    monday, tuesday = day(tmp_path, "mo", b"%PDF 1"), day(tmp_path, "di", b"%PDF 2")
+    assert "1 stored, 0 already there, 0 bad" in run("documents", "import", "--org", place.organization, monday)[1]
+    code, output = run("documents", "import", "--org", place.organization, tuesday)
+    assert (code, "1 stored, 0 already there, 0 bad" in output) == (0, True)
+    bodies = {caller.get(f"Binary/{ident}").get_data() for ident in caller.ids("DocumentReference")}
+    assert bodies == {b"%PDF 1", b"%PDF 2"}
+    for again in (monday, tuesday):
+        assert "0 stored, 1 already there, 0 bad" in run("documents", "import", "--org", place.organization, again)[1]
+
+
+def test_a_known_line_whose_file_was_replaced_is_an_error_and_both_can_be_kept(place, run, caller, tmp_path):
+    path = day(tmp_path, "mo", b"%PDF 1")
+    run("documents", "import", "--org", place.organization, path)
+    (tmp_path / "mo" / "scan001.pdf").write_bytes(b"%PDF 2")
+    code, output = run("documents", "import", "--org", place.organization, path)
+    assert (code, "0 stored, 0 already there, 1 bad" in output) == (1, True)
+    assert "line 1: this line was imported before with another file" in output
+    manifest(tmp_path / "mo", {"path": "scan001.pdf", "patient": "urn:a|4711", "title": "Nachtrag.pdf"})
+    assert run("documents", "import", "--org", place.organization, path)[0] == 0
+    assert caller.bundle("DocumentReference")["total"] == 2
+
+
+def test_keys_of_a_line_in_another_order_are_the_same_line(place, run, caller, tmp_path):
+    first = day(tmp_path, "mo", b"%PDF", '{"path": "scan001.pdf", "title": "Brief"}')
+    run("documents", "import", "--org", place.organization, first)
+    manifest(tmp_path / "mo", '{ "title":"Brief",  "path":"scan001.pdf", "patient": ""}')
+    assert "0 stored, 1 already there" in run("documents", "import", "--org", place.organization, first)[1]
+    assert caller.bundle("DocumentReference")["total"] == 1
+
+
+def test_documents_of_an_earlier_version_are_still_known(place, run, caller, tmp_path):
+    """Before, the key was of the line's text alone."""
+    path = day(tmp_path, "mo", b"%PDF 1")
+    run("documents", "import", "--org", place.organization, path)
+    text = path.read_text().strip().encode()
+    earlier = hashlib.sha256(hashlib.sha256(text).digest() + b"0").digest()
+    with place.app.app_context(), database.write() as session:
+        session.execute(update(Document).values(import_key=earlier, import_line=None))
+    assert "0 stored, 1 already there" in run("documents", "import", "--org", place.organization, path)[1]
+    (tmp_path / "mo" / "scan001.pdf").write_bytes(b"%PDF 2")
+    assert "1 stored, 0 already there" in run("documents", "import", "--org", place.organization, path)[1]
+
+
+# --- whose they are --------------------------------------------------------------------------------------------------
+
+REFERENCES = ("Patient/{}", "urn:uuid:{}", "https://kis.example/fhir/Patient/{}", "{}", "Patient/{}/_history/2")
+
+
+@pytest.mark.parametrize("form", REFERENCES)
+def test_a_reference_in_any_form_links(place, run, caller, tmp_path, form):
+    patient = add_patient(place, ("urn:a", "4711"))
+    path = day(tmp_path, "mo", b"%PDF", {"path": "scan001.pdf", "patient": form.format(patient)})
+    code, output = run("documents", "import", "--org", place.organization, path)
+    assert (code, "1 linked, 0 tagged only" in output) == (0, True)
+    assert caller.bundle(f"Patient/{patient}/$everything")["total"] == 1
+
+
+def test_a_reference_to_nobody_is_bad(place, run, tmp_path):
+    path = day(tmp_path, "mo", b"%PDF", {"path": "scan001.pdf", "patient": f"Patient/{uuid.uuid4()}"})
+    code, output = run("documents", "import", "--org", place.organization, path)
+    assert (code, "patient is unknown" in output) == (1, True)
+
+
+def test_a_patient_who_arrives_after_the_document_is_linked(place, run, caller, tmp_path):
+    path = day(
+        tmp_path, "mo", b"%PDF",
+        {"path": "scan001.pdf", "patient": "urn:a|4711"},
+        {"path": "scan001.pdf", "patient": "4711"},
+        {"path": "scan001.pdf", "patient": "urn:b|4711"},
+        {"path": "scan001.pdf", "patient": "urn:a|0815"},
+    )  # fmt: skip
+    assert "0 linked, 4 tagged only" in run("documents", "import", "--org", place.organization, path)[1]
+    person = {"resourceType": "Patient", "identifier": [{"system": "urn:a", "value": "4711"}]}
+    output = run("patients", "import", "--org", place.organization, manifest(tmp_path, person))[1]
+    assert "2 documents that were waiting are linked" in output
+    (patient,) = caller.ids("Patient?identifier=urn:a%7C4711")
+    assert caller.bundle(f"Patient/{patient}/$everything")["total"] == 2
+    assert "0 linked, 2 tagged only" in run("patients", "relink", "--org", place.organization)[1]
+
+
+def test_relinking_on_demand(place, run, caller, tmp_path):
+    """The patients came in past the command, so nothing was linked at that moment."""
+    path = day(tmp_path, "mo", b"%PDF", *({"path": "scan001.pdf", "patient": f"urn:a|{n}"} for n in range(5)))
+    run("documents", "import", "--org", place.organization, path)
+    for number in range(3):
+        add_patient(place, ("urn:a", str(number)))
+    assert "3 linked, 2 tagged only" in run("patients", "relink", "--org", place.organization)[1]
+    assert "0 linked, 2 tagged only" in run("patients", "relink", "--org", place.organization)[1]
+
+
+def test_a_value_that_two_patients_have_links_to_neither(place, run, tmp_path):
+    add_patient(place, ("urn:a", "4711"))
+    add_patient(place, ("urn:b", "4711"))
+    path = day(tmp_path, "mo", b"%PDF", {"path": "scan001.pdf", "patient": "4711"})
+    assert "0 linked, 1 tagged only" in run("documents", "import", "--org", place.organization, path)[1]
+
+
+def test_a_patient_of_another_organization_is_never_linked(app, place, run, tmp_path):
+    other = make_place(app, "Anderswo", "otto@example.org")
+    add_patient(other, ("urn:a", "4711"))
+    path = day(tmp_path, "mo", b"%PDF")
+    assert "0 linked, 1 tagged only" in run("documents", "import", "--org", place.organization, path)[1]
+    assert "0 linked, 1 tagged only" in run("patients", "relink", "--org", place.organization)[1]
+
+
+STUDIES = (
+    {"id": "studie-1"},
+    {"identifier": [{"system": "urn:dicom:uid", "value": "urn:oid:1.2.3.4"}]},
+    {"description": "MRT Knie"},
+)
+
+
+@pytest.mark.parametrize("given", STUDIES, ids=["id", "identifier", "equal"])
+def test_a_study_imported_three_times_is_one(place, run, caller, tmp_path, given):
+    patient = add_patient(place, ("urn:a", "4711"))
+    study = {
+        "resourceType": "ImagingStudy",
+        "status": "available",
+        "subject": {"identifier": {"value": "4711"}},
+    } | given
+    outputs = [run("studies", "import", "--org", place.organization, manifest(tmp_path, study))[1] for _ in range(3)]
+    assert "1 stored, 0 already there" in outputs[0]
+    assert all("0 stored, 1 already there" in output for output in outputs[1:])
+    (found,) = caller.all(f"Patient/{patient}/$everything")
+    assert ("its id is " + found["id"] in outputs[0]) is ("id" in given)
+
+
+def test_a_patient_with_a_foreign_id_is_met_again_and_referred_to_by_it(place, run, caller, tmp_path):
+    person = {"resourceType": "Patient", "id": "pat-1", "name": [{"family": "Muster"}]}
+    for _ in range(2):
+        output = run("patients", "import", "--org", place.organization, manifest(tmp_path, person))[1]
+        assert "its id is " in output
+    (patient,) = caller.ids("Patient")
+    study = {"resourceType": "ImagingStudy", "status": "available", "subject": {"reference": "Patient/pat-1"}}
+    assert run("studies", "import", "--org", place.organization, manifest(tmp_path, study))[0] == 0
+    path = day(tmp_path, "mo", b"%PDF", {"path": "scan001.pdf", "patient": "Patient/pat-1"})
+    assert "1 linked" in run("documents", "import", "--org", place.organization, path)[1]
+    assert caller.bundle(f"Patient/{patient}/$everything")["total"] == 2
+
+
+def test_files_of_rolled_back_stores_are_swept_once_they_are_old(place, run, tmp_path):
+    with place.app.app_context():
+        left, young = (service().files.put(io.BytesIO(body)).digest for body in (b"left", b"young"))
+        kept = service().files.put(io.BytesIO(b"kept")).digest
+    path = day(tmp_path, "mo", b"kept")
+    run("documents", "import", "--org", place.organization, path)
+    for digest in (left, kept):
+        name = digest.hex()
+        os.utime(tmp_path / "files" / name[:2] / name[2:4] / name, (0, 0))
+    assert "2 that no document points to (0 of them removed)" in run("documents", "verify")[1]
+    assert "2 that no document points to (1 of them removed)" in run("documents", "verify", "--sweep")[1]
+    assert stored(tmp_path) == {young, kept}

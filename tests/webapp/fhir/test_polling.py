@@ -1,5 +1,11 @@
-"""docs/examples/poll.py against a real server: killed and restarted at random while writers work."""
+"""docs/examples/poll.py against a real server: killed and restarted at random while writers work, documents are marked
+and restored, files are missing for a while, and the server goes away and its clock with it.
 
+`BEFUND_POLLER_KILLS` (10 here; 200 for the figure in docs/measured.md) is how often it is killed.
+"""
+
+import io
+import os
 import random
 import signal
 import sqlite3
@@ -9,49 +15,157 @@ import threading
 import time
 from pathlib import Path
 
-from tests.webapp.fhir.conftest import add_document
+import pytest
+from sqlalchemy import update
+from werkzeug.serving import make_server
+
+from tests.webapp.fhir.conftest import add_document, mark
+from webapp.extensions import db as database
+from webapp.fhir.models import Status, StorageClock
+from webapp.fhir.service import service
 
 POLL = Path(__file__).parents[3] / "docs" / "examples" / "poll.py"
 WRITERS, EACH = 4, 20
+KILLS = int(os.environ.get("BEFUND_POLLER_KILLS", "10"))
+PAUSE = 0.05
+PATIENCE = 120 + KILLS  # seconds, on a busy machine
 
 
-def test_nothing_is_lost_and_nothing_filed_twice(place, base, tmp_path):
-    random.seed(11)
-    written, failures, target = {}, [], tmp_path / "filed.sqlite3"
+class Server:
+    """The webapp on one port; it can be stopped and started again."""
 
-    def write(number):
+    def __init__(self, app):
+        self.app, self.port = app, 0
+        self.start()
+
+    def start(self):
+        self.running = make_server("127.0.0.1", self.port, self.app, threaded=True)
+        self.port = self.running.server_port
+        threading.Thread(target=self.running.serve_forever, daemon=True).start()
+
+    def stop(self):
+        self.running.shutdown()
+        self.running.server_close()
+
+
+@pytest.fixture
+def server(place):
+    running = Server(place.app)
+    yield running
+    running.stop()
+
+
+def poller(server, place, target):
+    command = [sys.executable, str(POLL), f"http://127.0.0.1:{server.port}{place.path}", place.token, str(target)]
+    return subprocess.Popen([*command, str(PAUSE)], stderr=subprocess.PIPE)
+
+
+def filed(target):
+    """Content by id of what the poller holds; of a marked document None."""
+    if not target.exists():
+        return {}
+    with sqlite3.connect(target, timeout=30) as database_file:
+        known = database_file.execute("SELECT 1 FROM sqlite_master WHERE name = 'cursor'").fetchone()
+        return dict(database_file.execute("SELECT id, content FROM document")) if known else {}
+
+
+def stepped_forward(place, microseconds):
+    """The clock ran ahead and was set back: what was stamped last lies in the time to come."""
+    with place.app.app_context(), database.write() as session:
+        session.execute(update(StorageClock).values(last=StorageClock.last + microseconds))
+
+
+def file_of(place, body):
+    with place.app.app_context():
+        files = service().files
+        return files.path(files.put(io.BytesIO(body)).digest)
+
+
+class Writers:
+    """Threads that store documents, mark some of them and take some marks back; what must be filed at the end."""
+
+    def __init__(self, place):
+        self.place, self.written, self.marked = place, {}, set()
+        self.threads = [threading.Thread(target=self._write, args=(number,)) for number in range(WRITERS)]
+        for thread in self.threads:
+            thread.start()
+
+    def _write(self, number):
+        chance = random.Random(number)
         for index in range(EACH):
             body = f"{number}/{index}".encode()
-            written[str(add_document(place, body))] = body
-            time.sleep(random.random() * 0.12)
+            document = add_document(self.place, body)
+            self.written[str(document)] = body
+            if chance.random() < 0.3:
+                self._mark(document, chance)
+            threading.Event().wait(chance.random() * 0.3)
 
-    def poller():
-        command = [sys.executable, str(POLL), base, place.token, str(target), "0.05"]
-        return subprocess.Popen(command, stderr=subprocess.PIPE)
+    def _mark(self, document, chance):
+        mark(self.place, document)
+        self.marked.add(str(document))
+        if chance.random() < 0.5:
+            threading.Event().wait(chance.random() * 0.3)
+            mark(self.place, document, Status.CURRENT)
+            self.marked.discard(str(document))
 
-    writers = [threading.Thread(target=write, args=(number,)) for number in range(WRITERS)]
-    for writer in writers:
-        writer.start()
-    deadline, kills = time.monotonic() + 60, 0
-    while time.monotonic() < deadline and (
-        any(writer.is_alive() for writer in writers) or count(target) < len(written)
-    ):
-        process = poller()
-        time.sleep(0.15 + random.random() * 0.5)
-        process.send_signal(signal.SIGKILL)
-        kills += 1
-        stopped = process.wait(10)
-        failures += [process.stderr.read().decode()] if stopped != -signal.SIGKILL else []
+    def wanted(self):
+        for thread in self.threads:
+            thread.join()
+        return {ident: None if ident in self.marked else body for ident, body in self.written.items()}
+
+
+def ended(process):
+    """What the poller said when it ended otherwise than by our signal."""
+    process.send_signal(signal.SIGKILL)
+    said = process.stderr.read().decode()
+    process.stderr.close()
+    return [said] if process.wait(10) != -signal.SIGKILL else []
+
+
+@pytest.mark.timeout(900)
+def test_nothing_is_lost_and_nothing_filed_twice(place, server, tmp_path):
+    """Filing twice would break the table's primary key and end the poller by itself."""
+    chance, target, failures = random.Random(11), tmp_path / "filed.sqlite3", []
+    missing = file_of(place, b"0/3")
+    writers = Writers(place)
+    for kill in range(KILLS):
+        process = poller(server, place, target)
+        threading.Event().wait(0.3 + chance.random() * 0.5)
+        if kill % 8 == 3:
+            server.stop()
+            threading.Event().wait(0.2)
+            server.start()
+        if kill == 5:
+            stepped_forward(place, 3_600_000_000)
+        if kill == 6:
+            missing.rename(tmp_path / "away")
+        failures += ended(process)
+    wanted = writers.wanted()
+    (tmp_path / "away").replace(missing)
+    process = poller(server, place, target)
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and filed(target) != wanted and process.poll() is None:
+        threading.Event().wait(0.1)
+    assert failures + ended(process) == []
+    assert filed(target) == wanted
+
+
+def test_a_document_without_its_file_is_gone_past_and_fetched_when_it_is_back(place, server, tmp_path):
+    first, second = add_document(place, b"fehlt"), add_document(place, b"ist da")
+    file, target = file_of(place, b"fehlt"), tmp_path / "filed.sqlite3"
+    file.rename(tmp_path / "away")
+    process = poller(server, place, target)
+    deadline = time.monotonic() + PATIENCE
+    try:
+        while time.monotonic() < deadline and filed(target) != {str(first): None, str(second): b"ist da"}:
+            threading.Event().wait(0.05)
+        assert filed(target) == {str(first): None, str(second): b"ist da"}
+        (tmp_path / "away").rename(file)
+        while time.monotonic() < deadline and filed(target)[str(first)] != b"fehlt":
+            threading.Event().wait(0.05)
+        assert filed(target)[str(first)] == b"fehlt"
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait(10)
         process.stderr.close()
-    with sqlite3.connect(target) as filed:
-        rows = filed.execute("SELECT id, content FROM document").fetchall()
-    assert failures == []  # filing twice would break the table's primary key and end the poller by itself
-    assert kills >= 3
-    assert len(rows) == WRITERS * EACH
-    assert dict(rows) == written
-
-
-def count(target):
-    with sqlite3.connect(target) as filed:
-        known = filed.execute("SELECT 1 FROM sqlite_master WHERE name = 'document'").fetchone()
-        return filed.execute("SELECT count(*) FROM document").fetchone()[0] if known else 0

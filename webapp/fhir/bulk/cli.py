@@ -12,16 +12,18 @@ from sqlalchemy import select
 from webapp import audit
 from webapp.cli import Group
 from webapp.extensions import db
-from webapp.fhir import params, store, tokens
+from webapp.fhir import linking, params, store, tokens
+from webapp.fhir.bulk.documents import DocumentImporter
+from webapp.fhir.bulk.lines import LineResult
+from webapp.fhir.bulk.resources import ResourceImporter
+from webapp.fhir.bulk.verifying import verify
 from webapp.fhir.dates import to_text
-from webapp.fhir.importing import Importer, Outcome
 from webapp.fhir.models import Document, Status
 from webapp.fhir.service import service
-from webapp.fhir.verifying import verify
 from webapp.models import Organization, User
 
 documents = Group("documents", help="Documents: import, mark, verify.")
-patients = Group("patients", help="Patients: import.")
+patients = Group("patients", help="Patients: import, relink.")
 studies = Group("studies", help="Imaging studies: import.")
 access = Group("tokens", help="Access tokens of people.")
 GROUPS = (documents, patients, studies, access)
@@ -34,11 +36,12 @@ _ORG = click.option("--org", required=True, help="Organization: its UUID or its 
 @_ORG
 @click.argument("manifest", type=_FILE)
 def import_documents(org: str, manifest: Path) -> None:
-    """Store the documents named in MANIFEST, one JSON object a line: path, title, content_type, patient (system|value
-    or a patient's UUID), and optionally stored_at and status. Run it again to go on after an interruption."""
-    place = _organization(org)
-    audit.record_alone("imported", detail=f"documents into organization {place}")
-    _report(manifest, Importer(place, service().files).documents(manifest))
+    """Store the documents named in MANIFEST, one JSON object a line: path, title, content_type, patient (system|value,
+    Patient/<id> or a patient's UUID), and optionally stored_at and status. Run it again to go on after an
+    interruption. A document whose patient is not there yet is tagged, and linked once the patient is imported."""
+    organization = _organization(org)
+    audit.record_alone("imported", detail=f"documents into organization {organization}")
+    _report(manifest, DocumentImporter(organization, service().files).documents(manifest))
 
 
 @documents.command("mark-in-error")
@@ -56,7 +59,11 @@ def mark_in_error(document: uuid.UUID, undo: bool) -> None:
 
 
 @documents.command("verify")
-@click.option("--sweep", is_flag=True, help="Also remove temporary files of processes that died.")
+@click.option(
+    "--sweep",
+    is_flag=True,
+    help="Also remove what is a day old: files no document points to.",
+)
 def verify_documents(sweep: bool) -> None:
     """Read every stored file and compare it with its hash and size. Exits with 1 when a file is missing or rotten."""
     with db.engine.connect() as connection:
@@ -65,7 +72,8 @@ def verify_documents(sweep: bool) -> None:
     for digest, fault in report.faults:
         click.echo(f"{digest.hex()}: {fault}", err=True)
     click.echo(f"{len(expected)} files expected, {report.sound} sound, {len(report.faults)} faulty, ", nl=False)
-    click.echo(f"{report.unused} that no document points to, {report.swept} temporary ones removed")
+    click.echo(f"{report.unused} that no document points to ({report.removed} of them removed), ", nl=False)
+    click.echo(f"{report.swept} temporary ones removed")
     sys.exit(1 if report.faults else 0)
 
 
@@ -82,8 +90,18 @@ def recount_documents(org: str) -> None:
 @_ORG
 @click.argument("file", type=_FILE)
 def import_patients(org: str, file: Path) -> None:
-    """Store the FHIR R4 Patients in FILE, one a line. A known id or identifier renews the patient we have."""
-    _report(file, Importer(_organization(org), service().files).patients(file))
+    """Store the FHIR R4 Patients in FILE, one a line. A known id or identifier renews the patient we have; documents
+    that are tagged with one of the identifiers are linked."""
+    _report(file, ResourceImporter(_organization(org)).patients(file))
+
+
+@patients.command("relink")
+@_ORG
+def relink_documents(org: str) -> None:
+    """Link all documents that are only tagged with an identifier to the patients that have it by now."""
+    with db.write() as session:
+        done = linking.relink(session, _organization(org))
+    click.echo(f"{done.linked} linked, {done.tagged} tagged only")
 
 
 @studies.command("import")
@@ -91,7 +109,7 @@ def import_patients(org: str, file: Path) -> None:
 @click.argument("file", type=_FILE)
 def import_studies(org: str, file: Path) -> None:
     """Store the FHIR R4 ImagingStudies in FILE, one a line; `subject` names a patient of ours."""
-    _report(file, Importer(_organization(org), service().files).studies(file))
+    _report(file, ResourceImporter(_organization(org)).studies(file))
 
 
 @access.command("create")
@@ -131,19 +149,24 @@ def revoke_token(email: str, token_id: str) -> None:
     click.echo(f"{token_id} is revoked")
 
 
-def _report(source: Path, outcomes: Iterator[Outcome]) -> None:
+def _report(source: Path, results: Iterator[LineResult]) -> None:
     """Progress by bytes is not known ahead; lines are counted first, which costs little next to storing them."""
     with source.open("rb") as file:
         length = sum(1 for line in file if line.strip())
-    kinds: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     with click.progressbar(length=length, label=source.name, file=sys.stderr) as bar:
-        for outcome in outcomes:
-            kinds[outcome.kind] += 1
-            if outcome.kind == "bad":
-                click.echo(f"\nline {outcome.line}: {outcome.reason}", err=True)
+        for result in results:
+            counts.update({result.kind: 1, result.subject: 1, "waiting": result.documents})
+            said = result.reason or result.note
+            if said:
+                click.echo(f"\nline {result.line}: {said}", err=True)
             bar.update(1)
-    click.echo(f"{kinds['stored']} stored, {kinds['known']} already there, {kinds['bad']} bad")
-    sys.exit(1 if kinds["bad"] else 0)
+    click.echo(f"{counts['stored']} stored, {counts['known']} already there, {counts['bad']} bad")
+    if counts["linked"] or counts["tagged"]:
+        click.echo(f"{counts['linked']} linked, {counts['tagged']} tagged only")
+    if counts["waiting"]:
+        click.echo(f"{counts['waiting']} documents that were waiting are linked")
+    sys.exit(1 if counts["bad"] else 0)
 
 
 def _organization(text: str) -> uuid.UUID:

@@ -1,19 +1,25 @@
-"""Finds damaged files: each is read and compared with the hash it is named by and the size its document says."""
+"""Finds damaged files: each is read and compared with the hash it is named by and the size its document says.
+
+A store that was rolled back or killed leaves files that no document points to; they are removed once they are a day
+old, so that none is taken from under a transaction that is about to point to it (putting a file again renews its time).
+"""
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from webapp.storage import FileMissing, Files, FolderFiles
+from webapp.storage import STALE, FileMissing, Files, FolderFiles
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`faults`: hash and what is wrong; `unused`: files that no document points to (of imports that were killed)."""
+    """`faults`: hash and what is wrong; `unused`: files that no document points to; `removed`: those of them that were
+    old enough and are gone; `swept`: temporary files of processes that died."""
 
     sound: int
     faults: tuple[tuple[bytes, str], ...]
     unused: int
+    removed: int
     swept: int
 
 
@@ -21,8 +27,16 @@ def verify(files: Files, expected: Mapping[bytes, int], *, sweep: bool = False) 
     """Check the files of `expected` (hash to size in bytes)."""
     faults = [(digest, fault) for digest, size in expected.items() if (fault := _fault(files, digest, size))]
     unused = sum(1 for digest in files.digests() if digest not in expected)
+    removed = _removed(files, expected) if sweep else 0
     swept = files.sweep() if sweep and isinstance(files, FolderFiles) else 0
-    return Report(len(expected) - len(faults), tuple(faults), unused, swept)
+    return Report(len(expected) - len(faults), tuple(faults), unused, removed, swept)
+
+
+def _removed(files: Files, expected: Mapping[bytes, int]) -> int:
+    unused = [digest for digest in files.settled(STALE) if digest not in expected]
+    for digest in unused:
+        files.remove(digest)
+    return len(unused)
 
 
 def _fault(files: Files, digest: bytes, size: int) -> str:

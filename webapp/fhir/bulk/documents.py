@@ -1,0 +1,230 @@
+"""Documents come in from a manifest with one JSON object a line.
+
+A line is stored or reported; a bad one stops nothing. A repeated import skips what is already in: each document carries
+a key made of its line, whatever the order of the keys in it, of its file's content and of how many equal ones stood
+before it, unique in the organization. So an import that was killed, or whose bad lines were mended, is simply run
+again, and the same line with another file in another folder is another document. A file that was replaced after its
+line had been imported is an error: neither of the two letters may be lost without a word.
+"""
+
+import hashlib
+import mimetypes
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from sqlalchemy import or_, select
+
+from webapp.extensions import db
+from webapp.fhir import dates, linking, params, store
+from webapp.fhir.bulk.lines import BadLine, LineResult, numbered
+from webapp.fhir.models import SYSTEM_LENGTH, TITLE_LENGTH, VALUE_LENGTH, Document, Status
+from webapp.fhir.titles import clean_content_type, clean_title
+from webapp.storage import CHUNK, Files
+
+BATCH = 200  # documents a transaction: few enough that others wait little for the organization's lock
+
+
+class DocumentLine(BaseModel):
+    """One line of a document manifest; `path` is relative to the manifest."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    path: str = Field(min_length=1)
+    title: str = ""
+    content_type: str = ""
+    patient: str = Field(default="", max_length=SYSTEM_LENGTH + VALUE_LENGTH)
+    stored_at: str = ""
+    status: Status = Status.CURRENT
+
+    @field_validator("path", "title", "patient")
+    @classmethod
+    def _no_nul(cls, value: str) -> str:
+        if "\0" in value:
+            raise ValueError("holds U+0000")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A line that can be read, and its file: SHA-256 of the content, and what the line is known by (32 bytes each).
+
+    `key` is of line and content, `line_key` of line and folder, `earlier_key` is what older versions stored.
+    """
+
+    number: int
+    line: DocumentLine
+    digest: bytes
+    key: bytes
+    line_key: bytes
+    earlier_key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentImporter:
+    """Imports into one organization."""
+
+    organization: uuid.UUID
+    files: Files
+
+    def documents(self, manifest: Path) -> Iterator[LineResult]:
+        """Store the documents a manifest names; yields what became of each line, batch by batch, once committed."""
+        folder, reader = manifest.parent.resolve(), _LineReader(manifest.parent.resolve())
+        with manifest.open(encoding="utf-8", errors="replace") as source:
+            lines = numbered(source)
+            while batch := list(islice(lines, BATCH)):
+                yield from self._batch(folder, [reader.read(number, text) for number, text in batch])
+
+    def _batch(self, folder: Path, batch: list[Keyed | LineResult]) -> Iterator[LineResult]:
+        results = [item for item in batch if isinstance(item, LineResult)]
+        keyed = [item for item in batch if isinstance(item, Keyed)]
+        known, replaced = self._known(keyed)
+        new: list[tuple[Keyed, store.NewDocument]] = []
+        for item in keyed:
+            if item.key in known:
+                results.append(LineResult(item.number, "known"))
+                continue
+            try:
+                if item.key in replaced:
+                    raise BadLine(
+                        "this line was imported before with another file",
+                        "the same file under a known line",
+                        "give the new letter a line of its own (a title or a path); if the stored one was wrong: "
+                        "flask --app webapp documents mark-in-error",
+                    )
+                new.append((item, self._document(item)))
+            except BadLine as error:
+                results.append(LineResult(item.number, "bad", str(error)))
+        results += self._stored(folder, new)
+        yield from sorted(results, key=lambda result: result.line)
+
+    def _known(self, keyed: Sequence[Keyed]) -> tuple[set[bytes], set[bytes]]:
+        """Keys of the lines whose document is in, and of those that are in with another content."""
+        keys = [key for item in keyed for key in (item.key, item.earlier_key)]
+        found = db.session.execute(
+            select(Document.import_key, Document.import_line, Document.sha256).where(
+                Document.organization_id == self.organization,
+                or_(Document.import_key.in_(keys), Document.import_line.in_([item.line_key for item in keyed])),
+            )
+        ).all()
+        contents = {(bytes(key), bytes(digest)) for key, _, digest in found if key}
+        lines = {bytes(line) for _, line, _ in found if line}
+        known = {item.key for item in keyed if {(item.key, item.digest), (item.earlier_key, item.digest)} & contents}
+        return known, {item.key for item in keyed if item.line_key in lines} - known
+
+    def _stored(self, folder: Path, new: list[tuple[Keyed, store.NewDocument]]) -> list[LineResult]:
+        """Put the files of a batch, then their rows in one transaction."""
+        results, ready = [], []
+        puts = self.files.put_all([folder / item.line.path for item, _ in new])
+        for (item, document), put in zip(new, puts, strict=True):
+            if isinstance(put, OSError):
+                results.append(LineResult(item.number, "bad", str(_unreadable(put))))
+            elif put.digest != item.digest:
+                results.append(LineResult(item.number, "bad", str(BadLine("the file changed while it was read"))))
+            else:
+                ready.append((item, replace(document, file=put)))
+        return results + self._rows(ready)
+
+    def _rows(self, new: list[tuple[Keyed, store.NewDocument]]) -> list[LineResult]:
+        if not new:
+            return []
+        try:
+            with db.write() as session:
+                store.store_documents(session, self.organization, [document for _, document in new])
+        except store.ImpossibleTime as error:
+            if len(new) == 1:
+                return [LineResult(new[0][0].number, "bad", str(error))]
+            return [result for item in new for result in self._rows([item])]
+        return [LineResult(item.number, "stored", subject=_subject_of(document)) for item, document in new]
+
+    def _document(self, item: Keyed) -> store.NewDocument:
+        """The document a line describes; its file is put later."""
+        line = item.line
+        patient, system, value = self._subject(line.patient)
+        stored_at = dates.parse_bound(line.stored_at) if line.stored_at else dates.ALWAYS
+        if stored_at is None:
+            raise BadLine("stored_at is no date", "an instant like 2026-03-05T10:20:30.400500Z")
+        title = clean_title(line.title or Path(line.path).name)[:TITLE_LENGTH]
+        guessed = line.content_type or mimetypes.guess_type(line.path)[0] or ""
+        return store.NewDocument(
+            store.NO_FILE, title, clean_content_type(guessed), patient, system, value, line.status, stored_at.start,
+            item.key, item.line_key,
+        )  # fmt: skip
+
+    def _subject(self, text: str) -> tuple[uuid.UUID | None, str | None, str | None]:
+        """Linked patient, and the system and value of the tag."""
+        if not text:
+            return None, None, None
+        if linking.referenced_id(text):
+            patient = linking.known_patient(db.session, self.organization, text)
+            if patient is None:
+                raise BadLine("patient is unknown", "a patient of this organization", "import patients first")
+            return patient, None, None
+        found = params.identifier(text)
+        if found is None or found.value is None or len(found.value) > VALUE_LENGTH:
+            raise BadLine("patient is no identifier", "system|value, Patient/<id> or a patient's UUID")
+        system = found.system or ""
+        return linking.find_patient(db.session, self.organization, system, found.value), system, found.value
+
+
+class _LineReader:
+    """Reads lines in order, and counts the equal ones."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._seen: Counter[bytes] = Counter()
+
+    def read(self, number: int, text: str) -> Keyed | LineResult:
+        """The line and its keys, or why it is bad. An earlier version counted lines of the same text."""
+        try:
+            line = _validated(text)
+            digest = _digest_of(self._folder / line.path)
+        except BadLine as error:
+            return LineResult(number, "bad", str(error))
+        said = hashlib.sha256(orjson.dumps(line.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)).digest()
+        written = hashlib.sha256(text.strip().encode()).digest()
+        where = hashlib.sha256(str(self._folder).encode() + b"\0" + said).digest()
+        return Keyed(
+            number, line, digest, key=self._counted(b"2" + said + digest), line_key=self._counted(b"line" + where),
+            earlier_key=self._counted(written),
+        )  # fmt: skip
+
+    def _counted(self, what: bytes) -> bytes:
+        """A key of `what` and of how often it came before."""
+        key = hashlib.sha256(what + str(self._seen[what]).encode()).digest()
+        self._seen[what] += 1
+        return key
+
+
+def _digest_of(path: Path) -> bytes:
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as source:
+            while chunk := source.read(CHUNK):
+                digest.update(chunk)
+    except OSError as error:
+        raise _unreadable(error) from None
+    return digest.digest()
+
+
+def _unreadable(error: OSError) -> BadLine:
+    return BadLine(f"path cannot be read ({error.strerror})", "a file, relative to the manifest")
+
+
+def _subject_of(document: store.NewDocument) -> str:
+    if document.patient_id is not None:
+        return "linked"
+    return "tagged" if document.external_value is not None else ""
+
+
+def _validated(text: str) -> DocumentLine:
+    try:
+        return DocumentLine.model_validate_json(text)
+    except ValidationError as error:
+        problems = {f"{'.'.join(map(str, item['loc'])) or 'line'}: {item['msg']}" for item in error.errors()}
+        raise BadLine("; ".join(sorted(problems)), "path, title, content_type, patient, stored_at, status") from None

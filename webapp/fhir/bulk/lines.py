@@ -1,0 +1,57 @@
+"""Files with one JSON object a line: what becomes of a line, and the FHIR resource on it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from clinical.errors import BefundError
+
+
+class BadLine(BefundError):
+    """A line that cannot be stored. The text names fields and expectations, never the line's values."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineResult:
+    """What became of a line: `stored`, `known` (already in) or `bad` with the reason.
+
+    `subject` says of a stored document whether it is `linked` to a patient or only `tagged` with an identifier;
+    `documents` how many documents that were waiting for this patient are linked now; `note` what the operator should
+    know although nothing is wrong.
+    """
+
+    line: int
+    kind: str
+    reason: str = ""
+    subject: str = ""
+    documents: int = 0
+    note: str = ""
+
+
+def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Number (from 1) and text of each line that is not blank."""
+    for number, text in enumerate(lines, start=1):
+        if text.strip():
+            yield number, text
+
+
+def resource_of(text: str, kind: str) -> dict[str, Any]:
+    """The FHIR resource on a line, once fhir.resources (R4B) finds it valid; without `meta`. Raises BadLine."""
+    from fhir.resources.R4B.imagingstudy import ImagingStudy as ValidStudy  # slow to import: 1 s
+    from fhir.resources.R4B.patient import Patient as ValidPatient
+
+    try:
+        resource = orjson.loads(text)
+        (ValidPatient if kind == "Patient" else ValidStudy).model_validate(resource)
+    except ValidationError as error:
+        problems = {f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:5]}
+        raise BadLine("; ".join(sorted(problems)), f"a FHIR R4 {kind}") from None
+    except ValueError:
+        raise BadLine("the line is no JSON", f"a FHIR R4 {kind}") from None
+    if not isinstance(resource, dict) or resource.pop("resourceType", kind) != kind or "\\u0000" in text:
+        raise BadLine("the line is another resource", f"a FHIR R4 {kind}")
+    resource.pop("meta", None)
+    return resource

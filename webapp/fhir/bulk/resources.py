@@ -1,0 +1,131 @@
+"""Patients and imaging studies come in from files with one FHIR R4 resource a line.
+
+Importing again renews what is there: a resource is met by its id (a UUID stays, any other id becomes a UUID that is
+always the same and stands as a note in the report), by its identifiers, or by being equal. What has not changed is left
+alone, its `meta.lastUpdated` too.
+"""
+
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.extensions import db
+from webapp.fhir import linking, params, store
+from webapp.fhir.bulk.lines import BadLine, LineResult, numbered, resource_of
+from webapp.fhir.models import SYSTEM_LENGTH, VALUE_LENGTH, ImagingStudy, Patient, PatientIdentifier
+
+Resource = dict[str, Any]
+_Take = Callable[[Session, int, str], LineResult]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceImporter:
+    """Imports into one organization."""
+
+    organization: uuid.UUID
+
+    def patients(self, source: Path) -> Iterator[LineResult]:
+        """Store or renew FHIR Patients; documents that were waiting for one of their identifiers are linked."""
+        yield from self._each(source, self._patient)
+
+    def studies(self, source: Path) -> Iterator[LineResult]:
+        """Store or renew FHIR ImagingStudies; `subject` names a patient of ours by reference or by identifier."""
+        yield from self._each(source, self._study)
+
+    def _each(self, source: Path, take: _Take) -> Iterator[LineResult]:
+        with source.open(encoding="utf-8", errors="replace") as lines:
+            for number, text in numbered(lines):
+                try:
+                    with db.write() as session:
+                        result = take(session, number, text)
+                except BadLine as error:
+                    yield LineResult(number, "bad", str(error))
+                else:
+                    yield result
+
+    def _patient(self, session: Session, number: int, text: str) -> LineResult:
+        resource = resource_of(text, "Patient")
+        pairs = [(item.get("system", ""), item["value"]) for item in resource.get("identifier", []) if "value" in item]
+        if any(len(system) > SYSTEM_LENGTH or len(value) > VALUE_LENGTH for system, value in pairs):
+            raise BadLine("an identifier is too long", f"at most {VALUE_LENGTH} characters, system {SYSTEM_LENGTH}")
+        given = resource.pop("id", "")
+        patient = self._known_patient(session, given, pairs)
+        have = {(item.system, item.value): item for item in patient.identifiers}
+        renewed = patient.stored_at is None or patient.resource != resource or set(have) != set(pairs)
+        if renewed:
+            patient.stored_at, patient.resource = store.stamp(session, self.organization), resource
+            patient.identifiers = [
+                have.get(pair) or PatientIdentifier(organization_id=self.organization, system=pair[0], value=pair[1])
+                for pair in dict.fromkeys(pairs)
+            ]
+            session.add(patient)
+            session.flush()
+        linked = linking.link_waiting(session, self.organization, pairs)
+        kind = "stored" if renewed else "known"
+        return LineResult(number, kind, documents=linked, note=_renamed(given, patient.id))
+
+    def _known_patient(self, session: Session, given: str, pairs: list[tuple[str, str]]) -> Patient:
+        """The patient we have under that id or one of these identifiers, else a new one."""
+        ours = linking.own_id(self.organization, "Patient", given) if given else None
+        owners = {store.find_patient(session, self.organization, *pair) for pair in pairs} - {None}
+        found = session.get(Patient, ours) if ours else None
+        if found is not None and found.organization_id != self.organization:
+            raise BadLine("the id is taken", "an id of its own, or none")
+        if found is not None:
+            owners.add(found.id)
+        if len(owners) > 1:
+            raise BadLine("the identifiers belong to several patients", "those of one person")
+        for owner in owners:
+            return session.get_one(Patient, owner)
+        return Patient(id=ours or uuid.uuid4(), organization_id=self.organization)
+
+    def _study(self, session: Session, number: int, text: str) -> LineResult:
+        resource = resource_of(text, "ImagingStudy")
+        patient = self._study_patient(session, resource.pop("subject", {}))
+        given = resource.pop("id", "")
+        study = self._known_study(session, given, patient, resource)
+        if study.stored_at is not None and study.resource == resource and study.patient_id == patient:
+            return LineResult(number, "known", note=_renamed(given, study.id))
+        study.patient_id, study.resource = patient, resource
+        store.store_studies(session, [study])
+        return LineResult(number, "stored", note=_renamed(given, study.id))
+
+    def _known_study(self, session: Session, given: str, patient: uuid.UUID, resource: Resource) -> ImagingStudy:
+        """The study we have under that id, else the patient's with one of its identifiers or equal to it, else new."""
+        ours = linking.own_id(self.organization, "ImagingStudy", given) if given else None
+        found = session.get(ImagingStudy, ours) if ours else None
+        if found is not None and found.organization_id != self.organization:
+            raise BadLine("the id is taken", "an id of its own, or none")
+        if found is not None:
+            return found
+        same = select(ImagingStudy).where(ImagingStudy.patient_id == patient)
+        for study in session.scalars(same.order_by(ImagingStudy.stored_at)):
+            if _identifiers(study.resource) & _identifiers(resource) or study.resource == resource:
+                return study
+        return ImagingStudy(id=ours or uuid.uuid4(), organization_id=self.organization)
+
+    def _study_patient(self, session: Session, subject: Resource) -> uuid.UUID:
+        found = linking.known_patient(session, self.organization, str(subject.get("reference", "")))
+        token = subject.get("identifier", {})
+        if found is None and token.get("value"):
+            found = linking.find_patient(session, self.organization, token.get("system", ""), token["value"])
+        if found is None:
+            raise BadLine("subject names no patient of this organization", "reference Patient/<id> or an identifier")
+        return found
+
+
+def _identifiers(resource: Resource) -> set[tuple[str, str]]:
+    """System and value of each identifier, the DICOM study instance UID among them."""
+    return {(item.get("system", ""), item["value"]) for item in resource.get("identifier", []) if "value" in item}
+
+
+def _renamed(given: str, stored: uuid.UUID) -> str:
+    """What the operator must know where an id could not be kept: ids here are UUIDs."""
+    if not given or (params.UUID.fullmatch(given) and uuid.UUID(given) == stored):
+        return ""
+    return f"its id is {stored} here"
