@@ -26,8 +26,7 @@ _HOUSE_NUMBER = r"\d{1,4}\s?[a-zA-Z]?(?:\s?[/-]\s?\d+[a-z]?){0,3}"
 STREET = re.compile(rf"^[^\W\d_].{{1,45}}?\s{_HOUSE_NUMBER}$")
 STREET_NAMED = re.compile(
     rf"(?:^|[\s,(])((?:[^\W\d_a-zäöü][\w.'’-]*\s|(?:An|Am|Im|In|Zum|Zur|Auf)\s(?:der|den|dem)\s){{0,3}}"
-    rf"[^\W\d_a-zäöü]?[\w'’-]*{_STREET_WORD}\s+{_HOUSE_NUMBER})(?![\w])",
-    re.IGNORECASE,
+    rf"[^\W\d_a-zäöü]?[\w'’-]*(?i:{_STREET_WORD})\s+{_HOUSE_NUMBER})(?![\w])"
 )
 _NO_STREET = re.compile(
     r"^(?:Station|Zimmer|Zi|Tel|Fax|Haus|Postfach|PF|Seite|Fall|Nr|LANR|BSNR|Tag|Stufe|Stock|Ebene|DECT|Vorgang|IK|"
@@ -71,7 +70,7 @@ SPECIALTY = re.compile(
 )
 _OF_SPECIALTY = re.compile(
     r"^(?:FMH|FA\b|FÄ\b|Fach[aä]rzt|Facharzt|Arzt für|Ärztin für|Praktische|Prakt\.|[\w-]*FMH$|Allgemeinmedizin|"
-    r"Hausarzt|Hausärztin|"
+    r"Hausarzt\b|Hausärztin\b|"
     r"LANR|BSNR|ZSR|GLN|EAN|IK\b|Urolog|Kardiolog|Internist|Neurolog|Leitende|Chefarzt|Chefärztin|Oberarzt|Oberärztin)",
     re.IGNORECASE,
 )

@@ -86,7 +86,7 @@ class _Reader:
         title, _ = title_of(self.sheet)
         drugs, _ = self.lists.drugs()
         form: dict[str, Any] = {
-            "dokument": {"typ": title, "datum": letter_date(self.sheet, self.dates)},
+            "dokument": {"typ": title, "datum": letter_date(self.sheet, self.dates, self.found.born)},
             "patient": self._patient(),
             "versicherung": {"name": self._insurer(), "klasse": self.choices.read("versicherung.klasse")},
             "absender": _as_json(self.parties.sender(kind == "zuweisung")),

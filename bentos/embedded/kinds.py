@@ -76,4 +76,17 @@ def title_of(sheet: Sheet) -> tuple[str | None, int | None]:
         bare = re.sub(r"^(?:Formular|Dokument(?:typ)?|Typ)\s*:\s*", "", subject.sub("", line))
         if line and len(line) < 130 and (found := kind_of(bare)):
             return found, n
+    return _plain_findings(sheet)
+
+
+_FINDINGS = re.compile(r"^(Befund)(?:\s[-–]\s.{3,60}|\s+vom\s.{6,40})?$", re.IGNORECASE)
+
+
+def _plain_findings(sheet: Sheet) -> tuple[str | None, int | None]:
+    """`Befund` is a title where it stands alone above the text, not as a section's label with a colon."""
+    for n in range(min(len(sheet.lines), sheet.greeting, 40)):
+        line = sheet.lines[n].strip()
+        blank_above = n == 0 or not sheet.lines[n - 1].strip()
+        if blank_above and (found := _FINDINGS.match(line)) and (n < sheet.head_end + 2 or " - " in line):
+            return found[1], n
     return None, None

@@ -38,6 +38,7 @@ CLOSING = re.compile(
 CLOSING_MAX = 90
 _SIGNED = re.compile(r"^(?:gez\.|i\.\s?[AV]\.|elektronisch (?:signiert|unterschrieben|freigegeben))", re.IGNORECASE)
 _RULE = re.compile(r"^[\s=_*~#–-]{4,}$")
+_FAX_LINE = re.compile(r"^\s*(?:tele)?fax\b.*\d.*\b(?:an|von|to|from|s\.|seite)\b", re.IGNORECASE)
 _BANNER = re.compile(r"^[\s=*#–-]{0,6}([^\W\d_][^:]{2,40}?)[\s=*#–-]{0,6}$")
 
 
@@ -81,6 +82,7 @@ class Section:
     at: int
     lines: list[str] = made(default_factory=list)
     running: bool = False
+    known: bool = True
     """Whether it began on the heading's own line."""
 
 
@@ -116,7 +118,7 @@ class Sheet:
     def head_end(self) -> int:
         """The line behind the letter's head: the salutation or the first section of medical content."""
         medical = (
-            one.at for one in self.sections if one.field in ("diagnosen", "medikation", "eingriffe", "procedere", "")
+            one.at for one in self.sections if one.known and one.field in ("diagnosen", "medikation", "eingriffe", "procedere", "")
         )
         return min(self.greeting, next(medical, len(self.lines)), len(self.lines))
 
@@ -142,6 +144,8 @@ class Sheet:
             line = self.lines[n][:LINE_MAX]
             if not line.strip():
                 owner = owner if self._form_goes_on(n) else None
+                continue
+            if _FAX_LINE.match(line):
                 continue
             owner = self._owner_of(line) or owner
             for name, cells in self._on_line(n, line):
@@ -195,7 +199,8 @@ class Sheet:
             line = self.lines[n]
             name, title, rest = heading_of(line, self._stands_alone(n))
             if name is not None:
-                found.append(Section(name, title, n, [rest] if rest else [], bool(rest)))
+                known = bool(name) or heading_field(title.rstrip(":")) is not None
+                found.append(Section(name, title, n, [rest] if rest else [], bool(rest), known))
             elif found:
                 found[-1].lines.append(line)
         return found
@@ -215,15 +220,23 @@ def heading_of(line: str, alone: bool = False) -> tuple[str | None, str, str]:
     if colon and (name := heading_field(head)) is not None and not (name == "" and len(rest) > 400 and len(head) > 30):
         return name, head, rest.strip(" *\t")
     cells = [one.strip() for one in re.split(r"\t+|\s{3,}", text, maxsplit=1)]
-    if len(cells) == 2 and not colon and (name := heading_field(cells[0])):
+    if len(cells) == 2 and not colon and (name := heading_field(cells[0])) is not None:
         return name, cells[0], cells[1]
     banner = text.strip("-–=# ")
     if (name := heading_field(banner.rstrip(":"))) is not None and len(banner) < 60:
         return name, banner, ""
     if _is_foreign_heading(text, colon, rest, alone):
         return "", text, rest.strip()
+    if (colon or len(cells) == 2) and _split_label(cells[0] if not colon else text)[0] in _ENDING:
+        return "", text, ""
     told = re.match(r"^.{0,60}\b(?:folgende|nachfolgende)n?\s+Diagnosen\s*:\s*(.*)$", text)
     return ("diagnosen", text, told[1].strip()) if told else (None, "", "")
+
+
+_ENDING = frozenset(
+    "dringlichkeit kostengutsprache klasse versicherung telefon email absender empfaenger patient fallnummer".split()  # noqa: SIM905
+)
+"""Labels of a form that end the section before them."""
 
 
 def _is_foreign_heading(text: str, colon: str, rest: str, alone: bool) -> bool:

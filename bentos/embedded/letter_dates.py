@@ -30,16 +30,16 @@ _LABEL_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _ARRIVED_BEFORE = re.compile(
-    r"\b(?:gesendet|eingegangen|eingang|gedruckt|diktiert\w*|freigabe|übermittelt)\b[^\d\n]{0,25}$", re.IGNORECASE
+    r"\b(?:gesendet|eingegangen|eingang|gedruckt|diktiert\w*|freigabe|übermittelt|angelegt(?:\sam)?)\b[^\d\n]{0,25}$", re.IGNORECASE
 )
 _LONGEST_LINE = 90
 
 
-def letter_date(sheet: Sheet, dates: tuple[DateMention, ...]) -> str | None:
-    """The letter's date as ISO, or None where no date has enough evidence."""
+def letter_date(sheet: Sheet, dates: tuple[DateMention, ...], born: str | None = None) -> str | None:
+    """The letter's date as ISO, or None where no date has enough evidence; never the birth date `born`."""
     best: tuple[float, str] | None = None
     for score, day in _scored(sheet, dates):
-        if score >= ENOUGH and (best is None or score > best[0]):
+        if score >= ENOUGH and day != born and (best is None or score > best[0]):
             best = (score, day)
     return best[1] if best else None
 
@@ -81,9 +81,9 @@ def _score(sheet: Sheet, n: int, line: str, before: str, behind: str) -> float:
     if len(line) > _LONGEST_LINE or _OTHER_ROLE.search(text[-40:]):
         return 0.0
     alone = not behind.strip(" .,;Uhr:0123456789")
-    if _PLACE_BEFORE.match(text) and alone and text:
+    if alone and text and _PLACE_BEFORE.match(text) and re.search(r",$|,\s*(?:den|am)$|^(?:den|am)$|\b(?:den|am)$", text):
         return 7.0 + head + foot
     if not text and alone:
-        return 5.0 + head + foot - (len(dates_of(line)) > 1)
+        return (5.0 if head or foot else 2.0) + head + foot - (len(dates_of(line)) > 1)
     cell = re.search(r"(?:\s{2,}|\t|\|)\s*$", before) is not None or not text
     return 4.0 if head and cell and n < 8 and not dates_of(before) else 0.0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bentos.embedded.contacts import PLACE, place_in, segments, street_in
 from bentos.embedded.letter import Labelled, Sheet
-from bentos.embedded.people import Name, name_before, parse_name
+from bentos.embedded.people import Name, doctor_in, name_before, parse_name
 from clinical.language import DateMention
 
 NEAR_HEAD = 12
@@ -76,7 +77,8 @@ class PatientReader:
     def read(self) -> Found:
         best: tuple[float, Name, int] | None = None
         for evidence, one, line in self._candidates():
-            score = evidence + (one.first is not None) + 0.5 * one.sure + (one.last in self.spoken)
+            initial = one.first is not None and len(one.first.strip(".")) == 1
+            score = evidence + (one.first is not None) + 0.5 * one.sure + (one.last in self.spoken) - 4 * initial
             if best is None or score > best[0]:
                 best = (score, one, line)
         name = best[1] if best else None
@@ -95,6 +97,8 @@ class PatientReader:
         yield from self._labelled()
         yield from self._beside_birth()
         yield from self._introduced()
+        yield from self._in_cells()
+        yield from self._addressed()
 
     def _labelled(self) -> Iterator[tuple[float, Name, int]]:
         sheet = self.sheet
@@ -114,7 +118,7 @@ class PatientReader:
         ]
         if not cells or (re.match(r"(?:Herrn?|Frau)?\s?(?:Kolleg|Dr)", cells[0]) and one.field == "betreff"):
             return
-        whole = parse_name(cells[0], self.spoken, True)
+        whole = parse_name(cells[0], self.spoken, one.field == "patient" and len(one.cells) > 1)
         if (
             whole is not None
             and whole.first is None
@@ -133,13 +137,17 @@ class PatientReader:
             line = sheet.lines[n][:600]
             previous = sheet.lines[n - 1][-80:] if n else ""
             for mark in _BORN.finditer(line):
-                before = line[: mark.start()].rstrip(" ,(*–-\t|")
+                cells = re.split(r"\t+|\s{3,}|\|", line[: mark.start()].rstrip(" ,(*–-\t|"))
+                before = cells[-1]
                 if not before.strip() and n:
                     before = previous.rstrip(" ,(*")
                 before = re.sub(r"\s?[,(]?\s?\b[mwMW]\)?$|\s\((?:m|w)\)$", "", before).rstrip(" ,(")
                 if _RELATIVE.search(before[: max(0, len(before) - 1)][-60:].rsplit(" ", 3)[0]):
                     continue
-                name = parse_name(name_before(before), self.spoken, ":" in before or "\t" in before)
+                run = name_before(before)
+                if re.search(rf"\d{{4,5}}\s+{re.escape(run)}", before):
+                    continue
+                name = parse_name(run, self.spoken)
                 weak = mark.group().strip() in (",", "")
                 if name is not None and name.first is not None:
                     yield 8 - 2 * weak - (n > last_line), name, n
@@ -159,6 +167,31 @@ class PatientReader:
                 name = parse_name(run, self.spoken)
                 if name is not None:
                     yield (6.0 if name.first else 2.5) - 0.1 * (n - first), name, n
+
+    def _in_cells(self) -> Iterator[tuple[float, Name, int]]:
+        """`Kern, Anna` as a cell of its own in a form's head, with a birth date within four lines."""
+        sheet = self.sheet
+        births = {self._line_of(one) for one in self.dates if one.birth}
+        for n in range(min(len(sheet.lines), 24)):
+            if not any(abs(n - at) <= 4 for at in births):
+                continue
+            for cell in re.split(r"\t+|\s{2,}|\|", sheet.lines[n][:300].strip()):
+                name = parse_name(cell) if cell.count(",") == 1 and len(cell.split()) <= 4 else None
+                if name is not None and name.first is not None:
+                    yield 4.0, name, n
+
+    def _addressed(self) -> Iterator[tuple[float, Name, int]]:
+        """A letter that is sent to its patient: a block of a plain name and an address, and no other patient named."""
+        sheet = self.sheet
+        for block in sheet.blocks(0, min(sheet.head_end, 40)):
+            lines = [sheet.lines[n].strip() for n in block]
+            plain = re.sub(r"^(?:Herrn?|Frau)\s*", "", lines[0]) or (lines[1] if len(lines) > 1 else "")
+            name = parse_name(plain) if len(lines) > 1 and not doctor_in(plain) and len(plain) < 45 else None
+            if name is not None and name.first and any(PLACE.match(" " + line) for line in lines[1:4]):
+                yield 2.0, name, block.start
+
+    def _line_of(self, one: DateMention) -> int:
+        return bisect_right(self.starts, one.start) - 1
 
     def _born(self, at: int | None) -> str | None:
         """The date said to be of birth; else the one right behind the patient's name."""
