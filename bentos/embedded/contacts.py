@@ -53,7 +53,7 @@ HOUSE = re.compile(
 )
 CLINIC = re.compile(r"klinik|institut\b|anstalt\b|clinic\b", re.IGNORECASE)
 DEPARTMENT = re.compile(
-    r"\b(?:abteilung|abt\.|ambulanz|station\b|sprechstunde|department|bereich\b|dienst\b|einheit\b|sekretariat "
+    r"\babt\.\s|\b(?:abteilung|ambulanz|station\b|sprechstunde|department|bereich\b|dienst\b|einheit\b|sekretariat "
     r"aufnahme|"
     r"bettendisposition|klinik(?:en)? für|institut für|zentrum für|[\w-]*abteilung|[\w-]*ambulanz|"
     r"[\w-]*sprechstunde|[\w-]*station)\b"
@@ -71,9 +71,10 @@ SPECIALTY = re.compile(
 _OF_SPECIALTY = re.compile(
     r"^(?:FMH|FA\b|FÄ\b|Fach[aä]rzt|Facharzt|Arzt für|Ärztin für|Praktische|Prakt\.|[\w-]*FMH$|Allgemeinmedizin|"
     r"Hausarzt\b|Hausärztin\b|"
-    r"LANR|BSNR|ZSR|GLN|EAN|IK\b|Urolog|Kardiolog|Internist|Neurolog|Leitende|Chefarzt|Chefärztin|Oberarzt|Oberärztin)",
+    r"LANR|BSNR|ZSR|GLN|EAN|IK\b|(?:Ur|Kardi|Neur)olog(?:e|in)\b|Internist|Leitende|Chefarzt|Chefärztin|Oberarzt|Oberärztin)",
     re.IGNORECASE,
 )
+_OWN_SPECIALTY = re.compile(r"^(?:(?:Ä|A)rzt(?:in)? für|Fach[aä]rzt(?:in)? für|FÄ f|FA f)", re.IGNORECASE)
 LEADER = re.compile(
     r"\b(?:chef[aä]rzt(?:in)?|vorstand|vostand|klinikvorstand|leiter(?:in)?|direktor(?:in)?|klinikdirektor|primararzt|"
     r"ärztliche[rn]? (?:leit|direkt)\w+|leitende[rn]? \w+ärzt\w*|ltd\.)\b",
@@ -112,6 +113,7 @@ def segments(lines: Iterable[str]) -> list[str]:
 def contact_of(lines: Sequence[str], person: bool = True) -> Contact:
     """What the lines of a block say of one party; `person`: whether a titled name in it is the party's own."""
     text = "\n".join(line[:400] for line in lines)
+    lines = [line for line in lines if not _OWN_SPECIALTY.match(line)]
     pieces = [piece for piece in segments(lines) if len(piece) <= SEGMENT_MAX]
     house, department = _institution(pieces)
     plz, ort = place_in(pieces)
@@ -162,6 +164,9 @@ def phone_in(text: str, pieces: Iterable[str]) -> str | None:
     if labelled and (found := _PHONE.match(clean, labelled.end())):
         number = re.split(r"\n|\s{2,}", found[0])[0].strip(" -–")
         return _closed(number)
+    bracketed = re.search(r"\(\s?(0\d{2}[\d /]{6,12}\d)\s?\)", clean)
+    if bracketed:
+        return bracketed[1]
     bare = (piece for piece in pieces if _BARE_PHONE.match(piece) and not dates_of(piece))
     return next(bare, None)
 
@@ -175,6 +180,8 @@ def _institution(pieces: Sequence[str]) -> tuple[str | None, str | None]:
     house = department = None
     for piece in pieces:
         piece = re.sub(r"^(?:An die|An das|An den|An|Von|Praxis:)\s+", "", piece).strip(" :")
+        led = LEADER.search(piece)
+        piece = piece[: led.start()].strip() if led and led.start() > 20 else piece
         if not _may_be_house(piece):
             continue
         inner = _inner(piece)

@@ -25,6 +25,8 @@ from clinical.language import Source, dates_of
 _NUMBER = re.compile(r"[A-Z]{0,3}[-/]?\d[\d./-]*(?:\s\d{2,})*")
 _AHV = re.compile(r"\b756[.\s]\d{4}[.\s]\d{4}[.\s]\d{2}\b")
 _KVNR = re.compile(r"(?<![\w])[A-Z]\d{9}\b")
+_SVNR = re.compile(r"\b(?:SV|SVN|VSN|VSNR|SVNR)\b[-.\s]{0,2}(?:Nr\b\.?|Nummer)?[:\s]{0,3}(\d{4}\s?\d{6})\b")
+"""Insurance numbers: Swiss AHV, German and Austrian, the last by its label."""
 _INSURERS = re.compile(
     r"\b(?:AOK(?:\s(?:PLUS|[A-ZÄÖÜ][\w-]+(?:[- ][A-ZÄÖÜ][\w-]+)?))?|BARMER|Barmer|Techniker Krankenkasse|TK|"
     r"DAK(?:-Gesundheit)?|KKH|IKK(?:\s[\w-]+)?|BKK(?:\s[\w-]+)?|"
@@ -40,9 +42,11 @@ _INSURED_AT = re.compile(
     r"bei\sder)\s([^\W\d_a-zäöü][\w-]*(?:\s[A-ZÄÖÜ][\w-]+)?)(?=\sversichert|[,.;]|\s\w)"
 )
 _ASKED = re.compile(
-    r"\b(?:bitten?(?:\swir|\sich)?\s(?:sie\s)?(?:höflich\s|freundlich\s|daher\s)?u[mr]n?\b|ersuche[n]?\s(?:wir\s|"
-    r"ich\s)?um|frage(?:n)?\snach|erbitte[n]?|^bitte\s(?:um\s)?[^\W\d_a-zäöü]|wäre\saus|können\ssie)",
-    re.IGNORECASE,
+    r"\b(?i:bitten?(?:\swir|\sich)?\s(?:sie\s)?(?:höflich\s|freundlich\s|daher\s)?u[mr]n?|ersuche[n]?\s(?:wir\s|ich\s)?um|"
+    r"frage(?:n)?\snach|erbitte[n]?|wäre\saus|können\ssie)\b|^Bitte\s(?:um\s)?[^\W\d_a-zäöü]"
+)
+_NO_QUESTION = re.compile(
+    r"rückruf|antworten sie nicht|termin\w*\s?(?:absprache|vereinbarung)|bitte melden|beachten", re.IGNORECASE
 )
 QUESTION_MAX = 400
 
@@ -118,9 +122,9 @@ class _Reader:
         }
 
     def _insurance_number(self) -> str | None:
-        for pattern in (_AHV, _KVNR):
+        for pattern in (_AHV, _KVNR, _SVNR):
             if found := pattern.search(self.sheet.text):
-                return found[0]
+                return found[found.lastindex or 0]
         return _number(self.sheet.value("versichertennummer"))
 
     def _insurer(self) -> str | None:
@@ -169,11 +173,7 @@ class _Reader:
             one
             for part in re.split(r"\n\s*\n|(?<=[.?!:])\n", text)
             for one in sentences(part.strip())
-            if _ASKED.search(one)
-            and len(one) < QUESTION_MAX
-            and not re.search(
-                r"rückruf|antworten sie nicht|termin\w*\s?(?:absprache|vereinbarung)|bitte melden", one, re.I
-            )
+            if _ASKED.search(one) and len(one) < QUESTION_MAX and not _NO_QUESTION.search(one)
         ]
         return asked[0] if asked else None
 
@@ -187,7 +187,12 @@ def _paragraph(lines: list[str]) -> str | None:
                 break
             continue
         kept.append(line.strip())
-    whole = " ".join(kept)
+    first, *more = sentences(" ".join(kept)) or [""]
+    whole = (
+        " ".join([first, *(one for one in more if "?" in one)])
+        if "?" in "".join(more) or _ASKED.search(first)
+        else first
+    )
     return whole if 3 < len(whole) <= QUESTION_MAX else None
 
 

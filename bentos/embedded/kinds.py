@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bentos.embedded.contacts import SPECIALTY
 from bentos.embedded.letter import Sheet
 
 _KIND_WORD = re.compile(
@@ -26,6 +27,8 @@ _NO_KIND = re.compile(
     re.I,
 )
 _CUTS = re.compile(r"\s+vom\s+|\s+-\s+|\s+[–—]\s+|:|\t|\s{3,}|\s\|\s|\s·\s|,")
+_OFFICIAL = re.compile(r"^Verordnung von Krankenhausbehandlung(?:\s\(Einweisung\))?", re.IGNORECASE)
+"""The title of the form that every German practice uses."""
 KIND_WORDS = 5
 
 
@@ -35,7 +38,9 @@ def kind_of(line: str) -> str | None:
     if not text or len(text) > 130:
         return None
     spaced = re.sub(r"(?<=\b\w)\s(?=\w\b)", "", text) if re.match(r"^(?:\w\s){5,}\w$", text) else text
-    for piece in (one.strip(" *_=#-–") for one in _CUTS.split(spaced)):
+    if official := _OFFICIAL.match(text):
+        return official[0].strip()
+    for piece in (_tidy(one) for one in _CUTS.split(spaced)):
         words = piece.split()
         found = _KIND_WORD.search(piece)
         if not found or len(words) > KIND_WORDS or not piece[:1].isupper() or _NO_KIND.search(piece):
@@ -56,6 +61,22 @@ def kind_of(line: str) -> str | None:
             ):
                 return " ".join([*before, found.group()])
             return text if spaced != text else piece
+    return None
+
+
+def _tidy(piece: str) -> str:
+    """Without rules around it, a technical bracket, a preposition or the department at its end."""
+    piece = re.sub(r"\s+(?:an|in|für)$|\s\((?:elektronisch|online|intern|extern)\)$", "", piece.strip(" *_=#-–"))
+    head, _, last = piece.rpartition(" ")
+    return head if head and SPECIALTY.match(last) and _KIND_WORD.search(head) else piece
+
+
+def department_of_title(line: str) -> str | None:
+    """`Konsilanforderung Strahlentherapie`: the department that a request names in its title."""
+    for piece in _CUTS.split(line.strip(" *_=#-–")):
+        head, _, last = piece.strip().rpartition(" ")
+        if head and SPECIALTY.match(last) and _KIND_WORD.search(head) and len(head.split()) <= 3:
+            return last
     return None
 
 

@@ -132,6 +132,7 @@ _OTHER = (
 )
 _COMPILED = tuple((field, re.compile(pattern)) for field, pattern in _HEADINGS)
 _OTHERS = re.compile(_OTHER)
+_OF_A_HOUSE = re.compile(r"ambulanz|klinik(?!$)|abteilung|institut|zentrum|praxis")
 
 
 @lru_cache(maxsize=4096)
@@ -151,7 +152,9 @@ def heading_field(text: str) -> str | None:
     for field, pattern in _COMPILED:
         if pattern.fullmatch(word):
             return field
-    return "" if len(word) > 2 and _OTHERS.fullmatch(word) else None
+    if len(word) < 3 or _OF_A_HOUSE.match(word):
+        return None
+    return "" if _OTHERS.fullmatch(word) else None
 
 
 _RANKS: tuple[tuple[int, str], ...] = (

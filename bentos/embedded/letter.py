@@ -117,9 +117,8 @@ class Sheet:
     @cached_property
     def head_end(self) -> int:
         """The line behind the letter's head: the salutation or the first section of medical content."""
-        medical = (
-            one.at for one in self.sections if one.known and one.field in ("diagnosen", "medikation", "eingriffe", "procedere", "")
-        )
+        known = ("diagnosen", "medikation", "eingriffe", "procedere", "")
+        medical = (one.at for one in self.sections if one.known and one.field in known)
         return min(self.greeting, next(medical, len(self.lines)), len(self.lines))
 
     def blocks(self, first: int, last: int) -> list[range]:
@@ -220,7 +219,7 @@ def heading_of(line: str, alone: bool = False) -> tuple[str | None, str, str]:
     if colon and (name := heading_field(head)) is not None and not (name == "" and len(rest) > 400 and len(head) > 30):
         return name, head, rest.strip(" *\t")
     cells = [one.strip() for one in re.split(r"\t+|\s{3,}", text, maxsplit=1)]
-    if len(cells) == 2 and not colon and (name := heading_field(cells[0])) is not None:
+    if len(cells) == 2 and len(cells[0]) < len(head) + 1 and (name := heading_field(cells[0])) is not None:
         return name, cells[0], cells[1]
     banner = text.strip("-–=# ")
     if (name := heading_field(banner.rstrip(":"))) is not None and len(banner) < 60:

@@ -30,7 +30,8 @@ _LABEL_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _ARRIVED_BEFORE = re.compile(
-    r"\b(?:gesendet|eingegangen|eingang|gedruckt|diktiert\w*|freigabe|übermittelt|angelegt(?:\sam)?)\b[^\d\n]{0,25}$", re.IGNORECASE
+    r"\b(?:gesendet|eingegangen|eingang|gedruckt|diktiert\w*|freigabe|übermittelt|angelegt(?:\sam)?)\b[^\d\n]{0,25}$",
+    re.IGNORECASE,
 )
 _LONGEST_LINE = 90
 
@@ -81,7 +82,12 @@ def _score(sheet: Sheet, n: int, line: str, before: str, behind: str) -> float:
     if len(line) > _LONGEST_LINE or _OTHER_ROLE.search(text[-40:]):
         return 0.0
     alone = not behind.strip(" .,;Uhr:0123456789")
-    if alone and text and _PLACE_BEFORE.match(text) and re.search(r",$|,\s*(?:den|am)$|^(?:den|am)$|\b(?:den|am)$", text):
+    if (
+        alone
+        and text
+        and _PLACE_BEFORE.match(text)
+        and re.search(r",$|,\s*(?:den|am)$|^(?:den|am)$|\b(?:den|am)$", text)
+    ):
         return 7.0 + head + foot
     if not text and alone:
         return (5.0 if head or foot else 2.0) + head + foot - (len(dates_of(line)) > 1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from bentos.embedded.contacts import (
+    CLINIC,
+    DEPARTMENT,
     HOUSE,
     LEADER,
     Contact,
@@ -14,9 +16,9 @@ from bentos.embedded.contacts import (
     segments,
     street_in,
 )
-from bentos.embedded.kinds import kind_of
+from bentos.embedded.kinds import department_of_title, kind_of, title_of
 from bentos.embedded.labels import label_of
-from bentos.embedded.letter import Sheet
+from bentos.embedded.letter import CLOSING, Sheet
 from bentos.embedded.people import Name, doctor_in, same_person
 from clinical.language import dates_of
 
@@ -34,7 +36,11 @@ _GREETED = re.compile(
     r"((?:(?:von|van|de|zu|zur|Al)\s)?[^\W\d_a-zäöü][\w'’-]+(?:\s[^\W\d_a-zäöü][\w'’-]+)?)\s*[,!.]?"
 )
 _ROLES = "Kollege Kollegin Kollegen Kolleginnen Primaria Primarius Primar Professor Professorin Doktor Chefarzt Damen"
+_DEGREES = re.compile(r"(?:MD|PhD|M\.D\.|MBA|MSc)\b")
 _NOT_GREETED = frozenset(_ROLES.split())
+_FAX_LINE = re.compile(r"^\s*(?:tele)?fax\b", re.IGNORECASE)
+_OF_LETTERHEAD = frozenset(("telefon", "email", "fax", "praxis", "datum", "eingang", "absender"))
+"""Labels that stand in letterheads."""
 _FOOTER = re.compile(
     r"vertraulich|empfänger dieser|^diese (?:e-?mail|nachricht)|beilage|anlage|kopie|verteiler|^cc\b|seite \d",
     re.IGNORECASE,
@@ -47,7 +53,9 @@ class PartyReader:
     def __init__(self, sheet: Sheet, patient: Name | None) -> None:
         self.sheet, self.patient = sheet, patient
         last = sheet.head_end
-        self.head = sheet.blocks(0, min(last, len(sheet.lines)))
+        blocks = sheet.blocks(0, min(last, len(sheet.lines)))
+        self.head = [block for block in blocks if not all(_FAX_LINE.match(sheet.lines[n]) for n in block)]
+        self.title_line = title_of(sheet)[1]
         self.recipient_block = self._find_recipient()
 
     def _lines(self, block: range) -> list[str]:
@@ -77,7 +85,7 @@ class PartyReader:
                 and not _SUBJECT.match(lines[0])
                 and not (number == 0 and start > 0 and len(lines) > 8)
             ):
-                return self._cleaned(lines[start:], number)
+                return self._cleaned(lines if number and len(lines) < 7 else lines[start:], number)
         for number, block in enumerate(self.head[1:], 1):
             lines = self._lines(block)
             if self._is_address_block(lines):
@@ -127,11 +135,20 @@ class PartyReader:
         if found.count == 0 and self.recipient_block:
             block = self.recipient_block
             found = contact_of(block)
-            if (found.name is None and found.institution is None) or (
-                found.name is None and plain_name(block[0]) and not HOUSE.search(block[0])
-            ):
-                found = Contact(name=plain_name(block[0])).filled(found)
+            if (found.name is None and found.institution is None) or (found.name is None and self._is_person(block[0])):
+                found = Contact(name=plain_name(block[0]) if self._is_person(block[0]) else None).filled(found)
+        if found.count == 0 and contact_of(self._labelled("absender")).count > 1:
+            house = self._letterhead()  # a form of the house that is asked: the sender has a part of his own
+            found = Contact(house.institution, house.abteilung)
+        if self.title_line is not None and found.abteilung is None:
+            asked = department_of_title(self.sheet.lines[self.title_line])
+            found = Contact(abteilung=asked).filled(found)
         return found.filled(Contact(name=self._greeted()))
+
+    def _is_person(self, line: str) -> bool:
+        return plain_name(line) is not None and not (
+            HOUSE.search(line) or CLINIC.search(line) or DEPARTMENT.search(line)
+        )
 
     def _greeted(self) -> str | None:
         """The name in the salutation: `Sehr geehrte Frau Kollegin Dr. Weber`."""
@@ -150,13 +167,16 @@ class PartyReader:
     def sender(self, referral: bool) -> Contact:
         labelled = self._labelled("absender")
         found = contact_of(labelled) if labelled else Contact()
-        if found.count < 2:
+        addressed = bool(self.recipient_block) or contact_of(self._labelled("empfaenger")).count > 0
+        if found.count < 2 or (found.institution is None and addressed):
             found = found.filled(self._letterhead())
         signed = self._signature()
         found = self._named(found, signed)
         if found.plz is None and found.strasse is None and found.telefon is None:
             foot = self._foot()
-            if foot.count >= 2:
+            if foot.count >= 5:
+                found = foot.filled(found)
+            elif foot.count >= 2:
                 found = found.filled(foot)
         return self._with_place(found)
 
@@ -188,6 +208,7 @@ class PartyReader:
     def _letterhead(self) -> Contact:
         """The first blocks of the head, up to the recipient, the date, the title or the subject."""
         lines: list[str] = []
+        taken = {one.at for one in self.sheet.labelled if one.field not in _OF_LETTERHEAD}
         for number, block in enumerate(self.head):
             mine = self._lines(block)
             if self.recipient_block and any(
@@ -203,7 +224,11 @@ class PartyReader:
                 continue
             if number and self._ends_letterhead(mine, number) and not any(map(_REACHED.search, mine)):
                 continue
-            lines += [line for line in mine if self._is_of_letterhead(line)]
+            lines += [
+                self.sheet.lines[n].strip()
+                for n in block
+                if n not in taken and self._is_of_letterhead(self.sheet.lines[n].strip())
+            ]
         found = contact_of(lines)
         return found if found.institution or found.abteilung or found.name else Contact()
 
@@ -215,7 +240,7 @@ class PartyReader:
             not _SUBJECT.match(line)
             and not self._is_patient(line)
             and not line.upper().startswith("FAX ")
-            and not (kind_of(line) and not HOUSE.search(line))
+            and not ((kind := kind_of(line)) and (kind == line or not HOUSE.search(line)))
             and not re.match(r"^(?:zur vorlage|information|lehrkrankenhaus|akademisches)", line, re.IGNORECASE)
         )
 
@@ -224,13 +249,18 @@ class PartyReader:
         sheet = self.sheet
         start = sheet.closing if sheet.closing < len(sheet.lines) else max(0, len(sheet.lines) - 6)
         bare: str | None = None
-        for line in (sheet.lines[n].strip() for n in range(start, min(len(sheet.lines), start + 14))):
+        for n in range(start, min(len(sheet.lines), start + 14)):
+            line = sheet.lines[n].strip()
             line = re.sub(r"^(?:gez\.|i\.\s?[AV]\.|Stempel:?|Unterschrift:?)\s*", "", line)
             if not line or _FOOTER.search(line) or len(line) > 160:
                 continue
             if titled := doctor_in(line):
                 return titled if bare is None or not same_person(bare, titled) or len(titled) > len(bare) else bare
-            if sheet.closing < len(sheet.lines) and bare is None and start < len(sheet.lines):
+            if (
+                bare is None
+                and not CLOSING.search(line)
+                and (sheet.closing < len(sheet.lines) or _DEGREES.search(line))
+            ):
                 bare = self._bare_name(line)
         return bare
 
@@ -249,7 +279,7 @@ class PartyReader:
             return found
         if found.name is not None and same_person(found.name, signed) and len(found.name) >= len(signed):
             return found
-        if found.name is not None and doctor_in(signed) is None:
+        if found.name is not None and doctor_in(signed) is None and len(signed.split()) < 2:
             return found
         return Contact(name=signed).filled(found)
 

@@ -22,7 +22,7 @@ _BORN = re.compile(
 )
 _SPOKEN = re.compile(
     r"\b(?:Herrn?|Frau|Hr\.|Hrn\.|Fr\.|Sig\.)\s{1,2}(?:(?:Dr|Prof|Mag|DI|Dipl|Ing|med)[\w.-]*\s?){0,3}((?:(?:von|"
-    r"van|de|zu|zur)\s)?[^\W\d_a-zäöü][\w'’-]+)(?:\s([^\W\d_a-zäöü][\w'’-]+))?"
+    r"van|de|zu|zur)\s)?[^\W\d_a-zäöü][\w'’-]+)(?:\s([^\W\d_a-zäöü][\w'’-]+))?(?!\s(?:von|van|de|zu|zur|der)\s)"
 )
 _INTRODUCED = re.compile(
     r"\b(?:Patient(?:in|en)?|Pat\.|Frau|Herrn?|Hr\.|Fr\.|Kind(?:es)?|Sig\.|Sig\.ra|Säugling|Mädchen|Knaben|"
@@ -43,6 +43,7 @@ _LIVES = re.compile(
     r"\b(?:wohnhaft|wh\.|wohnt(?:\s\w+)?(?=\s(?:in|an)\b)|whft\.?|aus(?=\s[A-ZÄÖÜ][\wäöü]+\s?(?:\(|"
     r",)))\s*(?:in\s+der\s+|an\s+der\s+|in\s+|an\s+|am\s+)?([^\n]{3,90})"
 )
+_BEHIND_ADDRESS = re.compile(r",\s(?:der|die|das|welche\w*|in)\s|(?<!tr)\.\s|\sin(?=\s\d{4})|;")
 _RELATIVE = re.compile(
     r"(?:ehemann|ehefrau|ehegatte|gatt(?:e|in)|mutter|vater|tochter|sohn|bruder|schwester|partner(?:in)?|kontaktperson|"
     r"angehörige\w*|beist[aä]nd\w*|lebensgefährt\w*)\W{0,3}$",
@@ -252,7 +253,9 @@ class PatientReader:
         sheet = self.sheet
         if lives := _LIVES.search(sheet.text[:6_000]):
             pieces = segments(
-                re.split(r",\s(?:der|die|das|welche\w*|in)\s|\.\s|\sin(?=\s\d{4})|;", lives[1].replace("-", " ", 0))[:2]
+                re.split(
+                    r",\s(?:der|die|das|welche\w*|in)\s|(?<!tr)\.\s|\sin(?=\s\d{4})|;", lives[1].replace("-", " ", 0)
+                )[:2]
             )
             plz, ort = place_in(pieces)
             street = street_in(pieces)
@@ -266,7 +269,7 @@ class PatientReader:
             piece
             for one in mine
             if one.field in ("adresse", "strasse", "wohnort", "plz")
-            for piece in segments([*one.cells, *self._continued(one)])
+            for piece in segments([*one.cells, " ".join(one.cells[1:3]), *self._continued(one)])
         ]
         if pieces:
             street, (plz, ort) = street_in(pieces), place_in(pieces)

@@ -144,7 +144,7 @@ def name_before(text: str) -> str:
 
 
 _DOCTOR = re.compile(
-    rf"((?:(?:{_RANK}|{_DEGREE})[\s.]{{0,3}}){{1,9}}\s?[^\W\d_a-zäöü][^\s,;|/()<\d]*(?:\s+(?:(?:von|van|de|der|zu|"
+    rf"((?:(?:{_RANK}|{_DEGREE})[\s.]{{1,3}}){{1,9}}\s?[^\W\d_a-zäöü][^\s,;|/()<\d]*(?:\s+(?:(?:von|van|de|der|zu|"
     rf"zur|dos|di|da|del|Al)\s+)?"
     rf"[^\W\d_a-zäöü][^\s,;|/()<\d]*){{0,3}})"
 )
