@@ -39,6 +39,10 @@ def plain(text: str) -> str:
     return re.sub(r"[\W_]+", " ", text).strip()
 
 
+_ROMAN = {"ll": "2", "lll": "3", "lv": "4", "vl": "6", "vll": "7", "vlll": "8", "lx": "9"}
+"""Stages as numbers, as `plain` writes them (1 is l)."""
+
+
 def is_evidenced(path: str, value: str, text: str) -> bool:
     """Whether the value could be said to stand in the text by anyone's reading."""
     field = re.sub(r"\[\d+\]", "", path)
@@ -53,11 +57,13 @@ def is_evidenced(path: str, value: str, text: str) -> bool:
     if field.endswith(("plz", "telefon", "nummer")):
         # the last digits, since a country code may be written or not; OCR writes some as letters
         return _digits(value)[-4:] in _digits(text)
-    words = plain(value).split()
+    words = [_ROMAN.get(word, word) for word in plain(value).split()]
     known = set(plain(text).split())
     solid = plain(text).replace(" ", "")
+    known |= {_ROMAN.get(word, word) for word in known}
     there = sum(word in known or word[:3] in solid for word in words)
-    numbers = re.findall(r"\d+", unicodedata.normalize("NFKC", value))
+    counted = " ".join(word for word in value.split() if plain(word) not in _ROMAN)
+    numbers = re.findall(r"\d+", unicodedata.normalize("NFKC", counted))
     return there >= 0.6 * len(words) and all(_digits(number) in _digits(text) for number in numbers)
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from clinical.grounding.boxes import label_before, state_of
 from clinical.grounding.circumstances import Circumstances, Kind
-from clinical.grounding.free_text import Found
+from clinical.grounding.literal import Found
 from clinical.grounding.phrases import choices, matches, phrases, values
 from clinical.language import COLON, COMMA, SALUTATIONS, STOP, TITLES, Source, word_set
 

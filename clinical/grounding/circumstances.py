@@ -29,6 +29,11 @@ appointments far ahead."""
 OTHERWISE_RECENT: Final = timedelta(days=120)
 """How long before the latest date of a letter a dated emergency or approval may be the one it is about."""
 
+LINES_OF_A_SECTION: Final = 40
+"""Lines above a phrase in which the heading of its section is looked for."""
+LONGEST_HEADING: Final = 60
+"""Characters a heading stands within."""
+
 OLDEST_STAY: Final = 15
 """Years before the letter from which a day in a sentence is rather someone's birth."""
 
@@ -37,9 +42,7 @@ _HOURS = re.compile(
     re.IGNORECASE,
 )
 _CONTACT = re.compile(r"\b(?:Tel|Fax|Telefon|Hotline|Pikett)\b|www\.|@|\b24\s?h\b|\b24\s?/\s?7\b", re.IGNORECASE)
-_HEADING = re.compile(
-    r"(?m)^[ \t]*(?:\d{1,2}[.)]\s*)?(?P<name>[A-ZÄÖÜ][\wäöüß/ -]{2,40}?)[ \t]*(?::|$)",
-)
+_HEADING = re.compile(r"[ \t]*(?:\d{1,2}[.)]\s*)?(?P<name>[A-ZÄÖÜ][\w/ -]{2,40}?)[ \t]*(?::|\r?\n)")
 _YEAR = re.compile(r"#(?:\d{1,2}/)?(19\d\d|20\d\d)")
 
 
@@ -84,15 +87,6 @@ class Circumstances:
     @cached_property
     def _date_starts(self) -> list[int]:
         return [one.start for one in self.source.dates]
-
-    @cached_property
-    def _headings(self) -> list[tuple[int, bool]]:
-        """(place, whether it heads a plan) of every line that looks like a heading."""
-        found = []
-        for match in _HEADING.finditer(self.source.text):
-            heads = [spelling(word) for word in re.findall(r"\w+", match["name"])]
-            found.append((match.start(), any(says("plan_heading", word) for word in heads[:3])))
-        return found
 
     def sentence(self, place: range) -> range:
         """The tokens of the sentence around a phrase, within reach."""
@@ -268,5 +262,14 @@ class Circumstances:
         return self._under_a_plan(place) or any(says("plan", source.words[k]) for k in sentence)
 
     def _under_a_plan(self, place: range) -> bool:
-        i = bisect_left(self._headings, (self.source.start[place[0]] + 1, False)) - 1
-        return i >= 0 and self._headings[i][1]
+        """Whether the nearest line above that looks like a heading heads what is to come."""
+        text, end = self.source.text, self.source.start[place[0]]
+        for _ in range(LINES_OF_A_SECTION):
+            start = text.rfind("\n", 0, end) + 1
+            if match := _HEADING.match(text, start, min(len(text), start + LONGEST_HEADING)):
+                heads = [spelling(word) for word in re.findall(r"\w+", match["name"])]
+                return any(says("plan_heading", word) for word in heads[:3])
+            if start == 0:
+                return False
+            end = start - 1
+        return False

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from clinical.grounding.literal import Found, find_literal
+from clinical.grounding.words import Wordlist
 from clinical.language import (
     BREAK,
     COMMA,
@@ -44,15 +46,6 @@ ABBREVIATION = 3
 
 Kind = Literal["diagnosis", "statement", "verbatim"]
 """diagnosis: denials, exclusions, relatives matter. statement: denials matter. verbatim: every word must be there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Tokens `first..last` of the source; `whole`: every token of the value in its place, none left out."""
-
-    first: int
-    last: int
-    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +81,26 @@ def _role(word: str, key: str) -> str:
 
 
 def find_statement(
-    source: Reading, text: str, kind: Kind, thresholds: GroundingThresholds | None = None
+    source: Reading,
+    text: str,
+    kind: Kind,
+    thresholds: GroundingThresholds | None = None,
+    wordlist: Wordlist | None = None,
 ) -> Found | None:
     """The first place of the source that evidences the value, or None; the thresholds are the shipped ones unless
-    given (to measure others)."""
+    given (to measure others); `wordlist`: the source's, where several values are asked."""
     chosen = thresholds or grounding_thresholds()
     value = Value.of(text)
     anchor = value.first_required()
     if anchor is None or not value.names_something():
         return None
+    words = wordlist or Wordlist(source)
+    for literal in find_literal(source, value.source):
+        if not _refuted(source, literal, value.source, kind):
+            return literal
     steps = STEPS * (len(source) + len(value.keys))
     for start in _candidates(source, value, anchor):
-        alignment = _Alignment(source, value, chosen, whole_only=kind == "verbatim")
+        alignment = _Alignment(source, value, chosen, words, whole_only=kind == "verbatim")
         found = alignment.run(anchor, start)
         steps -= alignment.steps
         if steps < 0:
@@ -180,8 +181,11 @@ def _is_dotted(source: Source, i: int) -> bool:
 class _Alignment:
     """One try to lay the value over the text from one place, left to right, taking the nearest match."""
 
-    def __init__(self, source: Source, value: Value, thresholds: GroundingThresholds, *, whole_only: bool) -> None:
+    def __init__(
+        self, source: Source, value: Value, thresholds: GroundingThresholds, words: Wordlist, *, whole_only: bool
+    ) -> None:
         self.source, self.value, self.thresholds, self.whole_only = source, value, thresholds, whole_only
+        self.words = words
         self.plain = self.matched = self.skipped = self.inserted = self.steps = self.apart = 0
         self.pending: str | None = None
 
@@ -221,6 +225,8 @@ class _Alignment:
         """A token of the value that the text lacks: never one with meaning, nor any where all must be there."""
         if role == "meaning" or (self.whole_only and role != "function"):
             return False
+        if role == "plain" and not self.words.stands(self.value.source.words[k]):
+            return False  # it stands nowhere in the letter: an invention, whatever the overlap
         self.inserted += 1
         self.pending = role
         if role == "plain":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clinical.grounding.free_text import Found
+from clinical.grounding.literal import Found, stands_literally, tokens_of
 from clinical.language import COMMA, LINE, SALUTATIONS, SPACE, STOP, TITLES, Source, name_key, word_set
 
 _OTHER_STREET = word_set("alte alter neue obere oberer untere unterer grosse kleine hintere vordere lange")
@@ -33,7 +33,7 @@ def find_name(source: Source, text: str, *, person: bool = False) -> Found | Non
                 turned = number > 0 and not _is_register_order(source, found)
                 if not turned:
                     return Found(found.first, found.last, whole=number == 0 and found.whole)
-    return None
+    return tokens_of(source, stands_literally(source.text, text)) if len(value) > 1 else None
 
 
 def _places(source: Source, value: Source, order: list[int]) -> Iterator[Found]:
@@ -75,7 +75,7 @@ def _is_dashed(source: Source, i: int) -> bool:
 
 def _goes_on(source: Source, i: int, divided_in_value: int) -> bool:
     gap, glue = source.gap(i), source.glue(i)
-    if gap <= LINE or (gap == STOP and source.words[i - 1] in TITLES):
+    if gap <= LINE or (gap == STOP and source.names[i - 1] in TITLES):
         return True
     if "\t" in glue or "|" in glue:
         return "\n" not in glue

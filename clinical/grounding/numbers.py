@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from clinical.grounding.literal import stands_literally
 from clinical.language import Source, parse_date
 
-_RUN = re.compile(r"\+?\(?\d+(?:(?:\)\s?|\s?[-/–.]\s?|[ \u00a0\u202f]{1,2}\(?|\s?\()?\d+)*")
+_RUN = re.compile(r"(?<!\bTe)\+?\(?\d+(?:(?:\)\s?|\s?[-/–.]\s?|[ \u00a0\u202f]{1,2}\(?|\s?\()?\d+)*")
 _SHORTEST_WITH_DATE = 7
 """Characters of the shortest number with a date beside it (`5 1.1.24`), less one."""
 _PIECE = re.compile(r"[+(]*\d[\d./()–-]*")
@@ -92,7 +93,9 @@ def _same_country(one: str, other: str) -> bool:
 def find_phone(source: Source, runs: list[Run], value: str) -> tuple[int, int] | None:
     """A telephone number, with or without its country, also over a line end."""
     wanted = national(value)
-    if len(wanted) < 3 or _letters(value):
+    if _letters(value):
+        return _literal(source, value)
+    if len(wanted) < 3:
         return None
     found = (
         one for one in _over_line_ends(source, runs) if national(one[2]) == wanted and _same_country(one[2], value)
@@ -112,6 +115,11 @@ def _over_line_ends(source: Source, runs: list[Run]) -> Iterator[tuple[int, int,
             yield run.start, end, text
 
 
+def _literal(source: Source, value: str) -> tuple[int, int] | None:
+    """A number with letters in it (`14-DW`, `30l3` of a scan), as it stands."""
+    return stands_literally(source.text, value) if any(char.isdecimal() for char in value) else None
+
+
 def _letters(text: str) -> str:
     return "".join(char for char in text if char.isalnum() and not char.isdecimal())
 
@@ -119,7 +127,7 @@ def _letters(text: str) -> str:
 def find_identifier(source: Source, runs: list[Run], value: str) -> tuple[int, int] | None:
     """An insurance or case number: digits as one whole number; letters, where the value has any, in their places."""
     if _letters(value):
-        return _find_mixed(source, value)
+        return _find_mixed(source, value) or _literal(source, value)
     wanted = digits_of(value)
     if not wanted:
         return None
@@ -143,7 +151,9 @@ def find_postcode(source: Source, value: str) -> tuple[int, int] | None:
     """A postcode (`8006`, `CH-8006`): a number of its own, a place behind it where another number stands before it."""
     wanted = digits_of(value)
     letters = _letters(value).upper()
-    if not wanted or letters not in ("", "CH", "A", "AT", "D", "DE", "FL", "LI"):
+    if letters not in ("", "CH", "A", "AT", "D", "DE", "FL", "LI"):
+        return _literal(source, value)
+    if not wanted:
         return None
     for match in re.finditer(rf"(?<![\d])(?<!\d[.,/-]){wanted}(?![\d]|[.,/-]\d)", source.view):
         before, after = source.view[: match.start()][-2:], source.view[match.end() : match.end() + 2]

@@ -29,6 +29,8 @@ class Finding:
     start: int = 0
     end: int = 0
     reason: Reason | None = None
+    words: tuple[str, ...] = ()
+    """Of a removed value of free text: its words and numbers that stand nowhere in the letter in any form."""
 
     @property
     def kept(self) -> bool:

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any, get_args
 
 from clinical.contract import Arztbrief, Document, Match, Zuweisung
 from clinical.grounding.choices import find_choice, sex_of
 from clinical.grounding.circumstances import Circumstances
 from clinical.grounding.circumstances import Kind as DocumentKind
-from clinical.grounding.free_text import Found, Kind, find_statement
+from clinical.grounding.free_text import Kind, find_statement
+from clinical.grounding.literal import Found
 from clinical.grounding.names import find_mail, find_name, find_street
 from clinical.grounding.numbers import Run, find_identifier, find_phone, find_postcode, runs_of
 from clinical.grounding.policy import Finding, Grounded, apply
+from clinical.grounding.words import Wordlist, missing_words
 from clinical.language import Reading, by_iso, forget, parse_date, spelling
 from clinical.thresholds import GroundingThresholds
 
@@ -32,13 +35,14 @@ class _Letter:
         self.thresholds = thresholds
         self.surnames: tuple[str, ...] = ()
         """The patient's surname, where it is evidenced itself: whose salutation tells the sex."""
-        self._runs: list[Run] | None = None
 
-    @property
+    @cached_property
     def runs(self) -> list[Run]:
-        if self._runs is None:
-            self._runs = runs_of(self.source)
-        return self._runs
+        return runs_of(self.source)
+
+    @cached_property
+    def wordlist(self) -> Wordlist:
+        return Wordlist(self.source)
 
 
 Judge = Callable[[_Letter, str, str], Finding]
@@ -79,7 +83,10 @@ def _date(letter: _Letter, path: str, value: str, *, birth: bool = False, letter
 
 
 def _statement(letter: _Letter, path: str, value: str, *, kind: Kind) -> Finding:
-    return _as_finding(letter, path, value, find_statement(letter.source, value, kind, letter.thresholds))
+    found = find_statement(letter.source, value, kind, letter.thresholds, letter.wordlist)
+    if found is None:
+        return Finding(path, value, reason="not_in_text", words=missing_words(letter.source, letter.wordlist, value))
+    return _as_finding(letter, path, value, found)
 
 
 def _name(letter: _Letter, path: str, value: str, *, person: bool) -> Finding:
@@ -196,7 +203,7 @@ def judge(
         finding = known.get((field, value))
         if finding is None:
             finding = known[field, value] = RULES[field](letter, field, value)
-        findings.append(Finding(path, finding.value, finding.match, finding.start, finding.end, finding.reason))
+        findings.append(replace(finding, path=path))
     return tuple(findings)
 
 

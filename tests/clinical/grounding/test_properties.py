@@ -133,7 +133,13 @@ def test_text_added_elsewhere_removes_no_evidence(case, more, before):
     text, answer, document = case
     once = ground(answer, text, document)
     longer = f"{more}\n\n{text}" if before else f"{text}\n\n{more}"
-    assert ground(once.data.model_dump(), longer, document).data == once.data
+    again = ground(once.data.model_dump(), longer, document)
+    # a letter names one value of a list: added text may name another one more strongly
+    assert without_choices(again) == without_choices(once)
+
+
+def without_choices(grounded: Grounded) -> list[tuple[str, str]]:
+    return [(path, value) for path, value in kept(grounded) if path.rpartition(".")[2] not in CHOICES]
 
 
 @RULE

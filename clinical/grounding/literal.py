@@ -1,0 +1,85 @@
+"""A value given exactly as the text has it, mistakes of a scan included, is evidenced (contract, section 4, rule 3)."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from clinical.language import Source
+
+MOST_PLACES: Final = 50
+"""Places of one value that are looked at: a text that repeats one wording more often is made to be slow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Tokens `first..last` of the source; `whole`: every token of the value in its place, none left out."""
+
+    first: int
+    last: int
+    whole: bool
+
+
+def find_literal(source: Source, value: Source) -> Iterator[Found]:
+    """Every place (of the first MOST_PLACES) where the value's very characters stand, white space aside.
+
+    It neither begins nor ends inside a word or number, and goes over the end of a line or cell only where the value
+    does, where the line is wrapped, or where a number follows.
+    """
+    for first, last in _places(source, value):
+        if _same_lines(source, value, first):
+            yield Found(first, last, whole=True)
+
+
+def stands_literally(text: str, value: str) -> tuple[int, int] | None:
+    """Code points of the first place of a number or name, character for character: nothing ties it to more of its kind.
+
+    For what rules by digits or by name cannot read: `30l3`, `14-DW`, `Dr. rned. Muster`.
+    """
+    wanted = value.strip()
+    if not any(char.isalnum() for char in wanted):
+        return None
+    pattern = r"\s+".join(map(re.escape, wanted.split()))
+    found = re.search(rf"(?<![\w@+-])(?<!\d[.,/ ]){pattern}(?![\w@]|-\w|['’]\w|[.,/]\d| \d)", text)
+    return found.span() if found else None
+
+
+def tokens_of(source: Source, span: tuple[int, int] | None) -> Found | None:
+    """The tokens of a span of code points."""
+    if span is None:
+        return None
+    first = bisect_left(source.start, span[0])
+    last = bisect_left(source.start, span[1]) - 1
+    return Found(first, last, whole=True) if first <= last else None
+
+
+def _places(source: Source, value: Source) -> Iterator[tuple[int, int]]:
+    """Token numbers (first, last) where the value's tokens follow each other with the value's marks between."""
+    size = len(value)
+    anchor = min(range(size), key=lambda k: len(source.word_places.get(value.words[k], ())))
+    for at in source.word_places.get(value.words[anchor], ())[:MOST_PLACES]:
+        first = at - anchor
+        if first < 0 or first + size > len(source):
+            continue
+        if source.words[first : first + size] == value.words and _same_marks(source, value, first):
+            yield first, first + size - 1
+
+
+def _same_marks(source: Source, value: Source, first: int) -> bool:
+    return all(source.glue(first + k).split() == value.glue(k).split() for k in range(1, len(value)))
+
+
+def _same_lines(source: Source, value: Source, first: int) -> bool:
+    for k in range(1, len(value)):
+        glue, own = source.glue(first + k), value.glue(k)
+        if ("\n" in own) >= ("\n" in glue) and ("\t" in own) >= ("\t" in glue):
+            continue
+        if "\t" in glue and "\n" not in glue and value.words[k][0] == "#":
+            continue
+        if "\n" in glue and not source.ends_clause(first + k):
+            continue
+        return False
+    return True
