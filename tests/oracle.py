@@ -24,7 +24,7 @@ def plain(text: str) -> str:
     """Lower-case letters and digits with what OCR and spelling mix up made one; everything else a space."""
     text = unicodedata.normalize("NFKC", text.replace("\u00ad", "")).lower().replace("ß", "ss")
     text = "".join(char for char in unicodedata.normalize("NFD", text) if not unicodedata.combining(char))
-    text = re.sub(r"(?<!\w)\|(?!\w)", " ", text)  # a cell's border, not a character of a word
+    text = re.sub(r"(?<!\w)\||\|(?!\w)", " ", text)  # a cell's border, not a character of a word
     text = text.replace("ø", "o").replace("œ", "oe").replace("æ", "ae")
     for one, other in (
         ("ae", "a"),
