@@ -84,6 +84,21 @@ def _invented(chance: random.Random, value: list[str], text: str, words: int) ->
     return " ".join([*value[:at], *chance.sample(INVENTED, words), *value[at:]]), text
 
 
+def _lost_here(chance: random.Random, value: list[str], text: str, words: int) -> tuple[str, str] | None:
+    """Words inside are missing in the stretch, but stand elsewhere in the letter."""
+    lost = _lost(chance, value, text, words)
+    if lost is None or lost[1] == text:
+        return None
+    return lost[0], f"{lost[1]}\n\nStichworte\n" + "\n".join(value[1:-1])
+
+
+def _borrowed(chance: random.Random, value: list[str], text: str, words: int) -> tuple[str, str] | None:
+    """Words inside that the letter says elsewhere: `Tiefe [Kontrolle] Beinvenenthrombose`."""
+    others = [word for word in re.findall(r"[^\W\d_]{5,}", text) if word not in value]
+    at = chance.randrange(1, len(value))
+    return " ".join([*value[:at], *chance.sample(others, words), *value[at:]]), text
+
+
 def _picked(chance: random.Random, value: list[str], text: str, words: int) -> tuple[str, str] | None:
     """Two or three words of one paragraph, in order, each with `words` others left out between them."""
     paragraphs = [re.findall(r"[^\W\d_]{4,}", one) for one in text.split("\n\n")]
@@ -100,7 +115,9 @@ def _picked(chance: random.Random, value: list[str], text: str, words: int) -> t
 MAKERS: dict[str, tuple[bool, Maker]] = {
     "words put in between": (True, _put_between),
     "words lost in the text": (True, _lost),
+    "words lost here, standing elsewhere": (True, _lost_here),
     "words invented inside": (False, _invented),
+    "words of elsewhere put inside": (False, _borrowed),
     "words picked from a paragraph": (False, _picked),
 }
 SIZES = (1, 2, 3, 4, 5)

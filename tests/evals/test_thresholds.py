@@ -70,10 +70,19 @@ def test_the_overlap_is_the_contracts() -> None:
 
 
 def test_other_thresholds_judge_otherwise() -> None:
-    text, shipped = "Diagnosen:\nFraktur distaler Radius", grounding_thresholds()
+    text, shipped = "Diagnosen:\nFraktur distaler Radius\n\nVerlauf\nKein septischer Verlauf", grounding_thresholds()
     answer = {"diagnosen": ["Fraktur septischer distaler Radius"]}  # three of four words: the contract lets it pass
     strict = GroundingThresholds(1.0, shipped.skip, shipped.window)
     assert [judge(answer, text, one)[0].kept for one in (None, shipped, strict)] == [True, True, False]
+
+
+def test_a_word_that_stands_nowhere_fails_at_any_threshold() -> None:
+    text, shipped = "Diagnosen:\nFraktur distaler Radius", grounding_thresholds()
+    lenient = GroundingThresholds(0.0, shipped.skip, shipped.window)
+    for thresholds in (None, lenient):
+        finding = judge({"diagnosen": ["Fraktur septischer distaler Radius"]}, text, thresholds)[0]
+        assert not finding.kept
+        assert finding.words == ("septischer",)
 
 
 def test_stricter_thresholds_let_less_pass_and_remove_more() -> None:
