@@ -9,9 +9,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import httpx
 import uvicorn
 from starlette.types import ASGIApp
+
+from evals.speed.servers import answers, free_port
+
+__all__ = ["answers", "free_port", "interruptible", "served", "wait_until"]
 
 START_SECONDS = 30
 
@@ -48,18 +51,3 @@ def interruptible() -> None:
     """For `preexec_fn`: SIGINT ends the child. A suite that a shell runs in its background (`make test &`) has SIGINT
     ignored, and children inherit that."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def answers(url: str) -> bool:
-    """Whether `url` answers 200 now."""
-    try:
-        return httpx.get(url, timeout=2, trust_env=False).status_code == 200
-    except httpx.HTTPError:
-        return False

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -19,14 +18,11 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 import psutil
 
 from bentos.keys import Keys, Limits, open_database
-from clinical.settings import ROOT
+from evals.speed.servers import answers, environment_with, free_port, running
 
-START_SECONDS = 120.0
-STOP_SECONDS = 15.0
 CONNECTIONS = 16
 END = b"0\r\n\r\n"
 PARTIAL = b'"type":"partial"'
@@ -115,53 +111,20 @@ async def _client(port: int, requests: Sequence[bytes], until: float) -> int:
 def serving(catalog: Path, workers: int, settings: Mapping[str, str] | None = None) -> Iterator[Server]:
     """`python -m bentos serve` with its own key database in a temporary folder; stopped at the end.
 
-    `settings` are further environment variables.
+    `settings` are further ones, by name without the prefix.
     """
     with tempfile.TemporaryDirectory(prefix="befund-speed-") as folder:
         database = f"sqlite:///{folder}/api.sqlite"
         key = Keys(open_database(database)).create("speed", Limits(0, 0))
-        port = free_port()
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("BEFUND_")}
-        environment |= {
-            "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
-            "BEFUND_ENV": "development",
-            "BEFUND_CATALOG": str(catalog),
-            "BEFUND_WORKERS": str(workers),
-            "BEFUND_API_PORT": str(port),
-            "BEFUND_API_DATABASE_URL": database,
-            **(settings or {}),
-        }
+        port, log = free_port(), Path(folder) / "log"
+        given = {"ENV": "development", "CATALOG": catalog, "WORKERS": workers, "API_PORT": port}
+        environment = environment_with({**given, "API_DATABASE_URL": database, **(settings or {})})
+
+        def ready() -> bool:
+            started = log.read_bytes().count(b"befund ready") >= workers
+            return started and answers(f"http://127.0.0.1:{port}/api/health")
+
         command = [sys.executable, "-m", "bentos", "serve"]
-        with open(f"{folder}/log", "wb") as log:
-            # The folder is the working folder too, so that no .env of the repository is read.
-            process = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
-        server = Server(port, key, process)
-        try:
-            _wait(server, workers, Path(folder) / "log")
-            yield server
-        finally:
-            process.terminate()
-            process.wait(STOP_SECONDS)
-
-
-def _wait(server: Server, workers: int, log: Path) -> None:
-    """Until every worker has said that it is ready; raises TimeoutError with the end of the log."""
-    until = time.monotonic() + START_SECONDS
-    while log.read_bytes().count(b"befund ready") < workers or not _ready(server.port):
-        if server.process.poll() is not None or time.monotonic() > until:
-            raise TimeoutError(f"the workers did not start:\n{log.read_text()[-2_000:]}")
-        time.sleep(0.1)
-
-
-def _ready(port: int) -> bool:
-    try:
-        return bool(httpx.get(f"http://127.0.0.1:{port}/api/health", timeout=2, trust_env=False).status_code == 200)
-    except httpx.HTTPError:
-        return False
-
-
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+        # The folder is the working folder too, so that no .env of the repository is read.
+        with running(command, ready, environment=environment, folder=Path(folder), log=log) as process:
+            yield Server(port, key, process)

@@ -8,17 +8,13 @@ import os
 import pwd
 import secrets
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,8 +22,9 @@ import psutil
 import psycopg
 
 from evals.speed.load import request_bytes
+from evals.speed.servers import answers, environment_with, flask, free_port
+from evals.speed.servers import running as start
 
-ROOT = Path(__file__).resolve().parents[2]
 EMAIL = "messung@example.org"
 OF_A_PATIENT, DAYS = 100, 365
 WORKERS = 2
@@ -55,7 +52,7 @@ class Rig:
 
     def flask(self, *arguments: str) -> str:
         """Run a command of the webapp; its output."""
-        return _flask(self.environment, *arguments)
+        return flask(self.environment, *arguments)
 
 
 @contextmanager
@@ -92,79 +89,39 @@ def plain_flask() -> Iterator[tuple[str, int]]:
     with tempfile.TemporaryDirectory(prefix="befund-speed-") as folder:
         (Path(folder) / "plain.py").write_text(program)
         port = free_port()
-        server = _start(dict(os.environ) | {"PYTHONPATH": folder}, port, "plain:app")
-        try:
-            _await(f"http://127.0.0.1:{port}/", server)
+        environment = environment_with({"ENV": "development"})
+        environment["PYTHONPATH"] = os.pathsep.join((folder, environment["PYTHONPATH"]))
+        with _gunicorn(environment, port, "plain:app", f"http://127.0.0.1:{port}/"):
             yield "127.0.0.1", port
-        finally:
-            server.terminate()
-            server.wait(timeout=30)
 
 
 @contextmanager
 def running(database: str, documents: int) -> Iterator[Rig]:
     """The webapp on `database` (a URL, migrated and filled here)."""
     with tempfile.TemporaryDirectory(prefix="befund-speed-") as folder:
-        environment = _environment(database, folder)
+        settings = {"ENV": "development", "DATABASE_URL": database, "VAR": folder, "SECRET_KEY": secrets.token_hex(24)}
+        environment = environment_with(settings)
         organization = str(uuid.uuid4())
-        _flask(environment, "db", "upgrade")
+        flask(environment, "db", "upgrade")
         token, patients = _fill(database, organization, documents)
-        _flask(environment, "documents", "recount", "--org", organization)
+        flask(environment, "documents", "recount", "--org", organization)
         server_of_database = _settle(database)
         port = free_port()
-        server = _start(environment, port)
-        try:
-            base = f"http://127.0.0.1:{port}/{organization}/fhir/r4"
-            _await(base + "/metadata", server)
+        base = f"http://127.0.0.1:{port}/{organization}/fhir/r4"
+        with _gunicorn(environment, port, "webapp:create_app()", f"{base}/metadata") as server:
             yield Rig(
                 base, ("127.0.0.1", port), token, documents, patients, server.pid, server_of_database, organization,
                 environment,
             )  # fmt: skip
-        finally:
-            server.terminate()
-            server.wait(timeout=30)
 
 
-def free_port() -> int:
-    """A TCP port that is free on loopback now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _environment(database: str, folder: str) -> dict[str, str]:
-    ours = {name: value for name, value in os.environ.items() if not name.startswith("BEFUND_")}
-    settings = {"ENV": "development", "DATABASE_URL": database, "VAR": folder, "SECRET_KEY": secrets.token_hex(24)}
-    return ours | {f"BEFUND_{name}": value for name, value in settings.items()}
-
-
-def _flask(environment: dict[str, str], *arguments: str) -> str:
-    command = [sys.executable, "-m", "flask", "--app", "webapp", *arguments]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(arguments)} failed: {done.stderr[-2000:]}")
-    return done.stdout
-
-
-def _start(environment: dict[str, str], port: int, application: str = "webapp:create_app()") -> subprocess.Popen[bytes]:
+def _gunicorn(
+    environment: dict[str, str], port: int, application: str, ready_url: str
+) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """gunicorn as it is shipped, but with two workers wherever it runs."""
     command = [sys.executable, "-m", "gunicorn", "-c", "python:webapp.gunicorn_conf", "--workers", str(WORKERS)]
     command += ["--bind", f"127.0.0.1:{port}", "--log-level", "warning", application]
-    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-
-
-def _await(url: str, server: subprocess.Popen[bytes]) -> None:
-    for _ in range(300):
-        try:
-            with urllib.request.urlopen(url, timeout=5):  # noqa: S310 - our own loopback URL
-                return
-        except (urllib.error.URLError, ConnectionError):
-            if server.poll() is not None:
-                raise RuntimeError(
-                    f"the webapp ended: {(server.stderr.read() if server.stderr else b'')[-2000:]!r}"
-                ) from None
-            time.sleep(0.1)
-    raise RuntimeError("the webapp did not answer within 30 s")
+    return start(command, lambda: answers(ready_url), environment=environment)
 
 
 def _settle(database: str) -> int | None:

@@ -11,27 +11,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import random
 import secrets
-import socket
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
 import click
 
 from clinical.command_line import paragraphs
 from evals.command import JSON, main_of
+from evals.speed.servers import environment_with, flask, free_port, listens
+from evals.speed.servers import running as start
 from evals.speed.sign_in_vendor import make_code
 
-ROOT = Path(__file__).resolve().parents[2]
 PROVIDERS = {
     "alpha": ["--auth-method", "post"],
     "beta": ["--auth-method", "basic", "--own-callback"],
@@ -177,52 +174,21 @@ def running(database: str) -> Iterator[int]:
     """The webapp with three vendors; yields its port."""
     with tempfile.TemporaryDirectory(prefix="befund-sign-in-") as folder:
         port, vendor_port = free_port(), free_port()
-        environment = _environment(folder, port, database)
-        _flask(environment, "db", "upgrade")
+        settings = {"ENV": "development", "VAR": folder, "SECRET_KEY": secrets.token_hex(24), "WEB_PORT": port}
+        environment = environment_with(settings | ({"DATABASE_URL": database} if database else {}))
+        flask(environment, "db", "upgrade")
         for provider, extra in PROVIDERS.items():
             base = f"http://127.0.0.1:{vendor_port}"
             urls = [f"--{kind}-url={base}/{kind}" for kind in ("authorization", "token", "userinfo")]
             given = ["--name", provider, "--client-id", f"client-{provider}", "--client-secret", secrets.token_hex(8)]
-            _flask(environment, "providers", "add", provider, *given, *urls, *extra)
+            flask(environment, "providers", "add", provider, *given, *urls, *extra)
+        python = [sys.executable, "-m"]
         with (
-            _process([sys.executable, "-m", "evals.speed.sign_in_vendor", str(vendor_port)], environment, vendor_port),
-            _process([sys.executable, "-m", "webapp", "serve"], environment, port),
+            start(
+                [*python, "evals.speed.sign_in_vendor", str(vendor_port)],
+                lambda: listens(vendor_port),
+                environment=environment,
+            ),
+            start([*python, "webapp", "serve"], lambda: listens(port), environment=environment),
         ):
             yield port
-
-
-def free_port() -> int:
-    """A TCP port that is free on loopback now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _environment(folder: str, port: int, database: str) -> dict[str, str]:
-    ours = {name: value for name, value in os.environ.items() if not name.startswith("BEFUND_")}
-    settings = {"ENV": "development", "VAR": folder, "SECRET_KEY": secrets.token_hex(24), "WEB_PORT": str(port)}
-    if database:
-        settings["DATABASE_URL"] = database
-    return ours | {f"BEFUND_{name}": value for name, value in settings.items()}
-
-
-def _flask(environment: dict[str, str], *arguments: str) -> None:
-    command = [sys.executable, "-m", "flask", "--app", "webapp", *arguments]
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, timeout=120)
-
-
-@contextmanager
-def _process(command: Sequence[str], environment: dict[str, str], port: int) -> Iterator[None]:
-    """A server from when it listens to the end of the block."""
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(600):
-            with suppress(ConnectionError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                break
-            if process.poll() is not None:
-                raise RuntimeError(f"{' '.join(command[1:3])} ended with status {process.returncode}")
-            time.sleep(0.1)
-        yield
-    finally:
-        process.terminate()
-        process.wait(30)

@@ -15,13 +15,12 @@ import asyncio
 import json
 import random
 import resource
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import httpx
@@ -32,10 +31,10 @@ from clinical.coding import research, research_deeply, select, understand
 from clinical.command_line import Command, Several, paragraphs
 from clinical.contract import PartialEvent, ResearchRequest, ResultEvent
 from clinical.llm import Completion, JsonSchema, Limits, Message
-from clinical.settings import ROOT
 from evals.command import CATALOG, JSON, main_of
-from evals.speed.api import END, PARTIAL, Server, free_port, serving
+from evals.speed.api import END, PARTIAL, Server, serving
 from evals.speed.search import percentile
+from evals.speed.servers import answers, free_port, running
 
 if TYPE_CHECKING:
     from clinical.search import SearchIndex
@@ -201,9 +200,9 @@ def at_once(catalog: Path, texts: Sequence[str], number: int, seconds: float = M
     found: dict[str, float] = {}
     with slow_model(seconds) as model_url:
         settings = {
-            "BEFUND_LLM_BASE_URL": f"{model_url}/v1",
-            "BEFUND_LLM_CONCURRENCY": str(2 * number),
-            "BEFUND_LLM_QUEUE": str(number),
+            "LLM_BASE_URL": f"{model_url}/v1",
+            "LLM_CONCURRENCY": str(2 * number),
+            "LLM_QUEUE": str(number),
         }
         with serving(catalog, workers=1, settings=settings) as server:
             server.first_partials(texts[:0], ["R05"])
@@ -271,25 +270,8 @@ def slow_model(seconds: float = MODEL_SECONDS) -> Iterator[str]:
     """The slow model server in a process of its own; its base URL."""
     port = free_port()
     command = [sys.executable, "-m", "evals.speed.slow_model", str(port), str(seconds)]
-    process = subprocess.Popen(command, cwd=ROOT)
-    try:
-        _wait(f"http://127.0.0.1:{port}/running", process)
+    with running(command, lambda: answers(f"http://127.0.0.1:{port}/running")):
         yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(10)
-
-
-def _wait(url: str, process: subprocess.Popen[Any]) -> None:
-    for _ in range(300):
-        if process.poll() is not None:
-            raise ChildProcessError("the slow model server did not start")
-        try:
-            httpx.get(url, trust_env=False, timeout=2)
-            return
-        except httpx.HTTPError:
-            time.sleep(0.1)
-    raise TimeoutError("the slow model server does not answer")
 
 
 def _allow_files(number: int) -> None:

@@ -17,8 +17,8 @@ import pytest
 from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.serving import free_port
 from tests.webapp.conftest import make_app
-from tests.webapp.postgres import free_port
 from tests.webapp.sso import live
 
 FLAGS = (

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.serving import free_port
 from tests.webapp import nginx
 from tests.webapp.conftest import SECRET
-from tests.webapp.postgres import free_port
 from tests.webapp.sso import live
 
 CANARY = b"kanarienvogel-4711"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import requests
 
+from tests.serving import free_port
 from tests.webapp.conftest import make_app
-from tests.webapp.postgres import free_port
 from tests.webapp.sso import live
 
 

@@ -1,10 +1,9 @@
 """How the webapp runs under gunicorn, as it is shipped."""
 
-import socket
-
 import psutil
 import pytest
 
+from tests.serving import free_port
 from tests.webapp.sso import live
 from webapp import gunicorn_conf
 
@@ -13,9 +12,7 @@ from webapp import gunicorn_conf
 @pytest.mark.parametrize("pin", ["on", "off"])
 def test_each_process_stays_on_a_core_of_its_own(tmp_path, pin):
     cores = len(psutil.Process().cpu_affinity())
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     with live.webapp(port, f"sqlite:///{tmp_path}/a.sqlite3", tmp_path, BEFUND_WEB_PIN=pin):
         (master,) = (one for one in psutil.Process().children(recursive=True) if listens(one, port))
         kept = [worker.cpu_affinity() for worker in master.children()]

@@ -15,9 +15,9 @@ import requests
 from flask import Flask
 from flask.testing import FlaskClient
 
+from tests.serving import free_port
 from tests.webapp import nginx
 from tests.webapp.conftest import SECRET, add_organization, add_user, login
-from tests.webapp.postgres import free_port
 from tests.webapp.sso import live
 from webapp import gunicorn_conf, gunicorn_parts
 

@@ -3,14 +3,14 @@ and is stopped by its process id."""
 
 import os
 import shutil
-import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import requests
+
+from evals.speed import servers
 
 ROOT = Path(__file__).resolve().parents[3]
 NODE = ROOT / "tests" / "node"
@@ -35,21 +35,9 @@ def chromium() -> str:
 @contextmanager
 def running(command: Sequence[str], ready_url: str, log: Path, environ: dict[str, str] | None = None) -> Iterator[None]:
     """The command as a process, from its first answer at `ready_url` to the end of the block; output goes to `log`."""
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            ["timeout", LONGEST_S, *command], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT,
-            env={**os.environ, **(environ or {})},
-        )  # fmt: skip
-        try:
-            _wait(ready_url, process, log)
-            yield
-        finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait(10)
+    bounded = ["timeout", LONGEST_S, *command]
+    with servers.running(bounded, lambda: _answers(ready_url), environment={**os.environ, **(environ or {})}, log=log):
+        yield
 
 
 @contextmanager
@@ -79,14 +67,10 @@ def oidc_provider(port: int, folder: Path, *webapps: str) -> Iterator[str]:
         yield base
 
 
-def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        try:
-            requests.get(url, timeout=2)
-            return
-        except (requests.ConnectionError, requests.Timeout):
-            if process.poll() is not None:
-                break
-            time.sleep(0.1)
-    raise RuntimeError(f"no answer at {url}: {log.read_text(errors='replace')[-2000:]}")
+def _answers(url: str) -> bool:
+    """Whether there is any answer at all."""
+    try:
+        requests.get(url, timeout=2)
+    except (requests.ConnectionError, requests.Timeout):
+        return False
+    return True

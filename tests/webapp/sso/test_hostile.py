@@ -11,8 +11,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from tests.serving import free_port
 from tests.webapp.conftest import Outside
-from tests.webapp.postgres import free_port
 from tests.webapp.sso import hostile
 from tests.webapp.sso.conftest import CALLBACK, AddProvider, leave, person, sign_in
 from tests.webapp.sso.conftest import come_back as at_callback

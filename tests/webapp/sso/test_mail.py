@@ -14,8 +14,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from tests.serving import free_port
 from tests.webapp.conftest import make_app
-from tests.webapp.postgres import free_port
 from webapp.sso import mail
 
 USER, PASSWORD = "befund@example.org", "p:w/ä@1"

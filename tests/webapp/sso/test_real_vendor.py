@@ -11,8 +11,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from tests.serving import free_port
 from tests.webapp.conftest import Outside
-from tests.webapp.postgres import free_port
 from tests.webapp.sso import live
 from tests.webapp.sso.conftest import CALLBACK, AddProvider, leave
 from webapp.models import User

@@ -1,0 +1,114 @@
+"""Servers of a measurement or a test: free ports, an environment of their own, processes that are awaited and ended."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from clinical.errors import BefundError
+from clinical.settings import PREFIX, ROOT
+
+START_SECONDS = 120.0
+STOP_SECONDS = 30.0
+PAUSE_SECONDS = 0.1
+FLASK_SECONDS = 900.0
+"""For the longest command of a measurement: counting a million documents anew."""
+SHOWN = 2_000
+"""Characters of a log that an error shows."""
+
+
+class NotStarted(BefundError):
+    """A server ended or did not become ready in time."""
+
+
+def free_port() -> int:
+    """A TCP port that was free on loopback a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def listens(port: int) -> bool:
+    """Whether something accepts connections there."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def answers(url: str) -> bool:
+    """Whether `url` answers with status 200 now."""
+    try:
+        return httpx.get(url, timeout=5, trust_env=False).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+def environment_with(settings: Mapping[str, object]) -> dict[str, str]:
+    """This process's environment without its settings, and with these (by name, without the prefix)."""
+    rest = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    return rest | {"PYTHONPATH": path} | {f"{PREFIX}{name}": str(value) for name, value in settings.items()}
+
+
+def flask(environment: Mapping[str, str], *arguments: str) -> str:
+    """Run a command of the webapp; its output. Raises NotStarted with what it said."""
+    command = [sys.executable, "-m", "flask", "--app", "webapp", *arguments]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=FLASK_SECONDS, check=False
+    )
+    if done.returncode:
+        raise NotStarted(f"flask {' '.join(arguments)} failed: {done.stderr[-SHOWN:]}")
+    return done.stdout
+
+
+@contextmanager
+def running(
+    command: Sequence[str],
+    ready: Callable[[], bool],
+    *,
+    environment: Mapping[str, str] | None = None,
+    folder: Path = ROOT,
+    log: Path | None = None,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The command as a process in `folder`, from when `ready()` holds to the end of the block.
+
+    What it prints goes to `log`. Raises NotStarted with the end of that when it ends or takes too long.
+    """
+    with tempfile.NamedTemporaryFile(prefix="befund-server-") as temporary:
+        said = log or Path(temporary.name)
+        with said.open("wb") as output:
+            process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            _await(process, ready, said)
+            yield process
+        finally:
+            _end(process)
+
+
+def _await(process: subprocess.Popen[bytes], ready: Callable[[], bool], log: Path) -> None:
+    until = time.monotonic() + START_SECONDS
+    while not ready():
+        if process.poll() is not None or time.monotonic() > until:
+            why = "ended" if process.poll() is not None else f"is not ready after {START_SECONDS:.0f} s"
+            raise NotStarted(f"the server {why}: {log.read_text('utf-8', 'replace')[-SHOWN:]}")
+        time.sleep(PAUSE_SECONDS)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(STOP_SECONDS)
