@@ -22,7 +22,7 @@ from clinical.grounding.names import find_mail, find_name, find_street
 from clinical.grounding.numbers import Run, find_identifier, find_phone, find_postcode, runs_of
 from clinical.grounding.policy import Finding, Grounded, apply
 from clinical.grounding.words import Wordlist, missing_words
-from clinical.language import Reading, by_iso, forget, parse_date, spelling
+from clinical.language import Reading, by_iso, parse_date, spelling
 from clinical.thresholds import GroundingThresholds
 
 
@@ -217,10 +217,7 @@ def _kind_of(answer: Mapping[str, Any], document: type[Zuweisung] | type[Arztbri
 
 def ground(answer: Mapping[str, Any], text: str, document: type[Zuweisung] | type[Arztbrief]) -> Grounded:
     """Judge every value and apply the policy; nothing of the text is kept."""
-    try:
-        return apply(judge(answer, text, document=document), document)
-    finally:
-        forget()
+    return apply(judge(answer, text, document=document), document)
 
 
 def _all_paths(document: type[Document]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from clinical.language.patient import Stated, outside
 from clinical.language.reading import Claim, Labelled, Place, Reading, Side, Sign
 from clinical.language.sections import Section
 from clinical.language.segments import Part, cut
-from clinical.language.tokens import BREAK, COLON, COMMA, LINE, SPACE, STOP, Source, forget, name_key
+from clinical.language.tokens import BREAK, COLON, COMMA, LINE, SPACE, STOP, Source, name_key
 from clinical.language.triggers import denying_words
 from clinical.language.vocabulary import (
     CONNECTORS,
@@ -50,7 +50,6 @@ __all__ = [
     "dates_of",
     "denying_words",
     "fold",
-    "forget",
     "is_opposite",
     "name_key",
     "outside",

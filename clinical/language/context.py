@@ -8,6 +8,7 @@ claim of any span is looked up. The axes are independent: "kein früherer Herzin
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -59,6 +60,7 @@ def governed(source: Source, triggers: tuple[Occurrence, ...]) -> Governed:
     return Governed(triggers, by_axis, reader.own)
 
 
+_BRACKET: Final = re.compile(r"[()]")
 _DIVIDED: Final = re.compile(r"[,;.:\n()]")
 """What parts a sign from the words beside it."""
 
@@ -237,12 +239,15 @@ class _Scopes:
 
 def _depths(source: Source) -> list[int]:
     """How many brackets are open at each token."""
-    depth, depths = 0, []
-    for i in range(len(source)):
-        glue = source.glue(i)
-        if glue != " " and ("(" in glue or ")" in glue):
-            depth = max(0, depth + glue.count("(") - glue.count(")"))
-        depths.append(depth)
+    depths = [0] * len(source)
+    depth = at = 0
+    for match in _BRACKET.finditer(source.text):
+        first = bisect_left(source.start, match.start(), at)
+        if depth:
+            depths[at:first] = [depth] * (first - at)
+        depth, at = max(0, depth + (1 if match.group() == "(" else -1)), first
+    if depth:
+        depths[at:] = [depth] * (len(source) - at)
     return depths
 
 

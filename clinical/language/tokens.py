@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 
 from clinical.language.dates import MONTH_NAMES, DateMention, dates_of, parse_date
-from clinical.language.folding import spelling, without_lookalikes
+from clinical.language.folding import spelling
+from clinical.language.ocr import without_lookalikes
 from clinical.language.vocabulary import QUALIFIERS, ROMAN, SIDES, STAGE_WORDS, TIMES, UNITS, side_of, word_set
 
 _SCHEME = r"[\d½¼¾]{1,3}(?:[/.,]\d{1,2})?(?:\s?[-–—]\s?[\d½¼¾]{1,3}(?:[/.,]\d{1,2})?){2,3}(?![\d½]|[-–][\d½])"
@@ -49,7 +50,6 @@ _FINAL = re.compile(r"[.!?](?:\s|$)|;")
 _NEW_ITEM = re.compile(r"\n[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]|\n\s*\n|\r\n\s*\r\n|[|\u2028\u2029]|\t|\n\s*[-–•*]")
 
 
-@lru_cache(maxsize=16_384)
 def _number_key(raw: str) -> str:
     """`5,0` is `5`, `1'000` is `1000`, `12.3.24` is a day, `½ - 0 - ½` is `1/2-0-1/2`; nothing is rounded."""
     if len(raw) >= 6 and (day := parse_date(raw)):
@@ -73,7 +73,6 @@ def _decimal(match: re.Match[str]) -> str:
 _STEM = re.compile(r"(?:e[nmrs]?|s|n)$")
 
 
-@lru_cache(maxsize=65_536)
 def word_key(word: str) -> str:
     """What a spelled word is compared by in free text: its stem, with the OCR pairs rn/m and lost umlaut dots folded.
 
@@ -91,17 +90,15 @@ def word_key(word: str) -> str:
     return _STEM.sub("", folded) if len(folded) > 5 else folded
 
 
-@lru_cache(maxsize=65_536)
 def name_key(word: str) -> str:
     """What a spelled word of a name is compared by: itself, with the OCR pair rn/m folded. `strasse` is `str`."""
     word = word[:-7] + "str" if word.endswith("strasse") else word
     return word.replace("rn", "m")
 
 
-def forget() -> None:
-    """Empty the tables of words: they serve one letter, in which words repeat, and none of its words outlives it."""
-    for known in (spelling, _number_key, word_key, name_key):
-        known.cache_clear()
+def _of_each(key: Callable[[str], str], words: Iterable[str]) -> dict[str, str]:
+    """What each word is compared by, made once for each word of one text; it lives no longer than the text does."""
+    return {word: key(word) for word in set(words)}
 
 
 class Source:
@@ -123,7 +120,8 @@ class Source:
         found = list(pattern.finditer(view))
         self.start += [match.start() for match in found]
         self.end += [match.end() for match in found]
-        self.words += [_number_key(m.group()) if m.lastindex == 2 else spelling(m.group()) for m in found]
+        spelled = _of_each(spelling, (match.group() for match in found if match.lastindex != 2))
+        self.words += [_number_key(m.group()) if m.lastindex == 2 else spelled[m.group()] for m in found]
 
     def _without_bullets(self) -> str:
         def blank(match: re.Match[str]) -> str:
@@ -139,7 +137,8 @@ class Source:
     @cached_property
     def keys(self) -> list[str]:
         """The free-text key of every token: words by `word_key`, units after a number by their unit."""
-        keys = [word if word[0] == "#" else word_key(word) for word in self.words]
+        known = _of_each(word_key, (word for word in self.words if word[0] != "#"))
+        keys = [known.get(word, word) for word in self.words]
         for i, word in enumerate(self.words):
             if i and word in UNITS and self.words[i - 1][0] == "#" and self._beside(i):
                 keys[i] = "§unit " + UNITS[word]
@@ -192,7 +191,8 @@ class Source:
     @cached_property
     def names(self) -> list[str]:
         """The name key of every token."""
-        return [word if word[0] == "#" else name_key(word) for word in self.words]
+        known = _of_each(name_key, (word for word in self.words if word[0] != "#"))
+        return [known.get(word, word) for word in self.words]
 
     @cached_property
     def name_places(self) -> dict[str, list[int]]:

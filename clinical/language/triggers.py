@@ -187,14 +187,19 @@ def _element(text: str, groups: Mapping[str, str]) -> Element:
     return Words(words, stems, "#" in parts, "@year" in parts, optional)
 
 
+def _head_of(row: Row) -> Words:
+    """The first word of a trigger that is none of marks."""
+    return next(element for element in row.elements if isinstance(element, Words))
+
+
 def _indexed(rows: Sequence[Row]) -> Table:
     by_word: defaultdict[str, list[Row]] = defaultdict(list)
     by_stem: defaultdict[str, list[Row]] = defaultdict(list)
     numbers: list[Row] = []
     for row in rows:
-        head = next((element for element in row.elements if isinstance(element, Words)), None)
-        if head is None:
+        if not row.elements:
             continue
+        head = _head_of(row)
         for word in head.words:
             by_word[word].append(row)
         for stem in head.stems:
@@ -242,13 +247,20 @@ def _marks(row: Row) -> int:
 
 
 def _of_words(source: Source, rows: Table) -> Iterator[Occurrence]:
+    begins = {word: some for word in set(source.words) if (some := _beginning(word, rows))}
     for i, word in enumerate(source.words):
-        some = rows.numbers if word[0] == "#" else rows.by_word.get(word, ())
-        candidates = [*some, *(row for length in rows.lengths for row in rows.by_stem.get(word[:length], ()))]
-        for row in candidates:
+        for row in begins.get(word, ()):
             own = _match(source, row.elements, i)
             if own:
                 yield Occurrence(row, own[0], own[-1], own, source.start[own[0]], source.end[own[-1]])
+
+
+def _beginning(word: str, rows: Table) -> tuple[Row, ...]:
+    """The rows whose trigger may begin with a word."""
+    if word[0] == "#":
+        return tuple(row for row in rows.numbers if _head_of(row).fits(word))
+    some = rows.by_word.get(word, ())
+    return (*some, *(row for length in rows.lengths for row in rows.by_stem.get(word[:length], ())))
 
 
 def _of_signs(source: Source, rows: Table) -> Iterator[Occurrence]:
@@ -266,12 +278,13 @@ def _match(source: Source, elements: Sequence[Element], i: int) -> tuple[int, ..
         if not _holds(source, elements[0], i):
             return ()
         elements = elements[1:]
-    return _walk(source, elements, i, LINE, first=True) or ()
+    if len(elements) == 1:
+        return (i,)
+    further = _walk(source, elements[1:], i + 1, LINE)
+    return (i, *further) if further is not None else ()
 
 
-def _walk(
-    source: Source, elements: Sequence[Element], i: int, most: int, *, first: bool = False
-) -> tuple[int, ...] | None:
+def _walk(source: Source, elements: Sequence[Element], i: int, most: int) -> tuple[int, ...] | None:
     """The own tokens of the rest of a trigger from token `i` on, None where it does not go on; `most`: how far the
     next word may be parted from the one before it."""
     if not elements:
@@ -281,7 +294,7 @@ def _walk(
         return _walk(source, rest, i, COLON) if _holds(source, element, i) else None
     if isinstance(element, Gap):
         return _walk_over(source, rest, i, element.most)
-    if i < len(source) and (first or source.gap(i) <= most) and element.fits(source.words[i]):
+    if i < len(source) and source.gap(i) <= most and element.fits(source.words[i]):
         further = _walk(source, rest, i + 1, LINE)
         if further is not None:
             return (i, *further)

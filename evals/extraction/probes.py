@@ -16,7 +16,7 @@ from dataclasses import astuple, dataclass
 from typing import Any, NamedTuple
 
 from clinical.grounding import Kind, find_statement
-from clinical.language import Reading, forget
+from clinical.language import Reading
 from clinical.thresholds import NOTEBOOKS, GroundingThresholds, Section
 from evals.extraction.letters import Letter, letters
 from evals.extraction.lies import LIES, lies, passes, stands_in, values_of
@@ -174,7 +174,6 @@ def counted(found: Iterable[Probe], options: Sequence[GroundingThresholds]) -> l
             row = sums.setdefault((*astuple(thresholds), one.kind, one.words, one.true, one.path), [0, 0])
             row[0] += 1
             row[1] += kept != one.true
-    forget()
     return [Row(*key, *row) for key, row in sums.items()]
 
 
