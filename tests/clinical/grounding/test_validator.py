@@ -4,9 +4,7 @@ import pytest
 
 from clinical.contract import Arztbrief, Zuweisung
 from clinical.grounding.policy import Finding
-from clinical.grounding.validator import ground, judge, unruled_paths
-from clinical.language.folding import spelling
-from clinical.language.tokens import name_key, word_key
+from clinical.grounding.validator import judge, unruled_paths
 
 SAID = [
     ("Anna Muster", "patient.nachname", "Muster", None),
@@ -160,8 +158,3 @@ def test_every_value_of_both_documents_has_a_rule():
     assert set(Zuweisung.model_fields) ^ set(Arztbrief.model_fields) == {
         "kostengutsprache", "dringlichkeit", "eingriffe", "procedere",
     }  # fmt: skip
-
-
-def test_no_word_of_a_letter_is_kept_once_it_is_judged():
-    ground({"diagnosen": ["Herzinsuffizienz"]}, "Diagnose: Herzinsuffizienz, Frau Erika Mustermann", Arztbrief)
-    assert [table.cache_info().currsize for table in (spelling, word_key, name_key)] == [0, 0, 0]
