@@ -7,7 +7,7 @@ scan mixes characters up, or its Latin or German counterpart (`clinical.language
 from __future__ import annotations
 
 import re
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice
 from typing import Final
 
@@ -48,7 +48,6 @@ _NO_CONTENT = word_set(
 """What a value may add without saying more."""
 
 
-@lru_cache(maxsize=16_384)
 def skeleton(word: str) -> str:
     """A spelled word with the characters that a scan mixes up made one."""
     for one, other in (("rn", "m"), ("ae", "a"), ("oe", "o"), ("ue", "u"), ("vv", "w"), ("cl", "d"), ("ii", "u")):

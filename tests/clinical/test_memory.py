@@ -29,7 +29,7 @@ def use(index: SearchIndex, mark: str) -> None:
     text = TEXT.replace("Murgel", mark).replace("Vlorp", f"Vlorp{mark}")
     reading = Reading.of(text)
     reading.claim(60, 70)
-    ground(ANSWER | {"diagnosen": [f"Vlorp{mark}"]}, text, Zuweisung)
+    ground(ANSWER | {"diagnosen": [f"Vlorp{mark}", f"Anders{mark}leiden"]}, text, Zuweisung)
     index.search(text, 5)
 
 
