@@ -1,7 +1,7 @@
 """How German clinical text is read, once: folding, OCR, tokens, segments, context, dates, the patient as stated."""
 
 from clinical.language.dates import MONTH_NAMES, DateMention, by_iso, dates_of, parse_date
-from clinical.language.folding import fold, replaced, spelling, words
+from clinical.language.folding import Token, fold, replaced, spelling, words
 from clinical.language.morphemes import same_meaning, translated
 from clinical.language.patient import Stated, outside
 from clinical.language.reading import Claim, Labelled, Place, Reading, Side, Sign
@@ -45,6 +45,7 @@ __all__ = [
     "Sign",
     "Source",
     "Stated",
+    "Token",
     "by_iso",
     "cut",
     "dates_of",

@@ -47,8 +47,8 @@ def cosines(left: Whole, at: Ints, rows: NDArray[Any], scales: Vectors, wanted: 
 
     `rows` (int8) and `scales` are the quantised unit vectors of a table; a row wanted several times is unpacked once.
     """
-    distinct, place = _distinct(wanted)
-    found = products(left, rows[distinct])[at, place]
+    distinct, column = _distinct(wanted)
+    found = products(left, rows[distinct])[at, column]
     return found * left.scales[at] * scales[wanted]
 
 
@@ -56,5 +56,5 @@ def _distinct(numbers: Ints) -> tuple[Ints, Ints]:
     """The different numbers, and where each one is among them; those of one query are often different already."""
     if (numbers[1:] > numbers[:-1]).all():
         return numbers, np.arange(len(numbers))
-    distinct, place = np.unique(numbers, return_inverse=True)
-    return distinct, place
+    distinct, column = np.unique(numbers, return_inverse=True)
+    return distinct, column

@@ -83,7 +83,7 @@ class StaticEncoder:
         return [known[gram] for word in words(text) for gram in grams(word.text) if gram in known]
 
     def _drawn(self, text: str) -> Vectors | None:
-        """For a text of which no n-gram is known ("WPW"): a vector drawn from its letters, near only to itself."""
+        """For a text of which no n-gram is known ("WPW"): a vector drawn from its characters, near only to itself."""
         folded = " ".join(word.text for word in words(text))
         if not folded:
             return None
@@ -103,17 +103,17 @@ class StaticEncoder:
         spelled = [[word.text for word in words(text, folds)] for text in texts]
         known, distinct = self.vocabulary, dict.fromkeys(word for own in spelled for word in own)
         numbers = {word: [known[gram] for gram in grams(word) if gram in known] for word in distinct}
-        of_word = {word: place for place, word in enumerate(word for word, own in numbers.items() if own)}
+        of_word = {word: row for row, word in enumerate(word for word, own in numbers.items() if own)}
         sums = _added(self._rows, self._scales, [own for own in numbers.values() if own])
         of_text = [[of_word[word] for word in own if word in of_word] for own in spelled]
         result = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        filled = [place for place, own in enumerate(of_text) if own]
+        filled = [number for number, own in enumerate(of_text) if own]
         if filled:
-            result[filled] = _added(sums, None, [of_text[place] for place in filled])
-        for place in (place for place, own in enumerate(of_text) if not own):
-            drawn = self._drawn(texts[place])
+            result[filled] = _added(sums, None, [of_text[number] for number in filled])
+        for number in (number for number, own in enumerate(of_text) if not own):
+            drawn = self._drawn(texts[number])
             if drawn is not None:
-                result[place] = drawn
+                result[number] = drawn
         return result
 
     @classmethod
@@ -174,7 +174,7 @@ class TransformerEncoder:
 
 
 def vocabulary_of(texts: Iterable[str], size: int, minimum: int = 2) -> list[str]:
-    """The `size` most frequent n-grams of the texts, most frequent first, ties in the order of the letters."""
+    """The `size` most frequent n-grams of the texts, most frequent first, ties in the order of the alphabet."""
     counts: dict[str, int] = {}
     of_word: dict[str, int] = {}
     for text in texts:

@@ -6,12 +6,12 @@ word is searched a second time with all of them replaced; each code keeps the be
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import orjson
 
-from clinical.language import fold, replaced, words
+from clinical.language import Token, fold, replaced, words
 
 
 class Expansion:
@@ -33,9 +33,9 @@ class Expansion:
                 found.setdefault(folded, target)
         return cls(found)
 
-    def expanded(self, query: str) -> str | None:
-        """The query with its words replaced; None when there is nothing to replace."""
-        found = ((word, self._replacements.get(word.text)) for word in words(query))
+    def expanded(self, query: str, read: Sequence[Token] | None = None) -> str | None:
+        """The query with its words replaced; None when there is nothing to replace. `read`: its words, where known."""
+        found = ((word, self._replacements.get(word.text)) for word in (words(query) if read is None else read))
         targets = [(word, target) for word, target in found if target is not None]
         return replaced(query, targets) if targets else None
 

@@ -122,8 +122,8 @@ def _ordered(gathered: Gathered, similarity: Vectors, wordings: Wordings) -> tup
 def _align(queries: Queries, wordings: Wordings, gathered: Gathered) -> _Alignment:
     tables, query = wordings.tables, gathered.query
     starts = tables.word_start[gathered.wording]
-    places, first = ranges(starts, tables.word_start[gathered.wording + 1] - starts)
-    word = tables.word[places]
+    at, first = ranges(starts, tables.word_start[gathered.wording + 1] - starts)
+    word = tables.word[at]
     match = _matches(queries, wordings, word, np.repeat(query, lengths(first, len(word))))
     by_word: Vectors = np.maximum.reduceat(match, first, axis=1)
     of_wording = match.max(axis=0)
@@ -152,11 +152,11 @@ def _matches(queries: Queries, wordings: Wordings, word: NDArray[np.int32], quer
     known = np.zeros(len(tables.word_scales), dtype=bool)
     known[word] = True
     distinct = np.flatnonzero(known)
-    place = np.empty(len(known), dtype=np.int64)
-    place[distinct] = np.arange(len(distinct))
+    column = np.empty(len(known), dtype=np.int64)
+    column[distinct] = np.arange(len(distinct))
     cosine: Vectors = products(words, tables.word_rows[distinct]) * words.scales[:, None] * tables.word_scales[distinct]
     cosine = np.square(np.maximum(cosine, np.float32(0)))  # (m + 1, distinct)
-    return cosine.ravel().take(queries.words.T[:, query] * len(distinct) + place[word])
+    return cosine.ravel().take(queries.words.T[:, query] * len(distinct) + column[word])
 
 
 def _added(rows: Iterable[Vectors]) -> Vectors:

@@ -158,7 +158,7 @@ class SearchIndex:
             order = order[np.arange(len(order)) - some.first[of] < KEPT]
             found.append(
                 Hits(
-                    queries.place[of[order]], some.codes[order], share[order], probability[order], some.wordings[order]
+                    queries.number[of[order]], some.codes[order], share[order], probability[order], some.wordings[order]
                 )
             )
         hits = mentions.joined(found)

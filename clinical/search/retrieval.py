@@ -20,7 +20,7 @@ from clinical.search.terms import Wordings
 
 NEAREST: Final = 150
 """Wordings taken from the vector search; 0.974 of held-out synonyms have their code among them, 0.976 at 300."""
-BEST_BY_WORDS, BEST_BY_LETTERS = 15, 25
+BEST_BY_WORDS, BEST_BY_CHARACTERS = 15, 25
 """Codes added from each BM25."""
 CELLS: Final = 512
 """Queries times words of the longest that are looked at together: bounds memory to some MB, whatever the text."""
@@ -31,10 +31,10 @@ _STEP: Final = 0.4
 class Queries(NamedTuple):
     """Q queries as the encoder sees them, with m distinct words and D dimensions; W is the length of the longest.
 
-    `words` are places in the m words, filled up with m; `word_vectors`, `word_weight` and `idf` have zeros there.
+    `words` are numbers of the m words, filled up with m; `word_vectors`, `word_weight` and `idf` have zeros there.
     """
 
-    place: Ints  # (Q,) place of each among the texts that were asked; those without a known word are left out
+    number: Ints  # (Q,) number of each among the texts that were asked; those without a known word are left out
     folded: list[list[str]]
     vectors: Vectors  # (Q, D) unit
     weight: Vectors  # (Q,)
@@ -59,40 +59,40 @@ def read_queries(texts: Sequence[str], encoder: Encoder, wordings: Wordings) -> 
     """The texts in batches of bounded size; texts without a word, or of which none means anything, are left out."""
     folded = [[word.text for word in words(text)] for text in texts]
     batch: list[int] = []
-    for place in sorted((place for place, own in enumerate(folded) if own), key=lambda place: len(folded[place])):
-        if batch and (len(batch) + 1) * len(folded[place]) > CELLS:
+    for number in sorted((number for number, own in enumerate(folded) if own), key=lambda number: len(folded[number])):
+        if batch and (len(batch) + 1) * len(folded[number]) > CELLS:
             yield from _read(batch, folded, encoder, wordings)
             batch = []
-        batch.append(place)
+        batch.append(number)
     if batch:
         yield from _read(batch, folded, encoder, wordings)
 
 
 def _read(
-    places: Sequence[int], folded: Sequence[list[str]], encoder: Encoder, wordings: Wordings
+    numbers: Sequence[int], folded: Sequence[list[str]], encoder: Encoder, wordings: Wordings
 ) -> Iterator[Queries]:
-    distinct = list(dict.fromkeys(word for place in places for word in folded[place]))
-    rows = encoder.encode([*(" ".join(folded[place]) for place in places), *distinct])
+    distinct = list(dict.fromkeys(word for number in numbers for word in folded[number]))
+    rows = encoder.encode([*(" ".join(folded[number]) for number in numbers), *distinct])
     weights = np.linalg.norm(rows, axis=1).astype(np.float32)
-    known = np.flatnonzero(weights[: len(places)] >= 1e-6)
+    known = np.flatnonzero(weights[: len(numbers)] >= 1e-6)
     if not len(known):
         return
-    own = [folded[places[int(at)]] for at in known]
-    number = {word: at for at, word in enumerate(distinct)}
+    own = [folded[numbers[int(at)]] for at in known]
+    of_word = {word: at for at, word in enumerate(distinct)}
     length = np.array([len(spelled) for spelled in own])
     filled = np.full((len(own), int(length.max())), len(distinct), dtype=np.int64)
     for row, spelled in enumerate(own):
-        filled[row, : len(spelled)] = [number[word] for word in spelled]
+        filled[row, : len(spelled)] = [of_word[word] for word in spelled]
     none = np.zeros(1, dtype=np.float32)
     yield Queries(
-        np.array(places, dtype=np.int64)[known],
+        np.array(numbers, dtype=np.int64)[known],
         own,
         unit(rows[known]),
         weights[known],
         length,
         filled,
-        np.concatenate([unit(rows[len(places) :]), np.zeros((1, rows.shape[1]), dtype=np.float32)]),
-        np.concatenate([weights[len(places) :], none]),
+        np.concatenate([unit(rows[len(numbers) :]), np.zeros((1, rows.shape[1]), dtype=np.float32)]),
+        np.concatenate([weights[len(numbers) :], none]),
         np.concatenate([wordings.idf(distinct), none]),
     )
 
@@ -123,7 +123,7 @@ class _Scores:
     def add(self, wordings: Wordings, spelled: Sequence[str]) -> None:
         """Add up the postings of the words of a query and of their character n-grams."""
         np.add.at(self.by_word, *wordings.words_bm25.postings(spelled))
-        np.add.at(self.by_character, *wordings.letters_bm25.postings(character_grams(spelled)))
+        np.add.at(self.by_character, *wordings.characters_bm25.postings(character_grams(spelled)))
 
     def clear(self) -> None:
         """Nothing is scored."""
@@ -144,7 +144,7 @@ def _picked(scores: _Scores, wordings: Wordings, near: Ints, spelled: Sequence[s
     try:
         scores.add(wordings, spelled)
         by_words = _best_rows(scores.by_word, BEST_BY_WORDS, wordings.row)
-        by_characters = _best_rows(scores.by_character, BEST_BY_LETTERS, wordings.row)
+        by_characters = _best_rows(scores.by_character, BEST_BY_CHARACTERS, wordings.row)
         best = np.concatenate([by_words, by_characters])
         rows = np.sort(np.concatenate([wordings.row[near], best]))
         rows = rows[run_starts(rows)]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.catalog import Catalog
-from clinical.language import Part, Reading, translated
+from clinical.language import Part, Reading, translated, words
 from clinical.search.expansion import Expansion
 from clinical.search.hits import Hits, joined, merged_by_part
 from clinical.search.past import Past, past_of, says_past
@@ -55,13 +55,16 @@ class Rewriter:
         """The best hit of each code for each part over all its rewritings; part by part, best first."""
         parts = [spot.part.text for spot in spots]
         asked = [(part, number) for number, part in enumerate(parts)]
-        asked += [(other, number) for number, part in enumerate(parts) if (other := self._expansion.expanded(part))]
+        written = [words(part) for part in parts]
+        expanded = map(self._expansion.expanded, parts, written)
+        asked += [(other, number) for number, other in enumerate(expanded) if other]
         pasts = {n: past for n, (read, part) in enumerate(spots) if (past := past_of(read, part.start, part.end))}
         asked += [(past.written, number) for number, past in pasts.items() if past.written != parts[number]]
         hits = self._in_the_past(pasts, rank(asked), rank) if pasts else rank(asked)
         known = self._wordings.vocabulary
-        mended = [(other, number) for number, part in enumerate(parts) if (other := self._typos.mended(part, known))]
-        mended += [(other, number) for number, part in enumerate(parts) for other in translated(part, known)]
+        unknown = [number for number, own in enumerate(written) if any(word.text not in known for word in own)]
+        mended = [(other, number) for number in unknown if (other := self._typos.mended(parts[number], known))]
+        mended += [(other, number) for number in unknown for other in translated(parts[number], known)]
         return merged_by_part(joined([hits, rank(mended).weighed(MENDED)]))
 
     def _in_the_past(self, pasts: Mapping[int, Past], hits: Hits, rank: Rank) -> Hits:

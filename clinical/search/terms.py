@@ -31,8 +31,8 @@ class Tables:
 
     code: NDArray[np.int32]  # (N,) number of the wording's code in the catalog, ascending
     text: NDArray[np.uint8]  # UTF-8 of all wordings
-    text_start: Ints  # (N + 1,) byte places in `text`
-    word_start: Ints  # (N + 1,) places in `word`
+    text_start: Ints  # (N + 1,) where each begins in `text`, in bytes
+    word_start: Ints  # (N + 1,) where the words of each begin in `word`
     word: NDArray[np.int32]  # numbers of the wordings' words
     rows: NDArray[np.int8]  # (N, D) unit vectors of the wordings, quantised
     scales: Vectors  # (N,)
@@ -50,8 +50,8 @@ class Tables:
 class Wordings:
     """All wordings, their vectors and both BM25s; read-only and shared between threads and workers."""
 
-    def __init__(self, tables: Tables, words_bm25: Bm25, letters_bm25: Bm25, graph: Any) -> None:
-        self.tables, self.words_bm25, self.letters_bm25, self.graph = tables, words_bm25, letters_bm25, graph
+    def __init__(self, tables: Tables, words_bm25: Bm25, characters_bm25: Bm25, graph: Any) -> None:
+        self.tables, self.words_bm25, self.characters_bm25, self.graph = tables, words_bm25, characters_bm25, graph
         self.starts: Ints = np.flatnonzero(np.r_[True, tables.code[1:] != tables.code[:-1]])
         self.ends: Ints = np.r_[self.starts[1:], len(tables.code)]
         self.codes: Ints = tables.code[self.starts].astype(np.int64)  # (C,) catalog numbers
@@ -93,16 +93,16 @@ class Wordings:
         documents = [[word.text for word in words(text)] for text in texts]
         code = np.asarray(codes, dtype=np.int32)
         tables = _tables(texts, documents, code, np.asarray(titles), encoder)
-        letters = Bm25.build([character_grams(document) for document in documents], COMMON)
-        return cls(tables, Bm25.build(documents), letters, _graph(tables))
+        characters = Bm25.build([character_grams(document) for document in documents], COMMON)
+        return cls(tables, Bm25.build(documents), characters, _graph(tables))
 
     def save(self, folder: Path) -> None:
-        """Write `wordings.safetensors`, `vectors.faiss`, `words/` and `letters/`."""
+        """Write `wordings.safetensors`, `vectors.faiss`, `words/` and, for the character n-grams, `letters/`."""
         arrays = {field.name: getattr(self.tables, field.name) for field in fields(Tables)}
         write_tensors(folder / "wordings.safetensors", arrays, {})
         faiss.write_index(self.graph, str(folder / "vectors.faiss"))
         self.words_bm25.save(folder / "words")
-        self.letters_bm25.save(folder / "letters")
+        self.characters_bm25.save(folder / "letters")
 
     @classmethod
     def load(cls, folder: Path) -> Wordings:
@@ -130,8 +130,8 @@ def _tables(
     return Tables(
         code=code,
         text=np.frombuffer(b"".join(encoded), dtype=np.uint8),
-        text_start=_places([len(text) for text in encoded]),
-        word_start=_places([len(document) for document in documents]),
+        text_start=_starts([len(text) for text in encoded]),
+        word_start=_starts([len(document) for document in documents]),
         word=np.array([number[word] for document in documents for word in document], dtype=np.int32),
         rows=rows,
         scales=scales,
@@ -147,7 +147,7 @@ def _tables(
     )
 
 
-def _places(lengths: Sequence[int]) -> Ints:
+def _starts(lengths: Sequence[int]) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 

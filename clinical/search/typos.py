@@ -1,7 +1,7 @@
 """Slips of the keyboard: for a word that no wording has, the known word one edit away.
 
 Symmetric deletion (Garbe's SymSpell): two words one edit apart (insertion, deletion, replacement, transposition; the
-optimal string alignment distance) share a form that is either of them with at most one letter left out. The forms of
+optimal string alignment distance) share a form that is either of them with at most one character left out. The forms of
 all known words are kept as sorted 64-bit hashes, memory-mapped: 6 MB and 30 us a word, where the library symspellpy
 builds a dictionary of half a million strings in every worker. rapidfuzz decides on the few words whose forms meet.
 """
@@ -22,7 +22,7 @@ from clinical.language import replaced, words
 from clinical.search.tensors import map_tensors
 
 SHORTEST: Final = 5
-"""Letters from which a word is mended: abbreviations and short words have too many neighbours."""
+"""Characters from which a word is mended: abbreviations and short words have too many neighbours."""
 
 
 class Typos:
@@ -81,7 +81,7 @@ def _mendable(word: str) -> bool:
 
 
 def _forms(word: str) -> Iterator[str]:
-    """The word, and the word without each of its letters."""
+    """The word, and the word without each of its characters."""
     yield word
     for at in range(len(word)):
         yield word[:at] + word[at + 1 :]

@@ -38,8 +38,8 @@ def ranks_by_part(index: SearchIndex, examples: Sequence[Example]) -> dict[str, 
         ends = np.append(some.first[1:], len(some.codes))
         for name, values in _orders(some, index.ranker):
             ranks = found.setdefault(name, [None] * len(examples))
-            for place, start, end in zip(queries.place, some.first, ends, strict=True):
-                ranks[place] = _rank(some.codes[start:end], values[start:end], right[place])
+            for number, start, end in zip(queries.number, some.first, ends, strict=True):
+                ranks[number] = _rank(some.codes[start:end], values[start:end], right[number])
     codes = [[hit.code for hit in hits] for hits in index.search_many([e.query for e in examples], DEPTH)]
     found["whole search"] = [_first(own, example.codes) for own, example in zip(codes, examples, strict=True)]
     return found

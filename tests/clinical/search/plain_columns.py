@@ -46,7 +46,7 @@ class _Query:
         unknown = log((len(index.wordings) + 1) / 0.5)
         self.idf = [float(tables.word_idf[known[word]]) if word in known else unknown for word in self.words]
         self.words_bm25 = _scores(index.wordings.words_bm25, self.words)
-        self.characters_bm25 = _scores(index.wordings.letters_bm25, character_grams(self.words))
+        self.characters_bm25 = _scores(index.wordings.characters_bm25, character_grams(self.words))
         self.candidates: dict[int, list[int]] = {}
         for wording in sorted(gather(queries, index.wordings).wording.tolist()):
             self.candidates.setdefault(int(tables.code[wording]), []).append(wording)

@@ -80,7 +80,7 @@ def test_a_text_without_a_word_gives_a_zero_row(text: str) -> None:
     assert not np.isnan(unit(rows)).any()
 
 
-def test_a_word_of_unknown_letters_is_near_to_itself_alone() -> None:
+def test_a_word_of_unknown_characters_is_near_to_itself_alone() -> None:
     one, same, other = unit(trained().encode(["qqqq", "QQQQ", "xxyyxx"]))
     assert one @ same > 0.999
     assert abs(one @ other) < 0.9

@@ -32,7 +32,7 @@ def asked(index: SearchIndex, texts: list[str]) -> dict[int, tuple[Candidates, i
     found = {}
     for queries in read_queries(texts, index.encoder, index.wordings):
         some = candidates(queries, index.wordings, index.traits)
-        found |= {int(place): (some, number) for number, place in enumerate(queries.place)}
+        found |= {int(text): (some, row) for row, text in enumerate(queries.number)}
     return found
 
 
