@@ -17,7 +17,7 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 from werkzeug.wrappers import Response as BaseResponse
 
 from webapp.config import settings
-from webapp.sso.dance import callback_url
+from webapp.sso.blueprint import callback_url
 from webapp.sso.providers import find
 from webapp.sso.sealing import keyed_hash
 

@@ -3,7 +3,7 @@
 from flask import Blueprint, render_template, request
 
 from webapp.sso import attempts
-from webapp.sso.dance import vendor_host
+from webapp.sso.blueprint import vendor_host
 from webapp.sso.providers import active_providers
 
 home = Blueprint("home", __name__)

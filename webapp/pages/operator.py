@@ -16,7 +16,7 @@ from webapp import audit
 from webapp.extensions import db
 from webapp.guards import operator_required
 from webapp.models import AuditEvent
-from webapp.sso.dance import callback_url
+from webapp.sso.blueprint import callback_url
 from webapp.sso.models import Provider
 from webapp.sso.providers import (
     DEFAULT_SCOPES,

@@ -10,7 +10,7 @@ from clinical.errors import SettingError
 from webapp.cli import Group
 from webapp.config import settings
 from webapp.extensions import db
-from webapp.sso.dance import callback_url
+from webapp.sso.blueprint import callback_url
 from webapp.sso.models import Provider
 from webapp.sso.probe import probe
 from webapp.sso.providers import DEFAULT_SCOPES, MIX_UP, ProviderFields, all_providers, exposed, set_active, store

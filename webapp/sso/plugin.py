@@ -4,9 +4,9 @@ import os
 
 from flask import Flask
 
+from webapp.sso.blueprint import VendorBlueprint
 from webapp.sso.cli import providers
 from webapp.sso.completion import completion
-from webapp.sso.dance import VendorBlueprint
 
 
 def init_app(app: Flask) -> None:

@@ -8,7 +8,7 @@ import urllib3
 from flask import current_app
 
 from webapp.errors import Outcome
-from webapp.sso.dance import VendorBlueprint
+from webapp.sso.blueprint import VendorBlueprint
 from webapp.sso.models import Provider
 from webapp.sso.vendor import error_code, exchange_code, read_json
 from webapp.sso.wire import BoundedAdapter, deadline, read_answer
