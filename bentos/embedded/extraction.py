@@ -150,8 +150,6 @@ class _Reader:
             value = boxes[0].partition(":")[2] or boxes[0]
         elif "[" in value:
             return None
-        if known := _INSURERS.search(value):
-            return known[0]
         name = re.split(r"[;(|,]|\.\s|\s{2,}|\s\d|\bKl\.", value)[0].strip(" .")
         words = name.split()
         unsuited = re.search(
@@ -159,7 +157,10 @@ class _Reader:
             name,
             re.IGNORECASE,
         )
-        return name if 1 <= len(words) <= 5 and name[:1].isupper() and not unsuited else None
+        if 1 <= len(words) <= 4 and name[:1].isupper() and not unsuited:
+            return name
+        known = _INSURERS.search(value)
+        return known[0] if known else None
 
     def _question(self, kind: str) -> str | None:
         for section in self.sheet.sections:

@@ -147,6 +147,12 @@ class Sheet:
             if _FAX_LINE.match(line):
                 continue
             owner = self._owner_of(line) or owner
+            if len(header := _header_row(line)) > 1 and n + 1 < len(self.lines):
+                found += [
+                    Labelled(name, (cell,), n, owner)
+                    for name, cell in zip(header, _row(self.lines[n + 1]), strict=False)
+                ]
+                continue
             for name, cells in self._on_line(n, line):
                 owner = OWNERS.get(name, owner)
                 found.append(Labelled(name, tuple(cells), n, owner))
@@ -222,7 +228,7 @@ def heading_of(line: str, alone: bool = False) -> tuple[str | None, str, str]:
     if len(cells) == 2 and len(cells[0]) < len(head) + 1 and (name := heading_field(cells[0])) is not None:
         return name, cells[0], cells[1]
     banner = text.strip("-–=# ")
-    if (name := heading_field(banner.rstrip(":"))) is not None and len(banner) < 60:
+    if (name := heading_field(banner.rstrip(":"))) is not None and (name or not re.search(r"\d", banner)):
         return name, banner, ""
     if _is_foreign_heading(text, colon, rest, alone):
         return "", text, rest.strip()
@@ -281,9 +287,14 @@ NUMBERED = frozenset(_FITS)
 """Labels that may stand before their value without a colon: the value's form tells that it is one."""
 
 
-def items_of(lines: Iterable[str]) -> list[tuple[bool, str]]:
-    """(whether it bears a mark of a list, text without it) of every line that is not empty."""
-    return [(marked(line), unmarked(line)) for line in lines if line.strip()]
+def _row(line: str) -> list[str]:
+    return [one.strip() for one in re.split(r"\t+|\s*\|\s*|\s{2,}", line[:LINE_MAX].strip(" |"))]
+
+
+def _header_row(line: str) -> list[str]:
+    """What the cells of a table's first row name, where every cell is a label and nothing else; [] for other lines."""
+    names = [label_of(cell) for cell in _row(line)]
+    return [name for name in names if name] if len(names) > 1 and all(names) else []
 
 
 def marked(line: str) -> bool:

@@ -27,7 +27,7 @@ from bentos.embedded.entries import (
 )
 from bentos.embedded.labels import rank_of
 from bentos.embedded.letter import Section, Sheet, unmarked
-from bentos.embedded.sentences import sentences
+from bentos.embedded.sentences import divided, sentences
 
 _DAY_FIRST = re.compile(r"^\s*\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})\s?[:\s–-]\s*(?=[^\W\d_])")
 
@@ -135,7 +135,7 @@ class ListReader:
 
     def _steps(self, section: Section) -> Iterator[str]:
         for entry in items(section.lines, wrap=True):
-            for sentence in sentences(entry):
+            for sentence in (one for piece in divided(entry, ";") for one in sentences(piece)):
                 drug = STRICT_DRUG.match(sentence) and len(sentence) < 90 and not VERB.search(sentence)
                 if (
                     not drug

@@ -138,7 +138,9 @@ class PartyReader:
             if (found.name is None and found.institution is None) or (found.name is None and self._is_person(block[0])):
                 found = Contact(name=plain_name(block[0]) if self._is_person(block[0]) else None).filled(found)
         if found.count == 0 and contact_of(self._labelled("absender")).count > 1:
-            house = self._letterhead()  # a form of the house that is asked: the sender has a part of his own
+            house = self._letterhead(
+                ("absender",)
+            )  # a form of the house that is asked: the sender has a part of his own
             found = Contact(house.institution, house.abteilung)
         if self.title_line is not None and found.abteilung is None:
             asked = department_of_title(self.sheet.lines[self.title_line])
@@ -205,10 +207,10 @@ class PartyReader:
             found.append(line.strip())
         return found
 
-    def _letterhead(self) -> Contact:
+    def _letterhead(self, but: tuple[str, ...] = ()) -> Contact:
         """The first blocks of the head, up to the recipient, the date, the title or the subject."""
         lines: list[str] = []
-        taken = {one.at for one in self.sheet.labelled if one.field not in _OF_LETTERHEAD}
+        taken = {one.at for one in self.sheet.labelled if one.field not in _OF_LETTERHEAD or one.owner in but}
         for number, block in enumerate(self.head):
             mine = self._lines(block)
             if self.recipient_block and any(
