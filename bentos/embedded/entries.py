@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bentos.embedded.letter import marked, unmarked
+from bentos.embedded.letter import GREETING, marked, unmarked
 from bentos.embedded.sentences import divided, sentences
 from clinical.language import dates_of
 
@@ -62,7 +62,8 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 NO_ITEM = re.compile(
-    r"^(?:mit freundlich|freundliche|seite \d|\(?Stand|wie oben|es können|es konnen|selbstverständlich können|"
+    r"^(?:[^\W\d_]\S+(?:\s\S+)?,\s(?:am|den)\s\d|\w*(?:arzt|ärztin)$|mit freundlich|freundliche|seite \d|\(?Stand|"
+    r"wie oben|es können|es konnen|selbstverständlich können|"
     r"bioäquivalent|"
     r"wir (?:berichten|bedanken|danken)|vielen dank|für rückfragen|bei rückfragen|hauptdiagnose|nebendiagnosen?|"
     r"sonstige:?$|aktuell:?$)",
@@ -84,6 +85,10 @@ _OF_OTHERS = re.compile(
     r"^(?:FA|Familie\w*|Fam\.\w*|Vater|Mutter|Gro(?:ss|ß)\w+|Bruder|Schwester|Soz(?:ial)?\w*)\b[\s:.]", re.IGNORECASE
 )
 """What begins a note on relatives or the household."""
+_EXAMINED = re.compile(r"^(?!ED\b|Aktuell|Jetzt)[^\W\d_][\w.-]{2,20}:\s|^Status (?!nach|post)", re.IGNORECASE)
+"""What was examined and found: `Cor: rein`, `Status neurologicus`."""
+_GIVEN = re.compile(r"\d\s?(?:mg|g|µg|ml)\s?/\s?(?:m2|m²|qm|kg|d)|\bmg\b.*\bTag\b|^\d+ Zykl", re.IGNORECASE)
+"""A treatment with its dose."""
 _CODE_TAIL = re.compile(r"[,\s]*\(?[A-TV-Z]\d{2}(?:\.\d{1,2})?[GVAZ]?[+*!]?\)?[.\s]*$")
 
 
@@ -96,29 +101,37 @@ class Procedure:
 
 
 def list_part(lines: Sequence[str]) -> list[str]:
-    """The lines up to where the list ends: prose behind an empty line, or a paragraph of sentences."""
+    """The lines up to where the list ends: at prose, a salutation or a line that announces another list.
+
+    Behind an empty line a list of marked items goes on with marked ones, another one with short lines of the same kind.
+    """
     kept: list[str] = []
     gap = False
     for line in lines:
         text = line.strip()
         if not text:
-            gap = gap or any(one.strip() for one in kept)
-            if kept:
-                kept.append("")
+            gap = bool(kept)
             continue
-        prose = len(text) > 110 and len(VERB.findall(text)) > 0 and not marked(line)
-        if gap and (prose or (not marked(line) and len(text) > ITEM_MAX)):
+        if GREETING.match(text) or (kept and not marked(line) and text.endswith(":") and len(text) > 12):
             break
-        if prose and len(sentences(text)) > 1:
+        if kept and not marked(line) and (_is_prose(text) or (gap and not _same_kind(kept, text))):
             break
-        if (
-            gap
-            and re.match(r"^(?:wir|ich|der|die|das|frau|herr|bei|am|es|nach|im|in)\s", text, re.IGNORECASE)
-            and VERB.search(text)
-        ):
-            break
+        if gap:
+            kept.append("")
+        gap = False
         kept.append(line)
     return kept
+
+
+def _is_prose(text: str) -> bool:
+    return len(text) > 110 and VERB.search(text) is not None
+
+
+def _same_kind(kept: Sequence[str], text: str) -> bool:
+    """Whether an unmarked line behind a gap is one more entry: short, no sentence, no label, in an unmarked list."""
+    unmarked_list = not any(marked(line) for line in kept)
+    plain = len(text) <= 90 and not text.endswith((".", ":")) and VERB.search(text) is None
+    return unmarked_list and plain and ":" not in text
 
 
 def drug_part(lines: Sequence[str]) -> list[str]:
@@ -207,7 +220,7 @@ def drugs_of(text: str) -> Iterator[str]:
 def may_be_diagnosis(entry: str) -> bool:
     if len(entry) < 3 or len(entry) > ITEM_MAX or _DENIED.search(entry) or NO_ITEM.match(entry):
         return False
-    if _OF_OTHERS.match(entry):
+    if _OF_OTHERS.match(entry) or _EXAMINED.match(entry) or _GIVEN.search(entry) or entry.endswith(":"):
         return False
     if re.match(r"^\d{1,2}\.\s?\d{1,2}\.\s?\d{2,4}", entry) and OPERATION.search(entry):
         return False
@@ -230,11 +243,11 @@ def may_be_procedure(entry: str, listed: bool) -> bool:
     if len(entry) > ITEM_MAX or _DENIED.search(entry) or NO_ITEM.match(entry) or not any(map(str.isalpha, entry)):
         return False
     if listed:
-        return not (len(entry) > 120 and VERB.search(entry)) and not re.match(r"^(?:Histo|Stad)\w*\s?:", entry)
+        return not (len(entry) > 120 and VERB.search(entry)) and not re.match(r"^(?:Histo|Stad)[\w.]*\s?:", entry)
     return (
         bool(OPERATION.search(entry))
         and not VERB.search(entry)
-        and not re.search(r"\bzur\b|geplant|empf|nach\s", _PAST.sub("", entry), re.IGNORECASE)
+        and not re.search(r"\bzur\b|geplant|empf|nach\s|\bseit\b", _PAST.sub("", entry), re.IGNORECASE)
     )
 
 

@@ -89,7 +89,8 @@ _DRUGS_WHEN = (
     "verordnete|begleit|orale|vorbestehende|laufende|neue|heim|spital|stations|geplante|ständige|und|die|vor"
 )
 _HEADINGS: tuple[tuple[str, str], ...] = (
-    ("diagnosen", rf"(?:{_WHEN})*(?:diagnos(?:en?|enliste|eliste)|diagn|dg|dgn|dx)(?:icd\w{{0,12}}|n|en|liste)?"),
+    ("diagnosen", rf"(?:{_WHEN})*(?:diagnos(?:en?|enliste|eliste)|diagn|dg|dgn|dx)"
+     r"(?:icd\w{0,12}|n|en|liste|colon|bei\w{0,12}|gastro\w{0,8})?"),
     ("diagnosen", r"(?:wirstellten|wirstelltenfolgende|folgende|esbestehenfolgende)diagnosen|vorerkrankungen"
      r"|problemliste|(?:relevante|bekannte|weitere)?(?:vor|neben|begleit|grund)erkrankung(?:en)?|nebenbefunde|diagnosenundprobleme"),
     ("medikation", rf"(?:{_DRUGS_WHEN})*(?:medi(?:k|lk)a?tion(?:en)?|medikamente?|medis?|medikamentenliste"

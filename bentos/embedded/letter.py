@@ -38,6 +38,11 @@ CLOSING = re.compile(
 CLOSING_MAX = 90
 _SIGNED = re.compile(r"^(?:gez\.|i\.\s?[AV]\.|elektronisch (?:signiert|unterschrieben|freigegeben))", re.IGNORECASE)
 _RULE = re.compile(r"^[\s=_*~#–-]{4,}$")
+_NAMED_DOCTOR = re.compile(
+    r"^(?:\w+[aä]rzt(?:in)?\s)?(?:(?:Dr|Prof|OA|OÄ|PD|Prim|Priv|Univ|Chef[aä]rzt|"
+    r"DDr)[\w.-]*\s?){1,6}[^\W\d_a-zäöü][\w.-]+(?:\s[^\W\d_a-zäöü][\w-]+)?"
+)
+_DEGREE = re.compile(r"^[^\W\d_a-zäöü][\w-]+\s[^\W\d_a-zäöü][\w-]+\s(?:MD|PhD|M\.D\.)")
 _FAX_LINE = re.compile(r"^\s*(?:tele)?fax\b.*\d.*\b(?:an|von|to|from|s\.|seite)\b", re.IGNORECASE)
 _BANNER = re.compile(r"^[\s=*#–-]{0,6}([^\W\d_][^:]{2,40}?)[\s=*#–-]{0,6}$")
 
@@ -112,7 +117,20 @@ class Sheet:
             if len(line) < CLOSING_MAX and CLOSING.search(line):
                 return n
         signed = (n for n in range(first, len(self.lines)) if _SIGNED.match(self.lines[n].strip()))
-        return next(signed, len(self.lines))
+        return next(signed, self._last_signed())
+
+    def _last_signed(self) -> int:
+        """Without a formula: the first of the last lines that is a doctor's name or bears a degree behind one."""
+        last = [n for n, line in enumerate(self.lines) if line.strip()][-4:]
+        for n in last:
+            line = self.lines[n].strip()
+            if (
+                len(line) < CLOSING_MAX
+                and n > len(self.lines) // 2
+                and (_NAMED_DOCTOR.match(line) or _DEGREE.search(line))
+            ):
+                return n
+        return len(self.lines)
 
     @cached_property
     def head_end(self) -> int:
@@ -227,6 +245,8 @@ def heading_of(line: str, alone: bool = False) -> tuple[str | None, str, str]:
     cells = [one.strip() for one in re.split(r"\t+|\s{3,}", text, maxsplit=1)]
     if len(cells) == 2 and len(cells[0]) < len(head) + 1 and (name := heading_field(cells[0])) is not None:
         return name, cells[0], cells[1]
+    if (told := _SPOKEN_HEADING.match(text)) and not colon and len(cells) == 1 and heading_field(text) is None:
+        return heading_field(told[1]), told[1], text[told.end() :].strip()
     banner = text.strip("-–=# ")
     if (name := heading_field(banner.rstrip(":"))) is not None and (name or not re.search(r"\d", banner)):
         return name, banner, ""
@@ -238,6 +258,10 @@ def heading_of(line: str, alone: bool = False) -> tuple[str | None, str, str]:
     return ("diagnosen", text, told[1].strip()) if told else (None, "", "")
 
 
+_SPOKEN_HEADING = re.compile(
+    r"^(Therapie|Procedere|Prozedere|Medikation|Anamnese|Diagnosen?)\s(?=[^\W\d_a-zäöü]\w{3,})(?!Empf)"
+)
+"""Headings that a line goes on behind without a colon."""
 _ENDING = frozenset(
     "dringlichkeit kostengutsprache klasse versicherung telefon email absender empfaenger patient fallnummer".split()  # noqa: SIM905
 )

@@ -25,9 +25,10 @@ from bentos.embedded.entries import (
     procedure_of,
     running_list,
 )
-from bentos.embedded.labels import rank_of
-from bentos.embedded.letter import Section, Sheet, unmarked
+from bentos.embedded.labels import key, rank_of
+from bentos.embedded.letter import Section, Sheet, marked, unmarked
 from bentos.embedded.sentences import divided, sentences
+from clinical.language import dates_of
 
 _DAY_FIRST = re.compile(r"^\s*\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})\s?[:\s–-]\s*(?=[^\W\d_])")
 
@@ -57,8 +58,23 @@ class ListReader:
     def diagnoses(self) -> list[str]:
         found: list[str] = []
         for section in self.sheet.budget.each(self._of("diagnosen")):
-            found += [entry for entry in self._entries(section) if may_be_diagnosis(entry)]
-        return merged(found)
+            if not found or _MORE.match(key(section.title)):
+                found += [entry for entry in self._entries(section) if may_be_diagnosis(entry)]
+        return merged(found or self._unheaded())
+
+    def _unheaded(self) -> list[str]:
+        """Without a heading: the letter's first list of three or more marked lines that are no drugs."""
+        first = self.sheet.greeting if self.sheet.greeting < len(self.sheet.lines) else 0
+        run: list[str] = []
+        for n in range(first, self.sheet.closing):
+            line = self.sheet.lines[n]
+            if marked(line) and len(line) < 160:
+                run.append(unmarked(line))
+            elif run and line.strip():
+                break
+        listed = [one for one in run if may_be_diagnosis(one)]
+        drugs = sum(STRICT_DRUG.match(one) is not None for one in listed)
+        return listed if len(listed) > 2 and 2 * drugs < len(listed) else []
 
     def _entries(self, section: Section) -> Iterator[str]:
         """The list under a heading: items by line, a running list by its stops and semicolons."""
@@ -96,7 +112,8 @@ class ListReader:
         lines = drug_part(section.lines)
         whole = [line for line in lines if line.strip()]
         for entry in items(lines) if len(whole) > 1 else whole:
-            yield from drugs_of(unmarked(entry))
+            for one in [entry] if section.field == "medikation" else sentences(entry):
+                yield from drugs_of(unmarked(" " + one))
 
     # procedures
 
@@ -104,10 +121,12 @@ class ListReader:
         found: list[Procedure] = []
         for section in self.sheet.budget.each(self._of("eingriffe")):
             found += [procedure_of(entry) for entry in self._entries(section) if may_be_procedure(entry, True)]
+        for section in self._of("therapie"):
+            told = (one for line in section.lines for one in sentences(line.strip()) if len(one) < 120)
+            found += [procedure_of(one) for one in told if may_be_procedure(one, False) and dates_of(one)]
         for section in self._of("diagnosen", "therapie", "empfehlung"):
-            found += [
-                procedure_of(entry) for entry in items(list_part(section.lines)) if may_be_procedure(entry, False)
-            ]
+            entries = (one for entry in items(list_part(section.lines)) for one in _joined(entry))
+            found += [procedure_of(entry) for entry in entries if may_be_procedure(entry, False)]
         for line in self.sheet.budget.each(self.sheet.lines):
             day = (
                 re.match(r"^\s*\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})\s?[:\s–-]\s*(?=[^\W\d_])", line)
@@ -135,14 +154,10 @@ class ListReader:
 
     def _steps(self, section: Section) -> Iterator[str]:
         for entry in items(section.lines, wrap=True):
-            for sentence in (one for piece in divided(entry, ";") for one in sentences(piece)):
-                drug = STRICT_DRUG.match(sentence) and len(sentence) < 90 and not VERB.search(sentence)
-                if (
-                    not drug
-                    and len(sentence) > 8
-                    and not NO_ITEM.match(sentence)
-                    and not re.match(r"^(?:keine?|entfällt)\W*$", sentence, re.I)
-                ):
+            pieces = divided(entry, ";") if VERB.search(entry) is None else [entry]
+            for sentence in (one for piece in pieces for one in sentences(piece)):
+                empty = len(sentence) <= 8 or NO_ITEM.match(sentence) or _NOTHING.match(sentence)
+                if not empty and not _is_bare_drug(sentence):
                     yield sentence
 
     def _recommended(self) -> list[str]:
@@ -155,3 +170,22 @@ class ListReader:
             for sentence in sentences(line.strip())[-6:]
             if RECOMMENDS.search(sentence) and not NO_ITEM.match(sentence) and len(sentence) < 500
         ][-4:]
+
+
+_MORE = re.compile(
+    r"neben|weitere|sonstige|begleit|dauer|aktuelle|bekannte|rehabilitation|haupt|chirurg|psychiatr|somat"
+)
+"""Headings of a second list of diagnoses that belongs to the first; other later ones are of stays and findings."""
+_NOTHING = re.compile(r"^(?:keine?|entfällt)\W*$", re.IGNORECASE)
+
+
+def _is_bare_drug(sentence: str) -> bool:
+    """A drug with its dose and nothing said about it: it belongs to the drugs alone."""
+    plain = len(sentence) < 90 and " mit " not in sentence and VERB.search(sentence) is None
+    return plain and STRICT_DRUG.match(sentence) is not None
+
+
+def _joined(entry: str) -> list[str]:
+    """`A-ektomie und B-plastik` are two procedures where each is one by itself."""
+    parts = entry.split(" und ")
+    return parts if len(parts) == 2 and all(OPERATION.search(part) for part in parts) and len(entry) < 160 else [entry]

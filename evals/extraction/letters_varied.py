@@ -200,7 +200,8 @@ def _subject(w: Varied) -> str:
     form = w.pick((
         "Betr.: {last}, {first}, geb. {born}, {address}", "Betreff: Patient {first} {last}, geboren am {born}",
         "Pat.: {last}, {first}, geb. {born}", "Patientendaten: {LAST} {first}, {born}, {address}",
-        "Patient/in: {last} {first}, {born}", "Re: {first} {last} (*{born})", "{first} {last}, geb. {born}, wohnhaft {address}",
+        "Patient/in: {last} {first}, {born}", "Re: {first} {last} (*{born})",
+        "{first} {last}, geb. {born}, wohnhaft {address}",
     ))  # fmt: skip
     w.layout += "+" + form[:8]
     address = ", ".join(w.address("patient")) if "{address}" in form else ""
