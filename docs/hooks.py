@@ -45,6 +45,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Name files outside `docs/` by their path in the project instead of linking to them; the map is a wide page."""
     if page.file.src_uri == "map.md":
         page.meta["hide"] = ["toc"]
+        markdown = markdown.replace("```text", "``` { .text .map }")
+    markdown = markdown.replace("](../README.md", "](index.md")
     return _OUTSIDE.sub(lambda link: _named(link[1], link[2]), markdown)
 
 

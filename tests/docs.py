@@ -37,6 +37,11 @@ def prose(page: Path) -> str:
     return _FENCE.sub("", page.read_text("utf-8"))
 
 
+def spans(page: Path) -> list[str]:
+    """The pieces of code inside a page's sentences and tables."""
+    return _SPAN.findall(prose(page))
+
+
 def links(page: Path) -> list[str]:
     """The targets of a page's links and pictures."""
     return _LINK.findall(_SPAN.sub("", prose(page)))
@@ -50,7 +55,7 @@ def anchors(page: Path) -> set[str]:
 
 def commands(page: Path) -> list[list[str]]:
     """The commands of our own that a page shows, in words: `python -m`, `flask --app`, `make`, `bentoml`, `pip`."""
-    shown = _SPAN.findall(prose(page))
+    shown = spans(page)
     for block in blocks(page):
         if block.language == "sh":
             shown += block.text.replace("\\\n", " ").splitlines()

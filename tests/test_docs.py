@@ -21,7 +21,7 @@ from playwright.sync_api import sync_playwright
 from clinical.settings import FROM_FILES, NO_SETTINGS
 from tests import docs
 from tests.conftest import ROOT
-from tests.test_architecture import PACKAGES
+from tests.test_architecture import PACKAGES, PYTHON_FILES
 from tests.webapp.browser import FLAGS
 from tests.webapp.sso import live
 from webapp import create_app
@@ -71,6 +71,13 @@ def test_every_setting_that_is_named_exists(page):
 def test_every_command_exists_with_its_options(page):
     wrong = [" ".join(words) for words in docs.commands(page) if (said := _fault(words)) and said]
     assert wrong == []
+
+
+@PAGES
+def test_every_option_that_is_explained_alone_is_an_option_of_ours(page):
+    alone = {span.split()[0].partition("=")[0] for span in docs.spans(page) if span.startswith("--")} - {"--arg"}
+    ours = "".join(path.read_text("utf-8") for path in PYTHON_FILES)
+    assert [option for option in sorted(alone) if not re.search(rf"{option}(?![\w-])", ours)] == []
 
 
 def test_the_pages_show_commands_and_a_wrong_one_is_noticed():
