@@ -55,7 +55,7 @@ def top(ranks: Ranks, depth: int) -> Measure:
 def _orders(some: Candidates, ranker: Ranker) -> Iterator[tuple[str, Vectors]]:
     """Name and values; a value that is not above 0 is no find."""
     yield "words (BM25)", some.column("words_bm25")
-    yield "letter 4-grams (BM25)", some.column("letters_bm25")
+    yield "character 4-grams (BM25)", some.column("letters_bm25")
     yield "vectors, nearest wording", some.column("similarity")
     yield BY_VECTORS, np.exp(some.column("mass_soft"))
     yield "joined by reciprocal ranks", _reciprocal(some)
