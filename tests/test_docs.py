@@ -13,6 +13,7 @@ import sys
 import tomllib
 from functools import cache
 from importlib.util import find_spec
+from itertools import takewhile
 
 import click
 import pytest
@@ -152,7 +153,8 @@ def _fault_of_module(module: str, rest: list[str]) -> str:
     """By the help of the module and of the subcommands that are named one after the other."""
     text, before = _help(module), ()
     options = [word.partition("=")[0] for word in rest if word.startswith("--")]
-    names = [re.split(r"[|]", word) for word in rest if re.fullmatch(r"[a-z][a-z|-]*", word)]
+    leading = takewhile(lambda word: re.fullmatch(r"[a-z][a-z|-]*", word), rest)
+    names = [word.split("|") for word in leading]
     for alternatives in names[:2]:
         known = [name for name in alternatives if re.search(rf"(?m)^\s*{re.escape(name)}\b|[{{,]{name}[,}}]", text)]
         if before and not known:
