@@ -2,31 +2,29 @@
 
 import os
 import sys
-from collections.abc import Sequence
 
+import click
+
+from clinical.command_line import Group, entry
 from clinical.errors import BefundError
 from clinical.settings import server_settings
 from webapp import create_app
 from webapp.cli import schema_is_current, upgrade_schema
 from webapp.sso.providers import all_providers
 
-USAGE = "usage: python -m webapp serve        (other commands: flask --app webapp --help)"
+
+@click.group(cls=Group)
+def command() -> None:
+    """The webapp; other commands: flask --app webapp --help."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Prepare the database and become gunicorn; a deliberate error is one sentence and status 1."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    if given != ["serve"]:
-        print(USAGE, file=sys.stderr)
-        return 2
-    try:
-        server_settings()
-        _prepare()
-    except BefundError as error:
-        print(f"befund: {error}", file=sys.stderr)
-        return 1
-    command = [sys.executable, "-m", "gunicorn", "-c", "python:webapp.gunicorn_conf", "webapp:create_app()"]
-    os.execv(sys.executable, command)  # noqa: S606 - our own interpreter
+@command.command("serve")
+def _serve() -> None:
+    """Prepare the database and become gunicorn."""
+    server_settings()
+    _prepare()
+    program = [sys.executable, "-m", "gunicorn", "-c", "python:webapp.gunicorn_conf", "webapp:create_app()"]
+    os.execv(sys.executable, program)  # noqa: S606 - our own interpreter
 
 
 def _prepare() -> None:
@@ -44,5 +42,7 @@ def _prepare() -> None:
     app.extensions["befund_engine"].dispose()
 
 
+main = entry(command, "python -m webapp", status=1)
+
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(None))
