@@ -27,12 +27,22 @@ from clinical.running import RUNNING, is_held, secret_made_once
 ROOT = Path(__file__).resolve().parents[1]
 PREFIX = "BEFUND_"
 SHORTEST_SECRET = 32
+FEWEST_CHARACTERS = 9
 HOW_TO_MAKE_ONE = (
     'make one with: python -c "import secrets; print(secrets.token_urlsafe(48))"; to try things out on this machine '
     "run make up, or set BEFUND_ENV=development"
 )
 
-FROM_FILES = ("secret_key", "database_url", "api_database_url", "limits_url", "mail_url", "llm_api_key")
+FROM_FILES = (
+    "secret_key",
+    "secret_key_previous",
+    "internal_key",
+    "database_url",
+    "api_database_url",
+    "limits_url",
+    "mail_url",
+    "llm_api_key",
+)
 """What may hold a password: `BEFUND_..._FILE` names a file with the value, as container secrets are mounted."""
 
 NO_SETTINGS = ("BEFUND_API_KEY", "BEFUND_SHARED_DATA", "BEFUND_VLLM_VENV")
@@ -67,6 +77,7 @@ class Settings(BaseSettings):
     web_pin: Literal["on", "off"] = "on"
     workers: int = Field(default=1, ge=1, le=256)
     secret_key: SecretStr | None = None
+    secret_key_previous: SecretStr | None = None
     api_database_url: str = Field(
         default_factory=lambda earlier: f"sqlite:///{earlier['var'] / 'api.sqlite'}", repr=False
     )
@@ -76,6 +87,7 @@ class Settings(BaseSettings):
     storage: str = Field(default_factory=lambda earlier: f"file://{earlier['var'] / 'files'}")
     limits_url: str = Field(default="memory://", repr=False)
     internal_path: str = "/internal"
+    internal_key: SecretStr | None = None
     allowed_hosts: str = "*"
     llm: Literal["rehearsal"] | None = None
     llm_base_url: str | None = None
@@ -87,6 +99,9 @@ class Settings(BaseSettings):
     mail_from: str = ""
     public_url: str = ""
     trusted_proxies: int = Field(default=0, ge=0, le=100)
+    private_vendors: Literal["refuse", "allow"] = "refuse"
+    session_profile: Literal["day", "strict"] = "day"
+    session_idle: int | None = Field(default=None, ge=1, le=7 * 24 * 60)
     presign: Literal["own", "storage"] = "own"
     presign_window: int = Field(default=0, ge=0)
 
@@ -178,6 +193,11 @@ class Settings(BaseSettings):
         """The secret key in clear, "" when none is set; see `with_secret`."""
         return self.secret_key.get_secret_value() if self.secret_key else ""
 
+    @property
+    def previous_secret(self) -> str:
+        """The secret key before the last change, "" when none is set: what it sealed and signed is still read."""
+        return self.secret_key_previous.get_secret_value() if self.secret_key_previous else ""
+
     @classmethod
     def read(cls, **overrides: Any) -> Settings:
         """Read and check all settings; `overrides` are fields that win over everything that is written somewhere.
@@ -219,7 +239,18 @@ class Settings(BaseSettings):
                 else "BEFUND_SECRET_KEY is not set"
             )
             raise SettingError(found, f"at least {SHORTEST_SECRET} random characters in production", HOW_TO_MAKE_ONE)
+        if is_made_up(self.secret):
+            found = "BEFUND_SECRET_KEY repeats itself"
+            raise SettingError(found, f"at least {SHORTEST_SECRET} random characters in production", HOW_TO_MAKE_ONE)
         return self
+
+
+def is_made_up(secret: str) -> bool:
+    """Whether a secret is long and yet easily guessed: few different characters, or one piece over and over."""
+    repeats = any(
+        all(secret[at] == secret[at % size] for at in range(len(secret))) for size in range(1, len(secret) // 2 + 1)
+    )
+    return repeats or len(set(secret)) < FEWEST_CHARACTERS
 
 
 def address(host: str, port: int) -> str:

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
-from flask import Flask, request
+from flask import Flask, abort, request
 from flask_babel import format_datetime, get_locale
 from sqlalchemy.orm import Session
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from clinical.errors import SettingError
 from webapp import audit, cli, errors, extensions, headers, logs, pages
-from webapp.config import Settings, load_settings
+from webapp.config import Settings, load_settings, trusted_hosts
 from webapp.demo import plugin as demo
 from webapp.error_words import error_words
 from webapp.fhir import plugin as fhir
@@ -46,6 +46,7 @@ def _made(settings: Settings) -> Flask:
     app.config.update(
         BEFUND=settings,
         SECRET_KEY=settings.secret,
+        TRUSTED_HOSTS=trusted_hosts(settings),
         MAX_CONTENT_LENGTH=LARGEST_BODY,
         RATELIMIT_STORAGE_URI=settings.limits_url,
         WTF_CSRF_TIME_LIMIT=None,  # as long as the session
@@ -54,6 +55,7 @@ def _made(settings: Settings) -> Flask:
         BABEL_DEFAULT_TIMEZONE="Europe/Berlin",
     )
     app.session_interface = DatabaseSessions()
+    app.before_request(_refuse_nul)
     _wrap(app, settings)
     _init_extensions(app)
     for part in (logs, errors, headers, sso, pages, fhir, cli, demo):
@@ -84,6 +86,12 @@ def _init_extensions(app: Flask) -> None:
     extensions.csrf.init_app(app)
     extensions.limiter.init_app(app)
     pages.init_login(app)
+
+
+def _refuse_nul() -> None:
+    """No path of ours holds U+0000, and PostgreSQL takes none as a value to look for."""
+    if "\0" in request.path:
+        abort(404)
 
 
 def _language() -> str:

@@ -37,7 +37,9 @@ def _prepare() -> None:
                 print("webapp: no vendor to sign in with yet; for one to try: flask --app webapp demo", flush=True)
         elif not schema_is_current():
             raise BefundError(
-                "the database schema is not the one of this version", "", "run: flask --app webapp db upgrade"
+                "the database is not there, or its schema is not the one of this version",
+                "",
+                "run: flask --app webapp db upgrade",
             )
     app.extensions["befund_engine"].dispose()
 

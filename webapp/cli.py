@@ -3,6 +3,7 @@
 A wrong setting, a deliberate error and a database that does not answer are one sentence each, never a traceback.
 """
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,7 +16,7 @@ from flask.cli import AppGroup
 from sqlalchemy.exc import DatabaseError
 
 from clinical.command_line import Refused, as_sentence
-from webapp.config import settings
+from webapp.database import keep_private
 from webapp.extensions import db
 
 
@@ -73,13 +74,15 @@ def current() -> None:
 
 def upgrade_schema(revision: str = "head") -> None:
     """Bring the database of the current application to `revision`, making SQLite's folder when it is missing."""
-    if db.engine.url.get_backend_name() == "sqlite" and db.engine.url.database:
-        settings().var.mkdir(parents=True, exist_ok=True)
+    keep_private(db.engine, make=True)
     command.upgrade(alembic_config(), revision)
 
 
 def schema_is_current() -> bool:
     """Whether the database of the current application is at the newest revision."""
+    file = db.engine.url.database if db.engine.dialect.name == "sqlite" else None
+    if file and not Path(file).exists():
+        return False
     with db.engine.connect() as connection:
         at = MigrationContext.configure(connection).get_current_revision()
     return at == ScriptDirectory.from_config(alembic_config()).get_current_head()

@@ -1,13 +1,21 @@
 """The settings of the current application; `clinical.settings` reads them."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from flask import current_app
 
+from clinical.errors import SettingError
 from clinical.settings import Settings
 
-__all__ = ["Settings", "load_settings", "settings"]
+__all__ = ["Settings", "load_settings", "session_times", "settings", "trusted_hosts"]
+
+PROFILES = {  # a working day and a week; or, on shared machines, half an hour and a working day (NIST SP 800-63B, AAL2)
+    "day": (timedelta(hours=12), timedelta(days=7)),
+    "strict": (timedelta(minutes=30), timedelta(hours=12)),
+}
 
 
 def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
@@ -15,7 +23,28 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
 
     Raises SettingError when a value is malformed, or missing or unsafe in production.
     """
-    return Settings.read(**(overrides or {})).with_secret()
+    found = Settings.read(**(overrides or {})).with_secret()
+    if not found.development and not found.public_url:
+        raise SettingError(
+            "BEFUND_PUBLIC_URL is not set",
+            "in production the https address people use; else whoever sends a Host header decides where links lead",
+            "set it, for example to https://befund.example",
+        )
+    return found
+
+
+def trusted_hosts(given: Settings) -> list[str] | None:
+    """The names the webapp answers to: those of BEFUND_ALLOWED_HOSTS and its own; None for any."""
+    if given.hosts == ["*"]:
+        return None
+    own = urlsplit(given.public_url).hostname
+    return [*given.hosts, *([own] if own else [])]
+
+
+def session_times(given: Settings) -> tuple[timedelta, timedelta]:
+    """How long a session lasts without a visit, and at most (OWASP ASVS 5, V7.3: a documented decision)."""
+    idle, longest = PROFILES[given.session_profile]
+    return timedelta(minutes=given.session_idle) if given.session_idle else idle, longest
 
 
 def settings() -> Settings:

@@ -7,9 +7,11 @@ SQLite takes a write lock only when told so up front: a transaction that reads f
     with db.write() as s: a transaction of its own that locks at once, commits at the end, rolls back on an error
 """
 
+import os
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import Any, cast
 
 from flask import Flask, current_app, g
@@ -29,6 +31,7 @@ class Database:
     def init_app(self, app: Flask) -> None:
         """Make the engine of `app` from its settings; nothing is connected yet."""
         app.extensions["befund_engine"] = make_engine(app.config["BEFUND"].database_url)
+        keep_private(app.extensions["befund_engine"])
         app.extensions["befund_write_turn"] = _write_turn(app.extensions["befund_engine"])
         app.teardown_appcontext(self._close)
 
@@ -96,6 +99,20 @@ def make_engine(url: str) -> Engine:
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def keep_private(engine: Engine, make: bool = False) -> None:
+    """An SQLite file is its owner's alone (0600), as are the log and index that SQLite makes beside it; `make` makes an
+    empty one. Nothing happens for PostgreSQL."""
+    name = engine.url.database if engine.dialect.name == "sqlite" else None
+    if not name or name == ":memory:":
+        return
+    if make:
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(name, os.O_CREAT | os.O_RDWR, 0o600))
+    for file in (name, f"{name}-wal", f"{name}-shm"):
+        with suppress(OSError):  # not there, or another's
+            os.chmod(file, 0o600)
 
 
 def advisory_lock(session: Session, key: int) -> None:

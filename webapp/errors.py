@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flask import Flask, Response, make_response, render_template, request
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, SecurityError
 
 from clinical.errors import BefundError
 
@@ -55,6 +55,8 @@ def _outcome(error: Outcome) -> Response:
 
 def _http(error: HTTPException) -> Response:
     status = error.code or 500
+    if isinstance(error, SecurityError):  # a host that is not ours: there is no URL a page could link to
+        return Response("This host name is not answered here.\n", status, content_type="text/plain; charset=utf-8")
     if error.response is not None or status < 400:
         return make_response(error.get_response())
     response = _page_for(status, error.name)

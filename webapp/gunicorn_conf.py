@@ -28,6 +28,9 @@ keepalive = 5
 control_socket_disable = True  # it would be one file in the home folder, shared by every instance
 limit_request_line = 8190  # some vendors' codes are long
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108 - gunicorn's heartbeat, no data
+forwarded_allow_ips = ""  # who may say how a request came is BEFUND_TRUSTED_PROXIES alone, also from loopback
+secure_scheme_headers: dict[str, str] = {}
+forwarder_headers = ""
 accesslog = None
 access_log_format = '%(h)s "%(m)s %(U)s" %(s)s %(b)s %(L)s'  # the path without its query, which holds codes and states
 

@@ -13,13 +13,11 @@ from sqlalchemy import ColumnElement, delete, or_, select, update
 from werkzeug.datastructures import CallbackDict
 from werkzeug.wrappers import Response as BaseResponse
 
-from webapp.config import settings
+from webapp.config import session_times, settings
 from webapp.extensions import db
 from webapp.models import BrowserSession, utcnow
 
 SESSION_COOKIE = "befund_session"
-IDLE = timedelta(hours=12)  # a working day; the session of a person who left the desk does not outlive it
-LONGEST = timedelta(days=7)  # whatever happens, the vendor is asked again after a week
 TOUCH_EVERY = timedelta(minutes=5)  # `seen_at` is written at most this often, so that reading stays reading
 PURGE_EVERY = 100  # one new session in this many also deletes those nobody can use any more
 BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari")
@@ -127,12 +125,13 @@ def browser_label(user_agent: str) -> str:
 
 
 def _over(now: datetime) -> ColumnElement[bool]:
-    return or_(BrowserSession.seen_at < now - IDLE, BrowserSession.created_at < now - LONGEST)
+    idle, longest = session_times(settings())
+    return or_(BrowserSession.seen_at < now - idle, BrowserSession.created_at < now - longest)
 
 
 def _is_over(row: BrowserSession) -> bool:
-    now = utcnow()
-    return row.seen_at < now - IDLE or row.created_at < now - LONGEST
+    now, (idle, longest) = utcnow(), session_times(settings())
+    return row.seen_at < now - idle or row.created_at < now - longest
 
 
 def _user_id(session: ServerSession) -> uuid.UUID | None:

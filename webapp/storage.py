@@ -246,9 +246,10 @@ class Link:
 class Presigner:
     """Own presigned URLs: HMAC-SHA-256 over document, organization, expiry, key id and token id."""
 
-    def __init__(self, secret: str, window: int = 0) -> None:
-        self._key = hashlib.sha256(b"befund presigned url\0" + secret.encode()).digest()
-        self.key_id = hashlib.sha256(self._key).hexdigest()[:8]
+    def __init__(self, secret: str, window: int = 0, previous: str = "") -> None:
+        """Signs with `secret`; links signed with the secret before it stay good for their hour."""
+        self._key, self.key_id = _link_key(secret)
+        self._keys = {key_id: key for key, key_id in map(_link_key, filter(None, (previous, secret)))}
         self._window = window
 
     def signer(self, base: str, organization: str, token: str, now: float) -> Callable[[str], str]:
@@ -272,11 +273,17 @@ class Presigner:
     def grants(self, link: Link, key_id: str, signature: str, now: float) -> bool:
         """Whether the signature is ours for exactly this link and the link has not expired."""
         message = f"{link.document}\0{link.organization}\0{link.expires}\0{key_id}\0{link.token}"
-        genuine = hmac.compare_digest(self._sign(message).encode(), signature.encode())
-        return genuine and key_id == self.key_id and now < link.expires
+        key = self._keys.get(key_id, self._key)
+        genuine = hmac.compare_digest(hmac.digest(key, message.encode(), "sha256").hex().encode(), signature.encode())
+        return genuine and key_id in self._keys and now < link.expires
 
     def _sign(self, message: str) -> str:
         return hmac.digest(self._key, message.encode(), "sha256").hex()
+
+
+def _link_key(secret: str) -> tuple[bytes, str]:
+    key = hashlib.sha256(b"befund presigned url\0" + secret.encode()).digest()
+    return key, hashlib.sha256(key).hexdigest()[:8]
 
 
 def _copy(source: IO[bytes], target: IO[bytes]) -> Stored:

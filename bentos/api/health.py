@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from bentos.api.metrics import CONTENT_TYPE, exposition
@@ -16,6 +17,7 @@ from clinical.errors import NotReady
 
 if TYPE_CHECKING:
     from clinical.search import SearchIndex
+    from clinical.settings import Settings
 
 router = APIRouter()
 internal = APIRouter()
@@ -97,6 +99,11 @@ async def readyz(request: Request) -> Response:
 
 
 @internal.get("/metrics")
-async def metrics() -> Response:
-    """Prometheus metrics of all workers."""
+async def metrics(request: Request) -> Response:
+    """Prometheus metrics of all workers: open in development, with BEFUND_INTERNAL_KEY as bearer in production."""
+    settings: Settings = request.app.state.settings
+    key = settings.internal_key.get_secret_value() if settings.internal_key else ""
+    said = request.headers.get("Authorization", "").removeprefix("Bearer ").encode()
+    if not (hmac.compare_digest(said, key.encode()) if key else settings.development):
+        raise HTTPException(404)
     return Response(await asyncio.to_thread(exposition), media_type=CONTENT_TYPE)

@@ -4,10 +4,13 @@ import asyncio
 import time
 
 import httpx
+import pytest
 
 from bentos.api.health import ModelProbe
 from clinical import __version__
 from tests.bentos.conftest import ask, running
+
+METRICS = {"Authorization": "Bearer nur-fuer-die-messung"}
 
 
 class Probed:
@@ -96,10 +99,27 @@ def test_the_internal_path_can_be_moved_and_switched_off(make_settings, index, k
         assert {client.get(f"/{prefix}livez").status_code for prefix in ("internal/", "off/", "")} == {404}
 
 
+@pytest.fixture
+def settings(make_settings):
+    return make_settings(internal_key="nur-fuer-die-messung")
+
+
+def test_in_production_metrics_are_closed_or_keyed(make_settings, index, key):
+    with running(make_settings(), index, key) as client:
+        assert client.get("/internal/metrics").status_code == 404
+        assert client.get("/internal/metrics", headers={"Authorization": "Bearer"}).status_code == 404
+    with running(make_settings(internal_key="nur-fuer-die-messung"), index, key) as client:
+        assert client.get("/internal/metrics").status_code == 404, "a key of the API is none for the metrics"
+        assert client.get("/internal/metrics", headers={"Authorization": "Bearer nur-f"}).status_code == 404
+        assert client.get("/internal/metrics", headers=METRICS).status_code == 200
+    with running(make_settings(env="development"), index, key) as client:
+        assert client.get("/internal/metrics").status_code == 200
+
+
 def test_metrics_count_by_route_and_hold_no_content(api):
     ask(api, "Mustermann")
     api.get("/api/Mustermann", params={"q": "Mustermann"})
-    text = api.get("/internal/metrics").text
+    text = httpx.get(f"{api.base_url}/internal/metrics", headers=METRICS, trust_env=False).text
     assert 'befund_requests_total{method="POST",route="/api/deep-research",status="200"}' in text
     assert 'route="other",status="404"' in text
     assert "Mustermann" not in text

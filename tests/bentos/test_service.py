@@ -50,6 +50,7 @@ def environment(tmp_path, starter_artifact):
     return {
         **os.environ,
         **{f"BEFUND_{name}": str(value) for name, value in settings.items()},
+        "BEFUND_INTERNAL_KEY": "measured",
         "BENTOML_HOME": str(tmp_path / "bentoml"),
         "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
     }
@@ -82,7 +83,7 @@ def test_bentoml_serve_answers_the_contract_and_nothing_else(environment, tmp_pa
         )
         assert bad.status_code == 422
         httpx.get(f"{base}/api/{SECRET}")
-        metrics = httpx.get(f"{base}/internal/metrics").text
+        metrics = httpx.get(f"{base}/internal/metrics", headers={"Authorization": "Bearer measured"}).text
         assert 'route="/api/deep-research",status="200"' in metrics
         assert SECRET not in metrics + bad.text
     log = (tmp_path / "log").read_text()

@@ -14,7 +14,7 @@ from clinical.settings import FROM_FILES, NO_SETTINGS, Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = re.compile(r"\bBEFUND_[A-Z][A-Z_]*[A-Z]\b")
-LONG = "only-for-tests-only-for-tests-only-for-tests"
+LONG = "only-for-tests-and-nothing-else-4711-Xyz"
 
 
 @pytest.fixture(autouse=True)

@@ -23,7 +23,7 @@ from webapp.models import Base, BrowserSession, Membership, Organization, Role, 
 from webapp.sessions import SESSION_COOKIE, digest
 
 DATABASES = ("sqlite", "postgresql")
-SECRET = "only-for-tests-only-for-tests-only-for-tests"
+SECRET = "only-for-tests-and-nothing-else-4711-Xyz"
 
 
 @pytest.fixture(scope="session")
@@ -127,6 +127,8 @@ def client(app: Flask) -> FlaskClient:
 def make_app(database_url: str, folder: Path, **settings: Any) -> Flask:
     """An application of the tests; `settings` are fields of `clinical.settings.Settings`."""
     given = {"env": "development", "secret_key": SECRET, "database_url": database_url, "var": str(folder), **settings}
+    if given["env"] == "production":
+        given.setdefault("public_url", "https://befund.example")
     app = create_app(given)
     app.config["TESTING"] = False  # errors become pages here as in production
     return app

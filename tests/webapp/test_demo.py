@@ -9,20 +9,19 @@ import pytest
 import requests
 
 from tests.serving import free_port
-from tests.webapp.conftest import make_app
+from tests.webapp.conftest import SECRET, make_app
 from tests.webapp.sso import live
 
 
 def test_a_newcomer_signs_in_as_erika_and_sees_documents(tmp_path: Path, sqlite_template: Path) -> None:
     shutil.copy(sqlite_template, tmp_path / "webapp.sqlite3")
     url, port = f"sqlite:///{tmp_path / 'webapp.sqlite3'}", free_port()
-    secret = "only-for-tests-only-for-tests-only-for-tests"
     app = make_app(url, tmp_path, web_port=port)
     for stored in (3, 0):
         result = app.test_cli_runner().invoke(args=["demo"])
         assert result.exit_code == 0, result.output
         assert f"{stored} documents stored" in result.output
-    with live.webapp(port, url, tmp_path, BEFUND_SECRET_KEY=secret) as base:
+    with live.webapp(port, url, tmp_path, BEFUND_SECRET_KEY=SECRET) as base:
         browser = requests.Session()
         vendor = browser.get(f"{base}/accounts/vendor_oauth2/login/?provider_id=demo", timeout=10)
         token = re.search(r'name="csrf_token" value="([^"]+)"', vendor.text)

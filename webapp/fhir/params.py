@@ -18,6 +18,10 @@ from webapp.fhir import dates
 from webapp.fhir.models import Status
 
 DEFAULT_COUNT, LARGEST_COUNT = 50, 200
+# All repeated values hold at once, and each is a part of the statement. A document has one patient and one tag: at most
+# six different values (the patient; the tag's `s|v`, `v`, `s|`, and a UUID in either place) can name the same one.
+MOST_PATIENTS = 8
+MOST_IDENTIFIERS = 16  # of one patient; nobody has that many
 LARGEST_OFFSET = 2**31 - 1
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _INTEGER = re.compile(r"-?[0-9]+")
@@ -145,11 +149,13 @@ _Reader = Callable[[_Taken, str], str | None]  # what to show in links (normalis
 def search(pairs: Pairs) -> Search:
     """The search a query string (decoded pairs, in order) asks for."""
     taken = _take(pairs, _SEARCH)
+    patients = tuple(dict.fromkeys(taken.patients))
     never = len(set(taken.statuses)) > 1 or len(set(taken.content_types)) > 1 or _unstorable(taken)
+    never = never or len(patients) > MOST_PATIENTS
     return Search(
         answer=taken.answer(),
         window=dates.tightest(taken.windows),
-        patients=tuple(dict.fromkeys(taken.patients)),
+        patients=patients,
         status=taken.statuses[0] if taken.statuses else None,
         content_type=taken.content_types[0] if taken.content_types else None,
         never=never,
@@ -166,7 +172,8 @@ def everything(pairs: Pairs) -> Everything:
 def patient_search(pairs: Pairs) -> PatientSearch:
     """The Patient search a query string asks for."""
     taken = _take(pairs, _PATIENT)
-    return PatientSearch(taken.answer(), tuple(dict.fromkeys(taken.identifiers)), _unstorable(taken))
+    identifiers = tuple(dict.fromkeys(taken.identifiers))
+    return PatientSearch(taken.answer(), identifiers, _unstorable(taken) or len(identifiers) > MOST_IDENTIFIERS)
 
 
 def identifier(text: str) -> Identifier | None:

@@ -11,7 +11,7 @@ from webapp.fhir.models import Patient, PatientIdentifier
 from webapp.fhir.params import PatientSearch
 from webapp.fhir.reading import Reader, Statement
 from webapp.fhir.resources import StoredRow
-from webapp.fhir.search import Found, found, id_text
+from webapp.fhir.search import SHAPES, Found, found, id_text
 from webapp.fhir.totals import bind
 
 _PATIENT = Patient.__table__
@@ -26,7 +26,7 @@ class Patients:
         self._reader = reader
         mine = and_(_PATIENT.c.id == bind("patient"), _PATIENT.c.organization_id == bind("organization"))
         self._one = Statement(_columns(reader.is_sqlite).where(mine), reader.engine)
-        self._statement = lru_cache(maxsize=500)(self._compose)
+        self._statement = lru_cache(maxsize=SHAPES)(self._compose)
 
     def search(self, organization: uuid.UUID, wanted: PatientSearch) -> Found:
         """The page of patients that have all the identifiers; rows as `StoredRow`, resource still as text."""

@@ -39,6 +39,7 @@ from webapp.fhir.reading import Reader, Statement
 from webapp.fhir.totals import Shape, Values, bind, bounds, day_of_offset, edges, kind, total, window_values
 
 Row = tuple[Any, ...]
+SHAPES = 256  # kept statements of 20 kB: callers use a handful of shapes, and a stranger's cost no more than 5 MB
 _DOCUMENT = Document.__table__
 _PATIENT = Patient.__table__
 _STUDY = ImagingStudy.__table__
@@ -58,10 +59,10 @@ class Documents:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._statement = lru_cache(maxsize=2000)(self._compose)
+        self._statement = lru_cache(maxsize=SHAPES)(self._compose)
         mine = and_(_DOCUMENT.c.id == bind("document"), _DOCUMENT.c.organization_id == bind("organization"))
         self._one = Statement(select(*_document_columns(reader.is_sqlite)).where(mine), reader.engine)
-        self._everything = lru_cache(maxsize=2000)(self._compose_everything)
+        self._everything = lru_cache(maxsize=SHAPES)(self._compose_everything)
 
     def search(self, organization: uuid.UUID, wanted: Search) -> Found:
         """The page `wanted` asks for, of an organization's documents; rows as `resources.DocumentRow`."""

@@ -41,7 +41,7 @@ def init_app(app: Flask) -> None:
         patients=Patients(reader),
         tokens=Tokens(reader),
         files=files,
-        presigner=Presigner(given.secret, given.presign_window),
+        presigner=Presigner(given.secret, given.presign_window, given.previous_secret),
         presign_by_storage=given.presign == "storage" and isinstance(files, BucketFiles),
     )
 

@@ -5,8 +5,10 @@ from typing import Any
 
 import click
 from flask import current_app
+from sqlalchemy import select
 
 from clinical.errors import SettingError
+from webapp import audit
 from webapp.cli import Group
 from webapp.config import settings
 from webapp.extensions import db
@@ -14,6 +16,7 @@ from webapp.sso.blueprint import callback_url
 from webapp.sso.models import Provider
 from webapp.sso.probe import probe
 from webapp.sso.providers import DEFAULT_SCOPES, MIX_UP, ProviderFields, all_providers, exposed, set_active, store
+from webapp.sso.sealing import seal, sealed_by_previous, unseal
 from webapp.urls import external_url, prefix_of, public_origin
 
 providers = Group("providers", help="The vendors people sign in with.")
@@ -81,6 +84,19 @@ def test(provider_id: str) -> None:
         click.echo(f"{'ok  ' if finding.good else 'FAIL'} {finding.endpoint}: {finding.sentence}")
     if not all(finding.good for finding in findings):
         raise SystemExit(1)
+
+
+@providers.command("reseal")
+def reseal() -> None:
+    """Encrypt every client secret with the BEFUND_SECRET_KEY of now; BEFUND_SECRET_KEY_PREVIOUS is then needless."""
+    number = 0
+    with db.write() as session:
+        for row in session.scalars(select(Provider)):
+            if sealed_by_previous(row.client_secret_encrypted):
+                row.client_secret_encrypted = seal(unseal(row.client_secret_encrypted))
+                audit.record(session, "provider_resealed", provider_id=row.id)
+                number += 1
+    click.echo(f"{number} client secrets encrypted anew")
 
 
 def _warn() -> None:

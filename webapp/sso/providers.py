@@ -17,6 +17,7 @@ from webapp.extensions import db
 from webapp.models import NAME_LENGTH, User
 from webapp.sso.models import Provider, TokenAuthMethod
 from webapp.sso.sealing import seal
+from webapp.sso.wire import is_allowed
 
 PROVIDER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*")  # RFC 6749, 3.3
@@ -32,9 +33,22 @@ BAD_SECRET = "a client secret is needed"  # noqa: S105 - words, not a secret
 BAD_URL = "not an absolute URL without user name and fragment"
 BAD_SCHEME = "must be https; http is for loopback in development"
 TOO_LONG = "this is too long"
+BAD_NETWORK = "this is an address in a private network; BEFUND_PRIVATE_VENDORS=allow permits it"
 MIX_UP = "with a second vendor, each needs its issuer or a callback of its own (RFC 9700, 4.4)"
 MOVED = "the token URL changed: enter the client secret again, it must not go to a host it was not given for"
-WORDS = (BAD_ID, BAD_LINE, BAD_SCOPES, BAD_METHOD, BAD_SECRET, BAD_URL, BAD_SCHEME, TOO_LONG, MIX_UP, MOVED)
+WORDS = (
+    BAD_ID,
+    BAD_LINE,
+    BAD_SCOPES,
+    BAD_METHOD,
+    BAD_SECRET,
+    BAD_URL,
+    BAD_SCHEME,
+    TOO_LONG,
+    MIX_UP,
+    MOVED,
+    BAD_NETWORK,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +149,8 @@ def url_problem(url: str) -> str:
         return BAD_URL
     if not host or parts.fragment or parts.username or not url.isprintable() or " " in url:
         return BAD_URL
+    if _is_private(host):
+        return BAD_NETWORK
     if parts.scheme == "https" or (parts.scheme == "http" and settings().development and _is_loopback(host)):
         return ""
     return BAD_SCHEME
@@ -190,6 +206,15 @@ def _public(changed: Mapping[str, Any]) -> list[str]:
 
 def _is_line(text: str) -> bool:
     return bool(text.strip()) and text.isprintable()
+
+
+def _is_private(host: str) -> bool:
+    """An address that `wire` would refuse; a name is looked at when it is connected to."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost" and not is_allowed("127.0.0.1")
+    return not is_allowed(host)
 
 
 def _is_loopback(host: str) -> bool:

@@ -18,15 +18,30 @@ def seal(text: str) -> str:
 
 
 def unseal(sealed: str) -> str:
-    """The text that was sealed. Raises SettingError when it was sealed under another BEFUND_SECRET_KEY."""
+    """The text that was sealed, under the key of now or the one before it.
+
+    Raises SettingError when it was sealed under another one.
+    """
+    for secret in (settings().secret, settings().previous_secret):
+        try:
+            if secret:
+                return _fernet(secret).decrypt(sealed.encode("ascii")).decode()
+        except InvalidToken:
+            continue
+    raise SettingError(
+        "a stored client secret was sealed under another BEFUND_SECRET_KEY",
+        "the key it was stored with",
+        "set the former key as BEFUND_SECRET_KEY_PREVIOUS, or enter the client secret of each provider anew",
+    )
+
+
+def sealed_by_previous(sealed: str) -> bool:
+    """Whether only the former key reads it; see `flask --app webapp providers reseal`."""
     try:
-        return _fernet(settings().secret).decrypt(sealed.encode("ascii")).decode()
+        _fernet(settings().secret).decrypt(sealed.encode("ascii"))
     except InvalidToken:
-        raise SettingError(
-            "a stored client secret was sealed under another BEFUND_SECRET_KEY",
-            "the key it was stored with",
-            "set the former key, or enter the client secret of each provider anew",
-        ) from None
+        return True
+    return False
 
 
 def keyed_hash(purpose: str, *parts: str) -> str:

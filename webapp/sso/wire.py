@@ -5,6 +5,7 @@ a thread for hours. Hence `deadline`: at its end the sockets opened under it are
 """
 
 import contextlib
+import ipaddress
 import socket
 import threading
 from collections.abc import Iterator
@@ -16,11 +17,14 @@ from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
+from webapp.config import settings
+
 CONNECT_S = 3.0
 SILENCE_S = 10.0
 TOTAL_S = 13.0  # both calls of one sign-in together; the person waits for it
 LARGEST_ANSWER = 1024 * 1024
 CHUNK = 64 * 1024
+NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052: an IPv4 address in other clothes
 
 
 class AnswerTooLarge(Exception):
@@ -77,7 +81,30 @@ def deadline(seconds: float = TOTAL_S) -> Iterator[Watch]:
         watch.close()
 
 
+class PrivateAddress(OSError):
+    """The vendor's name leads into a network that is not the internet."""
+
+
+def is_allowed(address: str) -> bool:
+    """Whether a vendor may have this IP address: a public one; loopback in development; any with
+    BEFUND_PRIVATE_VENDORS=allow. Otherwise a row, or a name that changes its address, would make the server ask its own
+    neighbours (OWASP ASVS 5, V1.3.6)."""
+    given = settings()
+    if given.private_vendors == "allow":
+        return True
+    found = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(found, ipaddress.IPv6Address):
+        inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
+        if inner is None and found in NAT64:
+            inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+        found = inner or found
+    return (found.is_global and not found.is_multicast) or (given.development and found.is_loopback)
+
+
 def _watched(opened: socket.socket) -> socket.socket:
+    if not is_allowed(str(opened.getpeername()[0])):
+        opened.close()
+        raise PrivateAddress
     watch = _watch.get()
     if watch is not None:
         watch.add(opened)

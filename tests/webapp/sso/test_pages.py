@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from clinical.errors import SettingError
-from tests.webapp.conftest import Outside, add_organization, add_user, login, make_app, submit
+from tests.webapp.conftest import SECRET, Outside, add_organization, add_user, login, make_app, submit
 from tests.webapp.sso.conftest import LOGIN, AddProvider, LogWatch, person, sign_in
 from tests.webapp.sso.stub_vendor import StubVendor, secret_of
 from webapp.models import BrowserSession, Membership, User
@@ -270,7 +270,14 @@ def test_a_missing_key_is_said_in_words(
         ({"env": "production", "secret_key": ""}, "BEFUND_SECRET_KEY"),
         ({"env": "production", "secret_key": "short"}, "BEFUND_SECRET_KEY"),
         ({"env": "staging"}, "BEFUND_ENV"),
-        ({"env": "production", "secret_key": "x" * 40, "public_url": "http://befund.example"}, "BEFUND_PUBLIC_URL"),
+        ({"env": "production", "secret_key": SECRET, "public_url": "http://befund.example"}, "BEFUND_PUBLIC_URL"),
+        ({"env": "production", "secret_key": SECRET}, "BEFUND_PUBLIC_URL"),
+        ({"env": "production", "secret_key": "x" * 40, "public_url": "https://befund.example"}, "BEFUND_SECRET_KEY"),
+        ({"env": "production", "secret_key": "ab" * 20, "public_url": "https://befund.example"}, "BEFUND_SECRET_KEY"),
+        ({"env": "production", "secret_key": "changeme-123-" * 4, "public_url": "https://b.example"}, "repeats"),
+        ({"env": "development", "session_idle": "0"}, "BEFUND_SESSION_IDLE"),
+        ({"env": "development", "session_profile": "lax"}, "BEFUND_SESSION_PROFILE"),
+        ({"env": "development", "private_vendors": "yes"}, "BEFUND_PRIVATE_VENDORS"),
         ({"env": "development", "public_url": "befund.example"}, "BEFUND_PUBLIC_URL"),
         ({"env": "development", "mail_url": "mail.example:25"}, "BEFUND_MAIL_URL"),
     ],
