@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -51,13 +52,22 @@ class Bm25:
         return cls(index)
 
     def postings(self, tokens: Sequence[str]) -> tuple[Ints, Vectors]:
-        """Numbers of the wordings that hold a token and what it adds to their score, token by token."""
+        """Numbers of the wordings that hold a token and what it adds to their score, token by token.
+
+        A token that is repeated is looked up once and counts as often as it stands there, so that a text of one word
+        a thousand times costs no more than the word.
+        """
         known, bounds, scores = self._index.vocab_dict, self._bounds, self._index.scores
-        runs = [slice(bounds[known[token]], bounds[known[token] + 1]) for token in tokens if token in known]
-        if not runs:
+        times = Counter(token for token in tokens if token in known)
+        if not times:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
+        runs = [slice(bounds[known[token]], bounds[known[token] + 1]) for token in times]
         numbers = np.concatenate([scores["indices"][run] for run in runs])
-        return numbers.astype(np.int64), np.concatenate([scores["data"][run] for run in runs])
+        added = [
+            scores["data"][run] if count == 1 else scores["data"][run] * np.float32(count)
+            for run, count in zip(runs, times.values(), strict=True)
+        ]
+        return numbers.astype(np.int64), np.concatenate(added)
 
     def save(self, folder: Path) -> None:
         """Write bm25s's own files."""

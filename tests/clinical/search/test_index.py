@@ -1,6 +1,7 @@
 """The search on the starter catalog: everyday words and their variants, odd input, long texts, threads."""
 
 import random
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -138,6 +139,24 @@ def test_a_text_of_2000_characters(index: SearchIndex) -> None:
     sound(index, text, found, 20)
     assert len(text) == 2_000
     assert set(SEVERAL.values()) <= {hit.code for hit in found}
+
+
+def test_a_repeated_token_costs_no_more_than_three_times_an_ordinary_text_of_that_length(index: SearchIndex) -> None:
+    sentences = [f"Bekannt ist {name}. {NARRATION[number % 3]} " for number, name in enumerate(SEVERAL)]
+    tokens = ("a ", "1 ", "und ", "Herz ", "Herz-", "Z. n. ", "Kein ", "aä ", "qqqqq ", "Hypertnoie ", "x", "( ", "l1")
+    ordinary = _seconds(index, ("".join(sentences) * 9)[:2_000])
+    dear = {token: round(cost / ordinary, 1) for token in tokens if (cost := _seconds(index, (token * 2_000)[:2_000]))}
+    assert {token: ratio for token, ratio in dear.items() if ratio > 3} == {}, dear
+
+
+def _seconds(index: SearchIndex, text: str) -> float:
+    """The least processor time of this thread over several searches."""
+    times = []
+    for _ in range(5):
+        began = time.thread_time()
+        index.search(text)
+        times.append(time.thread_time() - began)
+    return min(times)
 
 
 def test_eight_threads_find_what_one_finds(index: SearchIndex) -> None:

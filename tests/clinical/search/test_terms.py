@@ -67,6 +67,12 @@ def test_a_word_that_is_in_two_wordings_is_found_in_both(wordings: Wordings) -> 
     assert none.tolist() == []
 
 
+def test_a_token_that_is_repeated_is_looked_up_once_and_counts_as_often(wordings: Wordings) -> None:
+    once, thrice = (wordings.words_bm25.postings([fold("Bronchitis")] * times) for times in (1, 3))
+    assert thrice[0].tolist() == once[0].tolist() == [0, 2]
+    np.testing.assert_allclose(thrice[1], 3 * once[1], rtol=1e-6)
+
+
 def test_a_part_of_a_word_is_found_by_its_characters(wordings: Wordings) -> None:
     numbers, _ = wordings.characters_bm25.postings(character_grams([fold("Bronchitiden")]))
     assert {0, 1, 2} <= set(numbers.tolist())
