@@ -45,7 +45,7 @@ FROM_FILES = (
 )
 """What may hold a password: `BEFUND_..._FILE` names a file with the value, as container secrets are mounted."""
 
-NO_SETTINGS = ("BEFUND_API_KEY", "BEFUND_SHARED_DATA", "BEFUND_VLLM_VENV")
+NO_SETTINGS = ("BEFUND_API_KEY", "BEFUND_POLLER_KILLS", "BEFUND_SHARED_DATA", "BEFUND_VLLM_VENV")
 """Names that other programs of the project read: clients of the API, tests and measurements."""
 NOTEBOOKS = "BEFUND_NOTEBOOK_"
 

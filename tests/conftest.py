@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 
-OURS = {"BEFUND_SHARED_DATA", "BEFUND_VLLM_VENV"}
+OURS = {"BEFUND_POLLER_KILLS", "BEFUND_SHARED_DATA", "BEFUND_VLLM_VENV"}
 for name in [name for name in os.environ if name.startswith("BEFUND_") and name not in OURS]:
     del os.environ[name]
 os.environ |= {
