@@ -21,8 +21,10 @@ from catalog_build.synonyms import FOLDS, all_texts, fold_of
 from catalog_build.training.calibration import CALIBRATION, Calibration, choose
 from clinical.errors import SettingError
 from clinical.search import (
+    FINDER,
     Encoder,
     Expansion,
+    Finder,
     Manifest,
     Ranker,
     SearchIndex,
@@ -53,6 +55,7 @@ class Weights:
     ranker: Ranker
     thresholds: ConfidenceThresholds
     calibration: Calibration | None = None
+    finder: Finder | None = None
 
     def save(self, folder: Path) -> None:
         """Write the shipped weights, without their thresholds; only a static encoder can be shipped."""
@@ -62,6 +65,8 @@ class Weights:
         self.ranker.save(folder / "ranker.safetensors")
         if self.calibration is not None:
             self.calibration.save(folder / CALIBRATION)
+        if self.finder is not None:
+            self.finder.save(folder / FINDER)
         for path in folder.iterdir():
             path.chmod(0o644)
 
@@ -70,7 +75,8 @@ class Weights:
         """The shipped weights, or those that `train` wrote elsewhere. Raises SettingError, see `thresholds_of`."""
         thresholds = thresholds_of(folder)
         encoder = StaticEncoder.load(folder / "encoder.safetensors")
-        return cls(encoder, Ranker.load(folder / "ranker.safetensors"), thresholds)
+        finder = Finder.load(folder / FINDER) if (folder / FINDER).is_file() else None
+        return cls(encoder, Ranker.load(folder / "ranker.safetensors"), thresholds, finder=finder)
 
 
 def weights_digest(folder: Path) -> dict[str, str]:
@@ -114,7 +120,8 @@ def build_artifact(source_path: Path, out: Path, options: BuildOptions) -> Manif
         manifest = _manifest(source, weights, len(wordings), options, report.summary())
         catalog = with_pairs(source.catalog, (text for text in kept if text.secondary))
         expansion = Expansion.of(replacements(references(source, options.holdout)))
-        SearchIndex(catalog, wordings, weights.encoder, weights.ranker, manifest, expansion).save(made)
+        finder = weights.finder or Finder.load(WEIGHTS / FINDER)
+        SearchIndex(catalog, wordings, weights.encoder, weights.ranker, manifest, expansion, finder=finder).save(made)
         _replace(made, out)
     return Manifest.load(out)
 
@@ -158,6 +165,7 @@ def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None)
     new to encoder and index; then the one to keep, from all texts but the held-out fold.
     """
     from catalog_build.training.encoder import Lesson, train_encoder
+    from catalog_build.training.finder import train_finder
 
     known = references(source, holdout)
     unseen = calibration_folds(holdout)
@@ -167,7 +175,8 @@ def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None)
         return train_encoder(Lesson([text.text for text in kept], [text.code for text in kept], known))
 
     first = encoder_of({*unseen, holdout})
-    return replace(_fit(source, texts, first, holdout), encoder=encoder_of({holdout}))
+    finder = train_finder([(text.text, text.code) for text in texts if holdout is None or fold_of(text) != holdout])
+    return replace(_fit(source, texts, first, holdout), encoder=encoder_of({holdout}), finder=finder)
 
 
 def calibration_folds(holdout: int | None) -> tuple[int, ...]:

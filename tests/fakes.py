@@ -17,7 +17,7 @@ from clinical.language.folding import words as folded_words
 from clinical.llm import Completion, JsonSchema, Limits, Message
 from clinical.search.encoder import Vectors, grams
 from clinical.search.expansion import Expansion
-from clinical.search.index import SearchIndex
+from clinical.search.index import SearchIndex, Understood
 from clinical.search.manifest import Manifest
 from clinical.search.ranking import Ranker
 from clinical.search.terms import Wordings
@@ -207,6 +207,9 @@ class FakeIndex:
                 level = "high" if score > 0.6 else "medium" if score > 0.3 else "low"
                 best[code] = FakeCandidate(code, score, level, text, 0, len(query))
         return tuple(sorted(best.values(), key=lambda hit: -hit.probability)[:limit])
+
+    def read(self, query: str, limit: int = 10) -> Understood:
+        return Understood(self.search(query, limit), ())
 
     def search_many(self, queries: Sequence[str], limit: int = 10) -> list[tuple[FakeCandidate, ...]]:
         return [self.search(query, limit) for query in queries]

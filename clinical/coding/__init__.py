@@ -1,7 +1,8 @@
 """From a text to recommendations: a stream of tiers, with and without a language model."""
 
 from clinical.coding.deep_research import research_deeply
-from clinical.coding.instant import Hit, with_written_codes
+from clinical.coding.instant import with_written_codes
+from clinical.coding.ledger import Hit
 from clinical.coding.prompts import CODES_MAX, FINDINGS_MAX, PROMPT_VERSION
 from clinical.coding.rules import PAIR_NOTE
 from clinical.coding.search_queue import Turns

@@ -49,11 +49,11 @@ def _layer_one(exact: Code | None, near: Sequence[Code], request: ResearchReques
             confidence="score" if request.rerank else "high" if code is exact else "medium",
             score=score if request.rerank else 0.0,
         )
-        return detailed(plain, code, None, None) if request.details else plain
+        return detailed(plain, code) if request.details else plain
 
     return tuple(entry(code) for code in ((exact, *near) if exact else near))
 
 
 def _low(code: Code, reasoning: str, request: ResearchRequest) -> CodeEntry:
     plain = CodeEntry(code=code.code, description=code.title, confidence="low", reasoning=reasoning)
-    return detailed(plain, code, None, None) if request.details else plain
+    return detailed(plain, code) if request.details else plain

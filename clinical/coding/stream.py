@@ -14,7 +14,7 @@ from clinical.coding.code_query import looked_up
 from clinical.coding.instant import instant, tier_one
 from clinical.coding.model_tiers import model_tiers, searching
 from clinical.coding.search_queue import Turns
-from clinical.contract import Event, PartialEvent, ResearchRequest, StatusEvent
+from clinical.contract import Event, ResearchRequest, StatusEvent
 
 if TYPE_CHECKING:
     from clinical.llm import LanguageModel
@@ -37,10 +37,10 @@ async def research(
         return
     yield searching(1)
     found = await instant(request, index, turns or Turns())
-    yield PartialEvent(layer=1, codes=tier_one(request, index.catalog, found))
+    yield tier_one(request, index.catalog, found)
     if model is None:
         yield StatusEvent(status="error", message=NO_MODEL)
         return
-    async with aclosing(model_tiers(request, index, model, found, turns)) as later:
+    async with aclosing(model_tiers(request, index, model, found.codes, turns)) as later:
         async for event in later:
             yield event

@@ -6,7 +6,7 @@ from clinical.language.morphemes import same_meaning, translated
 from clinical.language.patient import Stated, outside
 from clinical.language.reading import Claim, Labelled, Place, Reading, Side, Sign
 from clinical.language.sections import Section
-from clinical.language.segments import Part, cut
+from clinical.language.segments import Part, content_words, cut, has_noun
 from clinical.language.tokens import BREAK, COLON, COMMA, LINE, SPACE, STOP, Source, name_key
 from clinical.language.triggers import denying_words
 from clinical.language.vocabulary import (
@@ -47,10 +47,12 @@ __all__ = [
     "Stated",
     "Token",
     "by_iso",
+    "content_words",
     "cut",
     "dates_of",
     "denying_words",
     "fold",
+    "has_noun",
     "is_opposite",
     "name_key",
     "outside",

@@ -67,10 +67,11 @@ def cut(text: str) -> list[Part]:
         return [Part(text, 0, len(text))]
     places = dict.fromkeys(span for clause in _clauses(text, found) for span in _spans(clause))
     lower = text.islower()
-    return [Part(text[start:end], start, end, _has_noun(text[start:end], lower)) for start, end in sorted(places)]
+    return [Part(text[start:end], start, end, has_noun(text[start:end], lower)) for start, end in sorted(places)]
 
 
-def _has_noun(part: str, lower: bool) -> bool:
+def has_noun(part: str, lower: bool) -> bool:
+    """Whether a part of a text holds a capital letter, or any at all where the whole text is in lower case."""
     letters = _LETTERS.findall(part)
     return any(lower or word[0].isupper() for word in letters)
 

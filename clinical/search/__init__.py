@@ -3,7 +3,8 @@
 from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors, vocabulary_of
 from clinical.search.expansion import Expansion
 from clinical.search.features import Candidates, candidates
-from clinical.search.index import TOGETHER, Candidate, SearchIndex
+from clinical.search.finder import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
+from clinical.search.index import FINDER, TOGETHER, Candidate, Mentioned, SearchIndex, Understood
 from clinical.search.manifest import Manifest, checksum
 from clinical.search.ranking import NONE_COLUMNS, WIDTH, Ranker, summary
 from clinical.search.retrieval import read_queries
@@ -12,7 +13,11 @@ from clinical.search.terms import Wordings
 from clinical.search.traits import CodeTraits, traits_of
 
 __all__ = [
+    "BUCKETS",
+    "DENSE",
+    "FINDER",
     "NONE_COLUMNS",
+    "REACH",
     "TOGETHER",
     "WIDTH",
     "Candidate",
@@ -20,17 +25,23 @@ __all__ = [
     "CodeTraits",
     "Encoder",
     "Expansion",
+    "Finder",
     "Manifest",
+    "Mentioned",
     "Ranker",
     "SearchIndex",
+    "Seen",
     "StaticEncoder",
     "TransformerEncoder",
+    "Understood",
     "Vectors",
     "Wordings",
     "candidates",
     "checksum",
+    "labels",
     "map_tensors",
     "read_queries",
+    "see",
     "summary",
     "traits_of",
     "vocabulary_of",

@@ -1,7 +1,7 @@
 """SearchIndex: from German text to ICD-10-GM codes with calibrated probabilities. Writer and reader of the artifact.
 
-A short text is one query. A longer one is cut into overlapping parts (`parts`); the vectors of all parts are searched
-at once, the parts that lie nearest to any wording are ranked in full, and the codes are merged.
+A wording by itself is one query. A text is read as a lattice of candidate spans (`lattice`): each is ranked whole, all
+in one batch, and the spans that explain the text best give its codes.
 
 The artifact is a folder: `codes.json` (catalog), `wordings.safetensors`, `vectors.faiss`, `words/`, `letters/`
 (wordings), `encoder.safetensors`, `ranker.safetensors`, `expansion.json` (word synonyms), `typos.safetensors`
@@ -14,22 +14,24 @@ import gc
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
 from clinical.catalog import Catalog
-from clinical.language import Part, Reading, cut
-from clinical.search import hits as mentions
-from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, unit
+from clinical.contract import Assertion
+from clinical.language import Part
+from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder
 from clinical.search.expansion import Expansion
 from clinical.search.features import candidates
+from clinical.search.finder import Finder
 from clinical.search.gestation import Gestation
-from clinical.search.hits import Hits
+from clinical.search.hits import Hits, joined, merged
 from clinical.search.manifest import Manifest, checksums
 from clinical.search.ranking import Ranker
+from clinical.search.reader import Draft, Reader
 from clinical.search.retrieval import read_queries
-from clinical.search.rewriting import Asked, Rewriter, Spot
+from clinical.search.rewriting import Asked, Rewriter
 from clinical.search.runs import lengths, ranges
 from clinical.search.terms import Wordings
 from clinical.search.traits import traits_of
@@ -37,17 +39,15 @@ from clinical.search.typos import Typos
 
 Confidence = Literal["high", "medium", "low"]
 
+BANDS: Final[dict[Confidence, int]] = {"high": 0, "medium": 1, "low": 2}
+"""The surer band first; within a band of what is shown the order of the text, which names the main thing first."""
 TOGETHER: Final = 64
 """Queries searched at once: with more the arrays leave the processor's cache, with fewer numpy's calls cost more."""
-RANKED_PARTS: Final = 40
-"""Parts of a long text that are ranked in full: bounds its time; more find nothing more on the vignettes."""
-PART_SIMILARITY: Final = 0.55
-"""A part farther than this (cosine) from every wording is about something else."""
-PART_DEPTH: Final = 24
-"""HNSW candidates in that first look: whether a part is near to anything needs no exact neighbour."""
+FINDER: Final = "finder.safetensors"
+"""The finder's file in an artifact; one from before there was one has none."""
 KEPT: Final = 20
 """Codes kept of each ranked text."""
-STATED: Final = mentions.MENTION
+STATED: Final = 0.85
 """Probability of the code of a stated week: the rule is exact, that the code is wanted is not."""
 
 
@@ -61,6 +61,25 @@ class Candidate:
     text: str
     start: int
     end: int
+    claim: Assertion = "present"
+
+
+class Mentioned(NamedTuple):
+    """A span of the text that names something, what the text claims of it, how probably it is a mention at all, and
+    its codes of high or medium confidence; places in code points."""
+
+    start: int
+    end: int
+    claim: Assertion
+    chance: float
+    codes: tuple[str, ...]
+
+
+class Understood(NamedTuple):
+    """What a text gives: codes of any confidence, best first, none twice; and its mentions in their order."""
+
+    codes: tuple[Candidate, ...]
+    mentions: tuple[Mentioned, ...]
 
 
 class SearchIndex:
@@ -75,10 +94,12 @@ class SearchIndex:
         manifest: Manifest,
         expansion: Expansion,
         typos: Typos | None = None,
+        finder: Finder | None = None,
     ) -> None:
         self.catalog, self.wordings, self.encoder = catalog, wordings, encoder
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
-        self.traits, self._seldom = traits_of(catalog, wordings), mentions.seldom_meant(catalog)
+        self.traits, self.finder = traits_of(catalog, wordings), finder
+        self._reader = Reader(catalog, finder)
         self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
         self._rewriter = Rewriter(catalog, wordings, expansion, self.typos)
@@ -94,34 +115,47 @@ class SearchIndex:
         encoder whose rows do not depend on each other (the `StaticEncoder` of the artifact).
         """
         batches = (queries[start : start + TOGETHER] for start in range(0, len(queries), TOGETHER))
-        return [found for batch in batches for found in self._together(batch, limit)]
+        return [found.codes for batch in batches for found in self._together(batch, limit)]
 
-    def _together(self, queries: Sequence[str], limit: int) -> list[tuple[Candidate, ...]]:
-        """The parts of all queries are ranked together; what a query makes of its parts is its own."""
-        cuts, readings = [cut(query) for query in queries], [Reading.of(query) for query in queries]
-        parts = [own if len(own) == 1 else self._nearest(own) for own in cuts]
-        spots = [Spot(reading, part) for reading, own in zip(readings, parts, strict=True) for part in own]
-        hits = self._rewriter.hits(spots, self._hits)
-        ends = np.cumsum([0, *map(len, parts)])
-        rows = np.searchsorted(hits.part, ends).tolist()
+    def read(self, query: str, limit: int = 10) -> Understood:
+        """What `search` gives, and every mention of the text."""
+        return self._together([query], limit)[0]
+
+    def _together(self, queries: Sequence[str], limit: int) -> list[Understood]:
+        """The spans of all queries are ranked together; what a query makes of its spans is its own."""
+        drafts = [self._reader.draft(query) for query in queries]
+        asked = [(place, number, spot) for place, draft in enumerate(drafts) for number, spot in draft.spots()]
+        hits = self._rewriter.hits([spot for _, _, spot in asked], self._hits)
+        places = np.array([place for place, _, _ in asked], dtype=np.int64)
+        numbers = np.array([number for _, number, _ in asked], dtype=np.int64)
+        ends = np.searchsorted(hits.part, np.searchsorted(places, np.arange(len(drafts) + 1)))
         found = []
-        for place, query in enumerate(queries):
-            some = hits.at(slice(rows[place], rows[place + 1]))
-            some = some._replace(part=some.part - ends[place])
-            if len(cuts[place]) > 1:
-                some = mentions.weighed(readings[place], parts[place], some, self._seldom)
-            found.append(self._best(query, parts[place], some, limit))
+        for place, draft in enumerate(drafts):
+            own = hits.at(slice(ends[place], ends[place + 1]))
+            found.append(self._understood(draft, own._replace(part=numbers[own.part]), limit))
         return found
 
-    def _best(self, query: str, parts: Sequence[Part], hits: Hits, limit: int) -> tuple[Candidate, ...]:
-        """Over all parts, and with the week of pregnancy that the text states."""
-        stated = list(self.gestation.codes(query))
+    def _understood(self, draft: Draft, hits: Hits, limit: int) -> Understood:
+        """The codes of the spans that explain the text, and of the week of pregnancy that it states."""
+        text = draft.reading.text
+        chosen, hits = self._reader.chosen(draft, hits)
+        parts, claims = [span.part for span in draft.spans], [*draft.claims]
+        stated = list(self.gestation.codes(text))
         if stated:
-            parts = [*parts, *(Part(query[at.start : at.end], at.start, at.end) for _, at in stated)]
-            hits = mentions.joined([self._gestation([code for code, _ in stated], len(parts)), hits])
-        best = mentions.merged(hits).at(slice(limit))
+            parts += [Part(text[at.start : at.end], at.start, at.end) for _, at in stated]
+            claims += ["present"] * len(stated)
+            hits = joined([self._gestation([code for code, _ in stated], len(parts)), hits])
+        best = merged(hits).at(slice(limit))
         rows = zip(*(column.tolist() for column in best), strict=True)
-        return tuple(self._candidate(parts[part], code, chance, word) for part, code, _, chance, word in rows)
+        found = [self._candidate(parts[n], claims[n], code, chance, word) for n, code, _, chance, word in rows]
+        codes = sorted(found, key=lambda one: (BANDS[one.confidence], one.start if one.confidence != "low" else 0))
+        return Understood(tuple(codes), tuple(self._mentioned(draft, n, hits) for n in chosen))
+
+    def _mentioned(self, draft: Draft, number: int, hits: Hits) -> Mentioned:
+        span, claim = draft.spans[number], draft.claims[number]
+        own = hits.at((hits.part == number) & (hits.probability >= self.manifest.thresholds.medium))
+        codes = tuple(self.catalog.codes[code].code for code in own.code.tolist())
+        return Mentioned(span.part.start, span.part.end, claim, span.chance, codes)
 
     def _gestation(self, codes: Sequence[int], parts: int) -> Hits:
         """The week of pregnancy that the text states has a code of its own; its places are the last of the parts."""
@@ -129,13 +163,6 @@ class SearchIndex:
         share = np.full(len(codes), STATED, dtype=np.float32)
         title = self.wordings.tables.title[self.wordings.code_row[numbers]]
         return Hits(np.arange(parts - len(codes), parts), numbers, share, share, title)
-
-    def _nearest(self, parts: Sequence[Part]) -> list[Part]:
-        """The parts nearest to any wording, at most RANKED_PARTS of them."""
-        vectors = unit(self.encoder.encode([part.text for part in parts]))
-        similarity = self.wordings.nearest(vectors, 1, PART_DEPTH)[0][:, 0]
-        order = np.argsort(-similarity, kind="stable")[:RANKED_PARTS]
-        return [parts[place] for place in order if similarity[place] >= PART_SIMILARITY]
 
     def _hits(self, asked: Sequence[Asked]) -> Hits:
         """The hits of each text for the part of that place; a text that several parts share is ranked once."""
@@ -161,16 +188,16 @@ class SearchIndex:
                     queries.number[of[order]], some.codes[order], share[order], probability[order], some.wordings[order]
                 )
             )
-        hits = mentions.joined(found)
+        hits = joined(found)
         return hits.at(np.argsort(hits.part, kind="stable"))
 
-    def _candidate(self, part: Part, code: int, probability: float, wording: int) -> Candidate:
+    def _candidate(self, part: Part, claim: Assertion, code: int, probability: float, wording: int) -> Candidate:
         bounds = self.manifest.thresholds
         confidence: Confidence = (
             "high" if probability >= bounds.high else "medium" if probability >= bounds.medium else "low"
         )
         text = self.wordings.text(wording)
-        return Candidate(self.catalog.codes[code].code, probability, confidence, text, part.start, part.end)
+        return Candidate(self.catalog.codes[code].code, probability, confidence, text, part.start, part.end, claim)
 
     def save(self, folder: Path) -> None:
         """Write all files into an existing folder, the manifest with their checksums last."""
@@ -179,6 +206,8 @@ class SearchIndex:
         self.ranker.save(folder / "ranker.safetensors")
         self.expansion.save(folder / "expansion.json")
         self.typos.save(folder / "typos.safetensors")
+        if self.finder is not None:
+            self.finder.save(folder / FINDER)
         if isinstance(self.encoder, StaticEncoder):
             self.encoder.save(folder / "encoder.safetensors")
         replace(self.manifest, files=checksums(folder)).save(folder)
@@ -196,7 +225,8 @@ class SearchIndex:
             encoder: Encoder = StaticEncoder.load(static) if static.is_file() else TransformerEncoder(manifest.encoder)
             ranker, expansion = Ranker.load(folder / "ranker.safetensors"), Expansion.load(folder / "expansion.json")
             typos = Typos.load(folder / "typos.safetensors", list(wordings.vocabulary))
-            return cls(catalog, wordings, encoder, ranker, manifest, expansion, typos)
+            finder = Finder.load(folder / FINDER) if (folder / FINDER).is_file() else None
+            return cls(catalog, wordings, encoder, ranker, manifest, expansion, typos, finder)
         finally:
             if collecting:
                 gc.enable()

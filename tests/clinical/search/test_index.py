@@ -79,10 +79,13 @@ def test_variants_have_the_same_first_code(index: SearchIndex, variants: tuple[s
 def sound(index: SearchIndex, query: str, found: tuple[Candidate, ...], limit: int) -> None:
     """What holds of every result."""
     bounds = index.manifest.thresholds
-    probabilities = [hit.probability for hit in found]
     assert len(found) <= limit
     assert len({hit.code for hit in found}) == len(found)
-    assert probabilities == sorted(probabilities, reverse=True)
+    bands = [["high", "medium", "low"].index(hit.confidence) for hit in found]
+    assert bands == sorted(bands), "the surer band first"
+    for band in (0, 1):  # within a band of what is shown: the order of the text
+        starts = [hit.start for hit, own in zip(found, bands, strict=True) if own == band]
+        assert starts == sorted(starts)
     for hit in found:
         assert hit.code in index.catalog
         assert 0 <= hit.probability <= 1

@@ -1,0 +1,99 @@
+"""Train the finder of mentions on generated texts: cross entropy of each word's place in a mention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import nn
+from tqdm import tqdm
+
+from catalog_build.training.texts import Writer
+from clinical.search import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
+
+WIDTH, HIDDEN = 32, 64
+TEXTS: Final = 40_000
+"""Texts, each seen EPOCHS times; more change the measured tags by less than a tenth of a point."""
+EPOCHS, BATCH, RATE = 4, 64, 3e-3
+DROPPED: Final = 0.15
+"""Share of the n-gram table's outputs that are dropped, so that context counts as well as the word itself."""
+
+
+class _Tagger(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.EmbeddingBag(BUCKETS, WIDTH, mode="mean")
+        self.drop = nn.Dropout(DROPPED)
+        width = 2 * REACH + 1
+        self.first = nn.Conv1d(WIDTH + DENSE, HIDDEN, width, padding=REACH)
+        self.second = nn.Conv1d(HIDDEN, HIDDEN, width, padding=REACH)
+        self.last = nn.Linear(HIDDEN, 3)
+
+    def forward(self, grams: Any, first: Any, dense: Any, real: Any) -> Any:
+        """Logits of the words of several texts in one row; `real`: 0 where REACH zero rows keep texts apart."""
+        rows = torch.zeros(len(real), WIDTH)
+        rows[real] = self.drop(self.table(grams, first))
+        wide = torch.zeros(len(real), DENSE)
+        wide[real] = dense
+        mask = real.float()[None, None, :]
+        hidden = torch.relu(self.first(torch.cat([rows, wide], dim=1).T[None])) * mask
+        hidden = torch.relu(self.second(hidden))
+        return self.last(hidden[0].T[real])
+
+
+def train_finder(wordings: Sequence[tuple[str, str]], seed: int = 0, texts: int = TEXTS) -> Finder:
+    """From wordings (text, code), deterministic for a seed; about two minutes on two cores."""
+    torch.manual_seed(seed)
+    writer, lessons = Writer(wordings, seed), []
+    for _ in tqdm(range(texts), desc="generated texts", unit="text", disable=None):
+        text = writer.write()
+        seen = see(text.text)
+        if len(seen.first):
+            lessons.append((seen, labels(seen, [(said.start, said.end) for said in text.said])))
+    tagger, chance = _Tagger(), np.random.default_rng(seed)
+    optimiser = torch.optim.AdamW(tagger.parameters(), lr=RATE, weight_decay=1e-3)
+    steps = EPOCHS * (len(lessons) // BATCH)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=max(2, steps + EPOCHS))
+    tagger.train()
+    for _ in tqdm(range(EPOCHS), desc="finder", unit="epoch", disable=None):
+        order = chance.permutation(len(lessons))
+        for start in range(0, len(order) - BATCH + 1, BATCH):
+            batch = [lessons[place] for place in order[start : start + BATCH]]
+            loss = nn.functional.cross_entropy(tagger(*_joined([seen for seen, _ in batch])), _targets(batch))
+            optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+            schedule.step()
+    return _finder(tagger)
+
+
+def _targets(batch: Sequence[tuple[Seen, Any]]) -> Any:
+    return torch.from_numpy(np.concatenate([target for _, target in batch]))
+
+
+def _joined(batch: Sequence[Seen]) -> tuple[Any, Any, Any, Any]:
+    starts = np.cumsum([0, *(len(seen.grams) for seen in batch)])
+    grams = torch.from_numpy(np.concatenate([seen.grams for seen in batch]))
+    first = torch.from_numpy(np.concatenate([seen.first + at for seen, at in zip(batch, starts, strict=False)]))
+    dense = torch.from_numpy(np.concatenate([seen.dense for seen in batch]))
+    real = np.concatenate([np.r_[np.ones(len(seen.first), bool), np.zeros(2 * REACH, bool)] for seen in batch])
+    return grams, first, dense, torch.from_numpy(real)
+
+
+def _finder(tagger: _Tagger) -> Finder:
+    weights = {name: value.detach().numpy().astype(np.float32) for name, value in tagger.named_parameters()}
+
+    def flat(name: str) -> Any:
+        return weights[name].transpose(2, 1, 0).reshape(-1, HIDDEN)
+
+    return Finder(
+        table=weights["table.weight"],
+        first=flat("first.weight"),
+        first_bias=weights["first.bias"],
+        second=flat("second.weight"),
+        second_bias=weights["second.bias"],
+        last=weights["last.weight"].T.copy(),
+        last_bias=weights["last.bias"],
+    )

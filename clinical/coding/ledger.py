@@ -1,0 +1,84 @@
+"""The ledger of a text: every mention once, with what the text claims of it and its codes, or why there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from clinical.contract import Assertion, Certainty, Mention, NoCode, Span
+from clinical.language import Reading
+
+if TYPE_CHECKING:
+    from clinical.catalog import Catalog, Code
+    from clinical.search import Mentioned
+
+CERTAINTY: Final[Mapping[Assertion, Certainty | None]] = {
+    "present": "G",
+    "suspected": "V",
+    "excluded": "A",
+    "history": "Z",
+    "family": None,
+}
+"""The German outpatient marker of each claim; what is said of relatives has none."""
+NOT_CODED: Final = frozenset({"excluded", "family"})
+"""Claims that give no code of the disease itself."""
+SURE: Final = 0.5
+"""From which probability of the finder a run of words without a code is a mention that no code was found for; below
+it the words are more probably no diagnosis."""
+SHOWN: Final = 8
+"""Siblings that are named."""
+UNSPECIFIED: Final = "nicht näher bez"
+"""How the titles of the classification say that they leave something open."""
+
+
+class Hit(NamedTuple):
+    """A code of tier 1, and the place in the query (code points) that it was found by; `low` ones are not shown."""
+
+    code: str
+    probability: float
+    confidence: Literal["high", "medium", "low"]
+    start: int
+    end: int
+
+
+def ledger(reading: Reading, mentions: Sequence[Mentioned], hits: Sequence[Hit]) -> tuple[Mention, ...]:
+    """The mentions in the order of the text; those of codes that the text spells out among them."""
+    shown = {hit.code for hit in hits}
+    known = {(mention.start, mention.end) for mention in mentions}
+    found = [
+        (mention.start, mention.end, tuple(code for code in mention.codes if code in shown), mention.chance)
+        for mention in mentions
+    ]
+    for hit in hits:
+        inside = any(start <= hit.start and hit.end <= end for start, end in known)
+        if not inside:
+            found.append((hit.start, hit.end, (hit.code,), 1.0))
+    return tuple(_mention(reading, *each) for each in sorted(found))
+
+
+def _mention(reading: Reading, start: int, end: int, codes: tuple[str, ...], chance: float) -> Mention:
+    claim = reading.claim(start, end).assertion
+    return Mention(
+        span=Span(start=start, end=end),
+        claim=claim,
+        certainty=CERTAINTY[claim],
+        side=reading.side(start, end),
+        codes=codes,
+        reason=None if codes else _reason(claim, chance),
+    )
+
+
+def _reason(claim: Assertion, chance: float) -> NoCode:
+    if claim == "excluded":
+        return "denied"
+    if claim == "family":
+        return "of-a-relative"
+    return "no-code-found" if chance >= SURE else "not-a-diagnosis"
+
+
+def missing(code: Code, catalog: Catalog) -> tuple[str, ...]:
+    """What a more specific code beside an unspecified one would need: the titles of its specific siblings."""
+    if UNSPECIFIED not in code.title:
+        return ()
+    siblings = catalog.children(code.parent) if code.parent else ()
+    return tuple(each.title for each in siblings if each.code != code.code and UNSPECIFIED not in each.title)[:SHOWN]

@@ -1,0 +1,137 @@
+"""Where mentions begin and end: candidate spans of a text, and the cover of the text that explains it best.
+
+Candidates run from word to word between hard borders (lines, commas, semicolons, slashes, "und" and the like), up to
+LONGEST content words. Each is ranked whole; the cover with the largest sum of gains is found by dynamic programming
+(a segmentation lattice: Bellman 1961; Viterbi decoding of a semi-Markov model, Sarawagi and Cohen 2004). The dot of an
+abbreviation ends nothing, so that "chron. Pankreatitis" is one mention.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from clinical.language import Part, content_words, has_noun, word_set, words
+
+LONGEST: Final = 7
+"""Content words of the longest candidate; a longer wording is found by its seven most telling words in a row."""
+ACROSS: Final = 12
+"""Content words up to which words on both sides of a border are also one candidate."""
+FOUND, FLOOR, POWER, COST = 0.3, 0.25, 0.9, 0.12
+"""Gain of a span of n words: (p - FLOOR) n ** POWER - COST, where p is FOUND times the probability that it is a mention
+and the rest the probability of its best code. A long span that is nearly as probable as its parts wins, two that are
+surer than their union win against it. Measured by `python -m evals reading`."""
+
+_BORDER: Final = re.compile(
+    r"[;,:/+()\[\]•·|!?\n]|\s[-–—]\s|(?<=[^\W\d_]{4})\.(?=\s|$)|(?<=[\d)%])\.(?=\s)"
+    r"|\b(?:und|sowie|aber|seit|wegen)(?!\w)|(?<=\s)u\.(?=\s)",
+    re.I,
+)
+_INSIDE_NUMBER: Final = re.compile(r"(?<=\d)[.,/:](?=\d)")
+
+
+_WITHIN: Final = word_set("""
+mit bei durch der die das des dem den im in am an auf von vom nach zur zum ohne als für beim ins eine einer eines einem
+einen nicht oder
+""")
+"""Words without a meaning of their own that stand inside a wording."""
+
+
+class Span(NamedTuple):
+    """A candidate: the part of the text, how many of its words carry meaning, and how probably it is a mention."""
+
+    part: Part
+    content: int
+    chance: float = 0.5
+
+
+def borders(text: str) -> list[tuple[int, int]]:
+    """The hard borders of a text, in order: `start` inclusive, `end` exclusive, in code points."""
+    inside = {match.start() for match in _INSIDE_NUMBER.finditer(text)}
+    return [match.span() for match in _BORDER.finditer(text) if match.start() not in inside]
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text is a wording by itself: short, without a border or a word that tells of a visit or a claim."""
+    content = content_words(text)
+    if len(content) > LONGEST or borders(text.strip()):
+        return False
+    others = set(words(text)) - set(content)
+    return {text[word.start : word.end].casefold() for word in others} <= _WITHIN
+
+
+def spans(text: str) -> list[Span]:
+    """All candidates, in the order of their first word; they begin and end with a content word.
+
+    Between two borders every run of words up to LONGEST; over borders ("Potenzstörung, organisch") two neighbouring
+    runs as wholes, and a short text as a whole. Their number is linear in the length of the text.
+    """
+    lower, runs = text.islower(), _runs(text)
+    places = {
+        (start, end): content
+        for run in runs
+        for first, (start, _) in enumerate(run)
+        for content, (_, end) in enumerate(run[first : first + LONGEST], 1)
+    }
+    for together in (*pairwise(runs), runs):
+        content = sum(map(len, together))
+        if 1 < content <= ACROSS:
+            places.setdefault((together[0][0][0], together[-1][-1][1]), content)
+    ordered = sorted(places.items())
+    return [Span(Part(text[a:b], a, b, has_noun(text[a:b], lower)), content) for (a, b), content in ordered]
+
+
+def _runs(text: str) -> list[list[tuple[int, int]]]:
+    """Places of the content words between two hard borders, run by run."""
+    limits, at = borders(text), 0
+    runs: list[list[tuple[int, int]]] = [[]]
+    for word in content_words(text):
+        crossed = False
+        while at < len(limits) and limits[at][0] < word.end:
+            crossed, at = True, at + 1
+        if crossed and runs[-1]:
+            runs.append([])
+        runs[-1].append((word.start, word.end))
+    return [run for run in runs if run]
+
+
+def gain(probability: float, span: Span) -> float:
+    """What a span adds to a cover when its best code is right with this probability."""
+    both = FOUND * span.chance + (1 - FOUND) * probability
+    return (both - FLOOR) * float(span.content**POWER) - COST
+
+
+def cover(found: Sequence[Span], gains: Sequence[float]) -> list[int]:
+    """The places of the spans, without overlap, whose gains add up to the most; in the order of the text."""
+    ends = sorted({span.part.end for span in found})
+    place = {end: number for number, end in enumerate(ends, 1)}
+    by_end: dict[int, list[int]] = {}
+    for number, span in enumerate(found):
+        by_end.setdefault(place[span.part.end], []).append(number)
+    before = _before(found, ends)
+    best, taken = [0.0], [-1]
+    for at in range(1, len(ends) + 1):
+        options = [(best[at - 1], -1), *((best[before[n]] + gains[n], n) for n in by_end[at])]
+        value, number = max(options, key=lambda option: option[0])
+        best.append(value)
+        taken.append(number)
+    chosen, at = [], len(ends)
+    while at:
+        number = taken[at]
+        if number >= 0:
+            chosen.append(number)
+        at = before[number] if number >= 0 else at - 1
+    return chosen[::-1]
+
+
+def _before(found: Sequence[Span], ends: Sequence[int]) -> list[int]:
+    """For each span how many of the ends lie before its start."""
+    starts = sorted({span.part.start for span in found})
+    counts, at = {}, 0
+    for start in starts:
+        while at < len(ends) and ends[at] <= start:
+            at += 1
+        counts[start] = at
+    return [counts[span.part.start] for span in found]
