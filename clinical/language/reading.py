@@ -142,18 +142,22 @@ class Reading(Source):
     def labelled(self) -> tuple[Labelled, ...]:
         """Labels and their values, up to the end of the clause or the next label ("Nikotin: nein, Alkohol: nein")."""
         colons = [i for i in range(1, len(self)) if self.gap(i) == COLON]
+        firsts = [self._first_of_label(i) for i in colons]
         found = []
-        for number, i in enumerate(colons):
-            first = i - 1
-            while first > 0 and self.gap(first) <= SPACE and not self.ends_clause(first):
-                first -= 1
+        for i, first, following in zip(colons, firsts, (*firsts[1:], len(self)), strict=True):
             end = i
-            limit = colons[number + 1] if number + 1 < len(colons) else len(self)
-            while end + 1 < limit and not self.ends_clause(end + 1):
+            while end + 1 < following and not self.ends_clause(end + 1):
                 end += 1
-            label = Place(self.start[first], self.end[i - 1])
-            found.append(Labelled(label, Place(self.start[i], self.end[end])))
+            label, value = Place(self.start[first], self.end[i - 1]), Place(self.start[i], self.end[end])
+            found.append(Labelled(label, value))
         return tuple(found)
+
+    def _first_of_label(self, colon: int) -> int:
+        """Where the words before a colon begin: `Allergien`, `Aktuelle Medikation`."""
+        first = colon - 1
+        while first > 0 and self.gap(first) <= SPACE and not self.ends_clause(first):
+            first -= 1
+        return first
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
@@ -229,11 +233,15 @@ class Reading(Source):
     # --- sides
 
     def side(self, start: int, end: int) -> Side | None:
-        """The side of a mention: in it, behind it in the same item, or right before it; both is B. None: not said."""
+        """The side of a mention: in it; right before it where that opens the item ("re. Gonarthrose"); behind it
+        in the same item; or else right before it. Both is B. None: not said."""
         tokens = self.tokens_in(start, end)
         if not tokens:
             return None
-        return self._side_of(tokens) or self._side_behind(tokens[-1]) or self._side_before(tokens[0])
+        first, last = tokens[0], tokens[-1]
+        opens = first > 0 and (first == 1 or self.gap(first - 1) >= COMMA or self.ends_clause(first - 1))
+        before = self._side_before(first)
+        return self._side_of(tokens) or (before if opens else None) or self._side_behind(last) or before
 
     def _side_of(self, tokens: range) -> Side | None:
         words = self.words
