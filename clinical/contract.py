@@ -326,3 +326,5 @@ class ExtractResponse(Frozen):
     processing_time_ms: float
     evidence: tuple[Evidence, ...] | None = None
     """Only where asked for; None is left out of the answer, so that a strict client sees exactly the contract."""
+    remarks: tuple[str, ...] | None = None
+    """How the letter was read, in German, as `evidence`: of several lists of drugs, which one was taken."""

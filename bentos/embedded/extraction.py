@@ -69,6 +69,13 @@ def second_opinion(text: str, document_type: DocumentType) -> dict[str, Any]:
     return read_letter(text, document_type, Budget())
 
 
+def remarks_of(text: str) -> tuple[str, ...]:
+    """What to know of how a letter was read, in German: of several lists of drugs, the one that was taken."""
+    lists = ListReader(Sheet(text))
+    count, (_, title) = lists.drug_lists(), lists.drugs()
+    return (f"Medikation: von {count} Listen des Briefs zählt „{title[:60]}“.",) if title and count > 1 else ()
+
+
 def read_letter(text: str, kind: str, budget: Budget) -> dict[str, Any]:
     """All fields of a letter. Raises ModelTimeout where the budget is used up."""
     return _Reader(text, budget).document(kind)
@@ -88,7 +95,7 @@ class _Reader:
 
     def document(self, kind: str) -> dict[str, Any]:
         title, _ = title_of(self.sheet)
-        drugs, _ = self.lists.drugs()
+        drugs, _ = self.lists.drugs(told=kind == "zuweisung")
         form: dict[str, Any] = {
             "dokument": {"typ": title, "datum": letter_date(self.sheet, self.dates, self.found.born)},
             "patient": self._patient(),

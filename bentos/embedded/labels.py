@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 _NOT_LETTERS = re.compile(r"[^a-zäöüß]+")
 _SCANNED = str.maketrans("10|", "lol")
@@ -16,7 +15,6 @@ KEY_MAX = 60
 """Characters of the longest label or heading."""
 
 
-@lru_cache(maxsize=4096)
 def key(label: str) -> str:
     """`Geb.-Dat.` -> `gebdat`, `Te1.` -> `tel`, `Z u w e i s u n g` -> `zuweisung`."""
     return _NOT_LETTERS.sub("", label[:KEY_MAX].lower().translate(_SCANNED)).replace("ß", "ss")
@@ -131,18 +129,17 @@ _OTHER = (
     r"|funktionsdiagnostik|bildgebung|mikrobiologie|pathologie|psychischerbefund|erstvorstellung|routinekontrolle"
     r"|zwischenanamnese|nebenwirkungen|reaktion|komplikationen|entlassungs?status|entlassungsbefund|austrittsstatus"
 )
-_COMPILED = tuple((field, re.compile(pattern)) for field, pattern in _HEADINGS)
+_ANY_HEADING = re.compile("|".join(f"(?P<g{n}>{pattern})" for n, (_, pattern) in enumerate(_HEADINGS)))
+_FIELDS = {f"g{n}": field for n, (field, _) in enumerate(_HEADINGS)}
 _OTHERS = re.compile(_OTHER)
 _OF_A_HOUSE = re.compile(r"ambulanz|klinik(?!$)|abteilung|institut|zentrum|praxis")
 
 
-@lru_cache(maxsize=4096)
 def label_of(text: str) -> str | None:
     """What a label names, or None."""
     return _LABEL.get(key(text)) if len(text) <= KEY_MAX else None
 
 
-@lru_cache(maxsize=4096)
 def heading_field(text: str) -> str | None:
     """The field whose section a heading begins, "" for another section, None for no heading."""
     if len(text) > KEY_MAX:
@@ -150,9 +147,8 @@ def heading_field(text: str) -> str | None:
     word = key(text)
     if not word:
         return None
-    for field, pattern in _COMPILED:
-        if pattern.fullmatch(word):
-            return field
+    if found := _ANY_HEADING.fullmatch(word):
+        return _FIELDS[(found.lastgroup or "g0")]
     if len(word) < 3 or _OF_A_HOUSE.match(word):
         return None
     return "" if _OTHERS.fullmatch(word) else None

@@ -13,6 +13,7 @@ from bentos.embedded.entries import (
     OPERATION,
     RECOMMENDS,
     STRICT_DRUG,
+    TOLD_DRUG,
     VERB,
     Procedure,
     drug_part,
@@ -26,7 +27,7 @@ from bentos.embedded.entries import (
     running_list,
 )
 from bentos.embedded.labels import key, rank_of
-from bentos.embedded.letter import Section, Sheet, marked, unmarked
+from bentos.embedded.letter import LINE_MAX, Section, Sheet, marked, unmarked
 from bentos.embedded.sentences import divided, sentences
 from clinical.language import dates_of
 
@@ -86,8 +87,11 @@ class ListReader:
 
     # drugs
 
-    def drugs(self) -> tuple[list[str], str | None]:
-        """(entries, heading of the list they are of): of several lists the most current one."""
+    def drugs(self, told: bool = False) -> tuple[list[str], str | None]:
+        """(entries, heading of the list they are of): of several lists the most current one.
+
+        `told`: without any list, drugs with their dose in running text count, as in a referral written as prose.
+        """
         ranked: dict[int, list[tuple[str, list[str]]]] = {}
         for section in self.sheet.budget.each(self._of("medikation", "empfehlung", "procedere", "therapie")):
             plain = section.field == "medikation"
@@ -102,11 +106,20 @@ class ListReader:
                 rank = rank_of(section.title) if plain or section.field == "empfehlung" else 2
                 ranked.setdefault(rank, []).append((section.title, entries))
         if not ranked:
-            return [], None
+            return (self._told_drugs() if told else []), None
         best = ranked[max(ranked)]
         return merged(entry for _, entries in best for entry in entries), " / ".join(
             dict.fromkeys(title.strip(" :") for title, _ in best)
         )
+
+    def drug_lists(self) -> int:
+        """How many lists of drugs with a heading of their own the letter holds."""
+        return sum(any(map(is_drug, self._drug_entries(one))) for one in self._of("medikation"))
+
+    def _told_drugs(self) -> list[str]:
+        first = self.sheet.greeting + 1 if self.sheet.greeting < len(self.sheet.lines) else 0
+        lines = (line[:LINE_MAX] for line in self.sheet.budget.each(self.sheet.lines[first : self.sheet.closing]))
+        return merged(found[0].strip(" .,") for line in lines for found in TOLD_DRUG.finditer(line))
 
     def _drug_entries(self, section: Section) -> Iterator[str]:
         lines = drug_part(section.lines)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import lru_cache
 
 from bentos.embedded.name_words import FIRST_NAMES, NOT_A_NAME, PARTICLES
 
@@ -65,7 +64,6 @@ def is_name_word(word: str) -> bool:
     )
 
 
-@lru_cache(maxsize=256)
 def _is_first(word: str) -> bool:
     return word.lower().split("-")[0].strip(".") in FIRST_NAMES
 
