@@ -93,7 +93,7 @@ _HEADINGS: tuple[tuple[str, str], ...] = (
      r"|problemliste|(?:relevante|bekannte|weitere)?(?:vor|neben|begleit|grund)erkrankung(?:en)?|nebenbefunde|diagnosenundprobleme"),
     ("medikation", rf"(?:{_DRUGS_WHEN})*(?:medi(?:k|lk)a?tion(?:en)?|medikamente?|medis?|medikamentenliste"
      r"|medikationsplan|medikamentenplan|arzneimittel|med|lokaltherapie|systemtherapie|system|medikamententherapie)"
-     r"(?:(?:bei|zum|zur|der|am|vom|nach|vor|laut|gemäss|gem|aktuell|zuhause|in|stand|derzeit|bis|für)\w{0,30})?"),
+     r"(?:(?:bei|während|im|zum|zur|der|am|vom|nach|vor|laut|gemäss|gem|aktuell|zuhause|in|stand|derzeit|bis|für)\w{0,30})?"),
     ("medikation", r"bisherigemassnahmen(?:zbmedikation)?|(?:aktuelle|derzeitige|letzte|unsereletzte|medikamentöse|"
      r"entlassungs|bisherige|laufende|empfohlenemedikamentöse)(?:medikamentöse)?therapie"),
     ("empfehlung", r"(?:weitere|unsere)?therapie(?:empfehlun[gq](?:en)?|vorschla[gq]|vorschläge)(?:u|und)?"
@@ -156,7 +156,10 @@ def heading_field(text: str) -> str | None:
 
 _RANKS: tuple[tuple[int, str], ...] = (
     (3, r"entlass|austritt|empfohlen|empfehlung|letzte|aktuell|derzeit|jetzig|momentan|laufend|neue"),
-    (1, r"eintritt|aufnahme|einweisung|bisherig|vorbestehend|häuslich|haus|vormedi|stationäre|eigenmedi|frühere"),
+    (
+        1,
+        r"eintritt|aufnahme|während|einweisung|bisherig|vorbestehend|häuslich|haus|vormedi|stationäre|eigenmedi|frühere",
+    ),
 )
 
 

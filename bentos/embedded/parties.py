@@ -86,9 +86,10 @@ class PartyReader:
                 and not (number == 0 and start > 0 and len(lines) > 8)
             ):
                 return self._cleaned(lines if number and len(lines) < 7 else lines[start:], number)
+        others = {one.at for one in self.sheet.labelled if one.owner in ("absender", "patient")}
         for number, block in enumerate(self.head[1:], 1):
             lines = self._lines(block)
-            if self._is_address_block(lines):
+            if others.isdisjoint(block) and self._is_address_block(lines):
                 return self._cleaned(lines, number)
         return None
 
@@ -138,9 +139,9 @@ class PartyReader:
             if (found.name is None and found.institution is None) or (found.name is None and self._is_person(block[0])):
                 found = Contact(name=plain_name(block[0]) if self._is_person(block[0]) else None).filled(found)
         if found.count == 0 and contact_of(self._labelled("absender")).count > 1:
-            house = self._letterhead(
-                ("absender",)
-            )  # a form of the house that is asked: the sender has a part of his own
+            # a form of the house that is asked: the sender has a part of his own
+            first = self._lines(self.head[0]) if self.head else []
+            house = contact_of([line for line in first if self._is_of_letterhead(line)])
             found = Contact(house.institution, house.abteilung)
         if self.title_line is not None and found.abteilung is None:
             asked = department_of_title(self.sheet.lines[self.title_line])
@@ -207,10 +208,10 @@ class PartyReader:
             found.append(line.strip())
         return found
 
-    def _letterhead(self, but: tuple[str, ...] = ()) -> Contact:
+    def _letterhead(self) -> Contact:
         """The first blocks of the head, up to the recipient, the date, the title or the subject."""
         lines: list[str] = []
-        taken = {one.at for one in self.sheet.labelled if one.field not in _OF_LETTERHEAD or one.owner in but}
+        taken = {one.at for one in self.sheet.labelled if one.field not in _OF_LETTERHEAD}
         for number, block in enumerate(self.head):
             mine = self._lines(block)
             if self.recipient_block and any(

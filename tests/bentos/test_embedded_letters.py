@@ -122,7 +122,7 @@ def test_nobody_is_made_a_patient(text):
         ("Wien, am 3. April 2024\n\nBefund", "2024-04-03"),
         ("Arztbrief vom 03.04.2024\n\nPat.: Anna Kern, geb. 1.2.1950", "2024-04-03"),
         ("Datum: 3.4.2024\nAufnahme: 1.4.2024", "2024-04-03"),
-        ("Sehr geehrte Frau Kollegin\n\nKontrolle am 2.4.2024.\n\nFreundliche Grüsse\nDr. Keller\n\nBern, 3. April 2024", "2024-04-03"),
+        ("Liebe Kollegin\n\nKontrolle am 2.4.2024.\n\nFreundliche Grüsse\n\nBern, 3. April 2024", "2024-04-03"),
         ("Sehr geehrte Frau Kollegin\n\nStationär vom 1.4.2024 bis 3.4.2024.", None),
         ("Anna Kern, 01.02.1950\n\nDiagnosen:\n- Gicht", None),
         ("Diagnosen:\n- Gicht\n\nLabor 3.4.2024: CRP 5", None),
