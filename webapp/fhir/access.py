@@ -14,7 +14,7 @@ from webapp.audit import short_ip
 from webapp.extensions import db, limiter, network
 from webapp.fhir.answers import FhirError
 from webapp.fhir.models import AccessLog
-from webapp.fhir.params import UUID
+from webapp.fhir.searching.params import UUID
 from webapp.fhir.service import service
 from webapp.fhir.tokens import Bearer
 

@@ -16,7 +16,7 @@ from sqlalchemy import and_, func, or_, select, tuple_, update
 from sqlalchemy.orm import Session
 
 from webapp.fhir.models import Document, Patient, PatientIdentifier
-from webapp.fhir.params import UUID
+from webapp.fhir.searching.params import UUID
 
 _REFERENCE = re.compile(r"(?:https?://[^?#\s]+/)?Patient/([A-Za-z0-9.\-]{1,64})(?:/_history/[^/\s]+)?")
 PAIRS_AT_ONCE = 400

@@ -16,12 +16,13 @@ from wtforms.validators import DataRequired, Length, NumberRange
 
 from webapp import audit
 from webapp.extensions import db, login_manager
-from webapp.fhir import params, store, tokens
+from webapp.fhir import store, tokens
 from webapp.fhir.access import log_access
 from webapp.fhir.dates import EPOCH, MICROSECOND
 from webapp.fhir.files import SAFE, content
 from webapp.fhir.models import TITLE_LENGTH, Status
 from webapp.fhir.resources import DocumentRow
+from webapp.fhir.searching import params
 from webapp.fhir.service import fhir_base, service
 from webapp.fhir.titles import clean_content_type, clean_title
 from webapp.guards import signed_in_required

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from webapp.fhir import dates
-from webapp.fhir.params import Answer, Cursor, query
+from webapp.fhir.searching.params import Answer, Cursor, query
 
 Resource = dict[str, Any]
 MEDIA_TYPE = "application/fhir+json"

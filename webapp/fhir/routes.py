@@ -14,13 +14,14 @@ import orjson
 from flask import Blueprint, Response, current_app, request
 from werkzeug.exceptions import HTTPException
 
-from webapp.fhir import answers, params, resources
+from webapp.fhir import answers, resources
 from webapp.fhir.access import authorize, bearer, log_access, parse_id
 from webapp.fhir.answers import FhirError, answer, tagged
 from webapp.fhir.capability import capability_statement
 from webapp.fhir.files import disposition
-from webapp.fhir.patients import stored_row
-from webapp.fhir.search import Found
+from webapp.fhir.searching import params
+from webapp.fhir.searching.patients import stored_row
+from webapp.fhir.searching.search import Found
 from webapp.fhir.service import fhir_base, public_base, service
 from webapp.storage import LIFETIME, BucketFiles
 

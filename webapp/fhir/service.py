@@ -7,9 +7,9 @@ from typing import cast
 from flask import Flask, current_app, request
 
 from webapp.config import Settings
-from webapp.fhir.patients import Patients
-from webapp.fhir.reading import Reader
-from webapp.fhir.search import Documents
+from webapp.fhir.searching.patients import Patients
+from webapp.fhir.searching.reading import Reader
+from webapp.fhir.searching.search import Documents
 from webapp.fhir.tokens import Tokens
 from webapp.storage import BucketFiles, FolderFiles, Presigner, open_files
 from webapp.urls import public_origin

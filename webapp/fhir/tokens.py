@@ -17,8 +17,8 @@ from sqlalchemy import and_, select, update
 from sqlalchemy.orm import Session
 
 from webapp.fhir.models import AccessToken
-from webapp.fhir.reading import Reader, Statement
-from webapp.fhir.totals import bind
+from webapp.fhir.searching.reading import Reader, Statement
+from webapp.fhir.searching.totals import bind
 from webapp.models import Membership, User, utcnow
 
 PREFIX = "bfa"

@@ -12,13 +12,14 @@ from sqlalchemy import select
 from webapp import audit
 from webapp.cli import Group
 from webapp.extensions import db
-from webapp.fhir import linking, params, store, tokens
+from webapp.fhir import linking, store, tokens
 from webapp.fhir.bulk.documents import DocumentImporter
 from webapp.fhir.bulk.lines import LineResult
 from webapp.fhir.bulk.resources import ResourceImporter
 from webapp.fhir.bulk.verifying import verify
 from webapp.fhir.dates import to_text
 from webapp.fhir.models import Document, Status
+from webapp.fhir.searching import params
 from webapp.fhir.service import service
 from webapp.models import Organization, User
 

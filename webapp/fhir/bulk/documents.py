@@ -21,9 +21,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from sqlalchemy import or_, select
 
 from webapp.extensions import db
-from webapp.fhir import dates, linking, params, store
+from webapp.fhir import dates, linking, store
 from webapp.fhir.bulk.lines import BadLine, LineResult, numbered
 from webapp.fhir.models import SYSTEM_LENGTH, TITLE_LENGTH, VALUE_LENGTH, Document, Status
+from webapp.fhir.searching import params
 from webapp.fhir.titles import clean_content_type, clean_title
 from webapp.storage import CHUNK, Files
 

@@ -15,9 +15,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.extensions import db
-from webapp.fhir import linking, params, store
+from webapp.fhir import linking, store
 from webapp.fhir.bulk.lines import BadLine, LineResult, numbered, resource_of
 from webapp.fhir.models import SYSTEM_LENGTH, VALUE_LENGTH, ImagingStudy, Patient, PatientIdentifier
+from webapp.fhir.searching import params
 
 Resource = dict[str, Any]
 _Take = Callable[[Session, int, str], LineResult]

@@ -8,11 +8,11 @@ import orjson
 from sqlalchemy import ColumnElement, Select, Text, and_, cast, exists, func, literal_column, select, true, tuple_
 
 from webapp.fhir.models import Patient, PatientIdentifier
-from webapp.fhir.params import PatientSearch
-from webapp.fhir.reading import Reader, Statement
 from webapp.fhir.resources import StoredRow
-from webapp.fhir.search import SHAPES, Found, found, id_text
-from webapp.fhir.totals import bind
+from webapp.fhir.searching.params import PatientSearch
+from webapp.fhir.searching.reading import Reader, Statement
+from webapp.fhir.searching.search import SHAPES, Found, found, id_text
+from webapp.fhir.searching.totals import bind
 
 _PATIENT = Patient.__table__
 _IDENTIFIER = PatientIdentifier.__table__

@@ -34,9 +34,9 @@ from sqlalchemy import (
 
 from webapp.fhir.dates import DAY
 from webapp.fhir.models import Document, ImagingStudy, Patient
-from webapp.fhir.params import Cursor, Everything, Paging, PatientKey, Search
-from webapp.fhir.reading import Reader, Statement
-from webapp.fhir.totals import Shape, Values, bind, bounds, day_of_offset, edges, kind, total, window_values
+from webapp.fhir.searching.params import Cursor, Everything, Paging, PatientKey, Search
+from webapp.fhir.searching.reading import Reader, Statement
+from webapp.fhir.searching.totals import Shape, Values, bind, bounds, day_of_offset, edges, kind, total, window_values
 
 Row = tuple[Any, ...]
 SHAPES = 256  # kept statements of 20 kB: callers use a handful of shapes, and a stranger's cost no more than 5 MB

@@ -1,0 +1,1 @@
+"""Searching: query strings become searches, searches become one SQL statement each."""
