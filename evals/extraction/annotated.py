@@ -14,9 +14,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,12 @@ import click
 from bentos.embedded import RehearsalModel
 from bentos.models import model_of
 from clinical.command_line import PATH, paragraphs
-from clinical.contract import TEXT_MAX, ExtractRequest
+from clinical.contract import TEXT_MAX, Document, ExtractRequest, ExtractResponse
 from clinical.extraction import extract
 from clinical.llm import LanguageModel
 from clinical.settings import Settings
 from evals.command import main_of
+from evals.extraction.letters import Letter
 
 LISTS = ("diagnosen", "medikation", "eingriffe", "procedere")
 LOOSE = ("institution", "abteilung", "name", "fragestellung", "strasse", "telefon")
@@ -193,19 +194,49 @@ def _part(one: str, others: Sequence[str]) -> bool:
     return any(normal(one) in normal(other) or normal(other) in normal(one) for other in others)
 
 
+def answers(requests: Sequence[ExtractRequest], model: LanguageModel) -> list[ExtractResponse]:
+    """The answers in order. In a thread of its own: a notebook's event loop runs already."""
+
+    def work() -> list[ExtractResponse]:
+        with asyncio.Runner() as runner:
+            return [runner.run(extract(request, model)) for request in requests]
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
+
+
 def measured(file: Path, texts: Path, model: LanguageModel) -> Report:
     """Every letter of the file through extraction. Raises OSError where a text is missing, BefundError of the model."""
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    requests = [
+        ExtractRequest(
+            document_type=row["document_type"], text=(texts / f"{row['id']}.txt").read_text("utf-8")[:TEXT_MAX]
+        )
+        for row in rows
+    ]
     report = Report()
-    with asyncio.Runner() as runner:
-        for line in file.read_text("utf-8").splitlines():
-            row = json.loads(line)
-            text = (texts / f"{row['id']}.txt").read_text("utf-8")[:TEXT_MAX]
-            request = ExtractRequest(document_type=row["document_type"], text=text)
-            began = time.perf_counter()
-            answer = runner.run(extract(request, model))
-            report.milliseconds.append((time.perf_counter() - began) * 1000)
-            compared(report, row, answer.data.model_dump())
+    for row, answer in zip(rows, answers(requests, model), strict=True):
+        report.milliseconds.append(answer.processing_time_ms)
+        compared(report, row, answer.data.model_dump())
     return report
+
+
+def generated(letters: Sequence[Letter], model: LanguageModel) -> Report:
+    """The same counts for generated letters, each named by its layout."""
+    report = Report()
+    kinds = [ExtractRequest.model_validate({"document_type": one.document_type, "text": one.text}) for one in letters]
+    for letter, answer in zip(letters, answers(kinds, model), strict=True):
+        row = {"id": letter.layout, "data": _whole(type(answer.data)(), letter.truth)}
+        compared(report, row, answer.data.model_dump())
+    return report
+
+
+def _whole(empty: Document, truth: Mapping[str, Any]) -> dict[str, Any]:
+    """The truth with null for everything that it does not name."""
+    data = empty.model_dump()
+    for key, value in truth.items():
+        data[key] = {**data[key], **value} if isinstance(value, Mapping) else value
+    return data
 
 
 def shown(report: Report, faults: bool) -> str:

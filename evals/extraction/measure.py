@@ -21,10 +21,10 @@ from typing import Any
 import click
 from tqdm import tqdm
 
-from bentos.embedded import RehearsalModel
+from bentos.embedded import RehearsalModel, second_opinion
 from bentos.models import model_of
 from clinical.command_line import PATH, paragraphs
-from clinical.contract import Arztbrief
+from clinical.contract import TEXT_MAX, Arztbrief
 from clinical.extraction import PROMPT
 from clinical.grounding import ground, judge
 from clinical.language import parse_date
@@ -32,6 +32,7 @@ from clinical.settings import Settings
 from evals.command import main_of
 from evals.extraction import fields
 from evals.extraction.letters import Letter, letters
+from evals.extraction.letters_varied import varied
 from evals.extraction.lies import APART, LIES, answer_of, lies, passes, stands_in, values_of
 from evals.extraction.truths import TRUTHS, removed_truths
 from evals.reports import tracking
@@ -56,6 +57,8 @@ def measure(tries: int = TRIES, letter_count: int = LETTERS, seed: int = 2026) -
         "truths": {kind: _truths(kind, made) for kind in _bar(TRUTHS, "truths")},
         "foreign_letters": foreign_letters(),
         "rehearsal": rehearsal(letters(letter_count // 2, seed + 1)),
+        "rehearsal_varied": rehearsal(varied(letter_count // 2, seed + 1)),
+        "reading": reading(varied(letter_count, seed)),
         **_configured(letters(letter_count // 2, seed + 1)),
         "speed": speed(made),
     }
@@ -168,6 +171,18 @@ def rehearsal(made: list[Letter]) -> dict[str, Any]:
     return fields.measured(fields.answered(made, RehearsalModel()))
 
 
+def reading(made: list[Letter], rounds: int = SPEED_ROUNDS) -> dict[str, float]:
+    """Milliseconds of CPU time in which the embedded reader reads 20,000 characters: letters one after the other."""
+    times = []
+    for n in range(rounds):
+        text = "\n\n".join(one.text for one in (made[n % len(made) :] + made)[:40])[:TEXT_MAX]
+        began = time.thread_time()
+        second_opinion(text, "arztbrief")
+        times.append((time.thread_time() - began) * 1000)
+    times.sort()
+    return {"p50_ms": round(times[rounds // 2], 1), "p99_ms": round(times[int(rounds * 0.99) - 1], 1)}
+
+
 def long_letter(made: list[Letter], length: int) -> tuple[str, dict[str, Any]]:
     """Generated letters one after the other, cut to `length`, and 60 values of them and of others."""
     text = ""
@@ -233,7 +248,9 @@ def shown(report: dict[str, Any]) -> str:
         lines.append(f"  {kind:30} {row['removed']:5} of {row['n']:5}   {100 * row['share']:.2f} %")
     lines.append("foreign letters (GraSCCo)")
     lines += [f"  {kind}: {row}" for kind, row in report["foreign_letters"].items()]
-    for name in ("rehearsal", "configured"):
+    at_once = report["reading"]
+    lines.append(f"embedded reader, 20,000 characters: p50 {at_once['p50_ms']} ms, p99 {at_once['p99_ms']} ms")
+    for name in ("rehearsal", "rehearsal_varied", "configured"):
         lines += _of_model(name, report[name]) if name in report else []
     lines.append("grounding 60 values, CPU time by characters of text")
     lines += [f"  {n:>6}: p50 {row['p50_ms']:.1f} ms, p99 {row['p99_ms']:.1f} ms" for n, row in report["speed"].items()]
