@@ -313,6 +313,30 @@ class Evidence(Frozen):
     start: int
     end: int
     match: Match
+    support: Literal["label", "block", "salutation", "neighbourhood"] | None = None
+    """What supports that the value is this field: its label, the block or section it stands in, the salutation, or what
+    stands beside it; None where nothing does."""
+
+
+class FieldState(Frozen):
+    """What became of one field, or of one entry of a list.
+
+    `stated`: the letter says it. `denied`: the letter says no. `not_mentioned`: neither. `removed`: the model gave
+    `value`, the letter does not evidence it; `words` are those of its words that stand nowhere in the letter. An entry
+    that left its list has the list's name as its path.
+    """
+
+    path: str
+    state: Literal["stated", "denied", "not_mentioned", "removed"]
+    value: str | None = None
+    words: tuple[str, ...] = ()
+
+
+class ReviewNote(Frozen):
+    """A kept value that may belong into another field, and why, in German. Nothing is removed by it."""
+
+    path: str
+    reason: str
 
 
 class ExtractResponse(Frozen):
@@ -325,6 +349,8 @@ class ExtractResponse(Frozen):
     usage: Usage
     processing_time_ms: float
     evidence: tuple[Evidence, ...] | None = None
-    """Only where asked for; None is left out of the answer, so that a strict client sees exactly the contract."""
+    states: tuple[FieldState, ...] | None = None
+    review: tuple[ReviewNote, ...] | None = None
+    """All three only where asked for; None is left out, so that a strict client sees exactly the contract."""
     remarks: tuple[str, ...] | None = None
     """How the letter was read, in German, as `evidence`: of several lists of drugs, which one was taken."""

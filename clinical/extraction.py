@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, create_model, field_validator
 
-from clinical.contract import Arztbrief, Eingriff, ExtractRequest, ExtractResponse, Usage, Zuweisung
-from clinical.grounding import Grounded, ground
+from clinical.contract import Arztbrief, Eingriff, ExtractRequest, ExtractResponse, ReviewNote, Usage, Zuweisung
+from clinical.grounding import Grounded, disagreements, ground
 from clinical.llm import JsonSchema, LanguageModel, Limits, Message, ask
 
 DOCUMENTS: Mapping[str, type[Zuweisung] | type[Arztbrief]] = {"zuweisung": Zuweisung, "arztbrief": Arztbrief}
@@ -126,10 +127,20 @@ def messages_for(document_type: str, text: str) -> list[Message]:
     return [Message("system", PROMPT.format(special=SPECIAL[document_type])), Message("user", question)]
 
 
+Reader = Callable[[str, Literal["zuweisung", "arztbrief"]], Mapping[str, Any]]
+"""A second reader of the same letter: (text, document type) -> its answer in the shape of the model's."""
+
+
 async def extract(
-    request: ExtractRequest, model: LanguageModel, limits: Limits = LIMITS, part: int = PART
+    request: ExtractRequest,
+    model: LanguageModel,
+    limits: Limits = LIMITS,
+    part: int = PART,
+    second: Reader | None = None,
 ) -> ExtractResponse:
-    """The grounded document. Raises LanguageModelError (unavailable, busy, timeout, malformed after one repair)."""
+    """The grounded document. Raises LanguageModelError (unavailable, busy, timeout, malformed after one repair).
+
+    `second`: a reader without a model; with `"evidence": true` the values on which both disagree are in `review`."""
     began = time.perf_counter()
     schema, draft = schema_of(request.document_type), DRAFTS[request.document_type]
     merged: dict[str, Any] = {}
@@ -140,9 +151,20 @@ async def extract(
         tokens_in += answer.usage.tokens_in
         tokens_out += answer.usage.tokens_out
     # in a thread: the server's other requests need not wait for a text made to be slow
-    grounded = await asyncio.to_thread(ground, merged, request.text, DOCUMENTS[request.document_type])
+    grounded = await asyncio.to_thread(_grounded, request, merged, second)
     usage = Usage(tokens_in=tokens_in, tokens_out=tokens_out)
     return _response(request, grounded, model.name, usage, (time.perf_counter() - began) * 1000)
+
+
+def _grounded(request: ExtractRequest, answer: Mapping[str, Any], second: Reader | None) -> Grounded:
+    document = DOCUMENTS[request.document_type]
+    grounded = ground(answer, request.text, document, explain=request.evidence)
+    if second is None or not request.evidence:
+        return grounded
+    theirs = disagreements(grounded.data.model_dump(), second(request.text, request.document_type))
+    named = {note.path for note in grounded.review}
+    more = tuple(ReviewNote(path=path, reason=reason) for path, reason in theirs if path not in named)
+    return replace(grounded, review=(*grounded.review, *more))
 
 
 def _response(
@@ -156,6 +178,8 @@ def _response(
         usage=usage,
         processing_time_ms=round(milliseconds, 1),
         evidence=grounded.evidence if request.evidence else None,
+        states=grounded.states if request.evidence else None,
+        review=grounded.review if request.evidence else None,
     )
 
 

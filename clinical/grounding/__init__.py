@@ -3,12 +3,14 @@
 from clinical.grounding.choices import find_keyword, find_sex
 from clinical.grounding.free_text import Kind, find_statement
 from clinical.grounding.policy import Finding, Grounded
+from clinical.grounding.review import disagreements
 from clinical.grounding.validator import ground, judge
 
 __all__ = [
     "Finding",
     "Grounded",
     "Kind",
+    "disagreements",
     "find_keyword",
     "find_sex",
     "find_statement",

@@ -58,6 +58,13 @@ def find_choice(letter: Circumstances, field: str, value: str) -> Found | None:
     return Found(best[1], best[2], whole=True) if best and best[3] == value else None
 
 
+def is_denied_choice(letter: Circumstances, field: str) -> bool:
+    """Whether the text says of a value of the list that it is not so ("Kein Notfall")."""
+    known = (phrase for value in values(field) for phrase in phrases(field, value) if phrase.role == "says")
+    places = (place for phrase in known for place in matches(letter.source, phrase))
+    return any(_is_denied(letter.source, place[0], place[-1]) for place in places)
+
+
 def _places(letter: Circumstances, field: str, value: str) -> Iterator[tuple[int, int, int, str]]:
     """(strength, first token, last token, value) of every place that counts."""
     source, known = letter.source, phrases(field, value)

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from clinical.contract import Arztbrief, Evidence, Match, Zuweisung
+from clinical.contract import Arztbrief, Evidence, FieldState, Match, ReviewNote, Zuweisung
 
 Reason = Literal["no_such_day", "not_in_text", "no_keyword", "not_a_value"]
 """Why a value was removed: an impossible or incomplete date; not evidenced; no explicit word; not of the fixed list."""
@@ -31,6 +31,12 @@ class Finding:
     reason: Reason | None = None
     words: tuple[str, ...] = ()
     """Of a removed value of free text: its words and numbers that stand nowhere in the letter in any form."""
+    denied: bool = False
+    """Removed, and the letter says that it is not so."""
+    support: Literal["label", "block", "salutation", "neighbourhood"] | None = None
+    """What supports that a kept value is this field (`review`); None where nothing does, or nobody asked."""
+    doubt: str | None = None
+    """Why a kept value may belong into another field, in German."""
 
     @property
     def kept(self) -> bool:
@@ -44,6 +50,8 @@ class Grounded:
     data: Zuweisung | Arztbrief
     removed: tuple[str, ...]
     evidence: tuple[Evidence, ...]
+    states: tuple[FieldState, ...] = ()
+    review: tuple[ReviewNote, ...] = ()
 
 
 def apply(findings: tuple[Finding, ...], document: type[Zuweisung] | type[Arztbrief]) -> Grounded:
@@ -63,6 +71,8 @@ class _Policy:
         self.data: dict[str, Any] = {}
         self.removed: list[str] = []
         self.evidence: list[Evidence] = []
+        self.states: list[FieldState] = []
+        self.review: list[ReviewNote] = []
         self.items: dict[str, dict[int, list[Finding]]] = {}
 
     def take(self, finding: Finding) -> None:
@@ -74,7 +84,12 @@ class _Policy:
             self._put(finding.path, finding.value)
             self._evidence(finding.path, finding)
         else:
+            self._gone(finding.path, finding)
             self.removed.append(f"{finding.path}: {finding.value}")
+
+    def _gone(self, path: str, finding: Finding) -> None:
+        state: Literal["denied", "removed"] = "denied" if finding.denied else "removed"
+        self.states.append(FieldState(path=path, state=state, value=finding.value, words=finding.words))
 
     def _open_list(self, name: str) -> None:
         if name not in self.items:
@@ -90,7 +105,12 @@ class _Policy:
 
     def _evidence(self, path: str, finding: Finding) -> None:
         assert finding.match is not None  # noqa: S101 - a kept finding has a match
-        self.evidence.append(Evidence(path=path, start=finding.start, end=finding.end, match=finding.match))
+        self.evidence.append(
+            Evidence(path=path, start=finding.start, end=finding.end, match=finding.match, support=finding.support)
+        )
+        self.states.append(FieldState(path=path, state="stated"))
+        if finding.doubt:
+            self.review.append(ReviewNote(path=path, reason=finding.doubt))
 
     def close(self) -> Grounded:
         for name, items in self.items.items():
@@ -98,7 +118,8 @@ class _Policy:
             self.data[name] = entries
             at = self.removed.index(name)
             self.removed[at : at + 1] = lines
-        return Grounded(self.document.model_validate(self.data), tuple(self.removed), tuple(self.evidence))
+        data = self.document.model_validate(self.data)
+        return Grounded(data, tuple(self.removed), tuple(self.evidence), tuple(self.states), tuple(self.review))
 
     def _plain(self, name: str, items: dict[int, list[Finding]]) -> tuple[list[str], list[str]]:
         entries: list[str] = []
@@ -108,6 +129,7 @@ class _Policy:
                 self._evidence(f"{name}[{len(entries)}]", finding)
                 entries.append(finding.value)
             else:
+                self._gone(name, finding)
                 gone += 1
         return entries, [f"{name}: {gone}"] if gone else []
 
@@ -120,6 +142,7 @@ class _Policy:
             inner = {finding.path.rpartition(".")[2]: finding for finding in findings}
             name = inner.get("bezeichnung")
             if (name is not None and not name.kept) or (name is None and not any(one.kept for one in findings)):
+                self._gone("eingriffe", name or findings[0])
                 gone += 1
                 continue
             path = f"eingriffe[{len(entries)}]"
@@ -128,5 +151,6 @@ class _Policy:
                 if finding.kept:
                     self._evidence(f"{path}.{key}", finding)
                 else:
+                    self._gone(f"{path}.{key}", finding)
                     lines.append(f"{path}.{key}: {finding.value}")
         return entries, ([f"eingriffe: {gone}"] if gone else []) + lines

@@ -21,6 +21,8 @@ from clinical.grounding.literal import Found
 from clinical.grounding.names import find_mail, find_name, find_street
 from clinical.grounding.numbers import Run, find_identifier, find_phone, find_postcode, runs_of
 from clinical.grounding.policy import Finding, Grounded, apply
+from clinical.grounding.review import explained
+from clinical.grounding.states import with_silent_fields
 from clinical.grounding.words import Wordlist, missing_words
 from clinical.language import Reading, by_iso, parse_date, spelling
 from clinical.thresholds import GroundingThresholds
@@ -85,7 +87,9 @@ def _date(letter: _Letter, path: str, value: str, *, birth: bool = False, letter
 def _statement(letter: _Letter, path: str, value: str, *, kind: Kind) -> Finding:
     found = find_statement(letter.source, value, kind, letter.thresholds, letter.wordlist)
     if found is None:
-        return Finding(path, value, reason="not_in_text", words=missing_words(letter.source, letter.wordlist, value))
+        words = missing_words(letter.source, letter.wordlist, value)
+        said = not words and find_statement(letter.source, value, "verbatim", letter.thresholds, letter.wordlist)
+        return Finding(path, value, reason="not_in_text", words=words, denied=bool(said))
     return _as_finding(letter, path, value, found)
 
 
@@ -192,7 +196,10 @@ def judge(
 
     `thresholds` of free text: the shipped ones (`clinical/thresholds.json`) unless others are to be measured.
     `document` tells a described stay from one that is asked for; without it the keys of the answer do."""
-    letter = _Letter(text, thresholds, _kind_of(answer, document))
+    return _judged(answer, _Letter(text, thresholds, _kind_of(answer, document)))
+
+
+def _judged(answer: Mapping[str, Any], letter: _Letter) -> tuple[Finding, ...]:
     surname = (answer.get("patient") or {}).get("nachname") or ""
     if RULES["patient.nachname"](letter, "patient.nachname", surname).kept:
         letter.surnames = (surname,)
@@ -215,9 +222,17 @@ def _kind_of(answer: Mapping[str, Any], document: type[Zuweisung] | type[Arztbri
     return "zuweisung" if "dringlichkeit" in answer or "kostengutsprache" in answer else None
 
 
-def ground(answer: Mapping[str, Any], text: str, document: type[Zuweisung] | type[Arztbrief]) -> Grounded:
-    """Judge every value and apply the policy; nothing of the text is kept."""
-    return apply(judge(answer, text, document=document), document)
+def ground(
+    answer: Mapping[str, Any], text: str, document: type[Zuweisung] | type[Arztbrief], *, explain: bool = False
+) -> Grounded:
+    """Judge every value and apply the policy; nothing of the text is kept.
+
+    `explain`: also what supports each field, which values a human should look at, and the state of every field."""
+    if not explain:
+        return apply(judge(answer, text, document=document), document)
+    letter = _Letter(text, None, _kind_of(answer, document))
+    findings = explained(_judged(answer, letter), letter.source)
+    return with_silent_fields(apply(findings, document), letter.circumstances)
 
 
 def _all_paths(document: type[Document]) -> Iterator[str]:
