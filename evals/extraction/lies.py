@@ -18,10 +18,10 @@ from clinical.extraction import PROMPT
 from clinical.grounding import judge
 from clinical.thresholds import GroundingThresholds
 from evals.extraction import letter_words as words
+from evals.extraction.judges.traps import TRAPS, trap
 from evals.extraction.letter_blocks import DATE_FORMS
 from evals.extraction.letters import Letter
 from evals.extraction.lies_of_lists import KEYWORDS, implied, without_word
-from evals.extraction.traps import TRAPS, trap
 
 DOCUMENTS = {"zuweisung": Zuweisung, "arztbrief": Arztbrief}
 

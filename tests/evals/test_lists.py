@@ -8,9 +8,9 @@ import pytest
 from clinical.contract import Arztbrief, Zuweisung
 from clinical.grounding import judge
 from clinical.grounding.phrases import table, values
+from evals.extraction.judges.traps import true_statement
 from evals.extraction.letters import letters
 from evals.extraction.lies import answer_of
-from evals.extraction.traps import true_statement
 
 DOCUMENTS = {"arztbrief": Arztbrief, "zuweisung": Zuweisung}
 FOLDERS = {"letters": "grascco", "referrals": "referrals"}

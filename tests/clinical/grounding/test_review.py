@@ -5,8 +5,8 @@ import pytest
 from clinical.contract import Arztbrief, Zuweisung
 from clinical.grounding import ground
 from clinical.grounding.review import disagreements
+from evals.extraction.judges.wrong_fields import Answered, measured
 from evals.extraction.letters import letters
-from evals.extraction.wrong_fields import Answered, measured
 
 LETTER = """\
 Spital Seeblick

@@ -1,0 +1,1 @@
+"""Traps, exchanged values, and a benchmark of judges: what else checks whether a text evidences a value."""
