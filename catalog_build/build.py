@@ -21,7 +21,9 @@ from catalog_build.synonyms import FOLDS, all_texts, fold_of
 from catalog_build.training.calibration import CALIBRATION, Calibration, choose
 from clinical.errors import SettingError
 from clinical.search import (
+    CONFIDENCE,
     FINDER,
+    Confidence,
     Encoder,
     Expansion,
     Finder,
@@ -56,6 +58,7 @@ class Weights:
     thresholds: ConfidenceThresholds
     calibration: Calibration | None = None
     finder: Finder | None = None
+    confidence: Confidence | None = None
 
     def save(self, folder: Path) -> None:
         """Write the shipped weights, without their thresholds; only a static encoder can be shipped."""
@@ -67,6 +70,8 @@ class Weights:
             self.calibration.save(folder / CALIBRATION)
         if self.finder is not None:
             self.finder.save(folder / FINDER)
+        if self.confidence is not None:
+            self.confidence.save(folder / CONFIDENCE)
         for path in folder.iterdir():
             path.chmod(0o644)
 
@@ -76,7 +81,18 @@ class Weights:
         thresholds = thresholds_of(folder)
         encoder = StaticEncoder.load(folder / "encoder.safetensors")
         finder = Finder.load(folder / FINDER) if (folder / FINDER).is_file() else None
-        return cls(encoder, Ranker.load(folder / "ranker.safetensors"), thresholds, finder=finder)
+        return cls(
+            encoder,
+            Ranker.load(folder / "ranker.safetensors"),
+            thresholds,
+            finder=finder,
+            confidence=confidence_of(folder),
+        )
+
+
+def confidence_of(folder: Path) -> Confidence | None:
+    """The second stage of calibration beside the weights; None where none was fitted for them."""
+    return Confidence.load(folder / CONFIDENCE) if (folder / CONFIDENCE).is_file() else None
 
 
 def weights_digest(folder: Path) -> dict[str, str]:
@@ -121,7 +137,11 @@ def build_artifact(source_path: Path, out: Path, options: BuildOptions) -> Manif
         catalog = with_pairs(source.catalog, (text for text in kept if text.secondary))
         expansion = Expansion.of(replacements(references(source, options.holdout)))
         finder = weights.finder or Finder.load(WEIGHTS / FINDER)
-        SearchIndex(catalog, wordings, weights.encoder, weights.ranker, manifest, expansion, finder=finder).save(made)
+        sure = weights.confidence
+        index = SearchIndex(
+            catalog, wordings, weights.encoder, weights.ranker, manifest, expansion, finder=finder, confidence=sure
+        )
+        index.save(made)
         _replace(made, out)
     return Manifest.load(out)
 
@@ -176,7 +196,8 @@ def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None)
 
     first = encoder_of({*unseen, holdout})
     finder = train_finder([(text.text, text.code) for text in texts if holdout is None or fold_of(text) != holdout])
-    return replace(_fit(source, texts, first, holdout), encoder=encoder_of({holdout}), finder=finder)
+    fitted = _fit(source, texts, first, holdout, finder)
+    return replace(fitted, encoder=encoder_of({holdout}))
 
 
 def calibration_folds(holdout: int | None) -> tuple[int, ...]:
@@ -193,9 +214,12 @@ def _weights(source: Source, texts: Sequence[Synonym], options: BuildOptions) ->
     return _fit(source, texts, encoder, options.holdout)
 
 
-def _fit(source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: int | None) -> Weights:
-    """A ranking model and thresholds for this encoder, from the calibration folds."""
+def _fit(
+    source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: int | None, finder: Finder | None = None
+) -> Weights:
+    """A ranking model, thresholds and the second stage of calibration for this encoder, from the calibration folds."""
     from catalog_build.training.augmentation import Augmenter
+    from catalog_build.training.confidence import confidence_for
     from catalog_build.training.ranker import Gatherer, calibration_queries, fit_ranker
 
     unseen = calibration_folds(holdout)
@@ -218,7 +242,11 @@ def _fit(source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: in
     fitted = fit_ranker(gatherer.examples(calibration_queries(held_out, indexed, augmenter, seed=0)))
     thresholds, _ = choose(fitted.probability, fitted.right)
     calibration = Calibration(fitted.probability, fitted.right)
-    return Weights(encoder, fitted.ranker, thresholds, calibration)
+    weights = Weights(encoder, fitted.ranker, thresholds, calibration, finder)
+    manifest = _manifest(source, weights, len(wordings), BuildOptions(), {})
+    expansion = Expansion.of(replacements(references(source, holdout)))
+    index = SearchIndex(source.catalog, wordings, encoder, fitted.ranker, manifest, expansion, finder=finder)
+    return replace(weights, confidence=confidence_for(index, held_out, indexed))
 
 
 def _restored(out: Path) -> Path:

@@ -1,10 +1,11 @@
 """From a phrase to codes: wordings, vectors, retrieval, ranking, and the artifact they lie in."""
 
+from clinical.search.confidence import Confidence
 from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors, vocabulary_of
 from clinical.search.expansion import Expansion
 from clinical.search.features import Candidates, candidates
 from clinical.search.finder import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
-from clinical.search.index import FINDER, TOGETHER, Candidate, Mentioned, SearchIndex, Understood
+from clinical.search.index import CONFIDENCE, FINDER, TOGETHER, Candidate, Mentioned, SearchIndex, Understood
 from clinical.search.manifest import Manifest, checksum
 from clinical.search.ranking import NONE_COLUMNS, WIDTH, Ranker, summary
 from clinical.search.retrieval import read_queries
@@ -14,6 +15,7 @@ from clinical.search.traits import CodeTraits, traits_of
 
 __all__ = [
     "BUCKETS",
+    "CONFIDENCE",
     "DENSE",
     "FINDER",
     "NONE_COLUMNS",
@@ -23,6 +25,7 @@ __all__ = [
     "Candidate",
     "Candidates",
     "CodeTraits",
+    "Confidence",
     "Encoder",
     "Expansion",
     "Finder",

@@ -13,6 +13,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -21,7 +22,8 @@ import numpy as np
 from clinical.catalog import Catalog
 from clinical.contract import Assertion
 from clinical.language import Part
-from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder
+from clinical.search.confidence import Confidence, Traits, columns
+from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors
 from clinical.search.expansion import Expansion
 from clinical.search.features import candidates
 from clinical.search.finder import Finder
@@ -37,14 +39,14 @@ from clinical.search.terms import Wordings
 from clinical.search.traits import traits_of
 from clinical.search.typos import Typos
 
-Confidence = Literal["high", "medium", "low"]
+Level = Literal["high", "medium", "low"]
 
-BANDS: Final[dict[Confidence, int]] = {"high": 0, "medium": 1, "low": 2}
+BANDS: Final[dict[Level, int]] = {"high": 0, "medium": 1, "low": 2}
 """The surer band first; within a band of what is shown the order of the text, which names the main thing first."""
 TOGETHER: Final = 64
 """Queries searched at once: with more the arrays leave the processor's cache, with fewer numpy's calls cost more."""
-FINDER: Final = "finder.safetensors"
-"""The finder's file in an artifact; one from before there was one has none."""
+FINDER, CONFIDENCE = "finder.safetensors", "confidence.json"
+"""Files of an artifact that tell how texts are read; an artifact from before there were any has none."""
 KEPT: Final = 20
 """Codes kept of each ranked text."""
 STATED: Final = 0.85
@@ -57,7 +59,7 @@ class Candidate:
 
     code: str
     probability: float
-    confidence: Confidence
+    confidence: Level
     text: str
     start: int
     end: int
@@ -95,11 +97,13 @@ class SearchIndex:
         expansion: Expansion,
         typos: Typos | None = None,
         finder: Finder | None = None,
+        confidence: Confidence | None = None,
     ) -> None:
         self.catalog, self.wordings, self.encoder = catalog, wordings, encoder
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
         self.traits, self.finder = traits_of(catalog, wordings), finder
         self._reader = Reader(catalog, finder)
+        self.confidence, self._code_traits = confidence, Traits(catalog)
         self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
         self._rewriter = Rewriter(catalog, wordings, expansion, self.typos)
@@ -124,21 +128,25 @@ class SearchIndex:
     def _together(self, queries: Sequence[str], limit: int) -> list[Understood]:
         """The spans of all queries are ranked together; what a query makes of its spans is its own."""
         drafts = [self._reader.draft(query) for query in queries]
+        hits = self._searched(drafts)
+        return [self._understood(draft, own, limit) for draft, own in zip(drafts, hits, strict=True)]
+
+    def _searched(self, drafts: Sequence[Draft]) -> list[Hits]:
+        """The hits of each draft's spans, span by span; `part` is the number of the span."""
         asked = [(place, number, spot) for place, draft in enumerate(drafts) for number, spot in draft.spots()]
         hits = self._rewriter.hits([spot for _, _, spot in asked], self._hits)
         places = np.array([place for place, _, _ in asked], dtype=np.int64)
         numbers = np.array([number for _, number, _ in asked], dtype=np.int64)
-        ends = np.searchsorted(hits.part, np.searchsorted(places, np.arange(len(drafts) + 1)))
-        found = []
-        for place, draft in enumerate(drafts):
-            own = hits.at(slice(ends[place], ends[place + 1]))
-            found.append(self._understood(draft, own._replace(part=numbers[own.part]), limit))
-        return found
+        ends = np.searchsorted(hits.part, np.searchsorted(places, np.arange(len(drafts) + 1))).tolist()
+        runs = (hits.at(slice(start, end)) for start, end in pairwise(ends))
+        return [own._replace(part=numbers[own.part]) for own in runs]
 
     def _understood(self, draft: Draft, hits: Hits, limit: int) -> Understood:
         """The codes of the spans that explain the text, and of the week of pregnancy that it states."""
         text = draft.reading.text
         chosen, hits = self._reader.chosen(draft, hits)
+        if self.confidence is not None:
+            hits = self.confidence.served(hits, *columns(draft, hits, self.wordings, self._code_traits))
         parts, claims = [span.part for span in draft.spans], [*draft.claims]
         stated = list(self.gestation.codes(text))
         if stated:
@@ -156,6 +164,16 @@ class SearchIndex:
         own = hits.at((hits.part == number) & (hits.probability >= self.manifest.thresholds.medium))
         codes = tuple(self.catalog.codes[code].code for code in own.code.tolist())
         return Mentioned(span.part.start, span.part.end, claim, span.chance, codes)
+
+    def first_codes(self, query: str) -> list[tuple[int, int, str, Vectors]]:
+        """Of each mention (start, end) its first code and what the second stage of calibration sees of it."""
+        draft = self._reader.draft(query)
+        chosen, hits = self._reader.chosen(draft, self._searched([draft])[0])
+        first, rows = columns(draft, hits.at(np.isin(hits.part, chosen)), self.wordings, self._code_traits)
+        own = hits.at(np.isin(hits.part, chosen)).at(first)
+        parts = [draft.spans[number].part for number in own.part.tolist()]
+        names = [self.catalog.codes[code].code for code in own.code.tolist()]
+        return [(part.start, part.end, name, row) for part, name, row in zip(parts, names, rows, strict=True)]
 
     def _gestation(self, codes: Sequence[int], parts: int) -> Hits:
         """The week of pregnancy that the text states has a code of its own; its places are the last of the parts."""
@@ -193,7 +211,7 @@ class SearchIndex:
 
     def _candidate(self, part: Part, claim: Assertion, code: int, probability: float, wording: int) -> Candidate:
         bounds = self.manifest.thresholds
-        confidence: Confidence = (
+        confidence: Level = (
             "high" if probability >= bounds.high else "medium" if probability >= bounds.medium else "low"
         )
         text = self.wordings.text(wording)
@@ -208,6 +226,8 @@ class SearchIndex:
         self.typos.save(folder / "typos.safetensors")
         if self.finder is not None:
             self.finder.save(folder / FINDER)
+        if self.confidence is not None:
+            self.confidence.save(folder / CONFIDENCE)
         if isinstance(self.encoder, StaticEncoder):
             self.encoder.save(folder / "encoder.safetensors")
         replace(self.manifest, files=checksums(folder)).save(folder)
@@ -226,7 +246,8 @@ class SearchIndex:
             ranker, expansion = Ranker.load(folder / "ranker.safetensors"), Expansion.load(folder / "expansion.json")
             typos = Typos.load(folder / "typos.safetensors", list(wordings.vocabulary))
             finder = Finder.load(folder / FINDER) if (folder / FINDER).is_file() else None
-            return cls(catalog, wordings, encoder, ranker, manifest, expansion, typos, finder)
+            sure = Confidence.load(folder / CONFIDENCE) if (folder / CONFIDENCE).is_file() else None
+            return cls(catalog, wordings, encoder, ranker, manifest, expansion, typos, finder, sure)
         finally:
             if collecting:
                 gc.enable()

@@ -14,18 +14,18 @@ import numpy as np
 
 from clinical.catalog import Catalog
 from clinical.contract import Assertion
-from clinical.language import Part, Reading, content_words, has_noun
+from clinical.language import Claim, Part, Reading, content_words, has_noun
 from clinical.search.encoder import Vectors
 from clinical.search.finder import Finder, mentions, see
 from clinical.search.hits import Hits
 from clinical.search.lattice import ACROSS, Span, cover, gain, is_plain, spans
 from clinical.search.rewriting import Spot
 
-LEAST: Final = 0.03
+LEAST: Final = 0.01
 """Probability from which a run of words is looked at as a mention."""
 MOST_WORDS: Final = 12
 """Words of the longest mention."""
-RANKED_SPANS: Final = 96
+RANKED_SPANS: Final = 40
 """Candidate spans of a text that are ranked in full: bounds its time."""
 SELDOM: Final = (
     ("T36", "T65", 0.2),  # a drug named in a text is taken, rarely a poisoning
@@ -79,7 +79,7 @@ class Reader:
         """The spans of a text that are worth a search, and what it claims of them."""
         whole = Span(Part(text, 0, len(text)), 1, 1.0)
         reading = Reading.of(text)
-        if is_plain(text) and not reading.triggers:
+        if is_plain(text) and reading.claim(0, len(text)) == Claim():
             return Draft(reading, (whole,), ("present",), True)
         found = self._spans(text)
         if not found:

@@ -1,0 +1,1 @@
+"""How texts are read: mentions, claims, what is shown of what is stated."""

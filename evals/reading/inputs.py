@@ -1,0 +1,66 @@
+"""Written inputs with claims, scored as they are served: what is shown of what is stated, and what of it is right.
+
+The form of a line (JSON): `text`, `class`, `codes` (statements: `codes`, the first is the primary one, `also`, `claim`,
+`text`), `optional` (texts of statements that need not be suggested), `absent` (what the text denies or says of others).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+Shown = Callable[[str], list[tuple[str, str]]]
+"""A text to the codes that are shown, with their confidence, best first."""
+
+
+def read_inputs(path: Path) -> list[dict[str, Any]]:
+    """The lines of the file."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+def scored(rows: Iterable[Mapping[str, Any]], shown: Shown) -> dict[str, Counter[str]]:
+    """Counts by class and for `ALL`: statements, found, shown, right, high, high_right, inputs, silent, absent,
+    absent_shown."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        own = _counted(row, shown(row["text"]))
+        counts[row["class"]] += own
+        counts["ALL"] += own
+    return counts
+
+
+def _counted(row: Mapping[str, Any], got: list[tuple[str, str]]) -> Counter[str]:
+    codes = {code for code, _ in got}
+    right = {code for said in row["codes"] for code in (*said["codes"], *said.get("also", ()))}
+    asked = [said for said in row["codes"] if said["text"] not in row.get("optional", ())]
+    own: Counter[str] = Counter(inputs=1, silent=not got, statements=len(asked), shown=len(got))
+    own["found"] = sum(bool({said["codes"][0], *said.get("also", ())} & codes) for said in asked)
+    own["right"] = sum(code in right for code in codes)
+    own["high"] = sum(level == "high" for _, level in got)
+    own["high_right"] = sum(level == "high" and code in right for code, level in got)
+    categories = codes | {code[:3] for code in codes - right if code[:3] not in {one[:3] for one in right}}
+    for absent in row.get("absent", ()):
+        own["absent"] += 1
+        own["absent_shown"] += bool({form for code in absent["codes"] for form in (code, code[:3])} & categories)
+    return own
+
+
+def line_of(name: str, own: Mapping[str, int]) -> str:
+    """One line of the table."""
+
+    def share(part: int, whole: int) -> str:
+        return f"{part / whole:.3f}" if whole else "    -"
+
+    medium, medium_right = own["shown"] - own["high"], own["right"] - own["high_right"]
+    return (
+        f"{name:16s} {own['inputs']:5d} {own['statements']:6d}  {share(own['found'], own['statements'])}"
+        f"  {share(own['right'], own['shown'])}  {share(own['high_right'], own['high'])} ({own['high']:4d})"
+        f"  {share(medium_right, medium)} ({medium:4d})  {share(own['silent'], own['inputs'])}"
+        f"  {share(own['absent_shown'], own['absent'])}"
+    )
+
+
+HEADER = "class           inputs stated  shown  right  high          medium        silent absent shown"

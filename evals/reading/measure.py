@@ -1,0 +1,64 @@
+"""python -m evals reading --catalog DIR: how texts are read.
+
+Mentions and claims on generated texts, by kind and claim; wordings that alone are high, in lists and sentence frames;
+and, with `--inputs FILE`, what is shown of written inputs, by class, as tier 1 serves it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from clinical.errors import BefundError
+from clinical.search import SearchIndex
+from evals.reading.generated import found_in, generated
+from evals.reading.inputs import HEADER, line_of, read_inputs, scored
+from evals.reading.probes import in_lists, in_sentences, sure_wordings
+
+SEED, TEXTS, WORDINGS = 2026, 400, 160
+
+
+def main(arguments: Sequence[str]) -> int:
+    """0: measured; 2: it cannot be measured."""
+    parser = argparse.ArgumentParser(prog="python -m evals reading", description=__doc__)
+    parser.add_argument("--catalog", type=Path, required=True, help="folder of an artifact")
+    parser.add_argument("--inputs", type=Path, help="written inputs with claims, one JSON object a line")
+    parser.add_argument("--texts", type=int, default=TEXTS, help="generated texts")
+    parser.add_argument("--wordings", type=int, default=WORDINGS, help="wordings that are set into lists and frames")
+    options = parser.parse_args(arguments)
+    try:
+        index = SearchIndex.load(options.catalog)
+    except BefundError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    _print_generated(found_in(index, generated(index, options.texts, SEED)))
+    wordings = sure_wordings(index, options.wordings, SEED)
+    print(f"\n{len(wordings)} wordings that alone are high: share shown in lists")
+    _print_shares(in_lists(index, wordings, SEED))
+    print("\nthe same in sentences")
+    _print_shares(in_sentences(index, wordings))
+    if options.inputs:
+        print(f"\n{HEADER}")
+        for name, own in scored(read_inputs(options.inputs), lambda text: shown(index, text)).items():
+            print(line_of(name, own))
+    return 0
+
+
+def shown(index: SearchIndex, text: str) -> list[tuple[str, str]]:
+    """The codes that tier 1 shows, with their confidence."""
+    return [(hit.code, hit.confidence) for hit in index.search(text, 10) if hit.confidence != "low"]
+
+
+def _print_generated(counts: Mapping[str, Mapping[str, int]]) -> None:
+    print("generated texts    said  exact  touched  claims right")
+    for name, own in sorted(counts.items()):
+        said, claims = max(1, own["said"]), max(1, own["claims"])
+        shares = f"{own['exact'] / said:.3f}    {own['touched'] / said:.3f}         {own['claims_right'] / claims:.3f}"
+        print(f"{name:16s} {own['said']:6d}  {shares}")
+
+
+def _print_shares(shares: Mapping[str, float]) -> None:
+    for name, share in shares.items():
+        print(f"  {share:.3f}  {name}")

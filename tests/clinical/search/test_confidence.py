@@ -1,0 +1,53 @@
+"""The second stage of calibration: it changes how sure, never the order of a mention's codes."""
+
+import numpy as np
+import pytest
+
+from catalog_build.build import CONFIDENCE, WEIGHTS
+from catalog_build.training.confidence import fit_confidence
+from clinical.errors import ArtifactMismatch
+from clinical.search.confidence import COLUMNS, Confidence
+from clinical.search.hits import Hits
+
+
+def hits() -> Hits:
+    part, code = np.array([0, 0, 1]), np.array([4, 7, 9])
+    chances = np.array([0.8, 0.2, 0.6], dtype=np.float32)
+    return Hits(part, code, chances, chances, np.array([1, 2, 3]))
+
+
+def rows(chance: float = 0.9) -> np.ndarray:
+    found = np.zeros((2, len(COLUMNS)), dtype=np.float32)
+    found[:, COLUMNS.index("chance")] = chance
+    return found
+
+
+def test_the_first_code_gets_the_new_probability_and_the_others_stay_in_proportion():
+    sure = Confidence(np.zeros(len(COLUMNS)), 0.0)
+    served = sure.served(hits(), np.array([0, 2]), rows())
+    np.testing.assert_allclose(served.probability, [0.5, 0.125, 0.5])
+
+
+def test_what_a_short_text_finds_as_a_whole_is_not_made_surer():
+    sure = Confidence(np.zeros(len(COLUMNS)), 9.0)
+    served = sure.served(hits(), np.array([0, 2]), rows(chance=0))
+    np.testing.assert_allclose(served.probability, hits().probability)
+
+
+def test_fitting_finds_what_matters():
+    chance = np.random.default_rng(0)
+    some = chance.normal(size=(2_000, len(COLUMNS))).astype(np.float32)
+    right = some[:, 0] + chance.normal(size=2_000) > 0
+    sure = fit_confidence(some, right)
+    assert np.argmax(np.abs(sure.weights)) == 0
+    assert abs(sure.probabilities(some).mean() - right.mean()) < 0.02
+
+
+def test_what_was_fitted_on_other_columns_is_refused(tmp_path):
+    shipped = Confidence.load(WEIGHTS / CONFIDENCE)
+    shipped.save(tmp_path / CONFIDENCE)
+    np.testing.assert_array_equal(Confidence.load(tmp_path / CONFIDENCE).weights, shipped.weights)
+    damaged = (tmp_path / CONFIDENCE).read_text().replace("margin", "distance")
+    (tmp_path / CONFIDENCE).write_text(damaged)
+    with pytest.raises(ArtifactMismatch, match="other columns"):
+        Confidence.load(tmp_path / CONFIDENCE)

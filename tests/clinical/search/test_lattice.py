@@ -1,0 +1,70 @@
+"""The lattice: candidate spans, and the cover of a text that explains it best."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clinical.language import Part
+from clinical.search.lattice import LONGEST, Span, cover, gain, is_plain, spans
+
+
+def texts_of(text: str) -> set[str]:
+    return {span.part.text for span in spans(text)}
+
+
+def test_the_dot_of_an_abbreviation_ends_nothing():
+    assert "chron. Pankreatitis" in texts_of("chron. Pankreatitis, dekomp. HI")
+    assert "dekomp. HI" in texts_of("chron. Pankreatitis, dekomp. HI")
+
+
+@pytest.mark.parametrize("separator", [", ", "; ", " / ", " + ", "\n", " und ", " sowie ", " u. "])
+def test_the_items_of_a_list_are_candidates(separator):
+    found = texts_of(separator.join(["Hypertonie", "Diabetes mellitus Typ 2", "Gicht"]))
+    assert {"Hypertonie", "Diabetes mellitus Typ 2", "Gicht"} <= found
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("Diabetes mellitus Typ 2", True),
+        ("Fraktur der Hand", True),
+        ("Hypertonie, Diabetes", False),
+        ("Pat. kommt mit Migräne", False),
+        ("Seit gestern Fieber", False),
+    ],
+)
+def test_what_is_a_wording_by_itself(text, plain):
+    assert is_plain(text) is plain
+
+
+def test_the_number_of_candidates_is_linear_in_the_text():
+    sentence = "Arterielle Hypertonie, Diabetes mellitus Typ 2 mit Nephropathie, chronische Niereninsuffizienz. "
+    once, often = len(spans(sentence * 5)), len(spans(sentence * 20))
+    assert often <= 4.5 * once
+    assert often <= (LONGEST + 1) * len((sentence * 20).split())
+
+
+@st.composite
+def candidates(draw):
+    places = draw(st.lists(st.tuples(st.integers(0, 8), st.integers(1, 4)), min_size=1, max_size=8, unique=True))
+    chances = draw(st.lists(st.floats(0, 1), min_size=len(places), max_size=len(places)))
+    found = [Span(Part("x" * size, start, start + size), size, 0.5) for start, size in places]
+    return found, [gain(chance, span) for chance, span in zip(chances, found, strict=True)]
+
+
+@given(candidates())
+def test_the_cover_is_the_best_of_all(drawn):
+    found, gains = drawn
+    chosen = cover(found, gains)
+    best = 0.0
+    for size in range(1, len(found) + 1):
+        for some in itertools.combinations(range(len(found)), size):
+            places = sorted((found[n].part.start, found[n].part.end) for n in some)
+            if all(a[1] <= b[0] for a, b in itertools.pairwise(places)):
+                best = max(best, sum(gains[n] for n in some))
+    assert sum(gains[n] for n in chosen) == pytest.approx(best)
+    places = [(found[n].part.start, found[n].part.end) for n in chosen]
+    assert places == sorted(places)
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(places))
