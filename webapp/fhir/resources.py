@@ -17,6 +17,53 @@ Resource = dict[str, Any]
 MEDIA_TYPE = "application/fhir+json"
 SUBSETTED = {"system": "http://terminology.hl7.org/CodeSystem/v3-ObservationValue", "code": "SUBSETTED"}
 _MANDATORY = frozenset({"resourceType", "id", "meta", "status", "content", "subject"})  # kept by any `_elements`
+_ALWAYS = {
+    "DocumentReference": frozenset({"status", "content"}),
+    "Patient": frozenset[str](),
+    "ImagingStudy": frozenset({"status", "subject"}),
+}
+_SUMMARY = {
+    "DocumentReference": frozenset({"status", "date", "content", "subject"}),
+    "Patient": frozenset(
+        {
+            "identifier",
+            "active",
+            "name",
+            "telecom",
+            "gender",
+            "birthDate",
+            "deceasedBoolean",
+            "deceasedDateTime",
+            "address",
+            "managingOrganization",
+            "link",
+        }
+    ),
+    "ImagingStudy": frozenset(
+        {
+            "identifier",
+            "status",
+            "modality",
+            "subject",
+            "encounter",
+            "started",
+            "basedOn",
+            "referrer",
+            "interpreter",
+            "endpoint",
+            "numberOfSeries",
+            "numberOfInstances",
+            "procedureReference",
+            "procedureCode",
+            "location",
+            "reasonCode",
+            "reasonReference",
+            "note",
+            "description",
+            "series",
+        }
+    ),
+}
 
 
 class DocumentRow(NamedTuple):
@@ -49,6 +96,7 @@ class Page(NamedTuple):
     total: int
     resources: list[Resource]
     next: Cursor | None
+    included: tuple[Resource, ...] = ()
 
 
 def document(row: tuple[Any, ...], url: str) -> Resource:
@@ -76,7 +124,8 @@ def document(row: tuple[Any, ...], url: str) -> Resource:
     if patient is not None:
         resource["subject"] = {"reference": "Patient/" + patient}
     elif value is not None:
-        resource["subject"] = {"reference": f"{system}|{value}" if system else value}
+        identifier = {"system": system, "value": value} if system else {"value": value}
+        resource["subject"] = {"reference": f"{system}|{value}" if system else value, "identifier": identifier}
     return resource
 
 
@@ -100,13 +149,39 @@ def bundle(base: str, path: str, answer: Answer, page: Page) -> Resource:
         "link": list(_links(f"{base}/{path}", answer, page)),
     }
     if page.resources and not answer.count_only:
-        prefix = base + "/"
-        match = {"mode": "match"}
-        result["entry"] = [
-            {"fullUrl": f"{prefix}{resource['resourceType']}/{resource['id']}", "resource": resource, "search": match}
-            for resource in narrowed(page.resources, answer.elements)
-        ]
+        found, more = summarised(page.resources, answer.summary), list(page.included)
+        result["entry"] = _entries(base, narrowed(found, answer.elements), "match") + _entries(base, more, "include")
     return result
+
+
+def _entries(base: str, resources: Iterable[Resource], mode: str) -> list[Resource]:
+    search = {"mode": mode}
+    return [
+        {"fullUrl": f"{base}/{resource['resourceType']}/{resource['id']}", "resource": resource, "search": search}
+        for resource in resources
+    ]
+
+
+def summarised(resources: list[Resource], summary: str) -> list[Resource]:
+    """`_summary` (FHIR R4, section 3.1.1.5.8): `true` the elements marked so, `text` the narrative and what is
+    mandatory, `data` everything but the narrative; tagged as incomplete."""
+    if not summary:
+        return resources
+    return [
+        {name: value for name, value in resource.items() if _in_summary(resource["resourceType"], name, summary)}
+        | {"meta": resource["meta"] | {"tag": [SUBSETTED]}}
+        for resource in resources
+    ]
+
+
+def _in_summary(kind: str, name: str, summary: str) -> bool:
+    if summary == "data":
+        return name != "text"
+    if name in ("resourceType", "id", "meta"):
+        return True
+    if summary == "text":
+        return name == "text" or name in _ALWAYS[kind]
+    return name in _SUMMARY[kind]
 
 
 def narrowed(resources: list[Resource], elements: frozenset[str] | None) -> Iterable[Resource]:

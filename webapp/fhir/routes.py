@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Callable
 from typing import Any, TypeVar
-from urllib.parse import unquote_plus
+from urllib.parse import quote, unquote_plus
 
 import orjson
 from flask import Blueprint, Response, current_app, request
@@ -50,7 +50,9 @@ def search_documents(organization: str) -> Response:
     """Search, newest first."""
     place, wanted = _asked(organization, params.search)
     found = service().documents.search(place, wanted)
-    return _bundle(place, "DocumentReference", wanted.answer, found, _document_maker(place))
+    referred = [row[1] for row in found.rows if row[1]] if wanted.answer.with_patients else []
+    patients = tuple(resources.patient(stored_row(row)) for row in service().patients.listed(place, referred))
+    return _bundle(place, "DocumentReference", wanted.answer, found, _document_maker(place), patients)
 
 
 @fhir.get("/DocumentReference/<document_id>")
@@ -185,9 +187,20 @@ def _refuse_ignored(wanted: params.Answer) -> None:
         raise FhirError(400, f"Unbekannt oder nicht lesbar (Prefer: handling=strict): {names}", *wanted.ignored[:20])
 
 
-def _bundle(place: uuid.UUID, path: str, wanted: params.Answer, found: Found, make: Callable[[Any], Any]) -> Response:
-    page = resources.Page(found.total, [make(row) for row in found.rows], found.next)
-    return answer(resources.bundle(fhir_base(place), path, wanted, page))
+def _bundle(
+    place: uuid.UUID,
+    path: str,
+    wanted: params.Answer,
+    found: Found,
+    make: Callable[[Any], Any],
+    included: tuple[resources.Resource, ...] = (),
+) -> Response:
+    page = resources.Page(found.total, [make(row) for row in found.rows], found.next, included)
+    response = answer(resources.bundle(fhir_base(place), path, wanted, page))
+    if wanted.ignored:
+        names = dict.fromkeys(quote(name[:50], safe=":._-") for name in wanted.ignored)
+        response.headers["Befund-Ignored"] = ", ".join(list(names)[:20])
+    return response
 
 
 def _row(place: uuid.UUID, document_id: str) -> Any:

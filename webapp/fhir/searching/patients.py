@@ -1,22 +1,24 @@
 """Reading patients and single documents; statements as fast as the search, for they share its path."""
 
 import uuid
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Select, Text, and_, cast, exists, func, literal_column, select, true, tuple_
+from sqlalchemy import ColumnElement, Select, Text, and_, cast, exists, func, literal_column, or_, select, true
 
 from webapp.fhir.models import Patient, PatientIdentifier
 from webapp.fhir.resources import StoredRow
-from webapp.fhir.searching.params import PatientSearch
+from webapp.fhir.searching import lists
 from webapp.fhir.searching.reading import Reader, Statement
-from webapp.fhir.searching.search import SHAPES, Found, found, id_text
+from webapp.fhir.searching.search import SHAPES, Found, behind_cursor, found, id_text, order_of
 from webapp.fhir.searching.totals import bind
+from webapp.fhir.searching.wanted import LARGEST_COUNT, Answer, Order, Paging, PatientSearch
 
 _PATIENT = Patient.__table__
 _IDENTIFIER = PatientIdentifier.__table__
-_Shape = tuple[int, bool, bool, tuple[tuple[bool, bool], ...]]
+_Shape = tuple[int, bool, bool, tuple[lists.Flags, ...], bool, Order]
 
 
 class Patients:
@@ -33,15 +35,23 @@ class Patients:
         if wanted.never:
             return Found(0, [], None)
         paging, count = wanted.answer.paging, 0 if wanted.answer.count_only else wanted.answer.paging.count
-        kinds = tuple((item.system is not None, item.value is not None) for item in wanted.identifiers)
+        kinds, order = tuple(lists.identifier_flags(some) for some in wanted.identifiers), wanted.answer.order
         skip = paging.cursor is None and paging.offset > 0
         values: dict[str, Any] = {"organization": self._id(organization), "offset": paging.offset}
-        for number, item in enumerate(wanted.identifiers):
-            values |= {f"system_{number}": item.system, f"value_{number}": item.value}
+        for number, some in enumerate(wanted.identifiers):
+            values |= lists.identifier_values(some, str(number), self._reader.is_sqlite)
+        if wanted.ids is not None:
+            values["ids"] = lists.listed(wanted.ids, self._reader.is_sqlite)
         if paging.cursor:
             values |= {"after": paging.cursor.stored_at, "after_id": self._id(paging.cursor.id)}
-        statement = self._statement((count, skip, paging.cursor is not None, kinds))
+        statement = self._statement((count, skip, paging.cursor is not None, kinds, wanted.ids is not None, order))
         return found(self._reader.rows(statement, values), paging, count)
+
+    def listed(self, organization: uuid.UUID, patients: Iterable[str]) -> list[tuple[Any, ...]]:
+        """The rows of these patients of an organization, newest first."""
+        ids = tuple(dict.fromkeys(map(uuid.UUID, patients)))
+        paging = Paging(count=LARGEST_COUNT)  # a page has no more documents than that, so no more patients
+        return self.search(organization, PatientSearch(Answer(paging=paging), ids=ids)).rows if ids else []
 
     def one(self, organization: uuid.UUID, patient: uuid.UUID) -> tuple[Any, ...] | None:
         """The row of one patient of an organization."""
@@ -53,19 +63,19 @@ class Patients:
         return value.hex if self._reader.is_sqlite else value
 
     def _compose(self, shape: _Shape) -> Statement:
-        count, skip, cursor, kinds = shape
-        where = and_(_PATIENT.c.organization_id == bind("organization"), *_having(kinds))
+        count, skip, cursor, kinds, ids, order = shape
+        where = and_(_PATIENT.c.organization_id == bind("organization"), *_having(kinds, self._reader.is_sqlite))
+        where = and_(where, lists.among(_PATIENT.c.id, "ids", self._reader.is_sqlite)) if ids else where
         counted = select(func.count().label("total")).select_from(_PATIENT).where(where).subquery("counted")
         if count == 0:
             return Statement(select(counted.c.total), self._reader.engine)
         page = _columns(self._reader.is_sqlite).where(where)
         if cursor:
-            order = tuple_(_PATIENT.c.stored_at, _PATIENT.c.id)
-            page = page.where(order < tuple_(bind("after"), bind("after_id")))
-        page = page.order_by(_PATIENT.c.stored_at.desc(), _PATIENT.c.id.desc()).limit(literal_column(str(count + 1)))
+            page = page.where(behind_cursor(page.selected_columns, order))
+        page = page.order_by(*order_of(page.selected_columns, order)).limit(literal_column(str(count + 1)))
         rows = (page.offset(bind("offset")) if skip else page).subquery("page")
         ordered = select(counted.c.total, *rows.c).select_from(counted.outerjoin(rows, true()))
-        return Statement(ordered.order_by(rows.c.stored_at.desc(), rows.c.sort_id.desc()), self._reader.engine)
+        return Statement(ordered.order_by(*order_of(rows.c, order)), self._reader.engine)
 
 
 def stored_row(row: tuple[Any, ...]) -> StoredRow:
@@ -81,12 +91,11 @@ def _columns(sqlite: bool) -> Select[Any]:
     )  # fmt: skip
 
 
-def _having(kinds: tuple[tuple[bool, bool], ...]) -> list[ColumnElement[bool]]:
-    """One condition per identifier given: the patient has it."""
+def _having(kinds: tuple[lists.Flags, ...], sqlite: bool) -> list[ColumnElement[bool]]:
+    """One condition per list of identifiers: the patient has one of them."""
     conditions: list[ColumnElement[bool]] = []
-    for number, (system, value) in enumerate(kinds):
+    columns = (_IDENTIFIER.c.system, _IDENTIFIER.c.value)
+    for number, flags in enumerate(kinds):
         terms = [_IDENTIFIER.c.patient_id == _PATIENT.c.id, _IDENTIFIER.c.organization_id == bind("organization")]
-        terms += [_IDENTIFIER.c.system == bind(f"system_{number}")] if system else []
-        terms += [_IDENTIFIER.c.value == bind(f"value_{number}")] if value else []
-        conditions.append(exists().where(and_(*terms)))
+        conditions.append(exists().where(*terms, or_(*lists.identifier_terms(columns, str(number), flags, sqlite))))
     return conditions

@@ -8,7 +8,7 @@ Order: newest first, then id. Pages continue from a keyset cursor, or skip `_off
 
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -33,10 +33,11 @@ from sqlalchemy import (
 )  # fmt: skip
 
 from webapp.fhir.dates import DAY
-from webapp.fhir.models import Document, ImagingStudy, Patient
-from webapp.fhir.searching.params import Cursor, Everything, Paging, PatientKey, Search
+from webapp.fhir.models import Document, ImagingStudy, Patient, PatientIdentifier
+from webapp.fhir.searching import lists
 from webapp.fhir.searching.reading import Reader, Statement
 from webapp.fhir.searching.totals import Shape, Values, bind, bounds, day_of_offset, edges, kind, total, window_values
+from webapp.fhir.searching.wanted import Cursor, Everything, Identifier, Order, Paging, PatientKey, Search
 
 Row = tuple[Any, ...]
 SHAPES = 256  # kept statements of 20 kB: callers use a handful of shapes, and a stranger's cost no more than 5 MB
@@ -62,6 +63,7 @@ class Documents:
         self._statement = lru_cache(maxsize=SHAPES)(self._compose)
         mine = and_(_DOCUMENT.c.id == bind("document"), _DOCUMENT.c.organization_id == bind("organization"))
         self._one = Statement(select(*_document_columns(reader.is_sqlite)).where(mine), reader.engine)
+        self._owned = lru_cache(maxsize=SHAPES)(self._compose_owned)
         self._everything = lru_cache(maxsize=SHAPES)(self._compose_everything)
 
     def search(self, organization: uuid.UUID, wanted: Search) -> Found:
@@ -70,9 +72,34 @@ class Documents:
             return Found(0, [], None)
         paging = wanted.answer.paging
         count = 0 if wanted.answer.count_only else paging.count
+        wanted = self._resolved(organization, wanted)
         shape = _shape(wanted, count)
         rows = self._reader.rows(self._statement(shape), self._values(organization, wanted, shape))
         return found(rows, paging, count)
+
+    def _resolved(self, organization: uuid.UUID, wanted: Search) -> Search:
+        """The identifiers of patients as the patients that have them, and whoever is tagged with one."""
+        patients, groups = list(wanted.patients), list(wanted.groups)
+        for identifiers in wanted.chained:
+            owners = self._owners(organization, identifiers)
+            if len(identifiers) == 1 and len(owners) <= 1:
+                patients.append(PatientKey(owners[0] if owners else None, identifiers[0]))
+            else:
+                tags = [PatientKey(None, identifier) for identifier in identifiers]
+                groups.append((*tags, *(PatientKey(owner, None) for owner in owners)))
+        return replace(wanted, patients=tuple(patients), groups=tuple(groups)) if wanted.chained else wanted
+
+    def _owners(self, organization: uuid.UUID, identifiers: tuple[Identifier, ...]) -> list[uuid.UUID]:
+        values = {"organization": self._id(organization)}
+        values |= lists.identifier_values(identifiers, "0", self._reader.is_sqlite)
+        rows = self._reader.rows(self._owned(lists.identifier_flags(identifiers)), values)
+        return [uuid.UUID(str(row[0])) for row in rows]
+
+    def _compose_owned(self, flags: lists.Flags) -> Statement:
+        table = PatientIdentifier.__table__
+        terms = lists.identifier_terms((table.c.system, table.c.value), "0", flags, self._reader.is_sqlite)
+        mine = and_(table.c.organization_id == bind("organization"), or_(*terms))
+        return Statement(select(table.c.patient_id).where(mine).distinct(), self._reader.engine)
 
     def everything(self, organization: uuid.UUID, patient: uuid.UUID, wanted: Everything) -> Found | None:
         """The page of a patient's documents and imaging studies, both as rows in the order of `DocumentRow` (see
@@ -106,6 +133,16 @@ class Documents:
             if key.identifier:
                 values[f"value_{number}"] = key.identifier.value
                 values[f"system_{number}"] = key.identifier.system
+        return values | self._listed(wanted)
+
+    def _listed(self, wanted: Search) -> Values:
+        sqlite, values = self._reader.is_sqlite, {}
+        if wanted.ids is not None:
+            values["ids"] = lists.listed(wanted.ids, sqlite)
+        if wanted.content_types:
+            values["content_types"] = lists.listed(wanted.content_types, sqlite)
+        for number, group in enumerate(wanted.groups):
+            values |= lists.group_values(group, number, sqlite)
         return values
 
     def _paging_values(self, paging: Paging) -> Values:
@@ -115,7 +152,7 @@ class Documents:
         return values
 
     def _compose(self, shape: Shape) -> Statement:
-        columns, ways = _document_columns(self._reader.is_sqlite), _ways(shape)
+        columns, ways = _document_columns(self._reader.is_sqlite), _ways(shape, self._reader.is_sqlite)
         number = total(shape, ways[0]) if len(ways) == 1 else _counted((_DOCUMENT, way) for way in ways)
         counted = select(number.label("total")).subquery("counted")
         offset: ColumnElement[Any] | None = bind("offset") if shape.skip else None
@@ -125,7 +162,7 @@ class Documents:
             first_newer = (select(place.c.day).scalar_subquery() + 1) * literal_column(str(DAY))
             pages = [page.where(_DOCUMENT.c.stored_at < first_newer) for page in pages]
             offset = offset - func.coalesce(select(place.c.newer).scalar_subquery(), 0)
-        return self._paged(counted, pages, shape.count, offset, cursor=shape.cursor)
+        return self._paged(counted, pages, shape.count, offset, shape.order, cursor=shape.cursor)
 
     def _compose_everything(self, shape: tuple[int, bool, bool, bool, bool, frozenset[str]]) -> Statement:
         count, skip, cursor, start, end, types = shape
@@ -142,9 +179,11 @@ class Documents:
         counted = _counted((table, where) for table, _, where in parts)
         total = select(counted.label("total")).select_from(_PATIENT).where(known).subquery("counted")
         none = select(*_document_columns(self._reader.is_sqlite)).where(false())
-        return self._paged(total, pages or [none], count, bind("offset") if skip else None, cursor=cursor)
+        return self._paged(total, pages or [none], count, bind("offset") if skip else None, "-date", cursor=cursor)
 
-    def _paged(self, total: Subquery, ways: list[Select[Any]], count: int, offset: Any, *, cursor: bool) -> Statement:
+    def _paged(
+        self, total: Subquery, ways: list[Select[Any]], count: int, offset: Any, order: Order, *, cursor: bool
+    ) -> Statement:
         """`total` beside each row of the page, or alone where the page is empty. One row more tells of a next page.
 
         Several ways to match (never the same row by two) are each read in order and no further than the page reaches.
@@ -152,23 +191,35 @@ class Documents:
         if count == 0:
             return Statement(select(total.c.total), self._reader.engine)
         more: ColumnElement[Any] = literal_column(str(count + 1))
-        parts = [_newest_first(way, cursor=cursor) for way in ways]
+        parts = [_ordered(way, order, cursor=cursor) for way in ways]
         if len(parts) > 1:
             reach = more if offset is None else more + offset
             limited = [part.limit(reach).subquery() for part in parts]
-            parts = [
-                _newest_first(select(union_all(*(select(part) for part in limited)).subquery("ways")), cursor=False)
-            ]
+            both = select(union_all(*(select(part) for part in limited)).subquery("ways"))
+            parts = [_ordered(both, order, cursor=False)]
         rows = parts[0].limit(more).offset(offset).subquery("page")
         ordered = select(total.c.total, *rows.c).select_from(total.outerjoin(rows, true()))
-        return Statement(ordered.order_by(rows.c.stored_at.desc(), rows.c.sort_id.desc()), self._reader.engine)
+        return Statement(ordered.order_by(*order_of(rows.c, order)), self._reader.engine)
 
 
-def _newest_first(page: Select[Any], *, cursor: bool) -> Select[Any]:
-    stored_at, ident = page.selected_columns["stored_at"], page.selected_columns["sort_id"]
-    if cursor:
-        page = page.where(tuple_(stored_at, ident) < tuple_(bind("after"), bind("after_id")))
-    return page.order_by(stored_at.desc(), ident.desc())
+def _ordered(page: Select[Any], order: Order, *, cursor: bool) -> Select[Any]:
+    columns = page.selected_columns
+    return (page.where(behind_cursor(columns, order)) if cursor else page).order_by(*order_of(columns, order))
+
+
+def behind_cursor(columns: Any, order: Order) -> ColumnElement[bool]:
+    """The rows that follow the cursor in that order."""
+    last: Any = columns["sort_id"], bind("after_id")
+    if order in ("-date", "date"):
+        last = tuple_(columns["stored_at"], columns["sort_id"]), tuple_(bind("after"), bind("after_id"))
+    following: ColumnElement[bool] = last[0] < last[1] if order.startswith("-") else last[0] > last[1]
+    return following
+
+
+def order_of(columns: Any, order: Order) -> list[ColumnElement[Any]]:
+    """Newest first (the contract's), oldest first, or by id; ties of the time are broken by the id."""
+    names = ("sort_id",) if order in ("_id", "-_id") else ("stored_at", "sort_id")
+    return [columns[name].desc() if order.startswith("-") else columns[name].asc() for name in names]
 
 
 def _counted(parts: Iterable[tuple[Any, ColumnElement[bool]]]) -> ColumnElement[Any]:
@@ -185,17 +236,23 @@ def _of_patient(table: Any) -> list[ColumnElement[bool]]:
 def _shape(wanted: Search, count: int) -> Shape:
     paging, window = wanted.answer.paging, wanted.window
     skip = paging.cursor is None and paging.offset > 0
+    narrow = bool(wanted.patients or wanted.ids or wanted.content_types or wanted.groups)
+    by_day = skip and not narrow and wanted.answer.order == "-date"
     return Shape(
         count=count,
         skip=skip,
-        by_day=skip and not wanted.patients and (window.end is None or window.end % DAY == 0),
+        by_day=by_day and (window.end is None or window.end % DAY == 0),
         cursor=paging.cursor is not None,
         start=window.start is not None,
         end=window.end is not None,
         status=wanted.status,
         content_type=wanted.content_type is not None,
         patients=tuple(_key_shape(key) for key in wanted.patients),
-        edges=None if wanted.patients else edges(window),
+        edges=None if narrow else edges(window),
+        order=wanted.answer.order,
+        ids=wanted.ids is not None,
+        content_types=bool(wanted.content_types),
+        groups=tuple(lists.group_flags(group) for group in wanted.groups),
     )
 
 
@@ -204,11 +261,14 @@ def _key_shape(key: PatientKey) -> tuple[bool, bool, bool]:
     return key.patient is not None, bool(other and other.value is not None), bool(other and other.system is not None)
 
 
-def _ways(shape: Shape) -> list[ColumnElement[bool]]:
+def _ways(shape: Shape, sqlite: bool) -> list[ColumnElement[bool]]:
     """The ways to match, each with an index of its own: one, or for a bare UUID two, ours and (not ours but) tagged."""
     table = _DOCUMENT
     common = [table.c.organization_id == bind("organization"), *bounds(table, shape.start, shape.end)]
     common += kind(table, shape)
+    common += [lists.among(table.c.id, "ids", sqlite)] if shape.ids else []
+    common += [lists.among(table.c.content_type, "content_types", sqlite)] if shape.content_types else []
+    common += [lists.group_term(table, number, flags, sqlite) for number, flags in enumerate(shape.groups)]
     keys = [_key_terms(number, *key) for number, key in enumerate(shape.patients)]
     if len(keys) == 1 and len(keys[0]) == 2:
         ours, tagged = keys[0]

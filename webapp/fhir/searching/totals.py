@@ -12,6 +12,8 @@ from sqlalchemy import CTE, ColumnElement, bindparam, cast, func, literal_column
 
 from webapp.fhir.dates import ALWAYS, DAY, Window
 from webapp.fhir.models import WHOLE, AccessToken, Document, DocumentCount, Status
+from webapp.fhir.searching.lists import Flags
+from webapp.fhir.searching.wanted import Order
 
 Values = dict[str, Any]
 _DOCUMENT = Document.__table__
@@ -32,6 +34,15 @@ class Shape:
     patients: tuple[tuple[bool, bool, bool], ...]  # per key: by our id, by external value, by external system
     by_day: bool  # `_offset` is found through the counters of days
     edges: tuple[bool, bool] | None  # of a window with whole days: whether it begins and ends within a day
+    order: Order = "-date"
+    ids: bool = False
+    content_types: bool = False
+    groups: tuple[tuple[bool, Flags], ...] = ()
+
+    @property
+    def counted(self) -> bool:
+        """Whether the total has to be counted from the documents: no counter knows it."""
+        return bool(self.patients or self.ids or self.content_types or self.groups)
 
 
 def edges(window: Window) -> tuple[bool, bool] | None:
@@ -62,7 +73,7 @@ def window_values(window: Window) -> Values:
 def total(shape: Shape, where: ColumnElement[bool]) -> ColumnElement[Any]:
     """The number of matches as a scalar expression."""
     windowed = shape.start or shape.end
-    if shape.patients or (windowed and shape.edges is None):
+    if shape.counted or (windowed and shape.edges is None):
         return select(func.count()).select_from(_DOCUMENT).where(where).scalar_subquery()
     if not windowed:
         return _counters(shape, [_COUNT.c.day == literal_column(str(WHOLE))])

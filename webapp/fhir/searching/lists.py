@@ -1,0 +1,84 @@
+"""Lists in statements: one parameter however long the list is, so that its length is no part of a statement's shape.
+
+PostgreSQL takes an array, SQLite a JSON text.
+"""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import ARRAY, ColumnElement, String, Text, and_, any_, bindparam, func, or_, select
+
+from webapp.fhir.searching.wanted import Identifier, PatientKey
+
+Values = dict[str, Any]
+Flags = tuple[bool, bool, bool]  # of identifiers: some are `value`, some `system|value`, some `system|`
+
+
+def among(column: Any, name: str, sqlite: bool, type_: Any = None) -> ColumnElement[bool]:
+    """Whether the column is one of the parameter `name`, bound as `listed` makes it."""
+    found: ColumnElement[bool]
+    if sqlite:
+        found = column.in_(select(func.json_each(bindparam(name, type_=String())).table_valued("value").c.value))
+    else:
+        found = column == any_(bindparam(name, type_=ARRAY(type_ if type_ is not None else column.type)))
+    return found
+
+
+def listed(values: Iterable[Any], sqlite: bool) -> Any:
+    """A list as the driver takes it; ids are 32 digits in SQLite."""
+    if not sqlite:
+        return list(values)
+    return orjson.dumps([value.hex if isinstance(value, uuid.UUID) else value for value in values]).decode()
+
+
+def identifier_flags(identifiers: Iterable[Identifier]) -> Flags:
+    """Which forms there are among them."""
+    forms = {(item.system is not None, item.value is not None) for item in identifiers}
+    return (False, True) in forms, (True, True) in forms, (True, False) in forms
+
+
+def identifier_terms(columns: tuple[Any, Any], name: str, flags: Flags, sqlite: bool) -> list[ColumnElement[bool]]:
+    """The columns (system, value) hold one of the identifiers: any of these conditions."""
+    system, value = columns
+    loose, pairs, systems = flags
+    terms = [among(value, f"loose_{name}", sqlite)] if loose else []
+    if pairs:
+        both = func.coalesce(system, "") + "|" + value
+        terms.append(and_(among(value, f"paired_{name}", sqlite), among(both, f"pairs_{name}", sqlite, Text())))
+    return [*terms, and_(among(system, f"systems_{name}", sqlite), value.is_not(None))] if systems else terms
+
+
+def identifier_values(identifiers: Sequence[Identifier], name: str, sqlite: bool) -> Values:
+    """What `identifier_terms` of that name compares with."""
+    pairs = [item for item in identifiers if item.system is not None and item.value is not None]
+    lists: dict[str, list[Any]] = {
+        "loose": [item.value for item in identifiers if item.system is None],
+        "paired": [item.value for item in pairs],
+        "pairs": [f"{item.system}|{item.value}" for item in pairs],
+        "systems": [item.system for item in identifiers if item.value is None],
+    }
+    return {f"{kind}_{name}": listed(values, sqlite) for kind, values in lists.items() if values}
+
+
+def group_flags(group: Iterable[PatientKey]) -> tuple[bool, Flags]:
+    """The shape of a list of patients."""
+    keys = list(group)
+    return any(key.patient for key in keys), identifier_flags(key.identifier for key in keys if key.identifier)
+
+
+def group_term(table: Any, number: int, flags: tuple[bool, Flags], sqlite: bool) -> ColumnElement[bool]:
+    """A document is of one of the patients of a group: linked, or tagged with one of the identifiers."""
+    ours, tags = flags
+    terms = [among(table.c.patient_id, f"ours_{number}", sqlite)] if ours else []
+    tagged = (table.c.external_system, table.c.external_value)
+    return or_(*terms, *identifier_terms(tagged, str(number), tags, sqlite))
+
+
+def group_values(group: Iterable[PatientKey], number: int, sqlite: bool) -> Values:
+    """What `group_term` of that number compares with."""
+    keys = list(group)
+    identifiers = [key.identifier for key in keys if key.identifier]
+    ours = {f"ours_{number}": listed([key.patient for key in keys if key.patient], sqlite)}
+    return ours | identifier_values(identifiers, str(number), sqlite)

@@ -1,0 +1,344 @@
+"""One reader per search parameter: it understands a value and notes it, or says that it does not.
+
+The contract's parameters keep their meaning to the letter; what the FHIR R4 standard adds (sections 3.1.1 and 2.29)
+stands beside them. Nothing is rejected here.
+"""
+
+import base64
+import binascii
+import re
+import struct
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from webapp.fhir import dates
+from webapp.fhir.models import Status
+from webapp.fhir.searching.wanted import (
+    CURSOR,
+    DEFAULT_COUNT,
+    EVERYTHING_TYPES,
+    LARGEST_COUNT,
+    LARGEST_OFFSET,
+    UUID,
+    Answer,
+    Cursor,
+    Identifier,
+    Order,
+    Paging,
+    PatientKey,
+)
+
+STATUS_SYSTEM = "http://hl7.org/fhir/document-reference-status"
+MIME_SYSTEM = "urn:ietf:bcp:13"
+REFERENCES = frozenset(
+    {"patient", "subject", "author", "authenticator", "custodian", "encounter", "related", "relatesto"}
+)
+ORDERS: dict[str, Order] = {
+    "-date": "-date", "-date,-_id": "-date", "date": "date", "date,_id": "date", "_id": "_id", "-_id": "-_id",
+}  # fmt: skip
+_INTEGER = re.compile(r"-?[0-9]+")
+_ELEMENT = re.compile(r"[A-Za-z]+")
+_ELSEWHERE = re.compile(r"(?:https?://[^?#|\s]+/)?Patient/(" + UUID.pattern + r")(?:/_history/[^/|\s]+)?")
+
+
+@dataclass(slots=True)
+class Taken:
+    """What the readers collect while they walk the pairs. Each list holds at once, the members of one list are `or`."""
+
+    windows: list[dates.Window] = field(default_factory=list)
+    patients: list[PatientKey] = field(default_factory=list)
+    groups: list[tuple[PatientKey, ...]] = field(default_factory=list)
+    identifiers: list[tuple[Identifier, ...]] = field(default_factory=list)
+    ids: set[uuid.UUID] | None = None
+    statuses: set[Status] = field(default_factory=lambda: set(Status))
+    content_types: set[str] | None = None
+    nothing: bool = False  # asked for what no document carries
+    types: frozenset[str] | None = None
+    count: int | None = None
+    offset: int | None = None
+    cursor: Cursor | None = None
+    count_only: bool = False
+    elements: frozenset[str] | None = None
+    summary: str = ""
+    order: Order | None = None
+    with_patients: bool = False
+    applied: list[tuple[str, str]] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+
+    def answer(self) -> Answer:
+        offset, cursor, applied = self.offset or 0, self.cursor, self.applied
+        if cursor is not None and cursor.offset != offset:  # somebody changed `_offset` by hand: that is what counts
+            cursor = None
+            applied = [pair for pair in applied if pair[0] != "_cursor"]
+        paging = Paging(self.count or DEFAULT_COUNT, offset, cursor)
+        how = (self.count_only, self.elements, self.summary, self.order or "-date", self.with_patients)
+        return Answer(tuple(applied), tuple(self.ignored), paging, *how)
+
+    @property
+    def unstorable(self) -> bool:
+        """PostgreSQL cannot hold U+0000 in text, so nothing stored ever equals a value that contains it."""
+        return any("\0" in text for text in self._texts() if text)
+
+    def _texts(self) -> Iterable[str | None]:
+        yield from self.content_types or ()
+        keys = [*self.patients, *(key for group in self.groups for key in group)]
+        listed = [identifier for some in self.identifiers for identifier in some]
+        for identifier in [*listed, *(key.identifier for key in keys if key.identifier)]:
+            yield identifier.system
+            yield identifier.value
+
+
+Reader = Callable[[Taken, str], str | None]  # what to show in links (normalised), None when not understood
+
+
+def listed(value: str) -> list[str]:
+    """The members of a comma list; a backslash before a comma, a bar or itself makes it a part of the value (FHIR R4,
+    section 3.1.1.4.16)."""
+    return [re.sub(r"\\([,|$\\])", r"\1", part) for part in re.split(r"(?<!\\),", value) if part]
+
+
+def identifier(text: str) -> Identifier | None:
+    """A token `system|value` in any of its four forms; None when there is nothing in it."""
+    system, bar, value = text.partition("|")
+    if not bar:
+        return Identifier(None, text) if text else None
+    if not value:
+        return Identifier(system, None) if system else None
+    return Identifier(system, value)
+
+
+def patient_key(value: str) -> PatientKey | None:
+    """Whom one `patient` value means: our id in any form of a reference, or an external identifier."""
+    bare = value.removeprefix("Patient/")
+    if UUID.fullmatch(bare):
+        return PatientKey(uuid.UUID(bare), Identifier(None, value) if bare == value else None)
+    if UUID.fullmatch(value.removeprefix("urn:uuid:")):
+        return PatientKey(uuid.UUID(value.removeprefix("urn:uuid:")), Identifier(None, value))
+    reference = _ELSEWHERE.fullmatch(value)
+    if reference:
+        return PatientKey(uuid.UUID(reference[1]), Identifier(None, value))
+    found = identifier(value)
+    return PatientKey(None, found) if found else None
+
+
+def _date(taken: Taken, value: str) -> str | None:
+    window = dates.parse(value)
+    if window is None:
+        return None
+    taken.windows.append(window)
+    return value
+
+
+def _start(taken: Taken, value: str) -> str | None:
+    window = dates.parse_bound(value)
+    if window is None:
+        return None
+    taken.windows.append(dates.Window(window.start, None))
+    return value
+
+
+def _end(taken: Taken, value: str) -> str | None:
+    window = dates.parse_bound(value)
+    if window is None:
+        return None
+    taken.windows.append(dates.Window(None, window.end))
+    return value
+
+
+def _patient(taken: Taken, value: str) -> str | None:
+    """One patient. With a comma: any of them, or whoever is tagged with the value as it stands."""
+    parts = listed(value)
+    keys = [patient_key(part) for part in ([value, *parts] if len(parts) > 1 else [value])]
+    known = tuple(dict.fromkeys(key for key in keys if key))
+    if not known:
+        return None
+    if len(known) == 1:
+        taken.patients.append(known[0])
+    else:
+        taken.groups.append(known)
+    return value
+
+
+def _identifier(taken: Taken, value: str) -> str | None:
+    whole = identifier(value)  # as it stands: a value may hold a comma that nobody escaped
+    parts = [identifier(part) for part in listed(value)]
+    found = tuple(dict.fromkeys(item for item in (whole, *parts) if item))
+    if not found:
+        return None
+    taken.identifiers.append(found)
+    return value
+
+
+def _id(taken: Taken, value: str) -> str | None:
+    if not value:
+        return None
+    wanted = {uuid.UUID(part) for part in listed(value) if UUID.fullmatch(part)}
+    taken.ids = wanted if taken.ids is None else taken.ids & wanted
+    return value
+
+
+def _status(taken: Taken, value: str) -> str | None:
+    wanted = _statuses(value)
+    if wanted is None:
+        return None
+    taken.statuses &= wanted
+    return value
+
+
+def _status_not(taken: Taken, value: str) -> str | None:
+    unwanted = _statuses(value)
+    if unwanted is None:
+        return None
+    taken.statuses -= unwanted
+    return value
+
+
+def _statuses(value: str) -> set[Status] | None:
+    """Those named by codes, with or without their system; None where no part is a code of ours."""
+    parts = [part.rpartition("|") for part in value.split(",")]
+    known = [(system, bar, code) for system, bar, code in parts if code in set(Status)]
+    return {Status(code) for system, bar, code in known if not bar or system == STATUS_SYSTEM} if known else None
+
+
+def _content_type(taken: Taken, value: str) -> str | None:
+    wanted = {part.removeprefix(f"{MIME_SYSTEM}|") for part in value.split(",") if part}
+    if not wanted:
+        return None
+    taken.content_types = wanted if taken.content_types is None else taken.content_types & wanted
+    return value
+
+
+def _nothing(taken: Taken, value: str) -> str | None:
+    """A parameter of FHIR for what no document here carries: it is understood, and nothing matches."""
+    taken.nothing = taken.nothing or bool(value)
+    return value or None
+
+
+def _creation(taken: Taken, value: str) -> str | None:
+    return _nothing(taken, value) if dates.parse(value) else None
+
+
+def _type(taken: Taken, value: str) -> str | None:
+    wanted = frozenset(value.split(",")) & frozenset(EVERYTHING_TYPES)
+    names = [name for name in value.split(",") if re.fullmatch(r"[A-Z][A-Za-z]+", name)]
+    if not names or taken.types is not None:
+        return None
+    taken.types = wanted
+    return value
+
+
+def _count(taken: Taken, value: str) -> str | None:
+    if taken.count is not None or not _INTEGER.fullmatch(value):
+        return None
+    taken.count = max(1, min(LARGEST_COUNT, _integer(value)))
+    return str(taken.count)
+
+
+def _offset(taken: Taken, value: str) -> str | None:
+    if taken.offset is not None or not _INTEGER.fullmatch(value) or _integer(value) < 0:
+        return None
+    taken.offset = min(LARGEST_OFFSET, _integer(value))
+    return str(taken.offset)
+
+
+def _cursor(taken: Taken, value: str) -> str | None:
+    try:
+        stored_at, offset, raw = CURSOR.unpack(base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)))
+    except (ValueError, binascii.Error, struct.error):
+        return None
+    cursor = Cursor(stored_at, uuid.UUID(bytes=raw), offset)
+    if taken.cursor is not None or str(cursor) != value:
+        return None
+    taken.cursor = cursor
+    return value
+
+
+def _summary(taken: Taken, value: str) -> str | None:
+    if value not in ("count", "false", "true", "data", "text"):
+        return None
+    taken.count_only = value == "count"
+    taken.summary = value if value in ("true", "data", "text") else ""
+    return value
+
+
+def _sort(taken: Taken, value: str) -> str | None:
+    order = ORDERS.get(value.replace("_lastUpdated", "date"))
+    if order is None or taken.order is not None:
+        return None
+    taken.order = order
+    return value
+
+
+def _total(_: Taken, value: str) -> str | None:
+    return value if value in ("none", "estimate", "accurate") else None  # every page carries the exact one
+
+
+def _include(taken: Taken, value: str) -> str | None:
+    """Patients of the documents; of what else a DocumentReference may refer to, nothing is stored here."""
+    source, _, rest = value.partition(":")
+    name, _, target = rest.partition(":")
+    if source != "DocumentReference" or name not in REFERENCES:
+        return None
+    if name in ("patient", "subject") and target in ("", "Patient"):
+        taken.with_patients = True
+    return value
+
+
+def _revinclude(_: Taken, value: str) -> str | None:
+    """Nothing that is stored here refers to a document: understood, and nothing is added."""
+    return value if re.fullmatch(r"[A-Z][A-Za-z]+:[a-z][a-z-]*(:[A-Z][A-Za-z]+)?", value) else None
+
+
+def _elements(taken: Taken, value: str) -> str | None:
+    names = value.split(",")
+    if not all(_ELEMENT.fullmatch(name) for name in names):
+        return None
+    taken.elements = (taken.elements or frozenset()) | frozenset(names)
+    return value
+
+
+def _format(_: Taken, value: str) -> str | None:
+    return value if "json" in value.lower() else None
+
+
+def _integer(text: str) -> int:
+    return int(text[:20])  # enough to be clamped, and no quadratic conversion of a megabyte of digits
+
+
+_COMMON: dict[str, Reader] = {
+    "_count": _count,
+    "_offset": _offset,
+    "_cursor": _cursor,
+    "_summary": _summary,
+    "_elements": _elements,
+    "_format": _format,
+    "_total": _total,
+}
+_SUBJECT: dict[str, Reader] = {
+    name + kind: reader
+    for name in ("patient", "subject")
+    for kind, reader in (
+        ("", _patient), (":Patient", _patient), ("._id", _patient), (":Patient._id", _patient),
+        (":identifier", _identifier), (".identifier", _identifier), (":Patient.identifier", _identifier),
+    )
+}  # fmt: skip
+SEARCH: dict[str, Reader] = (
+    _COMMON
+    | _SUBJECT
+    | {
+        "date": _date,
+        "_lastUpdated": _date,
+        "status": _status,
+        "status:not": _status_not,
+        "contenttype": _content_type,
+        "_id": _id,
+        "_sort": _sort,
+        "_include": _include,
+        "_revinclude": _revinclude,
+        "creation": _creation,
+        **dict.fromkeys(("identifier", "type", "category", "author", "encounter"), _nothing),
+    }
+)
+EVERYTHING: dict[str, Reader] = _COMMON | {"_type": _type, "start": _start, "end": _end}
+PATIENT: dict[str, Reader] = _COMMON | {"identifier": _identifier, "_id": _id, "_sort": _sort}

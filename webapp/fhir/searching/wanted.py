@@ -1,0 +1,109 @@
+"""What can be asked of a search: immutable values, made by `params`, read by the statements."""
+
+import base64
+import re
+import struct
+import uuid
+from dataclasses import dataclass
+from typing import Literal
+
+from webapp.fhir import dates
+from webapp.fhir.models import Status
+
+DEFAULT_COUNT, LARGEST_COUNT = 50, 200
+LARGEST_OFFSET = 2**31 - 1
+UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+CURSOR = struct.Struct(">qI16s")
+EVERYTHING_TYPES = ("DocumentReference", "ImagingStudy")
+Order = Literal["-date", "date", "_id", "-_id"]
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """`system|value`, `value` (any system: None), `|value` (no system: ""), `system|` (any value: None)."""
+
+    system: str | None
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PatientKey:
+    """One `patient` value: a patient of ours, an external identifier, or (a bare UUID) either of them."""
+
+    patient: uuid.UUID | None
+    identifier: Identifier | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The last entry of the page before: the page continues strictly after it. It belongs to one `_offset`."""
+
+    stored_at: int
+    id: uuid.UUID
+    offset: int
+
+    def __str__(self) -> str:
+        return base64.urlsafe_b64encode(CURSOR.pack(self.stored_at, self.offset, self.id.bytes)).rstrip(b"=").decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Where a page lies."""
+
+    count: int = DEFAULT_COUNT
+    offset: int = 0
+    cursor: Cursor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How the caller wants to be answered, and what became of the parameters (as decoded name and value pairs)."""
+
+    applied: tuple[tuple[str, str], ...] = ()
+    ignored: tuple[str, ...] = ()
+    paging: Paging = Paging()
+    count_only: bool = False
+    elements: frozenset[str] | None = None
+    summary: str = ""  # `true`, `data` or `text`: parts of a resource
+    order: Order = "-date"
+    with_patients: bool = False  # `_include=DocumentReference:patient`
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A DocumentReference search; all of it holds at once. `never`: the filters exclude each other, or hold what no
+    row can.
+
+    A document is one of `ids`, where there are any; has one of `content_types`; is of one patient in each of `groups`,
+    and of a patient with one of the identifiers, or tagged with it, in each of `chained`.
+    """
+
+    answer: Answer = Answer()
+    window: dates.Window = dates.ALWAYS
+    patients: tuple[PatientKey, ...] = ()
+    status: Status | None = None
+    content_type: str | None = None
+    never: bool = False
+    ids: tuple[uuid.UUID, ...] | None = None
+    content_types: tuple[str, ...] = ()
+    groups: tuple[tuple[PatientKey, ...], ...] = ()
+    chained: tuple[tuple[Identifier, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """The parameters of `$everything`."""
+
+    answer: Answer = Answer()
+    window: dates.Window = dates.ALWAYS
+    types: frozenset[str] = frozenset(EVERYTHING_TYPES)
+
+
+@dataclass(frozen=True, slots=True)
+class PatientSearch:
+    """A Patient search: the patients with one identifier of each of `identifiers`, and one of `ids`; else all."""
+
+    answer: Answer = Answer()
+    identifiers: tuple[tuple[Identifier, ...], ...] = ()
+    never: bool = False
+    ids: tuple[uuid.UUID, ...] | None = None
