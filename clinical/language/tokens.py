@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
+from clinical.language.abbreviations import is_abbreviation
 from clinical.language.dates import MONTH_NAMES, DateMention, dates_of, parse_date
 from clinical.language.folding import spelling
 from clinical.language.ocr import without_lookalikes
@@ -37,13 +38,6 @@ a comma or bracket, a colon, the end of a sentence, a new list item or a blank l
 WRAPPED_LINE = 45
 """Characters from which a line that ends without a full stop is taken to be wrapped, not finished."""
 
-_ABBREVIATIONS = word_set(
-    """z n v a d b st p dr prof med bzw ca ggf evtl inkl re li bds art chron rez akt anamn o u geb nr str tel usw etc
-    sog vgl max min tgl bek unauff pat stat amb ausgepr beg klin path neg pos dist prox lat ventr entspr insb allg
-    h koerperl diagn resp syst arter ven pulm kard hochgr mittelgr geringgr leichtgr schwergr degen diab bakt dr
-    fr hr i s m sc iv po kontr bes bekannt zust exkl einschl voruebergeh jaehr jhr dipl univ abt ass oa mag ing lt
-    vs gem traumat idiopath sek prim supp op post praeop postop rheumat thorak zerebr orth neurol psych lumb zerv"""
-)
 _HEADED_LINE = re.compile(r"[A-ZÄÖÜ][\w-]{2,25}(?: [\w-]{2,15})?:")
 _HYPHEN = re.compile(r"[-‐‑¬–](?=[^\W\d]|\s*\n)\s*")
 _FINAL = re.compile(r"[.!?](?:\s|$)|;")
@@ -292,11 +286,12 @@ class Source:
         """Whether the full stop behind token `i` marks an abbreviation or an ordinal, not the end of a sentence."""
         if glue[0] != "." or ";" in glue:
             return False
-        if "\n" in glue:
-            return len(self.words[i]) == 1 or self.words[i] in _ABBREVIATIONS
         word, raw = self.words[i], self.text[self.start[following] : self.end[following]]
+        cut = word[0] != "#" and is_abbreviation(word, self.text[self.start[i] : self.end[i]])
+        if "\n" in glue:
+            return cut
         street = word.endswith(("str", "pl"))
-        return street or raw[0].islower() or word[0] == "#" or len(word) == 1 or word in _ABBREVIATIONS or word in ROMAN
+        return cut or street or raw[0].islower() or word[0] == "#" or word in ROMAN
 
     def ends_clause(self, i: int) -> bool:
         """Whether a sentence, item or finished line ends between token `i - 1` and token `i`."""
