@@ -1,5 +1,6 @@
 """How German clinical text is read, once: folding, OCR, tokens, segments, context, dates, the patient as stated."""
 
+from clinical.language.abbreviations import is_abbreviation
 from clinical.language.dates import MONTH_NAMES, DateMention, by_iso, dates_of, parse_date
 from clinical.language.folding import Token, fold, replaced, spelling, words
 from clinical.language.morphemes import same_meaning, translated
@@ -53,6 +54,7 @@ __all__ = [
     "denying_words",
     "fold",
     "has_noun",
+    "is_abbreviation",
     "is_opposite",
     "name_key",
     "outside",

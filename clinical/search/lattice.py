@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from clinical.language import Part, content_words, has_noun, word_set, words
+from clinical.language import Part, content_words, has_noun, is_abbreviation, spelling, word_set, words
 
 LONGEST: Final = 7
 """Content words of the longest candidate; a longer wording is found by its seven most telling words in a row."""
@@ -29,6 +29,9 @@ _BORDER: Final = re.compile(
     r"|\b(?:und|sowie|aber|seit|wegen)(?!\w)|(?<=\s)u\.(?=\s)",
     re.I,
 )
+_WORD_BEFORE: Final = re.compile(r"[^\W\d_]+$")
+LONGEST_WORD: Final = 40
+"""Characters before a full stop that are read for an abbreviation."""
 _INSIDE_NUMBER: Final = re.compile(r"(?<=\d)[.,/:](?=\d)")
 
 
@@ -50,7 +53,14 @@ class Span(NamedTuple):
 def borders(text: str) -> list[tuple[int, int]]:
     """The hard borders of a text, in order: `start` inclusive, `end` exclusive, in code points."""
     inside = {match.start() for match in _INSIDE_NUMBER.finditer(text)}
-    return [match.span() for match in _BORDER.finditer(text) if match.start() not in inside]
+    found = (match for match in _BORDER.finditer(text) if match.start() not in inside)
+    return [match.span() for match in found if match.group() != "." or not _cuts_off(text, match.start())]
+
+
+def _cuts_off(text: str, stop: int) -> bool:
+    """Whether the full stop at a place marks a word that is cut off: "chron. Pankreatitis" is one mention."""
+    word = _WORD_BEFORE.search(text, max(0, stop - LONGEST_WORD), stop)
+    return word is not None and is_abbreviation(spelling(word.group()), word.group())
 
 
 def is_plain(text: str) -> bool:
