@@ -75,6 +75,9 @@ OWNERS = {"patient": "patient", "betreff": "patient", "absender": "absender", "e
 
 _LABEL = {word: field for field, words in reversed(LABELS.items()) for word in words.split()}
 
+_STARTS = frozenset(word[:2] for word in _LABEL)
+"""The first two characters of every label: most of what is asked about is none."""
+
 _WHEN = (
     "haupt|neben|entlassungs?|austritts?|aufnahme|einweisungs?|zuweisungs?|überweisungs?|dauer|grund|rehabilitations?|"
     "aktuelle[nr]?|bekannte|weitere|sonstige|bestehende|relevante|definitive|klinische|psychiatrische|somatische|"
@@ -137,7 +140,10 @@ _OF_A_HOUSE = re.compile(r"ambulanz|klinik(?!$)|abteilung|institut|zentrum|praxi
 
 def label_of(text: str) -> str | None:
     """What a label names, or None."""
-    return _LABEL.get(key(text)) if len(text) <= KEY_MAX else None
+    start = text[:2].lower()
+    if len(text) > KEY_MAX or (start.isalpha() and start not in _STARTS):
+        return None
+    return _LABEL.get(key(text))
 
 
 def heading_field(text: str) -> str | None:

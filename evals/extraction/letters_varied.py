@@ -61,7 +61,7 @@ class Varied:
     # parts
 
     def patient_name(self, form: str) -> str:
-        self.put("patient.nachname", self.last)
+        self.put("patient.nachname", self.last.upper() if "{LAST}" in form else self.last)
         self.put("patient.vorname", self.first)
         return form.format(first=self.first, last=self.last, LAST=self.last.upper())
 
@@ -205,7 +205,7 @@ def _subject(w: Varied) -> str:
     ))  # fmt: skip
     w.layout += "+" + form[:8]
     address = ", ".join(w.address("patient")) if "{address}" in form else ""
-    w.patient_name("")
+    w.patient_name("{LAST}" if "{LAST}" in form else "")
     return str(form.format(last=w.last, LAST=w.last.upper(), first=w.first, born=w.birth(), address=address))
 
 
