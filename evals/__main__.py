@@ -17,6 +17,8 @@ speed      latency, throughput, load time and memory of search and of the served
 fhir-speed requests a second, latency and memory of document retrieval
 notebooks  run the notebooks: executed copies, HTML, pictures, the page of the documentation
 sign-in    vendor sign-ins under load: nobody mixed up, and how many a second
+slow-texts texts made to be slow, against ordinary ones of the same length
+trickle    connections that trickle: how many an ordinary visitor does not notice, behind the shipped nginx
 """
 
 from __future__ import annotations
@@ -45,6 +47,8 @@ MEASURES = {
     "speed": "evals.speed.search",
     "streams": "evals.speed.streams",
     "sign-in": "evals.speed.sign_in",
+    "slow-texts": "evals.speed.slow_texts",
+    "trickle": "evals.speed.trickle",
     "fhir-speed": "evals.speed.fhir",
 }
 """The module of each measure."""

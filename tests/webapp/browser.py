@@ -26,7 +26,7 @@ FLAGS = (
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 PICTURES = os.environ.get("PICTURES", "")
-SECRET = "only-for-tests-only-for-tests-only-for-tests"
+SECRET = "only-for-tests-and-nothing-else-4711-Xyz"
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1180, "height": 800}
 
