@@ -37,10 +37,16 @@ def examples(
             said = _at(text.said, start, end)
             if said is not None and said.claim == "history":
                 continue  # which code of the past is right the grammar does not know
-            stands = said is not None and said.claim in ("present", "suspected")
             rows.append(own)
-            right.append(stands and said is not None and code in accepted.get(said.code, {said.code}))
+            right.append(said is not None and _is_right(said, code, accepted))
     return np.stack(rows), np.array(right)
+
+
+def _is_right(said: Said, code: str, accepted: Mapping[str, set[str]]) -> bool:
+    """Of relatives' diseases any code of family history counts: which one the grammar does not know."""
+    if said.claim == "family":
+        return "Z80" <= code[:3] <= "Z84"
+    return said.claim != "excluded" and code in accepted.get(said.code, {said.code})
 
 
 def confidence_for(

@@ -52,8 +52,6 @@ JOINTS: Final = (
 """Between two mentions of one sentence."""
 COMPOSED: Final = 0.4
 """Share of sentences that are composed of an opening, mentions and a closing; the others are whole frames."""
-JOINED: Final = 0.2
-"""Weight of wordings that join two things themselves: two wordings joined are far more frequent in notes."""
 NAMES: Final = ["Meier", "Schulze", "Winkler", "Brandt", "Keller", "Vogt", "Huber", "Franke", "Lorenz", "Busch"]
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 _ADJECTIVE: Final = re.compile(r"^([A-ZÄÖÜ][a-zäöüß]{3,})(e|er|es)(?= [A-ZÄÖÜ])")
@@ -97,20 +95,12 @@ def drugs() -> tuple[str, ...]:
     return tuple((HERE / "drugs.txt").read_text("utf-8").split())
 
 
-@cache
-def nouns() -> tuple[str, ...]:
-    """Everyday words of notes that name no disease."""
-    return tuple((HERE / "nouns.txt").read_text("utf-8").split())
-
-
 class Writer:
     """Writes one text after the other from a seeded source of chance; `wordings` are (text, code)."""
 
     def __init__(self, wordings: Sequence[tuple[str, str]], seed: int) -> None:
         self._wordings = [pair for pair in wordings if _speakable(pair[0])]
-        self._weights = [
-            (JOINED if " und " in text or "," in text else 1.0) / (1 + len(text.split())) for text, _ in self._wordings
-        ]
+        self._weights = [1 / (1 + len(text.split())) for text, _ in self._wordings]
         self._chance = random.Random(seed)  # noqa: S311 - reproducible training, not a secret
         self._augmenter = Augmenter(seed)
         self._drawn: list[tuple[str, str]] = []
@@ -233,7 +223,6 @@ class Writer:
             "num": lambda: str(chance.randint(2, 12)),
             "num2": lambda: str(chance.randint(35, 190)),
             "age": lambda: str(chance.randint(18, 95)),
-            "noun": lambda: chance.choice(nouns()),
             "drug": lambda: chance.choice(drugs()),
             "dose": lambda: f"{chance.choice((2.5, 5, 10, 20, 40, 50, 100, 500))} mg".replace(".", ","),
             "anrede": lambda: chance.choice(("Herr ", "Frau ")) + chance.choice(NAMES),

@@ -91,8 +91,7 @@ class Confidence:
         as they were less probable."""
         if not len(first):
             return hits
-        beside = rows[:, COLUMNS.index("chance")] == 0  # the whole of a short text: a proposal, never shown
-        shown = np.where(beside, hits.probability[first], self.probabilities(rows))
+        shown = np.where(_settled(rows), hits.probability[first], self.probabilities(rows))
         of = np.repeat(np.arange(len(first)), np.diff(first, append=len(hits.part)))
         top = np.maximum(hits.probability[first], np.float32(NEVER_SURE))
         return hits._replace(probability=np.minimum(hits.probability / top[of], 1) * shown[of])
@@ -110,3 +109,11 @@ class Confidence:
             remedy = "train it again: python -m catalog_build train SOURCE --out FOLDER"
             raise ArtifactMismatch(f"{path.name} was fitted on other columns", ", ".join(COLUMNS), remedy)
         return cls(np.array(tree["weights"]), float(tree["bias"]))
+
+
+def _settled(rows: Vectors) -> NDArray[np.bool_]:
+    """Rows whose probability stays: of wordings by themselves that are new to the index, which is what the ranking
+    model's own calibration was fitted on; and of the whole of a short text, a proposal that is never shown."""
+    plain, verbatim, chance = (rows[:, COLUMNS.index(name)] for name in ("plain", "verbatim", "chance"))
+    settled: NDArray[np.bool_] = (chance == 0) | ((plain == 1) & (verbatim == 0))
+    return settled
