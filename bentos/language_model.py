@@ -1,135 +1,83 @@
-"""The language model behind an OpenAI-compatible server (vLLM), with a bounded queue towards it.
+"""The language model behind one or several OpenAI-compatible servers (vLLM), with a bounded queue towards them.
 
-What is sent are patient texts: no redirect is followed, no ambient proxy is used, nothing is logged at any level, and
-what the server says in an error (vLLM echoes the input) goes nowhere.
+Each call is one line in the log when it fails, with its cause and nothing of its content, and a count in any case.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from itertools import cycle
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
-import httpx2
-import openai
-from openai import AsyncOpenAI
-
-from clinical.errors import LanguageModelError, ModelBusy, ModelMalformed, ModelTimeout, ModelUnavailable
+from bentos.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
+from bentos.model_server import ConnectionBroke, ModelServer, ServerBusy
+from bentos.queueing import Queue
+from bentos.wire import Extras, Manners
+from clinical.errors import (
+    LanguageModelError,
+    ModelBusy,
+    ModelContextTooSmall,
+    ModelMalformed,
+    ModelTimeout,
+    ModelUnavailable,
+)
 from clinical.llm import Completion, JsonSchema, Limits, Message
 
+log = logging.getLogger("befund.model")
+
 PROBE_SECONDS = 2.0
-CONNECT_SECONDS = 3.0
-POOL_CALLS, POOLS_MAX = 16, 128
-"""Calls at once that share a pool of connections, and how many pools there are at most."""
-MORE_ROOM = "raise BEFUND_LLM_CONCURRENCY with the capacity of the model server, or BEFUND_LLM_QUEUE"
+REST_SECONDS = 30.0
+"""How long a server that failed comes last."""
+WAITS_MAX = 3
+"""How often one call waits as long as a busy server says (Retry-After)."""
 UNKNOWN = ""
 """The name before the server was asked for it; health shows it as null."""
-
-for _name in ("openai", "httpx2", "httpcore2", "httpx", "httpcore"):
-    # At DEBUG these print request bodies; OPENAI_LOG=debug or a verbose root logger must not change that.
-    logging.getLogger(_name).setLevel(logging.WARNING)
+_OUTCOMES: Mapping[type[LanguageModelError], str] = {
+    ModelTimeout: "timeout",
+    ModelBusy: "busy",
+    ModelContextTooSmall: "too_long",
+    ModelMalformed: "malformed",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where the model is: base URL up to and including `/v1`, key and name where needed, and our queue towards it.
+    """Where the model is: base URLs, tried in turn when one fails, key and name where needed, our queue towards it.
 
-    `concurrency` calls are under way at once; with `queue` more waiting no further request is taken on.
+    `concurrency` calls are under way at once; with `queue` more waiting no further request is taken on. `context` is
+    in tokens (None: as the server says), `extra_body` goes into every call, `thinking_tokens` are added.
     """
 
     base_url: str
-    api_key: str | None = None
+    api_key: str | None = field(default=None, repr=False)
     model: str | None = None
     concurrency: int = 64
     queue: int = 256
-
-
-class Queue:
-    """A bounded number of calls at once and a bounded number waiting; never a pile-up.
-
-    `full` is asked before a request is taken on. A stream that was taken on makes up to two calls side by side and must
-    not fail half way because others came; so calls are refused only at twice the number.
-    """
-
-    def __init__(self, concurrency: int, waiting: int) -> None:
-        self._slots = asyncio.Semaphore(concurrency)
-        self._room = concurrency + waiting
-        self._inside = 0
-
-    @property
-    def full(self) -> bool:
-        """Whether no further request should be taken on."""
-        return self._inside >= self._room
-
-    @asynccontextmanager
-    async def place(self) -> AsyncIterator[None]:
-        """Wait for a slot; ModelBusy at once when there is not even room to wait."""
-        if self._inside >= 2 * self._room:
-            raise ModelBusy("the queue towards the language model is full", remedy=MORE_ROOM)
-        self._inside += 1
-        try:
-            async with self._slots:
-                yield
-        finally:
-            self._inside -= 1
-
-
-class Pools(httpx2.AsyncBaseTransport):
-    """Connections in many small pools, used in turn.
-
-    A pool looks at every connection it has when a call begins and when it ends: with one pool a thousand calls at once
-    cost a thousand looks each. How many calls are under way is bounded by `Queue`, so the pools need no bound.
-    """
-
-    def __init__(self, calls: int) -> None:
-        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=POOL_CALLS)
-        tls = httpx2.create_ssl_context(trust_env=False)
-        count = min(POOLS_MAX, -(-calls // POOL_CALLS))
-        self._pools = [httpx2.AsyncHTTPTransport(verify=tls, limits=limits, trust_env=False) for _ in range(count)]
-        self._turn = cycle(self._pools)
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """By the pool whose turn it is."""
-        return await next(self._turn).handle_async_request(request)
-
-    async def aclose(self) -> None:
-        """Close all connections."""
-        for pool in self._pools:
-            await pool.aclose()
+    context: int | None = None
+    thinking_tokens: int = 0
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
 
 
 class OpenAIModel:
     """A LanguageModel on the `openai` library's asynchronous client. One instance per event loop."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        self._model = endpoint.model
-        self._discovered = False
         self._queue = Queue(endpoint.concurrency, endpoint.queue)
-        self._http = httpx2.AsyncClient(
-            timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
-            transport=Pools(endpoint.concurrency),
-            follow_redirects=False,
-            trust_env=False,
-        )
-        self._client = AsyncOpenAI(
-            base_url=endpoint.base_url,
-            api_key=endpoint.api_key or "none",
-            max_retries=0,
-            timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
-            http_client=self._http,
-        )
-        parts = urlsplit(endpoint.base_url)
-        self._health_url = f"{parts.scheme}://{parts.netloc}/health"
+        self._extras = Extras(endpoint.extra_body, endpoint.thinking_tokens)
+        manners = Manners(context=endpoint.context)
+        self._servers = [
+            ModelServer(url, endpoint.api_key, endpoint.model, endpoint.concurrency, manners)
+            for url in endpoint.base_url.split(",")
+            if url.strip()
+        ]
 
     @property
     def name(self) -> str:
         """The served name; of a name that is a path only its last part."""
-        name = self._model or UNKNOWN
+        name = next((server.model for server in self._servers if server.model), UNKNOWN)
         return name.rstrip("/").rpartition("/")[2] if name.startswith(("/", ".", "~")) else name
 
     @property
@@ -139,104 +87,77 @@ class OpenAIModel:
 
     async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
         """One answer within `limits.timeout_s`, waiting included. One retry when the connection broke."""
+        began, outcome = time.perf_counter(), "left"
+        try:
+            answer = await self._within(messages, schema, limits)
+            outcome = "truncated" if answer.truncated else "answered"
+            MODEL_TOKENS.labels("in").inc(answer.tokens_in)
+            MODEL_TOKENS.labels("out").inc(answer.tokens_out)
+            return answer
+        except LanguageModelError as error:
+            outcome = next((name for kind, name in _OUTCOMES.items() if isinstance(error, kind)), "unavailable")
+            took, form = time.perf_counter() - began, schema.name if schema else "text"
+            log.warning("model call failed after %.1f s (%s, %s): %s", took, form, outcome, error)
+            raise
+        finally:
+            MODEL_CALLS.labels(outcome).inc()
+            MODEL_SECONDS.labels(outcome).observe(time.perf_counter() - began)
+
+    async def _within(self, messages: Sequence[Message], schema: JsonSchema | None, limits: Limits) -> Completion:
         try:
             async with asyncio.timeout(limits.timeout_s), self._queue.place():
-                try:
-                    return await self._call(messages, schema, limits)
-                except _ConnectionBroke:
-                    return await self._call(messages, schema, limits)
-        except _ConnectionBroke:
-            raise ModelUnavailable(
-                "the connection to the language model broke or was refused, twice",
-                remedy="check BEFUND_LLM_BASE_URL and the model server",
-            ) from None
+                for wait in range(WAITS_MAX + 1):
+                    try:
+                        return await self._in_turn(messages, schema, limits)
+                    except ServerBusy as busy:
+                        if busy.seconds is None or busy.seconds > limits.timeout_s or wait == WAITS_MAX:
+                            raise ModelUnavailable(str(busy), remedy="check the load of the model server") from None
+                        await asyncio.sleep(busy.seconds)
+                raise AssertionError("the last round returns or raises")
         except TimeoutError:
             raise ModelTimeout(
                 f"the language model gave no answer within {limits.timeout_s:.0f} s",
                 remedy="check the load of the model server",
             ) from None
 
+    async def _in_turn(self, messages: Sequence[Message], schema: JsonSchema | None, limits: Limits) -> Completion:
+        """From the first server that answers; those that failed lately come last. Raises what the last one said."""
+        order = sorted(self._servers, key=lambda server: max(server.rests_until, time.monotonic()))
+        turns = order if len(order) > 1 else order * 2
+        for turn, server in enumerate(turns):
+            try:
+                return await server.complete(messages, schema, limits, self._extras)
+            except (ConnectionBroke, ServerBusy, ModelUnavailable) as failure:
+                server.rests_until = time.monotonic() + REST_SECONDS
+                again = len(order) > 1 or isinstance(failure, ConnectionBroke)
+                if again and turn + 1 < len(turns):
+                    continue
+                if isinstance(failure, ConnectionBroke):
+                    raise ModelUnavailable(
+                        "the connection to the language model broke or was refused, twice",
+                        remedy="check BEFUND_LLM_BASE_URL and the model server",
+                    ) from None
+                raise
+            except asyncio.CancelledError:
+                server.rests_until = time.monotonic() + REST_SECONDS if len(order) > 1 else 0.0
+                raise
+        raise AssertionError("the last turn returns or raises")
+
     async def health(self) -> bool:
-        """Whether the server can answer: vLLM's `/health` notices a dead engine; elsewhere `/v1/models` must do."""
+        """Whether one of the servers can answer, with this key and this name."""
+        probes = [asyncio.ensure_future(server.well(self._extras)) for server in self._servers]
         try:
             async with asyncio.timeout(PROBE_SECONDS):
-                answer = await self._http.get(self._health_url)
-                if answer.status_code in (404, 405):
-                    await self._client.models.list()
-                elif answer.status_code != 200:
-                    return False
-                await self._served_name()
-                return True
-        except (TimeoutError, httpx2.HTTPError, openai.OpenAIError, LanguageModelError, ValueError):
+                for probe in asyncio.as_completed(probes):
+                    if await probe:
+                        return True
+        except TimeoutError:
             return False
+        finally:
+            for probe in probes:
+                probe.cancel()
+        return False
 
     async def close(self) -> None:
-        """Close the connections to the server."""
-        await self._client.close()
-
-    async def _call(self, messages: Sequence[Message], schema: JsonSchema | None, limits: Limits) -> Completion:
-        """One request. What goes wrong is named by its kind; the server's own words, which may echo, stay behind."""
-        try:
-            name = await self._served_name()
-            answer = await self._client.chat.completions.create(**_request(name, messages, schema, limits))
-        except openai.APITimeoutError:
-            raise ModelTimeout("the connection to the language model timed out") from None
-        except openai.APIConnectionError:
-            raise _ConnectionBroke from None
-        except openai.APIStatusError as error:
-            if error.status_code == 404 and self._discovered:
-                self._model = None
-            raise ModelUnavailable(f"the model server answered {error.status_code}") from None
-        except (openai.OpenAIError, ValueError) as error:
-            raise ModelMalformed(f"the model server's answer cannot be read ({type(error).__name__})") from None
-        return _completion(answer)
-
-    async def _served_name(self) -> str:
-        """The name to ask for: as set, else the first that the server lists."""
-        if self._model is None:
-            served = await self._client.models.list()
-            names = [model.id for model in getattr(served, "data", None) or () if isinstance(model.id, str)]
-            if not names:
-                raise ModelUnavailable("the model server lists no model", remedy="set BEFUND_LLM_MODEL")
-            self._model, self._discovered = names[0], True
-        return self._model
-
-
-class _ConnectionBroke(Exception):
-    """Refused, reset or closed before an answer: worth one more try."""
-
-
-def _request(name: str, messages: Sequence[Message], schema: JsonSchema | None, limits: Limits) -> dict[str, Any]:
-    """What the library is asked for. As `extra_body` the large parts go through as they are: it would copy them item by
-    item, looking for types of its own, which took longer than anything else here."""
-    body: dict[str, Any] = {
-        "messages": [{"role": message.role, "content": message.content} for message in messages],
-    }
-    if schema is not None:
-        inner = {"name": schema.name, "schema": schema.schema, "strict": True}
-        body["response_format"] = {"type": "json_schema", "json_schema": inner}
-    return {
-        "model": name,
-        "messages": [],
-        "max_tokens": limits.max_tokens,
-        "temperature": limits.temperature,
-        "extra_body": body,
-    }
-
-
-def _completion(answer: Any) -> Completion:
-    """The first choice of an answer whose form nobody has checked yet."""
-    choices = getattr(answer, "choices", None)
-    message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
-    text = getattr(message, "content", None)
-    if not isinstance(text, str):
-        raise ModelMalformed("the model server's answer holds no text", "choices[0].message.content")
-    usage = getattr(answer, "usage", None)
-    # JSON can carry half a surrogate pair, which no UTF-8 answer of ours could hold.
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return Completion(text, _tokens(usage, "prompt_tokens"), _tokens(usage, "completion_tokens"))
-
-
-def _tokens(usage: Any, field: str) -> int:
-    value = getattr(usage, field, None)
-    return value if isinstance(value, int) and value >= 0 else 0
+        """Close the connections to the servers."""
+        await asyncio.gather(*(server.close() for server in self._servers))

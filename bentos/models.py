@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 from clinical.errors import ModelBusy, ModelNotConfigured
 from clinical.settings import Settings
@@ -23,9 +24,30 @@ def model_of(settings: Settings) -> LanguageModel | None:
         return None
     from bentos.language_model import Endpoint, OpenAIModel
 
-    key = settings.llm_api_key.get_secret_value() if settings.llm_api_key else None
-    endpoint = Endpoint(settings.llm_base_url, key, settings.llm_model, settings.llm_concurrency, settings.llm_queue)
-    return OpenAIModel(endpoint)
+    return OpenAIModel(
+        Endpoint(
+            settings.llm_base_url,
+            settings.llm_api_key.get_secret_value() if settings.llm_api_key else None,
+            settings.llm_model,
+            settings.llm_concurrency,
+            settings.llm_queue,
+            settings.llm_context,
+            settings.llm_thinking_tokens,
+            extra_body(settings),
+        )
+    )
+
+
+def extra_body(settings: Settings) -> dict[str, Any]:
+    """The fields that the settings add to every call; what is written in BEFUND_LLM_EXTRA_BODY wins."""
+    body: dict[str, Any] = {}
+    if settings.llm_template_args:
+        body["chat_template_kwargs"] = json.loads(settings.llm_template_args)
+    if settings.llm_reasoning_effort:
+        body["reasoning_effort"] = settings.llm_reasoning_effort
+    if settings.llm_seed is not None:
+        body["seed"] = settings.llm_seed
+    return {**body, **json.loads(settings.llm_extra_body or "{}")}
 
 
 def model_for(request: Request) -> LanguageModel:

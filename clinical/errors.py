@@ -13,7 +13,9 @@
         |-- ModelUnavailable      refused, reset, 5xx, 429
         |-- ModelBusy             our own queue towards the model is full
         |-- ModelTimeout          no answer within the limit
+        |-- ModelContextTooSmall  the text does not fit into what the model can read at once
         `-- ModelMalformed        an answer that does not fit the schema, also after one repair attempt
+            `-- ModelTruncated    an answer that was cut at its tokens, also after one repair attempt
 
 The text of an error never holds request content, secrets or tokens.
 """
@@ -90,3 +92,11 @@ class ModelTimeout(LanguageModelError):
 
 class ModelMalformed(LanguageModelError):
     """The model's answer does not fit the schema, also after one repair attempt."""
+
+
+class ModelTruncated(ModelMalformed):
+    """The model's answer was cut at its number of tokens, also after one repair attempt; half of it is no answer."""
+
+
+class ModelContextTooSmall(LanguageModelError):
+    """The text does not fit into the context of the model."""

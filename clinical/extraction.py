@@ -17,14 +17,19 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationInfo, create_model, field_validator
 
 from clinical.contract import Arztbrief, Eingriff, ExtractRequest, ExtractResponse, ReviewNote, Usage, Zuweisung
+from clinical.errors import ModelContextTooSmall, ModelTimeout
 from clinical.grounding import Grounded, disagreements, ground
 from clinical.llm import JsonSchema, LanguageModel, Limits, Message, ask
 
 DOCUMENTS: Mapping[str, type[Zuweisung] | type[Arztbrief]] = {"zuweisung": Zuweisung, "arztbrief": Arztbrief}
 
 PART = 24_000
-"""Characters of text asked about at once: the whole of what the contract allows, so one call is the rule. A model with
-a smaller context gets parts (`part` of `extract`)."""
+"""Characters of text asked about at once: the whole of what the contract allows, so one call is the rule. When a model
+says that its context is smaller, the part is halved, down to `SMALLEST_PART`."""
+SMALLEST_PART = 2_000
+"""Below it the question is longer than the text: a model for which this is too much is of no use here."""
+CALL_SECONDS = 110.0
+"""For all parts and repairs together, under the 120 s that clients are told to wait."""
 
 OVERLAP = 500
 """Characters two parts share, so that no line is cut in both."""
@@ -138,21 +143,15 @@ async def extract(
     part: int = PART,
     second: Reader | None = None,
 ) -> ExtractResponse:
-    """The grounded document. Raises LanguageModelError (unavailable, busy, timeout, malformed after one repair).
+    """The grounded document.
 
-    `second`: a reader without a model; with `"evidence": true` the values on which both disagree are in `review`."""
+    Raises LanguageModelError (unavailable, busy, timeout, malformed after one repair, context too small for any part).
+    `second`: a reader without a model; with `"evidence": true` the values on which both disagree are in `review`.
+    """
     began = time.perf_counter()
-    schema, draft = schema_of(request.document_type), DRAFTS[request.document_type]
-    merged: dict[str, Any] = {}
-    tokens_in = tokens_out = 0
-    for text in parts_of(request.text, part):
-        answer = await ask(model, messages_for(request.document_type, text), draft, limits, schema)
-        merged = merge(merged, answer.value.model_dump())
-        tokens_in += answer.usage.tokens_in
-        tokens_out += answer.usage.tokens_out
+    draft, usage = await _drafted(request, model, limits, part)
     # in a thread: the server's other requests need not wait for a text made to be slow
-    grounded = await asyncio.to_thread(_grounded, request, merged, second)
-    usage = Usage(tokens_in=tokens_in, tokens_out=tokens_out)
+    grounded = await asyncio.to_thread(_grounded, request, draft, second)
     return _response(request, grounded, model.name, usage, (time.perf_counter() - began) * 1000)
 
 
@@ -165,6 +164,34 @@ def _grounded(request: ExtractRequest, answer: Mapping[str, Any], second: Reader
     named = {note.path for note in grounded.review}
     more = tuple(ReviewNote(path=path, reason=reason) for path, reason in theirs if path not in named)
     return replace(grounded, review=(*grounded.review, *more))
+
+
+async def _drafted(
+    request: ExtractRequest, model: LanguageModel, limits: Limits, part: int
+) -> tuple[dict[str, Any], Usage]:
+    """What the model says of all parts, and the tokens of that. Parts are halved until they fit the model."""
+    schema, draft = schema_of(request.document_type), DRAFTS[request.document_type]
+    deadline = time.monotonic() + max(CALL_SECONDS, limits.timeout_s)
+    merged: dict[str, Any] = {}
+    usage = Usage(tokens_in=0, tokens_out=0)
+    waiting = list(parts_of(request.text, part))[::-1]
+    while waiting:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise ModelTimeout("the parts of the text took too long together", remedy="serve a longer context")
+        text, bounded = waiting.pop(), replace(limits, timeout_s=min(limits.timeout_s, left))
+        try:
+            answer = await ask(model, messages_for(request.document_type, text), draft, bounded, schema)
+        except ModelContextTooSmall:
+            if len(text) <= SMALLEST_PART:
+                raise
+            waiting += list(parts_of(text, max(SMALLEST_PART, len(text) // 2 + OVERLAP)))[::-1]
+            continue
+        merged = merge(merged, answer.value.model_dump())
+        usage = Usage(
+            tokens_in=usage.tokens_in + answer.usage.tokens_in, tokens_out=usage.tokens_out + answer.usage.tokens_out
+        )
+    return merged, usage
 
 
 def _response(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 
 from clinical.contract import GenerateRequest, GenerateResponse, Usage
-from clinical.errors import ModelMalformed
+from clinical.errors import ModelMalformed, ModelTruncated
 from clinical.llm import Completion, LanguageModel, Limits, Message
 
 LIMITS = Limits(max_tokens=4_096, timeout_s=100)
@@ -15,13 +17,14 @@ LIMITS = Limits(max_tokens=4_096, timeout_s=100)
 async def generate(request: GenerateRequest, model: LanguageModel) -> GenerateResponse:
     """Contract, section 4. An empty answer is asked for once more; `usage` sums both attempts.
 
-    Raises a LanguageModelError; ModelMalformed when there is no text twice.
+    Raises a LanguageModelError; ModelMalformed when there is no text twice, ModelTruncated when the draft was cut.
     """
     begun = time.perf_counter()
     messages = (Message("system", request.prompt), Message("user", request.text))
-    attempts = [await model.complete(messages, schema=None, limits=LIMITS)]
+    attempts = [await _whole(model, messages, LIMITS)]
     if not attempts[-1].text.strip():
-        attempts.append(await model.complete(messages, schema=None, limits=LIMITS))
+        left = max(0.0, LIMITS.timeout_s - (time.perf_counter() - begun))
+        attempts.append(await _whole(model, messages, replace(LIMITS, timeout_s=left)))
     if not attempts[-1].text.strip():
         raise ModelMalformed("the language model answered with nothing twice", "text")
     return GenerateResponse(
@@ -30,6 +33,14 @@ async def generate(request: GenerateRequest, model: LanguageModel) -> GenerateRe
         usage=total(*attempts),
         processing_time_ms=round(1_000 * (time.perf_counter() - begun), 1),
     )
+
+
+async def _whole(model: LanguageModel, messages: Sequence[Message], limits: Limits) -> Completion:
+    """One answer to its end: half a draft could lack the very sentence that matters."""
+    answer = await model.complete(messages, schema=None, limits=limits)
+    if answer.truncated:
+        raise ModelTruncated("the draft was cut at its tokens", "a whole draft", "ask for a shorter one")
+    return answer
 
 
 def total(*attempts: Completion) -> Usage:

@@ -18,12 +18,14 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from clinical.contract import Usage
-from clinical.errors import ModelMalformed, ModelTimeout
+from clinical.errors import ModelMalformed, ModelTimeout, ModelTruncated
 
 Role = Literal["system", "user", "assistant"]
 
 REPAIR_ECHO_MAX = 4_000
 """Characters of the malformed answer shown back to the model: enough to mend it, too few to double the cost."""
+
+CUT = "abgeschnitten, weil zu lang; fasse dich kürzer"
 
 _CONTROL = dict.fromkeys(range(32), " ")
 """Raw control characters are illegal inside JSON strings and mean nothing outside them: a space loses nothing.
@@ -49,11 +51,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The model's text as it came, and the tokens it took."""
+    """The model's text without its thoughts, the tokens it took, and whether it was cut at its last token."""
 
     text: str
     tokens_in: int
     tokens_out: int
+    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ class LanguageModel(Protocol):
         ...
 
     async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
-        """One answer. Raises a LanguageModelError (unavailable, busy, timeout); never returns half an answer."""
+        """One answer, marked when it was cut. Raises a LanguageModelError (unavailable, busy, timeout, too long)."""
         ...
 
     async def health(self) -> bool:
@@ -125,23 +128,39 @@ async def ask(
     deadline = time.monotonic() + limits.timeout_s
     schema = schema or JsonSchema.of(form)
     first = await model.complete(messages, schema=schema, limits=limits)
-    value, complaint = read(first.text, form)
+    value, complaint = _whole(first, form)
     if value is not None:
         return Answer(value, Usage(tokens_in=first.tokens_in, tokens_out=first.tokens_out))
     left = deadline - time.monotonic()
     if left <= 0:
         raise ModelTimeout("the language model used up its time with a malformed answer")
-    repair = (*messages, Message("assistant", first.text[:REPAIR_ECHO_MAX]), Message("user", _repair(complaint)))
+    echo = first.text[:REPAIR_ECHO_MAX].strip() or "(leer)"
+    repair = (*messages, Message("assistant", echo), Message("user", _repair(complaint)))
     second = await model.complete(repair, schema=schema, limits=replace(limits, timeout_s=left))
-    value, complaint = read(second.text, form)
+    value, complaint = _whole(second, form)
     if value is None:
-        raise ModelMalformed(
-            f"the language model's answer does not fit the form {form.__name__} ({complaint}), also after a repair",
-            "JSON as in the schema that was sent",
-            "check that the model server honours response_format json_schema and that max_tokens is not cut",
-        )
+        raise _unusable(form, complaint, second.truncated)
     total_in, total_out = first.tokens_in + second.tokens_in, first.tokens_out + second.tokens_out
     return Answer(value, Usage(tokens_in=total_in, tokens_out=total_out))
+
+
+def _whole(answer: Completion, form: type[F]) -> tuple[F | None, str]:
+    """As `read`, but a cut answer is none, even where what came of it would fit: a list may lack its end."""
+    return (None, CUT) if answer.truncated else read(answer.text, form)
+
+
+def _unusable(form: type[BaseModel], complaint: str, truncated: bool) -> ModelMalformed:
+    if truncated:
+        return ModelTruncated(
+            f"the language model's answer was cut at its tokens ({form.__name__}), also after a repair",
+            "a whole answer",
+            "give thinking tokens of its own (BEFUND_LLM_THINKING_TOKENS), or turn thinking off",
+        )
+    return ModelMalformed(
+        f"the language model's answer does not fit the form {form.__name__} ({complaint}), also after a repair",
+        "JSON as in the schema that was sent",
+        "check that the model server honours response_format json_schema and that max_tokens is not cut",
+    )
 
 
 def read(text: str, form: type[F]) -> tuple[F | None, str]:

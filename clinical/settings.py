@@ -9,7 +9,9 @@ The table of all settings is `.env.example`; a test compares the two.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import json
 import os
 from collections.abc import Mapping
 from functools import lru_cache
@@ -76,6 +78,7 @@ class Settings(BaseSettings):
     web_port: int = Field(default=5000, ge=1, le=65_535)
     web_pin: Literal["on", "off"] = "on"
     workers: int = Field(default=1, ge=1, le=256)
+    drain_seconds: int = Field(default=4, ge=0, le=600)
     secret_key: SecretStr | None = None
     secret_key_previous: SecretStr | None = None
     api_database_url: str = Field(
@@ -95,6 +98,12 @@ class Settings(BaseSettings):
     llm_api_key: SecretStr | None = None
     llm_concurrency: int = Field(default=64, ge=1, le=10_000)
     llm_queue: int = Field(default=256, ge=0, le=100_000)
+    llm_context: int | None = Field(default=None, ge=2_048)
+    llm_thinking_tokens: int = Field(default=0, ge=0, le=100_000)
+    llm_reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
+    llm_seed: int | None = None
+    llm_template_args: str = ""
+    llm_extra_body: str = ""
     mail_url: str = Field(default="", repr=False)
     mail_from: str = ""
     public_url: str = ""
@@ -123,9 +132,17 @@ class Settings(BaseSettings):
     @field_validator("llm_base_url")
     @classmethod
     def _a_base_url(cls, value: str | None) -> str | None:
-        if value is not None and not value.startswith(("http://", "https://")):
-            raise ValueError("must be an http(s) URL up to and including /v1")
+        if value and not all(url.strip().startswith(("http://", "https://")) for url in value.split(",")):
+            raise ValueError("must be an http(s) URL up to and including /v1, or several with commas between")
         return value
+
+    @field_validator("llm_template_args", "llm_extra_body")
+    @classmethod
+    def _a_json_object(cls, value: str) -> str:
+        with contextlib.suppress(ValueError):
+            if not value or isinstance(json.loads(value), dict):
+                return value
+        raise ValueError('must be a JSON object such as {"enable_thinking": false}')
 
     @field_validator("mail_url")
     @classmethod

@@ -22,6 +22,8 @@ from bentos.embedded import RULES, Budget
 from tests.serving import served
 
 Answers = Callable[[str, Mapping[str, Any]], Any]
+Quirk = Callable[[Mapping[str, Any], int], Response | None]
+"""What a server does of its own kind with the body of a call and its number from 0; None: it answers as usual."""
 
 
 def by_rules(form: str, question: Mapping[str, Any]) -> Any:
@@ -42,6 +44,12 @@ class ModelServer:
     """Only questions of these forms fail (None: all)."""
     failures_left: int | None = None
     """Only the next so many calls fail (None: all)."""
+    quirk: Quirk | None = None
+    key: str | None = None
+    """A call without this bearer key is refused."""
+    models: Callable[[], Response] | None = None
+    """The list of models; None: one model, without its context."""
+    health_path: bool = True
     base_url: str = ""
     calls: list[dict[str, Any]] = field(default_factory=list)
     running: int = 0
@@ -58,14 +66,22 @@ class ModelServer:
         )
 
     async def _models(self, request: Request) -> Response:
+        if self.models:
+            return self.models()
         return JSONResponse({"object": "list", "data": [{"id": "test/model-1b", "object": "model"}]})
 
     async def _health(self, request: Request) -> Response:
+        if not self.health_path:
+            return JSONResponse({"detail": "Not Found"}, status_code=404)
         return PlainTextResponse("", status_code=200 if self.healthy else 503)
 
     async def _chat(self, request: Request) -> Response:
         body = await request.json()
         self.calls.append(body)
+        if self.key and request.headers.get("authorization") != f"Bearer {self.key}":
+            return JSONResponse({"error": {"message": "Unauthorized"}}, status_code=401)
+        if self.quirk and (odd := self.quirk(body, len(self.calls) - 1)) is not None:
+            return odd
         self.running += 1
         try:
             failing = self._fails(body)
@@ -108,14 +124,16 @@ def _form(body: Mapping[str, Any]) -> str | None:
     return str(body["response_format"]["json_schema"]["name"])
 
 
-def completion(text: str | None) -> Response:
-    """A chat completion of OpenAI's form."""
+def completion(text: Any, reason: str = "stop", **message: Any) -> Response:
+    """A chat completion of OpenAI's form; `message` adds fields such as `reasoning_content`."""
     answer = {
         "id": "x",
         "object": "chat.completion",
         "created": 0,
         "model": "test/model-1b",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+        "choices": [
+            {"index": 0, "finish_reason": reason, "message": {"role": "assistant", "content": text, **message}}
+        ],
         "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
     }
     return Response(json.dumps(answer), media_type="application/json")

@@ -14,8 +14,8 @@ from pathlib import PurePath
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bentos.api.metrics import REQUESTS, RESPONSE_START
 from bentos.api.problems import of_status
+from bentos.metrics import REQUESTS, RESPONSE_START
 
 log = logging.getLogger("befund")
 access = logging.getLogger("befund.access")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from bentos.api.metrics import CONTENT_TYPE, exposition
 from bentos.api.problems import of_error
+from bentos.metrics import CONTENT_TYPE, exposition
 from clinical import __version__
 from clinical.contract import CatalogHealth, Health, ModelHealth
 from clinical.errors import NotReady

@@ -67,6 +67,8 @@ _NOT_READY = Answer(HTTPStatus.SERVICE_UNAVAILABLE, "Der Dienst ist noch nicht b
 _NO_MODEL = Answer(HTTPStatus.SERVICE_UNAVAILABLE, "Es ist kein Sprachmodell eingerichtet.")
 _BUSY = Answer(HTTPStatus.SERVICE_UNAVAILABLE, "Das Sprachmodell ist ausgelastet. Bitte später erneut versuchen.")
 _BAD_MODEL = Answer(HTTPStatus.BAD_GATEWAY, "Das Sprachmodell hat keine verwertbare Antwort geliefert.")
+_CUT = Answer(HTTPStatus.BAD_GATEWAY, "Die Antwort des Sprachmodells war zu lang und wurde abgeschnitten.")
+_TOO_LONG = Answer(HTTPStatus.BAD_GATEWAY, "Der Text ist zu lang für das eingerichtete Sprachmodell.")
 _OURS = Answer(HTTPStatus.INTERNAL_SERVER_ERROR, "Interner Fehler.")
 
 ANSWERS: dict[type[errors.BefundError], Answer] = {
@@ -84,6 +86,8 @@ ANSWERS: dict[type[errors.BefundError], Answer] = {
     errors.ModelBusy: _BUSY,
     errors.ModelTimeout: _BAD_MODEL,
     errors.ModelMalformed: _BAD_MODEL,
+    errors.ModelTruncated: _CUT,
+    errors.ModelContextTooSmall: _TOO_LONG,
     Unauthorized: Answer(HTTPStatus.UNAUTHORIZED, "API-Schlüssel fehlt oder ist ungültig."),
     LimitReached: Answer(HTTPStatus.TOO_MANY_REQUESTS, "Das Limit dieses API-Schlüssels ist erreicht."),
     KeysUnavailable: _NOT_READY,

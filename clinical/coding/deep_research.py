@@ -27,8 +27,8 @@ from clinical.coding.prompts import (
 )
 from clinical.coding.search_queue import Turns
 from clinical.contract import ResultEvent
-from clinical.errors import ModelMalformed, ModelTimeout
-from clinical.llm import LanguageModel, Limits, Message, ask
+from clinical.errors import ModelContextTooSmall, ModelMalformed, ModelTimeout
+from clinical.llm import Answer, LanguageModel, Limits, Message, ask
 
 if TYPE_CHECKING:
     from clinical.search import SearchIndex
@@ -79,9 +79,16 @@ async def research_deeply(
         return ResultEvent(summary=NOTHING_FOUND, codes=())
     findings = [finding.payload() for finding in case.findings]
     offers = [offer.payload() for offer in case.offers.values()]
-    question = recommendation_question(case.text, findings, offers, desk.opened)
     schema = bound_to(Recommendation, case.offers, len(case.findings))
-    answer = await ask(model, question, Recommendation, RECOMMENDATION_LIMITS, schema)
+
+    async def recommended(opened: Sequence[dict[str, Any]]) -> Answer[Recommendation]:
+        question = recommendation_question(case.text, findings, offers, opened)
+        return await ask(model, question, Recommendation, RECOMMENDATION_LIMITS, schema)
+
+    try:
+        answer = await recommended(desk.opened)
+    except ModelContextTooSmall:  # what was opened informs the choice; the offers alone allow it
+        answer = await recommended(())
     outcome = coding_rules.apply(index.catalog, case, proposals(case, answer.value))
     return ResultEvent(summary=summary(answer.value, outcome), codes=entries(outcome, details))
 
@@ -98,7 +105,7 @@ async def _look_around(model: LanguageModel, index: SearchIndex, case: Case, bou
         try:
             limits = replace(STEP_LIMITS, timeout_s=min(STEP_LIMITS.timeout_s, left))
             step = (await ask(model, talk, Step, limits)).value
-        except (ModelTimeout, ModelMalformed):
+        except (ModelTimeout, ModelMalformed, ModelContextTooSmall):
             break
         before = desk.asked
         desk, results = await turns.later(_round, index, desk, step)

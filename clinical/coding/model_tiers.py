@@ -10,7 +10,7 @@ from clinical.coding import deep_research as tier_deep
 from clinical.coding import selection as tier_smart
 from clinical.coding.search_queue import Turns
 from clinical.contract import Event, ResearchRequest, StatusEvent
-from clinical.errors import LanguageModelError, ModelBusy, ModelMalformed, ModelTimeout
+from clinical.errors import LanguageModelError, ModelBusy, ModelContextTooSmall, ModelMalformed, ModelTimeout
 from clinical.llm import LanguageModel
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ SEARCHING = {
 _FAILURES: tuple[tuple[type[LanguageModelError], str], ...] = (
     (ModelTimeout, "Das Sprachmodell hat nicht rechtzeitig geantwortet. Bisherige Ergebnisse bleiben gültig."),
     (ModelMalformed, "Das Sprachmodell gab keine verwertbare Antwort. Bisherige Ergebnisse bleiben gültig."),
+    (ModelContextTooSmall, "Der Text ist zu lang für das Sprachmodell. Bisherige Ergebnisse bleiben gültig."),
     (ModelBusy, "Das Sprachmodell ist ausgelastet. Bisherige Ergebnisse bleiben gültig."),
     (LanguageModelError, "Das Sprachmodell ist nicht erreichbar. Bisherige Ergebnisse bleiben gültig."),
 )

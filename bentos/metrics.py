@@ -1,0 +1,58 @@
+"""Prometheus metrics: counts and times per route, stream, tier and model call; nothing of a text or a key in a label.
+
+All names are in docs/operate.md, "What to watch"; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import os
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+from prometheus_client.multiprocess import MultiProcessCollector
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+
+SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 180)
+"""Up to the time in which the server around the application ends a request itself."""
+
+REQUESTS = Counter("befund_requests", "Requests answered", ["route", "method", "status"])
+RESPONSE_START = Histogram(
+    "befund_response_start_seconds", "Seconds to the first byte of the answer", ["route"], buckets=SECONDS
+)
+STREAMS = Counter("befund_streams", "Streams ended, by outcome: result, error, left", ["outcome"])
+STREAMS_OPEN = Gauge("befund_streams_open", "Streams under way", multiprocess_mode="livesum")
+TIERS = Histogram(
+    "befund_tier_seconds", "Seconds from the opening of a stream to a tier's codes", ["tier"], buckets=SECONDS
+)
+MODEL_CALLS = Counter(
+    "befund_model_calls",
+    "Calls of the language model, by outcome: answered, truncated, malformed, timeout, unavailable, busy, too_long, "
+    "left",
+    ["outcome"],
+)
+MODEL_SECONDS = Histogram(
+    "befund_model_call_seconds", "Seconds of a call, waiting included", ["outcome"], buckets=SECONDS
+)
+MODEL_TOKENS = Counter("befund_model_tokens", "Tokens as the model server counts them", ["direction"])
+MODEL_OPEN = Gauge("befund_model_calls_open", "Calls under way or waiting", multiprocess_mode="livesum")
+MODEL_WAITING = Gauge("befund_model_calls_waiting", "Calls waiting for a place", multiprocess_mode="livesum")
+FAILURES = Counter(
+    "befund_failures", "Failures of what the server rests on: start, catalog, keys, limits, stream, request", ["part"]
+)
+
+
+def exposition() -> bytes:
+    """All metrics in the text format; with several workers summed over them, by the files they share."""
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return generate_latest(REGISTRY)
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return generate_latest(registry)
