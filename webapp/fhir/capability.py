@@ -7,6 +7,12 @@ _PAGING = [
     {"name": "_count", "type": "number", "documentation": "1 bis 200, sonst 50"},
     {"name": "_offset", "type": "number", "documentation": "Einträge, die übersprungen werden"},
 ]
+_ID = {"name": "_id", "type": "token", "documentation": "Eine Id oder mehrere, durch Komma getrennt"}
+_SUBJECT = {"name": "subject", "type": "reference", "documentation": "Wie patient"}
+_NOT_CARRIED = {
+    "identifier": "token", "type": "token", "category": "token", "author": "reference", "encounter": "reference",
+    "creation": "date",
+}  # fmt: skip
 
 
 def capability_statement(base: str) -> Resource:
@@ -38,11 +44,19 @@ def _document_reference() -> Resource:
         {"name": "status", "type": "token", "documentation": "current oder entered-in-error"},
         {"name": "contenttype", "type": "token", "documentation": "MIME-Typ, genau und klein geschrieben"},
     ]
-    return _resource("DocumentReference", ["read", "search-type"], searches + _PAGING)
+    searches += [_ID, _SUBJECT]
+    nothing = "Wird verstanden; kein Dokument trägt es, also passt keines"
+    searches += [{"name": name, "type": kind, "documentation": nothing} for name, kind in _NOT_CARRIED.items()]
+    resource = _resource("DocumentReference", ["read", "search-type"], searches + _PAGING)
+    return resource | {"searchInclude": ["DocumentReference:patient", "DocumentReference:subject"]}
 
 
 def _patient() -> Resource:
-    searches = [{"name": "identifier", "type": "token", "documentation": "system|value"}, *_PAGING]
+    searches = [{"name": "identifier", "type": "token", "documentation": "system|value"}, _ID]
+    names = {"name": "Namen", "family": "Nachname", "given": "Vorname"}
+    begins = "{} beginnt so, ohne Rücksicht auf Groß- und Kleinschreibung und Akzente; :exact genau so"
+    searches += [{"name": name, "type": "string", "documentation": begins.format(of)} for name, of in names.items()]
+    searches += [{"name": "birthdate", "type": "date"}, {"name": "gender", "type": "token"}, *_PAGING]
     definition = "http://hl7.org/fhir/OperationDefinition/Patient-everything"
     operations = [{"name": "everything", "definition": definition}]
     return _resource("Patient", ["read", "search-type"], searches) | {"operation": operations}
@@ -53,7 +67,9 @@ def _binary() -> Resource:
 
 
 def _imaging_study() -> Resource:
-    return {"type": "ImagingStudy", "documentation": "Nur über Patient/$everything"}
+    patient = {"name": "patient", "type": "reference", "documentation": "Patient-Id oder Kennung"}
+    identifier = {"name": "identifier", "type": "token", "documentation": "system|value"}
+    return _resource("ImagingStudy", ["read", "search-type"], [patient, _SUBJECT, identifier, _ID, *_PAGING])
 
 
 def _resource(kind: str, interactions: list[str], searches: list[dict[str, str]]) -> Resource:

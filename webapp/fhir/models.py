@@ -36,6 +36,7 @@ from webapp.models import NAME_LENGTH, Base, User, utcnow
 TITLE_LENGTH = 255
 TYPE_LENGTH = 127  # RFC 6838: the longest type/subtype
 SYSTEM_LENGTH, VALUE_LENGTH = 500, 255
+TERM_LENGTH = 255  # a longer word is found by its beginning
 WHOLE = -(2**31)  # `DocumentCount.day` of the row that counts all days
 
 _Id = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by itself only in an INTEGER primary key
@@ -138,6 +139,20 @@ class ImagingStudy(Base):
     patient_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("patient.id", ondelete="CASCADE"))
     stored_at: Mapped[int] = mapped_column(BigInteger)
     resource: Mapped[dict[str, Any]] = mapped_column(JSON)
+
+
+class SearchTerm(Base):
+    """A word by which a patient or an imaging study is found; see `terms`. Compared by its bytes, so that what begins
+    with a word is a range of the index on both databases."""
+
+    __tablename__ = "search_term"
+    __table_args__ = (Index("ix_search_term", "organization_id", "kind", "term", "owner"),)
+
+    id: Mapped[int] = mapped_column(_Id, primary_key=True, autoincrement=True)
+    organization_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("organization.id", ondelete="CASCADE"))
+    owner: Mapped[uuid.UUID] = mapped_column(index=True)
+    kind: Mapped[str] = mapped_column(String(20))
+    term: Mapped[str] = mapped_column(String(TERM_LENGTH, collation="C").with_variant(String(TERM_LENGTH), "sqlite"))
 
 
 class StorageClock(Base):

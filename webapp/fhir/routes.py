@@ -32,7 +32,7 @@ _STRICT = re.compile(r"(^|[,;\s])handling\s*=\s*\"?strict\"?", re.IGNORECASE)
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 HALF_LIFE = LIFETIME // 2  # seconds
 Pairs = list[tuple[str, str]]
-Wanted = TypeVar("Wanted", params.Search, params.Everything, params.PatientSearch)
+Wanted = TypeVar("Wanted", params.Search, params.Everything, params.ResourceSearch)
 
 
 @fhir.get("/metadata")
@@ -83,6 +83,26 @@ def read_patient(organization: str, patient_id: str) -> Response:
     if row is None:
         raise FhirError(404, "Diese Patientin oder diesen Patienten gibt es in dieser Organisation nicht.")
     return tagged(resources.patient(stored_row(row)))
+
+
+@fhir.get("/ImagingStudy")
+@fhir.post("/ImagingStudy/_search")
+def search_studies(organization: str) -> Response:
+    """Imaging studies by patient, identifier or id."""
+    place, wanted = _asked(organization, params.study_search)
+    found = service().studies.search(place, wanted)
+    return _bundle(place, "ImagingStudy", wanted.answer, found, lambda row: resources.imaging_study(stored_row(row)))
+
+
+@fhir.get("/ImagingStudy/<study_id>")
+def read_study(organization: str, study_id: str) -> Response:
+    """One imaging study."""
+    place = authorize(organization)
+    key = parse_id(study_id)
+    row = service().studies.one(place, key) if key else None
+    if row is None:
+        raise FhirError(404, "Diese Bildgebungsstudie gibt es in dieser Organisation nicht.")
+    return tagged(resources.imaging_study(stored_row(row)))
 
 
 @fhir.route("/Patient/<patient_id>/$everything", methods=["GET", "POST"])

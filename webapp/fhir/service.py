@@ -7,7 +7,8 @@ from typing import cast
 from flask import Flask, current_app, request
 
 from webapp.config import Settings
-from webapp.fhir.searching.patients import Patients
+from webapp.fhir.models import ImagingStudy, Patient
+from webapp.fhir.searching.patients import Resources
 from webapp.fhir.searching.reading import Reader
 from webapp.fhir.searching.search import Documents
 from webapp.fhir.tokens import Tokens
@@ -23,7 +24,8 @@ class Service:
 
     reader: Reader
     documents: Documents
-    patients: Patients
+    patients: Resources
+    studies: Resources
     tokens: Tokens
     files: FolderFiles | BucketFiles
     presigner: Presigner
@@ -38,7 +40,8 @@ def init_app(app: Flask) -> None:
     app.extensions[_KEY] = Service(
         reader=reader,
         documents=Documents(reader),
-        patients=Patients(reader),
+        patients=Resources(reader, Patient),
+        studies=Resources(reader, ImagingStudy),
         tokens=Tokens(reader),
         files=files,
         presigner=Presigner(given.secret, given.presign_window, given.previous_secret),

@@ -151,10 +151,13 @@ def add_patient(place: Place, *identifiers: tuple[str, str], **resource: Any) ->
         return patient.id
 
 
-def add_study(place: Place, patient: uuid.UUID) -> uuid.UUID:
+def add_study(place: Place, patient: uuid.UUID, **resource: Any) -> uuid.UUID:
     """Store an imaging study of a patient."""
     study = ImagingStudy(
-        id=uuid.uuid4(), organization_id=place.organization, patient_id=patient, resource={"status": "available"}
+        id=uuid.uuid4(),
+        organization_id=place.organization,
+        patient_id=patient,
+        resource={"status": "available"} | resource,
     )
     with place.app.app_context(), database.write() as session:
         store.store_studies(session, [study])

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 
 from webapp.fhir import dates
-from webapp.fhir.searching.readers import EVERYTHING, PATIENT, SEARCH, Reader, Taken, identifier
+from webapp.fhir.searching.readers import EVERYTHING, PATIENT, SEARCH, STUDY, identifier
+from webapp.fhir.searching.taken import Reader, Taken
 from webapp.fhir.searching.wanted import (
     DEFAULT_COUNT,
     EVERYTHING_TYPES,
@@ -23,13 +24,14 @@ from webapp.fhir.searching.wanted import (
     Identifier,
     Paging,
     PatientKey,
-    PatientSearch,
+    ResourceSearch,
     Search,
 )
 
 __all__ = [
     "DEFAULT_COUNT", "LARGEST_COUNT", "LARGEST_OFFSET", "UUID", "Answer", "Cursor", "Everything", "Identifier",
-    "Paging", "PatientKey", "PatientSearch", "Search", "everything", "identifier", "patient_search", "query", "search",
+    "Paging", "PatientKey", "ResourceSearch", "Search", "everything", "identifier", "patient_search", "query", "search",
+    "study_search",
 ]  # fmt: skip
 
 # All repeated values hold at once, and each is a part of the statement. A document has one patient and one tag: at most
@@ -67,12 +69,21 @@ def everything(pairs: Pairs) -> Everything:
     return Everything(taken.answer(), dates.tightest(taken.windows), types)
 
 
-def patient_search(pairs: Pairs) -> PatientSearch:
+def patient_search(pairs: Pairs) -> ResourceSearch:
     """The Patient search a query string asks for."""
-    taken = _take(pairs, PATIENT)
-    identifiers = tuple(dict.fromkeys(taken.identifiers))
-    never = taken.unstorable or taken.ids == set() or len(identifiers) > MOST_IDENTIFIERS
-    return PatientSearch(taken.answer(), identifiers, never, tuple(taken.ids) if taken.ids else None)
+    return _resources(_take(pairs, PATIENT))
+
+
+def study_search(pairs: Pairs) -> ResourceSearch:
+    """The ImagingStudy search a query string asks for."""
+    return _resources(_take(pairs, STUDY))
+
+
+def _resources(taken: Taken) -> ResourceSearch:
+    identified = [tuple(PatientKey(None, item) for item in some) for some in taken.identifiers]
+    groups = tuple(dict.fromkeys([*identified, *((key,) for key in taken.patients), *taken.groups]))
+    never = taken.unstorable or taken.ids == set() or len(groups) > MOST_IDENTIFIERS
+    return ResourceSearch(taken.answer(), groups, never, tuple(taken.ids) if taken.ids else None, tuple(taken.terms))
 
 
 def query(pairs: Pairs) -> str:

@@ -1,4 +1,5 @@
-"""Reading patients and single documents; statements as fast as the search, for they share its path."""
+"""Reading and searching what is stored as FHIR JSON, patients and imaging studies; statements as fast as the search
+of documents, for they share its path."""
 
 import uuid
 from collections.abc import Iterable
@@ -6,52 +7,71 @@ from functools import lru_cache
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Select, Text, and_, cast, exists, func, literal_column, or_, select, true
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    String,
+    Text,
+    and_,
+    bindparam,
+    cast,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+    true,
+)
 
-from webapp.fhir.models import Patient, PatientIdentifier
+from webapp.fhir.models import ImagingStudy, Patient, PatientIdentifier, SearchTerm
 from webapp.fhir.resources import StoredRow
 from webapp.fhir.searching import lists
 from webapp.fhir.searching.reading import Reader, Statement
 from webapp.fhir.searching.search import SHAPES, Found, behind_cursor, found, id_text, order_of
 from webapp.fhir.searching.totals import bind
-from webapp.fhir.searching.wanted import LARGEST_COUNT, Answer, Order, Paging, PatientSearch
+from webapp.fhir.searching.wanted import LARGEST_COUNT, Answer, Order, Paging, ResourceSearch
 
-_PATIENT = Patient.__table__
+_TERM = SearchTerm.__table__
 _IDENTIFIER = PatientIdentifier.__table__
-_Shape = tuple[int, bool, bool, tuple[lists.Flags, ...], bool, Order]
+_TermShape = tuple[str, tuple[tuple[bool, bool], ...]]
+_Shape = tuple[int, bool, bool, tuple[tuple[bool, lists.Flags], ...], bool, tuple[_TermShape, ...], Order]
 
 
-class Patients:
-    """Searches one database."""
+class Resources:
+    """Searches one database for patients, or for imaging studies."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, kind: type[Patient] | type[ImagingStudy]) -> None:
         self._reader = reader
-        mine = and_(_PATIENT.c.id == bind("patient"), _PATIENT.c.organization_id == bind("organization"))
-        self._one = Statement(_columns(reader.is_sqlite).where(mine), reader.engine)
+        self._table: Any = kind.__table__
+        self._patient = self._table.c.id if kind is Patient else self._table.c.patient_id
+        mine = and_(self._table.c.id == bind("patient"), self._table.c.organization_id == bind("organization"))
+        self._one = Statement(self._columns().where(mine), reader.engine)
         self._statement = lru_cache(maxsize=SHAPES)(self._compose)
 
-    def search(self, organization: uuid.UUID, wanted: PatientSearch) -> Found:
-        """The page of patients that have all the identifiers; rows as `StoredRow`, resource still as text."""
+    def search(self, organization: uuid.UUID, wanted: ResourceSearch) -> Found:
+        """The page that `wanted` asks for; rows as `StoredRow`, resource still as text."""
         if wanted.never:
             return Found(0, [], None)
         paging, count = wanted.answer.paging, 0 if wanted.answer.count_only else wanted.answer.paging.count
-        kinds, order = tuple(lists.identifier_flags(some) for some in wanted.identifiers), wanted.answer.order
-        skip = paging.cursor is None and paging.offset > 0
+        skip, sqlite = paging.cursor is None and paging.offset > 0, self._reader.is_sqlite
         values: dict[str, Any] = {"organization": self._id(organization), "offset": paging.offset}
-        for number, some in enumerate(wanted.identifiers):
-            values |= lists.identifier_values(some, str(number), self._reader.is_sqlite)
+        for number, group in enumerate(wanted.groups):
+            values |= lists.group_values(group, number, sqlite)
+        for number, term in enumerate(wanted.terms):
+            for place, (first, end) in enumerate(term.ranges):
+                values |= {f"first_{number}_{place}": first, f"end_{number}_{place}": end}
         if wanted.ids is not None:
-            values["ids"] = lists.listed(wanted.ids, self._reader.is_sqlite)
+            values["ids"] = lists.listed(wanted.ids, sqlite)
         if paging.cursor:
             values |= {"after": paging.cursor.stored_at, "after_id": self._id(paging.cursor.id)}
-        statement = self._statement((count, skip, paging.cursor is not None, kinds, wanted.ids is not None, order))
+        statement = self._statement(_shape(wanted, count, skip))
         return found(self._reader.rows(statement, values), paging, count)
 
     def listed(self, organization: uuid.UUID, patients: Iterable[str]) -> list[tuple[Any, ...]]:
         """The rows of these patients of an organization, newest first."""
         ids = tuple(dict.fromkeys(map(uuid.UUID, patients)))
         paging = Paging(count=LARGEST_COUNT)  # a page has no more documents than that, so no more patients
-        return self.search(organization, PatientSearch(Answer(paging=paging), ids=ids)).rows if ids else []
+        return self.search(organization, ResourceSearch(Answer(paging=paging), ids=ids)).rows if ids else []
 
     def one(self, organization: uuid.UUID, patient: uuid.UUID) -> tuple[Any, ...] | None:
         """The row of one patient of an organization."""
@@ -63,13 +83,18 @@ class Patients:
         return value.hex if self._reader.is_sqlite else value
 
     def _compose(self, shape: _Shape) -> Statement:
-        count, skip, cursor, kinds, ids, order = shape
-        where = and_(_PATIENT.c.organization_id == bind("organization"), *_having(kinds, self._reader.is_sqlite))
-        where = and_(where, lists.among(_PATIENT.c.id, "ids", self._reader.is_sqlite)) if ids else where
-        counted = select(func.count().label("total")).select_from(_PATIENT).where(where).subquery("counted")
+        count, skip, cursor, groups, ids, terms, order = shape
+        table, sqlite = self._table, self._reader.is_sqlite
+        where = and_(
+            table.c.organization_id == bind("organization"),
+            *([lists.among(table.c.id, "ids", sqlite)] if ids else []),
+            *(self._of_group(number, flags) for number, flags in enumerate(groups)),
+            *(self._having(number, term) for number, term in enumerate(terms)),
+        )
+        counted = select(func.count().label("total")).select_from(table).where(where).subquery("counted")
         if count == 0:
             return Statement(select(counted.c.total), self._reader.engine)
-        page = _columns(self._reader.is_sqlite).where(where)
+        page = self._columns().where(where)
         if cursor:
             page = page.where(behind_cursor(page.selected_columns, order))
         page = page.order_by(*order_of(page.selected_columns, order)).limit(literal_column(str(count + 1)))
@@ -77,25 +102,50 @@ class Patients:
         ordered = select(counted.c.total, *rows.c).select_from(counted.outerjoin(rows, true()))
         return Statement(ordered.order_by(*order_of(rows.c, order)), self._reader.engine)
 
+    def _of_group(self, number: int, flags: tuple[bool, lists.Flags]) -> ColumnElement[bool]:
+        """The patient is one of a group, by id or by identifier."""
+        ours, identifiers = flags
+        sqlite, columns = self._reader.is_sqlite, (_IDENTIFIER.c.system, _IDENTIFIER.c.value)
+        terms = [lists.among(self._patient, f"ours_{number}", sqlite)] if ours else []
+        having = lists.identifier_terms(columns, str(number), identifiers, sqlite)
+        if having:
+            mine = [_IDENTIFIER.c.patient_id == self._patient, _IDENTIFIER.c.organization_id == bind("organization")]
+            terms.append(exists().where(*mine, or_(*having)))
+        return or_(*terms)
+
+    def _having(self, number: int, shape: _TermShape) -> ColumnElement[bool]:
+        """One of the words of that kind lies in one of the ranges."""
+        kind, ranges = shape
+        ways = []
+        for place, (first, end) in enumerate(ranges):
+            terms = [_TERM.c.term >= _word(f"first_{number}_{place}")] if first else []
+            terms += [_TERM.c.term < _word(f"end_{number}_{place}")] if end else []
+            ways.append(and_(*terms))
+        mine = [_TERM.c.owner == self._table.c.id, _TERM.c.organization_id == bind("organization")]
+        return exists().where(*mine, _TERM.c.kind == literal_column(f"'{kind}'"), or_(*ways))
+
+    def _columns(self) -> Select[Any]:
+        """Columns of `StoredRow`, then the id as it is stored, to order by."""
+        table, sqlite = self._table, self._reader.is_sqlite
+        return select(
+            id_text(table.c.id, sqlite).label("id"), id_text(self._patient, sqlite).label("patient_id"),
+            cast(table.c.resource, Text).label("resource"), table.c.stored_at, table.c.id.label("sort_id"),
+        )  # fmt: skip
+
 
 def stored_row(row: tuple[Any, ...]) -> StoredRow:
-    """A row of `Patients.search` with its resource parsed."""
+    """A row of `Resources.search` with its resource parsed."""
     return StoredRow(row[0], row[1], orjson.loads(row[2]), row[3])
 
 
-def _columns(sqlite: bool) -> Select[Any]:
-    ident = id_text(_PATIENT.c.id, sqlite)
-    return select(
-        ident.label("id"), ident.label("patient_id"), cast(_PATIENT.c.resource, Text).label("resource"),
-        _PATIENT.c.stored_at, _PATIENT.c.id.label("sort_id"),
-    )  # fmt: skip
+def _word(name: str) -> Any:
+    return bindparam(name, type_=String())
 
 
-def _having(kinds: tuple[lists.Flags, ...], sqlite: bool) -> list[ColumnElement[bool]]:
-    """One condition per list of identifiers: the patient has one of them."""
-    conditions: list[ColumnElement[bool]] = []
-    columns = (_IDENTIFIER.c.system, _IDENTIFIER.c.value)
-    for number, flags in enumerate(kinds):
-        terms = [_IDENTIFIER.c.patient_id == _PATIENT.c.id, _IDENTIFIER.c.organization_id == bind("organization")]
-        conditions.append(exists().where(*terms, or_(*lists.identifier_terms(columns, str(number), flags, sqlite))))
-    return conditions
+def _shape(wanted: ResourceSearch, count: int, skip: bool) -> _Shape:
+    groups = tuple(lists.group_flags(group) for group in wanted.groups)
+    terms = tuple(
+        (term.kind, tuple((first is not None, end is not None) for first, end in term.ranges)) for term in wanted.terms
+    )
+    cursor = wanted.answer.paging.cursor is not None
+    return count, skip, cursor, groups, wanted.ids is not None, terms, wanted.answer.order

@@ -100,10 +100,22 @@ class Everything:
 
 
 @dataclass(frozen=True, slots=True)
-class PatientSearch:
-    """A Patient search: the patients with one identifier of each of `identifiers`, and one of `ids`; else all."""
+class Term:
+    """One of these ranges `[first, end)` holds a word of that kind (see `webapp.fhir.terms`); None is no bound."""
+
+    kind: str
+    ranges: tuple[tuple[str | None, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceSearch:
+    """A search for patients or imaging studies; all of it holds at once, without any it lists all.
+
+    The patient (of the study) is one in each of `groups`, by id or by identifier.
+    """
 
     answer: Answer = Answer()
-    identifiers: tuple[tuple[Identifier, ...], ...] = ()
+    groups: tuple[tuple[PatientKey, ...], ...] = ()
     never: bool = False
     ids: tuple[uuid.UUID, ...] | None = None
+    terms: tuple[Term, ...] = ()
