@@ -10,13 +10,14 @@ An answer of the same length in every repeat is no measure of quality; the ordin
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import resource
 import select
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ import click
 
 from bentos.embedded import RULES, Budget
 from clinical import grounding, language
-from clinical.coding.instant import tier_one
+from clinical.coding import research
 from clinical.contract import Arztbrief, ResearchRequest
 from clinical.grounding import ground
 from clinical.search import SearchIndex
@@ -107,7 +108,7 @@ def ways(index: SearchIndex, answer: Mapping[str, Any]) -> dict[str, tuple[Way, 
 
     def instant(text: str) -> object:
         request = ResearchRequest(query=text[: LENGTHS[0]], details=True)
-        return tier_one(request, index.catalog, index.read(request.query, 10))
+        return asyncio.run(_events(research(request, index)))
 
     return {
         "instant": (instant, LENGTHS[:1]),
@@ -116,6 +117,10 @@ def ways(index: SearchIndex, answer: Mapping[str, Any]) -> dict[str, tuple[Way, 
         "arztbrief": (lambda text: RULES["Arztbrief"]({"text": text}, Budget(LONGEST)), LENGTHS),
         "grounding": (lambda text: ground(answer, text, Arztbrief), LENGTHS),
     }
+
+
+async def _events(stream: AsyncIterator[object]) -> list[object]:
+    return [event async for event in stream]
 
 
 def slow_texts(
