@@ -150,11 +150,15 @@ def street_in(pieces: Sequence[str]) -> str | None:
             return named[1].strip()
         beside = [*pieces[n + 1 : n + 2], *pieces[max(0, n - 1) : n]]
         near = any(PLACE.match(" " + other) for other in beside)
-        if near and STREET.match(bare) and len(bare.split()) <= 5 and not dates_of(bare) and not HOUSE.search(bare):
+        if near and STREET.match(bare) and len(bare.split()) <= 5 and not dates_of(bare) and not _is_house(bare):
             return bare
         if near and n and re.match(r"^(?:Am|Im|An der|In der|Auf der|Zum|Zur)\s\w+$", bare):
             return bare
     return None
+
+
+def _is_house(piece: str) -> bool:
+    return HOUSE.search(piece) is not None and not re.match(r"(?:Am|An|Im|Beim|Zum)\s", piece)
 
 
 def phone_in(text: str, pieces: Iterable[str]) -> str | None:

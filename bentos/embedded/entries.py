@@ -192,7 +192,7 @@ def running_list(text: str) -> Iterator[str]:
     if len(pieces) == 1 and text.count(",") > 0 and len(text) < 400:
         parts = divided(text, ",")
         capital = [part for part in parts if part[:1].isupper()]
-        if len(parts) > 2 and len(capital) == len(parts):
+        if len(parts) > 2 and len(capital) >= len(parts) - (not parts[0][:1].isupper()):
             pieces = parts
     if (
         len(pieces) > 1

@@ -8,7 +8,7 @@ from bentos.embedded.contacts import SPECIALTY
 from bentos.embedded.letter import Sheet
 
 _KIND_WORD = re.compile(
-    r"(?<![\w-])[\w-]*(?:bericht|arztbrief|\bbrief|entlassungsbrief|entlassbrief|zuweisung(?:sschreiben)?|"
+    r"(?<![\w-])[\w-]*(?:bericht|brief|zuweisung(?:sschreiben)?|"
     r"überweisung(?:sschein)?|einweisung(?:sschein)?|"
     r"befund|konsil|konsilium|konsilanforderung|epikrise|anmeldung|anmeldeformular|anforderung|kurzbrief|verordnung|"
     r"verlegungsbrief|gutachten|mitteilung|auftrag|protokoll|bescheinigung|attest)(?![\w-])",

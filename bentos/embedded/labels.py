@@ -172,7 +172,7 @@ _RANKS: tuple[tuple[int, str], ...] = (
 def rank_of(title: str) -> int:
     """How current a list of drugs is by its heading: 3 at discharge or today, 2 unnamed, 1 before or at admission."""
     word = key(title)
-    discharge = re.search(r"entlass|austritt", word)
+    discharge = re.search(r"entlass|austritt|empfohlen", word)
     if discharge:
         return 4
     return next((rank for rank, pattern in _RANKS if re.search(pattern, word)), 2)

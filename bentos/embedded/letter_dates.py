@@ -81,7 +81,7 @@ def _score(sheet: Sheet, n: int, line: str, before: str, behind: str) -> float:
         return 7.5
     if len(line) > _LONGEST_LINE or _OTHER_ROLE.search(text[-40:]):
         return 0.0
-    alone = not behind.strip(" .,;Uhr:0123456789")
+    alone = not re.sub(r"^\s?/\s?\w{1,6}$", "", behind).strip(" .,;Uhr:0123456789")
     if (
         alone
         and text

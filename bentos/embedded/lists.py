@@ -133,7 +133,10 @@ class ListReader:
     def procedures(self) -> list[Procedure]:
         found: list[Procedure] = []
         for section in self.sheet.budget.each(self._of("eingriffe")):
-            found += [procedure_of(entry) for entry in self._entries(section) if may_be_procedure(entry, True)]
+            titled = dates_of(section.title)
+            dated = titled[0].iso() if len(titled) == 1 else None
+            listed = (procedure_of(entry) for entry in self._entries(section) if may_be_procedure(entry, True))
+            found += [one if one.day else Procedure(one.name, dated) for one in listed]
         for section in self._of("therapie"):
             told = (one for line in section.lines for one in sentences(line.strip()) if len(one) < 120)
             found += [procedure_of(one) for one in told if may_be_procedure(one, False) and dates_of(one)]

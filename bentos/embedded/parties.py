@@ -37,6 +37,7 @@ _GREETED = re.compile(
 )
 _ROLES = "Kollege Kollegin Kollegen Kolleginnen Primaria Primarius Primar Professor Professorin Doktor Chefarzt Damen"
 _DEGREES = re.compile(r"(?:MD|PhD|M\.D\.|MBA|MSc)\b")
+_TITLES_ALONE = re.compile(r"^(?:(?:Dr|Prof|PD|Priv|Doz|med|Univ|Prim|OA)[\w.-]*\s?){1,5}$")
 _NOT_GREETED = frozenset(_ROLES.split())
 _FAX_LINE = re.compile(r"^\s*(?:tele)?fax\b", re.IGNORECASE)
 _OF_LETTERHEAD = frozenset(("telefon", "email", "fax", "praxis", "datum", "eingang", "absender"))
@@ -56,6 +57,7 @@ class PartyReader:
         blocks = sheet.blocks(0, min(last, len(sheet.lines)))
         self.head = [block for block in blocks if not all(_FAX_LINE.match(sheet.lines[n]) for n in block)]
         self.title_line = title_of(sheet)[1]
+        self.recipient_number = -1
         self.recipient_block = self._find_recipient()
 
     def _lines(self, block: range) -> list[str]:
@@ -85,11 +87,13 @@ class PartyReader:
                 and not _SUBJECT.match(lines[0])
                 and not (number == 0 and start > 0 and len(lines) > 8)
             ):
+                self.recipient_number = number
                 return self._cleaned(lines if number and len(lines) < 7 else lines[start:], number)
         others = {one.at for one in self.sheet.labelled if one.owner in ("absender", "patient")}
         for number, block in enumerate(self.head[1:], 1):
             lines = self._lines(block)
             if others.isdisjoint(block) and self._is_address_block(lines):
+                self.recipient_number = number
                 return self._cleaned(lines, number)
         return None
 
@@ -99,6 +103,8 @@ class PartyReader:
             return None
         rest = [_TO_HOLD.sub("", _ADDRESSED.sub("", line)) for line in lines]
         rest = [line for line in rest if line and not kind_of(line)]
+        if len(rest) > 1 and _TITLES_ALONE.match(rest[0]):
+            rest = [f"{rest[0]} {rest[1]}", *rest[2:]]
         if (
             len(rest) == 1
             and number + 1 < len(self.head)
@@ -214,8 +220,11 @@ class PartyReader:
         taken = {one.at for one in self.sheet.labelled if one.field not in _OF_LETTERHEAD}
         for number, block in enumerate(self.head):
             mine = self._lines(block)
-            if self.recipient_block and any(
-                _TO_HOLD.sub("", _ADDRESSED.sub("", line)) in self.recipient_block for line in mine
+            near = number in (self.recipient_number, self.recipient_number + 1)
+            if (
+                self.recipient_block
+                and near
+                and any(_TO_HOLD.sub("", _ADDRESSED.sub("", line)) in self.recipient_block for line in mine)
             ):
                 before = [
                     line

@@ -35,7 +35,7 @@ _WOMAN = re.compile(
 _MAN = re.compile(
     r"\b(?:der|den|dem|des|unsere[nmrs]?|Ihre[nmrs]?|gemeinsamen|genannten|meinen|diesen)\s(?:o\.\s?g\.\s|oben "
     r"genannten\s|gemeinsamen\s|deutschsprachigen\s)?Pat(?:ient(?:en)?\b(?!in)|\.(?!in))"
-    r"|\bHerr Pat|\bder Pat\.",
+    r"|\bHerr Pat|\bder Pat\.|\b(?:über|von)\s(?:o\.\s?g\.|obgenannten|oben genannten)\sPatienten\b",
 )
 _SEX_CELL = re.compile(r"^\(?\s?(?:(w|weibl\.?|weiblich|f|♀)|(m|männl\.?|männlich|♂))\s?\)?$", re.IGNORECASE)
 _SEX_NEAR = re.compile(r"[\s,;(|/](?:(weiblich|w|W|♀)|(männlich|m|M|♂))(?=[\s,;)|]|$)")

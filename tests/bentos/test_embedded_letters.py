@@ -218,3 +218,55 @@ def test_of_twenty_thousand_characters_the_current_list_wins_and_the_remark_says
     assert data["dokument"]["datum"] == "2024-03-14"
     assert remarks_of(text) == ("Medikation: von 3 Listen des Briefs zählt „Medikation bei Austritt“.",)
     assert remarks_of("Medikation\nRamipril 5 mg 1-0-0") == ()
+
+
+DOCTORS = """Spital Musterthal AG, Klinik für Orthopädie, Postfach, 9000 Musterthal
+Musterthal, 12.11.2024/ab
+
+Herr Dr. med.
+Peter Zwicky
+Bahnhofstrasse 1
+9001 Musterthal
+
+Operationsbericht
+Herr Brunner Werner, geb. 02.03.1955, Bergweg 2, 9002 Musterdorf
+
+Lieber Peter
+
+Operation vom 06.11.2024
+Knietotalprothese rechts
+
+Prozedere
+Vollbelastung. Fadenentfernung am 14. postop. Tag.
+
+Freundliche Grüsse
+
+PD Dr. med. A. Meier
+"""
+
+
+def test_a_letter_whose_parts_are_written_close():
+    data = read(DOCTORS)
+    assert data["dokument"] == {"typ": "Operationsbericht", "datum": "2024-11-12"}
+    assert stated(data["empfaenger"]) == {
+        "name": "Dr. med. Peter Zwicky", "strasse": "Bahnhofstrasse 1", "plz": "9001", "ort": "Musterthal",
+    }  # fmt: skip
+    assert data["patient"]["nachname"] == "Brunner"
+    assert data["eingriffe"] == [{"bezeichnung": "Knietotalprothese rechts", "datum": "2024-11-06"}]
+    assert data["procedere"] == ["Vollbelastung.", "Fadenentfernung am 14. postop. Tag."]
+
+
+def test_sender_and_recipient_of_one_town_are_kept_apart():
+    data = read(
+        "Praxis am Brunnen\nDr. med. Carla Wyss\nDorfplatz 3\n8400 Winterthur\nTel. 052 111 22 33\n\n"
+        "An das\nSpital Seeblick\nAbteilung für Kardiologie\nAm Spital 1\n8400 Winterthur\n\n"
+        "Winterthur, den 05.06.2025\n\nSehr geehrte Damen und Herren,\n\nich bitte um Mitbeurteilung.\n",
+        "zuweisung",
+    )
+    assert (data["absender"]["strasse"], data["absender"]["plz"]) == ("Dorfplatz 3", "8400")
+    assert (data["empfaenger"]["strasse"], data["empfaenger"]["plz"]) == ("Am Spital 1", "8400")
+
+
+def test_of_the_last_and_the_recommended_drugs_the_recommended_count():
+    text = "Letzte Medikation:\nRamipril 5 mg 1-0-0\n\nEmpfohlene Medikation:\nTorasemid 10 mg 1-0-0\n"
+    assert read(text)["medikation"] == ["Torasemid 10 mg 1-0-0"]
