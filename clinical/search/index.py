@@ -47,6 +47,8 @@ TOGETHER: Final = 64
 """Queries searched at once: with more the arrays leave the processor's cache, with fewer numpy's calls cost more."""
 FINDER, CONFIDENCE = "finder.safetensors", "confidence.json"
 """Files of an artifact that tell how texts are read; an artifact from before there were any has none."""
+UNSPECIFIED: Final = "nicht näher bezeichnet"
+"""The end of the title of a code that leaves open what its siblings say."""
 KEPT: Final = 20
 """Codes kept of each ranked text."""
 STATED: Final = 0.85
@@ -156,8 +158,18 @@ class SearchIndex:
         best = merged(hits).at(slice(limit))
         rows = zip(*(column.tolist() for column in best), strict=True)
         found = [self._candidate(parts[n], claims[n], code, chance, word) for n, code, _, chance, word in rows]
-        codes = sorted(found, key=lambda one: (BANDS[one.confidence], one.start if one.confidence != "low" else 0))
+        codes = sorted(
+            self._without_general(found),
+            key=lambda one: (BANDS[one.confidence], one.start if one.confidence != "low" else 0),
+        )
         return Understood(tuple(codes), tuple(self._mentioned(draft, n, hits) for n in chosen))
+
+    def _without_general(self, found: Sequence[Candidate]) -> list[Candidate]:
+        """Without unspecified codes beside a specific one of the same parent that is shown too: F32.9 beside F32.1."""
+        shown = [self.catalog.codes[self.catalog.number(one.code)] for one in found if one.confidence != "low"]
+        specific = {code.parent for code in shown if not code.title.endswith(UNSPECIFIED)}
+        general = {code.code for code in shown if code.title.endswith(UNSPECIFIED) and code.parent in specific}
+        return [one for one in found if one.code not in general]
 
     def _mentioned(self, draft: Draft, number: int, hits: Hits) -> Mentioned:
         span, claim = draft.spans[number], draft.claims[number]

@@ -213,3 +213,14 @@ def test_a_query_is_read_as_the_wordings_are(index: SearchIndex) -> None:
         code = index.catalog.codes[tables.code[number]].code
         right += code in [hit.code for hit in index.search(index.wordings.text(number), 10)]
     assert right >= 36  # a few wordings stand under several codes or say almost nothing
+
+
+def test_a_general_code_goes_beside_a_specific_one_of_the_same_parent(index: SearchIndex) -> None:
+    found = index._without_general(
+        [
+            Candidate("F32.1", 0.9, "high", "mittelgradige depressive Episode", 0, 4),
+            Candidate("F32.9", 0.9, "high", "Depression", 5, 9),
+            Candidate("I10.90", 0.9, "high", "Hypertonie", 10, 14),
+        ]
+    )
+    assert [one.code for one in found] == ["F32.1", "I10.90"]
