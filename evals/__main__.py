@@ -8,6 +8,7 @@ report     the results of a folder as one HTML page with plots
 gate       has quality dropped below the results that are kept? (make evals)
 reading    mentions and claims found in texts, what is shown of stated diagnoses, lists and sentence frames
 extraction lies that pass grounding, truths it removes, foreign letters, the rehearsal baseline, time
+grounding  a leaderboard of judges: what passes and what is lost, also of a program of your own
 letters    annotated letters read field by field: what is right, wrong and missing
 streams    tiers 2 and 3: lies that come through, our own time, streams at once, work left
 heldout    the synonyms of one fold as queries
@@ -40,6 +41,7 @@ MEASURES = {
     "reading": "evals.reading.measure",
     "extraction": "evals.extraction.measure",
     "letters": "evals.extraction.annotated",
+    "grounding": "evals.extraction.judges.leaderboard",
     "heldout": "evals.coding.heldout",
     "feedback": "evals.feedback.commands",
     "card": "evals.coding.card",

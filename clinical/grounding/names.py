@@ -7,9 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from clinical.grounding.literal import Found, stands_literally, tokens_of
 from clinical.language import COMMA, LINE, SALUTATIONS, SPACE, STOP, TITLES, Source, name_key, word_set
+
+MOST_PLACES: Final = 400
+"""Places of one name that are looked at: a text that repeats its first word more often is made to be slow, and what has
+not been found by then is not evidenced."""
+MOST_TITLES: Final = 6
+"""Titles in a row that a name may leave out."""
 
 _OTHER_STREET = word_set("alte alter neue obere oberer untere unterer grosse kleine hintere vordere lange")
 _MAIL_LOOKALIKES = {"l": "[l1|I]", "m": "(?:m|rn)", "-": "[-–‐]"}
@@ -46,14 +53,14 @@ def _places(source: Source, value: Source, order: list[int]) -> Iterator[Found]:
     starts.update(i for joined, _ in value.merged.get(first, ()) for i in source.name_places.get(joined, ()))
     if value.words[first] in SALUTATIONS:
         starts.update(i for word in SALUTATIONS for i in source.word_places.get(word, ()))
-    for start in sorted(starts):
+    for start in sorted(starts)[:MOST_PLACES]:
         found = _walk(source, value, order, start)
         if found is not None:
             yield found
 
 
 def _walk(source: Source, value: Source, order: list[int], start: int) -> Found | None:
-    i, n, whole = start, 0, True
+    i, n, whole, titles = start, 0, True, 0
     while n < len(order):
         if n and i > start and value.is_hyphened(order[n]) and not _is_dashed(source, i):
             return None
@@ -61,7 +68,9 @@ def _walk(source: Source, value: Source, order: list[int], start: int) -> Found 
         if step is None:
             if i >= len(source) or i == start or source.words[i] not in TITLES or source.gap(i) > LINE:
                 return None
-            i, whole = i + 1, False  # `Dr. [med.] Anna Muster`
+            i, whole, titles = i + 1, False, titles + 1  # `Dr. [med.] Anna Muster`
+            if titles > MOST_TITLES:
+                return None
             continue
         i, n = i + step[0], n + step[1]
         if n < len(order) and i < len(source) and not _goes_on(source, i, value.gap(order[n])):
