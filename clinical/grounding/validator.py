@@ -35,6 +35,8 @@ class _Letter:
         self.source = Reading.of(text)
         self.circumstances = Circumstances(self.source, kind)
         self.thresholds = thresholds
+        self.explains = True
+        """Whether a removed value is asked for the words that stand nowhere, and whether the letter denies it."""
         self.surnames: tuple[str, ...] = ()
         """The patient's surname, where it is evidenced itself: whose salutation tells the sex."""
 
@@ -86,6 +88,8 @@ def _date(letter: _Letter, path: str, value: str, *, birth: bool = False, letter
 
 def _statement(letter: _Letter, path: str, value: str, *, kind: Kind) -> Finding:
     found = find_statement(letter.source, value, kind, letter.thresholds, letter.wordlist)
+    if found is None and not letter.explains:
+        return Finding(path, value, reason="not_in_text")
     if found is None:
         words = missing_words(letter.source, letter.wordlist, value)
         said = not words and find_statement(letter.source, value, "verbatim", letter.thresholds, letter.wordlist)
@@ -228,10 +232,12 @@ def ground(
     """Judge every value and apply the policy; nothing of the text is kept.
 
     `explain`: also what supports each field, which values a human should look at, and the state of every field."""
-    if not explain:
-        return apply(judge(answer, text, document=document), document)
     letter = _Letter(text, None, _kind_of(answer, document))
-    findings = explained(_judged(answer, letter), letter.source)
+    letter.explains = explain
+    findings = _judged(answer, letter)
+    if not explain:
+        return apply(findings, document)
+    findings = explained(findings, letter.source)
     return with_silent_fields(apply(findings, document), letter.circumstances)
 
 

@@ -185,7 +185,7 @@ class Size(NamedTuple):
     seed: int
 
 
-FULL, SMALL = Size(480, 1_000, 2026), Size(36, 15, 2026)
+FULL, SMALL = Size(240, 200, 2026), Size(36, 15, 2026)
 """What the section of `clinical/thresholds.json` was measured on, and what a test measures again."""
 
 
