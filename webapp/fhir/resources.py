@@ -15,6 +15,7 @@ from webapp.fhir.searching.params import Answer, Cursor, query
 
 Resource = dict[str, Any]
 MEDIA_TYPE = "application/fhir+json"
+COMPLETE_UNTIL = "urn:befund:complete-until"
 SUBSETTED = {"system": "http://terminology.hl7.org/CodeSystem/v3-ObservationValue", "code": "SUBSETTED"}
 _MANDATORY = frozenset({"resourceType", "id", "meta", "status", "content", "subject"})  # kept by any `_elements`
 _ALWAYS = {
@@ -97,6 +98,7 @@ class Page(NamedTuple):
     resources: list[Resource]
     next: Cursor | None
     included: tuple[Resource, ...] = ()
+    complete: int | None = None
 
 
 def document(row: tuple[Any, ...], url: str) -> Resource:
@@ -148,6 +150,9 @@ def bundle(base: str, path: str, answer: Answer, page: Page) -> Resource:
         "total": page.total,
         "link": list(_links(f"{base}/{path}", answer, page)),
     }
+    if page.complete is not None:
+        mark = {"url": COMPLETE_UNTIL, "valueInstant": dates.to_text(page.complete)}
+        result["meta"] = {"extension": [mark]}
     if page.resources and not answer.count_only:
         found, more = summarised(page.resources, answer.summary), list(page.included)
         result["entry"] = _entries(base, narrowed(found, answer.elements), "match") + _entries(base, more, "include")

@@ -14,7 +14,7 @@ import orjson
 from flask import Blueprint, Response, current_app, request
 from werkzeug.exceptions import HTTPException
 
-from webapp.fhir import answers, resources
+from webapp.fhir import answers, dates, resources
 from webapp.fhir.access import authorize, bearer, log_access, parse_id
 from webapp.fhir.answers import FhirError, answer, tagged
 from webapp.fhir.capability import capability_statement
@@ -215,8 +215,10 @@ def _bundle(
     make: Callable[[Any], Any],
     included: tuple[resources.Resource, ...] = (),
 ) -> Response:
-    page = resources.Page(found.total, [make(row) for row in found.rows], found.next, included)
+    page = resources.Page(found.total, [make(row) for row in found.rows], found.next, included, found.complete)
     response = answer(resources.bundle(fhir_base(place), path, wanted, page))
+    if found.complete is not None:
+        response.headers["Befund-Complete-Until"] = dates.to_text(found.complete)
     if wanted.ignored:
         names = dict.fromkeys(quote(name[:50], safe=":._-") for name in wanted.ignored)
         response.headers["Befund-Ignored"] = ", ".join(list(names)[:20])

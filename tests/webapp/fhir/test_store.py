@@ -1,5 +1,6 @@
 """Storage times: a poller with an inclusive cursor sees every document exactly once, however slow a writer is."""
 
+import io
 import threading
 import time
 import uuid
@@ -9,6 +10,7 @@ import pytest
 from tests.webapp.fhir.conftest import Caller, add_document, add_documents, add_patient, link, resources_of
 from webapp.extensions import db as database
 from webapp.fhir import dates, store
+from webapp.fhir.service import service
 from webapp.storage import Stored
 
 FILE = Stored(b"\0" * 32, 1)
@@ -178,3 +180,21 @@ def test_days_are_counted_from_their_first_microsecond(place, caller):
     assert caller.bundle("DocumentReference?date=2024-01-02&_summary=count")["total"] == 1
     assert caller.bundle("DocumentReference?date=le2024-01-01&_summary=count")["total"] == 1
     assert dates.DAY == 24 * 60 * 60 * 1_000_000
+
+
+def test_every_search_says_up_to_when_it_saw_everything(place, caller):
+    """While a transaction that has its storage time is open, the mark lies before that time; afterwards at it."""
+    empty = caller.get("DocumentReference")
+    assert empty.headers["Befund-Complete-Until"] == "1970-01-01T00:00:00.000000+00:00"
+    first = str(add_document(place))
+    with place.app.app_context():
+        new = store.NewDocument(service().files.put(io.BytesIO(b"x")), "x", "text/plain")
+        with database.write() as session:
+            (waiting,) = store.store_documents(session, place.organization, [new])
+            stamped = dates.to_text(waiting.stored_at)
+            during = caller.get("DocumentReference?status=current")
+    after = caller.get("DocumentReference?date=lt2000&status=current&status=entered-in-error")
+    assert [entry["resource"]["id"] for entry in during.get_json(force=True)["entry"]] == [first]
+    assert during.headers["Befund-Complete-Until"] < stamped == after.headers["Befund-Complete-Until"]
+    mark = after.get_json(force=True)["meta"]["extension"]
+    assert mark == [{"url": "urn:befund:complete-until", "valueInstant": stamped}]

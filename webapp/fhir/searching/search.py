@@ -7,7 +7,7 @@ Order: newest first, then id. Pages continue from a keyset cursor, or skip `_off
 """
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -33,7 +33,7 @@ from sqlalchemy import (
 )  # fmt: skip
 
 from webapp.fhir.dates import DAY
-from webapp.fhir.models import Document, ImagingStudy, Patient, PatientIdentifier
+from webapp.fhir.models import Document, ImagingStudy, Patient, PatientIdentifier, StorageClock
 from webapp.fhir.searching import lists
 from webapp.fhir.searching.reading import Reader, Statement
 from webapp.fhir.searching.totals import Shape, Values, bind, bounds, day_of_offset, edges, kind, total, window_values
@@ -53,6 +53,7 @@ class Found:
     total: int
     rows: list[Row]
     next: Cursor | None
+    complete: int | None = None  # all that was ever stored up to this instant (microseconds) was visible to the search
 
 
 class Documents:
@@ -63,19 +64,21 @@ class Documents:
         self._statement = lru_cache(maxsize=SHAPES)(self._compose)
         mine = and_(_DOCUMENT.c.id == bind("document"), _DOCUMENT.c.organization_id == bind("organization"))
         self._one = Statement(select(*_document_columns(reader.is_sqlite)).where(mine), reader.engine)
+        self._mark = Statement(select(_complete()), reader.engine)
         self._owned = lru_cache(maxsize=SHAPES)(self._compose_owned)
         self._everything = lru_cache(maxsize=SHAPES)(self._compose_everything)
 
     def search(self, organization: uuid.UUID, wanted: Search) -> Found:
         """The page `wanted` asks for, of an organization's documents; rows as `resources.DocumentRow`."""
         if wanted.never:
-            return Found(0, [], None)
+            (known,) = self._reader.rows(self._mark, {"organization": self._id(organization)})
+            return Found(0, [], None, known[0])
         paging = wanted.answer.paging
         count = 0 if wanted.answer.count_only else paging.count
         wanted = self._resolved(organization, wanted)
         shape = _shape(wanted, count)
         rows = self._reader.rows(self._statement(shape), self._values(organization, wanted, shape))
-        return found(rows, paging, count)
+        return replace(found([row[:-1] for row in rows], paging, count), complete=rows[0][-1])
 
     def _resolved(self, organization: uuid.UUID, wanted: Search) -> Search:
         """The identifiers of patients as the patients that have them, and whoever is tagged with one."""
@@ -162,7 +165,7 @@ class Documents:
             first_newer = (select(place.c.day).scalar_subquery() + 1) * literal_column(str(DAY))
             pages = [page.where(_DOCUMENT.c.stored_at < first_newer) for page in pages]
             offset = offset - func.coalesce(select(place.c.newer).scalar_subquery(), 0)
-        return self._paged(counted, pages, shape.count, offset, shape.order, cursor=shape.cursor)
+        return self._paged(counted, pages, shape.count, offset, shape.order, cursor=shape.cursor, more=[_complete()])
 
     def _compose_everything(self, shape: tuple[int, bool, bool, bool, bool, frozenset[str]]) -> Statement:
         count, skip, cursor, start, end, types = shape
@@ -182,24 +185,33 @@ class Documents:
         return self._paged(total, pages or [none], count, bind("offset") if skip else None, "-date", cursor=cursor)
 
     def _paged(
-        self, total: Subquery, ways: list[Select[Any]], count: int, offset: Any, order: Order, *, cursor: bool
-    ) -> Statement:
+        self, total: Subquery, ways: list[Select[Any]], count: int, offset: Any, order: Order, *, cursor: bool,
+        more: Sequence[ColumnElement[Any]] = (),
+    ) -> Statement:  # fmt: skip
         """`total` beside each row of the page, or alone where the page is empty. One row more tells of a next page.
 
         Several ways to match (never the same row by two) are each read in order and no further than the page reaches.
         """
         if count == 0:
-            return Statement(select(total.c.total), self._reader.engine)
-        more: ColumnElement[Any] = literal_column(str(count + 1))
+            return Statement(select(total.c.total, *more), self._reader.engine)
+        limit: ColumnElement[Any] = literal_column(str(count + 1))
         parts = [_ordered(way, order, cursor=cursor) for way in ways]
         if len(parts) > 1:
-            reach = more if offset is None else more + offset
+            reach = limit if offset is None else limit + offset
             limited = [part.limit(reach).subquery() for part in parts]
             both = select(union_all(*(select(part) for part in limited)).subquery("ways"))
             parts = [_ordered(both, order, cursor=False)]
-        rows = parts[0].limit(more).offset(offset).subquery("page")
-        ordered = select(total.c.total, *rows.c).select_from(total.outerjoin(rows, true()))
+        rows = parts[0].limit(limit).offset(offset).subquery("page")
+        ordered = select(total.c.total, *rows.c, *more).select_from(total.outerjoin(rows, true()))
         return Statement(ordered.order_by(*order_of(rows.c, order)), self._reader.engine)
+
+
+def _complete() -> ColumnElement[Any]:
+    """The last storage time given out, in the snapshot of the statement: whoever stores later gets a later one, and
+    whoever got an earlier one has committed, since the row is locked until then."""
+    mine = StorageClock.organization_id == bind("organization")
+    last = select(StorageClock.__table__.c.last).where(mine).scalar_subquery()
+    return func.coalesce(last, literal_column("0")).label("complete")
 
 
 def _ordered(page: Select[Any], order: Order, *, cursor: bool) -> Select[Any]:
