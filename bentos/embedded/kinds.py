@@ -95,6 +95,8 @@ def title_of(sheet: Sheet) -> tuple[str | None, int | None]:
     for n in range(min(last, len(sheet.lines))):
         line = sheet.lines[n].strip()
         bare = re.sub(r"^(?:Formular|Dokument(?:typ)?|Typ)\s*:\s*", "", subject.sub("", line))
+        if re.match(r"(?:epikrise|befund)\s*:", bare, re.IGNORECASE):
+            continue
         if line and len(line) < 130 and (found := kind_of(bare)):
             return found, n
     return _plain_findings(sheet)

@@ -23,7 +23,9 @@ _NUMBER = re.compile(r"[\dOolI][\dOolI.,/:-]*")
 _NO_NUMBER = re.compile(r"[IO]\d\d(?:[.,]\d*)?|[\d.,]+l|[^\d]*")
 _MENDED = str.maketrans("OolI", "0011")
 _CELLS = re.compile(r"\t+|\s*[|·]\s*|\s{3,}|\s*;\s+")
-_MARK = re.compile(rf"^\s*(?:[-–—•*·▪►>+]+|\d{{1,2}}[.)](?!\s+(?:{MONTH_NAMES})[.]?\s\d)(?!\d))[\s\t]+", re.IGNORECASE)
+_MARK = re.compile(
+    rf"^\s*(?:[-–—•*·▪►>+]+|\d{{1,2}}(?:\.\)|[.)])(?!\s+(?:{MONTH_NAMES})[.]?\s\d)(?!\d))[\s\t]+", re.IGNORECASE
+)
 _TIGHT_MARK = re.compile(r"^\s*[-–•*·▪](?=[^\W\d_])")
 _LABEL_WORDS = 5
 GREETING = re.compile(
