@@ -65,7 +65,7 @@ SETTLED = [
     ("Vor ca. 10 Jahren [Mammakarzinom]", "past", "present, past"),
     ("[Schlaganfall] vor 3 Jahren", "past", "present, past"),
     ("[Hepatitis] ausgeheilt", "past", "past, present"),
-    ("[Penicillinallergie] in der Anamnese", "past", "past, present"),
+    ("[Latexallergie] in der Anamnese", "past", "past, present"),
     ("Z. n. Apoplex, [Hypertonie]", "present", "past, present"),
     ("[Diabetes] vor 5 Jahren diagnostiziert", "present", "present, past"),
     ("Anamnestisch bekannte [Hypertonie]", "present", "past, present"),
