@@ -149,7 +149,8 @@ def test_a_document_with_an_identifier_only_is_found_by_it_and_not_by_everything
     assert caller.ids(f"Patient/{patient}/$everything") == []
     (resource,) = caller.all("DocumentReference?patient=4711")
     assert resource["id"] == tagged
-    assert resource["subject"] == {"reference": "urn:a|4711"}
+    identifier = {"system": "urn:a", "value": "4711"}
+    assert resource["subject"] == {"reference": "urn:a|4711", "identifier": identifier}
     assert caller.ids("DocumentReference?patient=urn%3Aa%7C4711") == [tagged]
     assert caller.ids(f"DocumentReference?patient={patient}") == []
 
