@@ -148,7 +148,7 @@ def _fault_of_flask(rest: list[str]) -> str:
 
 @cache
 def _flask() -> click.Group:
-    return create_app({"secret_key": "only-for-tests-" * 4}).cli
+    return create_app({"env": "development", "secret_key": "only-for-tests-and-nothing-else-4711-Xyz"}).cli
 
 
 def _fault_of_module(module: str, rest: list[str]) -> str:
