@@ -10,9 +10,6 @@ from bentos.api import open_keys
 from clinical.errors import ArtifactMissing, SettingError
 from clinical.settings import ROOT, Settings
 
-SHUTDOWN_SECONDS = 4
-"""For open streams at the end; without it the server waits for them to finish."""
-
 
 def serve(settings: Settings) -> int:
     """Check port, artifact and key database, then become the server. Returns only by raising."""
@@ -23,7 +20,7 @@ def serve(settings: Settings) -> int:
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     command = [sys.executable, "-m", "bentoml", "serve", "bentos.service:Befund"]
     command += ["--host", settings.api_host, "--port", str(settings.api_port)]
-    command += ["--timeout-graceful-shutdown", str(SHUTDOWN_SECONDS)]
+    command += ["--timeout-graceful-shutdown", str(settings.drain_seconds)]
     sys.stdout.flush()
     os.execve(sys.executable, command, environment)  # noqa: S606 - no shell, fixed arguments
 

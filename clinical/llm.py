@@ -9,6 +9,7 @@ What a model says is never trusted: it is read into a frozen form or refused, an
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from clinical.contract import Usage
 from clinical.errors import ModelMalformed, ModelTimeout, ModelTruncated
+
+log = logging.getLogger("befund.model")
 
 Role = Literal["system", "user", "assistant"]
 
@@ -139,6 +142,7 @@ async def ask(
     second = await model.complete(repair, schema=schema, limits=replace(limits, timeout_s=left))
     value, complaint = _whole(second, form)
     if value is None:
+        log.warning("the model gave no usable %s, also after a repair: %s", form.__name__, complaint)
         raise _unusable(form, complaint, second.truncated)
     total_in, total_out = first.tokens_in + second.tokens_in, first.tokens_out + second.tokens_out
     return Answer(value, Usage(tokens_in=total_in, tokens_out=total_out))

@@ -6,6 +6,7 @@ The framework would read and parse a body before it asks for the key; here the o
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Annotated, TypeVar
 
@@ -14,6 +15,9 @@ from pydantic import BaseModel, ValidationError
 
 from bentos.api.problems import BodyTooLarge, BodyTooSlow, InvalidBody
 from bentos.keys import KeyInfo, KeysUnavailable
+from bentos.metrics import FAILURES
+
+log = logging.getLogger("befund")
 
 BODY_MAX = 1024 * 1024
 BODY_SECONDS = 30.0
@@ -38,6 +42,8 @@ async def admitted(request: Request) -> KeyInfo:
     try:
         return await asyncio.wait_for(work, STORE_SECONDS)
     except TimeoutError:
+        FAILURES.labels("keys").inc()
+        log.error("the key store does not answer within %.0f s", STORE_SECONDS)
         raise KeysUnavailable("the key store does not answer") from None
 
 

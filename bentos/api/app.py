@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from bentos.api import coding, extraction, generation, health
+from bentos.api.draining import Draining
 from bentos.api.edge import Edge
 from bentos.api.problems import Problem, of_error, of_status
 from bentos.api.startup import lifespan
@@ -74,6 +75,7 @@ def create_app(
     app.state.settings, app.state.index, app.state.keys = settings, index, None
     app.state.model = model or model_of(settings)
     app.state.parts, app.state.turns = parts, Turns()
+    app.state.draining = Draining(settings.drain_seconds)
     for part in parts:
         app.include_router(_ROUTERS[part])
     app.include_router(health.router)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Annotated
@@ -12,9 +13,11 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import StreamingResponse
 
 from bentos.api.admission import body_of
+from bentos.api.draining import Draining
 from bentos.api.edge import where
+from bentos.metrics import FAILURES, STREAMS, STREAMS_OPEN, TIERS
 from clinical.coding import research
-from clinical.contract import Event, ResearchRequest, StatusEvent
+from clinical.contract import Event, PartialEvent, ResearchRequest, ResultEvent, StatusEvent
 from clinical.errors import ModelBusy, NotReady
 from clinical.sse import PING, PING_SECONDS, encode
 
@@ -22,6 +25,7 @@ router = APIRouter()
 log = logging.getLogger("befund")
 
 FAILED = "Die Recherche ist fehlgeschlagen. Bitte erneut versuchen."
+STOPPING = "Der Dienst wird neu gestartet. Bisherige Ergebnisse bleiben gültig; bitte erneut versuchen."
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
@@ -36,17 +40,27 @@ async def deep_research(
     if state.model is not None and state.model.busy and state.index.catalog.parse(body.query) is None:
         raise ModelBusy("the queue towards the language model is full")
     events = research(body, state.index, state.model, state.turns)
-    return StreamingResponse(stream(events), media_type="text/event-stream; charset=utf-8", headers=HEADERS)
+    chunks = stream(events, draining=state.draining)
+    return StreamingResponse(chunks, media_type="text/event-stream; charset=utf-8", headers=HEADERS)
 
 
-async def stream(events: AsyncGenerator[Event], silence: float = PING_SECONDS) -> AsyncIterator[bytes]:
+async def stream(
+    events: AsyncGenerator[Event], silence: float = PING_SECONDS, draining: Draining | None = None
+) -> AsyncIterator[bytes]:
     """Encoded events, a ping after `silence` seconds without one; a failure becomes the last event.
 
     The work runs in a task of its own. When the client leaves, this generator is cancelled, and the task with it, so
     that a language model stops. Events that are ready together travel in one piece.
     """
     ready: asyncio.Queue[bytes] = asyncio.Queue()
-    work = asyncio.create_task(_work(events, ready))
+    draining = draining or Draining(0)
+    work = asyncio.create_task(_work(events, ready, draining))
+    with draining.tells(work), STREAMS_OPEN.track_inprogress():
+        async for chunk in _chunks(ready, work, silence):
+            yield chunk
+
+
+async def _chunks(ready: asyncio.Queue[bytes], work: asyncio.Task[None], silence: float) -> AsyncIterator[bytes]:
     try:
         while chunk := await _next(ready, silence):
             last = False
@@ -67,14 +81,34 @@ async def _next(ready: asyncio.Queue[bytes], silence: float) -> bytes:
         return PING
 
 
-async def _work(events: AsyncGenerator[Event], ready: asyncio.Queue[bytes]) -> None:
+async def _work(events: AsyncGenerator[Event], ready: asyncio.Queue[bytes], draining: Draining) -> None:
     """Put every encoded event, then an empty piece as the end."""
+    outcome, began = "left", time.perf_counter()
     try:
         async with aclosing(events):
             async for event in events:
                 ready.put_nowait(encode(event))
+                if isinstance(event, PartialEvent | ResultEvent):
+                    TIERS.labels(str(event.layer)).observe(time.perf_counter() - began)
+                outcome = _outcome(event, outcome)
+    except asyncio.CancelledError:
+        if not draining.over:
+            raise
+        outcome = "error"
+        log.warning("a stream was ended: the server stops")
+        ready.put_nowait(encode(StatusEvent(status="error", message=STOPPING)))
     except Exception as error:  # noqa: BLE001 - the edge of the server: the stream is open, no status code is left
+        outcome = "error"
+        FAILURES.labels("stream").inc()
         log.error("deep-research failed: %s", where(error))
         ready.put_nowait(encode(StatusEvent(status="error", message=FAILED)))
     finally:
+        STREAMS.labels(outcome).inc()
         ready.put_nowait(b"")
+
+
+def _outcome(event: Event, before: str) -> str:
+    """What a stream that ends with this event counts as."""
+    if isinstance(event, ResultEvent):
+        return "result"
+    return "error" if isinstance(event, StatusEvent) and event.status == "error" else before

@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bentos.api.problems import of_status
-from bentos.metrics import REQUESTS, RESPONSE_START
+from bentos.metrics import FAILURES, REQUESTS, RESPONSE_START
 
 log = logging.getLogger("befund")
 access = logging.getLogger("befund.access")
@@ -61,6 +61,7 @@ class Edge:
         except ClientDisconnect:
             pass  # the client left while it was still sending: nobody is there to be answered
         except Exception as error:  # noqa: BLE001 - the edge of the server
+            FAILURES.labels("request").inc()
             log.error("unforeseen error: %s", where(error))
             if not watch.status:
                 await of_status(500)(scope, receive, watch)

@@ -91,8 +91,10 @@ async def livez() -> Response:
 
 @internal.get("/readyz")
 async def readyz(request: Request) -> Response:
-    """The catalog is loaded, where this service codes, and the key store is open."""
+    """The catalog is loaded, where this service codes, the key store is open, and the server does not end."""
     state = request.app.state
+    if state.draining.begun:
+        return of_error(NotReady("the server stops"))
     if (state.index is None and "coding" in state.parts) or state.keys is None:
         return of_error(NotReady("still starting"))
     return PlainTextResponse("ok\n")

@@ -16,6 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from bentos.api.edge import where
 from bentos.api.health import ModelProbe
 from bentos.keys import Keys, open_database
+from bentos.metrics import FAILURES
 from clinical.errors import ArtifactError
 from clinical.settings import Settings
 
@@ -38,7 +39,8 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     starting = asyncio.create_task(_start(app))
     starting.add_done_callback(_tell)
     try:
-        yield
+        with app.state.draining.on_sigterm():
+            yield
     finally:
         starting.cancel()
         await asyncio.gather(starting, return_exceptions=True)
@@ -62,6 +64,7 @@ async def _start(app: FastAPI) -> None:
 def _tell(starting: asyncio.Task[None]) -> None:
     """An unforeseen error ends the start; the server goes on and says 503, the log says where."""
     if not starting.cancelled() and (error := starting.exception()):
+        FAILURES.labels("start").inc()
         log.error("the start failed: %s", where(error))
 
 
@@ -73,6 +76,7 @@ async def _until_done(step: Callable[[], Any]) -> Any:
             return await asyncio.to_thread(step)
         except (ArtifactError, SQLAlchemyError) as error:
             # A database driver's text may hold its URL with the password; ours is written for operators.
+            FAILURES.labels("catalog" if isinstance(error, ArtifactError) else "keys").inc()
             sentence = str(error) if isinstance(error, ArtifactError) else f"key database: {type(error).__name__}"
             if sentence != said:
                 log.error("not ready: %s", sentence)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import re
 import secrets
 import time
@@ -28,7 +29,10 @@ from sqlalchemy import Engine, Row, and_, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bentos.keys.database import count_request, keys, usage
+from bentos.metrics import FAILURES
 from clinical.errors import BefundError
+
+log = logging.getLogger("befund")
 
 PER_MINUTE = 60
 PER_DAY = 10_000
@@ -95,7 +99,10 @@ def _answering() -> Iterator[None]:
     """A locked or unreachable store becomes KeysUnavailable; the driver's text may hold values and is dropped."""
     try:
         yield
-    except (SQLAlchemyError, StorageError):
+    except (SQLAlchemyError, StorageError) as error:
+        part = "limits" if isinstance(error, StorageError) else "keys"
+        FAILURES.labels(part).inc()
+        log.error("the store of the %s does not answer: %s", part, type(error).__name__)
         raise KeysUnavailable("the key store does not answer", remedy="retry; see BEFUND_API_DATABASE_URL") from None
 
 
