@@ -1,13 +1,13 @@
 """From a phrase to codes: wordings, vectors, retrieval, ranking, and the artifact they lie in."""
 
-from clinical.search.confidence import Confidence
 from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors, vocabulary_of
 from clinical.search.expansion import Expansion
 from clinical.search.features import Candidates, candidates
-from clinical.search.finder import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
 from clinical.search.index import CONFIDENCE, FINDER, TOGETHER, Candidate, Mentioned, SearchIndex, Understood
 from clinical.search.manifest import Manifest, checksum
 from clinical.search.ranking import NONE_COLUMNS, WIDTH, Ranker, summary
+from clinical.search.reading.confidence import Confidence
+from clinical.search.reading.finder import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
 from clinical.search.retrieval import read_queries
 from clinical.search.tensors import map_tensors
 from clinical.search.terms import Wordings

@@ -22,16 +22,16 @@ import numpy as np
 from clinical.catalog import Catalog
 from clinical.contract import Assertion
 from clinical.language import Part
-from clinical.search.confidence import Confidence, Traits, columns
 from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors
 from clinical.search.expansion import Expansion
 from clinical.search.features import candidates
-from clinical.search.finder import Finder
 from clinical.search.gestation import Gestation
 from clinical.search.hits import Hits, joined, merged
 from clinical.search.manifest import Manifest, checksums
 from clinical.search.ranking import Ranker
-from clinical.search.reader import Draft, Reader
+from clinical.search.reading.confidence import Confidence, Traits, columns
+from clinical.search.reading.finder import Finder
+from clinical.search.reading.reader import Draft, Reader
 from clinical.search.retrieval import read_queries
 from clinical.search.rewriting import Asked, Rewriter
 from clinical.search.runs import lengths, ranges

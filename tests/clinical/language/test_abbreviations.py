@@ -5,7 +5,7 @@ import pytest
 from clinical.language import Reading
 from clinical.language.abbreviations import is_abbreviation
 from clinical.language.folding import spelling
-from clinical.search.lattice import borders
+from clinical.search.reading.lattice import borders
 
 CUT_OFF = [
     "chron. Pankreatitis",

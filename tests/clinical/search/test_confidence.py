@@ -6,8 +6,8 @@ import pytest
 from catalog_build.build import CONFIDENCE, WEIGHTS
 from catalog_build.training.confidence import fit_confidence
 from clinical.errors import ArtifactMismatch
-from clinical.search.confidence import COLUMNS, Confidence
 from clinical.search.hits import Hits
+from clinical.search.reading.confidence import COLUMNS, Confidence
 
 
 def hits() -> Hits:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from catalog_build.build import FINDER, WEIGHTS
 from clinical.errors import ArtifactMismatch
-from clinical.search.finder import DENSE, Finder, labels, mentions, see
+from clinical.search.reading.finder import DENSE, Finder, labels, mentions, see
 from clinical.search.tensors import write_tensors
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinical.language import Part
-from clinical.search.lattice import LONGEST, Span, cover, gain, is_plain, spans
+from clinical.search.reading.lattice import LONGEST, Span, cover, gain, is_plain, spans
 
 
 def texts_of(text: str) -> set[str]:

@@ -21,7 +21,7 @@ from clinical.errors import ArtifactMismatch
 from clinical.language import words
 from clinical.search.encoder import Vectors
 from clinical.search.hits import Hits
-from clinical.search.reader import Draft
+from clinical.search.reading.reader import Draft
 from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
 

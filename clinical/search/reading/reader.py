@@ -16,9 +16,9 @@ from clinical.catalog import Catalog
 from clinical.contract import Assertion
 from clinical.language import Claim, Part, Reading, content_words, has_noun
 from clinical.search.encoder import Vectors
-from clinical.search.finder import Finder, mentions, see
 from clinical.search.hits import Hits
-from clinical.search.lattice import ACROSS, Span, cover, gain, is_plain, spans
+from clinical.search.reading.finder import Finder, mentions, see
+from clinical.search.reading.lattice import ACROSS, Span, cover, gain, is_plain, spans
 from clinical.search.rewriting import Spot
 
 LEAST: Final = 0.01
