@@ -19,7 +19,7 @@ _KNOWN: Final = word_set(
     rezid dekomp komp kompens hypertens hypert obstr restr insuff suff isch zerebrovask cerebr cerebrovask kardiol
     pulmon hepat nephr nephrol gastr gastroint intest neurolog psychiatr pathol radiol abdom thor cerv vertebr degener
     entzdl bakter vir allerg idiop sympt asympt sekund tert fragl unkl lokalis generalis metast insulinpfl diabet mell
-    atyp ggw gegenw persist parox paroxysm supravent ventrik multif spez unspez inkompl fortgeschr progr progred
+    ehem atyp ggw gegenw persist parox paroxysm supravent ventrik multif spez unspez inkompl fortgeschr progr progred
     posttraum intraop periop kongen angeb erw histol zytol juv adip dors kran kaud sup inf ant ext motor sens
     vermutl wahrsch moegl mgl rheum steinl alkoh nikot ischaem hyperchol koron atheroskl arterioskl
     konserv operat symptomat thromb mikrobiol seb vulg sem mult konfig regelr regelm makr mikr konk atr
