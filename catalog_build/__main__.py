@@ -80,15 +80,19 @@ def _train(source: Path, holdout: int | None, out: Path) -> None:
 @click.option("--encoder", help="sentence-transformers model, path or name, instead of the shipped weights")
 @click.option("--train", is_flag=True, help="train the weights from these files first")
 @click.option("--official-only", is_flag=True, help="leave Befund's own synonyms out")
+@click.option("--synonyms", type=PATH, multiple=True, help="TSV of own synonyms: text, code; repeat: later ones win")
+@click.option("--over-official", is_flag=True, help="own synonyms win over official ones, too (never over titles)")
 def _build(source: Path, out: Path, **given: Any) -> None:
     """Build the artifact from SOURCE."""
     options = BuildOptions(**given)
     try:
         from catalog_build.build import build_artifact
 
-        build_artifact(source, out, options)
+        manifest = build_artifact(source, out, options)
     except ModuleNotFoundError as error:
         raise _extra_missing(error) from None
+    if options.synonyms:
+        click.echo(report.of_layers(manifest, out))
 
 
 def _extra_missing(error: ModuleNotFoundError) -> Exception:

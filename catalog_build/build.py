@@ -15,10 +15,11 @@ from typing import Any, Final
 from catalog_build.checks import check, counts, previous_counts
 from catalog_build.official import Source, Synonym, read_source
 from catalog_build.options import BuildOptions
-from catalog_build.own_synonyms import own_texts, references, replacements
+from catalog_build.own_synonyms import BEFUND, OWN, own_texts, references, replacements
 from catalog_build.pairs import with_pairs
 from catalog_build.synonyms import FOLDS, all_texts, fold_of
 from catalog_build.training.calibration import CALIBRATION, Calibration, choose
+from catalog_build.vocabulary import Layers, layered
 from clinical.errors import SettingError
 from clinical.search import (
     CONFIDENCE,
@@ -129,11 +130,14 @@ def build_artifact(source_path: Path, out: Path, options: BuildOptions) -> Manif
         made.mkdir()
         before = previous_counts(options.previous) if options.previous else None
         report = check(source, texts, docs=made / "checks", previous=before)
-        texts = texts if options.official_only else texts + own_texts(source, texts, options.holdout)
+        layers = _layers(source, texts, options)
+        layers.save(made)
+        texts = layers.texts
         kept = [text for text in texts if options.holdout is None or fold_of(text) != options.holdout]
         weights = _weights(source, texts, options)
         wordings = index_wordings(source, kept, weights.encoder)
         manifest = _manifest(source, weights, len(wordings), options, report.summary())
+        manifest = replace(manifest, layers=layers.about)
         catalog = with_pairs(source.catalog, (text for text in kept if text.secondary))
         expansion = Expansion.of(replacements(references(source, options.holdout)))
         finder = weights.finder or Finder.load(WEIGHTS / FINDER)
@@ -144,6 +148,11 @@ def build_artifact(source_path: Path, out: Path, options: BuildOptions) -> Manif
         index.save(made)
         _replace(made, out)
     return Manifest.load(out)
+
+
+def _layers(source: Source, texts: Sequence[Synonym], options: BuildOptions) -> Layers:
+    own = () if options.official_only else own_texts(source, texts, options.holdout)
+    return layered(texts, own, options.synonyms, source.catalog, options.over_official)
 
 
 def _manifest(
@@ -230,7 +239,7 @@ def _fit(
     held_out = [
         (text.text, number(text.code))
         for text in texts
-        if text.source != "starter" and fold_of(text) in unseen and text.text not in known
+        if text.source not in (BEFUND, OWN) and fold_of(text) in unseen and text.text not in known
     ]
     if len(held_out) < FEWEST_QUERIES:
         found = f"the folds {unseen} hold {len(held_out)} synonyms to calibrate on"

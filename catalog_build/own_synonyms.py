@@ -18,6 +18,8 @@ from catalog_build.synonyms import WordSynonym, all_texts, fold_of, word_synonym
 from clinical.language import words
 
 STARTER: Final = Path(__file__).parent / "starter"
+BEFUND, OWN = "starter", "own"
+"""`Synonym.source` of Befund's own wordings and of those in the user's files: neither is official."""
 
 
 @cache
@@ -29,14 +31,14 @@ def own_texts(source: Source, official: Sequence[Synonym], holdout: int | None =
     """Own synonyms for this catalog; none for the starter itself, which holds them already."""
     if _starter().files == source.files:
         return ()
-    taken = {_spelled(text.text) for text in official}  # also those of the held-out fold
+    taken = {spelled(text.text) for text in official}  # also those of the held-out fold
     kept = []
     for synonym in all_texts(_starter()):
         code = source.catalog.get(synonym.code)
         if synonym.source in ("title", "inclusion") or code is None or not code.terminal:
             continue
-        if _spelled(synonym.text) not in taken and (holdout is None or fold_of(synonym) != holdout):
-            kept.append(replace(synonym, source="starter"))
+        if spelled(synonym.text) not in taken and (holdout is None or fold_of(synonym) != holdout):
+            kept.append(replace(synonym, source=BEFUND))
     return tuple(kept)
 
 
@@ -51,5 +53,6 @@ def replacements(synonyms: Iterable[WordSynonym]) -> list[tuple[str, str]]:
     return [(each.word, each.others[0].replace(",", " ")) for each in synonyms if not each.prefix]
 
 
-def _spelled(text: str) -> tuple[str, ...]:
+def spelled(text: str) -> tuple[str, ...]:
+    """The words of a text as the search reads them: equal for two spellings of one wording."""
     return tuple(word.text for word in words(text))

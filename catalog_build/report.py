@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import orjson
 
 from catalog_build.checks import Report, counts
 from catalog_build.official import Source
+from catalog_build.vocabulary import FILE, STATES
 from clinical.catalog import Catalog, Code
 from clinical.errors import ArtifactMismatch, ArtifactMissing, BefundError
+from clinical.search import Manifest
 
 NEIGHBOURS_SHOWN = 5
+LINES_SHOWN = 50
 _MARKS = {"plain": "", "dagger": "+", "star": "*", "exclamation": "!"}
 
 
@@ -39,6 +43,19 @@ def of_checks(report: Report) -> str:
     return "\n".join(lines)
 
 
+def of_layers(manifest: Manifest, folder: Path) -> str:
+    """The layers of wordings, the lines of the user's files that were not added, and where all of them stand."""
+    lines = []
+    for layer in manifest.layers:
+        states = ", ".join(f"{layer[state]} {state}" for state in STATES if layer.get(state))
+        lines.append(f"layer {layer['name']}: {states or 'nothing'}")
+    with (folder / FILE).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    left = [row for row in rows if row["state"] not in ("taken", "known")]
+    lines += [f"  {row['file']}, line {row['line']}: {row['state']}: {row['why']}" for row in left[:LINES_SHOWN]]
+    return "\n".join([*lines, f"every line with its reason: {folder / FILE}"])
+
+
 def of_artifact(folder: Path) -> str:
     """The manifest without its file lists. Raises ArtifactMissing or ArtifactMismatch."""
     remedy = "build it: python -m catalog_build build SOURCE --out DIR"
@@ -52,8 +69,9 @@ def of_artifact(folder: Path) -> str:
         raise ArtifactMismatch(f"manifest.json in {folder} is not a manifest", "a JSON object", remedy)
     plain = {name: value for name, value in manifest.items() if isinstance(value, str | int | float)}
     sources = manifest.get("sources", {})
+    layers = [f"layer           {layer['name']}: {layer['taken']} taken" for layer in manifest.get("layers", ())]
     return "\n".join(
-        [*(f"{name:16}{value}" for name, value in plain.items()), *(f"source          {n}" for n in sources)]
+        [*(f"{name:16}{value}" for name, value in plain.items()), *(f"source          {n}" for n in sources), *layers]
     )
 
 

@@ -24,7 +24,8 @@ REMEDY: Final = "build it again: python -m catalog_build build SOURCE --out DIR"
 
 @dataclass(frozen=True)
 class Manifest:
-    """`sources` and `files`: SHA-256 by name; `holdout`: the fold left out for measuring, None in a normal build."""
+    """`sources` and `files`: SHA-256 by name; `holdout`: the fold left out for measuring, None in a normal build;
+    `layers`: where wordings come from and how many, bottom first; empty where the user gave none of their own."""
 
     year: int
     codes: int
@@ -39,6 +40,7 @@ class Manifest:
     sources: Mapping[str, str] = field(default_factory=dict)
     checks: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    layers: tuple[Mapping[str, Any], ...] = ()
     system: str = "ICD-10-GM"
     schema: int = SCHEMA
 
@@ -67,10 +69,10 @@ class Manifest:
             found = tree.get("schema") if isinstance(tree, dict) else None
             raise ArtifactMismatch(f"the artifact in {folder} has schema {found}", f"schema {SCHEMA}", REMEDY)
         try:
+            tree = {"layers": ()} | tree  # artifacts from before own vocabularies
             tree = {each.name: tree[each.name] for each in fields(cls)}
-            return cls(
-                **tree | {"thresholds": ConfidenceThresholds(**tree["thresholds"]), "missing": tuple(tree["missing"])}
-            )
+            lists = {name: tuple(tree[name]) for name in ("missing", "layers")}
+            return cls(**tree | {"thresholds": ConfidenceThresholds(**tree["thresholds"])} | lists)
         except (KeyError, TypeError):
             raise ArtifactMismatch(f"{FILE} in {folder} lacks fields", "an artifact", REMEDY) from None
 

@@ -9,7 +9,9 @@ from catalog_build.checks.expectations import check
 from catalog_build.official.files import SourceFile
 from catalog_build.official.source import Source, read_source
 from catalog_build.official.tables import read_alphaid
+from catalog_build.own_synonyms import OWN, own_texts
 from catalog_build.synonyms import all_texts, fold_of
+from catalog_build.vocabulary import layered
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +96,13 @@ def test_the_original_alphaid_file_reads_whole(shared_data: Path) -> None:
     assert not wordings.gaps
     assert "Stiff-person-Syndrom" not in {synonym.text for synonym in wordings.synonyms}  # an invalid line
     assert sum(bool(synonym.secondary) for synonym in wordings.synonyms) == 115  # lines with two codes or more
+
+
+def test_every_terminal_code_takes_an_own_synonym(official: Source, tmp_path: Path) -> None:
+    codes = [code.code for code in official.catalog if code.terminal]
+    file = tmp_path / "klinik.tsv"
+    file.write_text("text\tcode\n" + "".join(f"Hauswort{number} Klinik\t{code}\n" for number, code in enumerate(codes)))
+    texts = all_texts(official)
+    layers = layered(texts, own_texts(official, texts), [file], official.catalog)
+    assert layers.about[-1]["taken"] == len(codes) == 14_369
+    assert {text.code for text in layers.texts if text.source == OWN} == set(codes)
