@@ -7,13 +7,11 @@ Its status is proposed, approved or rejected; only a person changes it. Nothing 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
-from catalog_build.own_synonyms import STARTER
+from catalog_build.own_synonyms import spelled
 from clinical.catalog import Catalog
 from clinical.errors import SourceError
 from clinical.language import cut, words
@@ -24,7 +22,6 @@ LONGEST: Final = 120
 """Code points: a wording that is longer is a text, not a name of a diagnosis."""
 SAYS: Final = 3
 STATUSES: Final = ("proposed", "approved", "rejected")
-_ID: Final = re.compile(r"^\d\|B(\d+)\|", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,29 +38,33 @@ class Candidate:
     status: str = "proposed"
 
 
-def candidates_of(reviews: Sequence[Review], index: SearchIndex) -> tuple[list[Candidate], int]:
-    """(candidates, how many texts make none: too long, no code or several, a code that is not terminal)."""
+def candidates_of(reviews: Iterable[Review], index: SearchIndex) -> list[Candidate]:
+    """One for each text and code; of reviews that name a diagnosis (see `why_none`)."""
     wordings = _wordings(index)
     found: dict[str, Candidate] = {}
     for review in reviews:
-        if _names_a_diagnosis(review, index.catalog):
-            own = _candidate(review, index, wordings)
-            found.setdefault(own.id, own)
-    return list(found.values()), len(reviews) - sum(_names_a_diagnosis(each, index.catalog) for each in reviews)
+        own = _candidate(review, index, wordings)
+        found.setdefault(own.id, own)
+    return list(found.values())
 
 
-def _names_a_diagnosis(review: Review, catalog: Catalog) -> bool:
-    kinds = [code.kind for code in map(catalog.get, review.accepted) if code and code.terminal]
-    complete = len(kinds) == len(review.accepted) and 1 <= len(kinds) <= 2
-    pair = len(kinds) < 2 or sum(kind in ("star", "exclamation") for kind in kinds) == 1
-    single = len(cut(review.query)) == 1 and len(review.query) <= LONGEST and "|" not in review.query
-    return complete and pair and single and bool(words(review.query))
+def why_none(review: Review, catalog: Catalog) -> str:
+    """Why a review makes no candidate synonym; empty where it makes one."""
+    found = [catalog.get(code) for code in review.accepted]
+    kinds = [code.kind for code in found if code and code.terminal]
+    if len(kinds) < len(found):
+        return "an accepted code is not terminal"
+    if not 1 <= len(kinds) <= 2 or (len(kinds) == 2 and sum(kind in ("star", "exclamation") for kind in kinds) != 1):
+        return f"{len(kinds)} codes are accepted: neither one code nor a pair"
+    if not words(review.query) or len(review.query) > LONGEST or len(cut(review.query)) != 1:
+        return f"the text is no name of one diagnosis of at most {LONGEST} characters"
+    return ""
 
 
 def _candidate(review: Review, index: SearchIndex, wordings: dict[tuple[str, ...], set[str]]) -> Candidate:
-    same = tuple(sorted(wordings.get(_spelled(review.query), ())))
+    same = tuple(sorted(wordings.get(spelled(review.query), ())))
     kind = "new" if not same else "duplicate" if set(same) & set(review.accepted) else "conflict"
-    name = "\0".join([*_spelled(review.query), *sorted(review.accepted)])
+    name = "\0".join([*spelled(review.query), *sorted(review.accepted)])
     number = hashlib.sha256(name.encode()).hexdigest()[:8]
     says = tuple(f"{hit.code} {hit.confidence}" for hit in index.search(review.query, SAYS))
     return Candidate(number, review.query, review.accepted, says, kind, same)
@@ -78,10 +79,6 @@ def _wordings(index: SearchIndex) -> dict[tuple[str, ...], set[str]]:
         own = tuple(names[word] for word in spelled[bounds[number] : bounds[number + 1]])
         found.setdefault(own, set()).add(index.catalog.codes[code].code)
     return found
-
-
-def _spelled(text: str) -> tuple[str, ...]:
-    return tuple(word.text for word in words(text))
 
 
 def decided(candidates: Sequence[Candidate], ids: Iterable[str], status: str, conflicts: bool) -> list[Candidate]:
@@ -103,22 +100,16 @@ def decided(candidates: Sequence[Candidate], ids: Iterable[str], status: str, co
     return [replace(each, status=status) if each.id in wanted else each for each in candidates]
 
 
-def synonym_lines(candidates: Iterable[Candidate], catalog: Catalog, first: int) -> list[str]:
-    """Approved candidates as lines in the Alpha-ID-SE text format (8 fields), numbered from `first`."""
+def synonym_lines(candidates: Iterable[Candidate], catalog: Catalog) -> list[str]:
+    """Approved candidates as a vocabulary (`catalog_build build --synonyms`): a header, then text, code and source."""
     approved = [candidate for candidate in candidates if candidate.status == "approved"]
-    return [_line(number, candidate, catalog) for number, candidate in enumerate(approved, start=first)]
+    rows = [f"{each.query}\t{_codes(each, catalog)}\tfeedback {each.id}" for each in approved]
+    return ["text\tcode\tsource", *rows] if rows else []
 
 
-def _line(number: int, candidate: Candidate, catalog: Catalog) -> str:
-    kinds = {code: found.kind for code in candidate.codes if (found := catalog.get(code))}
-    star = next((code for code, kind in kinds.items() if kind == "star"), "")
-    mark = next((code for code, kind in kinds.items() if kind == "exclamation"), "")
-    primary = next((code for code in candidate.codes if code not in (star, mark)), "")
-    fields = [f"{primary}+" if primary and star else primary, star and f"{star}*", mark and f"{mark}!", "", ""]
-    return "|".join(["1", f"B{number:06}", *fields, candidate.query])
-
-
-def next_number(folder: Path = STARTER) -> int:
-    """The next free number of our own synonyms."""
-    texts = (path.read_text(encoding="utf-8") for path in folder.glob("*alphaidse*.txt"))
-    return max((int(number) for text in texts for number in _ID.findall(text)), default=0) + 1
+def _codes(candidate: Candidate, catalog: Catalog) -> str:
+    """With their marks, the code that stands first in a pair first."""
+    marks = {"plain": "", "dagger": "+", "star": "*", "exclamation": "!"}
+    found = [code for code in map(catalog.get, candidate.codes) if code]
+    found.sort(key=lambda code: code.kind in ("star", "exclamation"))
+    return " ".join(code.code + marks[code.kind] for code in found)

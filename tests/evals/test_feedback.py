@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from catalog_build.official.source import read_source
 from catalog_build.own_synonyms import STARTER
+from catalog_build.vocabulary import read_file
 from evals.coding.card import read_dataset
 from evals.coding.measure import main as coding
+from evals.coding.targets import Coded
 from evals.feedback.commands import main
-from evals.feedback.synonyms import next_number
+from evals.feedback.queue import waiting
+from evals.feedback.store import side_of
 
 LINES = [
     '{"query": "Zuckerwerte  entgleist beim Opa", "accepted": ["e1191"], "rejected": ["E10.90"], "reviewer": "a"}',
@@ -33,6 +36,8 @@ LINES = [
     "[]",
     "{geheimer",
     '{"query": "geheimer Text \\ud800", "accepted": ["R51"]}',
+    '{"query": "Schädelbrummen", "accepted": ["R51"], "reviewer": "a"}',
+    '{"query": "schädelbrummen", "accepted": ["R51"], "reviewer": "b"}',
 ]
 
 
@@ -55,21 +60,82 @@ def test_bad_lines_are_reported_by_number_without_their_text(folder, capsys):
     said = capsys.readouterr().err
     for line in (9, 10, 11, 12, 13, 14, 15, 16, 17):
         assert f"line {line}:" in said
-    assert "lines 5, 6: one review accepts what another rejects" in said
+    assert "line 5: one review accepts what another rejects" in said
+    assert "line 6: one review accepts what another rejects" in said
     assert "geheim" not in said
     assert "line 8:" not in said
 
 
-def test_the_reviews_are_a_data_set_with_a_card(folder, starter_artifact, capsys):
+def test_texts_are_split_for_good(folder, starter_artifact, capsys):
     data = read_dataset(folder / "reviewed.tsv")
     assert {example.query: example.codes for example in data.examples} == {
+        "Schädelbrummen": {"R51"},
+        "schädelbrummen": {"R51"},
+    }
+    assert data.card.rows == 2
+    assert {example.query: example.codes for example in read_dataset(folder / "training.tsv").examples} == {
         "Zuckerwerte entgleist beim Opa": {"E11.91"},
         "Bluthochdruck": {"I10.90"},
         "Zuckerkrankheit": {"J06.9"},
         "Pilz im Intimbereich der Frau": {"B37.3", "N77.1"},
     }
-    assert data.card.rows == 4
+    assert {side_of(query) for query in shown(folder, capsys)} == {"training"}
+    assert side_of("SCHÄDELBRUMMEN ") == side_of("schaedelbrummen")
     assert coding(["--catalog", str(starter_artifact), "--queries", str(folder / "reviewed.tsv")]) == 0
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_same_import_twice_loses_and_doubles_nothing(folder, starter_artifact, capsys):
+    before = everything(folder)
+    arguments = ["import", str(folder.parent / "reviews.jsonl"), "--catalog", str(starter_artifact)]
+    assert main([*arguments, "--out", str(folder)]) == 1
+    assert ", 0 of them new" in capsys.readouterr().out
+    assert everything(folder) == before
+    assert len((folder / "reviews.jsonl").read_text().splitlines()) == 9
+
+
+def test_a_second_file_is_added_to_the_first(folder, starter_artifact, capsys):
+    second = folder.parent / "second.csv"
+    second.write_text("query,accepted,reviewer\nHexenschuss,R51,b\nschädelbrummen,I10.90,b\nOhrensausen,R51,b\n")
+    capsys.readouterr()
+    assert main(["import", str(second), "--catalog", str(starter_artifact), "--out", str(folder)]) == 0
+    assert "1 pairs of reviewers, same codes 0.00" in capsys.readouterr().out
+    assert len((folder / "reviews.jsonl").read_text().splitlines()) == 12
+    assert {"Schädelbrummen", "Hexenschuss"} <= {each.query for each in read_dataset(folder / "reviewed.tsv").examples}
+    assert {"Ohrensausen", "Bluthochdruck"} <= set(shown(folder, capsys))
+
+
+def test_what_became_nothing_stands_by_line(folder):
+    dropped = dict(line.split("\t") for line in (folder / "dropped.tsv").read_text().splitlines()[1:])
+    assert set(dropped) == {f"reviews.jsonl, line {line}" for line in (5, 6, 7)}
+    assert "rejects" in dropped["reviews.jsonl, line 5"]
+    assert "no code is accepted" in dropped["reviews.jsonl, line 7"]
+
+
+def test_the_queue_begins_with_what_is_frequent_and_unsure(folder, starter_artifact, capsys):
+    texts = folder.parent / "texts.txt"
+    texts.write_text("Gicht\nbrummt so seltsam im Ohr\nBrummt so seltsam im Ohr\nBluthochdruck\n\n")
+    capsys.readouterr()
+    assert main(["queue", str(texts), "--catalog", str(starter_artifact), "--folder", str(folder)]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert [(row["query"], row["times"]) for row in rows] == [("brummt so seltsam im Ohr", "2"), ("Gicht", "1")]
+    assert float(rows[0]["worth"]) > float(rows[1]["worth"])
+
+
+def test_a_higher_tier_that_disagrees_makes_a_text_useful(index):
+    class Other:
+        def __init__(self):
+            self.about = {"tier": "2"}
+
+        def ask(self, query):
+            return (Coded("R51", "high"),)
+
+    one, other = waiting(["Gicht", "Kopfschmerz"], [], index, Other())
+    assert (one.query, one.other, one.worth) == ("Gicht", "R51", 1.0)
+    assert other.other == ""
 
 
 def test_candidates_say_what_the_catalog_has_already(folder, capsys):
@@ -83,7 +149,7 @@ def test_candidates_say_what_the_catalog_has_already(folder, capsys):
     assert {row["status"] for row in rows.values()} == {"proposed"}
     assert "I10.90" in rows["Bluthochdruck"]["says"][0]
     assert rows["Zuckerkrankheit"]["same_words"]
-    assert not (folder / "synonyms.txt").exists()
+    assert not (folder / "synonyms.tsv").exists()
     assert main(["show", str(folder), "--status", "approved"]) == 0
     assert capsys.readouterr().out.startswith("0 candidates")
 
@@ -98,18 +164,14 @@ def test_only_what_a_person_approved_is_written_and_the_build_reads_it(folder, s
     assert main(["reject", str(folder), rows["Zuckerkrankheit"]["id"], *catalog]) == 0
     news = [row["id"] for row in rows.values() if row["kind"] == "new"]
     assert main(["approve", str(folder), *news, *catalog]) == 0
-    lines = (folder / "synonyms.txt").read_text().splitlines()
-    number = next_number()
-    assert lines == [
-        f"1|B{number:06}|E11.91|||||Zuckerwerte entgleist beim Opa",
-        f"1|B{number + 1:06}|B37.3+|N77.1*||||Pilz im Intimbereich der Frau",
+    lines = (folder / "synonyms.tsv").read_text().splitlines()
+    assert [line.split("\t")[:2] for line in lines] == [
+        ["text", "code"],
+        ["Zuckerwerte entgleist beim Opa", "E11.91"],
+        ["Pilz im Intimbereich der Frau", "B37.3+ N77.1*"],
     ]
-    copy = shutil.copytree(STARTER, tmp_path / "starter")
-    file = next(copy.glob("*alphaidse*.txt"))
-    file.write_text(file.read_text().rstrip("\n") + "\n" + "\n".join(lines) + "\n")
-    found = {each.text: (each.code, each.secondary) for each in read_source(copy).synonyms}
-    assert found["Zuckerwerte entgleist beim Opa"] == ("E11.91", ())
-    assert found["Pilz im Intimbereich der Frau"] == ("B37.3", ("N77.1",))
+    entries = read_file(folder / "synonyms.tsv", read_source(STARTER).catalog)
+    assert [(each.state, each.codes) for each in entries] == [("taken", ("E11.91",)), ("taken", ("B37.3", "N77.1"))]
 
 
 def test_importing_again_keeps_what_was_decided(folder, starter_artifact, capsys):
@@ -121,18 +183,19 @@ def test_importing_again_keeps_what_was_decided(folder, starter_artifact, capsys
     assert {query for query, row in shown(folder, capsys).items() if row["status"] == "approved"} == {
         "Pilz im Intimbereich der Frau"
     }
-    reviews.write_text('{"query": "Schädelbrummen", "accepted": ["R51"]}\n')
+    reviews.write_text('{"query": "Ohrensausen", "accepted": ["R51"]}\n')
     assert main(["import", str(reviews), "--catalog", str(starter_artifact), "--out", str(folder)]) == 0
-    assert set(shown(folder, capsys)) == {"Schädelbrummen", "Pilz im Intimbereich der Frau"}
+    rows = shown(folder, capsys)
+    assert {"Ohrensausen", "Bluthochdruck"} <= set(rows)
+    assert rows["Pilz im Intimbereich der Frau"]["status"] == "approved"
 
 
 def test_csv_with_semicolons_and_a_long_text(starter_artifact, tmp_path, capsys):
     reviews, out = tmp_path / "reviews.csv", tmp_path / "out"
     long = "Patient kommt mit Husten und Fieber, dazu alte Hüftschmerzen und Bluthochdruck, " * 3
-    reviews.write_text(f"query;accepted;rejected\nSchädelbrummen;R51;\n{long};R05 R50.9;I10.90\n", encoding="utf-8-sig")
+    reviews.write_text(f"query;accepted;rejected\nOhrensausen;R51;\n{long};R05 R50.9;I10.90\n", encoding="utf-8-sig")
     assert main(["import", str(reviews), "--catalog", str(starter_artifact), "--out", str(out)]) == 0
-    assert "1 texts make none" in capsys.readouterr().out
-    assert list(shown(out, capsys)) == ["Schädelbrummen"]
+    assert list(shown(out, capsys)) == ["Ohrensausen"]
 
 
 def test_what_is_not_utf_8_is_a_fault_of_its_line(starter_artifact, tmp_path, capsys):
@@ -141,7 +204,7 @@ def test_what_is_not_utf_8_is_a_fault_of_its_line(starter_artifact, tmp_path, ca
     assert main(["import", str(reviews), "--catalog", str(starter_artifact), "--out", str(tmp_path / "out")]) == 1
     said = capsys.readouterr()
     assert "line 3: query is not UTF-8" in said.err
-    assert said.out.startswith("1 reviews, 1 faults")
+    assert "1 of them new, 1 faults" in said.out
 
 
 @pytest.mark.parametrize(
