@@ -183,16 +183,8 @@ class GenerateResponse(Frozen):
     processing_time_ms: float
 
 
-class Vocabulary(Frozen):
-    """A file of the operator's own synonyms in the catalog, by name, and how many of its lines were taken."""
-
-    name: str
-    taken: int
-
-
 class CatalogHealth(Frozen):
-    """What is loaded; counts of all codes, of terminal codes and of synonym texts. `vocabularies` is there only where
-    the operator added some: the contract's answer is left as it is for everybody else."""
+    """What is loaded; counts of all codes, of terminal codes and of synonym texts. Own synonyms by file: where any."""
 
     system: Literal["ICD-10-GM"] = "ICD-10-GM"
     version: str
@@ -201,7 +193,7 @@ class CatalogHealth(Frozen):
     synonyms: int
     encoder: str
     built_at: str
-    vocabularies: tuple[Vocabulary, ...] = Field(default=(), exclude_if=lambda found: not found)
+    vocabularies: dict[str, int] = Field(default={}, exclude_if=lambda found: not found)
 
 
 class Health(Frozen):

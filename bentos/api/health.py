@@ -12,7 +12,7 @@ from fastapi.responses import PlainTextResponse
 from bentos.api.problems import of_error
 from bentos.metrics import CONTENT_TYPE, exposition
 from clinical import __version__
-from clinical.contract import CatalogHealth, Health, ModelHealth, Vocabulary
+from clinical.contract import CatalogHealth, Health, ModelHealth
 from clinical.errors import NotReady
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def catalog_health(index: SearchIndex) -> CatalogHealth:
         synonyms=manifest.synonyms,
         encoder=manifest.encoder,
         built_at=manifest.built_at,
-        vocabularies=tuple(Vocabulary(name=row["name"], taken=row["taken"]) for row in manifest.layers[NOT_THEIRS:]),
+        vocabularies={row["name"]: row["taken"] for row in manifest.layers[NOT_THEIRS:]},
     )
 
 
