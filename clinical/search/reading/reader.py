@@ -64,16 +64,21 @@ def _spot(reading: Reading, part: Part, claim: Assertion) -> Spot:
     return Spot(Reading.of(own), Part(own, 0, len(own)))
 
 
+def seldom_meant(catalog: Catalog) -> Vectors:
+    """The weight of each code of the catalog in running text, by SELDOM: shape (codes,)."""
+    categories = (code.code[:3] for code in catalog.codes)
+    weights = [next((w for first, last, w in SELDOM if first <= one <= last), 1.0) for one in categories]
+    return np.array(weights, dtype=np.float32)
+
+
 class Reader:
     """Reads texts with a finder; without one (an artifact from before there was one) every run of words may be a
     mention."""
 
     def __init__(self, catalog: Catalog, finder: Finder | None) -> None:
         self._finder = finder
-        categories = [code.code[:3] for code in catalog.codes]
-        weights = (next((w for first, last, w in SELDOM if first <= one <= last), 1.0) for one in categories)
-        self._seldom: Vectors = np.array(list(weights), dtype=np.float32)
-        self._of_family = np.array(["Z80" <= one <= "Z84" for one in categories], dtype=bool)
+        self._seldom = seldom_meant(catalog)
+        self._of_family = np.array(["Z80" <= code.code[:3] <= "Z84" for code in catalog.codes], dtype=bool)
 
     def draft(self, text: str) -> Draft:
         """The spans of a text that are worth a search, and what it claims of them."""
