@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from evals.coding.at_once import in_order
 from evals.coding.targets import Coded, Target
 
 Found = tuple[Coded, ...]
@@ -22,26 +24,33 @@ def place_of(out: Path) -> Path:
     return out.with_name(f"{out.name}.partial")
 
 
-def journalled(target: Target, queries: Sequence[str], path: Path, about: Mapping[str, str]) -> Iterator[Found | None]:
-    """The answers to the queries in their order; those of the journal are not asked for again."""
-    known = _read(path, about)
+def journalled(
+    target: Target, queries: Sequence[str], path: Path, about: Mapping[str, str], concurrency: int = 1
+) -> Iterator[Found | None]:
+    """The answers to the queries in their order; those of the journal are not asked for again. Each is kept when it
+    comes, not when its turn does."""
+    before = _read(path, about)
+    known, one_at_a_time = before or {}, threading.Lock()
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a" if known is not None else "w", encoding="utf-8") as file:
-        if known is None:
-            known = {}
+    with path.open("a" if before is not None else "w", encoding="utf-8") as file:
+        if before is None:
             file.write(json.dumps(dict(about), sort_keys=True))
         file.write("\n")  # ends a line that was torn
-        for query in queries:
+
+        def answer(query: str) -> Found | None:
             name = hashlib.sha256(query.encode()).hexdigest()
             if name not in known:
                 found = target.ask(query)
                 if found is None:
-                    yield None
-                    continue
-                known[name] = found
-                file.write(json.dumps([name, found]) + "\n")
-                file.flush()
-            yield known[name]
+                    return None
+                with one_at_a_time:
+                    known[name] = found
+                    if not file.closed:  # who waited while the measurement was stopped
+                        file.write(json.dumps([name, found]) + "\n")
+                        file.flush()
+            return known[name]
+
+        yield from in_order(answer, queries, concurrency)
 
 
 def _read(path: Path, about: Mapping[str, str]) -> dict[str, Found] | None:

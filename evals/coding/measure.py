@@ -12,7 +12,7 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from tqdm import tqdm
@@ -21,20 +21,24 @@ from clinical.catalog import Catalog
 from clinical.command_line import PATH, paragraphs
 from clinical.search import SearchIndex
 from evals.coding import variants
+from evals.coding.at_once import costs
 from evals.coding.card import Dataset, read_dataset
 from evals.coding.datasets import Example
 from evals.coding.journal import journalled
 from evals.coding.journal import place_of as journal_of
 from evals.coding.measures import measures
 from evals.coding.outcomes import Nearness, Outcome
+from evals.coding.own_words import own_queries
 from evals.coding.records import records
-from evals.coding.targets import SearchTarget, Target, answers, target_of
+from evals.coding.targets import SearchTarget, Target, TierTarget, answers, target_of
 from evals.command import CATALOG, JSON, main_of
 from evals.reports import tracking
 from evals.reports.files import check_place
 from evals.reports.results import provenance, write_result
 
 SEED = 2026
+MOST_AT_ONCE = 512
+"""Texts at once: a thread each; a server that takes more than this is measured with `evals.speed`."""
 EDGES = (0.2, 0.4, 0.6, 0.8, 1.01)
 VARIANTS: dict[str, Callable[[str, random.Random], str]] = {
     "none": lambda query, _: query,
@@ -56,12 +60,12 @@ VARIANTS: dict[str, Callable[[str, random.Random], str]] = {
 )
 @click.option("--tier", type=click.IntRange(1, 3), default=1, help="which tier answers")
 @click.option("--target", "where", default="in-process", help="in-process, or the address of a text API")
+@click.option("--concurrency", type=click.IntRange(1, MOST_AT_ONCE), default=1, help="texts at once, for a model")
+@click.option("--price", type=(float, float), default=(0.0, 0.0), help="of a million tokens, in and out")
 @JSON
 @click.option("--out", type=PATH, help="also write the result with the outcome of each query, for `compare`")
 @click.option("--keep-texts", is_flag=True, help="with --out: the texts as well, not only a hash of each")
-def command(
-    catalog: Path, queries: Path, variant: str, tier: int, where: str, as_json: bool, out: Path | None, keep_texts: bool
-) -> int:
+def command(catalog: Path, queries: Path, out: Path | None, keep_texts: bool, as_json: bool, **asked: Any) -> int:
     """Measure and print, as a table or as JSON."""
     if keep_texts and not out:
         raise click.UsageError("--keep-texts needs --out")
@@ -69,10 +73,13 @@ def command(
         check_place(out)
     tracking.check()
     index, data = SearchIndex.load(catalog), read_dataset(queries)
-    target = target_of(where, index, tier)
+    target, variant = target_of(asked["where"], index, asked["tier"]), asked["variant"]
     journal = journal_of(out) if out is not None and not isinstance(target, SearchTarget) else None
-    outcomes = run(index, data.examples, variant, target, journal)
+    outcomes = run(index, data.examples, variant, target, Way(journal, asked["concurrency"]))
     result = result_of(outcomes, index, data, target=target, variant=variant, keep_texts=keep_texts)
+    result["own_synonyms"] = own_queries(catalog, data.examples)
+    if isinstance(target, TierTarget):
+        result["per_text"] = costs(target.spent, *asked["price"])
     if out:
         write_result(out, result)
         journal_of(out).unlink(missing_ok=True)
@@ -93,20 +100,35 @@ def result_of(
     return result | provenance("coding") | {"queries": records(outcomes, index.catalog, keep_texts)}
 
 
+class Way(NamedTuple):
+    """`journal`: where answers are kept as they come (None: nowhere); `concurrency`: texts at once."""
+
+    journal: Path | None = None
+    concurrency: int = 1
+
+
+ALONE = Way()
+
+
 def run(
     index: SearchIndex,
     examples: Sequence[Example],
     variant: str = "none",
     target: Target | None = None,
-    journal: Path | None = None,
+    way: Way = ALONE,
 ) -> list[Outcome]:
-    """Ask the target (the index itself if none is given) every query; `journal` keeps answers as they come."""
+    """Ask the target (the index itself if none is given) every query. Whoever interrupts leaves no call under way."""
     nearness, asked = Nearness(index, examples), target or SearchTarget(index)
     texts = [changed(example.query, variant) for example in examples]
     about = asked.about | {"manifest": index.manifest.digest}
-    found = journalled(asked, texts, journal, about) if journal else answers(asked, texts)
+    many = way.concurrency
+    found = journalled(asked, texts, way.journal, about, many) if way.journal else answers(asked, texts, many)
     bar = tqdm(examples, desc="queries", unit="query", disable=None, leave=False)
-    return [Outcome(example, next(found), *nearness.of(example)) for example in bar]
+    try:
+        return [Outcome(example, next(found), *nearness.of(example)) for example in bar]
+    finally:
+        if isinstance(asked, TierTarget):
+            asked.stop()
 
 
 def changed(query: str, variant: str) -> str:
@@ -151,6 +173,8 @@ def table(result: dict[str, Any]) -> str:
                 f"on {100 * coverage[0]:.1f} % of queries{of_all}"
             )
     lines += _further(result)
+    if result.get("per_text"):
+        lines.append("per text asked: " + ", ".join(f"{key} {value}" for key, value in result["per_text"].items()))
     low, high = result["top_10"][1:] if result["top_10"] else (0, 0)
     about = ", ".join(
         f"{key} {result[key]}" for key in ("target", "tier", "model", "prompts", "variant") if key in result

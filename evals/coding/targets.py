@@ -6,7 +6,6 @@ is the search with codes of every confidence; everywhere else it is what the str
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,10 +17,11 @@ from bentos.models import model_of
 from clinical.coding import PROMPT_VERSION, research
 from clinical.contract import Event, PartialEvent, ResearchRequest, ResultEvent
 from clinical.errors import BefundError, SettingError
-from clinical.llm import LanguageModel
 from clinical.search import TOGETHER, Candidate, SearchIndex
 from clinical.settings import Settings
 from clinical.sse import Decoder
+from evals.coding.at_once import Loop, Spent, in_order
+from evals.coding.costs import Metered
 
 LIMIT = 10
 SECONDS = 120.0
@@ -52,10 +52,11 @@ class Target(Protocol):
         ...
 
 
-def answers(target: Target, queries: Sequence[str]) -> Iterator[tuple[Coded, ...] | None]:
-    """The answers to many texts, one after the other; the search in this process takes TOGETHER of them at once."""
+def answers(target: Target, queries: Sequence[str], concurrency: int = 1) -> Iterator[tuple[Coded, ...] | None]:
+    """The answers to many texts in their order; the search in this process takes TOGETHER of them at once, any other
+    target `concurrency`."""
     if not isinstance(target, SearchTarget):
-        yield from map(target.ask, queries)
+        yield from in_order(target.ask, queries, concurrency)
         return
     for start in range(0, len(queries), TOGETHER):
         yield from target.ask_together(queries[start : start + TOGETHER])
@@ -95,14 +96,23 @@ class TierTarget:
             remedy = "set BEFUND_LLM_BASE_URL, or BEFUND_LLM=rehearsal for the baseline"
             raise SettingError(f"tier {tier} needs a language model and none is set up", "one", remedy)
         self._index, self._tier, self._model = index, tier, model
-        self._runner = asyncio.Runner()  # one loop for all texts: the model's connections belong to it
+        self._loop, self.spent = Loop(), list[Spent]()
+        self._loop.run(model.health())  # a server that lists its models names the one that answers
         self.about = {"target": "in-process", "tier": str(tier), "model": model.name, "prompts": PROMPT_VERSION}
 
     def ask(self, query: str) -> tuple[Coded, ...] | None:
-        return self._runner.run(self._ask(query, self._model))
+        """From any thread. Raises CancelledError once `stop` was called."""
+        return self._loop.run(self._ask(query, Metered(self._model)))
 
-    async def _ask(self, query: str, model: LanguageModel) -> tuple[Coded, ...] | None:
+    def stop(self) -> None:
+        """Give up what is under way."""
+        self._loop.stop()
+
+    async def _ask(self, query: str, model: Metered) -> tuple[Coded, ...] | None:
+        began = time.perf_counter()
         events = [event async for event in research(ResearchRequest(query=query), self._index, model)]
+        tokens = sum(call.tokens_in for call in model.calls), sum(call.tokens_out for call in model.calls)
+        self.spent.append(Spent(len(model.calls), *tokens, time.perf_counter() - began))
         return codes_of(events, self._tier)
 
 

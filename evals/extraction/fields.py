@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,16 +35,30 @@ class Answered(NamedTuple):
     want: Values
 
 
-def answered(letters: Sequence[Letter], model: LanguageModel) -> list[Answered | None]:
-    """Every letter through extraction and grounding; None where the model gave nothing usable."""
-    with asyncio.Runner() as runner:
-        bar = tqdm(letters, desc="letters", unit="letter", disable=None, leave=False)
-        return [_answered(runner, letter, model) for letter in bar]
+def answered(letters: Sequence[Letter], model: LanguageModel, concurrency: int = 1) -> list[Answered | None]:
+    """Every letter through extraction and grounding, `concurrency` at once, in the order of the letters; None where
+    the model gave nothing usable."""
+    with tqdm(total=len(letters), desc="letters", unit="letter", disable=None, leave=False) as bar:
+        return asyncio.run(_all(letters, model, concurrency, bar.update))
 
 
-def _answered(runner: asyncio.Runner, letter: Letter, model: LanguageModel) -> Answered | None:
+async def _all(
+    letters: Sequence[Letter], model: LanguageModel, concurrency: int, done: Callable[[], object]
+) -> list[Answered | None]:
+    room = asyncio.Semaphore(concurrency)
+
+    async def one(letter: Letter) -> Answered | None:
+        async with room:
+            found = await _answered(letter, model)
+            done()
+            return found
+
+    return await asyncio.gather(*map(one, letters))
+
+
+async def _answered(letter: Letter, model: LanguageModel) -> Answered | None:
     try:
-        got = runner.run(_fields(letter, model))
+        got = await _fields(letter, model)
     except LanguageModelError:
         return None
     return Answered(letter.document_type, Counter(values_of(got)), Counter(values_of(letter.truth)))

@@ -29,6 +29,7 @@ from clinical.extraction import PROMPT
 from clinical.grounding import ground, judge
 from clinical.language import parse_date
 from clinical.settings import Settings
+from evals.coding.costs import Metered
 from evals.command import main_of
 from evals.extraction import fields
 from evals.extraction.letters import Letter, letters
@@ -46,7 +47,7 @@ SPEED_VALUES = 60
 LENGTHS = (1_000, 2_500, 5_000, 10_000, 20_000)
 
 
-def measure(tries: int = TRIES, letter_count: int = LETTERS, seed: int = 2026) -> dict[str, Any]:
+def measure(tries: int = TRIES, letter_count: int = LETTERS, seed: int = 2026, concurrency: int = 1) -> dict[str, Any]:
     """All measures as one JSON-ready report."""
     made = letters(letter_count, seed)
     return {
@@ -59,19 +60,28 @@ def measure(tries: int = TRIES, letter_count: int = LETTERS, seed: int = 2026) -
         "rehearsal": rehearsal(letters(letter_count // 2, seed + 1)),
         "rehearsal_varied": rehearsal(varied(letter_count // 2, seed + 1)),
         "reading": reading(varied(letter_count, seed)),
-        **_configured(letters(letter_count // 2, seed + 1)),
+        **_configured(letters(letter_count // 2, seed + 1), concurrency),
         "speed": speed(made),
     }
 
 
-def _configured(made: list[Letter]) -> dict[str, Any]:
-    """The same for the model that the settings name, where they name one."""
+def _configured(made: list[Letter], concurrency: int) -> dict[str, Any]:
+    """The same for the model that the settings name, where they name one, and what a letter took."""
     settings = Settings.read()
     model = model_of(settings) if settings.llm_base_url else None
     if model is None:
         return {}
     prompt = hashlib.sha256(PROMPT.encode()).hexdigest()[:12]
-    return {"model": model.name, "prompts": prompt, "configured": fields.measured(fields.answered(made, model))}
+    metered, began = Metered(model), time.perf_counter()
+    found = fields.measured(fields.answered(made, metered, concurrency))
+    calls = metered.calls
+    spent = {
+        "calls": len(calls) / len(made),
+        "tokens_in": sum(call.tokens_in for call in calls) / len(made),
+        "tokens_out": sum(call.tokens_out for call in calls) / len(made),
+        "wall_s": round(time.perf_counter() - began, 1),
+    }
+    return {"model": model.name, "prompts": prompt, "configured": found, "per_letter": spent}
 
 
 def _bar(names: Iterable[str], what: str) -> Any:
@@ -262,11 +272,12 @@ def shown(report: dict[str, Any]) -> str:
 @click.option("--tries", type=int, default=TRIES, help="lies of each class")
 @click.option("--letters", "letter_count", type=int, default=LETTERS, help="generated letters")
 @click.option("--seed", type=int, default=2026)
+@click.option("--concurrency", type=click.IntRange(1), default=1, help="letters at once, for the configured model")
 @click.option("--out", type=PATH, help="also write the report with what it was measured with")
-def command(as_json: bool, tries: int, letter_count: int, seed: int, out: Path | None) -> int:
+def command(as_json: bool, out: Path | None, **sizes: int) -> int:
     """Measure and print."""
     tracking.check()
-    report = measure(tries, letter_count, seed) | provenance("extraction")
+    report = measure(**sizes) | provenance("extraction")
     if out:
         write_result(out, report)
     print(json.dumps(report, ensure_ascii=False, indent=1) if as_json else shown(report))

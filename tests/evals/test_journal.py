@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
 
+from evals.coding.at_once import Spent, costs
+from evals.coding.datasets import Example
 from evals.coding.journal import journalled, place_of
 from evals.coding.measure import main
-from evals.coding.targets import Coded
+from evals.coding.own_words import own_queries
+from evals.coding.targets import Coded, answers
+from evals.speed.streams import slow_model
 
 ABOUT = {"model": "a", "tier": "3"}
 QUERIES = ["Husten", "Fieber", "Husten", "kaputt", "Gicht"]
@@ -66,3 +71,80 @@ def test_the_journal_goes_when_the_result_is_there(monkeypatch, starter_artifact
     assert main(arguments) == 0
     assert json.loads(out.read_text())["model"] == "rehearsal-rules"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "a.tsv"]
+
+
+class Together:
+    """A target that answers only when `together` texts are asked at once."""
+
+    about = ABOUT
+
+    def __init__(self, together: int) -> None:
+        self.all_here = threading.Barrier(together)
+
+    def ask(self, query):
+        self.all_here.wait(timeout=30)
+        return (Coded(query[:1], "high", True, None),)
+
+
+def test_many_are_asked_at_once_and_answered_in_order(tmp_path):
+    texts = [f"{letter} Text" for letter in "ABCDEFGH"]
+    found = list(journalled(Together(8), texts, tmp_path / "a", ABOUT, 8))
+    assert [codes[0].code for codes in found] == list("ABCDEFGH")
+    assert [codes[0].code for codes in answers(Together(4), texts, 4)] == list("ABCDEFGH")
+    assert list(journalled(Slow(stops_at=texts[0]), texts, tmp_path / "a", ABOUT, 8)) == found
+
+
+def test_an_interrupted_run_keeps_what_came_out_of_turn(tmp_path):
+    path = tmp_path / "a"
+    with pytest.raises(KeyboardInterrupt):
+        list(journalled(Slow(stops_at="Husten"), QUERIES, path, ABOUT, 1))
+    went = threading.Event()
+
+    class Late(Slow):
+        def ask(self, query):
+            if query == "Husten":
+                assert went.wait(30)
+                raise KeyboardInterrupt
+            found = super().ask(query)
+            if query == "Gicht":
+                went.set()
+            return found
+
+    with pytest.raises(KeyboardInterrupt):
+        list(journalled(Late(), ["Husten", "Fieber", "Gicht", "Ende"], path, ABOUT, 2))
+    third = Slow()
+    list(journalled(third, QUERIES, path, ABOUT))
+    assert "Fieber" not in third.asked
+    assert "Husten" in third.asked
+
+
+def test_what_a_text_costs():
+    spent = [Spent(3, 1000, 100, 1.0), Spent(5, 3000, 300, 3.0)]
+    assert costs(spent, 1.0, 10.0) == {
+        "texts": 2, "calls": 4.0, "tokens_in": 2000.0, "tokens_out": 200.0, "p50_s": 2.0, "p95_s": 2.9, "money": 0.004,
+    }  # fmt: skip
+    assert costs([]) == {}
+
+
+def test_tier_3_of_a_model_server_at_once(monkeypatch, starter_artifact, tmp_path, capsys):
+    queries, out = tmp_path / "a.tsv", tmp_path / "a.json"
+    queries.write_text("query\tcodes\n" + "".join(f"Bluthochdruck seit {n} Jahren\tI10.90\n" for n in range(2, 10)))
+    with slow_model(0.05) as url:
+        monkeypatch.setenv("BEFUND_LLM_BASE_URL", f"{url}/v1")
+        arguments = ["--catalog", str(starter_artifact), "--queries", str(queries), "--tier", "3", "--out", str(out)]
+        assert main([*arguments, "--concurrency", "8", "--price", "1", "2"]) == 0
+    result = json.loads(out.read_text())
+    assert result["model"] == "slow-model"
+    assert (result["n"], result["failed"], result["per_text"]["texts"]) == (8, 0, 8)
+    assert result["per_text"]["tokens_in"] == result["per_text"]["calls"] >= 2
+    assert result["per_text"]["money"] > 0
+    assert "per text asked" in capsys.readouterr().out
+
+
+def test_queries_that_are_own_synonyms_are_named(tmp_path, capsys):
+    head = "file\tline\tstate\ttext\tcodes\tweight\tsource\twhy\n"
+    (tmp_path / "vocabulary.tsv").write_text(head + "a.tsv\t2\ttaken\tSüßes Blut\tE11.91\t1.0\t\tadded\n")
+    examples = [Example("suesses Blut", frozenset({"E11.91"})), Example("Gicht", frozenset({"M10.99"}))]
+    assert own_queries(tmp_path, examples) == 1
+    assert "1 of 2 queries" in capsys.readouterr().err
+    assert own_queries(tmp_path / "none", examples) == 0
