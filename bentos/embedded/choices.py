@@ -64,6 +64,12 @@ class ChoiceReader:
             value = self._meant(path, " ".join(one.cells[:2])[:80])
             if value is not None:
                 return value
+        if path == "versicherung.klasse":
+            insured = (" ".join(one.cells[:2])[:120] for one in self.sheet.labelled if one.field == "versicherung")
+            beside = (re.split(r"[,/;(]\s*", value, maxsplit=1) for value in insured)
+            found_beside = (self._meant(path, parts[1]) for parts in beside if len(parts) > 1)
+            if value := next((one for one in found_beside if one), None):
+                return value
         if labelled and path in ("dringlichkeit", "versicherung.klasse"):
             return None
         found: list[tuple[int, str]] = [

@@ -40,6 +40,10 @@ _OTHER_LABEL = re.compile(
     r"\b(?:Te[l1]e)?(?:Fax|mobil|Natel|Handy|F)\b\.?\s?[:.]?\s*[+(\d][\d ()/.–-]{4,24}(?:DW)?", re.IGNORECASE
 )
 _PHONE = re.compile(r"[+(]?\d[\d ()/–-]{5,24}(?:\d|DW\b)")
+_PHONE_DESK = re.compile(
+    r"\b(?:Sekretariat|Zentrale|Anmeldung|Empfang|Vermittlung|Direkt(?:wahl)?|"
+    r"Ordination)\s?:?\s([+(]?0?\d[\d ()/–-]{5,20}\d)"
+)
 _BARE_PHONE = re.compile(r"^(?:\+\d|\(?0\d)[\d ()/–-]{6,22}\d$")
 MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,6}")
 HOUSE = re.compile(
@@ -64,23 +68,28 @@ DEPARTMENT = re.compile(
 SPECIALTY = re.compile(
     r"^(?:[\w-]*(?:ologie|iatrie|chirurgie|ädie|medizin|therapie|gynäkologie|urologie|hilfe|heilkunde|anästhesie|"
     r"chirurgie)|Innere(?:\s\w+)?|"
-    r"Medizin|Aufnahme|Notfall|Chirurgie|HNO|Memory Clinic|Med\. Klinik [IVX\d]+|Geburtshilfe|Onkologie)(?:\s(?:I|"
+    r"Medizin|Aufnahme|Notfall|Chirurgie|HNO|Memory Clinic|Med\. Klinik [IVX\d]+|Geburtshilfe|Onkologie|"
+    r"\w+(?:ische|ische und \w+ische)\s(?:Chirurgie|Medizin|Onkologie|Tagesklinik|Rehabilitation|Radiologie))"
+    r"(?:\s(?:und|&|/)\s[\w-]*(?:ologie|iatrie|chirurgie|ädie|medizin|therapie|hilfe|heilkunde|Chirurgie))?(?:\s(?:I|"
     r"II|III|IV|\d))?$",
     re.IGNORECASE,
 )
 _OF_SPECIALTY = re.compile(
     r"^(?:FMH|FA\b|FÄ\b|Fach[aä]rzt|Facharzt|Arzt für|Ärztin für|Praktische|Prakt\.|[\w-]*FMH$|Allgemeinmedizin|"
     r"Hausarzt\b|Hausärztin\b|"
-    r"LANR|BSNR|ZSR|GLN|EAN|IK\b|(?:Ur|Kardi|Neur)olog(?:e|in)\b|Internist|Leitende|Chefarzt|Chefärztin|Oberarzt|Oberärztin)",
+    r"LANR|BSNR|ZSR|GLN|EAN|IK\b|(?:Ur|Kardi|Neur)olog(?:e|in)\b|Internist|Leitende|Chefarzt|Chefärztin|"
+    r"Oberarzt|Oberärztin|"
+    r"Geht an|Kopie|Praxis-Info|Seite\b|Öffnungszeit|Sprechzeit|Formular|Muster \d)",
     re.IGNORECASE,
 )
 _OWN_SPECIALTY = re.compile(r"^(?:(?:Ä|A)rzt(?:in)? für|Fach[aä]rzt(?:in)? für|FÄ f|FA f)", re.IGNORECASE)
 LEADER = re.compile(
-    r"\b(?:chef[aä]rzt(?:in)?|vorstand|vostand|klinikvorstand|leiter(?:in)?|direktor(?:in)?|klinikdirektor|primararzt|"
+    r"\b(?:chef[aä]rzt(?:in)?|vorstand|vostand|klinikvorstand|leiter(?:in)?|direktor(?:in)?|klinikdirektor|"
+    r"primararzt|"
     r"ärztliche[rn]? (?:leit|direkt)\w+|leitende[rn]? \w+ärzt\w*|ltd\.)\b",
     re.IGNORECASE,
 )
-_SPLIT = re.compile(r"\t+|\s*[|·]\s*|\s{2,}|\s*,\s+|\s+[–—-]{1,2}\s+|\n|\s*;\s+|\s?/\s(?=[A-Z])|,$")
+_SPLIT = re.compile(r"\t+|\s*[|·•]\s*|\s{2,}|(?<!-)\s*,\s+|\s+[–—-]{1,2}\s+|\n|\s*;\s+|\s?/\s(?=[A-Z])|,$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +177,9 @@ def phone_in(text: str, pieces: Iterable[str]) -> str | None:
     if labelled and (found := _PHONE.match(clean, labelled.end())):
         number = re.split(r"\n|\s{2,}", found[0])[0].strip(" -–")
         return _closed(number)
+    direct = _PHONE_DESK.search(clean)
+    if direct:
+        return direct[1].strip()
     bracketed = re.search(r"\(\s?(0\d{2}[\d /]{6,12}\d)\s?\)", clean)
     if bracketed:
         return bracketed[1]

@@ -24,11 +24,19 @@ _DOSE = (
     r"Stk|Sachet|Mio|mval|mmol|%|Esslöffel|EL|TL|ug/h|µg/h|mg/h)\b\.?"
 )
 _SCHEME = (
+    r"(?<=\s)[\d½](?:\s[\d½]){2,3}(?=\s|$)|\b[\d½]x[\d½]\b|"
     r"(?<![\d.])[\d½¼¾]+(?:[./,]\d+)?\s?[-–/]\s?[\dO½¼¾]+(?:[./,]\d+)?\s?[-–/]\s?[\dO½¼¾]+|"
     r"\b\d+(?:-\d+)?\s?[x×X]\s?(?:\d|tgl|täglich|tägl|/|wöch|pro|am Tag|Woche)|"
     r"\b(?:1x|2x|3x)|täglich|\btgl\b|bei Bed|b\.\s?B|b\. Bedarf|zur Nacht|in Reserve|morgens|abends|pausiert|nach "
     r"INR|einmal jährlich|alle \d"
 )
+_TABLE_HEAD = re.compile(
+    r"wirkstoff|medikament|präparat|handelsname|stärke|dosis|dosierung|morgens?|mittags?|abends?|nachts?|"
+    r"zur nacht|form|"
+    r"einheit|hinweise?|grund|bemerkung(?:en)?|mo|mi|ab|na|arzneimittel|einnahme|dauer|bis",
+    re.IGNORECASE,
+)
+_BY_COLUMN = re.compile(r"(?:\s{2,}|\t|\s*\|\s*)")
 _DRUG = re.compile(rf"(?:{_DOSE}|{_SCHEME})", re.IGNORECASE)
 STRICT_DRUG = re.compile(
     rf"^(?:[-•*]\s*)?(?:\d+\s?(?:mg|µg)\s|[^\W\d_][^,;:]{{1,60}}?)\s*(?:{_DOSE}|"
@@ -47,7 +55,8 @@ OPERATION = re.compile(
     r"osteosynthese|amputation|"
     r"transplantation|replantation|\bTEP\b|\bTE\b(?= eine)|\bNE\b(?= (?:tumor|eine))|\bHTEP|\bKTEP|stent\w*|\bPTCA|"
     r"\bPCI\b|bypass|biopsie|punktion|exzision|"
-    r"exzision|revision|nekrosekt\w*|debridement|laparotom|laparoskop|koloskop|gastroskop|bronchoskop|\bsectio\b|"
+    r"\b[ae]inlage (?:eine[rs]|von)|\banlage (?:eine[rs]|von)|exzision|revision|nekrosekt\w*|debridement|"
+    r"laparotom|laparoskop|koloskop|gastroskop|bronchoskop|\bsectio\b|"
     r"refixation|naht\b|"
     r"operation|\b\w*-?OP\b|kauterisation|ablation|kardioversion|embolisation|lavage|drain\w*|katheteruntersuchung|"
     r"koronarangiograph\w*|"
@@ -65,6 +74,7 @@ _PAST = re.compile(
 )
 _DENIED = re.compile(
     r"^(?:kein(?:e|en|er|em)?\b|keine? (?:anhalt|hinweis)|nicht\b|ohne\b|ausschluss\b)|\bausgeschlossen\b|"
+    r"\bnicht mehr nachweisbar\b|"
     r"^(?:unauffällig|o\.\s?B\.|leer|keine bekannt|nicht bekannt|entfällt|siehe oben|s\.\s?o\.)",
     re.IGNORECASE,
 )
@@ -96,6 +106,9 @@ _EXAMINED = re.compile(r"^(?!ED\b|Aktuell|Jetzt)[^\W\d_][\w.-]{2,20}:\s|^Status 
 """What was examined and found: `Cor: rein`, `Status neurologicus`."""
 _GIVEN = re.compile(r"\d\s?(?:mg|g|µg|ml)\s?/\s?(?:m2|m²|qm|kg|d)|\bmg\b.*\bTag\b|^\d+ Zykl", re.IGNORECASE)
 """A treatment with its dose."""
+_STAY = re.compile(r"\b(?:Eintritt|Austritt|Aufnahme|Entlassung)\s?:?\s+\d")
+"""A day of the stay, not of a procedure."""
+_ISO_DAY = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b")
 _CODE_TAIL = re.compile(r"[,\s]*\(?[A-TV-Z]\d{2}(?:\.\d{1,2})?[GVAZ]?[+*!]?\)?[.\s]*$")
 
 
@@ -157,6 +170,17 @@ def drug_part(lines: Sequence[str]) -> list[str]:
     return kept
 
 
+def tabled(lines: Sequence[str]) -> list[str]:
+    """Rows of a table of drugs as one line each: its head row is dropped, the cells of a row are set side by side."""
+    rows = [[cell.strip() for cell in _BY_COLUMN.split(line.strip()) if cell.strip()] for line in lines]
+    heads = [
+        len(row) > 2 and sum(_TABLE_HEAD.fullmatch(cell) is not None for cell in row) > len(row) / 2 for row in rows
+    ]
+    if not any(heads):
+        return list(lines)
+    return [" ".join(row) for row, head in zip(rows, heads, strict=True) if not head]
+
+
 def items(lines: Sequence[str], wrap: bool = True) -> list[str]:
     """Entries by line; a line that goes on where the one before broke off belongs to it."""
     entries: list[str] = []
@@ -183,6 +207,15 @@ def _goes_on(before: str, text: str) -> bool:
     return text[0].islower() and len(before) > WRAPPED
 
 
+_DISEASE = re.compile(
+    r"(?:itis|ose|ämie|insuffizienz|[Ss]yndrom|krankheit|erkrankung|hypertonie|pathie|fraktur|ismus|karzinom|adenom|"
+    r"infarkt|mellitus|asthma|penie|zirrhose|infekt|neurose|depression|demenz|stenose|thrombose|embolie)"
+    r"(?:\s(?:rechts|links|beidseits|bds\.|Typ\s\w+))?$",
+    re.IGNORECASE,
+)
+"""What ends a diagnosis: two such pieces beside a comma are two diagnoses."""
+
+
 def running_list(text: str) -> Iterator[str]:
     """A list on one line: by semicolons, sentences, or commas between capitals."""
     text = text.strip().rstrip(".")
@@ -192,6 +225,8 @@ def running_list(text: str) -> Iterator[str]:
     if len(pieces) == 1 and text.count(",") > 0 and len(text) < 400:
         parts = divided(text, ",")
         capital = [part for part in parts if part[:1].isupper()]
+        if len(parts) == 2 and all(_DISEASE.search(part) for part in parts):
+            pieces = parts
         if len(parts) > 2 and len(capital) >= len(parts) - (not parts[0][:1].isupper()):
             pieces = parts
     if (
@@ -235,6 +270,7 @@ def may_be_diagnosis(entry: str) -> bool:
 
 
 def is_drug(entry: str) -> bool:
+    entry = _ISO_DAY.sub("", entry)
     if (
         len(entry) > 160
         or NO_ITEM.match(entry)
@@ -250,7 +286,11 @@ def may_be_procedure(entry: str, listed: bool) -> bool:
     if len(entry) > ITEM_MAX or _DENIED.search(entry) or NO_ITEM.match(entry) or not any(map(str.isalpha, entry)):
         return False
     if listed:
-        return not (len(entry) > 120 and VERB.search(entry)) and not re.match(r"^(?:Histo|Stad)[\w.]*\s?:", entry)
+        return (
+            not _STAY.search(entry)
+            and not (len(entry) > 120 and VERB.search(entry))
+            and not re.match(r"^(?:Histo|Stad)[\w.]*\s?:", entry)
+        )
     return (
         bool(OPERATION.search(entry))
         and not VERB.search(entry)

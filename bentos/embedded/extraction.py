@@ -23,8 +23,9 @@ from clinical.contract import DocumentType
 from clinical.language import Source, dates_of
 
 _NUMBER = re.compile(r"[A-Z]{0,3}[-/]?\d[\d./-]*(?:\s\d{2,})*")
-_AHV = re.compile(r"\b756[.\s]\d{4}[.\s]\d{4}[.\s]\d{2}\b")
-_KVNR = re.compile(r"(?<![\w])[A-Z]\d{9}\b")
+_AHV = re.compile(r"\b756(?:[.\s]\d{4}[.\s]\d{4}[.\s]\d{2}|\d{10})\b")
+_KVNR = re.compile(r"(?<![\w])[A-Z]\s?\d{3}\s?\d{3}\s?\d{3}\b")
+_SERIAL = r"[1-9]\d{3}"
 _SVNR = re.compile(r"\b(?:SV|SVN|VSN|VSNR|SVNR)\b[-.\s]{0,2}(?:Nr\b\.?|Nummer)?[:\s]{0,3}(\d{4}\s?\d{6})\b")
 """Insurance numbers: Swiss AHV, German and Austrian, the last by its label."""
 _INSURERS = re.compile(
@@ -42,8 +43,12 @@ _INSURED_AT = re.compile(
     r"bei\sder)\s([^\W\d_a-zäöü][\w-]*(?:\s[A-ZÄÖÜ][\w-]+)?)(?=\sversichert|[,.;]|\s\w)"
 )
 _ASKED = re.compile(
-    r"\b(?i:bitten?(?:\swir|\sich)?\s(?:sie\s)?(?:höflich\s|freundlich\s|daher\s)?u[mr]n?|ersuche[n]?\s(?:wir\s|ich\s)?um|"
+    r"\b(?i:(?:könnte(?:st|n|t)|kannst|würde(?:st|n|t)|magst)\s(?:du|ihr|sie)\b|wärst du|"
+    r"bitten?(?:\swir|\sich)?\s(?:sie\s)?(?:höflich\s|freundlich\s|daher\s)?u[mr]n?|ersuche[n]?\s(?:wir\s|ich\s)?um|"
     r"frage(?:n)?\snach|erbitte[n]?|wäre\saus|können\ssie)\b|^Bitte\s(?:um\s)?[^\W\d_a-zäöü]"
+)
+_ASKED_INLINE = re.compile(
+    r"(?:^|[.;]\s|[ \t]{2})(?:Konkrete\s)?Frage(?:stellung)?n?:\s([^\n?]{6,300}\?)", re.MULTILINE
 )
 _NO_QUESTION = re.compile(
     r"rückruf|antworten sie nicht|termin\w*\s?(?:absprache|vereinbarung)|bitte melden|beachten", re.IGNORECASE
@@ -101,7 +106,7 @@ class _Reader:
             "patient": self._patient(),
             "versicherung": {"name": self._insurer(), "klasse": self.choices.read("versicherung.klasse")},
             "absender": _as_json(self.parties.sender(kind == "zuweisung")),
-            "empfaenger": _as_json(self.parties.recipient()),
+            "empfaenger": _as_json(self.parties.recipient(kind == "zuweisung")),
             "aufenthalt": {"art": self.choices.read("aufenthalt.art")},
             "fragestellung": self._question(kind),
             "diagnosen": self.lists.diagnoses(),
@@ -132,7 +137,14 @@ class _Reader:
         for pattern in (_AHV, _KVNR, _SVNR):
             if found := pattern.search(self.sheet.text):
                 return found[found.lastindex or 0]
+        if self.found.born and (number := self._by_birth(self.found.born)):
+            return number
         return _number(self.sheet.value("versichertennummer"))
+
+    def _by_birth(self, born: str) -> str | None:
+        """An Austrian number without a label: four digits before the patient's own day of birth."""
+        found = re.search(rf"(?<![\d.]){_SERIAL}[\s/-]?{born[8:10]}{born[5:7]}{born[2:4]}(?![\d.])", self.sheet.text)
+        return found[0] if found else None
 
     def _insurer(self) -> str | None:
         for one in self.sheet.labelled:
@@ -144,7 +156,7 @@ class _Reader:
             ):
                 return found[0]
         told = _INSURED_AT.search(self.sheet.text[:8_000])
-        return told[1] if told and "ersichert" in told[0] else None
+        return told[1] if told and "ersichert" in self.sheet.text[told.start() : told.end() + 12] else None
 
     def _near_number(self, at: int) -> bool:
         """A number of the insured, or the patient's address, stands on the same lines."""
@@ -157,7 +169,7 @@ class _Reader:
             value = boxes[0].partition(":")[2] or boxes[0]
         elif "[" in value:
             return None
-        name = re.split(r"[;(|,]|\.\s|\s{2,}|\s\d|\bKl\.", value)[0].strip(" .")
+        name = re.split(r"[;(|,•]|\s/\s|\.\s|\s{2,}|\s[A-Z]?\d|\bKl\.", value)[0].strip(" .")
         words = name.split()
         unsuited = re.search(
             r"^(?:privat|allgemein|halbprivat|gesetzlich|ja|nein|unbekannt|selbst|grundvers|[\d.]+$)",
@@ -173,6 +185,8 @@ class _Reader:
         for section in self.sheet.sections:
             if section.field == "fragestellung" and (whole := _paragraph(section.lines)):
                 return whole
+        if told := _ASKED_INLINE.search(self.sheet.text[:20_000]):
+            return told[1]
         if kind != "zuweisung":
             return None
         first = self.sheet.greeting + 1 if self.sheet.greeting < len(self.sheet.lines) else 0

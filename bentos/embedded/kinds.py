@@ -11,12 +11,13 @@ _KIND_WORD = re.compile(
     r"(?<![\w-])[\w-]*(?:bericht|brief|zuweisung(?:sschreiben)?|"
     r"überweisung(?:sschein)?|einweisung(?:sschein)?|"
     r"befund|konsil|konsilium|konsilanforderung|epikrise|anmeldung|anmeldeformular|anforderung|kurzbrief|verordnung|"
-    r"verlegungsbrief|gutachten|mitteilung|auftrag|protokoll|bescheinigung|attest)(?![\w-])",
+    r"verlegungsbrief|gutachten|mitteilung|auftrag|protokoll|bescheinigung|attest|\w+gesuch|rezept|"
+    r"arztzeugnis)(?![\w-])",
     re.IGNORECASE,
 )
 _ADJECTIVE = re.compile(
     r"^(?:definitive[rs]?|vorläufige[rs]?|provisorische[rs]?|ärztliche[rs]?|ambulante[rs]?|stationäre[rs]?|"
-    r"\w+ische[rs]?|ausführliche[rs]?|"
+    r"\w+ische[rs]?|\w*ärztliche[rs]?|\w*ÄRZTLICHE[RS]?|interdisziplinäre[rs]?|dringende[rs]?|ausführliche[rs]?|"
     r"gemeinsame|elektronische|online|interne|externe|kurze[rs]?|abschliessende[rs]?|fachärztliche[rs]?|"
     r"endgültige[rs]?)$",
     re.IGNORECASE,
@@ -35,6 +36,7 @@ KIND_WORDS = 5
 def kind_of(line: str) -> str | None:
     """The title in a line: the piece that is a kind of document with its adjectives; None for any other line."""
     text = line.strip(" \t*_=#")
+    text = text.partition(":")[0] if len(text) > 90 else text
     if not text or len(text) > 130:
         return None
     spaced = re.sub(r"(?<=\b\w)\s(?=\w\b)", "", text) if re.match(r"^(?:\w\s){5,}\w$", text) else text
@@ -97,7 +99,7 @@ def title_of(sheet: Sheet) -> tuple[str | None, int | None]:
         bare = re.sub(r"^(?:Formular|Dokument(?:typ)?|Typ)\s*:\s*", "", subject.sub("", line))
         if re.match(r"(?:epikrise|befund)\s*:", bare, re.IGNORECASE):
             continue
-        if line and len(line) < 130 and (found := kind_of(bare)):
+        if line and len(line.partition(":")[0]) < 130 and (found := kind_of(bare)):
             return found, n
     return _plain_findings(sheet)
 

@@ -55,15 +55,21 @@ LABELS: dict[str, str] = {
     "dringlichkeit": "dringlichkeit priorität triage prio dringlichkeitsstufe priorisierung terminart",
     "kostengutsprache": "kostengutsprache kogu kostenübernahme kostenzusage bewilligung kostengutsprachestatus",
     "art": "aufenthalt aufnahmeart behandlungsart behandlung aufenthaltsart art behandlungsform setting",
-    "fragestellung": "fragestellung frage fragestellungen konkretefrage zuweisungsgrund auftrag anliegen erbeten "
+    "fragestellung": "fragestellung grund frage fragestellungen konkretefrage zuweisungsgrund auftrag anliegen "
+    "erbeten "
     "fragestellunghinweise fragestellunghinweisezballergie überweisungsgrund auftragfragestellung "
     "konkretefragestellung fragestellungauftrag ziel unserefrage unserefragen fragen fragendarzt erbetenwird "
     "grundderzuweisung",
-    "absender": "zuweiser zuweiserin zuweisendestelle zuweisenderarzt zuweisendeärztin überweiser überweiserin "
+    "absender": "zuweiser zuweiserin zuweisendestelle zuweisendeklinik zuweisendesspital zuweisendeärztinarzt "
+    "vertragsarztstempel arztstempel überweisendestelle einweisendestelle auftraggebendestelle zuweisenderarzt "
+    "zuweisendeärztin überweiser überweiserin "
     "absender einweisenderarzt anforderndeeinheit von angefordertvon auftraggeber zuweisendepraxis einweiser stempel "
     "überweisendepraxis überweisenderarzt zuweisendearztpraxis anfordernder zugewiesenvon zuweisung zuweiserangaben "
-    "hausarzt hausärztin zugewiesendurch überwiesendurch überwiesenvon absenderin einsender anmeldendestelle anmelder",
-    "empfaenger": "empfänger empfängerin an zuweisungan überweisungan überweisungin einweisungin adressat anmeldungan "
+    "hausarzt hausärztin zugewiesendurch überwiesendurch überwiesenvon absenderin einsender anmeldendestelle "
+    "anmelder",
+    "empfaenger": "empfangendestelle empfangendeklinik aufnehmendeklinik zugewiesenestelle zielpraxis "
+    "konsiliararzt zielstelle zielabteilung zuhanden zuhändenvon empfänger empfängerin an zuweisungan "
+    "überweisungan überweisungin einweisungin adressat adressatin anmeldungan "
     "überweisungeinweisungin andie anden andas zielklinik zugewiesenan nächsterreichbaregeeignetekrankenhäuser "
     "nächsterreichbaresgeeigneteskrankenhaus anmeldungbei überweisungeinweisungan",
     "praxis": "praxis institution klinik spital einrichtung praxisname ärztinarzt arzt ärztin arztärztin name",
@@ -79,37 +85,57 @@ _STARTS = frozenset(word[:2] for word in _LABEL)
 """The first two characters of every label: most of what is asked about is none."""
 
 _WHEN = (
-    "haupt|neben|entlassungs?|austritts?|aufnahme|einweisungs?|zuweisungs?|überweisungs?|dauer|grund|rehabilitations?|"
+    "haupt|neben|entlass(?:ungs?)?|austritts?|aufnahme|einweisungs?|zuweisungs?|überweisungs?|dauer|grund|rehabilitations?|"
     "aktuelle[nr]?|bekannte|weitere|sonstige|bestehende|relevante|definitive|klinische|psychiatrische|somatische|"
     "internistische|onkologische|behandlungs|begleit|verdachts|arbeits|vor|wichtigste|unsere|chirurgische|und|u|oder|"
     "die|medizinische|neurologische|kardiologische|einzel|fach|stations|letzte|aktualisierte|zusammenfassende"
 )
 _DRUGS_WHEN = (
     "aktuelle|derzeitige|momentane|jetzige|bisherige|letzte|regelmässige|häusliche|haus|dauer|vor|eigen|fix|basis|"
-    "bedarfs|entlassungs?|austritts?|aufnahme|eintritts?|einweisungs?|empfohlene|weitere|medikamentöse|unsere|"
+    "bedarfs|entlass(?:ungs?)?|austritts?|aufnahme|eintritts?|einweisungs?|empfohlene|weitere|medikamentöse|unsere|"
     "verordnete|begleit|orale|vorbestehende|laufende|neue|heim|spital|stations|geplante|ständige|und|die|vor"
 )
 _HEADINGS: tuple[tuple[str, str], ...] = (
     ("diagnosen", rf"(?:{_WHEN})*(?:diagnos(?:en?|enliste|eliste)|diagn|dg|dgn|dx)"
      r"(?:icd\w{0,12}|n|en|liste|colon|bei\w{0,12}|gastro\w{0,8})?"),
     ("diagnosen", r"(?:wirstellten|wirstelltenfolgende|folgende|esbestehenfolgende)diagnosen|vorerkrankungen"
-     r"|problemliste|(?:relevante|bekannte|weitere)?(?:vor|neben|begleit|grund)erkrankung(?:en)?|nebenbefunde|diagnosenundprobleme"),
+     r"|problemliste|(?:relevante|bekannte|weitere)?(?:vor|neben|begleit|grund)?erkrankung(?:en)?|nebenbefunde|"
+     r"diagnosenundprobleme"
+     r"|hd|nd|vd|(?:haupt|grund|neben|aktuelle)(?:leiden|problem\w{0,2})|(?:aktive|chronische|medizinische|"
+     r"aktuelle)?probleme?"
+     r"|[kc]omorbidit(?:ät|äten|aeten)|(?:vor|begleit|neben|haupt|grund)?krankheit(?:en)?|diagnose(?:n)?beurteilung"
+     r"|chronische(?:leiden|krankheiten)|verdacht(?:auf)?|bekanntediagnosen\w{0,12}"),
     ("medikation", rf"(?:{_DRUGS_WHEN})*(?:medi(?:k|lk)a?tion(?:en)?|medikamente?|medis?|medikamentenliste"
      r"|medikationsplan|medikamentenplan|arzneimittel|med|lokaltherapie|systemtherapie|system|medikamententherapie)"
-     r"(?:(?:bei|während|im|zum|zur|der|am|vom|nach|vor|laut|gemäss|gem|aktuell|zuhause|in|stand|derzeit|bis|für)\w{0,30})?"),
+     r"(?:(?:bei|während|im|zum|zur|der|am|vom|nach|vor|laut|gemäss|gem|aktuell|zuhause|in|stand|derzeit|bis|"
+     r"für)\w{0,30})?"),
+    ("medikation", r"tabletten|dauertherapie|pharmakotherapie|heimtherapie|rx|medikamentös|"
+        r"(?:aktuelle)?(?:medikamenten)?"
+     r"verordnung(?:en)?|arzneien|(?:regelmässige)?medikamenteneinnahme|medikationsliste|entlassrezept|medis"),
     ("medikation", r"bisherigemassnahmen(?:zbmedikation)?|(?:aktuelle|derzeitige|letzte|unsereletzte|medikamentöse|"
      r"entlassungs|bisherige|laufende|empfohlenemedikamentöse)(?:medikamentöse)?therapie"),
     ("empfehlung", r"(?:weitere|unsere)?therapie(?:empfehlun[gq](?:en)?|vorschla[gq]|vorschläge)(?:u|und)?"
      r"(?:pro[cz]edere?)?|empfohlene(?:weitere)?therapie|empfohlene(?:untersuchung(?:en)?|massnahmen)"
-     r"|therapie(?:bei|nach)entlassun[gq]|therapieundpro[cz]edere?|empfohlenetherapiemassnahmen|behandlungsempfehlung"),
-    ("procedere", r"(?:weiteres|empfohlenes|geplantes|unser|vorgeschlagenes)?(?:pro[cz]edere?|vorgehen)(?:u|und)?"
+     r"|therapie(?:bei|nach)entlassun[gq]|therapieundpro[cz]edere?|empfohlenetherapiemassnahmen|"
+     r"behandlungsempfehlung"),
+    ("procedere", r"(?:weiteres|empfohlenes|geplantes|unser|vorgeschlagenes|post\w{0,12}|"
+        r"therapeutisches)*(?:pro[cz]edere?|vorgehen)(?:u|und)?"
      r"(?:empfehlung(?:en)?|therapie)?|(?:weitere|unsere|ärztliche)?empfehlung(?:en)?(?:zumweiterenvorgehen)?"
      r"|(?:post\w{0,12})?nachbehandlung|nachsorge|(?:weitere)?kontrollen?|kontrolltermine?|wiedervorstellung|po"
-     r"|(?:weiterer)?behandlungsplan|weiterbehandlung|weiteremassnahmen|nächsteschritte|termine|pro[cz]"),
-    ("therapie", r"therapie|behandlung|massnahmen|therapieund(?:verlauf|verkauf)|durchgeführtetherapie"),
+     r"|(?:weiterer)?behandlungsplan|weiterbehandlung|weiteremassnahmen|nächsteschritte|termine|pro[cz]|empf|"
+     r"plan|therapieplan|vorschl(?:ag|äge)"
+     r"|(?:nach|verlaufs|röntgen)kontrollen?|wirempfehlen|wirbittenum|vereinbart|(?:weitere)?planung|todo|"
+     r"weiteres|vorgesehen"
+     r"|unser(?:e)?vorschl(?:ag|äge)|wirschlagenvor|festgelegt|weitere(?:betreuung|behandlung)|"
+     r"nachsorgeempfehlung(?:en)?"),
+    ("therapie", r"therapie|th|ther|behandlung|massnahmen|therapieund(?:verlauf|verkauf)|durchgeführtetherapie"),
     ("eingriffe", r"(?:durchgeführte|operative|aktuelle|bisherige|frühere)?(?:operation(?:en)?|eingriffe?"
-     r"|interventionen?|prozeduren?|op|ops|operationenundeingriffe|massnahmen)(?:(?:vom|am|und|diagnos|histo)\w{0,30})?"
-     r"|durchgeführte(?:massnahmen|leistungen|prozeduren)|operativetherapie|opdatum|voroperationen"),
+     r"|interventionen?|prozeduren?|op|ops|operationenundeingriffe|massnahmen)(?:(?:vom|am|und|diagnos|"
+     r"histo)\w{0,30})?"
+     r"|(?:durchgeführte)?prozedur(?:en)?|opverfahren|operativesvorgehen|operationsverfahren|chirurgischetherapie"
+     r"|(?:frühere|bisherige|stattgehabte)(?:operationen|eingriffe)|op(?:erations)?datum(?:und)?(?:eingriff)?|"
+     r"massnahmenop"
+     r"|durchgeführte(?:massnahmen|leistungen|prozeduren|eingriffe)|operativetherapie|opdatum|voroperationen"),
     ("fragestellung", "|".join(LABELS["fragestellung"].split())),
 )  # fmt: skip
 _OTHER = (
@@ -120,11 +146,13 @@ _OTHER = (
     r"ct\w{0,20}"
     r"|mrt?\w{0,20}|mri\w{0,20}|\w{0,24}graph?ie|\w{0,24}grafie|\w{0,24}skopie|aufnahmegrund|eintrittsgrund"
     r"|grundderaufnahme|untersuchungsergebnisse|untersuchung(?:en)?|körperliche\w{0,24}|bemerkung(?:en)?|bemerkungen"
-    r"|begründung|soziales|\w{0,16}angaben|freitext|leistungen|diagnostik|\w{0,12}tests?|visusrefraktion|risikofaktoren"
+    r"|begründung|soziales|\w{0,16}angaben|freitext|leistungen|diagnostik|\w{0,12}tests?|visusrefraktion|"
+    r"risikofaktoren"
     r"|kontraindikationen|region|untersuchungsbefund|lokalbefund|neurologisch|psychopathologisch\w{0,10}|prognose|"
     r"systeme?"
     r"|transport|berichtan|kopiean?|kopie|verteiler|impfungen|noxen|gewicht|vitalparameter|vitalzeichen|spezielles"
-    r"|\w{0,12}hilfsmittel|dekurs\w{0,20}|verlaufdertumorerkrankung|arbeitsunfähigkeit|mitgegebenebefunde|begleitperson"
+    r"|\w{0,12}hilfsmittel|dekurs\w{0,20}|verlaufdertumorerkrankung|arbeitsunfähigkeit|mitgegebenebefunde|"
+    r"begleitperson"
     r"|aufklärung|jetztaktuell|aktuell(?:es)?|hinweise?|ergebnis|technik|indikation|material|makroskopie|mikroskopie"
     r"|kommentar|score|skalen|assessment|ernährung|mobilität|rehabilitationsverlauf|"
     r"durchgeführterehabilitations\w{0,20}"
@@ -135,6 +163,14 @@ _OTHER = (
 _ANY_HEADING = re.compile("|".join(f"(?P<g{n}>{pattern})" for n, (_, pattern) in enumerate(_HEADINGS)))
 _FIELDS = {f"g{n}": field for n, (field, _) in enumerate(_HEADINGS)}
 _OTHERS = re.compile(_OTHER)
+_BRACKETED = re.compile(r"\s*\([^()]*\)\s*")
+_JOINED = re.compile(r"\s*[/&+]\s*|\s+(?:und|u\.|sowie)\s+")
+_TAIL = re.compile(
+    r"\s+(?=(?:bei|beim|nach|vom|am|ab|gemäss|gemäß|laut|lt\.|zum|zur|im|seit|der|des|zuhause|aktuell|derzeit|"
+    r"per|durch)\b)"
+)
+TAIL_WORDS = 6
+"""Words from which on a line that begins like a heading is a sentence."""
 _OF_A_HOUSE = re.compile(r"ambulanz|klinik(?!$)|abteilung|institut|zentrum|praxis")
 
 
@@ -157,14 +193,30 @@ def heading_field(text: str) -> str | None:
         return _FIELDS[(found.lastgroup or "g0")]
     if len(word) < 3 or _OF_A_HOUSE.match(word):
         return None
-    return "" if _OTHERS.fullmatch(word) else None
+    return "" if _OTHERS.fullmatch(word) else _of_parts(text)
+
+
+def _of_parts(text: str) -> str | None:
+    """`Befund / Medikation`, `Diagnosen (Stand heute)`, `Medikation ab 3.4.`: what the parts of a heading name."""
+    bare = _BRACKETED.sub("", text).strip()
+    if bare != text and key(bare):
+        return heading_field(bare)
+    parts = _JOINED.split(bare)
+    if len(parts) > 1:
+        named = [heading_field(part) for part in parts]
+        return None if None in named else next((one for one in named if one), "")
+    head = _TAIL.split(bare, maxsplit=1)[0]
+    if head != bare and len(bare.split()) < TAIL_WORDS and (found := _ANY_HEADING.fullmatch(key(head))):
+        return _FIELDS[found.lastgroup or "g0"]
+    return None
 
 
 _RANKS: tuple[tuple[int, str], ...] = (
     (3, r"entlass|austritt|empfohlen|empfehlung|letzte|aktuell|derzeit|jetzig|momentan|laufend|neue"),
     (
         1,
-        r"eintritt|aufnahme|während|einweisung|bisherig|vorbestehend|häuslich|haus|vormedi|stationäre|eigenmedi|frühere",
+        r"eintritt|aufnahme|während|einweisung|bisherig|vorbestehend|häuslich|haus|vormedi|stationäre|eigenmedi|"
+        r"frühere",
     ),
 )
 

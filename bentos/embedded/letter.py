@@ -13,6 +13,7 @@ from dataclasses import field as made
 from functools import cached_property
 
 from bentos.embedded.budget import Budget
+from bentos.embedded.columns import unfolded
 from bentos.embedded.labels import OWNERS, heading_field, key, label_of
 from clinical.language import MONTH_NAMES
 
@@ -34,7 +35,8 @@ GREETING = re.compile(
 CLOSING = re.compile(
     r"(?:freund\S{0,3}iche[nrms]{0,2}|freundl\.|kolleg\S{0,8}|beste[nr]?|herzliche[nr]?|liebe)\s(?:\S+\s)?Gr(?:u|ü|"
     r"ue)(?:ss|ß)"
-    r"|hochachtungsvoll|^freundliche\s(?:\S+\s)?grüsse|^danke? dir|^(?:mit\s)?bestem dank|^mfg\b",
+    r"|hochachtungsvoll|^(?:herzlich(?:st|e[nrs]?)?|viele[n]?|liebe[nr]?|gruss|gruß|lg|vlg)(?:\s(?:gr\w+|"
+    r"dank))?\s?(?:[,!.]|$)|^freundliche\s(?:\S+\s)?grüsse|^danke? dir|^(?:mit\s)?bestem dank|^mfg\b",
     re.IGNORECASE,
 )
 CLOSING_MAX = 90
@@ -97,7 +99,7 @@ class Sheet:
     """A letter's text and its parts. Raises ModelTimeout where the budget is used up."""
 
     def __init__(self, text: str, budget: Budget | None = None) -> None:
-        self.text: str = mended(text.replace("\r\n", "\n").replace("\ufeff", " "))
+        self.text: str = unfolded(mended(text.replace("\r\n", "\n").replace("\ufeff", " ")))
         self.budget = budget or Budget()
 
     @cached_property

@@ -79,9 +79,9 @@ def _score(sheet: Sheet, n: int, line: str, before: str, behind: str) -> float:
         and (head or n < 12)
     ):
         return 7.5
-    if len(line) > _LONGEST_LINE or _OTHER_ROLE.search(text[-40:]):
+    if len(line.strip()) > _LONGEST_LINE or _OTHER_ROLE.search(text[-40:]):
         return 0.0
-    alone = not re.sub(r"^\s?/\s?\w{1,6}$", "", behind).strip(" .,;Uhr:0123456789")
+    alone = not re.sub(r"^,?\s?/\s?[\w.]{1,6}(?:[ /][\w.]{1,6})?$", "", behind).strip(" .,;Uhr:0123456789")
     if (
         alone
         and text

@@ -25,12 +25,20 @@ from bentos.embedded.entries import (
     may_be_procedure,
     procedure_of,
     running_list,
+    tabled,
 )
 from bentos.embedded.labels import key, rank_of
 from bentos.embedded.letter import LINE_MAX, Section, Sheet, marked, unmarked
 from bentos.embedded.sentences import divided, sentences
 from clinical.language import dates_of
 
+_BEGINS = re.compile(rf"\w*{OPERATION.pattern}\b", re.IGNORECASE)
+"""A sentence under Therapie whose first word is a procedure."""
+_OPERATED = re.compile(
+    r"^\W*(?:Operateur|Operationsbericht|OP-Bericht|Operationsprotokoll|"
+    r"1\. Assistenz)",
+    re.MULTILINE,
+)
 _DAY_FIRST = re.compile(r"^\s*\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})\s?[:\s–-]\s*(?=[^\W\d_])")
 
 
@@ -49,10 +57,14 @@ class ListReader:
 
     def __init__(self, sheet: Sheet) -> None:
         self.sheet = sheet
-        self.sections = sheet.sections
+        self.sections = [one for one in sheet.sections if not self._narrates(one)]
 
     def _of(self, *fields: str) -> list[Section]:
         return [one for one in self.sections if one.field in fields]
+
+    def _narrates(self, section: Section) -> bool:
+        """`Vorgehen` in a report of an operation tells how it went."""
+        return key(section.title) == "vorgehen" and _OPERATED.search(self.sheet.text[:8_000]) is not None
 
     # diagnoses
 
@@ -80,9 +92,13 @@ class ListReader:
     def _entries(self, section: Section) -> Iterator[str]:
         """The list under a heading: items by line, a running list by its stops and semicolons."""
         lines = list_part(section.lines)
-        if section.running and len([line for line in lines if line.strip()]) == 1:
-            yield from running_list(lines[0])
+        whole = [line for line in lines if line.strip()]
+        if len(whole) == 1 and (section.running or not marked(whole[0])):
+            yield from running_list(whole[0])
             return
+        if section.running and whole and whole[0].count(";") > 1:
+            yield from running_list(whole[0])
+            lines = whole[1:]
         yield from items(lines)
 
     # drugs
@@ -94,7 +110,7 @@ class ListReader:
         """
         ranked: dict[int, list[tuple[str, list[str]]]] = {}
         for section in self.sheet.budget.each(self._of("medikation", "empfehlung", "procedere", "therapie")):
-            plain = section.field == "medikation"
+            plain = section.field == "medikation" and "befund" not in key(section.title)
             entries = [
                 entry
                 for entry in self._drug_entries(section)
@@ -122,7 +138,7 @@ class ListReader:
         return merged(found[0].strip(" .,") for line in lines for found in TOLD_DRUG.finditer(line))
 
     def _drug_entries(self, section: Section) -> Iterator[str]:
-        lines = drug_part(section.lines)
+        lines = tabled(drug_part(section.lines))
         whole = [line for line in lines if line.strip()]
         for entry in items(lines) if len(whole) > 1 else whole:
             for one in [entry] if section.field == "medikation" else sentences(entry):
@@ -139,7 +155,11 @@ class ListReader:
             found += [one if one.day else Procedure(one.name, dated) for one in listed]
         for section in self._of("therapie"):
             told = (one for line in section.lines for one in sentences(line.strip()) if len(one) < 120)
-            found += [procedure_of(one) for one in told if may_be_procedure(one, False) and dates_of(one)]
+            found += [
+                procedure_of(one)
+                for one in told
+                if may_be_procedure(one, False) and (dates_of(one) or _BEGINS.match(one))
+            ]
         for section in self._of("diagnosen", "therapie", "empfehlung"):
             entries = (one for entry in items(list_part(section.lines)) for one in _joined(entry))
             found += [procedure_of(entry) for entry in entries if may_be_procedure(entry, False)]

@@ -23,7 +23,9 @@ from bentos.embedded.people import Name, doctor_in, same_person
 from clinical.language import dates_of
 
 _ADDRESSED = re.compile(
-    r"^(?:An(?:\s(?:die|das|den|unsere\w*))?|Herrn?|Frau|Hrn\.|Fr\.|Familie|z\.\s?H(?:d|dn)?\.)\b[\s:]*", re.IGNORECASE
+    r"^(?:An(?:\s(?:die|das|den|unsere\w*))?|Herrn?|Frau|Hrn\.|Fr\.|Familie|z\.\s?H(?:d|"
+    r"dn)?\.)\b[\s:]*",
+    re.IGNORECASE,
 )
 _TO_HOLD = re.compile(r"^(?:z\.\s?H(?:d|dn)?\.?:?|zu Händen(?: von)?:?|c/o|Attn?\.?:?)\s*", re.IGNORECASE)
 _REACHED = re.compile(
@@ -40,6 +42,11 @@ _DEGREES = re.compile(r"(?:MD|PhD|M\.D\.|MBA|MSc)\b")
 _TITLES_ALONE = re.compile(r"^(?:(?:Dr|Prof|PD|Priv|Doz|med|Univ|Prim|OA)[\w.-]*\s?){1,5}$")
 _NOT_GREETED = frozenset(_ROLES.split())
 _FAX_LINE = re.compile(r"^\s*(?:tele)?fax\b", re.IGNORECASE)
+_REFERRED = re.compile(
+    r"^\s*(?:zugewiesen|zuweis|überw|einweis|hausarzt|hausärzt|auftraggeb|"
+    r"anforder)",
+    re.IGNORECASE,
+)
 _OF_LETTERHEAD = frozenset(("telefon", "email", "fax", "praxis", "datum", "eingang", "absender"))
 """Labels that stand in letterheads."""
 _FOOTER = re.compile(
@@ -136,7 +143,7 @@ class PartyReader:
             found.count >= 2 and found.name is not None and found.institution is not None
         )
 
-    def recipient(self) -> Contact:
+    def recipient(self, referral: bool = True) -> Contact:
         labelled = self._labelled("empfaenger")
         found = contact_of(labelled) if labelled else Contact()
         if found.count == 0 and self.recipient_block:
@@ -144,7 +151,7 @@ class PartyReader:
             found = contact_of(block)
             if (found.name is None and found.institution is None) or (found.name is None and self._is_person(block[0])):
                 found = Contact(name=plain_name(block[0]) if self._is_person(block[0]) else None).filled(found)
-        if found.count == 0 and contact_of(self._labelled("absender")).count > 1:
+        if referral and found.count == 0 and contact_of(self._labelled("absender")).count > 1:
             # a form of the house that is asked: the sender has a part of his own
             first = self._lines(self.head[0]) if self.head else []
             house = contact_of([line for line in first if self._is_of_letterhead(line)])
@@ -174,7 +181,7 @@ class PartyReader:
     # the sender
 
     def sender(self, referral: bool) -> Contact:
-        labelled = self._labelled("absender")
+        labelled = self._labelled("absender", referral)
         found = contact_of(labelled) if labelled else Contact()
         addressed = bool(self.recipient_block) or contact_of(self._labelled("empfaenger")).count > 0
         if found.count < 2 or (found.institution is None and addressed):
@@ -187,15 +194,25 @@ class PartyReader:
                 found = foot.filled(found)
             elif foot.count >= 2:
                 found = found.filled(foot)
+        if found.telefon is None or found.email is None:
+            below = self._below()
+            found = found.filled(Contact(telefon=below.telefon, email=below.email))
         return self._with_place(found)
 
-    def _labelled(self, owner: str) -> list[str]:
-        """Everything that stands in the part of a form that is this party's."""
+    def _below(self) -> Contact:
+        """How to reach the sender, where it stands below the signature."""
+        lines = [line.strip() for line in self.sheet.lines[self.sheet.closing + 1 : self.sheet.closing + 14]]
+        return contact_of([line for line in lines if len(line) < 200 and not _FOOTER.search(line)])
+
+    def _labelled(self, owner: str, referral: bool = True) -> list[str]:
+        """Everything that stands in the part of a form that is this party's; a report is sent by none who referred."""
         lines: list[str] = []
         for one in self.sheet.labelled:
             if one.owner != owner or (one.at >= self.sheet.closing and owner == "empfaenger"):
                 continue
-            if one.field in ("fax", "versicherung", "datum"):
+            if one.field in ("fax", "versicherung", "datum") or (
+                not referral and _REFERRED.match(self.sheet.lines[one.at])
+            ):
                 continue
             for cell in one.cells:
                 lines.append(f"Tel. {cell}" if one.field == "telefon" else cell)

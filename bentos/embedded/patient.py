@@ -40,12 +40,14 @@ _MAN = re.compile(
 _SEX_CELL = re.compile(r"^\(?\s?(?:(w|weibl\.?|weiblich|f|♀)|(m|männl\.?|männlich|♂))\s?\)?$", re.IGNORECASE)
 _SEX_NEAR = re.compile(r"[\s,;(|/](?:(weiblich|w|W|♀)|(männlich|m|M|♂))(?=[\s,;)|]|$)")
 _LIVES = re.compile(
-    r"\b(?:wohnhaft|wh\.|wohnt(?:\s\w+)?(?=\s(?:in|an)\b)|whft\.?|aus(?=\s[A-ZÄÖÜ][\wäöü]+\s?(?:\(|"
-    r",)))\s*(?:in\s+der\s+|an\s+der\s+|in\s+|an\s+|am\s+)?([^\n]{3,90})"
+    r"\b(?:wohnhaft|wh\.|wohnt(?:\s\w+)?(?=\s(?:in|an)\b)|whft\.?|aus(?=\s(?:der|dem)\s[A-ZÄÖÜ]\w+\s\d)|"
+    r"aus(?=\s[A-ZÄÖÜ][\wäöü]+\s?(?:\(|"
+    r",)))\s*(?:der\s+|dem\s+|in\s+der\s+|an\s+der\s+|in\s+|an\s+|am\s+)?([^\n]{3,90})"
 )
 _BEHIND_ADDRESS = re.compile(r",\s(?:der|die|das|welche\w*|in)\s|(?<!tr)\.\s|\sin(?=\s\d{4})|;")
 _RELATIVE = re.compile(
-    r"(?:ehemann|ehefrau|ehegatte|gatt(?:e|in)|mutter|vater|tochter|sohn|bruder|schwester|partner(?:in)?|kontaktperson|"
+    r"(?:ehemann|ehefrau|ehegatte|gatt(?:e|in)|mutter|vater|tochter|sohn|bruder|schwester|partner(?:in)?|"
+    r"kontaktperson|"
     r"angehörige\w*|beist[aä]nd\w*|lebensgefährt\w*)\W{0,3}$",
     re.IGNORECASE,
 )
@@ -114,7 +116,17 @@ class PatientReader:
 
     def _value(self, one: Labelled) -> Iterator[tuple[float, Name, int]]:
         cells = [
-            re.sub(r"^(?:Zuweisung|Überweisung|Einweisung|Anmeldung|Vorstellung|Patient(?:in)?)[:,]?\s+", "", c)
+            re.sub(
+                r"^(?:Pat(?:ient(?:in)?)?\b\.?)?[\s-]*(?:Nr|"
+                r"ID)\b[.:\s-]*\d+[,;:]?\s*",
+                "",
+                re.sub(
+                    r"^(?:Zuweisung|Überweisung|Einweisung|Anmeldung|"
+                    r"Vorstellung|Patient(?:in)?)[:,]?\s+",
+                    "",
+                    c,
+                ),
+            )
             for c in one.cells
         ]
         if not cells or (re.match(r"(?:Herrn?|Frau)?\s?(?:Kolleg|Dr)", cells[0]) and one.field == "betreff"):

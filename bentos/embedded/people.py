@@ -13,7 +13,8 @@ _RANK = (
     r"P\.D\.|Doz\.?|"
     r"OA|OÄ|CA|CÄ|AA|Drs?\.?a?(?:in)?\.?|Drª|DDr\.?|DDDr\.?|Dr\.in|Mag\.?|Dipl\.?\s?-?\s?(?:Ing|Med|Psych|Ärztin|"
     r"Arzt)?\.?|DI|Ing\.?|"
-    r"MUDr\.?|lic\.|Universitätsprofessor(?:in)?|Primar(?:ia|ius|ärztin|arzt)?|Chefarzt|Chefärztin|Oberarzt|Oberärztin|"
+    r"MUDr\.?|lic\.|Universitätsprofessor(?:in)?|Primar(?:ia|ius|ärztin|arzt)?|Chefarzt|Chefärztin|Oberarzt|"
+    r"Oberärztin|"
     r"Assistenz[aä]rzt(?:in)?|Assistenzarzt|Stationsarzt|Stationsärztin|Ltd\.|Leitende[rn]?|LOA|FOÄ|FOA"
 )
 _DEGREE = (
@@ -26,7 +27,10 @@ _SALUTED = re.compile(
     r"^(?:(?:Herrn?|Frau|Hrn?\.?|Fr\.|Sig\.(?:ra)?|Patient(?:in|en)?|Pat\.|Kolleg(?:e|in|en)|Kindes|Kind|Ihre[nrms]?|"
     r"Unsere[nrms]?|gemeinsame[nrms]?|Versicherte[rn]?|z\.\s?Hd?\.|z\.H\.|an|An)[\s.:]+)+"
 )
-_CUT = re.compile(r"[*(;|\t\d<]|\bgeb\b|\bgeboren|\bwohnh|,\s*[mwMW]\b|\s[mwMW]\s*$|\s-\s|\s[–—]\s|:")
+_CUT = re.compile(
+    r"[*(;|\t\d<]|\bgeb\b|\bgeboren|\bwohnh|,\s*(?:[mwMW]|weibl|männl|weiblich|männlich)\b|"
+    r"\s[mwMW]\s*$|\s-\s|\s[–—]\s|:"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ def is_name_word(word: str) -> bool:
 
 
 def _is_first(word: str) -> bool:
-    return word.lower().split("-")[0].strip(".") in FIRST_NAMES
+    return any(part in FIRST_NAMES for part in word.lower().strip(".").split("-"))
 
 
 def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) -> Name | None:

@@ -1,0 +1,121 @@
+"""Forms with columns and records: parts side by side, or divided by semicolons, become one under the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from bentos.embedded.labels import OWNERS, heading_field, key, label_of
+
+LINE_MAX = 600
+"""Characters of a row of a form; a longer line is prose."""
+_CELLS = re.compile(r"\t+|\s*\|\s*|\s{3,}")
+_DAY = re.compile(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
+_SIDES = frozenset(
+    (
+        "garant",
+        "kostenträger",
+        "zuweisendestelle",
+        "empfangendestelle",
+        "empfangendeklinik",
+        "zuweisendeklinik",
+        "aufnehmendeklinik",
+    )
+)
+"""Heads of columns that are no label of a single value."""
+_RECORD = re.compile(r"^([^\W\d_][\w .-]{1,24});(.+)$")
+MIN_RECORDS = 3
+
+
+def unfolded(text: str) -> str:
+    """The text with columns headed by parties set one under the other, and records set as labels and their lines."""
+    lines = text.split("\n")
+    if sum(_record(line) is not None for line in lines) >= MIN_RECORDS:
+        return "\n".join(_records(lines))
+    return "\n".join(_columns(lines))
+
+
+def _record(line: str) -> tuple[str, list[str]] | None:
+    """(label, cells) of `PATIENT;Kern;Anna;F`: a label or heading before the first of at least one semicolon."""
+    found = _RECORD.match(line[:LINE_MAX].strip())
+    if found is None or (label_of(found[1]) is None and heading_field(found[1]) is None):
+        return None
+    return found[1], [cell.strip() for cell in found[2].split(";")]
+
+
+def _records(lines: list[str]) -> Iterator[str]:
+    before = ""
+    for line in lines:
+        record = _record(line)
+        if record is None:
+            before = ""
+            yield line
+            continue
+        name, cells = record
+        owner = OWNERS.get(label_of(name) or "")
+        filled = [_written(cell) for cell in cells if cell]
+        if owner == "patient" and len(filled) > 1 and all(one.replace("-", "").isalpha() for one in filled[:2]):
+            filled[:2] = [f"{filled[0]}, {filled[1]}"]
+        if owner is not None:
+            yield ""
+            yield f"{name}: {filled[0] if filled else ''}"
+            yield from (f"  {cell}" for cell in filled[1:])
+        elif name != before and heading_field(name) in ("diagnosen", "medikation", "eingriffe", "procedere"):
+            yield from ("", f"{name}:", " ".join(filled))
+        elif name == before:
+            yield " ".join(filled)
+        else:
+            yield from ("", f"{name}: {'   '.join(filled)}")
+        before = name
+
+
+def _written(cell: str) -> str:
+    """A date of digits alone as a date of birth is written."""
+    return f"geb. {cell[6:]}.{cell[4:6]}.{cell[:4]}" if _DAY.fullmatch(cell) else cell
+
+
+def _columns(lines: list[str]) -> Iterator[str]:
+    n = 0
+    while n < len(lines):
+        heads = _heads(lines[n])
+        if not heads:
+            yield lines[n]
+            n += 1
+            continue
+        rows = []
+        while n + 1 < len(lines) and lines[n + 1].strip() and len(lines[n + 1]) < LINE_MAX:
+            n += 1
+            rows.append(_row(lines[n], len(heads)))
+        _join_salutations(rows)
+        for at, head in enumerate(heads):
+            yield f"{head}:"
+            yield from (f"  {row[at]}" for row in rows if at < len(row) and row[at])
+            yield ""
+        n += 1
+
+
+def _join_salutations(rows: list[list[str]]) -> None:
+    """`Frau` above a name belongs to it."""
+    for row, below in pairwise(rows):
+        for at in range(min(len(row), len(below))):
+            if row[at] in ("Frau", "Herr", "Herrn"):
+                row[at], below[at] = "", f"{row[at]} {below[at]}"
+
+
+def _row(line: str, count: int) -> list[str]:
+    """The cells of a row, those of an empty first column as "" ."""
+    if "\t" in line or "|" in line:
+        return [cell.strip() for cell in re.split(r"\t|\|", line)][:count]
+    cells = [one for one in _CELLS.split(line.strip()) if one]
+    indented = len(line) - len(line.lstrip()) > 8 and len(cells) < count
+    return ["", *cells] if indented else cells
+
+
+def _heads(line: str) -> list[str]:
+    """The heads of columns, where every cell of the line names a party and nothing else."""
+    cells = [one.strip(" :") for one in _CELLS.split(line[:LINE_MAX].strip())]
+    if len(cells) < 2 or len(cells) > 3:
+        return []
+    named = [label_of(cell) in OWNERS or key(cell) in _SIDES for cell in cells]
+    return cells if all(named) and any(label_of(cell) in OWNERS for cell in cells) else []

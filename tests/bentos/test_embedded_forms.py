@@ -1,0 +1,61 @@
+"""Forms of other houses: parts side by side, records, tables of drugs, headings of two words; invented letters."""
+
+from bentos.embedded import second_opinion
+from bentos.embedded.columns import unfolded
+from bentos.embedded.labels import heading_field
+
+COLUMNS = """Anmeldung
+
+Zuweiser\tPatient
+Praxis am Bach\tFrau
+Dr. med. Ida Moos\tKern Anna
+Bachweg 2, 5000 Aarau\tRosenweg 4, 5001 Aarau
+Tel. 062 111 22 33\t*01.02.1950
+
+Diagnosen
+1. Gonarthrose
+"""
+
+
+def test_parties_side_by_side_are_read_each_by_itself() -> None:
+    found = second_opinion(COLUMNS, "zuweisung")
+    assert (found["patient"]["nachname"], found["patient"]["vorname"]) == ("Kern", "Anna")
+    assert (found["patient"]["strasse"], found["patient"]["plz"]) == ("Rosenweg 4", "5001")
+    assert (found["absender"]["institution"], found["absender"]["plz"]) == ("Praxis am Bach", "5000")
+
+
+def test_records_of_an_export_become_labels() -> None:
+    text = "ABSENDER;Praxis am Bach;Bachweg 2;5000 Aarau\nPATIENT;Kern;Anna;F;19500201;\n"
+    text += "DIAGNOSE;Gicht\nDIAGNOSE;Gonarthrose"
+    found = second_opinion(text, "zuweisung")
+    assert found["patient"]["geburtsdatum"] == "1950-02-01"
+    assert found["patient"]["nachname"] == "Kern"
+    assert found["diagnosen"] == ["Gicht", "Gonarthrose"]
+
+
+def test_prose_is_not_unfolded() -> None:
+    text = "Wir berichten; es geht ihr gut.\nPatient\tgut\nMehr."
+    assert unfolded(text) == text
+
+
+def test_headings_of_two_words_and_with_an_addition() -> None:
+    assert heading_field("Diagnose / Verdachtsdiagnose") == "diagnosen"
+    assert heading_field("Klinische Angaben / Fragestellung") == "fragestellung"
+    assert heading_field("Postoperatives Prozedere") == "procedere"
+    assert heading_field("Medikation (Stand heute)") == "medikation"
+    assert heading_field("Medikation und der Rest des Satzes") is None
+
+
+def test_a_table_of_drugs_loses_its_head_row() -> None:
+    text = (
+        "Entlassmedikation:\nWirkstoff   Stärke   morgens  mittags  abends\nRamipril    5 mg     1        0        1\n"
+    )
+    assert second_opinion(text, "arztbrief")["medikation"] == ["Ramipril 5 mg 1 0 1"]
+
+
+def test_how_an_operation_went_is_no_procedere() -> None:
+    text = (
+        "Operationsbericht\n\nOperateur: Dr. med. Ida Moos\n\nVorgehen\nRückenlage. Schnitt.\n\n"
+        "Postoperatives Prozedere\n- Fadenzug nach 10 Tagen\n"
+    )
+    assert second_opinion(text, "arztbrief")["procedere"] == ["Fadenzug nach 10 Tagen"]
