@@ -9,6 +9,7 @@ from webapp.extensions import db, login_manager
 from webapp.models import User
 from webapp.pages.account import account
 from webapp.pages.cli import orgs, trail, users
+from webapp.pages.dry_run import dry_run
 from webapp.pages.home import home
 from webapp.pages.members import members_page
 from webapp.pages.operator import operator
@@ -16,7 +17,7 @@ from webapp.pages.operator import operator
 
 def init_app(app: Flask) -> None:
     """Register the blueprints and commands."""
-    for blueprint in (home, account, operator, members_page):
+    for blueprint in (home, account, operator, dry_run, members_page):
         app.register_blueprint(blueprint)
     for group in (users, orgs, trail):
         app.cli.add_command(group)

@@ -60,10 +60,13 @@ class ProviderForm(FlaskForm):  # type: ignore[misc] # no types there
     trust_email = BooleanField(_l("E-Mail-Adressen dieses Anbieters ohne Code übernehmen"), default=True)
     basic_percent_encode = BooleanField(_l("Bei basic: Client ID und Secret zuerst prozentkodieren (RFC 6749)"))
 
+    inactive = BooleanField(_l("Noch nicht einschalten: zuerst eine Probe-Anmeldung"))
+
     def fields(self, provider_id: str) -> ProviderFields:
         """What was entered, without surrounding white space (a secret is taken as it is)."""
         given: dict[str, Any] = {name: v if isinstance(v, bool) else (v or "").strip() for name, v in self.data.items()}
-        given.pop("csrf_token", None)
+        for extra in ("csrf_token", "inactive"):
+            given.pop(extra, None)
         given |= {"id": provider_id or given["id"], "client_secret": self.client_secret.data or ""}
         return ProviderFields(**given)
 
@@ -140,6 +143,6 @@ def _edited(form: ProviderForm, provider: Provider | None) -> str | Response | t
         page = render_template("provider.html", form=form, provider=provider, callback=callback_url(provider))
         return page if not form.is_submitted() else (page, 422)
     with db.write() as session:
-        row = store(session, given, by=current_user)
+        row = store(session, given, by=current_user, active=not form.inactive.data)
     flash(_("Der Anbieter ist gespeichert. Seine Callback-URL: %(url)s", url=callback_url(row)), "success")
     return redirect(url_for("operator.providers"))

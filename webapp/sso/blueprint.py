@@ -9,19 +9,21 @@ the provider's row, and everything else in `webapp.sso.attempts`; no token is ev
 from typing import Any
 from urllib.parse import urlsplit
 
-from flask import after_this_request, g, redirect, request
+from flask import after_this_request, g, redirect, request, url_for
 from flask_dance.consumer import OAuth2ConsumerBlueprint
 from flask_dance.consumer.storage import NullStorage
+from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from webapp import audit
 from webapp.errors import Outcome
 from webapp.extensions import db, limiter
-from webapp.sso import accounts, attempts, mail
+from webapp.sso import accounts, attempts, dry_run, mail
 from webapp.sso.accounts import Pending
 from webapp.sso.models import Provider, SignInAttempt
-from webapp.sso.profile import SubjectMissing, read_profile
-from webapp.sso.providers import all_providers, exposed, find_active, mixed_up, undefended
+from webapp.sso.profile import Profile, SubjectMissing, read_profile
+from webapp.sso.providers import all_providers, exposed, find_active, find_allowed, mixed_up, undefended
+from webapp.sso.sealing import unseal
 from webapp.sso.signing_in import ask_for_address, signed_in
 from webapp.sso.vendor import VendorSession, error_code, exchange_code, fetch_claims
 from webapp.sso.wire import deadline
@@ -79,11 +81,15 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
         _refuse_exposed(provider)
         if _needs_mail(provider) and not mail.can_send():
             raise Outcome("no_mail", 503)
+        return self.leave(provider, attempts.local_path(request.args.get("next", "")))
+
+    def leave(self, provider: Provider, next_path: str, **more: str) -> Response:
+        """Store an attempt and redirect to the vendor; `more` is added to the query."""
         session = self.use(provider)
-        started = attempts.start(provider.id, attempts.local_path(request.args.get("next", "")), provider.pkce)
-        challenge: dict[str, Any] = {}
+        started = attempts.start(provider.id, next_path, provider.pkce)
+        challenge: dict[str, Any] = dict(more)
         if started.verifier:
-            challenge = {
+            challenge |= {
                 "code_challenge": session._client.create_code_challenge(started.verifier, "S256"),
                 "code_challenge_method": "S256",
             }
@@ -115,6 +121,8 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
         if attempt is None:
             audit.record_alone("refused", detail="state missing, unknown, used or expired")
             raise Outcome("expired", 400)
+        if attempt.next_path.startswith(dry_run.MARK):
+            return self._try_out(attempt, at)
         try:
             return self._come_back(attempt, at)
         except Outcome as outcome:
@@ -128,22 +136,40 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
             raise Outcome("provider_not_found", 404)
         _refuse_exposed(provider)
         _refuse_mixed_up(provider, at)
-        code = _authorization_code(provider)
-        session = self.use(provider)
-        db.release()
-        with deadline():
-            exchange_code(session, provider, code, attempt.code_verifier)
-            claims = fetch_claims(session, provider)
-        try:
-            profile = read_profile(claims)
-        except SubjectMissing:
-            raise Outcome("user_not_created", 502, reason="no usable sub or id") from None
+        profile = _profile(self._ask(provider, attempt))
         found = accounts.resolve(provider, profile)
         if isinstance(found, Pending):
             if not mail.can_send():
                 raise Outcome("no_mail", 503, reason="an address must be proven")
             return ask_for_address(provider, found.profile, attempt.next_path)
         return signed_in(found, attempt.next_path)
+
+    def _ask(self, provider: Provider, attempt: SignInAttempt, observer: dry_run.Observer | None = None) -> Any:
+        """Code -> token -> claims. Raises Outcome."""
+        code = _authorization_code(provider)
+        session = self.use(provider)
+        session.observer = observer
+        db.release()
+        with deadline():
+            exchange_code(session, provider, code, attempt.code_verifier)
+            return fetch_claims(session, provider)
+
+    def _try_out(self, attempt: SignInAttempt, at: str) -> Response:
+        """The end of an operator's dry run: all the checks of a sign-in, then a record instead of an account."""
+        provider = find_allowed(attempt.provider_id)
+        if provider is None or not current_user.is_authenticated or not current_user.is_operator:
+            raise Outcome("expired", 400)
+        steps, said, claims = [dry_run.callback_step(request)], "", None
+        hidden = {attempt.code_verifier, unseal(provider.client_secret_encrypted), *request.args.getlist("code")}
+        try:
+            _refuse_mixed_up(provider, at)
+            claims = self._ask(provider, attempt, lambda response: steps.append(dry_run.step(response, hidden)))
+            _profile(claims)
+        except Outcome as outcome:
+            said = f"{outcome.key}: {outcome.values.get('reason', outcome.code)}"
+        dry_run.keep(provider, attempt.next_path.removeprefix(dry_run.MARK), steps, claims, said)
+        audit.record_alone("dry_run", user=current_user, provider_id=provider.id, detail=said or "answered")
+        return redirect(url_for("dry_run.show", provider_id=provider.id))
 
 
 def callback_url(provider: Provider | None = None) -> str:
@@ -165,6 +191,13 @@ def _refuse_mixed_up(provider: Provider, at: str) -> None:
         raise Outcome("wrong_issuer", 400, reason="at the callback of another vendor")
     if mixed_up(provider, request.args.getlist("iss")):
         raise Outcome("wrong_issuer", 400, reason="iss missing, doubled or of another vendor")
+
+
+def _profile(claims: Any) -> Profile:
+    try:
+        return read_profile(claims)
+    except SubjectMissing:
+        raise Outcome("user_not_created", 502, reason="no usable sub or id") from None
 
 
 def _authorization_code(provider: Provider) -> str:

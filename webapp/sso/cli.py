@@ -1,11 +1,13 @@
 """`flask --app webapp providers ...`: vendors from the command line, without touching code."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 from flask import current_app
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 
 from clinical.errors import SettingError
 from webapp import audit
@@ -17,6 +19,7 @@ from webapp.sso.models import Provider
 from webapp.sso.probe import probe
 from webapp.sso.providers import DEFAULT_SCOPES, MIX_UP, ProviderFields, all_providers, exposed, set_active, store
 from webapp.sso.sealing import seal, sealed_by_previous, unseal
+from webapp.sso.subjects import plan_moves, read_map
 from webapp.urls import external_url, prefix_of, public_origin
 
 providers = Group("providers", help="The vendors people sign in with.")
@@ -37,12 +40,13 @@ providers = Group("providers", help="The vendors people sign in with.")
 @click.option("--no-pkce", is_flag=True, help="For vendors that refuse PKCE parameters.")
 @click.option("--no-trust-email", is_flag=True, help="Every first sign-in proves its address by a code.")
 @click.option("--basic-percent-encode", is_flag=True, help="RFC 6749, 2.3.1, for servers that demand it.")
-def add(provider_id: str, no_pkce: bool, no_trust_email: bool, **given: Any) -> None:
+@click.option("--inactive", is_flag=True, help="A new vendor waits for its dry run and `providers activate`.")
+def add(provider_id: str, no_pkce: bool, no_trust_email: bool, inactive: bool, **given: Any) -> None:
     """Add a vendor, or change the one with this ID."""
     fields = ProviderFields(id=provider_id, pkce=not no_pkce, trust_email=not no_trust_email, **given)
     try:
         with db.write() as session:
-            row = store(session, fields)
+            row = store(session, fields, active=not inactive)
     except SettingError as error:
         raise click.ClickException(str(error)) from None
     with _as_outside():
@@ -97,6 +101,28 @@ def reseal() -> None:
                 audit.record(session, "provider_resealed", provider_id=row.id)
                 number += 1
     click.echo(f"{number} client secrets encrypted anew")
+
+
+@providers.command("migrate-subjects")
+@click.argument("provider_id", metavar="ID")
+@click.option("--map", "file", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Say what would happen, change nothing.")
+@click.option("--leave-rest", is_flag=True, help="Move the others although some identities are not in the file.")
+def migrate_subjects(provider_id: str, file: Path, dry_run: bool, leave_rest: bool) -> None:
+    """Give a vendor's identities new subjects (CSV old_subject,new_subject): all or none."""
+    _found(provider_id)
+    try:
+        pairs = read_map(file)
+        with db.write() as session:
+            plan = plan_moves(session, provider_id, pairs)
+            for line in plan.lines():
+                click.echo(line)
+            if not dry_run:
+                plan.carry_out(session, provider_id, leave_rest)
+    except (SettingError, IntegrityError) as error:
+        said = error if isinstance(error, SettingError) else "somebody signed in with a new subject meanwhile; again"
+        raise click.ClickException(f"nothing was changed: {said}") from None
+    click.echo("dry run: nothing was changed" if dry_run else f"{len(plan.moves)} identities moved")
 
 
 def _warn() -> None:

@@ -74,8 +74,14 @@ class ProviderFields:
 def find_active(provider_id: str) -> Provider | None:
     """The active provider of this id; None for everything else, also for one whose URLs are not allowed here (plain
     HTTP of a development database in production)."""
+    provider = find_allowed(provider_id)
+    return provider if provider is not None and provider.active else None
+
+
+def find_allowed(provider_id: str) -> Provider | None:
+    """The provider of this id, active or not, when its URLs are allowed here: what a dry run may be tried with."""
     provider = find(provider_id)
-    if provider is None or not provider.active or any(url_problem(getattr(provider, field)) for field in URL_FIELDS):
+    if provider is None or any(url_problem(getattr(provider, field)) for field in URL_FIELDS):
         return None
     return provider
 
@@ -156,8 +162,9 @@ def url_problem(url: str) -> str:
     return BAD_SCHEME
 
 
-def store(session: Session, given: ProviderFields, *, by: User | None = None) -> Provider:
-    """Add or change a provider in a writing transaction. Raises SettingError naming every faulty field."""
+def store(session: Session, given: ProviderFields, *, by: User | None = None, active: bool = True) -> Provider:
+    """Add or change a provider in a writing transaction; a new one is `active` or waits for its dry run. Raises
+    SettingError naming every faulty field."""
     row = session.get(Provider, given.id)
     others = session.scalars(select(Provider).where(Provider.id != given.id)).all()
     faults = problems(given, row, () if row is not None and not row.active else others)
@@ -167,7 +174,7 @@ def store(session: Session, given: ProviderFields, *, by: User | None = None) ->
     changed = _changes(row, given)
     event, detail = ("provider_changed", ", ".join(_public(changed))) if row else ("provider_added", "")
     if row is None:
-        row = Provider(id=given.id)
+        row = Provider(id=given.id, active=active)
         session.add(row)
     for field, value in changed.items():
         setattr(row, field, value)

@@ -4,6 +4,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -24,10 +25,12 @@ BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, OSError, Answ
 
 
 class VendorSession(OAuth2Session):  # type: ignore[misc] # no types there
-    """requests-oauthlib's session with our bounds on every call. One per sign-in, closed with the request."""
+    """requests-oauthlib's session with our bounds on every call. One per sign-in, closed with the request. `observer`
+    sees every answer as it came, for a dry run alone."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.observer: Callable[[requests.Response], None] | None = None
         for prefix in ("https://", "http://"):
             self.mount(prefix, BoundedAdapter())
         self.register_compliance_hook("access_token_response", _checked_token_answer)
@@ -42,6 +45,8 @@ class VendorSession(OAuth2Session):  # type: ignore[misc] # no types there
         except BROKEN as error:
             raise Outcome("vendor_unreachable", 502, reason=type(error).__name__) from None
         response._content_consumed = True
+        if self.observer is not None:
+            self.observer(response)
         if 300 <= response.status_code < 400:
             raise Outcome("vendor_answer", 502, reason="redirect")
         return response

@@ -120,6 +120,30 @@ def test_the_operator_adds_a_vendor(visitor: Visitor) -> None:
     picture(visitor.page, "members")
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_dry_run_with_two_accounts_leads_to_going_live(chromium: Browser, stage: Stage, scheme: str) -> None:
+    visitor = Visitor(chromium, stage, bypass_csp=True, color_scheme=scheme)
+    operator(visitor)
+    stage.run("providers", "deactivate", "post")
+    page = visitor.open("/operator/providers/post/dry-run/")
+    for account, person in (("A", "eigen"), ("A", "eigen"), ("B", "offen")):
+        page.get_by_role("link", name=f"Mit Konto {account} anmelden").click()
+        visitor.at_vendor(person)
+        assert page.url == f"{stage.base}/operator/providers/post/dry-run/"
+    expect(page.get_by_text("Gut: Konto A behält seine Kennung")).to_be_visible()
+    expect(page.get_by_text("POST", exact=False).first).to_be_visible()
+    assert violations(page) == []
+    if scheme == "light":
+        picture(page, "dry-run")
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.get_by_role("button", name="Anbieter einschalten").click()
+    expect(page.get_by_text("inaktiv")).to_have_count(0)
+    visitor.open("/accounts/")
+    expect(page.get_by_text("erika@example.org")).to_be_visible()
+    visitor.context.close()
+
+
 def test_pictures_of_phone_and_dark_mode(chromium: Browser, stage: Stage) -> None:
     """No page scrolls sideways on a phone."""
     visitor = Visitor(chromium, stage, viewport=PHONE, color_scheme="dark", locale="en-US")

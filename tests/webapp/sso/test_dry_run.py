@@ -1,0 +1,148 @@
+"""Dry runs: a whole round trip that shows what a vendor sends and changes nothing; a bad id field is refused."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from tests.webapp.conftest import Outside, submit
+from tests.webapp.sso.conftest import AddProvider, come_back, person
+from tests.webapp.sso.stub_vendor import StubVendor
+from tests.webapp.sso.test_pages import operator
+from webapp.models import User
+from webapp.sessions import SESSION_COOKIE
+from webapp.sso.models import Identity, Provider
+
+__all__ = ["operator"]  # a fixture
+PAGE = "/operator/providers/acme/dry-run/"
+LIVE = "Anbieter einschalten"
+
+
+@pytest.fixture
+def acme(db: Outside, add_provider: AddProvider) -> str:
+    """A vendor that is not switched on."""
+    add_provider()
+    with db.write() as session:
+        session.get(Provider, "acme").active = False
+    return "acme"
+
+
+def run(client: FlaskClient, vendor: StubVendor, account: str, claims: Any, **more: Any) -> str:
+    """One round trip; the page afterwards."""
+    left = client.get(f"{PAGE}{account}/")
+    assert left.status_code == 302
+    back = come_back(client, vendor, left.headers["Location"], claims, **more)
+    assert (back.status_code, back.headers["Location"]) == (302, PAGE)
+    return client.get(PAGE).get_data(as_text=True)
+
+
+def test_two_good_accounts_let_the_vendor_go_live(
+    operator: FlaskClient, acme: str, db: Outside, vendor: StubVendor
+) -> None:
+    before = sorted(user.email for user in db.session.scalars(select(User)))
+    assert LIVE not in run(operator, vendor, "A", person(1))
+    assert "noch einmal mit Konto A" in operator.get(PAGE).get_data(as_text=True)
+    assert LIVE not in run(operator, vendor, "A", person(1))
+    page = run(operator, vendor, "B", person(2))
+    assert LIVE in page
+    assert "Gut: Konto A" in page
+    assert sorted(user.email for user in db.session.scalars(select(User))) == before, "nobody is signed in or made"
+    assert db.session.scalars(select(Identity).where(Identity.provider_id == "acme")).all() == []
+    assert operator.get("/operator/audit/").status_code == 200, "the operator is still who they were"
+    submit(operator, PAGE, "/operator/providers/acme/active/", active="1")
+    db.session.expire_all()
+    assert db.session.get(Provider, "acme").active
+
+
+def test_every_step_header_and_field_is_shown_and_every_secret_is_masked(
+    operator: FlaskClient, acme: str, vendor: StubVendor
+) -> None:
+    claims = person(1, department="Chirurgie", refresh_token="geheim-4711", nested={"api_key": "geheim-4712"})
+    page = run(operator, vendor, "A", claims)
+    for word in ("GET /accounts/vendor", "/good/token → 200", "/good/userinfo → 200", "Content-Type", "Chirurgie"):
+        assert word in page
+    for source in ("<code>sub</code>", "<code>given_name</code>", "<code>email</code>"):
+        assert f"← {source}" in page
+    assert vendor.tokens
+    for secret in (*vendor.seen, *vendor.tokens, "geheim-4711", "geheim-4712"):
+        assert secret not in page
+
+
+def test_an_echoed_token_is_masked_under_any_name(operator: FlaskClient, acme: str, vendor: StubVendor) -> None:
+    def echoing(handler: Any, _: dict[str, str]) -> None:
+        bearer = handler.headers["Authorization"].removeprefix("Bearer ")
+        handler.answer(200, person(1, note=f"you came with {bearer}"))
+
+    vendor.userinfo_behaviours["good"] = echoing
+    try:
+        page = run(operator, vendor, "A", person(1))
+    finally:
+        del vendor.userinfo_behaviours["good"]
+    assert "<code>note</code>" in page
+    assert "you came with" not in page
+
+
+def test_a_subject_that_changes_for_one_account_is_refused(
+    operator: FlaskClient, acme: str, vendor: StubVendor
+) -> None:
+    run(operator, vendor, "A", person(1, sub="sitzung-1"))
+    run(operator, vendor, "A", person(1, sub="sitzung-2"))
+    page = run(operator, vendor, "B", person(2))
+    assert "Abgelehnt: die Kennung ändert sich" in page
+    assert LIVE not in page
+
+
+def test_a_subject_that_two_accounts_share_is_refused(operator: FlaskClient, acme: str, vendor: StubVendor) -> None:
+    for account, number in (("A", 1), ("A", 1), ("B", 2)):
+        page = run(operator, vendor, account, person(number, sub="klinik"))
+    assert "haben dieselbe Kennung" in page
+    assert LIVE not in page
+
+
+def test_an_answer_without_a_subject_or_with_a_foreign_issuer_fails_in_words(
+    operator: FlaskClient, db: Outside, acme: str, vendor: StubVendor
+) -> None:
+    assert "user_not_created: no usable sub or id" in run(operator, vendor, "A", {"email": "x@example.org"})
+    with db.write() as session:
+        session.get(Provider, "acme").issuer = "https://acme.example"
+    page = run(operator, vendor, "A", person(1), iss="https://other.example")
+    assert "wrong_issuer" in page
+    assert "user_not_created" not in page, "runs with the row as it was no longer count"
+
+
+def test_a_dry_run_is_for_operators_and_never_a_sign_in(
+    app: Flask, operator: FlaskClient, acme: str, vendor: StubVendor
+) -> None:
+    stranger = app.test_client()
+    assert "/accounts/login/" in stranger.get(f"{PAGE}A/").headers["Location"]
+    location = operator.get(f"{PAGE}A/").headers["Location"]
+    operator.delete_cookie(SESSION_COOKIE)
+    assert come_back(operator, vendor, location, person(1)).status_code == 400
+    assert operator.get("/accounts/").status_code == 302, "nobody was signed in"
+
+
+def test_a_person_cannot_ask_for_the_mark_of_a_dry_run(
+    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
+) -> None:
+    add_provider()
+    left = client.get("/accounts/vendor_oauth2/login/?provider_id=acme&next=dry-run:A")
+    assert come_back(client, vendor, left.headers["Location"], person(1)).headers["Location"] == "/accounts/"
+
+
+def test_records_vanish_after_half_an_hour(
+    operator: FlaskClient, acme: str, vendor: StubVendor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import time
+
+    assert "Konto A, Umlauf 1" in run(operator, vendor, "A", person(1))
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 31 * 60)
+    assert "Umlauf 1" not in operator.get(PAGE).get_data(as_text=True)
+
+
+def test_beginning_anew_forgets(operator: FlaskClient, acme: str, vendor: StubVendor) -> None:
+    run(operator, vendor, "A", person(1))
+    submit(operator, PAGE, f"{PAGE}forget/")
+    assert "Umlauf 1" not in operator.get(PAGE).get_data(as_text=True)
