@@ -8,7 +8,7 @@ from typing import get_args
 from bentos.embedded.labels import label_of
 from bentos.embedded.letter import Sheet
 from clinical.contract import Zuweisung
-from clinical.grounding import find_keyword
+from clinical.grounding import named_choice
 from clinical.language import Source
 
 _LABELS = {
@@ -72,12 +72,8 @@ class ChoiceReader:
                 return value
         if labelled and path in ("dringlichkeit", "versicherung.klasse"):
             return None
-        found: list[tuple[int, str]] = [
-            (place.first, value) for value in allowed(path) if (place := find_keyword(self.source, path, value))
-        ]
-        if path == "aufenthalt.art" or len(found) == 1:
-            return min(found)[1] if found else None
-        return None
+        value = named_choice(self.source, path)
+        return value if value in allowed(path) else None
 
     def _meant(self, path: str, text: str) -> str | None:
         if _NEGATED.search(text):

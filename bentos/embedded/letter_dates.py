@@ -34,6 +34,9 @@ _ARRIVED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_LINE = 90
+_AROUND = 200
+"""Characters of a line before and behind a date that are read: twice a line that may date a letter; a line of dates
+alone is not read again for each of them."""
 
 
 def letter_date(sheet: Sheet, dates: tuple[DateMention, ...], born: str | None = None) -> str | None:
@@ -58,7 +61,8 @@ def _scored(sheet: Sheet, dates: tuple[DateMention, ...]) -> Iterator[tuple[floa
         if day is None or one.birth or one.end - one.start < 6:
             continue
         line = sheet.lines[n]
-        yield _score(sheet, n, line, line[: one.start - starts[n]], line[one.end - starts[n] :]), day
+        first, last = one.start - starts[n], one.end - starts[n]
+        yield _score(sheet, n, line, line[max(0, first - _AROUND) : first], line[last : last + _AROUND]), day
 
 
 def _score(sheet: Sheet, n: int, line: str, before: str, behind: str) -> float:

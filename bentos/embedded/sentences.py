@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_STOP = re.compile(r"[.!?]+(?=\s+[\"„(]?[^\W_a-zäöü])")
+_STOP = re.compile(r"(?<![.!?])[.!?]++(?=\s++[\"„(]?[^\W_a-zäöü])")
+"""A run of marks is one stop, read once, from its beginning; else it is read again from each of its marks."""
 _ABBREVIATED = re.compile(
     r"(?:^|[\s(./-])(?:[A-Za-zÄÖÜäöü]|\d{1,2}|ca|bzw|tgl|tägl|Dr|Prof|Doz|Prim|med|li|re|bds|ggf|evtl|ev|inkl|incl|"
     r"ca|vgl|max|min|Tbl|Kps|Tr|Amp|"

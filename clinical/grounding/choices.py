@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, Literal
 
-from clinical.grounding.boxes import label_before, state_of
+from clinical.grounding.boxes import State, label_before, state_of
 from clinical.grounding.circumstances import Circumstances, Kind
 from clinical.grounding.literal import Found
 from clinical.grounding.phrases import choices, matches, phrases, values
@@ -20,6 +20,10 @@ from clinical.language import COLON, COMMA, SALUTATIONS, STOP, TITLES, Source, w
 
 DENIED_WITHIN: Final = 3
 """Tokens before a phrase in which `kein`, `nicht`, `ohne` or `statt` denies it, and behind it `nein` or `nicht`."""
+
+PLACES: Final = 100
+"""Places of one list's phrases in a text that are judged, each by the sentence and row around it: 20,000 characters of
+letters have up to 34. In a text with more, the list is no evidence for any of its values."""
 
 TICKED, LABELLED, SAID, HINTED = range(4)
 """How strongly a place names a value, strongest first."""
@@ -51,11 +55,20 @@ def find_keyword(source: Source, field: str, value: str, kind: Kind | None = Non
 
 def find_choice(letter: Circumstances, field: str, value: str) -> Found | None:
     """As `find_keyword`, for a letter of which several lists are asked."""
-    if field not in letter.named:
-        places = (place for one in values(field) for place in _places(letter, field, one))
-        letter.named[field] = min(places, default=None)
-    best = letter.named[field]
+    best = _best(letter, field)
     return Found(best[1], best[2], whole=True) if best and best[3] == value else None
+
+
+def named_choice(source: Source, field: str, kind: Kind | None = None) -> str | None:
+    """The value of the list that the text names explicitly, or None: what `find_keyword` finds, asked once."""
+    best = _best(Circumstances(source, kind), field)
+    return best[3] if best else None
+
+
+def _best(letter: Circumstances, field: str) -> tuple[int, int, int, str] | None:
+    if field not in letter.named:
+        letter.named[field] = min(_places(letter, field), default=None)
+    return letter.named[field]
 
 
 def is_denied_choice(letter: Circumstances, field: str) -> bool:
@@ -65,24 +78,39 @@ def is_denied_choice(letter: Circumstances, field: str) -> bool:
     return any(_is_denied(letter.source, place[0], place[-1]) for place in places)
 
 
-def _places(letter: Circumstances, field: str, value: str) -> Iterator[tuple[int, int, int, str]]:
-    """(strength, first token, last token, value) of every place that counts."""
-    source, known = letter.source, phrases(field, value)
-    voided = {i for phrase in known if phrase.role == "not" for place in matches(source, phrase) for i in place}
-    for place in _ticked(source, field, value):
-        yield TICKED, place[0], place[-1], value
-    for phrase in known:
-        for place in matches(source, phrase) if phrase.role != "not" else ():
-            state = state_of(source, place)
-            if state == "empty" or _is_refused(source, place):
-                continue
-            plain = state is None
-            if plain and (voided & set(place) or _is_void(source, field, place) or letter.void(field, place)):
-                continue
-            yield _strength(source, phrase.role, place, state), place[0], place[-1], value
+def _places(letter: Circumstances, field: str) -> Iterator[tuple[int, int, int, str]]:
+    """(strength, first token, last token, value) of every place that counts; none where the text has too many."""
+    source = letter.source
+    found = {value: [(phrase, list(matches(source, phrase))) for phrase in phrases(field, value)]
+             for value in values(field)}  # fmt: skip
+    options = [source.word_places.get(word, ()) for words in _OPTIONS.get(field, {}).values() for word in words]
+    known = {place for pairs in found.values() for _, places in pairs for place in places}
+    if max(len(known), sum(map(len, options))) > PLACES:
+        return
+    judged: dict[range, State | Literal["plain", "refused", "void"]] = {}
+    for value, pairs in found.items():
+        voided = {i for phrase, places in pairs if phrase.role == "not" for place in places for i in place}
+        for place in _ticked(source, field, value):
+            yield TICKED, place[0], place[-1], value
+        for phrase, place in ((one, place) for one, places in pairs if one.role != "not" for place in places):
+            if place not in judged:
+                judged[place] = _judged(letter, field, place)
+            state = judged[place]
+            if state == "ticked" or (state == "plain" and not voided & set(place)):
+                yield _strength(source, phrase.role, place, state), place[0], place[-1], value
 
 
-def _strength(source: Source, role: str, place: range, state: str | None) -> int:
+def _judged(letter: Circumstances, field: str, place: range) -> State | Literal["plain", "refused", "void"]:
+    """What becomes of a phrase at this place, whichever value it names."""
+    state = state_of(letter.source, place)
+    if state == "empty" or _is_refused(letter.source, place):
+        return "refused"
+    if state is None and (_is_void(letter.source, field, place) or letter.void(field, place)):
+        return "void"
+    return state or "plain"
+
+
+def _strength(source: Source, role: str, place: range, state: str) -> int:
     if state == "ticked":
         return TICKED
     if role == "hints":
@@ -208,7 +236,7 @@ def find_sex(source: Source, value: str, surnames: tuple[str, ...], kind: Kind |
 def sex_of(letter: Circumstances, value: str, surnames: tuple[str, ...]) -> Found | None:
     """As `find_sex`. The patient's own salutation goes before `der Patient`, which letters also say of women."""
     source = letter.source
-    places = [place for one in values("patient.geschlecht") for place in _places(letter, "patient.geschlecht", one)]
+    places = list(_places(letter, "patient.geschlecht"))
     for one in values("patient.geschlecht"):
         found = find_salutation(source, one, surnames)
         if found is not None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from clinical.grounding.literal import Found, find_literal
@@ -40,6 +41,10 @@ from clinical.thresholds import GroundingThresholds, grounding_thresholds
 STEPS = 10
 """Alignment steps a value may take for each token of text and value together: a few dozen in all are the rule, and a
 text made to be slow costs its length, not its square. A value that needs more is not evidenced."""
+
+TRIES = 200
+"""Places of its first word at which a value is laid over the text: 20,000 characters of letters have no word more than
+39 times. A value that stands at none of the first ones is not evidenced."""
 
 ABBREVIATION = 3
 """Least letters of an abbreviation that may stand for a longer word (`art.` for `arterielle`)."""
@@ -99,7 +104,7 @@ def find_statement(
         if not _refuted(source, literal, value.source, kind):
             return literal
     steps = STEPS * (len(source) + len(value.keys))
-    for start in _candidates(source, value, anchor):
+    for start in islice(_candidates(source, value, anchor), TRIES):
         alignment = _Alignment(source, value, chosen, words, whole_only=kind == "verbatim")
         found = alignment.run(anchor, start)
         steps -= alignment.steps

@@ -7,6 +7,7 @@ so that the same letter means the same next year and text added to it changes no
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -103,11 +104,11 @@ def dates_of(text: str) -> tuple[DateMention, ...]:
 
 def by_iso(mentions: tuple[DateMention, ...], birth: bool) -> Mapping[str, tuple[DateMention, ...]]:
     """The mentions by the day they mean, read as birth dates or not."""
-    days: dict[str, tuple[DateMention, ...]] = {}
+    days: defaultdict[str, list[DateMention]] = defaultdict(list)
     for mention in mentions:
         if iso := mention.iso(birth):
-            days[iso] = (*days.get(iso, ()), mention)
-    return days
+            days[iso].append(mention)
+    return {day: tuple(found) for day, found in days.items()}
 
 
 def _scan(text: str) -> Iterator[DateMention]:

@@ -44,6 +44,10 @@ _FINAL = re.compile(r"[.!?](?:\s|$)|;")
 _NEW_ITEM = re.compile(r"\n[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]|\n\s*\n|\r\n\s*\r\n|[|\u2028\u2029]|\t|\n\s*[-–•*]")
 
 
+_COMMA = re.compile(r"(?<![\d.,]),|(?<!\d)(\d++),(\d*+)(?!,)")
+"""A decimal comma, the digits before and behind it: each run of digits is read once, from its beginning."""
+
+
 def _number_key(raw: str) -> str:
     """`5,0` is `5`, `1'000` is `1000`, `12.3.24` is a day, `½ - 0 - ½` is `1/2-0-1/2`; nothing is rounded."""
     if len(raw) >= 6 and (day := parse_date(raw)):
@@ -55,12 +59,12 @@ def _number_key(raw: str) -> str:
         str(int(char)) if char.isdigit() else char for char in text if not char.isspace() and char not in "'’"
     )
     text = text.replace("–", "-").replace("—", "-")
-    text = re.sub(r"(?<![\d.,]),|(\d+),(\d*?)0*(?![\d,])", _decimal, text)
+    text = _COMMA.sub(_decimal, text)
     return "#" + text
 
 
 def _decimal(match: re.Match[str]) -> str:
-    whole, part = match[1] or "", match[2] or ""
+    whole, part = match[1] or "", (match[2] or "").rstrip("0")
     return f"{whole}.{part}" if part else whole
 
 
