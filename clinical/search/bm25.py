@@ -62,12 +62,12 @@ class Bm25:
         if not times:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
         runs = [slice(bounds[known[token]], bounds[known[token] + 1]) for token in times]
-        numbers = np.concatenate([scores["indices"][run] for run in runs])
+        numbers = np.concatenate([scores["indices"][run] for run in runs], dtype=np.int64)
         added = [
             scores["data"][run] if count == 1 else scores["data"][run] * np.float32(count)
             for run, count in zip(runs, times.values(), strict=True)
         ]
-        return numbers.astype(np.int64), np.concatenate(added)
+        return numbers, np.concatenate(added)
 
     def save(self, folder: Path) -> None:
         """Write bm25s's own files."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.catalog import Catalog
-from clinical.language import Part, Reading, translated, words
+from clinical.language import Part, Reading, Token, translated, words
 from clinical.search.expansion import Expansion
 from clinical.search.hits import Hits, joined, merged_by_part
 from clinical.search.past import Past, past_of, says_past
@@ -60,12 +60,22 @@ class Rewriter:
         asked += [(other, number) for number, other in enumerate(expanded) if other]
         pasts = {n: past for n, (read, part) in enumerate(spots) if (past := past_of(read, part.start, part.end))}
         asked += [(past.written, number) for number, past in pasts.items() if past.written != parts[number]]
-        hits = self._in_the_past(pasts, rank(asked), rank) if pasts else rank(asked)
+        mended = [(other, len(parts) + number) for other, number in self._mended(parts, written)]
+        found = rank([*asked, *mended])  # together: a call costs as much as a text
+        own = found.part < len(parts)
+        hits, others = (found, None) if own.all() else (found.at(own), found.at(~own))
+        if pasts:
+            hits = self._in_the_past(pasts, hits, rank)
+        if others is not None:
+            hits = joined([hits, others._replace(part=others.part - len(parts)).weighed(MENDED)])
+        return merged_by_part(hits)
+
+    def _mended(self, parts: Sequence[str], written: Sequence[Sequence[Token]]) -> list[Asked]:
+        """The parts with their unknown words mended or said in the other language. `written`: the words of each."""
         known = self._wordings.vocabulary
         unknown = [number for number, own in enumerate(written) if any(word.text not in known for word in own)]
         mended = [(other, number) for number in unknown if (other := self._typos.mended(parts[number], known))]
-        mended += [(other, number) for number in unknown for other in translated(parts[number], known)]
-        return merged_by_part(joined([hits, rank(mended).weighed(MENDED)]))
+        return mended + [(other, number) for number in unknown for other in translated(parts[number], known)]
 
     def _in_the_past(self, pasts: Mapping[int, Past], hits: Hits, rank: Rank) -> Hits:
         """The hits, joined with those of the wordings for something that is over ("alter Myokardinfarkt").
@@ -75,7 +85,7 @@ class Rewriter:
         """
         settled = set(hits.part[(hits.share >= SETTLED) & self._is_past(hits, pasts)])
         forms = [(form, number) for number, past in pasts.items() if number not in settled for form in past.forms]
-        hits = joined([hits, rank(forms)])
+        hits = joined([hits, rank(forms)]) if forms else hits
         present = np.isin(hits.part, list(pasts)) & ~self._is_past(hits, pasts)
         return hits.weighed(np.where(present, np.float32(PRESENT), np.float32(1)))
 

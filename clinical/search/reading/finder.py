@@ -49,10 +49,13 @@ def see(text: str) -> Seen:
     found = words(text)
     grams: list[int] = []
     first, dense = [], np.zeros((len(found), DENSE), dtype=np.float32)
+    known: dict[str, list[int]] = {}
     at = 0
     for row, word in enumerate(found):
         first.append(len(grams))
-        grams += _grams(word.text)
+        if word.text not in known:
+            known[word.text] = _grams(word.text)
+        grams += known[word.text]
         dense[row, :SHAPES] = _shape(text[word.start : word.end], row)
         gap = text[at : word.start]
         _mark(dense[row, SHAPES : SHAPES + len(MARKS) + 1], gap)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from clinical.language import Part, content_words, has_noun, is_abbreviation, spelling, word_set, words
+from clinical.language import Part, Token, content_words, has_noun, is_abbreviation, spelling, word_set, words
 
 LONGEST: Final = 7
 """Content words of the longest candidate; a longer wording is found by its seven most telling words in a row."""
@@ -63,9 +63,10 @@ def _cuts_off(text: str, stop: int) -> bool:
     return word is not None and is_abbreviation(spelling(word.group()), word.group())
 
 
-def is_plain(text: str) -> bool:
-    """Whether a text is a wording by itself: short, without a border or a word that tells of a visit or a claim."""
-    content = content_words(text)
+def is_plain(text: str, content: Sequence[Token] | None = None) -> bool:
+    """Whether a text is a wording by itself: short, without a border or a word that tells of a visit or a claim.
+    `content`: its content words, where known."""
+    content = content_words(text) if content is None else content
     if len(content) > LONGEST or borders(text.strip()):
         return False
     others = set(words(text)) - set(content)

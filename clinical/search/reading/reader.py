@@ -83,14 +83,14 @@ class Reader:
     def draft(self, text: str) -> Draft:
         """The spans of a text that are worth a search, and what it claims of them."""
         whole = Span(Part(text, 0, len(text)), 1, 1.0)
-        reading = Reading.of(text)
-        if is_plain(text) and reading.claim(0, len(text)) == Claim():
+        reading, content = Reading.of(text), content_words(text)
+        if is_plain(text, content) and reading.claim(0, len(text)) == Claim():
             return Draft(reading, (whole,), ("present",), True)
         found = self._spans(text)
         if not found:
             return Draft(reading, (whole,), ("present",), True)
         claims = [reading.claim(span.part.start, span.part.end).assertion for span in found]
-        if len(content_words(text)) <= ACROSS:
+        if len(content) <= ACROSS:
             found.append(whole._replace(chance=0.0))
             claims.append("present")
         return Draft(reading, tuple(found), tuple(claims), False)
