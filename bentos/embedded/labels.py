@@ -55,7 +55,7 @@ LABELS: dict[str, str] = {
     "dringlichkeit": "dringlichkeit priorität triage prio dringlichkeitsstufe priorisierung terminart",
     "kostengutsprache": "kostengutsprache kogu kostenübernahme kostenzusage bewilligung kostengutsprachestatus",
     "art": "aufenthalt aufnahmeart behandlungsart behandlung aufenthaltsart art behandlungsform setting",
-    "fragestellung": "fragestellung grund frage fragestellungen konkretefrage zuweisungsgrund auftrag anliegen "
+    "fragestellung": "fragestellung grund bitteum wirbittenum ichbitteum frage fragestellungen konkretefrage zuweisungsgrund auftrag anliegen "
     "erbeten "
     "fragestellunghinweise fragestellunghinweisezballergie überweisungsgrund auftragfragestellung "
     "konkretefragestellung fragestellungauftrag ziel unserefrage unserefragen fragen fragendarzt erbetenwird "

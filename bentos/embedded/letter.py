@@ -30,7 +30,7 @@ _MARK = re.compile(
 _TIGHT_MARK = re.compile(r"^\s*[-–•*·▪](?=[^\W\d_])")
 _LABEL_WORDS = 5
 GREETING = re.compile(
-    r"^(?:sehr geehrt|lieber? |werter? |werte |geschätzt|guten tag|grüezi|egregi|hallo )", re.IGNORECASE
+    r"^(?:sehr geehrt|s\.\s?g\.\s|lieber? |werter? |werte |geschätzt|guten tag|grüezi|egregi|hallo )", re.IGNORECASE
 )
 CLOSING = re.compile(
     r"(?:freund\S{0,3}iche[nrms]{0,2}|freundl\.|kolleg\S{0,8}|beste[nr]?|herzliche[nr]?|liebe)\s(?:\S+\s)?Gr(?:u|ü|"

@@ -30,10 +30,12 @@ from bentos.embedded.entries import (
 from bentos.embedded.labels import key, rank_of
 from bentos.embedded.letter import LINE_MAX, Section, Sheet, marked, unmarked
 from bentos.embedded.sentences import divided, sentences
+from bentos.embedded.told import told_diagnoses
 from clinical.language import dates_of
 
 _BEGINS = re.compile(rf"\w*{OPERATION.pattern}\b", re.IGNORECASE)
 """A sentence under Therapie whose first word is a procedure."""
+_IN_PROSE = re.compile(r"\b(?:leidet|besteht|bestehen)\b")
 _OPERATED = re.compile(
     r"^\W*(?:Operateur|Operationsbericht|OP-Bericht|Operationsprotokoll|"
     r"1\. Assistenz)",
@@ -73,7 +75,15 @@ class ListReader:
         for section in self.sheet.budget.each(self._of("diagnosen")):
             if not found or _MORE.match(key(section.title)):
                 found += [entry for entry in self._entries(section) if may_be_diagnosis(entry)]
-        return merged(found or self._unheaded())
+        if any(_IN_PROSE.search(entry) for entry in found):
+            found = [one for entry in found for one in (told_diagnoses(entry) if _IN_PROSE.search(entry) else [entry])]
+        return merged(found or self._unheaded() or self._told())
+
+    def _told(self) -> Iterator[str]:
+        """Without any list: what the sentences behind the salutation say the patient has."""
+        first = self.sheet.greeting + 1 if self.sheet.greeting < len(self.sheet.lines) else 0
+        for line in self.sheet.budget.each(self.sheet.lines[first : self.sheet.closing]):
+            yield from told_diagnoses(line[:LINE_MAX])
 
     def _unheaded(self) -> list[str]:
         """Without a heading: the letter's first list of three or more marked lines that are no drugs."""
@@ -193,7 +203,7 @@ class ListReader:
             pieces = divided(entry, ";") if VERB.search(entry) is None else [entry]
             for sentence in (one for piece in pieces for one in sentences(piece)):
                 empty = len(sentence) <= 8 or NO_ITEM.match(sentence) or _NOTHING.match(sentence)
-                if not empty and not _is_bare_drug(sentence):
+                if not empty and not _SIGNED.match(sentence) and not _is_bare_drug(sentence):
                     yield sentence
 
     def _recommended(self) -> list[str]:
@@ -212,6 +222,11 @@ _MORE = re.compile(
     r"neben|weitere|sonstige|begleit|dauer|aktuelle|bekannte|rehabilitation|haupt|chirurg|psychiatr|somat"
 )
 """Headings of a second list of diagnoses that belongs to the first; other later ones are of stays and findings."""
+_SIGNED = re.compile(
+    r"^(?:(?:Prof|PD|Dr|OA|OÄ|Prim|Univ|Chefarzt|Chefärztin|Oberarzt|Oberärztin|Assistenz\w+)\b[^:;]{0,70}$|"
+    r"[^\W\d_][\w.-]+(?:\s[\w.-]+)?,\s(?:(?:den|am)\s)?\d|Kopie|Beilage|Anlage|Seite \d)"
+)
+"""What ends a letter: a doctor, place and day, copies."""
 _NOTHING = re.compile(r"^(?:keine?|entfällt)\W*$", re.IGNORECASE)
 
 
