@@ -33,7 +33,18 @@ def unfolded(text: str) -> str:
     lines = text.split("\n")
     if sum(_record(line) is not None for line in lines) >= MIN_RECORDS:
         return "\n".join(_records(lines))
-    return "\n".join(_columns(lines))
+    return _WITHIN.sub(_set_apart, "\n".join(_columns(lines)))
+
+
+_WITHIN = re.compile(r"(?<=[.;!?])[ \t]{1,3}(?=([^\W\d_][^\W_]{1,24}\.?):[ \t])")
+
+
+def _set_apart(found: re.Match[str]) -> str:
+    """A heading within a line begins a line of its own."""
+    return "\n" if heading_field(found[1]) and key(found[1]) not in _NOT_WITHIN else found[0]
+
+
+_NOT_WITHIN = frozenset(("po", "nd", "hd", "vd", "op", "weiteres", "frage", "plan", "med"))
 
 
 def _record(line: str) -> tuple[str, list[str]] | None:

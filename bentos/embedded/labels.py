@@ -55,7 +55,8 @@ LABELS: dict[str, str] = {
     "dringlichkeit": "dringlichkeit priorität triage prio dringlichkeitsstufe priorisierung terminart",
     "kostengutsprache": "kostengutsprache kogu kostenübernahme kostenzusage bewilligung kostengutsprachestatus",
     "art": "aufenthalt aufnahmeart behandlungsart behandlung aufenthaltsart art behandlungsform setting",
-    "fragestellung": "fragestellung grund bitteum wirbittenum ichbitteum frage fragestellungen konkretefrage zuweisungsgrund auftrag anliegen "
+    "fragestellung": "fragestellung grund bitteum wirbittenum ichbitteum frage fragestellungen konkretefrage "
+    "zuweisungsgrund auftrag anliegen "
     "erbeten "
     "fragestellunghinweise fragestellunghinweisezballergie überweisungsgrund auftragfragestellung "
     "konkretefragestellung fragestellungauftrag ziel unserefrage unserefragen fragen fragendarzt erbetenwird "
@@ -209,6 +210,24 @@ def _of_parts(text: str) -> str | None:
     if head != bare and len(bare.split()) < TAIL_WORDS and (found := _ANY_HEADING.fullmatch(key(head))):
         return _FIELDS[found.lastgroup or "g0"]
     return None
+
+
+_NUMBERED_HEADING = re.compile(
+    r"^(?:\d{1,2}[.)]?|[IVX]{1,4}[.)]|[A-Z][.)]|"
+    r"[■▪►>*•§<\[-]+)\s*(.{2,60}?)[\s\]<>]*(:.*)?$"
+)
+_DASHED_HEADING = re.compile(r"^([^\W\d_][^:=]{1,40}?)\s(?:[–—=]+>?|-+>?)\s(?=\S)")
+
+
+def bare_heading(text: str) -> str:
+    """`2. Diagnosen`, `>> Diagnosen <<`, `Diagnosen - Gicht`: as a heading is written; any other line as it is."""
+    numbered = _NUMBERED_HEADING.match(text)
+    if numbered and heading_field(numbered[1]):
+        return numbered[1] + (numbered[2] or ":")
+    dashed = _DASHED_HEADING.match(text[:120])
+    if dashed and heading_field(dashed[1]):
+        return f"{dashed[1]}: {text[dashed.end() :]}"
+    return text
 
 
 _RANKS: tuple[tuple[int, str], ...] = (

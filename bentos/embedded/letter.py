@@ -14,7 +14,7 @@ from functools import cached_property
 
 from bentos.embedded.budget import Budget
 from bentos.embedded.columns import unfolded
-from bentos.embedded.labels import OWNERS, heading_field, key, label_of
+from bentos.embedded.labels import OWNERS, bare_heading, heading_field, key, label_of
 from clinical.language import MONTH_NAMES
 
 LINE_MAX = 2_000
@@ -239,7 +239,7 @@ class Sheet:
 
 def heading_of(line: str, alone: bool = False) -> tuple[str | None, str, str]:
     """(field, title, what follows on the line); field "" for a section of another kind, None for no heading."""
-    text = line[:LINE_MAX].strip()
+    text = bare_heading(line[:LINE_MAX].strip())
     if not text or text[0].isdigit() or (text[0] in "-–•*·" and not text.startswith("**")):
         return None, "", ""
     text = text.lstrip("#* ")

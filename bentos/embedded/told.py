@@ -1,4 +1,4 @@
-"""Diagnoses told in sentences, where a letter has no list of them: `leidet an einer Gicht, ausserdem besteht Asthma`."""
+"""Diagnoses told in sentences, where a letter has no list of them: `leidet an einer Gicht`."""
 
 from __future__ import annotations
 

@@ -59,3 +59,16 @@ def test_how_an_operation_went_is_no_procedere() -> None:
         "Postoperatives Prozedere\n- Fadenzug nach 10 Tagen\n"
     )
     assert second_opinion(text, "arztbrief")["procedere"] == ["Fadenzug nach 10 Tagen"]
+
+
+def test_without_a_list_sentences_tell_the_diagnoses() -> None:
+    text = "Hallo Karl\n\nSie leidet an einer Gicht und einer Gonarthrose. Keine Hinweise auf ein Asthma.\n\nGruss\nIda"
+    assert second_opinion(text, "zuweisung")["diagnosen"] == ["Gicht", "Gonarthrose"]
+    text = "Lieber Karl\n\nEs besteht kein Asthma. Die Mutter leidet an einer Gicht.\n\nGruss\nIda"
+    assert second_opinion(text, "zuweisung")["diagnosen"] == []
+
+
+def test_headings_with_numbers_and_dashes() -> None:
+    text = "Lieber Karl\n\n1. Diagnosen\n- Gicht\n- Gonarthrose\n\n2. Procedere\n- Labor in 4 Wochen\n\nGruss\nIda"
+    found = second_opinion(text, "arztbrief")
+    assert (found["diagnosen"], found["procedere"]) == (["Gicht", "Gonarthrose"], ["Labor in 4 Wochen"])
