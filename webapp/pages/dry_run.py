@@ -35,7 +35,9 @@ def leave(provider_id: str, account: str) -> Response:
         raise Outcome("mix_up", 503, reason="neither issuer nor own callback")
     vendors = cast(VendorBlueprint, current_app.blueprints["vendor_oauth2"])
     login = {"prompt": "login"} if "openid" in provider.scopes.split() else {}  # OpenID Connect Core, 3.1.2.1
-    return vendors.leave(provider, runs.MARK + account, **login)
+    response = vendors.leave(provider, runs.MARK + account, **login)
+    runs.left(account, response.location or "")
+    return response
 
 
 @dry_run.post("/forget/")

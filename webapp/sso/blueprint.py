@@ -167,7 +167,7 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
             _profile(claims)
         except Outcome as outcome:
             said = f"{outcome.key}: {outcome.values.get('reason', outcome.code)}"
-        dry_run.keep(provider, attempt.next_path.removeprefix(dry_run.MARK), steps, claims, said)
+        dry_run.keep(provider, attempt.next_path.removeprefix(dry_run.MARK), steps, claims, said, hidden)
         audit.record_alone("dry_run", user=current_user, provider_id=provider.id, detail=said or "answered")
         return redirect(url_for("dry_run.show", provider_id=provider.id))
 

@@ -11,11 +11,12 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import requests
 from flask import Request, session
 
+from webapp.sessions import digest
 from webapp.sso.models import Provider
 from webapp.sso.profile import Profile, SubjectMissing, clean, read_profile
 from webapp.sso.vendor import read_json
@@ -26,11 +27,18 @@ Run = dict[str, Any]
 MARK = "dry-run:"  # stands where the path to go to stands; no person can send it: `local_path` demands a slash
 ACCOUNTS = ("A", "B")
 KEY = "dry_runs"
+LEFT = "dry_run_left"
 KEPT_S = 30 * 60
 RUNS_AT_MOST = 6
 FIELDS_AT_MOST = 60
 SHOWN = 200  # characters of a value
+CANDIDATES = (  # profile field, vendor's field; in the order in which `read_profile` looks
+    ("subject", "sub"), ("subject", "id"), ("email", "email"), ("given_name", "given_name"),
+    ("given_name", "first_name"), ("family_name", "family_name"), ("family_name", "last_name"),
+)  # fmt: skip
+NAME_SHOWN = 80
 MASK = "•••"
+TOO_DEEP = "…"
 SECRET_NAME = re.compile(
     r"token|secret|code|passw|assertion|cookie|authorization|nonce|state|session|key|location", re.IGNORECASE
 )
@@ -48,7 +56,8 @@ def step(response: requests.Response, hidden: set[str]) -> dict[str, Any]:
     fields = body if isinstance(body, dict) else {}
     if is_token:
         kept = {name: value if name in HARMLESS else MASK for name, value in fields.items()}
-        hidden |= {value for name, value in fields.items() if isinstance(value, str) and name not in HARMLESS}
+        values = [fields.get("access_token"), *list(fields.values())[:FIELDS_AT_MOST]]
+        hidden |= {value for value in values if isinstance(value, str) and value not in kept.values()}
         fields = kept
     return {
         "name": "token" if is_token else "userinfo",
@@ -69,40 +78,49 @@ def masked(values: Mapping[str, Any], hidden: Iterable[str]) -> list[tuple[str, 
     """Names and values for the page, cut, with everything that is or may be a secret replaced."""
     lines = []
     for name, value in list(values.items())[:FIELDS_AT_MOST]:
-        shown = _masked(name, value)
-        text = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
-        if any(secret in name + text for secret in hidden if len(secret) >= ECHO_AT_LEAST):
-            text = MASK
-        lines.append((clean(name, 80), clean(text, SHOWN)))
+        try:
+            shown = _masked(name, value)
+            text = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
+        except RecursionError:
+            text = TOO_DEEP
+        name, text = (MASK if _holds(part, hidden) else part for part in (name, text))
+        lines.append((clean(name[:NAME_SHOWN], NAME_SHOWN), clean(text[:SHOWN], SHOWN)))
     return lines
 
 
 def sources(claims: Mapping[str, Any], profile: Profile) -> dict[str, str]:
     """Profile field -> the vendor's field it was read from, asked of the reading itself."""
     found: dict[str, str] = {}
-    for name in claims:
-        if name in ("sub", "id"):
-            with contextlib.suppress(SubjectMissing):
-                if read_profile({name: claims[name]}).subject == profile.subject and found.get("subject") != "sub":
-                    found["subject"] = name
+    for field, name in CANDIDATES:
+        if name not in claims or field in found:
             continue
-        alone = read_profile({"sub": "x", name: claims[name]})
-        for field in ("email", "given_name", "family_name"):
-            if getattr(alone, field) and getattr(alone, field) == getattr(profile, field):
-                found.setdefault(field, name)
+        subject = {} if field == "subject" else {"sub": "x"}
+        with contextlib.suppress(SubjectMissing):
+            if getattr(read_profile(subject | {name: claims[name]}), field) == getattr(profile, field) != "":
+                found[field] = name
     return found
 
 
-def keep(provider: Provider, account: str, steps: list[dict[str, Any]], claims: Any, said: str) -> None:
+def left(account: str, url: str) -> None:
+    """Note where and with what the operator left for the vendor: the first step of the run to come."""
+    fields = masked(dict(parse_qsl(urlsplit(url).query)), ())
+    session[LEFT] = {**session.get(LEFT, {}), account: [f"GET {_without_query(url)} → 302", fields]}
+
+
+def keep(
+    provider: Provider, account: str, steps: list[dict[str, Any]], claims: Any, said: str, hidden: set[str]
+) -> None:
     """Add a run to the operator's session; `said` is why it failed, "" when `claims` have a profile."""
     profile = None if said else read_profile(claims)
+    line, fields = session.get(LEFT, {}).get(account, ["", []])
+    leaving = {"name": "authorization", "line": line, "sent": [], "headers": [], "fields": fields}
     run = {
         "provider_id": provider.id,
         "version": provider.updated_at.isoformat(),
         "at": int(time.time()),
         "account": account,
-        "steps": steps,
-        "profile": profile.as_dict() if profile else None,
+        "steps": [leaving, *steps],
+        "profile": _without_secrets(profile, hidden) if profile else None,
         "sources": sources(claims, profile) if profile else {},
         "said": clean(said, SHOWN),
     }
@@ -147,7 +165,19 @@ def _masked(name: str, value: Any) -> Any:
         return {inner: _masked(str(inner), item) for inner, item in value.items()}
     if isinstance(value, list):
         return [_masked(name, item) for item in value]
-    return MASK if isinstance(value, str) and SECRET_VALUE.search(value) else value
+    return MASK if isinstance(value, str) and SECRET_VALUE.search(value[:SHOWN]) else value
+
+
+def _holds(text: str, hidden: Iterable[str]) -> bool:
+    return any(secret in text for secret in hidden if len(secret) >= ECHO_AT_LEAST)
+
+
+def _without_secrets(profile: Profile, hidden: set[str]) -> dict[str, Any]:
+    """A subject that is a token can still be compared: its place takes a part of its SHA-256."""
+    return {
+        name: f"{MASK} {digest(value)[:8]}" if isinstance(value, str) and _holds(value, hidden) else value
+        for name, value in profile.as_dict().items()
+    }
 
 
 def _without_query(url: str) -> str:

@@ -61,7 +61,15 @@ def test_every_step_header_and_field_is_shown_and_every_secret_is_masked(
 ) -> None:
     claims = person(1, department="Chirurgie", refresh_token="geheim-4711", nested={"api_key": "geheim-4712"})
     page = run(operator, vendor, "A", claims)
-    for word in ("GET /accounts/vendor", "/good/token → 200", "/good/userinfo → 200", "Content-Type", "Chirurgie"):
+    for word in (
+        "/good/authorize → 302",
+        "redirect_uri",
+        "GET /accounts/vendor",
+        "/good/token → 200",
+        "/good/userinfo → 200",
+        "Content-Type",
+        "Chirurgie",
+    ):
         assert word in page
     for source in ("<code>sub</code>", "<code>given_name</code>", "<code>email</code>"):
         assert f"← {source}" in page
@@ -73,7 +81,7 @@ def test_every_step_header_and_field_is_shown_and_every_secret_is_masked(
 def test_an_echoed_token_is_masked_under_any_name(operator: FlaskClient, acme: str, vendor: StubVendor) -> None:
     def echoing(handler: Any, _: dict[str, str]) -> None:
         bearer = handler.headers["Authorization"].removeprefix("Bearer ")
-        handler.answer(200, person(1, note=f"you came with {bearer}"))
+        handler.answer(200, person(1, sub=bearer, note=f"you came with {bearer}", **{bearer: "x"}))
 
     vendor.userinfo_behaviours["good"] = echoing
     try:
@@ -82,6 +90,7 @@ def test_an_echoed_token_is_masked_under_any_name(operator: FlaskClient, acme: s
         del vendor.userinfo_behaviours["good"]
     assert "<code>note</code>" in page
     assert "you came with" not in page
+    assert not [token for token in vendor.tokens if token in page]
 
 
 def test_a_subject_that_changes_for_one_account_is_refused(
@@ -146,3 +155,19 @@ def test_beginning_anew_forgets(operator: FlaskClient, acme: str, vendor: StubVe
     run(operator, vendor, "A", person(1))
     submit(operator, PAGE, f"{PAGE}forget/")
     assert "Umlauf 1" not in operator.get(PAGE).get_data(as_text=True)
+
+
+def test_hostile_answers_are_shown_short_and_harm_nothing(operator: FlaskClient, acme: str, vendor: StubVendor) -> None:
+    deep = "[" * 900 + "]" * 900
+    many = ",".join(f'"f{number}":"eyJ{"eyJ" * 10}"' for number in range(5000))
+    hostile = (
+        f'{{"sub":"1","deep":{deep},"jwt":"eyJhbGciOiJ.eyJzdWIi","tag":"<script>","long":"{"eyJ" * 90000}",{many}}}'
+    )
+    vendor.userinfo_behaviours["good"] = lambda handler, _: handler.answer(200, hostile)
+    try:
+        page = run(operator, vendor, "A", person(1))
+    finally:
+        del vendor.userinfo_behaviours["good"]
+    assert "<script>" not in page.replace("<script src", "")
+    assert "eyJhbGciOiJ.eyJ" not in page
+    assert len(page) < 60_000
