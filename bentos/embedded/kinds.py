@@ -31,6 +31,9 @@ _CUTS = re.compile(r"\s+vom\s+|\s+-\s+|\s+[–—]\s+|:|\t|\s{3,}|\s\|\s|\s·\s|
 _OFFICIAL = re.compile(r"^Verordnung von Krankenhausbehandlung(?:\s\(Einweisung\))?", re.IGNORECASE)
 """The title of the form that every German practice uses."""
 KIND_WORDS = 5
+HEAD_MOST = 100
+"""Lines in which a title is looked for: a letterhead with its form has a few dozen; a text of short lines alone has
+thousands, which all count as its head."""
 
 
 def kind_of(line: str) -> str | None:
@@ -94,7 +97,7 @@ def title_of(sheet: Sheet) -> tuple[str | None, int | None]:
     """(title, its line): in the head or the first lines, never in the text."""
     subject = re.compile(r"^(?:betreff|betrifft|betr\.?)\s*:\s*", re.IGNORECASE)
     last = sheet.head_end if sheet.head_end > 3 else min(14, len(sheet.lines))
-    for n in range(min(last, len(sheet.lines))):
+    for n in range(min(last, len(sheet.lines), HEAD_MOST)):
         line = sheet.lines[n].strip()
         bare = re.sub(r"^(?:Formular|Dokument(?:typ)?|Typ)\s*:\s*", "", subject.sub("", line))
         if re.match(r"(?:epikrise|befund)\s*:", bare, re.IGNORECASE):

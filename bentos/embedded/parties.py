@@ -55,6 +55,10 @@ _FOOTER = re.compile(
 )
 
 
+_LETTERHEAD_MOST = 60
+"""Lines of one block of the head that may be the sender's: a letterhead has up to 20."""
+
+
 class PartyReader:
     """Reads sender and recipient of one sheet; `patient` is left out of both."""
 
@@ -255,7 +259,7 @@ class PartyReader:
                 continue
             lines += [
                 self.sheet.lines[n].strip()
-                for n in block
+                for n in block[:_LETTERHEAD_MOST]
                 if n not in taken and self._is_of_letterhead(self.sheet.lines[n].strip())
             ]
         found = contact_of(lines)
