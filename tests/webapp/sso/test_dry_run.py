@@ -171,3 +171,21 @@ def test_hostile_answers_are_shown_short_and_harm_nothing(operator: FlaskClient,
     assert "<script>" not in page.replace("<script src", "")
     assert "eyJhbGciOiJ.eyJ" not in page
     assert len(page) < 60_000
+
+
+def test_a_new_vendor_can_wait_for_its_dry_run(app: Flask, operator: FlaskClient, db: Outside) -> None:
+    url = "https://sso.labor.example"
+    common = {name: f"{url}/{name}" for name in ("authorization_url", "token_url", "userinfo_url")}
+    common |= {"name": "Labor", "client_id": "befund", "client_secret": "ein-langes-geheimnis", "scopes": "openid"}
+    fields = {**common, "id": "labor", "own_callback": "y", "token_auth_method": "post", "inactive": "y"}
+    assert submit(operator, "/operator/providers/add/", **fields).status_code == 302
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in common.items()]
+    command = ["providers", "add", "praxis", *options, "--own-callback", "--inactive"]
+    assert app.test_cli_runner().invoke(args=command).exit_code == 0
+    assert {row.id: row.active for row in db.session.scalars(select(Provider))} == {"labor": False, "praxis": False}
+
+
+def test_the_page_speaks_english(operator: FlaskClient, acme: str) -> None:
+    page = operator.get(PAGE, headers={"Accept-Language": "en"}).get_data(as_text=True)
+    assert "Next: sign in with account A." in page
+    assert "Konto" not in page.split("<main")[1]
