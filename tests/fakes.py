@@ -16,11 +16,11 @@ from clinical.catalog import Catalog, Code, Note, parent_of
 from clinical.language.folding import words as folded_words
 from clinical.llm import Completion, JsonSchema, Limits, Message
 from clinical.search.encoder import Vectors, grams
-from clinical.search.expansion import Expansion
 from clinical.search.index import SearchIndex, Understood
 from clinical.search.manifest import Manifest
 from clinical.search.ranking import Ranker
 from clinical.search.terms import Wordings
+from clinical.search.words.expansion import Expansion
 
 Reply = str | dict[str, Any] | Exception | Callable[[Sequence[Message], JsonSchema | None], Any]
 

@@ -1,7 +1,6 @@
 """From a phrase to codes: wordings, vectors, retrieval, ranking, and the artifact they lie in."""
 
 from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors, vocabulary_of
-from clinical.search.expansion import Expansion
 from clinical.search.features import Candidates, candidates
 from clinical.search.index import CONFIDENCE, FINDER, TOGETHER, Candidate, Mentioned, SearchIndex, Understood
 from clinical.search.manifest import Manifest, checksum
@@ -12,6 +11,7 @@ from clinical.search.retrieval import read_queries
 from clinical.search.tensors import map_tensors
 from clinical.search.terms import Wordings
 from clinical.search.traits import CodeTraits, traits_of
+from clinical.search.words.expansion import Expansion
 
 __all__ = [
     "BUCKETS",

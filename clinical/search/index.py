@@ -23,9 +23,7 @@ from clinical.catalog import Catalog
 from clinical.contract import Assertion
 from clinical.language import Part
 from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors
-from clinical.search.expansion import Expansion
 from clinical.search.features import candidates
-from clinical.search.gestation import Gestation
 from clinical.search.hits import Hits, joined, merged
 from clinical.search.manifest import Manifest, checksums
 from clinical.search.ranking import Ranker
@@ -33,11 +31,13 @@ from clinical.search.reading.confidence import Confidence, Traits, columns
 from clinical.search.reading.finder import Finder
 from clinical.search.reading.reader import Draft, Reader
 from clinical.search.retrieval import read_queries
-from clinical.search.rewriting import Asked, Rewriter
 from clinical.search.runs import lengths, ranges
 from clinical.search.terms import Wordings
 from clinical.search.traits import traits_of
-from clinical.search.typos import Typos
+from clinical.search.words.expansion import Expansion
+from clinical.search.words.gestation import Gestation
+from clinical.search.words.rewriting import Asked, Rewriter
+from clinical.search.words.typos import Typos
 
 Level = Literal["high", "medium", "low"]
 

@@ -28,8 +28,8 @@ from evals.coding.journal import journalled
 from evals.coding.journal import place_of as journal_of
 from evals.coding.measures import measures
 from evals.coding.outcomes import Nearness, Outcome
-from evals.coding.own_words import own_queries
 from evals.coding.records import records
+from evals.coding.studies.own_words import own_queries
 from evals.coding.targets import SearchTarget, Target, TierTarget, answers, target_of
 from evals.command import CATALOG, JSON, main_of
 from evals.reports import tracking

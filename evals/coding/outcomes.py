@@ -8,7 +8,7 @@ from typing import NamedTuple
 from clinical.language import words
 from clinical.search import SearchIndex
 from evals.coding.datasets import Example
-from evals.coding.near import NearTexts, similarity
+from evals.coding.studies.near import NearTexts, similarity
 from evals.coding.targets import Coded
 
 

@@ -21,7 +21,7 @@ from clinical.search import TOGETHER, Candidate, SearchIndex
 from clinical.settings import Settings
 from clinical.sse import Decoder
 from evals.coding.at_once import Loop, Spent, in_order
-from evals.coding.costs import Metered
+from evals.coding.studies.costs import Metered
 
 LIMIT = 10
 SECONDS = 120.0

@@ -29,7 +29,7 @@ from clinical.extraction import PROMPT
 from clinical.grounding import ground, judge
 from clinical.language import parse_date
 from clinical.settings import Settings
-from evals.coding.costs import Metered
+from evals.coding.studies.costs import Metered
 from evals.command import main_of
 from evals.extraction import fields
 from evals.extraction.letters import Letter, letters

@@ -6,7 +6,7 @@ from bentos.embedded.model import RehearsalModel
 from clinical.errors import ModelUnavailable
 from clinical.llm import Completion
 from clinical.search.index import SearchIndex
-from evals.coding.costs import QUESTIONS, Metered, answers
+from evals.coding.studies.costs import QUESTIONS, Metered, answers
 
 TEXT = "Diabetes mellitus Typ 2, arterielle Hypertonie. Kein Fieber."
 

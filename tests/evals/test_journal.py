@@ -11,7 +11,7 @@ from evals.coding.at_once import Spent, costs
 from evals.coding.datasets import Example
 from evals.coding.journal import journalled, place_of
 from evals.coding.measure import main
-from evals.coding.own_words import own_queries
+from evals.coding.studies.own_words import own_queries
 from evals.coding.targets import Coded, answers
 from evals.speed.streams import slow_model
 

@@ -12,7 +12,7 @@ from catalog_build.synonyms import all_texts, fold_of
 from evals.coding.card import read_dataset
 from evals.coding.datasets import read_examples
 from evals.coding.heldout import main, words
-from evals.coding.near import NEAR, NearTexts, similarity
+from evals.coding.studies.near import NEAR, NearTexts, similarity
 
 STARTER = Path(__file__).resolve().parents[2] / "catalog_build" / "starter"
 WORDS = st.frozensets(st.sampled_from("abcdefgh"), max_size=8)

@@ -19,7 +19,7 @@ from clinical.search.encoder import Vectors
 from clinical.search.hits import Hits
 from clinical.search.reading.finder import Finder, mentions, see
 from clinical.search.reading.lattice import ACROSS, Span, cover, gain, is_plain, spans
-from clinical.search.rewriting import Spot
+from clinical.search.words.rewriting import Spot
 
 LEAST: Final = 0.01
 """Probability from which a run of words is looked at as a mention."""

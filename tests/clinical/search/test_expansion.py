@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from clinical.search.expansion import Expansion
+from clinical.search.words.expansion import Expansion
 
 PAIRS = [
     ("OSG", "Oberes Sprunggelenk"),

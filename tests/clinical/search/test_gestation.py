@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from clinical.catalog import Catalog
-from clinical.search.gestation import Gestation, stated_weeks
+from clinical.search.words.gestation import Gestation, stated_weeks
 
 TITLES = {
     "O09.0": "Schwangerschaftsdauer: Weniger als 5 vollendete Wochen",

@@ -4,7 +4,7 @@ import pytest
 
 from clinical.language import Reading
 from clinical.search.index import SearchIndex
-from clinical.search.past import past_of, says_past
+from clinical.search.words.past import past_of, says_past
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from clinical.catalog import Catalog
 from clinical.language import Part, Reading, Token, translated, words
-from clinical.search.expansion import Expansion
 from clinical.search.hits import Hits, joined, merged_by_part
-from clinical.search.past import Past, past_of, says_past
 from clinical.search.terms import Wordings
-from clinical.search.typos import Typos
+from clinical.search.words.expansion import Expansion
+from clinical.search.words.past import Past, past_of, says_past
+from clinical.search.words.typos import Typos
 
 MENDED: Final = 0.9
 """What hits for a word in the place of an unknown one are multiplied with: that may also be right as it is."""
