@@ -20,8 +20,21 @@ from typing import Literal
 from clinical.grounding.literal import Found, find_literal
 from clinical.grounding.words import Wordlist
 from clinical.language import (
-    BREAK, COMMA, CONNECTORS, FUNCTION_WORDS, LINE, QUALIFYING, SIDES, SPACE, STOP, TITLES, Claim, Reading,
-    Source, denying_words, is_opposite,
+    BREAK,
+    COMMA,
+    CONNECTORS,
+    FUNCTION_WORDS,
+    LINE,
+    QUALIFYING,
+    SIDES,
+    SPACE,
+    STOP,
+    TITLES,
+    Claim,
+    Reading,
+    Source,
+    denying_words,
+    is_opposite,
 )  # fmt: skip
 from clinical.thresholds import GroundingThresholds, grounding_thresholds
 
