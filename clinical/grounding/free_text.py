@@ -13,11 +13,11 @@ value is aligned with one short stretch of the text, in order, and what the rule
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
 from clinical.grounding.literal import Found, find_literal
+from clinical.grounding.value import Value
 from clinical.grounding.words import Wordlist
 from clinical.language import (
     BREAK,
@@ -25,7 +25,6 @@ from clinical.language import (
     CONNECTORS,
     FUNCTION_WORDS,
     LINE,
-    QUALIFYING,
     SIDES,
     SPACE,
     STOP,
@@ -34,7 +33,6 @@ from clinical.language import (
     Reading,
     Source,
     denying_words,
-    is_opposite,
 )  # fmt: skip
 from clinical.thresholds import GroundingThresholds, grounding_thresholds
 
@@ -51,38 +49,6 @@ ABBREVIATION = 3
 
 Kind = Literal["diagnosis", "statement", "verbatim"]
 """diagnosis: denials, exclusions, relatives matter. statement: denials matter. verbatim: every word must be there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A value prepared for alignment: keys, what each is (`plain`, `meaning`, `function`), what divides them."""
-
-    source: Reading
-    keys: tuple[str, ...]
-    roles: tuple[str, ...]
-
-    @classmethod
-    def of(cls, text: str) -> Value:
-        """Prepare a value as the text is prepared."""
-        source = Reading.of(text)
-        return cls(source, tuple(source.keys), tuple(map(_role, source.words, source.keys)))
-
-    def first_required(self) -> int | None:
-        """The first token that is no function word; None for a value of function words or punctuation alone."""
-        return next((i for i, role in enumerate(self.roles) if role != "function"), None)
-
-    def names_something(self) -> bool:
-        """Not `Z. n.` or `kein` alone."""
-        return any(
-            role == "plain" or key[0] in "#§" or is_opposite(key)
-            for role, key in zip(self.roles, self.keys, strict=True)
-        )
-
-
-def _role(word: str, key: str) -> str:
-    if key[0] in "#§" or key in QUALIFYING or word in denying_words() or is_opposite(word):
-        return "meaning"
-    return "function" if word in FUNCTION_WORDS else "plain"
 
 
 def find_statement(
