@@ -60,8 +60,8 @@ def test_files_of_another_artifact_are_refused(lab, tmp_path):
 
 
 def test_every_part_finds_a_title_and_none_finds_nonsense(lab):
-    title = lab.index.catalog.get("I10.90").title
-    ranks = ranks_by_part(lab.index, [Example(title, frozenset({"I10.90"})), Example("qqqq", frozenset({"I10.90"}))])
+    title = lab.index.catalog.get("R05").title  # one with commas is read as a text of several mentions
+    ranks = ranks_by_part(lab.index, [Example(title, frozenset({"R05"})), Example("qqqq", frozenset({"R05"}))])
     assert len(ranks) == 7
     assert {name: own[0] for name, own in ranks.items()} == dict.fromkeys(ranks, 1)
     assert all(own[1] != 1 for own in ranks.values())

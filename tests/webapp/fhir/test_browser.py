@@ -59,7 +59,7 @@ def member(visitor: Visitor, organization: str) -> Visitor:
 
 def sign_in(visitor: Visitor, organization: str, link: str = "Mit Klinikum Musterstadt anmelden") -> Visitor:
     operator(visitor, link)
-    visitor.stage.run("orgs", "members", "add", organization, "erika@example.org")
+    visitor.stage.run("orgs", "members", "add", organization, "erika@example.org", "--role", "operator")
     return visitor
 
 
