@@ -251,7 +251,7 @@ def _bare(w: Varied) -> str:
     who = f"{w.said(True)} {name}{mark}"
     stay = w.put("aufenthalt.art", "stationaer") if w.kind == "arztbrief" else None
     text = f"wir berichten über {who}, die Behandlung erfolgte stationär." if stay else f"wir überweisen Ihnen {who}."
-    return "\n\n".join(["Sehr geehrte Kolleginnen und Kollegen,", text, *w.medical(), w.signature()])
+    return "\n\n".join(["Liebe Kollegin, lieber Kollege,", text, *w.medical(), w.signature()])
 
 
 LAYOUTS: dict[str, Callable[[Varied], str]] = {"letter": _letter, "form": _form, "columns": _columns, "bare": _bare}
