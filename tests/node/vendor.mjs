@@ -8,6 +8,8 @@ const issuer = `http://127.0.0.1:${port}`;
 // The name typed at the login form picks the person.
 const people = {
   erika: { email: "erika@example.org", email_verified: true, given_name: "Erika", family_name: "Mustermann", preferred_username: "erika" },
+  // never made an operator by any test: operators' accounts are not linked by their e-mail
+  zora: { email: "zora@example.org", email_verified: true, given_name: "Zora", family_name: "Zweifach" },
   ohne: { given_name: "Otto", family_name: "Ohnepost" },
   offen: { email: "offen@example.org", email_verified: false, given_name: "Olga", family_name: "Offen" },
   eigen: { id: 4711, email: "eigen@example.org", first_name: "Emil", last_name: "Eigen" },
