@@ -7,6 +7,9 @@ holds `<id>.txt`. Every letter goes through extraction and grounding as a reques
 A single value is right, wrong (another value, or one where the letter has none) or missing. Names of institutions,
 streets, insurers, telephone numbers and questions may differ in a few words (`alike`). An entry of a list is right
 where it is `alike` one that is wanted; one that is part of a wanted entry, or holds it, is neither right nor wrong.
+
+`--write-prompts DIR` writes what a language model would be sent instead; `--answers DIR` measures what one answered
+(`evals.extraction.replayed`), on the letters that have an answer.
 """
 
 from __future__ import annotations
@@ -26,11 +29,12 @@ import click
 from bentos.embedded import RehearsalModel
 from bentos.models import model_of
 from clinical.command_line import PATH, paragraphs
-from clinical.contract import TEXT_MAX, Document, ExtractRequest, ExtractResponse
+from clinical.contract import TEXT_MAX, Document, ExtractRequest, ExtractResponse, FieldState
 from clinical.extraction import extract
 from clinical.llm import LanguageModel
 from clinical.settings import Settings
 from evals.command import main_of
+from evals.extraction import replayed
 from evals.extraction.letters import Letter
 
 LISTS = ("diagnosen", "medikation", "eingriffe", "procedere")
@@ -84,11 +88,13 @@ class Fault:
 
 @dataclass
 class Report:
-    """Counts by field, and every fault."""
+    """Counts by field, every fault, and what grounding removed."""
 
     fields: dict[str, Count] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
     milliseconds: list[float] = field(default_factory=list)
+    removed: list[tuple[str, FieldState]] = field(default_factory=list)
+    """(letter, path with its value) of everything that grounding took away."""
 
     def of(self, path: str) -> Count:
         return self.fields.setdefault(path, Count())
@@ -205,18 +211,35 @@ def answers(requests: Sequence[ExtractRequest], model: LanguageModel) -> list[Ex
         return pool.submit(work).result()
 
 
-def measured(file: Path, texts: Path, model: LanguageModel) -> Report:
-    """Every letter of the file through extraction. Raises OSError where a text is missing, BefundError of the model."""
+def letters_of(file: Path, texts: Path, explain: bool = False) -> dict[str, tuple[dict[str, Any], ExtractRequest]]:
+    """(annotation, request) of each letter by its id. Raises OSError where a text is missing."""
     rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    requests = [
-        ExtractRequest(
-            document_type=row["document_type"], text=(texts / f"{row['id']}.txt").read_text("utf-8")[:TEXT_MAX]
+    return {
+        row["id"]: (
+            row,
+            ExtractRequest(
+                document_type=row["document_type"],
+                text=(texts / f"{row['id']}.txt").read_text("utf-8")[:TEXT_MAX],
+                evidence=explain,
+            ),
         )
         for row in rows
-    ]
+    }
+
+
+def measured(file: Path, texts: Path, model: LanguageModel | None = None, given: Path | None = None) -> Report:
+    """Every letter of the file through extraction with the model (the embedded reader without one); with `given`, those
+    alone that have an answer in that folder. Raises OSError where a text is missing, BefundError of the model.
+    """
+    letters = letters_of(file, texts, explain=given is not None)
+    if given is not None:
+        letters = {name: letters[name] for name in replayed.answered(letters, given)}
+        model = replayed.replayed({name: request for name, (_, request) in letters.items()}, given)
     report = Report()
-    for row, answer in zip(rows, answers(requests, model), strict=True):
+    said = answers([request for _, request in letters.values()], model or RehearsalModel())
+    for (row, _), answer in zip(letters.values(), said, strict=True):
         report.milliseconds.append(answer.processing_time_ms)
+        report.removed += [(row["id"], one) for one in answer.states or () if one.value is not None]
         compared(report, row, answer.data.model_dump())
     return report
 
@@ -249,19 +272,29 @@ def shown(report: Report, faults: bool) -> str:
     lines.append("faults: " + ", ".join(f"{cause} {count}" for cause, count in causes.most_common()))
     if faults:
         lines += [f"{f.letter} | {f.path} | {f.cause} | got {f.got!r} | want {f.want!r}" for f in report.faults]
+        lines += [
+            f"{letter} | {one.path} | {one.state} | {one.value!r} {one.words or ''}" for letter, one in report.removed
+        ]
     return "\n".join(lines)
 
 
 @click.command(help=paragraphs(__doc__))
 @click.argument("file", type=PATH)
 @click.argument("texts", type=PATH)
-@click.option("--faults", is_flag=True, help="also every value that is not right")
+@click.option("--faults", is_flag=True, help="also every value that is not right, and every one removed")
 @click.option("--json", "as_json", is_flag=True, help="the counts as JSON")
-def command(file: Path, texts: Path, faults: bool, as_json: bool) -> None:
+@click.option("--write-prompts", "prompts", type=PATH, help="write <id>.prompt.txt into this folder, measure nothing")
+@click.option("--answers", "given", type=PATH, help="measure the <id>.answer.json of this folder")
+def command(file: Path, texts: Path, faults: bool, as_json: bool, prompts: Path | None, given: Path | None) -> None:
     """Measure the annotated letters of FILE, one JSON object a line; TEXTS is the folder of <id>.txt."""
+    if prompts is not None:
+        asked = {name: request for name, (_, request) in letters_of(file, texts).items()}
+        replayed.write_prompts(asked, prompts)
+        print(f"{len(asked)} prompts written to {prompts}")
+        return
     settings = Settings.read()
-    model = (model_of(settings) if settings.llm_base_url else None) or RehearsalModel()
-    report = measured(file, texts, model)
+    model = model_of(settings) if settings.llm_base_url else None
+    report = measured(file, texts, model, given)
     counts = {path: vars(one) | {"f1": one.f1} for path, one in {**report.fields, **report.totals()}.items()}
     print(json.dumps(counts, ensure_ascii=False, indent=1) if as_json else shown(report, faults))
 

@@ -2,6 +2,7 @@
 
 import json
 
+from clinical.extraction import messages_for
 from evals.__main__ import main
 from evals.extraction.annotated import Report, alike, compared
 
@@ -64,3 +65,26 @@ def test_the_command_reads_a_file_and_its_texts(tmp_path, capsys):
     assert "one | patient.nachname | missing | got None | want 'Kern'" in shown
     assert main(["letters", str(tmp_path / "letters.jsonl"), str(tmp_path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["diagnosen"]["right"] == 2
+
+
+def test_prompts_are_written_and_the_answers_to_them_are_measured_behind_grounding(tmp_path, capsys):
+    text = "Spital Seeblick\n\nArztbrief\n\nDiagnosen:\n- Gicht\n- Arterielle Hypertonie\n"
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.txt").write_text(text, "utf-8")
+    rows = [{**ROW, "document_type": "arztbrief", "id": name} for name in ("one", "two")]
+    (tmp_path / "letters.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    letters = ["letters", str(tmp_path / "letters.jsonl"), str(tmp_path)]
+    assert main([*letters, "--write-prompts", str(tmp_path / "asked")]) == 0
+    prompt = (tmp_path / "asked" / "two.prompt.txt").read_text("utf-8")
+    system, user = messages_for("arztbrief", text)
+    assert system.content in prompt and user.content in prompt
+    assert '"additionalProperties": false' in prompt
+
+    answer = {"absender": {"institution": "Spital Seeblick"}, "diagnosen": ["Gicht", "Asthma"]}
+    (tmp_path / "asked" / "one.answer.json").write_text(json.dumps(answer), "utf-8")
+    capsys.readouterr()
+    assert main([*letters, "--answers", str(tmp_path / "asked"), "--faults"]) == 0
+    shown = capsys.readouterr().out
+    assert "one | diagnosen | removed | 'Asthma' ('Asthma',)" in shown
+    assert "one | diagnosen | missing | got None | want 'Arterielle Hypertonie'" in shown
+    assert "two |" not in shown
