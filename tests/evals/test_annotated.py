@@ -77,7 +77,8 @@ def test_prompts_are_written_and_the_answers_to_them_are_measured_behind_groundi
     assert main([*letters, "--write-prompts", str(tmp_path / "asked")]) == 0
     prompt = (tmp_path / "asked" / "two.prompt.txt").read_text("utf-8")
     system, user = messages_for("arztbrief", text)
-    assert system.content in prompt and user.content in prompt
+    assert system.content in prompt
+    assert user.content in prompt
     assert '"additionalProperties": false' in prompt
 
     answer = {"absender": {"institution": "Spital Seeblick"}, "diagnosen": ["Gicht", "Asthma"]}
