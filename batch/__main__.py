@@ -22,7 +22,7 @@ import pyarrow as pa
 from tqdm import tqdm
 
 from batch.coder import STATUSES, Coder
-from batch.files import WRITABLE, Source
+from batch.files import WRITABLE, TextFile
 from batch.run import Run, left
 from batch.workers import in_processes, in_ray
 from clinical import __version__
@@ -35,7 +35,7 @@ from clinical.search import Manifest, checksum
 class Job:
     """What is coded by what into what. `ray`: None, `local` or the address of a cluster."""
 
-    source: Source
+    source: TextFile
     catalog: Path
     output: Path
     limit: int = 10
@@ -93,7 +93,7 @@ def _job(input: Path, column: str, id_column: str | None, catalog: Path, out: Pa
         raise SettingError(f"--limit is {how['limit']}", "1 to 20: a search keeps no more", "name another")
     if how["workers"] < 1:
         raise SettingError(f"--workers is {how['workers']}", "at least 1", "name another")
-    source = Source(input.resolve(), column, id_column)
+    source = TextFile(input.resolve(), column, id_column)
     Manifest.load(catalog.resolve()).verify(catalog.resolve())
     return Job(source, catalog.resolve(), out.resolve(), **how)
 
@@ -129,7 +129,7 @@ def _work(job: Job, work: Run, tables: Callable[[], Iterator[pa.Table]]) -> Gene
             yield work.add(table)
 
 
-def _tables(source: Source, done: Sequence[tuple[int, int]]) -> Iterator[pa.Table]:
+def _tables(source: TextFile, done: Sequence[tuple[int, int]]) -> Iterator[pa.Table]:
     return left(source.tables(), done)
 
 

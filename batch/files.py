@@ -35,7 +35,7 @@ WRITABLE: Final = (".parquet", ".csv")
 
 
 @dataclass(frozen=True)
-class Source:
+class TextFile:
     """A file of texts. `id_column` None: the number of the row, from 1, is its id."""
 
     path: Path

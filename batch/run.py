@@ -31,7 +31,7 @@ _PART: Final = re.compile(r"(\d{12})-(\d{6})\.parquet")
 
 
 @dataclass(frozen=True)
-class Part:
+class OutputPart:
     """Coded rows from `first` on."""
 
     path: Path
@@ -82,13 +82,13 @@ class Run:
             remedy = "go on with what it was begun with, or delete that folder to begin again"
             raise SettingError(found, "the same input, catalog and options", remedy)
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[OutputPart]:
         """What is done, in the order of the rows."""
         matches = [(path, _PART.fullmatch(path.name)) for path in self.folder.iterdir()]
-        parts = [Part(path, int(match[1]), int(match[2])) for path, match in matches if match]
+        parts = [OutputPart(path, int(match[1]), int(match[2])) for path, match in matches if match]
         return sorted(parts, key=lambda part: part.first)
 
-    def sound(self) -> list[Part]:
+    def sound(self) -> list[OutputPart]:
         """The parts that can be read, of the length their names say; others (power failed) are deleted."""
         for part in self.parts():
             try:
@@ -144,7 +144,7 @@ def left(tables: Iterable[pa.Table], done: Iterable[tuple[int, int]]) -> Iterato
             yield table if keep.all() else table.filter(keep)
 
 
-def _counted(parts: Sequence[Part], counts: Counter[str]) -> Iterator[pa.Table]:
+def _counted(parts: Sequence[OutputPart], counts: Counter[str]) -> Iterator[pa.Table]:
     for part in tqdm(parts, desc="putting together", unit="part", disable=None, leave=False):
         table = pq.read_table(part.path, memory_map=False, use_threads=False)
         counts.update(table["status"].to_pylist())

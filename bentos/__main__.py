@@ -15,7 +15,7 @@ import click
 from sqlalchemy.exc import SQLAlchemyError
 
 from bentos.api import open_keys
-from bentos.keys import NAME_MAX, PER_DAY, PER_MINUTE, Keys, Limits
+from bentos.keys import NAME_MAX, PER_DAY, PER_MINUTE, KeyLimits, Keys
 from clinical.command_line import Group, Refused, entry, paragraphs
 from clinical.settings import given, server_settings, settings
 
@@ -76,7 +76,7 @@ COUNT = click.IntRange(min=0)
 @click.option("--per-day", type=COUNT, default=PER_DAY, show_default=True, help="0 is unlimited")
 def _create(name: str, per_minute: int, per_day: int) -> None:
     """Make a key and print it, the only time it is seen."""
-    click.echo(_keys().create(name, Limits(per_minute, per_day)))
+    click.echo(_keys().create(name, KeyLimits(per_minute, per_day)))
 
 
 @_of_keys.command("list")

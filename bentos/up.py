@@ -19,13 +19,13 @@ from honcho.environ import parse_procfile
 from honcho.manager import Manager
 
 from bentos.api import open_keys
-from bentos.keys import Keys, Limits, Unauthorized
+from bentos.keys import KeyLimits, Keys, Unauthorized
 from bentos.serve import require_artifact, require_free_port
 from clinical.errors import SettingError
 from clinical.running import RUNNING, leave
 from clinical.settings import ROOT, Settings, address
 
-DEMO_LIMITS = Limits(per_minute=600)
+DEMO_LIMITS = KeyLimits(per_minute=600)
 DEMO_QUERY = "Zuckerkrankheit"
 START_SECONDS = 120
 REHEARSAL = (

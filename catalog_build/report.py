@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 
-from catalog_build.checks import Report, counts
+from catalog_build.checks import CheckReport, counts
 from catalog_build.official import Source
 from catalog_build.vocabulary import FILE, STATES
 from clinical.catalog import Catalog, Code
@@ -31,7 +31,7 @@ def of_source(source: Source, texts: int) -> str:
     return "\n".join(lines)
 
 
-def of_checks(report: Report) -> str:
+def of_checks(report: CheckReport) -> str:
     """One line for each condition; says where the HTML is not written."""
     lines = []
     for result in report.results:

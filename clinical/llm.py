@@ -112,7 +112,7 @@ F = TypeVar("F", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[F]):
+class FilledForm(Generic[F]):
     """A filled-in form and the tokens of all attempts it took."""
 
     value: F
@@ -121,7 +121,7 @@ class Answer(Generic[F]):
 
 async def ask(
     model: LanguageModel, messages: Sequence[Message], form: type[F], limits: Limits, schema: JsonSchema | None = None
-) -> Answer[F]:
+) -> FilledForm[F]:
     """Ask for a filled-in `form`; a malformed answer is shown back once, then ModelMalformed is raised.
 
     `schema` is what the model is bound to where it is narrower than the form (an enum of candidates); what a server
@@ -133,7 +133,7 @@ async def ask(
     first = await model.complete(messages, schema=schema, limits=limits)
     value, complaint = _whole(first, form)
     if value is not None:
-        return Answer(value, Usage(tokens_in=first.tokens_in, tokens_out=first.tokens_out))
+        return FilledForm(value, Usage(tokens_in=first.tokens_in, tokens_out=first.tokens_out))
     left = deadline - time.monotonic()
     if left <= 0:
         raise ModelTimeout("the language model used up its time with a malformed answer")
@@ -145,7 +145,7 @@ async def ask(
         log.warning("the model gave no usable %s, also after a repair: %s", form.__name__, complaint)
         raise _unusable(form, complaint, second.truncated)
     total_in, total_out = first.tokens_in + second.tokens_in, first.tokens_out + second.tokens_out
-    return Answer(value, Usage(tokens_in=total_in, tokens_out=total_out))
+    return FilledForm(value, Usage(tokens_in=total_in, tokens_out=total_out))
 
 
 def _whole(answer: Completion, form: type[F]) -> tuple[F | None, str]:

@@ -55,7 +55,7 @@ _KINDS: Final[Mapping[Name, type[Values]]] = {"confidence": ConfidenceThresholds
 
 
 @dataclass(frozen=True)
-class Section:
+class ThresholdSection:
     """One section of the file; `data` and `metrics` are JSON trees."""
 
     values: Values
@@ -64,20 +64,20 @@ class Section:
     written_by: str
 
 
-def load_section(name: Name, path: Path = FILE) -> Section:
+def load_section(name: Name, path: Path = FILE) -> ThresholdSection:
     """Raises SettingError when the file is missing, of another version, or lacks the section or a field of it."""
     remedy = f"take thresholds.json of the release, or write it: {NOTEBOOKS[name]} with WRITE = True"
     tree = _tree(path, remedy)
     try:
-        section = Section(**tree[name])
+        section = ThresholdSection(**tree[name])
         values = _KINDS[name](**tree[name]["values"])
     except (KeyError, TypeError) as error:
         found = f"the section {name} of {path.name} is missing or incomplete ({error})"
         raise SettingError(found, "values, data, metrics, written_by", remedy) from None
-    return Section(values, section.data, section.metrics, section.written_by)
+    return ThresholdSection(values, section.data, section.metrics, section.written_by)
 
 
-def save_section(name: Name, section: Section, path: Path = FILE) -> None:
+def save_section(name: Name, section: ThresholdSection, path: Path = FILE) -> None:
     """Replace one section, in one step; the others stay."""
     tree = json.loads(path.read_text("utf-8")) if path.exists() else {"version": VERSION}
     tree[name] = asdict(section)

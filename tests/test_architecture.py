@@ -195,6 +195,27 @@ def test_files_and_functions_stay_small():
     assert long == []
 
 
+ONE_NAME_TWICE = {
+    "Document": "the fields of a letter (text API) and a stored document (FHIR): each contract calls its own so",
+    "Patient": "the patient of a letter (text API) and a patient record (FHIR): each contract calls its own so",
+    "Group": "commands whose errors are sentences, once for click and once for Flask's commands",
+    "Gap": "two readers of tables of words",
+    "Mark": "two readers of tables of words",
+}
+"""Class names that two rooms define, and why neither is called otherwise."""
+
+
+def test_no_two_rooms_call_different_things_by_one_name():
+    rooms: dict[str, set[str]] = {}
+    for path in PYTHON_FILES:
+        room = ".".join(path.relative_to(ROOT).with_suffix("").parts[:3])
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                rooms.setdefault(node.name, set()).add(room)
+    twice = {name: sorted(where) for name, where in rooms.items() if len(where) > 1}
+    assert set(twice) == set(ONE_NAME_TWICE), twice
+
+
 def _length(path: Path) -> int:
     return len(path.read_text("utf-8").splitlines())
 

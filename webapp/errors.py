@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 ApiErrorPage = Callable[[int, str], Response]  # (status, name of the status) -> the API's own error answer
 
 
-class Outcome(Exception):
+class ErrorPage(Exception):
     """A request ends here with a page. `code` is the vendor's own error code, shown escaped beneath the words."""
 
     def __init__(self, key: str, status: int, code: str = "", **values: Any) -> None:
@@ -34,7 +34,7 @@ class Outcome(Exception):
 def init_app(app: Flask) -> None:
     """Register the handlers on `app`."""
     app.extensions["befund_api_prefixes"] = []
-    app.register_error_handler(Outcome, _outcome)
+    app.register_error_handler(ErrorPage, _outcome)
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(Exception, _unexpected)
 
@@ -49,7 +49,7 @@ def error_page(key: str, status: int, **values: Any) -> Response:
     return make_response(render_template("error.html", key=key, status=status, **values), status)
 
 
-def _outcome(error: Outcome) -> Response:
+def _outcome(error: ErrorPage) -> Response:
     return error_page(error.key, error.status, code=error.code, **error.values)
 
 

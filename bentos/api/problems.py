@@ -56,22 +56,24 @@ def _german(kind: str) -> str:
     return _MESSAGES.get(kind, "Der Wert ist ungültig.")
 
 
-class Answer(NamedTuple):
+class ProblemKind(NamedTuple):
     """What one kind of error becomes."""
 
     status: HTTPStatus
     detail: str
 
 
-_NOT_READY = Answer(HTTPStatus.SERVICE_UNAVAILABLE, "Der Dienst ist noch nicht bereit. Bitte später erneut versuchen.")
-_NO_MODEL = Answer(HTTPStatus.SERVICE_UNAVAILABLE, "Es ist kein Sprachmodell eingerichtet.")
-_BUSY = Answer(HTTPStatus.SERVICE_UNAVAILABLE, "Das Sprachmodell ist ausgelastet. Bitte später erneut versuchen.")
-_BAD_MODEL = Answer(HTTPStatus.BAD_GATEWAY, "Das Sprachmodell hat keine verwertbare Antwort geliefert.")
-_CUT = Answer(HTTPStatus.BAD_GATEWAY, "Die Antwort des Sprachmodells war zu lang und wurde abgeschnitten.")
-_TOO_LONG = Answer(HTTPStatus.BAD_GATEWAY, "Der Text ist zu lang für das eingerichtete Sprachmodell.")
-_OURS = Answer(HTTPStatus.INTERNAL_SERVER_ERROR, "Interner Fehler.")
+_NOT_READY = ProblemKind(
+    HTTPStatus.SERVICE_UNAVAILABLE, "Der Dienst ist noch nicht bereit. Bitte später erneut versuchen."
+)
+_NO_MODEL = ProblemKind(HTTPStatus.SERVICE_UNAVAILABLE, "Es ist kein Sprachmodell eingerichtet.")
+_BUSY = ProblemKind(HTTPStatus.SERVICE_UNAVAILABLE, "Das Sprachmodell ist ausgelastet. Bitte später erneut versuchen.")
+_BAD_MODEL = ProblemKind(HTTPStatus.BAD_GATEWAY, "Das Sprachmodell hat keine verwertbare Antwort geliefert.")
+_CUT = ProblemKind(HTTPStatus.BAD_GATEWAY, "Die Antwort des Sprachmodells war zu lang und wurde abgeschnitten.")
+_TOO_LONG = ProblemKind(HTTPStatus.BAD_GATEWAY, "Der Text ist zu lang für das eingerichtete Sprachmodell.")
+_OURS = ProblemKind(HTTPStatus.INTERNAL_SERVER_ERROR, "Interner Fehler.")
 
-ANSWERS: dict[type[errors.BefundError], Answer] = {
+ANSWERS: dict[type[errors.BefundError], ProblemKind] = {
     errors.BefundError: _OURS,
     errors.SourceError: _OURS,
     errors.CheckFailed: _OURS,
@@ -88,13 +90,13 @@ ANSWERS: dict[type[errors.BefundError], Answer] = {
     errors.ModelMalformed: _BAD_MODEL,
     errors.ModelTruncated: _CUT,
     errors.ModelContextTooSmall: _TOO_LONG,
-    Unauthorized: Answer(HTTPStatus.UNAUTHORIZED, "API-Schlüssel fehlt oder ist ungültig."),
-    LimitReached: Answer(HTTPStatus.TOO_MANY_REQUESTS, "Das Limit dieses API-Schlüssels ist erreicht."),
+    Unauthorized: ProblemKind(HTTPStatus.UNAUTHORIZED, "API-Schlüssel fehlt oder ist ungültig."),
+    LimitReached: ProblemKind(HTTPStatus.TOO_MANY_REQUESTS, "Das Limit dieses API-Schlüssels ist erreicht."),
     KeysUnavailable: _NOT_READY,
-    InvalidBody: Answer(HTTPStatus.UNPROCESSABLE_ENTITY, "Die Anfrage ist ungültig."),
-    BodyTooLarge: Answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Der Inhalt ist größer als 1 MiB."),
-    ClientLeft: Answer(HTTPStatus.REQUEST_TIMEOUT, "Die Verbindung wurde beendet."),
-    BodyTooSlow: Answer(HTTPStatus.REQUEST_TIMEOUT, "Der Inhalt kam nicht rechtzeitig an."),
+    InvalidBody: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "Die Anfrage ist ungültig."),
+    BodyTooLarge: ProblemKind(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Der Inhalt ist größer als 1 MiB."),
+    ClientLeft: ProblemKind(HTTPStatus.REQUEST_TIMEOUT, "Die Verbindung wurde beendet."),
+    BodyTooSlow: ProblemKind(HTTPStatus.REQUEST_TIMEOUT, "Der Inhalt kam nicht rechtzeitig an."),
 }
 
 _TITLES = {

@@ -9,7 +9,7 @@ from bentos.embedded.labels import label_of
 from bentos.embedded.letter import Sheet
 from clinical.contract import Zuweisung
 from clinical.grounding import named_choice
-from clinical.language import Source
+from clinical.language import SourceText
 
 _LABELS = {
     "versicherung.klasse": "klasse",
@@ -51,7 +51,7 @@ def allowed(path: str) -> tuple[str, ...]:
 class ChoiceReader:
     """Reads the fixed lists of one sheet."""
 
-    def __init__(self, sheet: Sheet, source: Source) -> None:
+    def __init__(self, sheet: Sheet, source: SourceText) -> None:
         self.sheet, self.source = sheet, source
 
     def read(self, path: str) -> str | None:

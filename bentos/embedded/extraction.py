@@ -20,7 +20,7 @@ from bentos.embedded.parties import PartyReader
 from bentos.embedded.patient import PatientReader
 from bentos.embedded.sentences import sentences
 from clinical.contract import DocumentType
-from clinical.language import Source, dates_of
+from clinical.language import SourceText, dates_of
 
 _NUMBER = re.compile(r"[A-Z]{0,3}[-/]?\d[\d./-]*(?:\s\d{2,})*")
 _AHV = re.compile(r"\b756(?:[.\s]\d{4}[.\s]\d{4}[.\s]\d{2}|\d{10})\b")
@@ -90,7 +90,7 @@ class _Reader:
     def __init__(self, text: str, budget: Budget) -> None:
         budget.check()
         self.sheet = Sheet(text, budget)
-        self.source = Source(text)
+        self.source = SourceText(text)
         self.dates = dates_of(self.sheet.text)
         self.patients = PatientReader(self.sheet, self.dates)
         self.found = self.patients.read()

@@ -83,7 +83,7 @@ class Labelled:
 
 
 @dataclass
-class Section:
+class HeadedLines:
     """What stands under a heading: its lines as they are, "" for an empty one."""
 
     field: str
@@ -219,15 +219,15 @@ class Sheet:
         return next((value for value in found if value), None)
 
     @cached_property
-    def sections(self) -> list[Section]:
+    def sections(self) -> list[HeadedLines]:
         """Headings with the lines under them, up to the next heading, the closing formula or the end."""
-        found: list[Section] = []
+        found: list[HeadedLines] = []
         for n in self.budget.each(range(min(self.closing, len(self.lines)))):
             line = self.lines[n]
             name, title, rest = heading_of(line, self._stands_alone(n))
             if name is not None:
                 known = bool(name) or heading_field(title.rstrip(":")) is not None
-                found.append(Section(name, title, n, [rest] if rest else [], bool(rest), known))
+                found.append(HeadedLines(name, title, n, [rest] if rest else [], bool(rest), known))
             elif found:
                 found[-1].lines.append(line)
         return found

@@ -28,7 +28,7 @@ from bentos.embedded.entries import (
     tabled,
 )
 from bentos.embedded.labels import key, rank_of
-from bentos.embedded.letter import LINE_MAX, Section, Sheet, marked, unmarked
+from bentos.embedded.letter import LINE_MAX, HeadedLines, Sheet, marked, unmarked
 from bentos.embedded.sentences import divided, sentences
 from bentos.embedded.told import told_diagnoses
 from clinical.language import dates_of
@@ -61,10 +61,10 @@ class ListReader:
         self.sheet = sheet
         self.sections = [one for one in sheet.sections if not self._narrates(one)]
 
-    def _of(self, *fields: str) -> list[Section]:
+    def _of(self, *fields: str) -> list[HeadedLines]:
         return [one for one in self.sections if one.field in fields]
 
-    def _narrates(self, section: Section) -> bool:
+    def _narrates(self, section: HeadedLines) -> bool:
         """`Vorgehen` in a report of an operation tells how it went."""
         return key(section.title) == "vorgehen" and _OPERATED.search(self.sheet.text[:8_000]) is not None
 
@@ -99,7 +99,7 @@ class ListReader:
         drugs = sum(STRICT_DRUG.match(one) is not None for one in listed)
         return listed if len(listed) > 2 and 2 * drugs < len(listed) else []
 
-    def _entries(self, section: Section) -> Iterator[str]:
+    def _entries(self, section: HeadedLines) -> Iterator[str]:
         """The list under a heading: items by line, a running list by its stops and semicolons."""
         lines = list_part(section.lines)
         whole = [line for line in lines if line.strip()]
@@ -147,7 +147,7 @@ class ListReader:
         lines = (line[:LINE_MAX] for line in self.sheet.budget.each(self.sheet.lines[first : self.sheet.closing]))
         return merged(found[0].strip(" .,") for line in lines for found in TOLD_DRUG.finditer(line))
 
-    def _drug_entries(self, section: Section) -> Iterator[str]:
+    def _drug_entries(self, section: HeadedLines) -> Iterator[str]:
         lines = tabled(drug_part(section.lines))
         whole = [line for line in lines if line.strip()]
         for entry in items(lines) if len(whole) > 1 else whole:
@@ -198,7 +198,7 @@ class ListReader:
             found = self._recommended()
         return merged(found)
 
-    def _steps(self, section: Section) -> Iterator[str]:
+    def _steps(self, section: HeadedLines) -> Iterator[str]:
         for entry in items(section.lines, wrap=True):
             pieces = divided(entry, ";") if VERB.search(entry) is None else [entry]
             for sentence in (one for piece in pieces for one in sentences(piece)):

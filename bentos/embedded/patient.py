@@ -55,7 +55,7 @@ _COLLEAGUE = re.compile(r"^(?:Kolleg|Dr\b|Prof|Doz|PD\b|OA\b|Primar|Univ)", re.I
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class NamedPatient:
     """The patient as the letter names them; `lines` around the name, where the address may stand."""
 
     name: Name | None
@@ -77,7 +77,7 @@ class PatientReader:
             if not _COLLEAGUE.match(found[1]) and not found[2]
         )
 
-    def read(self) -> Found:
+    def read(self) -> NamedPatient:
         best: tuple[float, Name, int] | None = None
         for evidence, one, line in self._candidates():
             initial = one.first is not None and len(one.first.strip(".")) == 1
@@ -88,7 +88,7 @@ class PatientReader:
         at = best[2] if best else 0
         if name is not None and name.first is None:
             name = self._with_first(name)
-        return Found(name, self._born(at if best else None), range(max(0, at - 1), at + 6) if best else range(0))
+        return NamedPatient(name, self._born(at if best else None), range(max(0, at - 1), at + 6) if best else range(0))
 
     def _with_first(self, name: Name) -> Name:
         """A first name that stands beside the surname anywhere in the letter's first lines."""
@@ -260,7 +260,7 @@ class PatientReader:
         votes = [found[1].startswith("F") for found in pattern.finditer(self.sheet.text)]
         return None if not votes else "w" if 2 * sum(votes) > len(votes) else "m"
 
-    def address(self, found: Found) -> tuple[str | None, str | None, str | None]:
+    def address(self, found: NamedPatient) -> tuple[str | None, str | None, str | None]:
         """(street, postcode, place): behind wohnhaft, in the labelled address, or around the name."""
         sheet = self.sheet
         if lives := _LIVES.search(sheet.text[:6_000]):
@@ -294,7 +294,7 @@ class PatientReader:
         behind = self.sheet.lines[one.at + 1 : one.at + 2]
         return behind if one.field == "adresse" and behind and PLACE.match(" " + behind[0].strip()) else []
 
-    def _around(self, found: Found) -> tuple[str | None, str | None, str | None]:
+    def _around(self, found: NamedPatient) -> tuple[str | None, str | None, str | None]:
         if found.name is None or not found.lines:
             return None, None, None
         at = found.lines.start + (

@@ -1,17 +1,17 @@
 """API keys and their counters, on SQLite or PostgreSQL."""
 
 from bentos.keys.database import NAME_MAX, open_database
-from bentos.keys.keys import PER_DAY, PER_MINUTE, KeyInfo, Keys, KeysUnavailable, LimitReached, Limits, Unauthorized
+from bentos.keys.keys import PER_DAY, PER_MINUTE, KeyInfo, KeyLimits, Keys, KeysUnavailable, LimitReached, Unauthorized
 
 __all__ = [
     "NAME_MAX",
     "PER_DAY",
     "PER_MINUTE",
     "KeyInfo",
+    "KeyLimits",
     "Keys",
     "KeysUnavailable",
     "LimitReached",
-    "Limits",
     "Unauthorized",
     "open_database",
 ]

@@ -59,7 +59,7 @@ class KeysUnavailable(BefundError):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class KeyLimits:
     """Requests per minute and per UTC day; 0 is unlimited."""
 
     per_minute: int = PER_MINUTE
@@ -72,7 +72,7 @@ class KeyInfo:
 
     id: str
     name: str
-    limits: Limits
+    limits: KeyLimits
     created_at: str
     revoked_at: str | None
     today: int = 0
@@ -115,7 +115,7 @@ class Keys:
         self._count = {limited: count_request(engine.dialect.name, limited) for limited in (False, True)}
         self._rate = MovingWindowRateLimiter(storage)
 
-    def create(self, name: str, limits: Limits = Limits()) -> str:
+    def create(self, name: str, limits: KeyLimits = KeyLimits()) -> str:
         """Make a key and return it in full, the only time it is seen."""
         while True:
             key_id, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
@@ -206,6 +206,6 @@ def _timeouts(url: str) -> dict[str, float]:
 
 
 def _info(row: Row[tuple[object, ...]]) -> KeyInfo:
-    limits = Limits(row.per_minute, row.per_day)
+    limits = KeyLimits(row.per_minute, row.per_day)
     today = getattr(row, "requests", None) or 0
     return KeyInfo(row.id, row.name, limits, row.created_at, row.revoked_at, today)

@@ -1,9 +1,9 @@
 """What must hold of the tables before anything is built from them."""
 
-from catalog_build.checks.expectations import Report, check, counts, previous_counts
+from catalog_build.checks.expectations import CheckReport, check, counts, previous_counts
 
 __all__ = [
-    "Report",
+    "CheckReport",
     "check",
     "counts",
     "previous_counts",

@@ -22,7 +22,7 @@ from clinical.errors import ArtifactMismatch, ArtifactMissing, CheckFailed
 
 
 @dataclass(frozen=True)
-class Report:
+class CheckReport:
     """All results; `engine` says who ran them, `docs` whether the HTML was written."""
 
     engine: str
@@ -40,7 +40,7 @@ def check(
     docs: Path | None = None,
     previous: Mapping[str, int] | None = None,
     engine: Literal["great_expectations", "plain"] | None = None,
-) -> Report:
+) -> CheckReport:
     """Run every condition; write Great Expectations' data docs into the folder `docs` where one is named.
 
     `previous`: counts of the artifact before (`previous_counts`); without it the counts are not compared.
@@ -51,11 +51,11 @@ def check(
     if previous is not None:
         tables["counts"] = _counts(source, previous)
     if engine == "plain" or (engine is None and not quality_installed()):
-        report = Report("plain", False, tuple(run_plain(tables)))
+        report = CheckReport("plain", False, tuple(run_plain(tables)))
     else:
         from catalog_build.checks.data_docs import run
 
-        report = Report("great_expectations", docs is not None, tuple(run(tables, docs)))
+        report = CheckReport("great_expectations", docs is not None, tuple(run(tables, docs)))
     _stop_on_failure(report)
     return report
 
@@ -128,7 +128,7 @@ def _counts(source: Source, previous: Mapping[str, int]) -> Table:
     }
 
 
-def _stop_on_failure(report: Report) -> None:
+def _stop_on_failure(report: CheckReport) -> None:
     failed = [result for result in report.results if result.fatal and not result.holds]
     if not failed:
         return

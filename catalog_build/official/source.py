@@ -16,7 +16,7 @@ from catalog_build.official.files import SourceFile, checksum, find_files
 from catalog_build.official.tables import (
     CrossReference,
     Synonym,
-    Wordings,
+    SynonymFile,
     read_alphabet,
     read_alphaid,
     read_blocks,
@@ -84,7 +84,7 @@ def _bare_catalog(files: Mapping[str, SourceFile]) -> Catalog:
     return Catalog(str(files["kodes"].year), codes, chapters, blocks)
 
 
-def _all_wordings(files: Mapping[str, SourceFile], catalog: Catalog) -> list[Wordings]:
+def _all_wordings(files: Mapping[str, SourceFile], catalog: Catalog) -> list[SynonymFile]:
     readers = {"alphaid": read_alphaid, "alphabet": read_alphabet}
     return [read(files[role], catalog) for role, read in readers.items() if role in files]
 

@@ -138,7 +138,7 @@ def _kind(row: list[str]) -> Kind:
 
 
 @dataclass(frozen=True)
-class Wordings:
+class SynonymFile:
     """What a synonym file says: synonyms, cross references, codes marked with a dagger; `gaps`: what was left out."""
 
     synonyms: tuple[Synonym, ...] = ()
@@ -159,7 +159,7 @@ class _Line:
     rule: bool = False
 
 
-def read_alphaid(file: SourceFile, known: Container[str]) -> Wordings:
+def read_alphaid(file: SourceFile, known: Container[str]) -> SynonymFile:
     """Alpha-ID-SE: valid | Alpha-ID | primary | star | "!" | second primary | ORPHA | text. Invalid lines count not."""
     lines = (
         _Line(number, row[2:6], row[6].strip() or None, row[7].strip())
@@ -169,7 +169,7 @@ def read_alphaid(file: SourceFile, known: Container[str]) -> Wordings:
     return _wordings(file, lines, known, "alphaid")
 
 
-def read_alphabet(file: SourceFile, known: Container[str]) -> Wordings:
+def read_alphabet(file: SourceFile, known: Container[str]) -> SynonymFile:
     """Alphabetical index: kind of coding | number | print flag | primary | star | "!" | second primary | text."""
     lines = (
         _Line(number, row[3:7], None, row[7].strip(), rule=row[0] == "0") for number, row in read_rows(file, "|", 8)
@@ -177,7 +177,7 @@ def read_alphabet(file: SourceFile, known: Container[str]) -> Wordings:
     return _wordings(file, lines, known, "alphabet")
 
 
-def _wordings(file: SourceFile, lines: Iterator[_Line], known: Container[str], source: str) -> Wordings:
+def _wordings(file: SourceFile, lines: Iterator[_Line], known: Container[str], source: str) -> SynonymFile:
     synonyms: list[Synonym] = []
     references: list[CrossReference] = []
     daggers: set[str] = set()
@@ -201,7 +201,7 @@ def _wordings(file: SourceFile, lines: Iterator[_Line], known: Container[str], s
         else:
             uncoded += reference is None and not line.rule
     gaps = (f"{uncoded} lines of {file.name} without any code: these wordings are not found",) if uncoded else ()
-    return Wordings(tuple(synonyms), tuple(references), frozenset(daggers), gaps)
+    return SynonymFile(tuple(synonyms), tuple(references), frozenset(daggers), gaps)
 
 
 _REFERENCE: Final = re.compile(r"(?P<head>.+?)\s+-\s+(?P<see>s\.\s?a\.|s\.)\s*(?P<targets>.+)")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from tqdm import tqdm
 
-from catalog_build.training.texts import Said, Writer
+from catalog_build.training.texts import TextWriter, WrittenMention
 from clinical.search import Confidence, SearchIndex, Vectors
 
 TEXTS: Final = 3_500
@@ -30,7 +30,7 @@ def examples(
     index: SearchIndex, wordings: Sequence[tuple[str, str]], accepted: Mapping[str, set[str]], seed: int, texts: int
 ) -> tuple[Vectors, NDArray[np.bool_]]:
     """Columns of the mentions that search finds in generated texts, and whether each one's first code is right."""
-    writer, rows, right = Writer(wordings, seed), [], []
+    writer, rows, right = TextWriter(wordings, seed), [], []
     for _ in tqdm(range(texts), desc="texts read", unit="text", disable=None):
         text = writer.write()
         for start, end, code, own in index.first_codes(text.text):
@@ -42,7 +42,7 @@ def examples(
     return np.stack(rows), np.array(right)
 
 
-def _is_right(said: Said, code: str, accepted: Mapping[str, set[str]]) -> bool:
+def _is_right(said: WrittenMention, code: str, accepted: Mapping[str, set[str]]) -> bool:
     """Of relatives' diseases any code of family history counts: which one the grammar does not know."""
     if said.claim == "family":
         return "Z80" <= code[:3] <= "Z84"
@@ -72,7 +72,7 @@ def fit_confidence(rows: Vectors, right: NDArray[np.bool_]) -> Confidence:
     return Confidence(weights.astype(np.float64), float(model.intercept_[0] - (weights * mean).sum()))
 
 
-def _at(said: Sequence[Said], start: int, end: int) -> Said | None:
+def _at(said: Sequence[WrittenMention], start: int, end: int) -> WrittenMention | None:
     """The mention that shares most with a span; None where none shares half of the shorter one."""
     best = max(said, key=lambda own: min(own.end, end) - max(own.start, start), default=None)
     if best is None:

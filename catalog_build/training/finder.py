@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
-from catalog_build.training.texts import Writer
+from catalog_build.training.texts import TextWriter
 from clinical.search import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
 
 WIDTH, HIDDEN = 32, 64
@@ -46,7 +46,7 @@ class _Tagger(nn.Module):
 def train_finder(wordings: Sequence[tuple[str, str]], seed: int = 0, texts: int = TEXTS) -> Finder:
     """From wordings (text, code), deterministic for a seed; about two minutes on two cores."""
     torch.manual_seed(seed)
-    writer, lessons = Writer(wordings, seed), []
+    writer, lessons = TextWriter(wordings, seed), []
     for _ in tqdm(range(min(texts, 3 * len(wordings))), desc="generated texts", unit="text", disable=None):
         text = writer.write()
         seen = see(text.text)

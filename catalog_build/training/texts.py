@@ -61,7 +61,7 @@ VARIED, LOWERED, CUT = 0.12, 0.06, 0.12
 """Shares of wordings with a slip, of texts in lower case, of wordings with a word cut off by a dot."""
 
 
-class Said(NamedTuple):
+class WrittenMention(NamedTuple):
     """A mention of a generated text: `start` inclusive, `end` exclusive, in code points."""
 
     start: int
@@ -74,7 +74,7 @@ class Text(NamedTuple):
     """A generated text; `kind`: wording, list or sentences."""
 
     text: str
-    said: tuple[Said, ...]
+    said: tuple[WrittenMention, ...]
     kind: str
 
 
@@ -95,7 +95,7 @@ def drugs() -> tuple[str, ...]:
     return tuple((HERE / "drugs.txt").read_text("utf-8").split())
 
 
-class Writer:
+class TextWriter:
     """Writes one text after the other from a seeded source of chance; `wordings` are (text, code)."""
 
     def __init__(self, wordings: Sequence[tuple[str, str]], seed: int) -> None:
@@ -234,13 +234,13 @@ class _Draft:
 
     def __init__(self) -> None:
         self.text = ""
-        self.said: list[Said] = []
+        self.said: list[WrittenMention] = []
 
     def add(self, text: str) -> None:
         self.text += text
 
     def mention(self, text: str, code: str, claim: str) -> None:
-        self.said.append(Said(len(self.text), len(self.text) + len(text), code, claim))
+        self.said.append(WrittenMention(len(self.text), len(self.text) + len(text), code, claim))
         self.text += text
 
 

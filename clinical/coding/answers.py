@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clinical.coding.case import Case
 from clinical.coding.prompts import CODES_MAX, Selection
-from clinical.coding.rules import Outcome, Proposal
+from clinical.coding.rules import Correction, Proposal
 
 NOTHING_FOUND = "Im Text wurde keine kodierbare Diagnose erkannt."
 NOTHING_LEFT = "Kein Kode erfüllt die Vorgaben; bitte den Text prüfen."
@@ -25,12 +25,12 @@ def proposals(case: Case, selection: Selection) -> tuple[Proposal, ...]:
     return tuple(chosen)
 
 
-def entries(outcome: Outcome, details: bool) -> tuple:  # type: ignore[type-arg]
+def entries(outcome: Correction, details: bool) -> tuple:  # type: ignore[type-arg]
     """The entries of an event, best first."""
     return tuple(item.entry(details) for item in outcome.proposals)
 
 
-def summary(selection: Selection, outcome: Outcome) -> str:
+def summary(selection: Selection, outcome: Correction) -> str:
     """The model's summary and what the rules removed; a tier left with no code says so instead."""
     words: Sequence[str] = (one_line(selection.summary),) if outcome.proposals else (NOTHING_LEFT,)
     return " ".join(word for word in (*words, *outcome.removed) if word)[:SUMMARY_MAX]

@@ -28,7 +28,7 @@ from clinical.coding.prompts import (
 from clinical.coding.search_queue import Turns
 from clinical.contract import ResultEvent
 from clinical.errors import ModelContextTooSmall, ModelMalformed, ModelTimeout
-from clinical.llm import Answer, LanguageModel, Limits, Message, ask
+from clinical.llm import FilledForm, LanguageModel, Limits, Message, ask
 
 if TYPE_CHECKING:
     from clinical.search import SearchIndex
@@ -81,7 +81,7 @@ async def research_deeply(
     offers = [offer.payload() for offer in case.offers.values()]
     schema = bound_to(Recommendation, case.offers, len(case.findings))
 
-    async def recommended(opened: Sequence[dict[str, Any]]) -> Answer[Recommendation]:
+    async def recommended(opened: Sequence[dict[str, Any]]) -> FilledForm[Recommendation]:
         question = recommendation_question(case.text, findings, offers, opened)
         return await ask(model, question, Recommendation, RECOMMENDATION_LIMITS, schema)
 

@@ -16,7 +16,7 @@ from typing import Literal
 from clinical.catalog import Catalog, Code, Note
 from clinical.coding.case import Case, Located, Offer, fits
 from clinical.contract import CodeEntry, DetailedCodeEntry
-from clinical.language import Stated, outside
+from clinical.language import StatedPatient, outside
 
 Level = Literal["high", "medium", "low"]
 PAIR_NOTE = "pair"
@@ -71,35 +71,35 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Correction:
     """What is left, best first, and German sentences on what was removed and why."""
 
     proposals: tuple[Proposal, ...]
     removed: tuple[str, ...] = ()
 
 
-Rule = Callable[[Catalog, Case, tuple[Proposal, ...]], Outcome]
+Rule = Callable[[Catalog, Case, tuple[Proposal, ...]], Correction]
 
 
-def apply(catalog: Catalog, case: Case, proposals: Iterable[Proposal]) -> Outcome:
+def apply(catalog: Catalog, case: Case, proposals: Iterable[Proposal]) -> Correction:
     """All rules in turn, then one entry per code, best first (a star directly behind its dagger)."""
     left = tuple(proposals)
     removed: tuple[str, ...] = ()
     for rule in (claims, terminal, limits, once, exclusions, pairs):
         outcome = rule(catalog, case, left)
         left, removed = outcome.proposals, (*removed, *outcome.removed)
-    return Outcome(_ordered(left), tuple(dict.fromkeys(removed)))
+    return Correction(_ordered(left), tuple(dict.fromkeys(removed)))
 
 
-def claims(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Outcome:
+def claims(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Correction:
     """A code that the finding's claim does not allow is dropped: excluded gives none, history only aftermath."""
     left = tuple(item for item in proposals if fits(item.code, item.finding.assertion))
-    return Outcome(left)
+    return Correction(left)
 
 
-def terminal(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Outcome:
+def terminal(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Correction:
     """A non-terminal code becomes its terminal child where that is certain; else it is said to need one."""
-    return Outcome(tuple(item if item.code.terminal else _resolved(catalog, case, item) for item in proposals))
+    return Correction(tuple(item if item.code.terminal else _resolved(catalog, case, item) for item in proposals))
 
 
 def _resolved(catalog: Catalog, case: Case, item: Proposal) -> Proposal:
@@ -122,9 +122,9 @@ def _findings_of(case: Case, code: Code) -> tuple[int, ...]:
     return offer.findings if offer else ()
 
 
-def limits(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Outcome:
+def limits(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Correction:
     """Codes limited to the other sex or to another age than the text states are removed."""
-    stated = Stated.by(case.text)
+    stated = StatedPatient.by(case.text)
     left, removed = [], []
     for item in proposals:
         reason = _limit_broken(item.code, stated)
@@ -132,10 +132,10 @@ def limits(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Out
             removed.append(f"{item.code.code} entfällt ({reason}).")
         else:
             left.append(item)
-    return Outcome(tuple(left), tuple(removed))
+    return Correction(tuple(left), tuple(removed))
 
 
-def _limit_broken(code: Code, stated: Stated) -> str:
+def _limit_broken(code: Code, stated: StatedPatient) -> str:
     if code.sex and stated.sex and code.sex != stated.sex:
         return "Geschlechtsbezug des Kodes widerspricht dem Text"
     if stated.age_days is not None and outside(stated.age_days, code.age_low, code.age_high):
@@ -143,21 +143,21 @@ def _limit_broken(code: Code, stated: Stated) -> str:
     return ""
 
 
-def once(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Outcome:
+def once(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Correction:
     """Each code once, in the better of its confidences; a parent of a chosen code goes."""
     best: dict[str, Proposal] = {}
     for item in sorted(proposals, key=lambda item: _RANK[item.confidence]):
         best.setdefault(item.code.code, item)
     chosen = set(best)
     left = (item for item in best.values() if not any(_below(other, item.code.code) for other in chosen))
-    return Outcome(tuple(left))
+    return Correction(tuple(left))
 
 
 def _below(code: str, ancestor: str) -> bool:
     return code != ancestor and code.startswith(ancestor)
 
 
-def exclusions(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Outcome:
+def exclusions(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Correction:
     """ "Exkl." of A names B: for the same finding B replaces A; for different findings both stay, noted for review."""
     left, removed = list(proposals), []
     for item in proposals:
@@ -172,7 +172,7 @@ def exclusions(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) ->
                 left[left.index(other)] = other.noted(sentence)
                 break
             left[left.index(item)] = item = item.noted(sentence)
-    return Outcome(tuple(left), tuple(removed))
+    return Correction(tuple(left), tuple(removed))
 
 
 def _same_finding(one: Located, two: Located) -> bool:
@@ -208,7 +208,7 @@ def covers(reference: str, code: str) -> bool:
     return low <= code[: len(low)] and code[: len(high)] <= high
 
 
-def pairs(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Outcome:
+def pairs(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Correction:
     """Dagger and star stand together: each gets its partner, which is added where it is certain.
 
     A star without a known partner is kept and said to need a dagger; a dagger gets a star only where the catalog text
@@ -220,7 +220,7 @@ def pairs(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Outc
             left = _with_dagger(catalog, case, left, item)
         elif item.code.kind == "dagger" or any(note.kind == PAIR_NOTE for note in item.code.notes):
             left = _with_star(catalog, left, item)
-    return Outcome(tuple(left))
+    return Correction(tuple(left))
 
 
 def _with_dagger(catalog: Catalog, case: Case, left: list[Proposal], star: Proposal) -> list[Proposal]:

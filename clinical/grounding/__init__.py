@@ -2,14 +2,14 @@
 
 from clinical.grounding.choices import find_keyword, find_sex, named_choice
 from clinical.grounding.free_text import Kind, find_statement
-from clinical.grounding.policy import Finding, Grounded
+from clinical.grounding.policy import Grounded, Verdict
 from clinical.grounding.review import disagreements
 from clinical.grounding.validator import ground, judge
 
 __all__ = [
-    "Finding",
     "Grounded",
     "Kind",
+    "Verdict",
     "disagreements",
     "find_keyword",
     "find_sex",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from clinical.language import Source
+from clinical.language import SourceText
 
 State = Literal["ticked", "empty"]
 
@@ -24,7 +24,7 @@ LONGEST_LINE = 400
 """Characters of a line that may be a row of a form; of a longer one only this much is read."""
 
 
-def state_of(source: Source, place: range) -> State | None:
+def state_of(source: SourceText, place: range) -> State | None:
     """Whether the box of the option at these tokens is ticked or empty; None where it has none."""
     first, last = source.start[place[-1]], source.end[place[-1]]
     start = max(source.text.rfind("\n", 0, source.start[place[0]]) + 1, first - LONGEST_LINE)
@@ -81,7 +81,7 @@ def _of_column(text: str, header: str, start: int, first: int) -> State | None:
     return "ticked" if _TICK_IN_CELL.fullmatch(below.split(divided)[cell]) else "empty"
 
 
-def label_before(source: Source, place: range) -> str:
+def label_before(source: SourceText, place: range) -> str:
     """What stands before the row's first box, or in the line above where nothing does: what the row is about."""
     first = source.start[place[0]]
     start = source.text.rfind("\n", 0, first) + 1

@@ -14,9 +14,9 @@ from typing import Final, Literal
 
 from clinical.grounding.boxes import State, label_before, state_of
 from clinical.grounding.circumstances import Circumstances, Kind
-from clinical.grounding.literal import Found
+from clinical.grounding.literal import TokenMatch
 from clinical.grounding.phrases import choices, matches, phrases, values
-from clinical.language import COLON, COMMA, SALUTATIONS, STOP, TITLES, Source, word_set
+from clinical.language import COLON, COMMA, SALUTATIONS, STOP, TITLES, SourceText, word_set
 
 DENIED_WITHIN: Final = 3
 """Tokens before a phrase in which `kein`, `nicht`, `ohne` or `statt` denies it, and behind it `nein` or `nicht`."""
@@ -46,20 +46,20 @@ _OPTIONS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 """What a form offers in a row whose label names the list: by itself such a word says nothing."""
 
 
-def find_keyword(source: Source, field: str, value: str, kind: Kind | None = None) -> Found | None:
+def find_keyword(source: SourceText, field: str, value: str, kind: Kind | None = None) -> TokenMatch | None:
     """The place where the text names the value explicitly, or None; also where it rather names another of the list.
 
     `kind`: the document type, which tells a described stay (`arztbrief`) from one that is asked for (`zuweisung`)."""
     return find_choice(Circumstances(source, kind), field, value)
 
 
-def find_choice(letter: Circumstances, field: str, value: str) -> Found | None:
+def find_choice(letter: Circumstances, field: str, value: str) -> TokenMatch | None:
     """As `find_keyword`, for a letter of which several lists are asked."""
     best = _best(letter, field)
-    return Found(best[1], best[2], whole=True) if best and best[3] == value else None
+    return TokenMatch(best[1], best[2], whole=True) if best and best[3] == value else None
 
 
-def named_choice(source: Source, field: str, kind: Kind | None = None) -> str | None:
+def named_choice(source: SourceText, field: str, kind: Kind | None = None) -> str | None:
     """The value of the list that the text names explicitly, or None: what `find_keyword` finds, asked once."""
     best = _best(Circumstances(source, kind), field)
     return best[3] if best else None
@@ -110,7 +110,7 @@ def _judged(letter: Circumstances, field: str, place: range) -> State | Literal[
     return state or "plain"
 
 
-def _strength(source: Source, role: str, place: range, state: str) -> int:
+def _strength(source: SourceText, role: str, place: range, state: str) -> int:
     if state == "ticked":
         return TICKED
     if role == "hints":
@@ -121,7 +121,7 @@ def _strength(source: Source, role: str, place: range, state: str) -> int:
     return LABELLED if labelled else SAID
 
 
-def _ticked(source: Source, field: str, value: str) -> Iterator[range]:
+def _ticked(source: SourceText, field: str, value: str) -> Iterator[range]:
     """`Versicherungsklasse [ ] allgemein [x] privat`: the ticked option of a row whose label names the list."""
     for word in _OPTIONS.get(field, {}).get(value, ()):
         for i in source.word_places.get(word, ()):
@@ -131,12 +131,12 @@ def _ticked(source: Source, field: str, value: str) -> Iterator[range]:
                 yield range(i, i + 1)
 
 
-def _is_refused(source: Source, place: range) -> bool:
+def _is_refused(source: SourceText, place: range) -> bool:
     inner = {source.words[i] for i in place[1:-1]}
     return bool(inner & _INSIDE) or _is_denied(source, place[0], place[-1])
 
 
-def _is_void(source: Source, field: str, place: range) -> bool:
+def _is_void(source: SourceText, field: str, place: range) -> bool:
     first, last = place[0], place[-1]
     if _is_choice(source, field, place):
         return True
@@ -146,7 +146,7 @@ def _is_void(source: Source, field: str, place: range) -> bool:
     return field != "patient.geschlecht" and _is_conditional(source, first)
 
 
-def _is_denied(source: Source, first: int, last: int) -> bool:
+def _is_denied(source: SourceText, first: int, last: int) -> bool:
     for k in range(first - 1, max(-1, first - 1 - DENIED_WITHIN), -1):
         if source.gap(k + 1) >= COMMA:
             break
@@ -162,7 +162,7 @@ def _is_denied(source: Source, first: int, last: int) -> bool:
     return False
 
 
-def _is_conditional(source: Source, first: int) -> bool:
+def _is_conditional(source: SourceText, first: int) -> bool:
     for k in range(first - 1, max(-1, first - 5), -1):
         if source.gap(k + 1) >= COLON:
             return False
@@ -172,7 +172,7 @@ def _is_conditional(source: Source, first: int) -> bool:
     return False
 
 
-def _is_choice(source: Source, field: str, place: range) -> bool:
+def _is_choice(source: SourceText, field: str, place: range) -> bool:
     """`m/w`, `Notfall / dringlich / elektiv`: a form's choices side by side say nothing."""
     for i, neighbour in ((place[-1] + 1, place[-1] + 1), (place[-1], place[-1] - 1), (place[0], place[0] - 1)):
         label = neighbour == place[0] and len(place) > 1
@@ -183,7 +183,7 @@ def _is_choice(source: Source, field: str, place: range) -> bool:
     return any(_is_alternative(source, field, i) for i in (place[0] - 1, place[-1] + 1))
 
 
-def _is_alternative(source: Source, field: str, i: int) -> bool:
+def _is_alternative(source: SourceText, field: str, i: int) -> bool:
     """`ambulant oder stationär?`: the word between two choices."""
     if not 0 < i < len(source) - 1 or source.words[i] not in ("oder", "bzw", "versus", "vs"):
         return False
@@ -197,9 +197,9 @@ NAME_REACH = 8
 """Tokens behind a salutation in which the patient's name must stand: titles and first names between."""
 
 
-def find_salutation(source: Source, value: str, surnames: tuple[str, ...]) -> Found | None:
+def find_salutation(source: SourceText, value: str, surnames: tuple[str, ...]) -> TokenMatch | None:
     """`Herr`/`Frau` of the patient: before the patient's own name, or before a name with a birth date behind it."""
-    named = [found for name in surnames if name and (found := Source(name)).words]
+    named = [found for name in surnames if name and (found := SourceText(name)).words]
     for i in sorted(i for word in _SALUTATION[value] for i in source.word_places.get(word, ())):
         behind = range(i + 1, min(len(source), i + 1 + NAME_REACH))
         for k in behind:
@@ -212,28 +212,28 @@ def find_salutation(source: Source, value: str, surnames: tuple[str, ...]) -> Fo
             if source.words[k] in SALUTATIONS or source.words[k] in ("kollege", "kollegin", "kollegen"):
                 break
             if any(source.names[k : k + len(name)] == name.names for name in named) and _is_own(source, i, k):
-                return Found(i, k, whole=True)
+                return TokenMatch(i, k, whole=True)
             if k > i + 1 and _BORN.match(source.view, source.end[k - 1]) and not _is_doctor(source, i, k):
-                return Found(i, k - 1, whole=True)
+                return TokenMatch(i, k - 1, whole=True)
     return None
 
 
-def _is_own(source: Source, salutation: int, name: int) -> bool:
+def _is_own(source: SourceText, salutation: int, name: int) -> bool:
     """Between salutation and name only titles and words with capitals (first names)."""
     between = range(salutation + 1, name)
     return all(source.words[j] in TITLES or source.view[source.start[j]].isupper() for j in between)
 
 
-def _is_doctor(source: Source, first: int, last: int) -> bool:
+def _is_doctor(source: SourceText, first: int, last: int) -> bool:
     return not all(source.view[source.start[j]].isupper() or source.words[j] in TITLES for j in range(first + 1, last))
 
 
-def find_sex(source: Source, value: str, surnames: tuple[str, ...], kind: Kind | None = None) -> Found | None:
+def find_sex(source: SourceText, value: str, surnames: tuple[str, ...], kind: Kind | None = None) -> TokenMatch | None:
     """The patient's sex: by the table, or by the patient's own salutation."""
     return sex_of(Circumstances(source, kind), value, surnames)
 
 
-def sex_of(letter: Circumstances, value: str, surnames: tuple[str, ...]) -> Found | None:
+def sex_of(letter: Circumstances, value: str, surnames: tuple[str, ...]) -> TokenMatch | None:
     """As `find_sex`. The patient's own salutation goes before `der Patient`, which letters also say of women."""
     source = letter.source
     places = list(_places(letter, "patient.geschlecht"))
@@ -242,4 +242,4 @@ def sex_of(letter: Circumstances, value: str, surnames: tuple[str, ...]) -> Foun
         if found is not None:
             places.append((SAID, found.first, found.last, one))
     best = min(places, default=None)
-    return Found(best[1], best[2], whole=True) if best and best[3] == value else None
+    return TokenMatch(best[1], best[2], whole=True) if best and best[3] == value else None

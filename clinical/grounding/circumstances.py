@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from importlib.resources import files
 from typing import Final, Literal
 
-from clinical.language import SALUTATIONS, STOP, TITLES, Source, spelling
+from clinical.language import SALUTATIONS, STOP, TITLES, SourceText, spelling
 
 TABLE: Final = "circumstances.tsv"
 Kind = Literal["zuweisung", "arztbrief"]
@@ -73,7 +73,7 @@ def says(kind: str, word: str) -> bool:
 class Circumstances:
     """One text with what every phrase of every list needs of it, made once."""
 
-    def __init__(self, source: Source, kind: Kind | None = None) -> None:
+    def __init__(self, source: SourceText, kind: Kind | None = None) -> None:
         self.source, self.kind = source, kind
         self.named: dict[str, tuple[int, int, int, str] | None] = {}
         """By list: what the text names most strongly, once asked for (strength, first and last token, value)."""

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Literal
 
-from clinical.grounding.literal import Found, find_literal
+from clinical.grounding.literal import TokenMatch, find_literal
 from clinical.grounding.value import Value
 from clinical.grounding.words import Wordlist
 from clinical.language import (
@@ -31,7 +31,7 @@ from clinical.language import (
     TITLES,
     Claim,
     Reading,
-    Source,
+    SourceText,
     denying_words,
 )  # fmt: skip
 from clinical.thresholds import GroundingThresholds, grounding_thresholds
@@ -57,7 +57,7 @@ def find_statement(
     kind: Kind,
     thresholds: GroundingThresholds | None = None,
     wordlist: Wordlist | None = None,
-) -> Found | None:
+) -> TokenMatch | None:
     """The first place of the source that evidences the value, or None; the thresholds are the shipped ones unless
     given (to measure others); `wordlist`: the source's, where several values are asked."""
     chosen = thresholds or grounding_thresholds()
@@ -81,7 +81,7 @@ def find_statement(
     return None
 
 
-def _refuted(source: Reading, found: Found, value: Reading, kind: Kind) -> bool:
+def _refuted(source: Reading, found: TokenMatch, value: Reading, kind: Kind) -> bool:
     """Whether the text denies what it says there, or says it of another, and the value does not."""
     if kind == "verbatim":
         return False
@@ -103,7 +103,7 @@ def _denies(claim: Claim, start: int, kind: Kind) -> bool:
     return any(sign.value == "denied" or kind == "diagnosis" or sign.start >= start for sign in signs)
 
 
-def _candidates(source: Source, value: Value, anchor: int) -> Iterator[int]:
+def _candidates(source: SourceText, value: Value, anchor: int) -> Iterator[int]:
     """Where the value's first required token may stand, in the order of the text."""
     key = value.keys[anchor]
     places = set(source.places.get(key, ()))
@@ -113,7 +113,7 @@ def _candidates(source: Source, value: Value, anchor: int) -> Iterator[int]:
     return iter(sorted(places))
 
 
-def _abbreviated(source: Source, value: Value, anchor: int) -> Iterator[int]:
+def _abbreviated(source: SourceText, value: Value, anchor: int) -> Iterator[int]:
     head = value.source.words[anchor][:ABBREVIATION]
     for short in source.abbreviations_by_head.get(head, ()) if len(value.keys) > 1 else ():
         if _abbreviates(source.words[short], value.source.words[anchor]):
@@ -125,7 +125,7 @@ def _abbreviated(source: Source, value: Value, anchor: int) -> Iterator[int]:
         )
 
 
-def _written_apart(source: Source, value: Value, anchor: int) -> Iterator[int]:
+def _written_apart(source: SourceText, value: Value, anchor: int) -> Iterator[int]:
     word = value.source.words[anchor]
     yield from source.merged_places.get(word, ())
     for cut in range(3, len(word) - 2) if word not in source.word_places else ():
@@ -145,7 +145,7 @@ def _abbreviates(short: str, word: str) -> bool:
     )
 
 
-def _is_dotted(source: Source, i: int) -> bool:
+def _is_dotted(source: SourceText, i: int) -> bool:
     return source.text[source.end[i] : source.end[i] + 1] == "."
 
 
@@ -153,14 +153,14 @@ class _Alignment:
     """One try to lay the value over the text from one place, left to right, taking the nearest match."""
 
     def __init__(
-        self, source: Source, value: Value, thresholds: GroundingThresholds, words: Wordlist, *, whole_only: bool
+        self, source: SourceText, value: Value, thresholds: GroundingThresholds, words: Wordlist, *, whole_only: bool
     ) -> None:
         self.source, self.value, self.thresholds, self.whole_only = source, value, thresholds, whole_only
         self.words = words
         self.plain = self.matched = self.skipped = self.inserted = self.steps = self.apart = 0
         self.pending: str | None = None
 
-    def run(self, anchor: int, start: int) -> Found | None:
+    def run(self, anchor: int, start: int) -> TokenMatch | None:
         keys, roles = self.value.keys, self.value.roles
         step = self._match(anchor, start)
         if step is None:
@@ -205,14 +205,14 @@ class _Alignment:
             self.apart += 1
         return self.apart <= self.thresholds.skip
 
-    def _judge(self, first: int, last: int) -> Found | None:
+    def _judge(self, first: int, last: int) -> TokenMatch | None:
         if self.pending is not None or self._next_side_contradicts(first, last):
             return None
         if self.plain and self.matched < self.thresholds.overlap * self.plain:
             return None
         if self.inserted and self.matched < 2:
             return None  # one word alone has to stand there with all that goes with it
-        return Found(first, last, whole=not (self.skipped or self.inserted))
+        return TokenMatch(first, last, whole=not (self.skipped or self.inserted))
 
     def _match(self, k: int, i: int) -> tuple[int, int] | None:
         """How many tokens of text and value are used up if value token `k` is found at text token `i`."""

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from clinical.language import Source
+from clinical.language import SourceText
 
 MOST_PLACES: Final = 50
 """Places of one value that are looked at: a text that repeats one wording more often is made to be slow."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TokenMatch:
     """Tokens `first..last` of the source; `whole`: every token of the value in its place, none left out."""
 
     first: int
@@ -23,7 +23,7 @@ class Found:
     whole: bool
 
 
-def find_literal(source: Source, value: Source) -> Iterator[Found]:
+def find_literal(source: SourceText, value: SourceText) -> Iterator[TokenMatch]:
     """Every place (of the first MOST_PLACES) where the value's very characters stand, white space aside.
 
     It neither begins nor ends inside a word or number, and goes over the end of a line or cell only where the value
@@ -31,7 +31,7 @@ def find_literal(source: Source, value: Source) -> Iterator[Found]:
     """
     for first, last in _places(source, value):
         if _same_lines(source, value, first):
-            yield Found(first, last, whole=True)
+            yield TokenMatch(first, last, whole=True)
 
 
 def stands_literally(text: str, value: str) -> tuple[int, int] | None:
@@ -47,16 +47,16 @@ def stands_literally(text: str, value: str) -> tuple[int, int] | None:
     return found.span() if found else None
 
 
-def tokens_of(source: Source, span: tuple[int, int] | None) -> Found | None:
+def tokens_of(source: SourceText, span: tuple[int, int] | None) -> TokenMatch | None:
     """The tokens of a span of code points."""
     if span is None:
         return None
     first = bisect_left(source.start, span[0])
     last = bisect_left(source.start, span[1]) - 1
-    return Found(first, last, whole=True) if first <= last else None
+    return TokenMatch(first, last, whole=True) if first <= last else None
 
 
-def _places(source: Source, value: Source) -> Iterator[tuple[int, int]]:
+def _places(source: SourceText, value: SourceText) -> Iterator[tuple[int, int]]:
     """Token numbers (first, last) where the value's tokens follow each other with the value's marks between."""
     size = len(value)
     anchor = min(range(size), key=lambda k: len(source.word_places.get(value.words[k], ())))
@@ -68,11 +68,11 @@ def _places(source: Source, value: Source) -> Iterator[tuple[int, int]]:
             yield first, first + size - 1
 
 
-def _same_marks(source: Source, value: Source, first: int) -> bool:
+def _same_marks(source: SourceText, value: SourceText, first: int) -> bool:
     return all(source.glue(first + k).split() == value.glue(k).split() for k in range(1, len(value)))
 
 
-def _same_lines(source: Source, value: Source, first: int) -> bool:
+def _same_lines(source: SourceText, value: SourceText, first: int) -> bool:
     for k in range(1, len(value)):
         glue, own = source.glue(first + k), value.glue(k)
         if ("\n" in own) >= ("\n" in glue) and ("\t" in own) >= ("\t" in glue):

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from clinical.grounding.literal import Found, stands_literally, tokens_of
-from clinical.language import COMMA, LINE, SALUTATIONS, SPACE, STOP, TITLES, Source, name_key, word_set
+from clinical.grounding.literal import TokenMatch, stands_literally, tokens_of
+from clinical.language import COMMA, LINE, SALUTATIONS, SPACE, STOP, TITLES, SourceText, name_key, word_set
 
 MOST_PLACES: Final = 400
 """Places of one name that are looked at: a text that repeats its first word more often is made to be slow, and what has
@@ -24,9 +24,9 @@ _MAIL_LOOKALIKES = {"l": "[l1|I]", "m": "(?:m|rn)", "-": "[-–‐]"}
 _MAIL_EDGE_BEFORE, _MAIL_EDGE_AFTER = r"(?<![\w.+@-])", r"(?![\w@-]|\.\w)"
 
 
-def find_name(source: Source, text: str, *, person: bool = False) -> Found | None:
+def find_name(source: SourceText, text: str, *, person: bool = False) -> TokenMatch | None:
     """A name, token by token in order; of a person also in the order of registers (`Muster, Anna`)."""
-    value = Source(text)
+    value = SourceText(text)
     least = 1 if person else 2
     proper = (word for word in value.words if word not in SALUTATIONS and word not in TITLES)
     if not any(word[0].isalpha() and len(word) >= least for word in proper):
@@ -39,11 +39,11 @@ def find_name(source: Source, text: str, *, person: bool = False) -> Found | Non
             if _stands_alone(source, found) and _is_written_as_a_name(source, value, found):
                 turned = number > 0 and not _is_register_order(source, found)
                 if not turned:
-                    return Found(found.first, found.last, whole=number == 0 and found.whole)
+                    return TokenMatch(found.first, found.last, whole=number == 0 and found.whole)
     return tokens_of(source, stands_literally(source.text, text)) if len(value) > 1 else None
 
 
-def _places(source: Source, value: Source, order: list[int]) -> Iterator[Found]:
+def _places(source: SourceText, value: SourceText, order: list[int]) -> Iterator[TokenMatch]:
     first = order[0]
     starts = set(source.name_places.get(value.names[first], ()))
     starts.update(source.merged_places.get(value.words[first], ()))
@@ -59,7 +59,7 @@ def _places(source: Source, value: Source, order: list[int]) -> Iterator[Found]:
             yield found
 
 
-def _walk(source: Source, value: Source, order: list[int], start: int) -> Found | None:
+def _walk(source: SourceText, value: SourceText, order: list[int], start: int) -> TokenMatch | None:
     i, n, whole, titles = start, 0, True, 0
     while n < len(order):
         if n and i > start and value.is_hyphened(order[n]) and not _is_dashed(source, i):
@@ -75,14 +75,14 @@ def _walk(source: Source, value: Source, order: list[int], start: int) -> Found 
         i, n = i + step[0], n + step[1]
         if n < len(order) and i < len(source) and not _goes_on(source, i, value.gap(order[n])):
             return None
-    return Found(start, i - 1, whole)
+    return TokenMatch(start, i - 1, whole)
 
 
-def _is_dashed(source: Source, i: int) -> bool:
+def _is_dashed(source: SourceText, i: int) -> bool:
     return i < len(source) and any(dash in source.glue(i) for dash in "-‐‑–")
 
 
-def _goes_on(source: Source, i: int, divided_in_value: int) -> bool:
+def _goes_on(source: SourceText, i: int, divided_in_value: int) -> bool:
     gap, glue = source.gap(i), source.glue(i)
     if gap <= LINE or (gap == STOP and source.names[i - 1] in TITLES):
         return True
@@ -91,7 +91,7 @@ def _goes_on(source: Source, i: int, divided_in_value: int) -> bool:
     return gap == COMMA and ("," in glue or divided_in_value == COMMA) and not any(c in glue for c in "()/")
 
 
-def _match(source: Source, value: Source, k: int, i: int) -> tuple[int, int] | None:
+def _match(source: SourceText, value: SourceText, k: int, i: int) -> tuple[int, int] | None:
     for joined, behind in source.merged.get(i, ()):
         if name_key(joined) == value.names[k]:
             return behind - i, 1
@@ -103,21 +103,21 @@ def _match(source: Source, value: Source, k: int, i: int) -> tuple[int, int] | N
     return None
 
 
-def _stands_alone(source: Source, found: Found) -> bool:
+def _stands_alone(source: SourceText, found: TokenMatch) -> bool:
     """No hyphen ties the name to another word, at either end, on one line or over two."""
     before, after = found.first, found.last + 1
     tied = (before > 0 and _is_tied(source, before)) or (after < len(source) and _is_tied(source, after))
     return not tied
 
 
-def _is_tied(source: Source, i: int) -> bool:
+def _is_tied(source: SourceText, i: int) -> bool:
     if source.is_hyphened(i):
         return True
     glue = source.glue(i)
     return glue in ("", "'", "’", "_", "@") and source.words[i][0].isalpha() and source.words[i - 1][0].isalpha()
 
 
-def _is_written_as_a_name(source: Source, value: Source, found: Found) -> bool:
+def _is_written_as_a_name(source: SourceText, value: SourceText, found: TokenMatch) -> bool:
     """A name written with a capital does not stand in small letters: Herr Kurz is not in "kurz nach"."""
     heads = [value.text[start] for start, word in zip(value.start, value.words, strict=True) if word not in TITLES]
     if not any(head.isupper() for head in heads):
@@ -126,14 +126,14 @@ def _is_written_as_a_name(source: Source, value: Source, found: Found) -> bool:
     return sum(char.isupper() for char in here) >= min(1, len(heads))
 
 
-def _is_register_order(source: Source, found: Found) -> bool:
+def _is_register_order(source: SourceText, found: TokenMatch) -> bool:
     """`Muster, Anna`, `Muster Anna`: one entry on one line."""
     return all(source.gap(i) in (SPACE, COMMA) for i in range(found.first + 1, found.last + 1))
 
 
-def find_street(source: Source, text: str) -> Found | None:
+def find_street(source: SourceText, text: str) -> TokenMatch | None:
     """Street and number together, the number whole."""
-    value = Source(text)
+    value = SourceText(text)
     if not any(word[0].isalpha() for word in value.words):
         return None
     for found in _places(source, value, list(range(len(value)))):
@@ -142,7 +142,7 @@ def find_street(source: Source, text: str) -> Found | None:
     return None
 
 
-def _number_is_whole(source: Source, found: Found) -> bool:
+def _number_is_whole(source: SourceText, found: TokenMatch) -> bool:
     after = found.last + 1
     if after >= len(source):
         return True
@@ -153,7 +153,7 @@ def _number_is_whole(source: Source, found: Found) -> bool:
     return not (source.is_hyphened(after) or glue == "")
 
 
-def _is_another_street(source: Source, found: Found, value: Source) -> bool:
+def _is_another_street(source: SourceText, found: TokenMatch, value: SourceText) -> bool:
     if found.first == 0:
         return False
     before = source.words[found.first - 1]
@@ -163,7 +163,7 @@ def _is_another_street(source: Source, found: Found, value: Source) -> bool:
     )  # fmt: skip
 
 
-def find_mail(source: Source, text: str) -> tuple[int, int] | None:
+def find_mail(source: SourceText, text: str) -> tuple[int, int] | None:
     """An electronic address as such: code points of the text."""
     mail = text.strip()
     if "@" not in mail:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from clinical.grounding.literal import stands_literally
-from clinical.language import Source, parse_date
+from clinical.language import SourceText, parse_date
 
 _RUN = re.compile(r"(?<!\bTe)\+?\(?\d+(?:(?:\)\s?|\s?[-/–.]\s?|[ \u00a0\u202f]{1,2}\(?|\s?\()?\d+)*")
 _SHORTEST_WITH_DATE = 7
@@ -20,7 +20,7 @@ _WRAP = re.compile(r"[ \t]*\r?\n[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class DigitRun:
     """Digits written as one number: digits only, as written, place in code points."""
 
     digits: str
@@ -35,22 +35,22 @@ def digits_of(text: str) -> str:
     return "".join(str(int(char)) for char in text if char.isdecimal())
 
 
-def runs_of(source: Source) -> list[Run]:
+def runs_of(source: SourceText) -> list[DigitRun]:
     """Every number of the text that may be one: whole runs, and what is left of them beside a date."""
     return list(_runs(source.view))
 
 
-def _runs(view: str) -> Iterator[Run]:
+def _runs(view: str) -> Iterator[DigitRun]:
     for match in _RUN.finditer(view):
         text, start = match.group(), match.start()
-        yield Run(text if text.isdigit() and text.isascii() else digits_of(text), start, match.end())
+        yield DigitRun(text if text.isdigit() and text.isascii() else digits_of(text), start, match.end())
         if len(text) > _SHORTEST_WITH_DATE and not text.isdigit():
             pieces = [(piece.group(), start + piece.start()) for piece in _PIECE.finditer(text)]
             if len(pieces) > 1:
                 yield from _beside_dates(pieces)
 
 
-def _beside_dates(pieces: list[tuple[str, int]]) -> Iterator[Run]:
+def _beside_dates(pieces: list[tuple[str, int]]) -> Iterator[DigitRun]:
     """`4711 12.03.2024` is a case number and a date, not one number."""
     group: list[tuple[str, int]] = []
     divided = False
@@ -60,7 +60,7 @@ def _beside_dates(pieces: list[tuple[str, int]]) -> Iterator[Run]:
         if is_date or not text:
             if group and divided:
                 last, last_start = group[-1]
-                yield Run(digits_of("".join(text for text, _ in group)), group[0][1], last_start + len(last))
+                yield DigitRun(digits_of("".join(text for text, _ in group)), group[0][1], last_start + len(last))
             group = []
         else:
             group.append((text, start))
@@ -90,7 +90,7 @@ def _same_country(one: str, other: str) -> bool:
     return len(named) < 2
 
 
-def find_phone(source: Source, runs: list[Run], value: str) -> tuple[int, int] | None:
+def find_phone(source: SourceText, runs: list[DigitRun], value: str) -> tuple[int, int] | None:
     """A telephone number, with or without its country, also over a line end."""
     wanted = national(value)
     if _letters(value):
@@ -103,7 +103,7 @@ def find_phone(source: Source, runs: list[Run], value: str) -> tuple[int, int] |
     return next(((start, end) for start, end, _ in found), None)
 
 
-def _over_line_ends(source: Source, runs: list[Run]) -> Iterator[tuple[int, int, str]]:
+def _over_line_ends(source: SourceText, runs: list[DigitRun]) -> Iterator[tuple[int, int, str]]:
     """Every run, and every row of runs that only line ends part: (start, end, text)."""
     for number, run in enumerate(runs):
         end, text = run.end, source.view[run.start : run.end]
@@ -115,7 +115,7 @@ def _over_line_ends(source: Source, runs: list[Run]) -> Iterator[tuple[int, int,
             yield run.start, end, text
 
 
-def _literal(source: Source, value: str) -> tuple[int, int] | None:
+def _literal(source: SourceText, value: str) -> tuple[int, int] | None:
     """A number with letters in it (`14-DW`, `30l3` of a scan), as it stands."""
     return stands_literally(source.text, value) if any(char.isdecimal() for char in value) else None
 
@@ -124,7 +124,7 @@ def _letters(text: str) -> str:
     return "".join(char for char in text if char.isalnum() and not char.isdecimal())
 
 
-def find_identifier(source: Source, runs: list[Run], value: str) -> tuple[int, int] | None:
+def find_identifier(source: SourceText, runs: list[DigitRun], value: str) -> tuple[int, int] | None:
     """An insurance or case number: digits as one whole number; letters, where the value has any, in their places."""
     if _letters(value):
         return _find_mixed(source, value) or _literal(source, value)
@@ -138,7 +138,7 @@ def find_identifier(source: Source, runs: list[Run], value: str) -> tuple[int, i
     return next(((start, end) for start, end, _ in rows), None)
 
 
-def _find_mixed(source: Source, value: str) -> tuple[int, int] | None:
+def _find_mixed(source: SourceText, value: str) -> tuple[int, int] | None:
     compact = [char for char in value if char.isalnum()]
     if not any(char.isdecimal() for char in compact):
         return None
@@ -147,7 +147,7 @@ def _find_mixed(source: Source, value: str) -> tuple[int, int] | None:
     return found.span() if found else None
 
 
-def find_postcode(source: Source, value: str) -> tuple[int, int] | None:
+def find_postcode(source: SourceText, value: str) -> tuple[int, int] | None:
     """A postcode (`8006`, `CH-8006`): a number of its own, a place behind it where another number stands before it."""
     wanted = digits_of(value)
     letters = _letters(value).upper()

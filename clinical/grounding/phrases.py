@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final, Literal, get_args
 
-from clinical.language import LINE, STOP, Source, name_key, spelling, word_set
+from clinical.language import LINE, STOP, SourceText, name_key, spelling, word_set
 
 TABLE: Final = "enumerations.tsv"
 
@@ -116,7 +116,7 @@ def choices(field: str) -> frozenset[str]:
     return frozenset(words | {"m", "w", "d", "divers"} if field == "patient.geschlecht" else words - LABELS)
 
 
-def matches(source: Source, phrase: Phrase) -> Iterator[range]:
+def matches(source: SourceText, phrase: Phrase) -> Iterator[range]:
     """Every place of a phrase, as token numbers, in the order of the text."""
     elements = phrase.elements
     head = next(element for element in elements if isinstance(element, Word))
@@ -130,7 +130,7 @@ def matches(source: Source, phrase: Phrase) -> Iterator[range]:
             yield range(start, end)
 
 
-def _places(source: Source, head: Word) -> list[int]:
+def _places(source: SourceText, head: Word) -> list[int]:
     indexes = (source.name_places, source.merged_places)
     places = {i for index in indexes for word in head.words for i in index.get(word, ())}
     if head.stems or head.endings:
@@ -138,14 +138,14 @@ def _places(source: Source, head: Word) -> list[int]:
     return sorted(places)
 
 
-def _fits(source: Source, word: Word, i: int) -> int | None:
+def _fits(source: SourceText, word: Word, i: int) -> int | None:
     """The token number behind the word, written in one piece or broken by a hyphen, or None."""
     if word.fits(source.names[i]):
         return i + 1
     return next((behind for joined, behind in source.merged.get(i, ()) if word.fits(joined)), None)
 
 
-def _walk(source: Source, elements: tuple[Element, ...], i: int) -> int | None:
+def _walk(source: SourceText, elements: tuple[Element, ...], i: int) -> int | None:
     """The token number behind the phrase whose remaining elements begin at token `i`, or None."""
     if not elements:
         return i
@@ -167,17 +167,17 @@ def _walk(source: Source, elements: tuple[Element, ...], i: int) -> int | None:
     return _walk(source, rest, i) if element.optional else None
 
 
-def _may_skip(source: Source, k: int, first: int) -> bool:
+def _may_skip(source: SourceText, k: int, first: int) -> bool:
     """A gap does not leave its sentence; it may begin behind the mark of a label."""
     return k + 1 < len(source) and (source.gap(k) < STOP or (k == first and "\t" in source.glue(k)))
 
 
-def _same_entry(source: Source, i: int) -> bool:
+def _same_entry(source: SourceText, i: int) -> bool:
     glue = source.glue(i)
     return source.gap(i) < STOP or (not glue.strip(" \n\t\r:|–-") and glue.count("\n") < 2)
 
 
-def divided(source: Source, i: int, mark: Element) -> bool:
+def divided(source: SourceText, i: int, mark: Element) -> bool:
     """Whether the mark stands before token `i`."""
     if i in (0, len(source)):
         return isinstance(mark, Mark) and mark.sign == ","

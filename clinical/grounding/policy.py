@@ -16,7 +16,7 @@ Reason = Literal["no_such_day", "not_in_text", "no_keyword", "not_a_value"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Verdict:
     """What became of one value: kept with its place and kind of match, or removed with a reason.
 
     `path` as in the answer of the model (`diagnosen[2]`, `patient.plz`); `value` is what is kept (dates in ISO form) or
@@ -54,7 +54,7 @@ class Grounded:
     review: tuple[ReviewNote, ...] = ()
 
 
-def apply(findings: tuple[Finding, ...], document: type[Zuweisung] | type[Arztbrief]) -> Grounded:
+def apply(findings: tuple[Verdict, ...], document: type[Zuweisung] | type[Arztbrief]) -> Grounded:
     """The policy: what is not evidenced is null or leaves its list, and named (decisions, "removed_by_grounding")."""
     policy = _Policy(document)
     for finding in findings:
@@ -73,9 +73,9 @@ class _Policy:
         self.evidence: list[Evidence] = []
         self.states: list[FieldState] = []
         self.review: list[ReviewNote] = []
-        self.items: dict[str, dict[int, list[Finding]]] = {}
+        self.items: dict[str, dict[int, list[Verdict]]] = {}
 
-    def take(self, finding: Finding) -> None:
+    def take(self, finding: Verdict) -> None:
         place = _PLACE.fullmatch(finding.path)
         if place:
             self._open_list(place["list"])
@@ -87,7 +87,7 @@ class _Policy:
             self._gone(finding.path, finding)
             self.removed.append(f"{finding.path}: {finding.value}")
 
-    def _gone(self, path: str, finding: Finding) -> None:
+    def _gone(self, path: str, finding: Verdict) -> None:
         state: Literal["denied", "removed"] = "denied" if finding.denied else "removed"
         self.states.append(FieldState(path=path, state=state, value=finding.value, words=finding.words))
 
@@ -103,7 +103,7 @@ class _Policy:
         else:
             self.data[outer] = value
 
-    def _evidence(self, path: str, finding: Finding) -> None:
+    def _evidence(self, path: str, finding: Verdict) -> None:
         assert finding.match is not None  # noqa: S101 - a kept finding has a match
         self.evidence.append(
             Evidence(path=path, start=finding.start, end=finding.end, match=finding.match, support=finding.support)
@@ -121,7 +121,7 @@ class _Policy:
         data = self.document.model_validate(self.data)
         return Grounded(data, tuple(self.removed), tuple(self.evidence), tuple(self.states), tuple(self.review))
 
-    def _plain(self, name: str, items: dict[int, list[Finding]]) -> tuple[list[str], list[str]]:
+    def _plain(self, name: str, items: dict[int, list[Verdict]]) -> tuple[list[str], list[str]]:
         entries: list[str] = []
         gone = 0
         for (finding,) in items.values():
@@ -133,7 +133,7 @@ class _Policy:
                 gone += 1
         return entries, [f"{name}: {gone}"] if gone else []
 
-    def _objects(self, items: dict[int, list[Finding]]) -> tuple[list[dict[str, str]], list[str]]:
+    def _objects(self, items: dict[int, list[Verdict]]) -> tuple[list[dict[str, str]], list[str]]:
         """A procedure without its evidenced name is no procedure; without its date it still is one."""
         entries: list[dict[str, str]] = []
         lines: list[str] = []

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from clinical.grounding.policy import Finding
+from clinical.grounding.policy import Verdict
 from clinical.grounding.roles import Role, Roles, Standing
 from clinical.language import Reading, by_iso
 
@@ -90,7 +90,7 @@ OLD_YEARS: Final = 12
 _NUMBER_IN_PATH = re.compile(r"\[\d+\]")
 
 
-def explained(findings: Sequence[Finding], source: Reading) -> tuple[Finding, ...]:
+def explained(findings: Sequence[Verdict], source: Reading) -> tuple[Verdict, ...]:
     """The findings with what supports their field, and with doubt where the letter has them in another role."""
     roles = Roles(source)
     values = {one.path: one.value for one in findings if one.kept}
@@ -98,7 +98,7 @@ def explained(findings: Sequence[Finding], source: Reading) -> tuple[Finding, ..
     return tuple(found)
 
 
-def _explained(finding: Finding, roles: Roles, values: Mapping[str, str]) -> Finding:
+def _explained(finding: Verdict, roles: Roles, values: Mapping[str, str]) -> Verdict:
     field = _NUMBER_IN_PATH.sub("", finding.path)
     own = _own(field)
     if field.endswith(("geschlecht", "klasse", "art", "dringlichkeit", "kostengutsprache")):
@@ -122,7 +122,7 @@ def _own(field: str) -> tuple[Role, ...]:
     return ()
 
 
-def _places(finding: Finding, roles: Roles) -> Iterator[int]:
+def _places(finding: Verdict, roles: Roles) -> Iterator[int]:
     """The places of a value's stretch, of a date every mention of its day."""
     source = roles.source
     if finding.match == "date":
@@ -155,7 +155,7 @@ def _standing(field: str, at: int, roles: Roles) -> Standing | None:
 
 
 def _doubt(
-    field: str, finding: Finding, places: Sequence[Standing | None], values: Mapping[str, str], roles: Roles
+    field: str, finding: Verdict, places: Sequence[Standing | None], values: Mapping[str, str], roles: Roles
 ) -> str | None:
     """The German reason, where every place of the value stands in another role; None where one is not known."""
     standings = [one for one in places if one is not None]
@@ -215,7 +215,7 @@ def _bare(field: str, value: str) -> str | None:
     return None
 
 
-def _is_a_department(field: str, finding: Finding, values: Mapping[str, str]) -> bool:
+def _is_a_department(field: str, finding: Verdict, values: Mapping[str, str]) -> bool:
     department = values.get(field.replace("institution", "abteilung"), "")
     return bool(department) and bool(_DEPARTMENT.search(finding.value)) and not _DEPARTMENT.search(department)
 

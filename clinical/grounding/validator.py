@@ -17,10 +17,10 @@ from clinical.grounding.choices import find_choice, sex_of
 from clinical.grounding.circumstances import Circumstances
 from clinical.grounding.circumstances import Kind as DocumentKind
 from clinical.grounding.free_text import Kind, find_statement
-from clinical.grounding.literal import Found
+from clinical.grounding.literal import TokenMatch
 from clinical.grounding.names import find_mail, find_name, find_street
-from clinical.grounding.numbers import Run, find_identifier, find_phone, find_postcode, runs_of
-from clinical.grounding.policy import Finding, Grounded, apply
+from clinical.grounding.numbers import DigitRun, find_identifier, find_phone, find_postcode, runs_of
+from clinical.grounding.policy import Grounded, Verdict, apply
 from clinical.grounding.review import explained
 from clinical.grounding.states import with_silent_fields
 from clinical.grounding.words import Wordlist, missing_words
@@ -41,7 +41,7 @@ class _Letter:
         """The patient's surname, where it is evidenced itself: whose salutation tells the sex."""
 
     @cached_property
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[DigitRun]:
         return runs_of(self.source)
 
     @cached_property
@@ -49,20 +49,20 @@ class _Letter:
         return Wordlist(self.source)
 
 
-Judge = Callable[[_Letter, str, str], Finding]
+Judge = Callable[[_Letter, str, str], Verdict]
 
 
-def _as_finding(letter: _Letter, path: str, value: str, found: Found | None, match: Match | None = None) -> Finding:
+def _verdict(letter: _Letter, path: str, value: str, found: TokenMatch | None, match: Match | None = None) -> Verdict:
     if found is None:
-        return Finding(path, value, reason="not_in_text")
+        return Verdict(path, value, reason="not_in_text")
     source = letter.source
     start, end = source.start[found.first], source.end[found.last]
     if match is None:
         match, end = _kind_of_match(source.text, value, start, end, found)
-    return Finding(path, value, match, start, end)
+    return Verdict(path, value, match, start, end)
 
 
-def _kind_of_match(text: str, value: str, start: int, end: int, found: Found) -> tuple[Match, int]:
+def _kind_of_match(text: str, value: str, start: int, end: int, found: TokenMatch) -> tuple[Match, int]:
     """Exact where the text has the value's very characters, marks at its end included."""
     literal = value.strip()
     if text.startswith(literal, start) and start + len(literal) >= end:
@@ -70,67 +70,67 @@ def _kind_of_match(text: str, value: str, start: int, end: int, found: Found) ->
     return ("normalised" if found.whole else "overlap"), end
 
 
-def _span(path: str, value: str, span: tuple[int, int] | None, match: Match) -> Finding:
+def _span(path: str, value: str, span: tuple[int, int] | None, match: Match) -> Verdict:
     if span is None:
-        return Finding(path, value, reason="not_in_text")
-    return Finding(path, value, match, *span)
+        return Verdict(path, value, reason="not_in_text")
+    return Verdict(path, value, match, *span)
 
 
-def _date(letter: _Letter, path: str, value: str, *, birth: bool = False, letter_date: bool = False) -> Finding:
+def _date(letter: _Letter, path: str, value: str, *, birth: bool = False, letter_date: bool = False) -> Verdict:
     """`letter_date`: a day the text names as a birth date alone is no evidence for the date of the letter."""
     day = parse_date(value, birth)
     if day is None:
-        return Finding(path, value, reason="no_such_day")
+        return Verdict(path, value, reason="no_such_day")
     mentions = by_iso(letter.source.dates, birth).get(day, ())
     place = next((one for one in mentions if not (letter_date and one.birth)), None)
-    return _span(path, day, (place.start, place.end), "date") if place else Finding(path, value, reason="not_in_text")
+    return _span(path, day, (place.start, place.end), "date") if place else Verdict(path, value, reason="not_in_text")
 
 
-def _statement(letter: _Letter, path: str, value: str, *, kind: Kind) -> Finding:
+def _statement(letter: _Letter, path: str, value: str, *, kind: Kind) -> Verdict:
     found = find_statement(letter.source, value, kind, letter.thresholds, letter.wordlist)
     if found is None and not letter.explains:
-        return Finding(path, value, reason="not_in_text")
+        return Verdict(path, value, reason="not_in_text")
     if found is None:
         words = missing_words(letter.source, letter.wordlist, value)
         said = not words and find_statement(letter.source, value, "verbatim", letter.thresholds, letter.wordlist)
-        return Finding(path, value, reason="not_in_text", words=words, denied=bool(said))
-    return _as_finding(letter, path, value, found)
+        return Verdict(path, value, reason="not_in_text", words=words, denied=bool(said))
+    return _verdict(letter, path, value, found)
 
 
-def _name(letter: _Letter, path: str, value: str, *, person: bool) -> Finding:
-    return _as_finding(letter, path, value, find_name(letter.source, value, person=person))
+def _name(letter: _Letter, path: str, value: str, *, person: bool) -> Verdict:
+    return _verdict(letter, path, value, find_name(letter.source, value, person=person))
 
 
-def _street(letter: _Letter, path: str, value: str) -> Finding:
-    return _as_finding(letter, path, value, find_street(letter.source, value))
+def _street(letter: _Letter, path: str, value: str) -> Verdict:
+    return _verdict(letter, path, value, find_street(letter.source, value))
 
 
-def _mail(letter: _Letter, path: str, value: str) -> Finding:
+def _mail(letter: _Letter, path: str, value: str) -> Verdict:
     return _span(path, value, find_mail(letter.source, value), "exact")
 
 
-def _identifier(letter: _Letter, path: str, value: str) -> Finding:
+def _identifier(letter: _Letter, path: str, value: str) -> Verdict:
     return _span(path, value, find_identifier(letter.source, letter.runs, value), "digits")
 
 
-def _phone(letter: _Letter, path: str, value: str) -> Finding:
+def _phone(letter: _Letter, path: str, value: str) -> Verdict:
     return _span(path, value, find_phone(letter.source, letter.runs, value), "digits")
 
 
-def _postcode(letter: _Letter, path: str, value: str) -> Finding:
+def _postcode(letter: _Letter, path: str, value: str) -> Verdict:
     return _span(path, value, find_postcode(letter.source, value), "digits")
 
 
-def _choice(letter: _Letter, path: str, value: str, *, allowed: tuple[str, ...]) -> Finding:
+def _choice(letter: _Letter, path: str, value: str, *, allowed: tuple[str, ...]) -> Verdict:
     word = next((one for one in allowed if one == spelling(value.strip()).replace(" ", "_")), None)
     if word is None:
-        return Finding(path, value, reason="not_a_value")
+        return Verdict(path, value, reason="not_a_value")
     sex = path == "patient.geschlecht"
     about = letter.circumstances
     found = sex_of(about, word, letter.surnames) if sex else find_choice(about, path, word)
     if found is None:
-        return Finding(path, value, reason="no_keyword")
-    return _as_finding(letter, path, word, found, "keyword")
+        return Verdict(path, value, reason="no_keyword")
+    return _verdict(letter, path, word, found, "keyword")
 
 
 _CONTACT: Mapping[str, Judge] = {
@@ -195,7 +195,7 @@ def judge(
     text: str,
     thresholds: GroundingThresholds | None = None,
     document: type[Zuweisung] | type[Arztbrief] | None = None,
-) -> tuple[Finding, ...]:
+) -> tuple[Verdict, ...]:
     """What the text says of every value of the answer. Deterministic; no model; linear in the length of the text.
 
     `thresholds` of free text: the shipped ones (`clinical/thresholds.json`) unless others are to be measured.
@@ -203,11 +203,11 @@ def judge(
     return _judged(answer, _Letter(text, thresholds, _kind_of(answer, document)))
 
 
-def _judged(answer: Mapping[str, Any], letter: _Letter) -> tuple[Finding, ...]:
+def _judged(answer: Mapping[str, Any], letter: _Letter) -> tuple[Verdict, ...]:
     surname = (answer.get("patient") or {}).get("nachname") or ""
     if RULES["patient.nachname"](letter, "patient.nachname", surname).kept:
         letter.surnames = (surname,)
-    known: dict[tuple[str, str], Finding] = {}
+    known: dict[tuple[str, str], Verdict] = {}
     findings = []
     for path, value in values_of(answer):
         field = _NUMBER_IN_PATH.sub("", path)

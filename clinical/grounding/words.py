@@ -15,7 +15,7 @@ from clinical.language import (
     FUNCTION_WORDS,
     SALUTATIONS,
     TITLES,
-    Source,
+    SourceText,
     denying_words,
     fold,
     same_meaning,
@@ -61,7 +61,7 @@ _LOOKALIKES = str.maketrans("1|i0", "lllo")
 class Wordlist:
     """The words of one letter by what they are compared by; made once, on the first word that needs it."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self.source = source
         self._stands: dict[str, bool] = {}
 
@@ -155,7 +155,7 @@ class Wordlist:
         return any(other in self.folded for other in others)
 
 
-def content_words(value: Source) -> list[int]:
+def content_words(value: SourceText) -> list[int]:
     """Tokens of a value that say something by themselves: no function words, titles, salutations, numbers."""
     return [
         i
@@ -170,9 +170,9 @@ def content_words(value: Source) -> list[int]:
     ]
 
 
-def missing_words(source: Source, wordlist: Wordlist, text: str) -> tuple[str, ...]:
+def missing_words(source: SourceText, wordlist: Wordlist, text: str) -> tuple[str, ...]:
     """The content words and numbers of a value that stand nowhere in the letter, as the value writes them."""
-    value = Source(text)
+    value = SourceText(text)
     gone = [i for i in content_words(value) if not wordlist.stands(value.words[i])]
     gone += [i for i, word in enumerate(value.words) if word[0] == "#" and word not in source.word_places]
     return tuple(dict.fromkeys(text[value.start[i] : value.end[i]] for i in sorted(gone)))

@@ -4,11 +4,11 @@ from clinical.language.abbreviations import is_abbreviation
 from clinical.language.dates import MONTH_NAMES, DateMention, by_iso, dates_of, parse_date
 from clinical.language.folding import Token, fold, replaced, spelling, words
 from clinical.language.morphemes import same_meaning, translated
-from clinical.language.patient import Stated, outside
-from clinical.language.reading import Claim, Labelled, Place, Reading, Side, Sign
+from clinical.language.patient import StatedPatient, outside
+from clinical.language.reading import Claim, LabelledSpan, Place, Reading, Side, Sign
 from clinical.language.sections import Section
 from clinical.language.segments import Part, content_words, cut, has_noun
-from clinical.language.tokens import BREAK, COLON, COMMA, LINE, SPACE, STOP, Source, name_key
+from clinical.language.tokens import BREAK, COLON, COMMA, LINE, SPACE, STOP, SourceText, name_key
 from clinical.language.triggers import denying_words
 from clinical.language.vocabulary import (
     CONNECTORS,
@@ -37,15 +37,15 @@ __all__ = [
     "TITLES",
     "Claim",
     "DateMention",
-    "Labelled",
+    "LabelledSpan",
     "Part",
     "Place",
     "Reading",
     "Section",
     "Side",
     "Sign",
-    "Source",
-    "Stated",
+    "SourceText",
+    "StatedPatient",
     "Token",
     "by_iso",
     "content_words",

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clinical.language.tokens import COLON, COMMA, Source
+from clinical.language.tokens import COLON, COMMA, SourceText
 from clinical.language.triggers import AXES, Axis, Occurrence, ends_item, is_answer
 from clinical.language.vocabulary import FUNCTION_WORDS, word_set
 
@@ -45,7 +45,7 @@ class Governed:
     """The triggers that a token is a word of."""
 
 
-def governed(source: Source, triggers: tuple[Occurrence, ...]) -> Governed:
+def governed(source: SourceText, triggers: tuple[Occurrence, ...]) -> Governed:
     """Lay the scopes of all triggers over the tokens of a text. Where two of one axis meet, the nearer one holds."""
     reader = _Scopes(source, triggers)
     by_axis = {axis: [-1] * len(source) for axis in AXES}
@@ -68,7 +68,7 @@ _DIVIDED: Final = re.compile(r"[,;.:\n()]")
 class _Scopes:
     """How far the triggers of one text reach."""
 
-    def __init__(self, source: Source, triggers: tuple[Occurrence, ...]) -> None:
+    def __init__(self, source: SourceText, triggers: tuple[Occurrence, ...]) -> None:
         self.source, self.triggers = source, triggers
         self.own: dict[int, list[int]] = {}
         self.begins: dict[int, list[int]] = {}
@@ -237,7 +237,7 @@ class _Scopes:
         return label and i not in self.own
 
 
-def _depths(source: Source) -> list[int]:
+def _depths(source: SourceText) -> list[int]:
     """How many brackets are open at each token."""
     depths = [0] * len(source)
     depth = at = 0
@@ -251,7 +251,7 @@ def _depths(source: Source) -> list[int]:
     return depths
 
 
-def head_of(source: Source, known: Governed, first: int, last: int) -> int:
+def head_of(source: SourceText, known: Governed, first: int, last: int) -> int:
     """The token by which a mention is judged: its first word with a capital letter that is no trigger's; where there
     is none, the first word that is neither a trigger's nor a function word."""
     free = [i for i in range(first, last + 1) if i not in known.own]

@@ -22,7 +22,7 @@ LINKS: Final = ("", "s", "n", "en", "er", "o", "al")
 """What stands between two parts of a compound."""
 
 
-class Table(NamedTuple):
+class MorphemeTable(NamedTuple):
     """Folded part -> the folded parts that mean the same, by kind."""
 
     beginnings: dict[str, tuple[str, ...]]
@@ -31,7 +31,7 @@ class Table(NamedTuple):
 
 
 @cache
-def table() -> Table:
+def table() -> MorphemeTable:
     """The table as it is shipped, read once."""
     found: dict[str, dict[str, tuple[str, ...]]] = {"beginning": {}, "ending": {}, "word": {}}
     for line in files("clinical.language").joinpath("morphemes.tsv").read_text("utf-8").splitlines():
@@ -42,7 +42,7 @@ def table() -> Table:
         for form in group:
             others = tuple(other for other in group if other != form)
             found[kind][form] = tuple(dict.fromkeys((*found[kind].get(form, ()), *others)))
-    return Table(found["beginning"], found["ending"], found["word"])
+    return MorphemeTable(found["beginning"], found["ending"], found["word"])
 
 
 def translated(query: str, known: Collection[str]) -> list[str]:

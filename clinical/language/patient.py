@@ -25,14 +25,14 @@ Sex = Literal["M", "W"]
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedPatient:
     """What the text states of the patient; `age_days` is completed years times 365 where years are stated."""
 
     sex: Sex | None = None
     age_days: int | None = None
 
     @classmethod
-    def by(cls, text: str) -> Stated:
+    def by(cls, text: str) -> StatedPatient:
         """Read sex and age off a text."""
         return cls(_sex(text), _age(text))
 

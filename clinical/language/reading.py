@@ -15,7 +15,7 @@ from typing import Final, Literal
 from clinical.contract import Assertion
 from clinical.language.context import Governed, governed, head_of
 from clinical.language.sections import Kind, Section, sections_of
-from clinical.language.tokens import COLON, COMMA, LINE, SPACE, STOP, Source
+from clinical.language.tokens import COLON, COMMA, LINE, SPACE, STOP, SourceText
 from clinical.language.triggers import DEFAULTS, Axis, Occurrence, ends_item, occurrences
 from clinical.language.vocabulary import BOTH, LEFT, RIGHT, side_of
 
@@ -39,7 +39,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledSpan:
     """`Allergien: keine`: where a label stands and where its value does."""
 
     label: Place
@@ -103,9 +103,9 @@ class Claim:
         return "present" if self.certainty == "certain" else "suspected"
 
 
-class Reading(Source):
-    """A German clinical text, read once: a `Source` (tokens with keys, and what divides them) with its layout and its
-    claims. Nothing of it changes once it is read; what is not asked for is not computed. Make it with `Reading.of`."""
+class Reading(SourceText):
+    """A German clinical text, read once: a `SourceText` (tokens with keys, and what divides them) with its layout and
+    its claims. Nothing of it changes once it is read; what is not asked for is not computed. Made by `Reading.of`."""
 
     @classmethod
     def of(cls, text: str) -> Reading:
@@ -139,7 +139,7 @@ class Reading(Source):
         return tuple(Place(start[a], end[b]) for a, b in zip(first, last, strict=False))
 
     @cached_property
-    def labelled(self) -> tuple[Labelled, ...]:
+    def labelled(self) -> tuple[LabelledSpan, ...]:
         """Labels and their values, up to the end of the clause or the next label ("Nikotin: nein, Alkohol: nein")."""
         colons = [i for i in range(1, len(self)) if self.gap(i) == COLON]
         firsts = [self._first_of_label(i) for i in colons]
@@ -149,7 +149,7 @@ class Reading(Source):
             while end + 1 < following and not self.ends_clause(end + 1):
                 end += 1
             label, value = Place(self.start[first], self.end[i - 1]), Place(self.start[i], self.end[end])
-            found.append(Labelled(label, value))
+            found.append(LabelledSpan(label, value))
         return tuple(found)
 
     def _first_of_label(self, colon: int) -> int:

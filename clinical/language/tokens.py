@@ -99,7 +99,7 @@ def _of_each(key: Callable[[str], str], words: Iterable[str]) -> dict[str, str]:
     return {word: key(word) for word in set(words)}
 
 
-class Source:
+class SourceText:
     """A text, its tokens and the indexes over them. Built in one pass, linear in the length of the text."""
 
     def __init__(self, text: str) -> None:

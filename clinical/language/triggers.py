@@ -17,7 +17,7 @@ from importlib.resources import files
 from typing import Final, Literal, get_args
 
 from clinical.language.folding import spelling
-from clinical.language.tokens import COLON, COMMA, LINE, STOP, Source
+from clinical.language.tokens import COLON, COMMA, LINE, STOP, SourceText
 
 TABLE: Final = "context.tsv"
 
@@ -219,7 +219,7 @@ def _indexed(rows: Sequence[Row]) -> Table:
     )
 
 
-def occurrences(source: Source, known: Table | None = None) -> tuple[Occurrence, ...]:
+def occurrences(source: SourceText, known: Table | None = None) -> tuple[Occurrence, ...]:
     """All triggers of a text in the order of their places. Where two share a word, the one with more words holds; of
     two equal ones of an axis a pseudo-trigger, then the one that also names marks.
 
@@ -246,7 +246,7 @@ def _marks(row: Row) -> int:
     return sum(isinstance(element, Mark) for element in row.elements)
 
 
-def _of_words(source: Source, rows: Table) -> Iterator[Occurrence]:
+def _of_words(source: SourceText, rows: Table) -> Iterator[Occurrence]:
     begins = {word: some for word in set(source.words) if (some := _beginning(word, rows))}
     for i, word in enumerate(source.words):
         for row in begins.get(word, ()):
@@ -263,7 +263,7 @@ def _beginning(word: str, rows: Table) -> tuple[Row, ...]:
     return (*some, *(row for length in rows.lengths for row in rows.by_stem.get(word[:length], ())))
 
 
-def _of_signs(source: Source, rows: Table) -> Iterator[Occurrence]:
+def _of_signs(source: SourceText, rows: Table) -> Iterator[Occurrence]:
     for match in rows.signs.finditer(source.text):
         first = bisect_left(source.start, match.start())
         letters = tuple(i for i in range(first, min(first + 2, len(source))) if source.start[i] < match.end())
@@ -272,7 +272,7 @@ def _of_signs(source: Source, rows: Table) -> Iterator[Occurrence]:
         yield Occurrence(rows.by_sign[match.group()], *at, letters, match.start(), match.end())
 
 
-def _match(source: Source, elements: Sequence[Element], i: int) -> tuple[int, ...]:
+def _match(source: SourceText, elements: Sequence[Element], i: int) -> tuple[int, ...]:
     """The tokens of the trigger's own words where it begins at token `i`; empty where it does not stand there."""
     if elements and isinstance(elements[0], Mark):
         if not _holds(source, elements[0], i):
@@ -284,7 +284,7 @@ def _match(source: Source, elements: Sequence[Element], i: int) -> tuple[int, ..
     return (i, *further) if further is not None else ()
 
 
-def _walk(source: Source, elements: Sequence[Element], i: int, most: int) -> tuple[int, ...] | None:
+def _walk(source: SourceText, elements: Sequence[Element], i: int, most: int) -> tuple[int, ...] | None:
     """The own tokens of the rest of a trigger from token `i` on, None where it does not go on; `most`: how far the
     next word may be parted from the one before it."""
     if not elements:
@@ -301,7 +301,7 @@ def _walk(source: Source, elements: Sequence[Element], i: int, most: int) -> tup
     return _walk(source, rest, i, most) if element.optional else None
 
 
-def _walk_over(source: Source, rest: Sequence[Element], i: int, most: int) -> tuple[int, ...] | None:
+def _walk_over(source: SourceText, rest: Sequence[Element], i: int, most: int) -> tuple[int, ...] | None:
     for skipped in range(most + 1):
         if i + skipped > len(source) or (i + skipped < len(source) and source.gap(i + skipped) >= STOP):
             return None
@@ -311,7 +311,7 @@ def _walk_over(source: Source, rest: Sequence[Element], i: int, most: int) -> tu
     return None
 
 
-def _holds(source: Source, mark: Mark, i: int) -> bool:
+def _holds(source: SourceText, mark: Mark, i: int) -> bool:
     if mark.sign == "-":
         return source.glue(i) == "-"
     if mark.sign == ":":
@@ -322,12 +322,12 @@ def _holds(source: Source, mark: Mark, i: int) -> bool:
     return at_edge or source.ends_clause(i) or (ends_item(source, i) and "(" not in source.glue(i))
 
 
-def is_answer(source: Source, i: int) -> bool:
+def is_answer(source: SourceText, i: int) -> bool:
     """Whether the word before token `i` is all that a line says behind a colon: "Allergien: keine"."""
     return i > 0 and source.gap(i - 1) == COLON and (i == len(source) or "\n" in source.glue(i))
 
 
-def ends_item(source: Source, i: int) -> bool:
+def ends_item(source: SourceText, i: int) -> bool:
     """Whether a comma, a bracket or a slash parts token `i` from the one before it."""
     return source.gap(i) == COMMA
 

@@ -29,7 +29,7 @@ from clinical.search.manifest import Manifest, checksums
 from clinical.search.ranking import Ranker
 from clinical.search.reading.confidence import Confidence, Traits, columns
 from clinical.search.reading.finder import Finder
-from clinical.search.reading.reader import Draft, Reader
+from clinical.search.reading.reader import MentionReader, TextSpans
 from clinical.search.retrieval import read_queries
 from clinical.search.runs import lengths, ranges
 from clinical.search.terms import Wordings
@@ -104,7 +104,7 @@ class SearchIndex:
         self.catalog, self.wordings, self.encoder = catalog, wordings, encoder
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
         self.traits, self.finder = traits_of(catalog, wordings), finder
-        self._reader = Reader(catalog, finder)
+        self._reader = MentionReader(catalog, finder)
         self.confidence, self._code_traits = confidence, Traits(catalog)
         self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
@@ -133,7 +133,7 @@ class SearchIndex:
         hits = self._searched(drafts)
         return [self._understood(draft, own, limit) for draft, own in zip(drafts, hits, strict=True)]
 
-    def _searched(self, drafts: Sequence[Draft]) -> list[Hits]:
+    def _searched(self, drafts: Sequence[TextSpans]) -> list[Hits]:
         """The hits of each draft's spans, span by span; `part` is the number of the span."""
         asked = [(place, number, spot) for place, draft in enumerate(drafts) for number, spot in draft.spots()]
         hits = self._rewriter.hits([spot for _, _, spot in asked], self._hits)
@@ -143,7 +143,7 @@ class SearchIndex:
         runs = (hits.at(slice(start, end)) for start, end in pairwise(ends))
         return [own._replace(part=numbers[own.part]) for own in runs]
 
-    def _understood(self, draft: Draft, hits: Hits, limit: int) -> Understood:
+    def _understood(self, draft: TextSpans, hits: Hits, limit: int) -> Understood:
         """The codes of the spans that explain the text, and of the week of pregnancy that it states."""
         text = draft.reading.text
         chosen, hits = self._reader.chosen(draft, hits)
@@ -171,7 +171,7 @@ class SearchIndex:
         general = {code.code for code in shown if code.title.endswith(UNSPECIFIED) and code.parent in specific}
         return [one for one in found if one.code not in general]
 
-    def _mentioned(self, draft: Draft, number: int, hits: Hits) -> Mentioned:
+    def _mentioned(self, draft: TextSpans, number: int, hits: Hits) -> Mentioned:
         span, claim = draft.spans[number], draft.claims[number]
         own = hits.at((hits.part == number) & (hits.probability >= self.manifest.thresholds.medium))
         codes = tuple(self.catalog.codes[code].code for code in own.code.tolist())

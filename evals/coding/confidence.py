@@ -15,7 +15,7 @@ from catalog_build.training.calibration import (
     choose,
 )
 from clinical.search import checksum
-from clinical.thresholds import NOTEBOOKS, Section
+from clinical.thresholds import NOTEBOOKS, ThresholdSection
 from evals.coding.calibration import area_under_risk_coverage, brier, expected_calibration_error
 
 WHAT = "synonyms of the Alpha-ID in two folds that neither encoder, index nor ranking model had seen"
@@ -34,10 +34,10 @@ def metrics(calibration: Calibration, bands: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def section(folder: Path = WEIGHTS) -> Section:
+def section(folder: Path = WEIGHTS) -> ThresholdSection:
     """The section `confidence` of `clinical/thresholds.json`, from the weights of a folder and their calibration."""
     calibration = Calibration.load(folder / CALIBRATION)
     thresholds, bands = choose(calibration.probability, calibration.right)
     rule = {"high_precision": HIGH_PRECISION, "medium_precision": MEDIUM_PRECISION, "fewest": FEWEST}
     data = {"what": WHAT, **weights_digest(folder), "calibration": checksum(folder / CALIBRATION), "rule": rule}
-    return Section(thresholds, data, metrics(calibration, bands), NOTEBOOKS["confidence"])
+    return ThresholdSection(thresholds, data, metrics(calibration, bands), NOTEBOOKS["confidence"])

@@ -16,7 +16,7 @@ from pathlib import Path
 from evals.coding.at_once import in_order
 from evals.coding.targets import Coded, Target
 
-Found = tuple[Coded, ...]
+CodedSets = tuple[Coded, ...]
 
 
 def place_of(out: Path) -> Path:
@@ -26,7 +26,7 @@ def place_of(out: Path) -> Path:
 
 def journalled(
     target: Target, queries: Sequence[str], path: Path, about: Mapping[str, str], concurrency: int = 1
-) -> Iterator[Found | None]:
+) -> Iterator[CodedSets | None]:
     """The answers to the queries in their order; those of the journal are not asked for again. Each is kept when it
     comes, not when its turn does."""
     before = _read(path, about)
@@ -37,7 +37,7 @@ def journalled(
             file.write(json.dumps(dict(about), sort_keys=True))
         file.write("\n")  # ends a line that was torn
 
-        def answer(query: str) -> Found | None:
+        def answer(query: str) -> CodedSets | None:
             name = hashlib.sha256(query.encode()).hexdigest()
             if name not in known:
                 found = target.ask(query)
@@ -53,14 +53,14 @@ def journalled(
         yield from in_order(answer, queries, concurrency)
 
 
-def _read(path: Path, about: Mapping[str, str]) -> dict[str, Found] | None:
+def _read(path: Path, about: Mapping[str, str]) -> dict[str, CodedSets] | None:
     """Answers by the hash of their query; None where there is no journal of this target. A torn last line is lost."""
     if not path.is_file():
         return None
     lines = path.read_text(encoding="utf-8").split("\n")
     if lines[0] != json.dumps(dict(about), sort_keys=True):
         return None
-    found: dict[str, Found] = {}
+    found: dict[str, CodedSets] = {}
     for line in lines[1:]:
         try:
             name, rows = json.loads(line)

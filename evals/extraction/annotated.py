@@ -87,7 +87,7 @@ class Fault:
 
 
 @dataclass
-class Report:
+class FieldCounts:
     """Counts by field, every fault, and what grounding removed."""
 
     fields: dict[str, Count] = field(default_factory=dict)
@@ -140,7 +140,7 @@ def entries(value: Any) -> list[str]:
     return [one if isinstance(one, str) else (one or {}).get("bezeichnung") or "" for one in value or ()]
 
 
-def compared(report: Report, row: Mapping[str, Any], got: Mapping[str, Any]) -> None:
+def compared(report: FieldCounts, row: Mapping[str, Any], got: Mapping[str, Any]) -> None:
     """Count one letter: `row` is its annotation, `got` the fields that were extracted."""
     accepted = row.get("accept") or {}
     have = dict(single_values(got))
@@ -160,7 +160,7 @@ def compared(report: Report, row: Mapping[str, Any], got: Mapping[str, Any]) -> 
             _list(report, (row["id"], path), entries(got.get(path)), (entries(row["data"][path]), optional))
 
 
-def _single(report: Report, where: tuple[str, str], have: Any, good: Sequence[Any]) -> None:
+def _single(report: FieldCounts, where: tuple[str, str], have: Any, good: Sequence[Any]) -> None:
     count, want = report.of(where[1]), good[0]
     wanted = want is not None and None not in good[1:]
     if have is None:
@@ -178,7 +178,7 @@ def _single(report: Report, where: tuple[str, str], have: Any, good: Sequence[An
         report.faults.append(Fault(*where, have, want))
 
 
-def _list(report: Report, where: tuple[str, str], have: list[str], good: tuple[list[str], list[str]]) -> None:
+def _list(report: FieldCounts, where: tuple[str, str], have: list[str], good: tuple[list[str], list[str]]) -> None:
     want, optional = good
     count, left = report.of(where[1]), list(want)
     for one in have:
@@ -227,7 +227,7 @@ def letters_of(file: Path, texts: Path, explain: bool = False) -> dict[str, tupl
     }
 
 
-def measured(file: Path, texts: Path, model: LanguageModel | None = None, given: Path | None = None) -> Report:
+def measured(file: Path, texts: Path, model: LanguageModel | None = None, given: Path | None = None) -> FieldCounts:
     """Every letter of the file through extraction with the model (the embedded reader without one); with `given`, those
     alone that have an answer in that folder. Raises OSError where a text is missing, BefundError of the model.
     """
@@ -235,7 +235,7 @@ def measured(file: Path, texts: Path, model: LanguageModel | None = None, given:
     if given is not None:
         letters = {name: letters[name] for name in replayed.answered(letters, given)}
         model = replayed.replayed({name: request for name, (_, request) in letters.items()}, given)
-    report = Report()
+    report = FieldCounts()
     said = answers([request for _, request in letters.values()], model or RehearsalModel())
     for (row, _), answer in zip(letters.values(), said, strict=True):
         report.milliseconds.append(answer.processing_time_ms)
@@ -244,9 +244,9 @@ def measured(file: Path, texts: Path, model: LanguageModel | None = None, given:
     return report
 
 
-def generated(letters: Sequence[Letter], model: LanguageModel) -> Report:
+def generated(letters: Sequence[Letter], model: LanguageModel) -> FieldCounts:
     """The same counts for generated letters, each named by its layout."""
-    report = Report()
+    report = FieldCounts()
     kinds = [ExtractRequest.model_validate({"document_type": one.document_type, "text": one.text}) for one in letters]
     for letter, answer in zip(letters, answers(kinds, model), strict=True):
         row = {"id": letter.layout, "data": _whole(type(answer.data)(), letter.truth)}
@@ -262,7 +262,7 @@ def _whole(empty: Document, truth: Mapping[str, Any]) -> dict[str, Any]:
     return data
 
 
-def shown(report: Report, faults: bool) -> str:
+def shown(report: FieldCounts, faults: bool) -> str:
     """The report as lines for a person."""
     lines = [f"{'field':30} precision recall    F1   right wrong missing"]
     for path, one in {**report.fields, **report.totals()}.items():

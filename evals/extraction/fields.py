@@ -27,7 +27,7 @@ WORST = 5
 Values = Counter[tuple[str, str]]
 
 
-class Answered(NamedTuple):
+class ScoredLetter(NamedTuple):
     """One letter: its type, the values of the answer and those of its truth, each (path, value)."""
 
     kind: str
@@ -35,7 +35,7 @@ class Answered(NamedTuple):
     want: Values
 
 
-def answered(letters: Sequence[Letter], model: LanguageModel, concurrency: int = 1) -> list[Answered | None]:
+def answered(letters: Sequence[Letter], model: LanguageModel, concurrency: int = 1) -> list[ScoredLetter | None]:
     """Every letter through extraction and grounding, `concurrency` at once, in the order of the letters; None where
     the model gave nothing usable."""
     with tqdm(total=len(letters), desc="letters", unit="letter", disable=None, leave=False) as bar:
@@ -44,10 +44,10 @@ def answered(letters: Sequence[Letter], model: LanguageModel, concurrency: int =
 
 async def _all(
     letters: Sequence[Letter], model: LanguageModel, concurrency: int, done: Callable[[], object]
-) -> list[Answered | None]:
+) -> list[ScoredLetter | None]:
     room = asyncio.Semaphore(concurrency)
 
-    async def one(letter: Letter) -> Answered | None:
+    async def one(letter: Letter) -> ScoredLetter | None:
         async with room:
             found = await _answered(letter, model)
             done()
@@ -56,12 +56,12 @@ async def _all(
     return await asyncio.gather(*map(one, letters))
 
 
-async def _answered(letter: Letter, model: LanguageModel) -> Answered | None:
+async def _answered(letter: Letter, model: LanguageModel) -> ScoredLetter | None:
     try:
         got = await _fields(letter, model)
     except LanguageModelError:
         return None
-    return Answered(letter.document_type, Counter(values_of(got)), Counter(values_of(letter.truth)))
+    return ScoredLetter(letter.document_type, Counter(values_of(got)), Counter(values_of(letter.truth)))
 
 
 async def _fields(letter: Letter, model: LanguageModel) -> dict[str, Any]:
@@ -69,7 +69,7 @@ async def _fields(letter: Letter, model: LanguageModel) -> dict[str, Any]:
     return (await extract(request, model)).data.model_dump()
 
 
-def measured(letters: Sequence[Answered | None]) -> dict[str, Any]:
+def measured(letters: Sequence[ScoredLetter | None]) -> dict[str, Any]:
     """Over all fields of the letters answered, by document type, by field of each, and the fields with most errors."""
     rows = [row for row in letters if row is not None]
     errors: Counter[str] = Counter()
@@ -86,21 +86,21 @@ def measured(letters: Sequence[Answered | None]) -> dict[str, Any]:
     }
 
 
-def _by_field(rows: Sequence[Answered]) -> dict[str, Any]:
+def _by_field(rows: Sequence[ScoredLetter]) -> dict[str, Any]:
     paths = sorted({path for row in rows for path, _ in row.got + row.want})
     return {path: figures([_only(row, path) for row in rows]) for path in paths}
 
 
-def _only(row: Answered, path: str) -> Answered:
+def _only(row: ScoredLetter, path: str) -> ScoredLetter:
     got, want = (_at(values, path) for values in (row.got, row.want))
-    return Answered(row.kind, got, want)
+    return ScoredLetter(row.kind, got, want)
 
 
 def _at(values: Values, path: str) -> Values:
     return Counter({key: count for key, count in values.items() if key[0] == path})
 
 
-def figures(rows: Iterable[Answered]) -> dict[str, Any]:
+def figures(rows: Iterable[ScoredLetter]) -> dict[str, Any]:
     """`fields` (true values), `extra`, `missing`, precision, recall and F1."""
     counts = [((row.got & row.want).total(), row.got.total(), row.want.total()) for row in rows]
     both, got, want = np.asarray(counts, dtype=np.float32).reshape(-1, 3).T

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from clinical.grounding import Kind, find_statement
 from clinical.language import Reading
-from clinical.thresholds import NOTEBOOKS, GroundingThresholds, Section
+from clinical.thresholds import NOTEBOOKS, GroundingThresholds, ThresholdSection
 from evals.extraction.letters import Letter, letters
 from evals.extraction.lies import LIES, lies, passes, stands_in, values_of
 from evals.extraction.truths import TRUTHS, removed_truths
@@ -45,7 +45,7 @@ class Probe:
     text: str
 
 
-class Row(NamedTuple):
+class CountedProbes(NamedTuple):
     """Of one class and field under some thresholds: how many were judged, and for how many the judgement was wrong."""
 
     overlap: float
@@ -163,7 +163,7 @@ def _probe(
     return (path, *changed) if changed else None
 
 
-def counted(found: Iterable[Probe], options: Sequence[GroundingThresholds]) -> list[Row]:
+def counted(found: Iterable[Probe], options: Sequence[GroundingThresholds]) -> list[CountedProbes]:
     """Under each of the thresholds, every class, number of words and field with its count of wrong judgements: a true
     value that is removed, an invented one that is kept."""
     sums: dict[tuple[Any, ...], list[int]] = {}
@@ -174,7 +174,7 @@ def counted(found: Iterable[Probe], options: Sequence[GroundingThresholds]) -> l
             row = sums.setdefault((*astuple(thresholds), one.kind, one.words, one.true, one.path), [0, 0])
             row[0] += 1
             row[1] += kept != one.true
-    return [Row(*key, *row) for key, row in sums.items()]
+    return [CountedProbes(*key, *row) for key, row in sums.items()]
 
 
 class Size(NamedTuple):
@@ -217,10 +217,10 @@ def digest(size: Size, statements: Sequence[str]) -> str:
     return sha.hexdigest()
 
 
-def section(thresholds: GroundingThresholds, statements: Sequence[str]) -> Section:
+def section(thresholds: GroundingThresholds, statements: Sequence[str]) -> ThresholdSection:
     """The section `grounding` of `clinical/thresholds.json`; `statements`: the synonyms of the starter catalog."""
     sizes = {"full": FULL, "small": SMALL}
     data = {"what": "generated letters, with wordings of the starter catalog put in as diagnoses"}
     data |= {name: digest(size, statements) for name, size in sizes.items()}
     metrics = {name: measured(thresholds, size, statements) for name, size in sizes.items()}
-    return Section(thresholds, data, metrics, NOTEBOOKS["grounding"])
+    return ThresholdSection(thresholds, data, metrics, NOTEBOOKS["grounding"])

@@ -41,7 +41,7 @@ from evals.feedback import store
 from evals.feedback.queue import texts_of, waiting
 from evals.feedback.reviews import disagreements, read_reviews
 from evals.feedback.store import Kept
-from evals.feedback.synonyms import Candidate, candidates_of, decided, synonym_lines, why_none
+from evals.feedback.synonyms import SynonymCandidate, candidates_of, decided, synonym_lines, why_none
 from evals.reports.files import write_json, write_text
 
 SET, TRAINING, CANDIDATES = "reviewed.tsv", "training.tsv", "candidates.json"
@@ -87,7 +87,7 @@ def _import(file: Path, catalog: Path, out: Path) -> int:
     return 1 if faults else 0
 
 
-def _kinds(candidates: Sequence[Candidate]) -> str:
+def _kinds(candidates: Sequence[SynonymCandidate]) -> str:
     kinds = Counter(each.kind for each in candidates)
     return ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "none"
 
@@ -110,7 +110,7 @@ def _write_set(path: Path, rows: Sequence[Kept], index: SearchIndex, card: bool 
         )  # fmt: skip
 
 
-def _write_candidates(out: Path, rows: Sequence[Kept], index: SearchIndex) -> list[Candidate]:
+def _write_candidates(out: Path, rows: Sequence[Kept], index: SearchIndex) -> list[SynonymCandidate]:
     """What was decided stays decided, also where a later review disputes it."""
     fresh = candidates_of([row.review for row in rows if not why_none(row.review, index.catalog)], index)
     before = {each.id: each for each in _read(out)} if (out / CANDIDATES).is_file() else {}
@@ -138,13 +138,13 @@ def _write_dropped(out: Path, rows: Sequence[Kept], disputed: Iterable[str], ind
     return found
 
 
-def _read(folder: Path) -> list[Candidate]:
+def _read(folder: Path) -> list[SynonymCandidate]:
     path = folder / CANDIDATES
     remedy = "make it with python -m evals feedback import"
     try:
         rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
         lists = ("codes", "says", "same_words")
-        return [Candidate(**row | {key: tuple(row[key]) for key in lists}) for row in rows]
+        return [SynonymCandidate(**row | {key: tuple(row[key]) for key in lists}) for row in rows]
     except FileNotFoundError:
         raise SourceError(str(folder), None, f"there is no {CANDIDATES}", "a folder of an import", remedy) from None
     except (ValueError, TypeError, KeyError):

@@ -25,7 +25,7 @@ STATUSES: Final = ("proposed", "approved", "rejected")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SynonymCandidate:
     """`codes`: one, or a pair coded together. `says`: what the index answers today, best first. `same_words`: codes
     under which the catalog has these words."""
 
@@ -38,10 +38,10 @@ class Candidate:
     status: str = "proposed"
 
 
-def candidates_of(reviews: Iterable[Review], index: SearchIndex) -> list[Candidate]:
+def candidates_of(reviews: Iterable[Review], index: SearchIndex) -> list[SynonymCandidate]:
     """One for each text and code; of reviews that name a diagnosis (see `why_none`)."""
     wordings = _wordings(index)
-    found: dict[str, Candidate] = {}
+    found: dict[str, SynonymCandidate] = {}
     for review in reviews:
         own = _candidate(review, index, wordings)
         found.setdefault(own.id, own)
@@ -61,13 +61,13 @@ def why_none(review: Review, catalog: Catalog) -> str:
     return ""
 
 
-def _candidate(review: Review, index: SearchIndex, wordings: dict[tuple[str, ...], set[str]]) -> Candidate:
+def _candidate(review: Review, index: SearchIndex, wordings: dict[tuple[str, ...], set[str]]) -> SynonymCandidate:
     same = tuple(sorted(wordings.get(spelled(review.query), ())))
     kind = "new" if not same else "duplicate" if set(same) & set(review.accepted) else "conflict"
     name = "\0".join([*spelled(review.query), *sorted(review.accepted)])
     number = hashlib.sha256(name.encode()).hexdigest()[:8]
     says = tuple(f"{hit.code} {hit.confidence}" for hit in index.search(review.query, SAYS))
-    return Candidate(number, review.query, review.accepted, says, kind, same)
+    return SynonymCandidate(number, review.query, review.accepted, says, kind, same)
 
 
 def _wordings(index: SearchIndex) -> dict[tuple[str, ...], set[str]]:
@@ -81,7 +81,9 @@ def _wordings(index: SearchIndex) -> dict[tuple[str, ...], set[str]]:
     return found
 
 
-def decided(candidates: Sequence[Candidate], ids: Iterable[str], status: str, conflicts: bool) -> list[Candidate]:
+def decided(
+    candidates: Sequence[SynonymCandidate], ids: Iterable[str], status: str, conflicts: bool
+) -> list[SynonymCandidate]:
     """The candidates with a new status for some. Raises SourceError for unknown ids and what may not be approved."""
     wanted = set(ids)
     known = {candidate.id: candidate for candidate in candidates}
@@ -100,14 +102,14 @@ def decided(candidates: Sequence[Candidate], ids: Iterable[str], status: str, co
     return [replace(each, status=status) if each.id in wanted else each for each in candidates]
 
 
-def synonym_lines(candidates: Iterable[Candidate], catalog: Catalog) -> list[str]:
+def synonym_lines(candidates: Iterable[SynonymCandidate], catalog: Catalog) -> list[str]:
     """Approved candidates as a vocabulary (`catalog_build build --synonyms`): a header, then text, code and source."""
     approved = [candidate for candidate in candidates if candidate.status == "approved"]
     rows = [f"{each.query}\t{_codes(each, catalog)}\tfeedback {each.id}" for each in approved]
     return ["text\tcode\tsource", *rows] if rows else []
 
 
-def _codes(candidate: Candidate, catalog: Catalog) -> str:
+def _codes(candidate: SynonymCandidate, catalog: Catalog) -> str:
     """With their marks, the code that stands first in a pair first."""
     marks = {"plain": "", "dagger": "+", "star": "*", "exclamation": "!"}
     found = [code for code in map(catalog.get, candidate.codes) if code]

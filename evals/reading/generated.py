@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from catalog_build.training.texts import Text, Writer
+from catalog_build.training.texts import Text, TextWriter
 from clinical.search import SearchIndex
 
 
@@ -14,7 +14,7 @@ def generated(index: SearchIndex, texts: int, seed: int) -> list[Text]:
     names = index.wordings.tables.code
     codes = index.catalog.codes
     wordings = [(index.wordings.text(number), codes[names[number]].code) for number in range(len(names))]
-    writer = Writer(wordings, seed)
+    writer = TextWriter(wordings, seed)
     return [writer.write() for _ in range(texts)]
 
 

@@ -18,7 +18,7 @@ import click
 
 from clinical.command_line import PATH, paragraphs
 from evals.command import main_of
-from evals.reports.paired import Change, Pair, Record, changes, flips, pairs_of
+from evals.reports.paired import Pair, PairedDifference, Record, changes, flips, pairs_of
 from evals.reports.results import read_result
 
 SHOWN = 20
@@ -73,7 +73,7 @@ def shown(found: dict[str, Any], most: int) -> str:
     if not found["context"]:
         lines.append("  measured in the same way on the same artifact")
     lines.append(f"{'':16}before  after   difference (95 %)              p        won  lost")
-    lines += [line_of(Change(**row)) for row in found["changes"]]
+    lines += [line_of(PairedDifference(**row)) for row in found["changes"]]
     for name, both in found["flips"].items():
         for kind, rows in both.items():
             lines.append(f"{name} {kind}: {len(rows)}" + (f", the first {most}" if len(rows) > most else ""))
@@ -81,7 +81,7 @@ def shown(found: dict[str, Any], most: int) -> str:
     return "\n".join(lines)
 
 
-def line_of(change: Change) -> str:
+def line_of(change: PairedDifference) -> str:
     """One measure as one line."""
     value, low, high = change.difference
     flipped = f"  {change.won:4}  {change.lost:4}" if change.won is not None else ""

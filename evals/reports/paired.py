@@ -26,7 +26,7 @@ Pair = tuple[Record, Record]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PairedDifference:
     """One measure in two results. `difference`: second less first, with its 95 % interval; `p`: of no difference;
     `won`, `lost`: queries that came to be right, to be wrong (yes/no measures)."""
 
@@ -64,7 +64,7 @@ def pairs_of(first: dict[str, Any], second: dict[str, Any], names: Sequence[str]
     return [(row, other[name]) for name, row in one.items()]
 
 
-def changes(pairs: Sequence[Pair]) -> list[Change]:
+def changes(pairs: Sequence[Pair]) -> list[PairedDifference]:
     """Every measure over the queries that failed in neither result."""
     both = [pair for pair in pairs if not any(row.get("failed") for row in pair)]
     return [_yes_no(name, both) for name in YES_NO if both] + [_mean(name, both) for name in MEANS if both]
@@ -92,18 +92,18 @@ def flips(pairs: Sequence[Pair], name: str = "top_1") -> tuple[list[Pair], list[
     return won, [pair for pair in pairs if right(pair[0]) and not right(pair[1])]
 
 
-def _yes_no(name: str, pairs: Sequence[Pair]) -> Change:
+def _yes_no(name: str, pairs: Sequence[Pair]) -> PairedDifference:
     change = _difference(name, pairs)
     won, lost = (len(each) for each in flips(pairs, name))
     p = float(binomtest(min(won, lost), won + lost, 0.5).pvalue) if won + lost else 1.0
-    return Change(*change, p, won, lost)
+    return PairedDifference(*change, p, won, lost)
 
 
-def _mean(name: str, pairs: Sequence[Pair]) -> Change:
+def _mean(name: str, pairs: Sequence[Pair]) -> PairedDifference:
     """p: twice the smaller share of resamples on one side of no difference."""
     steps = np.array([value(after, name) - value(before, name) for before, after in pairs], dtype=np.float32)
     sums = np.concatenate([weights @ steps for weights in resamples(len(steps))])
-    return Change(*_difference(name, pairs), min(1.0, 2 * float(min((sums <= 0).mean(), (sums >= 0).mean()))))
+    return PairedDifference(*_difference(name, pairs), min(1.0, 2 * float(min((sums <= 0).mean(), (sums >= 0).mean()))))
 
 
 def _difference(name: str, pairs: Sequence[Pair]) -> tuple[str, float, float, Measure]:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import psutil
 
-from bentos.keys import Keys, Limits, open_database
+from bentos.keys import KeyLimits, Keys, open_database
 from evals.speed.servers import answers, environment_with, free_port, running
 
 CONNECTIONS = 16
@@ -115,7 +115,7 @@ def serving(catalog: Path, workers: int, settings: Mapping[str, str] | None = No
     """
     with tempfile.TemporaryDirectory(prefix="befund-speed-") as folder:
         database = f"sqlite:///{folder}/api.sqlite"
-        key = Keys(open_database(database)).create("speed", Limits(0, 0))
+        key = Keys(open_database(database)).create("speed", KeyLimits(0, 0))
         port, log = free_port(), Path(folder) / "log"
         given = {"ENV": "development", "CATALOG": catalog, "WORKERS": workers, "API_PORT": port}
         environment = environment_with({**given, "API_DATABASE_URL": database, **(settings or {})})

@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from batch import __main__ as batch
-from batch.files import CHUNK, Source
+from batch.files import CHUNK, TextFile
 from clinical.command_line import paragraphs
 from clinical.search import map_tensors
 from evals.command import CATALOG, JSON, main_of
@@ -62,7 +62,7 @@ class Sight(NamedTuple):
 
 
 @dataclass
-class Watch:
+class BatchWatch:
     """What is seen after each part."""
 
     seconds: float
@@ -115,8 +115,8 @@ def measure(catalog: Path, rows: int, seconds: float, workers: int) -> dict[str,
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "texts.parquet"
         write_texts(catalog, source, rows)
-        watch = Watch(seconds)
-        job = batch.Job(Source(source), catalog, Path(folder) / "codes.parquet", workers=workers)
+        watch = BatchWatch(seconds)
+        job = batch.Job(TextFile(source), catalog, Path(folder) / "codes.parquet", workers=workers)
         with suppress(Enough):
             batch.run(job, disable=None, each=watch)
         return {name: round(value, 2) for name, value in watch.result(rows).items()} | {"workers": workers}

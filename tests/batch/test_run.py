@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 
 from batch.__main__ import Job, main, run
 from batch.coder import Coder
-from batch.files import CHUNK, Source
+from batch.files import CHUNK, TextFile
 from batch.run import Run, left
 from clinical.errors import BefundError, SettingError, SourceError
-from evals.speed.batch import Enough, Watch, write_texts
+from evals.speed.batch import BatchWatch, Enough, write_texts
 from evals.speed.batch import main as main_speed
 from tests.serving import interruptible
 
@@ -117,7 +117,7 @@ def test_bytes_that_are_no_utf_8_in_a_parquet(tmp_path, starter_artifact):
     raw = pa.array([b"Gicht", b"\xff\xfe", None], pa.binary())
     table = pa.table({"text": pa.Array.from_buffers(pa.string(), 3, raw.buffers())})
     pq.write_table(table, tmp_path / "in.parquet")
-    job = Job(Source(tmp_path / "in.parquet"), starter_artifact, tmp_path / "out.parquet")
+    job = Job(TextFile(tmp_path / "in.parquet"), starter_artifact, tmp_path / "out.parquet")
     assert run(job) == {"coded": 1, "bad-utf-8": 1, "missing": 1}
     assert pq.read_table(job.output)["id"].to_pylist() == [1, 2, 3]
 
@@ -125,9 +125,9 @@ def test_bytes_that_are_no_utf_8_in_a_parquet(tmp_path, starter_artifact):
 def test_a_tsv_has_no_quotes_and_one_column_has_empty_texts(tmp_path):
     (tmp_path / "in.tsv").write_text('text\tx\n"akute" Gicht\t1\n5" Nagel\t2\n', "utf-8")
     (tmp_path / "in.csv").write_text("text\nGicht\n\nHusten\n", "utf-8")
-    quoted = next(Source(tmp_path / "in.tsv").tables())
+    quoted = next(TextFile(tmp_path / "in.tsv").tables())
     assert quoted["text"].to_pylist() == [b'"akute" Gicht', b'5" Nagel']
-    source = Source(tmp_path / "in.csv")
+    source = TextFile(tmp_path / "in.csv")
     assert source.count() == 3
     assert next(source.tables())["text"].to_pylist() == [b"Gicht", b"", b"Husten"]
 
@@ -174,11 +174,11 @@ def test_options_out_of_range_are_refused(tmp_path, starter_artifact, capsys, op
 def test_a_parquet_column_of_numbers_is_refused(tmp_path):
     pq.write_table(pa.table({"text": [1, 2]}), tmp_path / "in.parquet")
     with pytest.raises(SourceError, match="column text is int64"):
-        Source(tmp_path / "in.parquet").count()
+        TextFile(tmp_path / "in.parquet").count()
 
 
 def test_a_run_goes_on_only_with_the_same_input_catalog_and_options(tmp_path, starter_artifact):
-    source = Source(tmp_path / "in.csv")
+    source = TextFile(tmp_path / "in.csv")
     source.path.write_text("text\nGicht\nHusten\n", "utf-8")
     job = Job(source, starter_artifact, tmp_path / "out.csv")
     coded = Coder(str(starter_artifact))(next(source.tables()))
@@ -235,7 +235,7 @@ def test_killed_and_started_again_no_row_is_lost_or_twice(tmp_path, starter_arti
     (folder / f"{CHUNK * 17:012d}-{CHUNK:06d}.parquet").write_bytes(b"PAR1 cut off")
     (folder / "x.tmp").write_bytes(b"half")
     steps: list[int] = []
-    job = Job(Source(many, "note", "case"), starter_artifact, out, workers=2)
+    job = Job(TextFile(many, "note", "case"), starter_artifact, out, workers=2)
     counts = run(job, each=steps.append)
     table = pq.read_table(out)
     source = pq.read_table(many)
@@ -301,7 +301,7 @@ def test_ray_with_two_workers_gives_the_same(tmp_path, starter_artifact, many):
     command += ["--out", tmp_path / "ray.parquet", "--column", "note", "--workers", "2", "--ray", "local"]
     done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, timeout=200, check=False)
     assert done.returncode == 0, done.stderr[-2_000:]
-    job = Job(Source(source, "note"), starter_artifact, tmp_path / "own.parquet", workers=2)
+    job = Job(TextFile(source, "note"), starter_artifact, tmp_path / "own.parquet", workers=2)
     assert run(job).total() == rows
     assert pq.read_table(tmp_path / "ray.parquet").equals(pq.read_table(tmp_path / "own.parquet"))
 
@@ -309,7 +309,7 @@ def test_ray_with_two_workers_gives_the_same(tmp_path, starter_artifact, many):
 def test_without_ray_the_extra_is_named(tmp_path, starter_artifact, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     (tmp_path / "in.csv").write_text("text\nGicht\n", "utf-8")
-    job = Job(Source(tmp_path / "in.csv"), starter_artifact, tmp_path / "out.csv", ray="local")
+    job = Job(TextFile(tmp_path / "in.csv"), starter_artifact, tmp_path / "out.csv", ray="local")
     with pytest.raises(BefundError, match=r"befund\[ray\]"):
         run(job)
 
@@ -331,7 +331,7 @@ def test_speed_and_memory_are_measured_on_distinct_texts(tmp_path, starter_artif
 
 
 def test_the_measure_stops_when_the_time_is_over():
-    watch = Watch(seconds=0.0)
+    watch = BatchWatch(seconds=0.0)
     with pytest.raises(Enough):
         watch(2_000)
     assert watch.result(9_000)["coded"] == 2_000

@@ -10,14 +10,14 @@ import pytest
 
 from bentos.api.app import create_app
 from bentos.keys.database import open_database
-from bentos.keys.keys import Keys, Limits
+from bentos.keys.keys import KeyLimits, Keys
 from clinical.contract import Event
 from clinical.search.index import SearchIndex
 from clinical.settings import Settings
 from clinical.sse import Decoder
 from tests.serving import served, wait_until
 
-UNLIMITED = Limits(0, 0)
+UNLIMITED = KeyLimits(0, 0)
 CLOSED = (
     "/",
     "/docs",

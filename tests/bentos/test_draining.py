@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 
 from bentos.keys.database import open_database
-from bentos.keys.keys import Keys, Limits
+from bentos.keys.keys import KeyLimits, Keys
 from clinical.contract import PartialEvent, StatusEvent
 from clinical.sse import Decoder
 from tests.openai_server import model_server
@@ -24,7 +24,7 @@ STREAMS = 200
 
 def test_two_hundred_open_streams_end_in_words_at_sigterm(tmp_path, starter_artifact):
     database = f"sqlite:///{tmp_path / 'api.sqlite'}"
-    key, port = Keys(open_database(database)).create("test", Limits(0, 0)), free_port()
+    key, port = Keys(open_database(database)).create("test", KeyLimits(0, 0)), free_port()
     base = f"http://127.0.0.1:{port}"
     with model_server(mode="stall") as model, open(tmp_path / "log", "wb") as log:
         settings = {

@@ -14,7 +14,7 @@ from fastapi.openapi.utils import get_openapi
 from bentos.api.app import CONTRACT_PATHS, create_app, internal_paths
 from bentos.api.edge import OnlyContractPaths
 from bentos.api.problems import ANSWERS, of_error
-from bentos.keys.keys import Keys, Limits
+from bentos.keys.keys import KeyLimits, Keys
 from clinical.errors import BefundError
 from tests.bentos.conftest import CLOSED, ask, running
 from tests.serving import served, wait_until
@@ -62,7 +62,7 @@ def test_the_scheme_is_read_in_any_case(api, key):
 
 
 def test_the_limit_comes_before_the_body_and_says_when_to_retry(api, keys):
-    headers = {"Authorization": f"Bearer {keys.create('x', Limits(1, 0))}"}
+    headers = {"Authorization": f"Bearer {keys.create('x', KeyLimits(1, 0))}"}
     assert api.post(PATH, content=b"no JSON", headers=headers).status_code == 422
     answer = api.post(PATH, content=b"no JSON", headers=headers)
     assert answer.status_code == 429

@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from bentos.__main__ import main
 from bentos.keys.database import open_database
-from bentos.keys.keys import Keys, KeysUnavailable, LimitReached, Limits, Unauthorized
+from bentos.keys.keys import KeyLimits, Keys, KeysUnavailable, LimitReached, Unauthorized
 from clinical.errors import SettingError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +44,7 @@ def store(engine, limits_url):
 
 
 def test_a_new_key_has_the_form_of_the_contract_and_is_admitted(store):
-    key = store.create("Praxis", Limits(5, 5))
+    key = store.create("Praxis", KeyLimits(5, 5))
     prefix, key_id, secret = key.split("_", 2)
     assert (prefix, len(key_id), len(secret)) == ("bfd", 8, 43)
     assert store.admit(key).id == key_id
@@ -81,7 +81,7 @@ def test_wrong_keys_are_refused_alike(store):
 
 
 def test_the_rate_is_refused_with_the_seconds_to_wait(store):
-    key = store.create("Praxis", Limits(per_minute=3, per_day=0))
+    key = store.create("Praxis", KeyLimits(per_minute=3, per_day=0))
     for _ in range(3):
         store.admit(key)
     with pytest.raises(LimitReached) as refused:
@@ -90,7 +90,7 @@ def test_the_rate_is_refused_with_the_seconds_to_wait(store):
 
 
 def test_the_quota_is_refused_until_midnight_utc(store):
-    key = store.create("Praxis", Limits(per_minute=0, per_day=2))
+    key = store.create("Praxis", KeyLimits(per_minute=0, per_day=2))
     store.admit(key)
     store.admit(key)
     with pytest.raises(LimitReached) as refused:
@@ -100,14 +100,14 @@ def test_the_quota_is_refused_until_midnight_utc(store):
 
 
 def test_zero_is_unlimited_and_still_counted(store):
-    key = store.create("Praxis", Limits(0, 0))
+    key = store.create("Praxis", KeyLimits(0, 0))
     for _ in range(70):
         store.admit(key)
     assert store.list()[0].today == 70
 
 
 def test_a_refused_request_does_not_count(store):
-    key = store.create("Praxis", Limits(per_minute=1, per_day=10))
+    key = store.create("Praxis", KeyLimits(per_minute=1, per_day=10))
     store.admit(key)
     with pytest.raises(LimitReached):
         store.admit(key)
@@ -115,7 +115,7 @@ def test_a_refused_request_does_not_count(store):
 
 
 def test_the_quota_is_exact_with_many_workers_and_survives_a_restart(url, engine):
-    key = Keys(engine).create("Praxis", Limits(per_minute=0, per_day=100))
+    key = Keys(engine).create("Praxis", KeyLimits(per_minute=0, per_day=100))
     workers = [Keys(open_database(url)) for _ in range(4)]
 
     def admitted(number: int) -> bool:
@@ -132,7 +132,7 @@ def test_the_quota_is_exact_with_many_workers_and_survives_a_restart(url, engine
 
 
 def test_workers_that_share_redis_share_the_rate(engine, redis_url):
-    key = Keys(engine).create("Praxis", Limits(per_minute=4, per_day=0))
+    key = Keys(engine).create("Praxis", KeyLimits(per_minute=4, per_day=0))
     one, other = Keys(engine, redis_url), Keys(engine, redis_url)
     for worker in (one, other, one, other):
         worker.admit(key)
@@ -142,11 +142,11 @@ def test_workers_that_share_redis_share_the_rate(engine, redis_url):
 
 
 def test_a_rotated_key_ends_the_old_secret_and_keeps_the_limits(store):
-    old = store.create("Praxis", Limits(7, 8))
+    old = store.create("Praxis", KeyLimits(7, 8))
     new = store.rotate(old.split("_")[1])
     with pytest.raises(Unauthorized):
         store.check(old)
-    assert store.check(new).limits == Limits(7, 8)
+    assert store.check(new).limits == KeyLimits(7, 8)
     assert store.rotate("00000000") is None
 
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from bentos.keys.database import open_database
-from bentos.keys.keys import Keys, Limits
+from bentos.keys.keys import KeyLimits, Keys
 from clinical.sse import Decoder
 from tests.bentos.conftest import CLOSED
 from tests.serving import answers, free_port, wait_until
@@ -58,7 +58,7 @@ def environment(tmp_path, starter_artifact):
 
 @pytest.fixture
 def key(tmp_path):
-    return Keys(open_database(f"sqlite:///{tmp_path / 'api.sqlite'}")).create("test", Limits(0, 0))
+    return Keys(open_database(f"sqlite:///{tmp_path / 'api.sqlite'}")).create("test", KeyLimits(0, 0))
 
 
 def _ask(base, key, query):

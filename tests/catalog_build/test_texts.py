@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog_build.training.texts import Writer, frames
+from catalog_build.training.texts import TextWriter, frames
 
 WORDINGS = [("Akute Pankreatitis", "K85.90"), ("Gicht", "M10.99"), ("Diabetes mellitus Typ 2", "E11.90")]
 INPUTS = Path(__file__).resolve().parents[3] / "shared" / "data" / "eval-dev" / "queries.jsonl"
@@ -15,7 +15,7 @@ SHARED = 5
 
 
 def test_mentions_lie_where_they_say_and_do_not_overlap():
-    writer = Writer(WORDINGS, seed=1)
+    writer = TextWriter(WORDINGS, seed=1)
     for _ in range(300):
         text = writer.write()
         ends = 0
@@ -27,7 +27,7 @@ def test_mentions_lie_where_they_say_and_do_not_overlap():
 
 
 def test_the_same_seed_writes_the_same_texts():
-    one, other = Writer(WORDINGS, seed=5), Writer(WORDINGS, seed=5)
+    one, other = TextWriter(WORDINGS, seed=5), TextWriter(WORDINGS, seed=5)
     assert [one.write() for _ in range(20)] == [other.write() for _ in range(20)]
 
 

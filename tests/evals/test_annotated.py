@@ -4,7 +4,7 @@ import json
 
 from clinical.extraction import messages_for
 from evals.__main__ import main
-from evals.extraction.annotated import Report, alike, compared
+from evals.extraction.annotated import FieldCounts, alike, compared
 
 ROW = {
     "id": "one",
@@ -22,7 +22,7 @@ NOTHING = {"dokument": {}, "patient": {}, "absender": {}, "diagnosen": [], "eing
 
 
 def counted(got):
-    report = Report()
+    report = FieldCounts()
     compared(report, ROW, {**NOTHING, **got})
     return {path: (one.right, one.wrong, one.missing) for path, one in report.fields.items() if any(vars(one).values())}
 

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from clinical.errors import ModelTimeout
-from evals.extraction.fields import Answered, answered, measured
+from evals.extraction.fields import ScoredLetter, answered, measured
 from evals.extraction.letters import LAYOUTS, letters
 from evals.extraction.lies import APART, LIES, lies, passes
 from evals.extraction.measure import foreign_letters, rehearsal
@@ -52,8 +52,8 @@ def test_the_rehearsal_model_is_a_baseline():
 
 
 def test_fields_by_hand():
-    def row(got: str, want: str) -> Answered:
-        return Answered(
+    def row(got: str, want: str) -> ScoredLetter:
+        return ScoredLetter(
             "arztbrief", *(Counter(("a.b" if v.islower() else "c", v) for v in text) for text in (got, want))
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bentos.embedded.model import RehearsalModel
-from bentos.keys.keys import Limits
+from bentos.keys.keys import KeyLimits
 from clinical.errors import SettingError
 from evals.coding.targets import SearchTarget, ServedTarget, TierTarget, target_of
 from tests.bentos.conftest import key, keys, make_settings, running, settings  # noqa: F401 - fixtures
@@ -47,7 +47,7 @@ def test_what_is_missing_is_named(monkeypatch, index, where, tier, names):
 
 
 def test_a_used_up_quota_is_said_and_not_counted_as_failed(monkeypatch, index, settings, keys):  # noqa: F811
-    limited = keys.create("slow", Limits(per_minute=0, per_day=2))
+    limited = keys.create("slow", KeyLimits(per_minute=0, per_day=2))
     monkeypatch.setenv("BEFUND_API_KEY", limited)
     with running(settings, index, limited) as client:
         served = ServedTarget(str(client.base_url), 1)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from webapp.fhir import dates
-from webapp.fhir.searching.params import Answer, Cursor, query
+from webapp.fhir.searching.params import AnswerOptions, Cursor, query
 
 Resource = dict[str, Any]
 MEDIA_TYPE = "application/fhir+json"
@@ -142,7 +142,7 @@ def imaging_study(row: StoredRow) -> Resource:
     return ours | row.resource | {"subject": {"reference": f"Patient/{row.patient_id}"}}
 
 
-def bundle(base: str, path: str, answer: Answer, page: Page) -> Resource:
+def bundle(base: str, path: str, answer: AnswerOptions, page: Page) -> Resource:
     """A searchset. `base` is the organization's FHIR base URL, `path` the searched resource or operation below it."""
     result: Resource = {
         "resourceType": "Bundle",
@@ -218,7 +218,7 @@ def _meta(row: StoredRow) -> Resource:
     return {"lastUpdated": dates.to_text(row.stored_at)}
 
 
-def _links(url: str, answer: Answer, page: Page) -> Iterable[Resource]:
+def _links(url: str, answer: AnswerOptions, page: Page) -> Iterable[Resource]:
     paging = answer.paging
     kept = [pair for pair in answer.applied if pair[0] not in ("_count", "_offset", "_cursor")]
     kept.append(("_count", str(paging.count)))

@@ -21,7 +21,7 @@ from webapp.fhir.capability import capability_statement
 from webapp.fhir.files import disposition
 from webapp.fhir.searching import params
 from webapp.fhir.searching.patients import stored_row
-from webapp.fhir.searching.search import Found
+from webapp.fhir.searching.search import ResultPage
 from webapp.fhir.service import fhir_base, public_base, service
 from webapp.storage import LIFETIME, BucketFiles
 
@@ -201,7 +201,7 @@ def _decoded(query: str) -> Pairs:
     return pairs
 
 
-def _refuse_ignored(wanted: params.Answer) -> None:
+def _refuse_ignored(wanted: params.AnswerOptions) -> None:
     if wanted.ignored and _STRICT.search(request.headers.get("Prefer", "")):
         names = ", ".join(dict.fromkeys(name[:50] for name in wanted.ignored))
         raise FhirError(400, f"Unbekannt oder nicht lesbar (Prefer: handling=strict): {names}", *wanted.ignored[:20])
@@ -210,8 +210,8 @@ def _refuse_ignored(wanted: params.Answer) -> None:
 def _bundle(
     place: uuid.UUID,
     path: str,
-    wanted: params.Answer,
-    found: Found,
+    wanted: params.AnswerOptions,
+    found: ResultPage,
     make: Callable[[Any], Any],
     included: tuple[resources.Resource, ...] = (),
 ) -> Response:

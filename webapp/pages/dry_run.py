@@ -5,7 +5,7 @@ from typing import cast
 from flask import Blueprint, abort, current_app, redirect, render_template, url_for
 from werkzeug.wrappers import Response
 
-from webapp.errors import Outcome
+from webapp.errors import ErrorPage
 from webapp.guards import operator_required
 from webapp.sso import dry_run as runs
 from webapp.sso.blueprint import VendorBlueprint, callback_url
@@ -32,7 +32,7 @@ def leave(provider_id: str, account: str) -> Response:
     """Leave for the vendor, as a sign-in does: a link, since the CSP lets no form lead to another site."""
     provider = _found(provider_id)
     if undefended(provider) and any(row.active for row in all_providers() if row.id != provider.id):
-        raise Outcome("mix_up", 503, reason="neither issuer nor own callback")
+        raise ErrorPage("mix_up", 503, reason="neither issuer nor own callback")
     vendors = cast(VendorBlueprint, current_app.blueprints["vendor_oauth2"])
     login = {"prompt": "login"} if "openid" in provider.scopes.split() else {}  # OpenID Connect Core, 3.1.2.1
     response = vendors.leave(provider, runs.MARK + account, **login)

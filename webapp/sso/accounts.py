@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
 from webapp import audit
-from webapp.errors import Outcome
+from webapp.errors import ErrorPage
 from webapp.extensions import db
 from webapp.models import BrowserSession, User, utcnow
 from webapp.sso.models import Identity, Provider
@@ -50,7 +50,7 @@ def resolve(provider: Provider, profile: Profile, proven_email: str = "") -> Use
         if linked and isinstance(found, User):
             tell_linked(found, provider)
         return found
-    raise Outcome("try_again", 503, reason="accounts changed at the same moment")
+    raise ErrorPage("try_again", 503, reason="accounts changed at the same moment")
 
 
 def end_sessions(session: Session, user: User, keep: str | None = None) -> None:
@@ -85,7 +85,7 @@ def _resolve_once(
     else:
         return Pending(profile), False
     if not user.active:
-        raise Outcome("account_inactive", 403, reason="account is switched off")
+        raise ErrorPage("account_inactive", 403, reason="account is switched off")
     audit.record(session, "signed_in", user=user, provider_id=provider.id)
     return user, linked
 
@@ -129,7 +129,7 @@ def _link_or_create(session: Session, provider: Provider, profile: Profile) -> t
     else:
         event = "linked"
         if not user.active:
-            raise Outcome("account_inactive", 403, reason="account is switched off")
+            raise ErrorPage("account_inactive", 403, reason="account is switched off")
         if user.email_verified_at is None:  # somebody may have made it for an address that was not theirs
             end_sessions(session, user)
             credentials_ended.send(session, user=user)

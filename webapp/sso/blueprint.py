@@ -16,7 +16,7 @@ from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from webapp import audit
-from webapp.errors import Outcome
+from webapp.errors import ErrorPage
 from webapp.extensions import db, limiter
 from webapp.sso import accounts, attempts, dry_run, mail
 from webapp.sso.accounts import Pending
@@ -77,10 +77,10 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
         path on this site to go to afterwards."""
         provider = find_active(request.args.get("provider_id", ""))
         if provider is None:
-            raise Outcome("provider_not_found", 404)
+            raise ErrorPage("provider_not_found", 404)
         _refuse_exposed(provider)
         if _needs_mail(provider) and not mail.can_send():
-            raise Outcome("no_mail", 503)
+            raise ErrorPage("no_mail", 503)
         return self.leave(provider, attempts.local_path(request.args.get("next", "")))
 
     def leave(self, provider: Provider, next_path: str, **more: str) -> Response:
@@ -120,12 +120,12 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
         attempt = attempts.take(request)
         if attempt is None:
             audit.record_alone("refused", detail="state missing, unknown, used or expired")
-            raise Outcome("expired", 400)
+            raise ErrorPage("expired", 400)
         if attempt.next_path.startswith(dry_run.MARK):
             return self._try_out(attempt, at)
         try:
             return self._come_back(attempt, at)
-        except Outcome as outcome:
+        except ErrorPage as outcome:
             reason = outcome.values.get("reason", outcome.code)
             audit.record_alone("refused", provider_id=attempt.provider_id, detail=f"{outcome.key}: {reason}")
             raise
@@ -133,14 +133,14 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
     def _come_back(self, attempt: SignInAttempt, at: str) -> Response:
         provider = find_active(attempt.provider_id)
         if provider is None:
-            raise Outcome("provider_not_found", 404)
+            raise ErrorPage("provider_not_found", 404)
         _refuse_exposed(provider)
         _refuse_mixed_up(provider, at)
         profile = _profile(self._ask(provider, attempt))
         found = accounts.resolve(provider, profile)
         if isinstance(found, Pending):
             if not mail.can_send():
-                raise Outcome("no_mail", 503, reason="an address must be proven")
+                raise ErrorPage("no_mail", 503, reason="an address must be proven")
             return ask_for_address(provider, found.profile, attempt.next_path)
         return signed_in(found, attempt.next_path)
 
@@ -158,14 +158,14 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
         """The end of an operator's dry run: all the checks of a sign-in, then a record instead of an account."""
         provider = find_allowed(attempt.provider_id)
         if provider is None or not current_user.is_authenticated or not current_user.is_operator:
-            raise Outcome("expired", 400)
+            raise ErrorPage("expired", 400)
         steps, said, claims = [dry_run.callback_step(request)], "", None
         hidden = {attempt.code_verifier, unseal(provider.client_secret_encrypted), *request.args.getlist("code")}
         try:
             _refuse_mixed_up(provider, at)
             claims = self._ask(provider, attempt, lambda response: steps.append(dry_run.step(response, hidden)))
             _profile(claims)
-        except Outcome as outcome:
+        except ErrorPage as outcome:
             said = f"{outcome.key}: {outcome.values.get('reason', outcome.code)}"
         dry_run.keep(provider, attempt.next_path.removeprefix(dry_run.MARK), steps, claims, said, hidden)
         audit.record_alone("dry_run", user=current_user, provider_id=provider.id, detail=said or "answered")
@@ -182,22 +182,22 @@ def callback_url(provider: Provider | None = None) -> str:
 def _refuse_exposed(provider: Provider) -> None:
     """One vendor that nothing tells apart is safe beside others that are told apart; two are not. Raises Outcome."""
     if undefended(provider) and len(exposed(all_providers())) > 1:
-        raise Outcome("mix_up", 503, reason="two vendors without issuer and own callback")
+        raise ErrorPage("mix_up", 503, reason="two vendors without issuer and own callback")
 
 
 def _refuse_mixed_up(provider: Provider, at: str) -> None:
     """An answer that is not this vendor's: at another's callback, or with an `iss` not its own. Raises Outcome."""
     if at != (provider.id if provider.own_callback else ""):
-        raise Outcome("wrong_issuer", 400, reason="at the callback of another vendor")
+        raise ErrorPage("wrong_issuer", 400, reason="at the callback of another vendor")
     if mixed_up(provider, request.args.getlist("iss")):
-        raise Outcome("wrong_issuer", 400, reason="iss missing, doubled or of another vendor")
+        raise ErrorPage("wrong_issuer", 400, reason="iss missing, doubled or of another vendor")
 
 
 def _profile(claims: Any) -> Profile:
     try:
         return read_profile(claims)
     except SubjectMissing:
-        raise Outcome("user_not_created", 502, reason="no usable sub or id") from None
+        raise ErrorPage("user_not_created", 502, reason="no usable sub or id") from None
 
 
 def _authorization_code(provider: Provider) -> str:
@@ -206,14 +206,14 @@ def _authorization_code(provider: Provider) -> str:
         raise _denial(provider, error_code(request.args["error"]))
     codes = request.args.getlist("code")
     if len(codes) != 1 or not codes[0] or len(codes[0]) > LONGEST_CODE:
-        raise Outcome("vendor_answer", 502, reason="callback without one code")
+        raise ErrorPage("vendor_answer", 502, reason="callback without one code")
     return codes[0]
 
 
-def _denial(provider: Provider, code: str) -> Outcome:
+def _denial(provider: Provider, code: str) -> ErrorPage:
     if code in ("redirect_uri_mismatch", "invalid_redirect_uri"):
-        return Outcome("redirect_mismatch", 403, code, callback=callback_url(provider))
-    return Outcome("denied" if code == "access_denied" else "vendor_error", 403, code)
+        return ErrorPage("redirect_mismatch", 403, code, callback=callback_url(provider))
+    return ErrorPage("denied" if code == "access_denied" else "vendor_error", 403, code)
 
 
 def _needs_mail(provider: Provider) -> bool:

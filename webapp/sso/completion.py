@@ -14,7 +14,7 @@ from wtforms import StringField
 from wtforms.validators import ValidationError
 
 from webapp import audit
-from webapp.errors import Outcome
+from webapp.errors import ErrorPage
 from webapp.extensions import limiter
 from webapp.sso import accounts, otp
 from webapp.sso.accounts import Pending
@@ -61,7 +61,7 @@ def address() -> str | Response | tuple[str, int]:
         email = fixed or usable_email(form.email.data)
         try:
             otp.send_code(waiting["id"], email, waiting["provider_id"])
-        except otp.Refused as refusal:
+        except otp.CodeRefused as refusal:
             flash(_words(refusal), "error")
             status = 502 if refusal.reason == "not_sent" else 429
             return render_template("complete_address.html", form=form, fixed=fixed), status
@@ -82,7 +82,7 @@ def code() -> str | Response | tuple[str, int]:
     if form.validate_on_submit():
         try:
             otp.check_code(waiting["id"], email, form.code.data, waiting["provider_id"])
-        except otp.Refused as refusal:
+        except otp.CodeRefused as refusal:
             form.code.errors = [_words(refusal)]
         else:
             return _complete(waiting, email)
@@ -92,25 +92,25 @@ def code() -> str | Response | tuple[str, int]:
 def _waiting() -> dict[str, Any]:
     waiting = pending()
     if waiting is None:
-        raise Outcome("expired", 400)
+        raise ErrorPage("expired", 400)
     return waiting
 
 
 def _complete(waiting: dict[str, Any], email: str) -> Response:
     provider = find_active(waiting["provider_id"])
     if provider is None:
-        raise Outcome("provider_not_found", 404)
+        raise ErrorPage("provider_not_found", 404)
     try:
         found = accounts.resolve(provider, Profile(**waiting["profile"]), proven_email=email)
-    except Outcome as outcome:
+    except ErrorPage as outcome:
         audit.record_alone("refused", provider_id=provider.id, detail=outcome.key)
         raise
     if isinstance(found, Pending):  # cannot be: the address is proven
-        raise Outcome("try_again", 503)
+        raise ErrorPage("try_again", 503)
     return signed_in(found, waiting["next_path"])
 
 
-def _words(refusal: otp.Refused) -> str:
+def _words(refusal: otp.CodeRefused) -> str:
     """The refusal in the person's language."""
     minutes = max(1, round(refusal.wait_s / 60))
     words: dict[str, str] = {

@@ -31,7 +31,7 @@ HOUR = timedelta(hours=1)
 KEPT = timedelta(days=1)
 
 
-class Refused(Exception):
+class CodeRefused(Exception):
     """No code was sent or accepted: `reason` is too_soon, too_many, not_sent, wrong or void; `wait_s` until a new try
     makes sense (0: unknown), `left` the tries that remain."""
 
@@ -84,9 +84,9 @@ def check_code(pending_id: str, address: str, code: str, provider_id: str = "") 
                 session, "otp_failed", provider_id=provider_id, detail="void" if row is None else f"try {row.tries}"
             )
     if row is None:
-        raise Refused("void")
+        raise CodeRefused("void")
     if not right:
-        raise Refused("wrong" if row.tries < TRIES else "void", left=TRIES - row.tries)
+        raise CodeRefused("wrong" if row.tries < TRIES else "void", left=TRIES - row.tries)
 
 
 def _keep_pace(session: Session, row: OneTimeCode) -> None:
@@ -103,9 +103,9 @@ def _keep_pace(session: Session, row: OneTimeCode) -> None:
             )
         )
         if times and now - times[-1] < PAUSE:
-            raise Refused("too_soon", wait_s=_seconds(times[-1] + PAUSE - now))
+            raise CodeRefused("too_soon", wait_s=_seconds(times[-1] + PAUSE - now))
         if len(times) >= PER_HOUR:
-            raise Refused("too_many", wait_s=_seconds(times[-PER_HOUR] + HOUR - now))
+            raise CodeRefused("too_many", wait_s=_seconds(times[-PER_HOUR] + HOUR - now))
 
 
 def _mail(row: OneTimeCode, address: str, code: str, provider_id: str) -> None:
@@ -122,7 +122,7 @@ def _mail(row: OneTimeCode, address: str, code: str, provider_id: str) -> None:
         with db.write() as session:
             session.execute(delete(OneTimeCode).where(OneTimeCode.id == row.id))
             audit.record(session, "otp_not_sent", provider_id=provider_id, detail=str(error))
-        raise Refused("not_sent") from None
+        raise CodeRefused("not_sent") from None
     audit.record_alone("otp_sent", provider_id=provider_id)
 
 

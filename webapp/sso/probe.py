@@ -7,7 +7,7 @@ import requests
 import urllib3
 from flask import current_app
 
-from webapp.errors import Outcome
+from webapp.errors import ErrorPage
 from webapp.sso.blueprint import VendorBlueprint
 from webapp.sso.models import Provider
 from webapp.sso.vendor import error_code, exchange_code, read_json
@@ -18,7 +18,7 @@ BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ProbeResult:
     """What one endpoint said: `good` or not, and a sentence."""
 
     endpoint: str
@@ -26,13 +26,13 @@ class Finding:
     sentence: str
 
 
-def probe(provider: Provider, callback: str) -> list[Finding]:
+def probe(provider: Provider, callback: str) -> list[ProbeResult]:
     """One finding per endpoint. Nobody is signed in and nothing is stored."""
     with deadline():
         return [_authorization(provider, callback), _token(provider), _userinfo(provider)]
 
 
-def _authorization(provider: Provider, callback: str) -> Finding:
+def _authorization(provider: Provider, callback: str) -> ProbeResult:
     query = {
         "response_type": "code",
         "client_id": provider.client_id,
@@ -42,42 +42,44 @@ def _authorization(provider: Provider, callback: str) -> Finding:
     }
     status, _ = _get(provider.authorization_url, params=query)
     if status == 0:
-        return Finding("authorization", False, "cannot be reached; check the URL, DNS and the certificate")
+        return ProbeResult("authorization", False, "cannot be reached; check the URL, DNS and the certificate")
     if status in (404, 405, 410) or status >= 500:
-        return Finding("authorization", False, f"answers {status}; check the URL")
+        return ProbeResult("authorization", False, f"answers {status}; check the URL")
     if status >= 400:
-        return Finding("authorization", False, f"answers {status}; check client id, scopes and the callback URL")
-    return Finding("authorization", True, f"answers {status}")
+        return ProbeResult("authorization", False, f"answers {status}; check client id, scopes and the callback URL")
+    return ProbeResult("authorization", True, f"answers {status}")
 
 
-def _token(provider: Provider) -> Finding:
+def _token(provider: Provider) -> ProbeResult:
     """A made-up code: a good server knows the client and refuses the code."""
     session = cast(VendorBlueprint, current_app.blueprints["vendor_oauth2"]).use(provider)
     try:
         exchange_code(session, provider, BOGUS, BOGUS * 3)
-    except Outcome as outcome:
+    except ErrorPage as outcome:
         return _token_finding(outcome)
-    return Finding("token", False, "gave a token for a made-up code: this is no safe vendor")
+    return ProbeResult("token", False, "gave a token for a made-up code: this is no safe vendor")
 
 
-def _token_finding(outcome: Outcome) -> Finding:
+def _token_finding(outcome: ErrorPage) -> ProbeResult:
     if outcome.key == "invalid_grant":
-        return Finding("token", True, "knows the client and refuses a made-up code, as it should")
+        return ProbeResult("token", True, "knows the client and refuses a made-up code, as it should")
     if outcome.key == "vendor_client":
-        return Finding("token", False, "refuses the client; check client id, client secret and the auth method")
+        return ProbeResult("token", False, "refuses the client; check client id, client secret and the auth method")
     if outcome.key == "vendor_unreachable":
-        return Finding("token", False, "cannot be reached; check the URL, DNS and the certificate")
-    return Finding("token", False, f"does not answer like a token endpoint ({outcome.values.get('reason', '')})")
+        return ProbeResult("token", False, "cannot be reached; check the URL, DNS and the certificate")
+    return ProbeResult("token", False, f"does not answer like a token endpoint ({outcome.values.get('reason', '')})")
 
 
-def _userinfo(provider: Provider) -> Finding:
+def _userinfo(provider: Provider) -> ProbeResult:
     status, body = _get(provider.userinfo_url, headers={"Authorization": f"Bearer {BOGUS}"})
     if status in (400, 401, 403):
-        return Finding("userinfo", True, f"refuses a made-up token with {status}, as it should")
+        return ProbeResult("userinfo", True, f"refuses a made-up token with {status}, as it should")
     if status == 0:
-        return Finding("userinfo", False, "cannot be reached; check the URL, DNS and the certificate")
+        return ProbeResult("userinfo", False, "cannot be reached; check the URL, DNS and the certificate")
     said = error_code((read_json(body) or {}).get("error")) if isinstance(read_json(body), dict) else ""
-    return Finding("userinfo", False, f"answers {status} {said} to a made-up token; expected 401".replace("  ", " "))
+    return ProbeResult(
+        "userinfo", False, f"answers {status} {said} to a made-up token; expected 401".replace("  ", " ")
+    )
 
 
 def _get(url: str, **kwargs: object) -> tuple[int, bytes]:

@@ -1,5 +1,5 @@
 """The two calls to a vendor: code -> token, token -> claims (contract, section 4). Every fault of the vendor becomes an
-`Outcome` here; none carries anything the vendor sent but its `error` code.
+`ErrorPage` here; none carries anything the vendor sent but its `error` code.
 """
 
 import json
@@ -14,7 +14,7 @@ from flask_dance.consumer.requests import OAuth2Session
 from oauthlib.oauth2 import OAuth2Error
 from requests.auth import HTTPBasicAuth
 
-from webapp.errors import Outcome
+from webapp.errors import ErrorPage
 from webapp.sso.models import Provider, TokenAuthMethod
 from webapp.sso.sealing import unseal
 from webapp.sso.wire import CONNECT_S, SILENCE_S, AnswerTooLarge, BoundedAdapter, read_answer
@@ -43,12 +43,12 @@ class VendorSession(OAuth2Session):  # type: ignore[misc] # no types there
             response: requests.Response = super().request(method, url, data=data, headers=headers, **kwargs)
             response._content = read_answer(response)
         except BROKEN as error:
-            raise Outcome("vendor_unreachable", 502, reason=type(error).__name__) from None
+            raise ErrorPage("vendor_unreachable", 502, reason=type(error).__name__) from None
         response._content_consumed = True
         if self.observer is not None:
             self.observer(response)
         if 300 <= response.status_code < 400:
-            raise Outcome("vendor_answer", 502, reason="redirect")
+            raise ErrorPage("vendor_answer", 502, reason="redirect")
         return response
 
 
@@ -64,17 +64,17 @@ def exchange_code(session: VendorSession, provider: Provider, code: str, verifie
                 provider.token_url, code=code, include_client_id=True, client_secret=secret, **extra
             )  # fmt: skip
     except OAuth2Error as error:  # the hook below leaves it nothing to complain of; its text would quote the answer
-        raise Outcome("vendor_answer", 502, reason=type(error).__name__) from None
+        raise ErrorPage("vendor_answer", 502, reason=type(error).__name__) from None
 
 
 def fetch_claims(session: VendorSession, provider: Provider) -> dict[str, Any]:
     """The userinfo object. Raises Outcome when there is none."""
     response = session.get(provider.userinfo_url)
     if response.status_code in (401, 403):
-        raise Outcome("invalid_token", 502, reason=f"userinfo {response.status_code}")
+        raise ErrorPage("invalid_token", 502, reason=f"userinfo {response.status_code}")
     claims = read_json(response.content) if response.status_code == 200 else None
     if not isinstance(claims, dict):
-        raise Outcome("vendor_answer", 502, reason=f"userinfo {response.status_code}")
+        raise ErrorPage("vendor_answer", 502, reason=f"userinfo {response.status_code}")
     return claims
 
 
@@ -109,14 +109,14 @@ def _checked_token_answer(response: requests.Response) -> requests.Response:
     """
     answer = read_json(response.content)
     if not isinstance(answer, dict):
-        raise Outcome("vendor_answer", 502, reason=f"token {response.status_code}, no JSON object")
+        raise ErrorPage("vendor_answer", 502, reason=f"token {response.status_code}, no JSON object")
     if response.status_code != 200 or "error" in answer:
         raise _token_refusal(response.status_code, error_code(answer.get("error")))
     token, kind = answer.get("access_token"), answer.get("token_type")
     if not isinstance(kind, str) or kind.lower() != "bearer":  # RFC 6749, 5.1: the value is case insensitive
-        raise Outcome("vendor_answer", 502, reason="token_type is not Bearer")
+        raise ErrorPage("vendor_answer", 502, reason="token_type is not Bearer")
     if not isinstance(token, str) or not USABLE_TOKEN.fullmatch(token) or _is_expired(answer.get("expires_in")):
-        raise Outcome("invalid_token", 502, reason="access_token missing, malformed or expired")
+        raise ErrorPage("invalid_token", 502, reason="access_token missing, malformed or expired")
     response._content = json.dumps({"access_token": token, "token_type": "Bearer"}).encode()
     response.encoding = "utf-8"
     return response
@@ -126,6 +126,6 @@ def _is_expired(lifetime: Any) -> bool:
     return isinstance(lifetime, (int, float)) and not isinstance(lifetime, bool) and lifetime <= 0
 
 
-def _token_refusal(status: int, code: str) -> Outcome:
+def _token_refusal(status: int, code: str) -> ErrorPage:
     key = {"invalid_grant": "invalid_grant", "invalid_client": "vendor_client", "unauthorized_client": "vendor_client"}
-    return Outcome(key.get(code, "vendor_answer"), 502, code=code, reason=f"token {status} {code}".strip())
+    return ErrorPage(key.get(code, "vendor_answer"), 502, code=code, reason=f"token {status} {code}".strip())

@@ -21,7 +21,7 @@ from clinical.errors import ArtifactMismatch
 from clinical.language import words
 from clinical.search.encoder import Vectors
 from clinical.search.hits import Hits
-from clinical.search.reading.reader import Draft
+from clinical.search.reading.reader import TextSpans
 from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
 
@@ -47,7 +47,7 @@ class Traits:
         self.symptom = np.array([name[0] == "R" for name in names], dtype=bool)
 
 
-def columns(draft: Draft, hits: Hits, wordings: Wordings, traits: Traits) -> tuple[Ints, Vectors]:
+def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: Traits) -> tuple[Ints, Vectors]:
     """The row of `hits` (span by span, best first) that is each span's first, and its columns: (m,), (m, COLUMNS)."""
     first = np.flatnonzero(np.r_[True, hits.part[1:] != hits.part[:-1]])[: len(hits.part)]
     ends = np.append(first, len(hits.part))[1:]

@@ -42,7 +42,7 @@ einen nicht oder
 """Words without a meaning of their own that stand inside a wording."""
 
 
-class Span(NamedTuple):
+class CandidateSpan(NamedTuple):
     """A candidate: the part of the text, how many of its words carry meaning, and how probably it is a mention."""
 
     part: Part
@@ -73,7 +73,7 @@ def is_plain(text: str, content: Sequence[Token] | None = None) -> bool:
     return {text[word.start : word.end].casefold() for word in others} <= _WITHIN
 
 
-def spans(text: str) -> list[Span]:
+def spans(text: str) -> list[CandidateSpan]:
     """All candidates, in the order of their first word; they begin and end with a content word.
 
     Between two borders every run of words up to LONGEST; over borders ("Potenzstörung, organisch") two neighbouring
@@ -91,7 +91,7 @@ def spans(text: str) -> list[Span]:
         if 1 < content <= ACROSS:
             places.setdefault((together[0][0][0], together[-1][-1][1]), content)
     ordered = sorted(places.items())
-    return [Span(Part(text[a:b], a, b, has_noun(text[a:b], lower)), content) for (a, b), content in ordered]
+    return [CandidateSpan(Part(text[a:b], a, b, has_noun(text[a:b], lower)), content) for (a, b), content in ordered]
 
 
 def _runs(text: str) -> list[list[tuple[int, int]]]:
@@ -108,13 +108,13 @@ def _runs(text: str) -> list[list[tuple[int, int]]]:
     return [run for run in runs if run]
 
 
-def gain(probability: float, span: Span) -> float:
+def gain(probability: float, span: CandidateSpan) -> float:
     """What a span adds to a cover when its best code is right with this probability."""
     both = FOUND * span.chance + (1 - FOUND) * probability
     return (both - FLOOR) * float(span.content**POWER) - COST
 
 
-def cover(found: Sequence[Span], gains: Sequence[float]) -> list[int]:
+def cover(found: Sequence[CandidateSpan], gains: Sequence[float]) -> list[int]:
     """The places of the spans, without overlap, whose gains add up to the most; in the order of the text."""
     ends = sorted({span.part.end for span in found})
     place = {end: number for number, end in enumerate(ends, 1)}
@@ -137,7 +137,7 @@ def cover(found: Sequence[Span], gains: Sequence[float]) -> list[int]:
     return chosen[::-1]
 
 
-def _before(found: Sequence[Span], ends: Sequence[int]) -> list[int]:
+def _before(found: Sequence[CandidateSpan], ends: Sequence[int]) -> list[int]:
     """For each span how many of the ends lie before its start."""
     starts = sorted({span.part.start for span in found})
     counts, at = {}, 0

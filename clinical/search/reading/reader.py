@@ -18,7 +18,7 @@ from clinical.language import Claim, Part, Reading, content_words, has_noun
 from clinical.search.encoder import Vectors
 from clinical.search.hits import Hits
 from clinical.search.reading.finder import Finder, mentions, see
-from clinical.search.reading.lattice import ACROSS, Span, cover, gain, is_plain, spans
+from clinical.search.reading.lattice import ACROSS, CandidateSpan, cover, gain, is_plain, spans
 from clinical.search.words.rewriting import Spot
 
 LEAST: Final = 0.01
@@ -40,11 +40,11 @@ FAMILY: Final = "{} in der Familienanamnese"
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class TextSpans:
     """The candidate spans of a text and what the text claims of each. `plain`: it is a wording by itself."""
 
     reading: Reading
-    spans: tuple[Span, ...]
+    spans: tuple[CandidateSpan, ...]
     claims: tuple[Assertion, ...]
     plain: bool
 
@@ -71,7 +71,7 @@ def seldom_meant(catalog: Catalog) -> Vectors:
     return np.array(weights, dtype=np.float32)
 
 
-class Reader:
+class MentionReader:
     """Reads texts with a finder; without one (an artifact from before there was one) every run of words may be a
     mention."""
 
@@ -80,22 +80,22 @@ class Reader:
         self._seldom = seldom_meant(catalog)
         self._of_family = np.array(["Z80" <= code.code[:3] <= "Z84" for code in catalog.codes], dtype=bool)
 
-    def draft(self, text: str) -> Draft:
+    def draft(self, text: str) -> TextSpans:
         """The spans of a text that are worth a search, and what it claims of them."""
-        whole = Span(Part(text, 0, len(text)), 1, 1.0)
+        whole = CandidateSpan(Part(text, 0, len(text)), 1, 1.0)
         reading, content = Reading.of(text), content_words(text)
         if is_plain(text, content) and reading.claim(0, len(text)) == Claim():
-            return Draft(reading, (whole,), ("present",), True)
+            return TextSpans(reading, (whole,), ("present",), True)
         found = self._spans(text)
         if not found:
-            return Draft(reading, (whole,), ("present",), True)
+            return TextSpans(reading, (whole,), ("present",), True)
         claims = [reading.claim(span.part.start, span.part.end).assertion for span in found]
         if len(content) <= ACROSS:
             found.append(whole._replace(chance=0.0))
             claims.append("present")
-        return Draft(reading, tuple(found), tuple(claims), False)
+        return TextSpans(reading, tuple(found), tuple(claims), False)
 
-    def _spans(self, text: str) -> list[Span]:
+    def _spans(self, text: str) -> list[CandidateSpan]:
         if self._finder is None:
             return spans(text)[:RANKED_SPANS]
         seen, lower = see(text), text.islower()
@@ -105,10 +105,10 @@ class Reader:
         for first, last, chance in best:
             start, end = int(seen.places[first, 0]), int(seen.places[last, 1])
             part = Part(text[start:end], start, end, has_noun(text[start:end], lower))
-            result.append(Span(part, last - first + 1, chance))
+            result.append(CandidateSpan(part, last - first + 1, chance))
         return result
 
-    def chosen(self, draft: Draft, hits: Hits) -> tuple[list[int], Hits]:
+    def chosen(self, draft: TextSpans, hits: Hits) -> tuple[list[int], Hits]:
         """The numbers of the spans that explain the text best, and the hits (span by span) that count of them."""
         if draft.plain:
             return [0], hits

@@ -28,7 +28,7 @@ _LESS: Final = re.compile(r"Weniger als (\d+) vollendete")
 _MORE: Final = re.compile(r"Mehr als (\d+) vollendete")
 
 
-class Stated(NamedTuple):
+class StatedWeeks(NamedTuple):
     """Completed weeks and where the text states them, `start` inclusive, `end` exclusive, in code points."""
 
     weeks: int
@@ -51,7 +51,7 @@ class Gestation:
                 found |= dict.fromkeys(_weeks_of(code.title), number)
         return cls(found)
 
-    def codes(self, text: str) -> Iterator[tuple[int, Stated]]:
+    def codes(self, text: str) -> Iterator[tuple[int, StatedWeeks]]:
         """Numbers of the codes of the weeks that `text` states of a pregnancy, each once."""
         seen = set[int]()
         for stated in stated_weeks(text):
@@ -61,12 +61,12 @@ class Gestation:
                 yield number, stated
 
 
-def stated_weeks(text: str) -> list[Stated]:
+def stated_weeks(text: str) -> list[StatedWeeks]:
     """Completed weeks of pregnancy in `text`; none where it speaks of a child that was born in that week."""
     if _OF_THE_CHILD.search(text):
         return []
-    found = [Stated(int(match[1] or match[2]), *match.span()) for match in _COMPLETED.finditer(text)]
-    found += [Stated(int(match[1] or match[2]) - 1, *match.span()) for match in _BEGUN.finditer(text)]
+    found = [StatedWeeks(int(match[1] or match[2]), *match.span()) for match in _COMPLETED.finditer(text)]
+    found += [StatedWeeks(int(match[1] or match[2]) - 1, *match.span()) for match in _BEGUN.finditer(text)]
     return sorted((stated for stated in found if 0 <= stated.weeks <= LONGEST), key=lambda stated: stated.start)
 
 

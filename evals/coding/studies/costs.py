@@ -53,7 +53,7 @@ class Metered:
         return await self._model.health()
 
 
-class Answer(NamedTuple):
+class TierResult(NamedTuple):
     """What one tier gave for a text: None where the stream ended before it. Seconds since the text was sent; calls and
     tokens that this tier needed, the finding of terms included in both 2 and 3, which share it."""
 
@@ -65,7 +65,7 @@ class Answer(NamedTuple):
     tokens_out: int
 
 
-async def answers(text: str, index: SearchIndex, model: LanguageModel) -> list[Answer]:
+async def answers(text: str, index: SearchIndex, model: LanguageModel) -> list[TierResult]:
     """The three tiers of one text, in this process."""
     metered, came = Metered(model), dict[int, tuple[frozenset[str], float]]()
     began = time.perf_counter()
@@ -77,5 +77,5 @@ async def answers(text: str, index: SearchIndex, model: LanguageModel) -> list[A
         calls = [call for call in metered.calls if tier in QUESTIONS[call.question]]
         codes, seconds = came.get(tier, (None, time.perf_counter() - began))
         tokens = sum(call.tokens_in for call in calls), sum(call.tokens_out for call in calls)
-        result.append(Answer(tier, codes, seconds, len(calls), *tokens))
+        result.append(TierResult(tier, codes, seconds, len(calls), *tokens))
     return result

@@ -22,7 +22,7 @@ from clinical.errors import SettingError
 from clinical.grounding import judge
 from clinical.language import parse_date
 from evals.command import JSON, main_of
-from evals.extraction.judges.wrong_fields import Answered, measured
+from evals.extraction.judges.wrong_fields import AnsweredLetter, measured
 from evals.extraction.letters import letters
 from evals.extraction.lies import LIES, answer_of, lies, squashed, values_of
 from evals.extraction.lies_of_lists import KEYWORDS
@@ -35,7 +35,7 @@ MINUTES = 30
 DOCUMENTS: dict[str, type[Arztbrief] | type[Zuweisung]] = {"arztbrief": Arztbrief, "zuweisung": Zuweisung}
 
 
-class Case(NamedTuple):
+class EvidenceCase(NamedTuple):
     """A value and a text; `true`: the text says it."""
 
     kind: str
@@ -46,35 +46,37 @@ class Case(NamedTuple):
     surname: str | None
 
 
-Judge = Callable[[Sequence[Case]], list[bool]]
+Judge = Callable[[Sequence[EvidenceCase]], list[bool]]
 
 
-def cases(letter_count: int, tries: int, seed: int) -> list[Case]:
+def cases(letter_count: int, tries: int, seed: int) -> list[EvidenceCase]:
     """Lies of every class, and of the same letters written otherwise every true value."""
     made = letters(letter_count, seed)
     found = [
-        Case(kind, False, one.text, one.path, one.value, one.surname)
+        EvidenceCase(kind, False, one.text, one.path, one.value, one.surname)
         for kind in LIES
         for one in lies(kind, made, tries, seed)
     ]
     for kind, written in TRUTHS.items():
         for letter in made[: max(1, tries // 10)]:
             name = letter.truth["patient"]["nachname"]
-            found += [Case(kind, True, written(letter), path, value, name) for path, value in values_of(letter.truth)]
+            found += [
+                EvidenceCase(kind, True, written(letter), path, value, name) for path, value in values_of(letter.truth)
+            ]
     return found
 
 
-def ours(asked: Sequence[Case]) -> list[bool]:
+def ours(asked: Sequence[EvidenceCase]) -> list[bool]:
     """This project's grounding."""
     return [_kept(one) for one in asked]
 
 
-def _kept(case: Case) -> bool:
+def _kept(case: EvidenceCase) -> bool:
     findings = judge(answer_of(case.path, case.value, case.surname), case.text)
     return next(one.kept for one in findings if re.sub(r"\[\d+\]", "", one.path) == case.path)
 
 
-def overlap_alone(asked: Sequence[Case]) -> list[bool]:
+def overlap_alone(asked: Sequence[EvidenceCase]) -> list[bool]:
     """At least 60 % of the value's words stand somewhere in the text."""
     return [_overlaps(one.value, one.text) for one in asked]
 
@@ -84,13 +86,13 @@ def _overlaps(value: str, text: str) -> bool:
     return bool(words) and sum(word in known for word in words) >= OVERLAP * len(words)
 
 
-def as_worded(asked: Sequence[Case]) -> list[bool]:
+def as_worded(asked: Sequence[EvidenceCase]) -> list[bool]:
     """The contract's rule, word for word: dates in common notations, numbers by digit sequence, lists by keyword, free
     text by substring or 60 % token overlap."""
     return [_as_worded(one) for one in asked]
 
 
-def _as_worded(case: Case) -> bool:
+def _as_worded(case: EvidenceCase) -> bool:
     if case.path in KEYWORDS:
         return re.search(KEYWORDS[case.path][case.value], case.text, re.IGNORECASE) is not None
     if case.path.endswith("datum"):
@@ -105,7 +107,7 @@ def _as_worded(case: Case) -> bool:
 def peer(command: str) -> Judge:
     """A judge that is another program. Raises SettingError where it fails or does not answer every case."""
 
-    def judged(asked: Sequence[Case]) -> list[bool]:
+    def judged(asked: Sequence[EvidenceCase]) -> list[bool]:
         lines = [
             json.dumps({"id": number, "text": one.text, "path": one.path, "value": one.value}, ensure_ascii=False)
             for number, one in enumerate(asked)
@@ -124,7 +126,7 @@ def peer(command: str) -> Judge:
     return judged
 
 
-def table(judges: dict[str, Judge], asked: Sequence[Case]) -> dict[str, Any]:
+def table(judges: dict[str, Judge], asked: Sequence[EvidenceCase]) -> dict[str, Any]:
     """By judge: lies kept by class, and truths lost by way of writing, each [count, of]."""
     found: dict[str, Any] = {}
     for name, judged in judges.items():
@@ -170,7 +172,7 @@ def command(command_line: str | None, tries: int, letter_count: int, seed: int, 
         judges["peer"] = peer(command_line)
     found = table(judges, cases(letter_count, tries, seed))
     made = letters(letter_count, seed + 1)
-    review = measured(Answered(one.text, DOCUMENTS[one.document_type], one.truth) for one in made)
+    review = measured(AnsweredLetter(one.text, DOCUMENTS[one.document_type], one.truth) for one in made)
     print(json.dumps({"judges": found, "review": review}, ensure_ascii=False) if as_json else shown(found, review))
 
 

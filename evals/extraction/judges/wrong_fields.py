@@ -27,7 +27,7 @@ PAIRS: Final = (
 """Fields whose values could be taken for each other."""
 
 
-class Answered(NamedTuple):
+class AnsweredLetter(NamedTuple):
     """A letter with a true answer."""
 
     text: str
@@ -57,7 +57,7 @@ def _put(data: dict[str, Any], field: str, value: str) -> None:
         data[outer] = value
 
 
-def swapped(answered: Answered) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
+def swapped(answered: AnsweredLetter) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
     """Every answer in which one pair of values is exchanged: the pair, and the answer."""
     for one, other in PAIRS:
         first, second = _get(answered.truth, one), _get(answered.truth, other)
@@ -75,7 +75,7 @@ def _first(field: str) -> str:
     return field
 
 
-def measured(letters: Iterable[Answered], swaps: int = 4, seed: int = 0) -> dict[str, Any]:
+def measured(letters: Iterable[AnsweredLetter], swaps: int = 4, seed: int = 0) -> dict[str, Any]:
     """Of exchanged values that remain, how many are named; of true ones, how many are; both also by field."""
     chance = random.Random(seed)  # noqa: S311 - reproducible, not secret
     named, kept, alarms, true = Counter[str](), Counter[str](), Counter[str](), Counter[str]()

@@ -3,7 +3,7 @@
 import pytest
 
 from clinical.coding.case import Case, Located, Offer
-from clinical.coding.rules import Outcome, Proposal, apply, covers
+from clinical.coding.rules import Correction, Proposal, apply, covers
 from clinical.contract import DetailedCodeEntry, Span
 from tests.fakes import tiny_catalog
 
@@ -22,13 +22,13 @@ def proposal(code: str, finding: Located | None = None, confidence: str = "high"
     return Proposal(Offer(found, 0.5, text, (finding.number,)), finding, confidence, "Weil.")
 
 
-def decided(*proposals: Proposal, text: str = TEXT, offered: tuple[str, ...] = ()) -> Outcome:
+def decided(*proposals: Proposal, text: str = TEXT, offered: tuple[str, ...] = ()) -> Correction:
     findings = tuple({item.finding.number: item.finding for item in proposals}.values())
     offers = {code: Offer(CATALOG.get(code), 0.4, "", (1,)) for code in offered}
     return apply(CATALOG, Case(text, findings, offers), proposals)
 
 
-def codes(outcome: Outcome) -> list[str]:
+def codes(outcome: Correction) -> list[str]:
     return [item.code.code for item in outcome.proposals]
 
 

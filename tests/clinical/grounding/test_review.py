@@ -5,7 +5,7 @@ import pytest
 from clinical.contract import Arztbrief, Zuweisung
 from clinical.grounding import ground
 from clinical.grounding.review import disagreements
-from evals.extraction.judges.wrong_fields import Answered, measured
+from evals.extraction.judges.wrong_fields import AnsweredLetter, measured
 from evals.extraction.letters import letters
 
 LETTER = """\
@@ -116,7 +116,7 @@ def test_nobody_asked_nothing_added():
 
 def test_exchanged_values_are_named_and_true_ones_are_not():
     documents = {"arztbrief": Arztbrief, "zuweisung": Zuweisung}
-    made = [Answered(one.text, documents[one.document_type], one.truth) for one in letters(48, seed=9)]
+    made = [AnsweredLetter(one.text, documents[one.document_type], one.truth) for one in letters(48, seed=9)]
     found = measured(made)
     assert found["wrong"] > 200
     assert found["named"] >= 0.9 * found["wrong"]

@@ -3,7 +3,7 @@
 import pytest
 
 from clinical.contract import Arztbrief, Zuweisung
-from clinical.grounding.policy import Finding
+from clinical.grounding.policy import Verdict
 from clinical.grounding.validator import judge, unruled_paths
 
 SAID = [
@@ -133,7 +133,7 @@ NOT_SAID = [
 ]
 
 
-def finding(text: str, path: str, value: str, surname: str | None) -> Finding:
+def finding(text: str, path: str, value: str, surname: str | None) -> Verdict:
     outer, _, inner = path.partition(".")
     answer = {"patient": {"nachname": surname}, outer: {inner: value} if inner else value}
     if outer == "patient":

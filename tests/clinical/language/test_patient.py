@@ -2,7 +2,7 @@
 
 import pytest
 
-from clinical.language.patient import Stated, outside
+from clinical.language.patient import StatedPatient, outside
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from clinical.language.patient import Stated, outside
     ],
 )
 def test_sex(text, sex):
-    assert Stated.by(text).sex == sex
+    assert StatedPatient.by(text).sex == sex
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_sex(text, sex):
     ],
 )
 def test_age(text, days):
-    assert Stated.by(text).age_days == days
+    assert StatedPatient.by(text).age_days == days
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinical.language import Part
-from clinical.search.reading.lattice import LONGEST, Span, cover, gain, is_plain, spans
+from clinical.search.reading.lattice import LONGEST, CandidateSpan, cover, gain, is_plain, spans
 
 
 def texts_of(text: str) -> set[str]:
@@ -50,7 +50,7 @@ def test_the_number_of_candidates_is_linear_in_the_text():
 def candidates(draw):
     places = draw(st.lists(st.tuples(st.integers(0, 8), st.integers(1, 4)), min_size=1, max_size=8, unique=True))
     chances = draw(st.lists(st.floats(0, 1), min_size=len(places), max_size=len(places)))
-    found = [Span(Part("x" * size, start, start + size), size, 0.5) for start, size in places]
+    found = [CandidateSpan(Part("x" * size, start, start + size), size, 0.5) for start, size in places]
     return found, [gain(chance, span) for chance, span in zip(chances, found, strict=True)]
 
 

@@ -95,7 +95,7 @@ def test_guesses_made_at_the_same_moment_are_five_at_most(app: Flask, db: Outsid
         with app.test_request_context("/"):
             try:
                 otp.check_code("pending", "a@example.org", "123456")
-            except otp.Refused as refusal:
+            except otp.CodeRefused as refusal:
                 return refusal.reason
         return "accepted"
 
@@ -110,7 +110,7 @@ def test_codes_asked_for_at_the_same_moment_are_sent_once(app: Flask, db: Outsid
         with app.test_request_context("/", environ_base={"REMOTE_ADDR": "192.0.2.7"}):
             try:
                 otp.send_code("pending", "a@example.org")
-            except otp.Refused as refusal:
+            except otp.CodeRefused as refusal:
                 return refusal.reason
         return "sent"
 

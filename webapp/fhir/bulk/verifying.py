@@ -12,7 +12,7 @@ from webapp.storage import STALE, FileMissing, Files, FolderFiles
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class StorageReport:
     """`faults`: hash and what is wrong; `unused`: files that no document points to; `removed`: those of them that were
     old enough and are gone; `swept`: temporary files of processes that died."""
 
@@ -23,13 +23,13 @@ class Report:
     swept: int
 
 
-def verify(files: Files, expected: Mapping[bytes, int], *, sweep: bool = False) -> Report:
+def verify(files: Files, expected: Mapping[bytes, int], *, sweep: bool = False) -> StorageReport:
     """Check the files of `expected` (hash to size in bytes)."""
     faults = [(digest, fault) for digest, size in expected.items() if (fault := _fault(files, digest, size))]
     unused = sum(1 for digest in files.digests() if digest not in expected)
     removed = _removed(files, expected) if sweep else 0
     swept = files.sweep() if sweep and isinstance(files, FolderFiles) else 0
-    return Report(len(expected) - len(faults), tuple(faults), unused, removed, swept)
+    return StorageReport(len(expected) - len(faults), tuple(faults), unused, removed, swept)
 
 
 def _removed(files: Files, expected: Mapping[bytes, int]) -> int:

@@ -18,7 +18,7 @@ from webapp.fhir.searching.wanted import (
     LARGEST_COUNT,
     LARGEST_OFFSET,
     UUID,
-    Answer,
+    AnswerOptions,
     Cursor,
     Everything,
     Identifier,
@@ -29,7 +29,7 @@ from webapp.fhir.searching.wanted import (
 )
 
 __all__ = [
-    "DEFAULT_COUNT", "LARGEST_COUNT", "LARGEST_OFFSET", "UUID", "Answer", "Cursor", "Everything", "Identifier",
+    "DEFAULT_COUNT", "LARGEST_COUNT", "LARGEST_OFFSET", "UUID", "AnswerOptions", "Cursor", "Everything", "Identifier",
     "Paging", "PatientKey", "ResourceSearch", "Search", "everything", "identifier", "patient_search", "query", "search",
     "study_search",
 ]  # fmt: skip

@@ -27,9 +27,9 @@ from webapp.fhir.models import ImagingStudy, Patient, PatientIdentifier, SearchT
 from webapp.fhir.resources import StoredRow
 from webapp.fhir.searching import lists
 from webapp.fhir.searching.reading import Reader, Statement
-from webapp.fhir.searching.search import SHAPES, Found, behind_cursor, found, id_text, order_of
+from webapp.fhir.searching.search import SHAPES, ResultPage, behind_cursor, found, id_text, order_of
 from webapp.fhir.searching.totals import bind
-from webapp.fhir.searching.wanted import LARGEST_COUNT, Answer, Order, Paging, ResourceSearch
+from webapp.fhir.searching.wanted import LARGEST_COUNT, AnswerOptions, Order, Paging, ResourceSearch
 
 _TERM = SearchTerm.__table__
 _IDENTIFIER = PatientIdentifier.__table__
@@ -48,10 +48,10 @@ class Resources:
         self._one = Statement(self._columns().where(mine), reader.engine)
         self._statement = lru_cache(maxsize=SHAPES)(self._compose)
 
-    def search(self, organization: uuid.UUID, wanted: ResourceSearch) -> Found:
+    def search(self, organization: uuid.UUID, wanted: ResourceSearch) -> ResultPage:
         """The page that `wanted` asks for; rows as `StoredRow`, resource still as text."""
         if wanted.never:
-            return Found(0, [], None)
+            return ResultPage(0, [], None)
         paging, count = wanted.answer.paging, 0 if wanted.answer.count_only else wanted.answer.paging.count
         skip, sqlite = paging.cursor is None and paging.offset > 0, self._reader.is_sqlite
         values: dict[str, Any] = {"organization": self._id(organization), "offset": paging.offset}
@@ -71,7 +71,7 @@ class Resources:
         """The rows of these patients of an organization, newest first."""
         ids = tuple(dict.fromkeys(map(uuid.UUID, patients)))
         paging = Paging(count=LARGEST_COUNT)  # a page has no more documents than that, so no more patients
-        return self.search(organization, ResourceSearch(Answer(paging=paging), ids=ids)).rows if ids else []
+        return self.search(organization, ResourceSearch(AnswerOptions(paging=paging), ids=ids)).rows if ids else []
 
     def one(self, organization: uuid.UUID, patient: uuid.UUID) -> tuple[Any, ...] | None:
         """The row of one patient of an organization."""

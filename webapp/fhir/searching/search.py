@@ -47,7 +47,7 @@ _STUDY = ImagingStudy.__table__
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ResultPage:
     """Rows of a page in order, the number of all matches, and the cursor behind the last row while more follow."""
 
     total: int
@@ -68,11 +68,11 @@ class Documents:
         self._owned = lru_cache(maxsize=SHAPES)(self._compose_owned)
         self._everything = lru_cache(maxsize=SHAPES)(self._compose_everything)
 
-    def search(self, organization: uuid.UUID, wanted: Search) -> Found:
+    def search(self, organization: uuid.UUID, wanted: Search) -> ResultPage:
         """The page `wanted` asks for, of an organization's documents; rows as `resources.DocumentRow`."""
         if wanted.never:
             (known,) = self._reader.rows(self._mark, {"organization": self._id(organization)})
-            return Found(0, [], None, known[0])
+            return ResultPage(0, [], None, known[0])
         paging = wanted.answer.paging
         count = 0 if wanted.answer.count_only else paging.count
         wanted = self._resolved(organization, wanted)
@@ -104,7 +104,7 @@ class Documents:
         mine = and_(table.c.organization_id == bind("organization"), or_(*terms))
         return Statement(select(table.c.patient_id).where(mine).distinct(), self._reader.engine)
 
-    def everything(self, organization: uuid.UUID, patient: uuid.UUID, wanted: Everything) -> Found | None:
+    def everything(self, organization: uuid.UUID, patient: uuid.UUID, wanted: Everything) -> ResultPage | None:
         """The page of a patient's documents and imaging studies, both as rows in the order of `DocumentRow` (see
         `_study_columns`); None where the organization has no such patient."""
         paging, window = wanted.answer.paging, wanted.window
@@ -298,17 +298,17 @@ def _key_terms(number: int, ours: bool, value: bool, system: bool) -> list[Colum
     return [*terms, and_(*external, table.c.external_value.is_not(None))] if external else terms
 
 
-def found(rows: list[Row], paging: Paging, count: int) -> Found:
+def found(rows: list[Row], paging: Paging, count: int) -> ResultPage:
     """Split the total from the rows, and the row that only tells of a next page from the page."""
     total = int(rows[0][0])
     if count == 0 or rows[0][-1] is None:
-        return Found(total, [], None)
+        return ResultPage(total, [], None)
     page = [row[1:-1] for row in rows[:count]]
     if len(rows) <= count:
-        return Found(total, page, None)
+        return ResultPage(total, page, None)
     last = rows[count - 1]
     offset = min(paging.offset + count, 2**31 - 1)
-    return Found(total, page, Cursor(page[-1][-1], uuid.UUID(str(last[-1])), offset))
+    return ResultPage(total, page, Cursor(page[-1][-1], uuid.UUID(str(last[-1])), offset))
 
 
 def _document_columns(sqlite: bool) -> list[ColumnElement[Any]]:

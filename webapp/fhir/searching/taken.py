@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 
 from webapp.fhir import dates
 from webapp.fhir.models import Status
-from webapp.fhir.searching.wanted import DEFAULT_COUNT, Answer, Cursor, Identifier, Order, Paging, PatientKey, Term
+from webapp.fhir.searching.wanted import (
+    DEFAULT_COUNT,
+    AnswerOptions,
+    Cursor,
+    Identifier,
+    Order,
+    Paging,
+    PatientKey,
+    Term,
+)
 
 
 @dataclass(slots=True)
@@ -35,14 +44,14 @@ class Taken:
     applied: list[tuple[str, str]] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
 
-    def answer(self) -> Answer:
+    def answer(self) -> AnswerOptions:
         offset, cursor, applied = self.offset or 0, self.cursor, self.applied
         if cursor is not None and cursor.offset != offset:  # somebody changed `_offset` by hand: that is what counts
             cursor = None
             applied = [pair for pair in applied if pair[0] != "_cursor"]
         paging = Paging(self.count or DEFAULT_COUNT, offset, cursor)
         how = (self.count_only, self.elements, self.summary, self.order or "-date", self.with_patients)
-        return Answer(tuple(applied), tuple(self.ignored), paging, *how)
+        return AnswerOptions(tuple(applied), tuple(self.ignored), paging, *how)
 
     @property
     def unstorable(self) -> bool:

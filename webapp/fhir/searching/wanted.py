@@ -56,7 +56,7 @@ class Paging:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerOptions:
     """How the caller wants to be answered, and what became of the parameters (as decoded name and value pairs)."""
 
     applied: tuple[tuple[str, str], ...] = ()
@@ -78,7 +78,7 @@ class Search:
     and of a patient with one of the identifiers, or tagged with it, in each of `chained`.
     """
 
-    answer: Answer = Answer()
+    answer: AnswerOptions = AnswerOptions()
     window: dates.Window = dates.ALWAYS
     patients: tuple[PatientKey, ...] = ()
     status: Status | None = None
@@ -94,7 +94,7 @@ class Search:
 class Everything:
     """The parameters of `$everything`."""
 
-    answer: Answer = Answer()
+    answer: AnswerOptions = AnswerOptions()
     window: dates.Window = dates.ALWAYS
     types: frozenset[str] = frozenset(EVERYTHING_TYPES)
 
@@ -114,7 +114,7 @@ class ResourceSearch:
     The patient (of the study) is one in each of `groups`, by id or by identifier.
     """
 
-    answer: Answer = Answer()
+    answer: AnswerOptions = AnswerOptions()
     groups: tuple[tuple[PatientKey, ...], ...] = ()
     never: bool = False
     ids: tuple[uuid.UUID, ...] | None = None
