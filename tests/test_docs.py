@@ -19,6 +19,7 @@ import click
 import pytest
 from playwright.sync_api import sync_playwright
 
+from bentos.gpu_host import Host
 from clinical.settings import FROM_FILES, NO_SETTINGS
 from tests import docs
 from tests.conftest import ROOT
@@ -67,6 +68,7 @@ def test_every_setting_that_is_named_exists(page):
     named = set(re.findall(r"\bBEFUND_[A-Z][A-Z_]*[A-Z]\b", page.read_text("utf-8")))
     there = set(re.findall(r"^#(BEFUND_\w+)=", EXAMPLE, re.MULTILINE))
     there |= {f"BEFUND_{name.upper()}_FILE" for name in FROM_FILES}
+    there |= {f"BEFUND_VLLM_{name.upper()}" for name in Host.model_fields}
     assert named - there - set(NO_SETTINGS) == set()
 
 

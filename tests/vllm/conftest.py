@@ -75,17 +75,17 @@ def language_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealSe
     script = ROOT / "tests" / "vllm" / "make_model.py"
     subprocess.run([python, str(script), str(texts), str(folder / "model")], check=True, capture_output=True)
     port, control = free_port(), free_port()
-    arguments = {
-        "model": folder / "model",
-        "name": "random-llama",
-        "gpus": 0,
-        "port": port,
-        "max_model_len": 8192,
-        "extra": "--dtype bfloat16 --enforce-eager",
+    given = {
+        "MODEL": folder / "model",
+        "NAME": "random-llama",
+        "GPUS": 0,
+        "PORT": port,
+        "MAX_MODEL_LEN": 8192,
+        "EXTRA": "--dtype bfloat16 --enforce-eager",
     }
     command = [sys.executable, "-m", "bentoml", "serve", "bentos.vllm:LanguageServer", "--port", str(control)]
-    command += [word for name, value in arguments.items() for word in ("--arg", f"{name}={value}")]
     environment = {**os.environ, "PATH": f"{VENV}/bin:{os.environ['PATH']}", "VLLM_CPU_KVCACHE_SPACE": "1"}
+    environment |= {f"BEFUND_VLLM_{name}": str(value) for name, value in given.items()}
     with open(folder / "log", "wb") as log:
         server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
         try:

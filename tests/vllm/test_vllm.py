@@ -19,7 +19,7 @@ from clinical.contract import PartialEvent, ResultEvent, StatusEvent
 from clinical.llm import JsonSchema, Limits, Message, read
 from tests.bentos.conftest import ask, running
 from tests.serving import answers, wait_until
-from tests.vllm.conftest import PATIENCE, RealServer
+from tests.vllm.conftest import PATIENCE, START_SECONDS, RealServer
 
 pytestmark = pytest.mark.timeout(900)  # the first test waits for the model server to start
 
@@ -163,8 +163,16 @@ def test_nothing_of_the_input_is_in_any_log(api, language_server, caplog, monkey
     assert CANARY not in caplog.text
 
 
-def test_when_the_engine_dies_health_goes_down_and_tier_1_still_answers(api, language_server):
-    """The last test: there is no vLLM after it."""
+def test_from_outside_only_v1_answers(language_server):
+    through_a_proxy = {"X-Forwarded-For": "10.1.2.3"}
+    root = language_server.base_url.removesuffix("/v1")
+    for path, status in (("/v1/models", 200), ("/health", 404), ("/metrics", 404), ("/tokenize", 404), ("/load", 404)):
+        answer = httpx.get(f"{root}{path}", headers=through_a_proxy, trust_env=False, timeout=PATIENCE)
+        assert answer.status_code == status, path
+
+
+def test_when_the_engine_dies_health_goes_down_tier_1_still_answers_and_it_comes_back(api, language_server):
+    """The last test: it takes as long as a start."""
     assert api.get("/api/llm/health").json() == {"status": "ok", "model": "random-llama"}
     family = psutil.Process(language_server.pid).children(recursive=True)
     engines = [process for process in family if "EngineCore" in " ".join(process.cmdline())]
@@ -178,3 +186,5 @@ def test_when_the_engine_dies_health_goes_down_and_tier_1_still_answers(api, lan
     assert isinstance(events[-1], StatusEvent)
     assert events[-1].status == "error"
     assert api.post("/api/llm/generate", json={"text": "x", "prompt": "y"}).status_code == 502
+    wait_until(lambda: answers(f"{language_server.control_url}/readyz"), "vLLM did not come back", START_SECONDS)
+    wait_until(lambda: api.get("/api/llm/health").json()["status"] == "ok", "health did not come back", PATIENCE)
