@@ -65,8 +65,8 @@ class TextFile:
         first = 0
         for ids, texts, malformed in self._parquet(size) if self.path.suffix == ".parquet" else self._csv(size):
             row = pa.array(range(first, first + len(texts)), pa.int64())
-            own = pc.add(row, 1) if ids is None else ids
-            yield pa.table({"row": row, "id": own, "text": texts, "malformed": malformed})
+            identifiers = pc.add(row, 1) if ids is None else ids
+            yield pa.table({"row": row, "id": identifiers, "text": texts, "malformed": malformed})
             first += len(texts)
 
     def _wanted(self) -> list[str]:
@@ -90,13 +90,13 @@ class TextFile:
 
     def _csv(self, size: int) -> Iterator[tuple[Any, pa.Array, pa.Array]]:
         names, delimiter = self._header()
-        text, own = names.index(self.column), names.index(self.id_column) if self.id_column else None
+        text, id_column = names.index(self.column), names.index(self.id_column) if self.id_column else None
         rows = self._lines_below(names, delimiter)
         while chunk := list(islice(rows, size)):
             fitting = [len(row) == len(names) for row in chunk]
             texts = [_raw(row[text]) if fits else None for row, fits in zip(chunk, fitting, strict=True)]
             malformed = pa.array([not fits for fits in fitting], pa.bool_())
-            yield _ids(chunk, own), pa.array(texts, pa.large_binary()), malformed
+            yield _ids(chunk, id_column), pa.array(texts, pa.large_binary()), malformed
 
     def _lines_below(self, names: Sequence[str], delimiter: str) -> Iterator[list[str]]:
         """The rows below the header. A blank line is an empty text where there is one column, and else no row."""
@@ -164,10 +164,10 @@ def _raw(text: str) -> bytes:
     return text.encode(errors="surrogateescape")
 
 
-def _ids(rows: Sequence[Sequence[str]], place: int | None) -> pa.Array | None:
-    if place is None:
+def _ids(rows: Sequence[Sequence[str]], column: int | None) -> pa.Array | None:
+    if column is None:
         return None
-    readable = (_raw(row[place]).decode(errors="replace") if place < len(row) else None for row in rows)
+    readable = (_raw(row[column]).decode(errors="replace") if column < len(row) else None for row in rows)
     return pa.array(list(readable), pa.string())
 
 

@@ -105,7 +105,7 @@ class OpenAIModel:
 
     async def _within(self, messages: Sequence[Message], schema: JsonSchema | None, limits: Limits) -> Completion:
         try:
-            async with asyncio.timeout(limits.timeout_s), self._queue.place():
+            async with asyncio.timeout(limits.timeout_s), self._queue.slot():
                 for wait in range(WAITS_MAX + 1):
                     try:
                         return await self._in_turn(messages, schema, limits)

@@ -35,7 +35,7 @@ class Queue:
         return self._inside >= self._room
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[None]:
+    async def slot(self) -> AsyncIterator[None]:
         """Wait for a slot; ModelBusy at once when there is not even room to wait."""
         if self._inside >= 2 * self._room:
             raise ModelBusy("the queue towards the language model is full", remedy=MORE_ROOM)

@@ -18,7 +18,7 @@ from clinical.coding import PAIR_NOTE
 def with_pairs(catalog: Catalog, synonyms: Iterable[Synonym]) -> Catalog:
     """The catalog with `pair` notes at the end of the notes of the codes concerned; partners with most wordings first.
 
-    Pure. Only pairs with exactly one star side count: "!" codes and second primary codes are no dagger and star.
+    Pure. Only pairs with exactly one asterisk code count: "!" codes and second primary codes are no such pair.
     """
     texts: dict[tuple[str, str], list[str]] = {}
     for synonym in synonyms:
@@ -26,10 +26,10 @@ def with_pairs(catalog: Catalog, synonyms: Iterable[Synonym]) -> Catalog:
             if _is_pair(catalog.get(synonym.code), catalog.get(other)):
                 texts.setdefault((synonym.code, other), []).append(synonym.text)
     notes: dict[str, list[Note]] = {}
-    for (dagger, star), wordings in sorted(texts.items(), key=lambda item: (-len(item[1]), item[0])):
+    for (dagger, asterisk), wordings in sorted(texts.items(), key=lambda item: (-len(item[1]), item[0])):
         text = "\n".join(dict.fromkeys(wordings))
-        notes.setdefault(dagger, []).append(Note(PAIR_NOTE, text, (star,)))
-        notes.setdefault(star, []).append(Note(PAIR_NOTE, text, (dagger,)))
+        notes.setdefault(dagger, []).append(Note(PAIR_NOTE, text, (asterisk,)))
+        notes.setdefault(asterisk, []).append(Note(PAIR_NOTE, text, (dagger,)))
     finished = (
         replace(code, notes=(*code.notes, *notes[code.code])) if code.code in notes else code for code in catalog
     )

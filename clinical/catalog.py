@@ -20,11 +20,12 @@ import orjson
 from clinical.errors import ArtifactMismatch, ArtifactMissing
 
 Kind = Literal["plain", "dagger", "star", "exclamation"]
+"""`star`: an asterisk code (`G01*`), as the catalog file of the artifact names it."""
 Sex = Literal["M", "W"]
 
 CODE_PATTERN: Final = re.compile(r"[A-Z][0-9]{2}(?:\.[0-9]{1,2})?")
 
-# One bare code, as people type it: letter, two digits, up to two more behind a dot that may be missing; blanks
+# One bare code, as people type it: capital, two digits, up to two more behind a dot that may be missing; blanks
 # between these groups; dashes for "not specified further"; one mark. Blanks inside a group of digits do not count
 # as a code ("T1 2" is more likely two vertebrae).
 _BARE: Final = re.compile(
@@ -132,19 +133,19 @@ class Catalog:
 
     def siblings(self, code: str) -> tuple[Code, ...]:
         """The other codes below the same parent; for three-character codes the others of their block."""
-        own = self.get(code)
-        if own is None:
+        entry = self.get(code)
+        if entry is None:
             return ()
-        family = self._in_block[own.block] if own.parent is None else self._children[own.parent]
+        family = self._in_block[entry.block] if entry.parent is None else self._children[entry.parent]
         return tuple(other for other in family if other.code != code)
 
     def leaves(self, code: str) -> tuple[Code, ...]:
         """The terminal codes at or below `code`, in the order of the file."""
-        own = self.get(code)
-        if own is None:
+        entry = self.get(code)
+        if entry is None:
             return ()
-        if own.terminal:
-            return (own,)
+        if entry.terminal:
+            return (entry,)
         return tuple(leaf for child in self.children(code) for leaf in self.leaves(child.code))
 
     def neighbours(self, code: str, limit: int) -> tuple[Code, ...]:
@@ -152,21 +153,21 @@ class Catalog:
 
         Near means: close in the order of the file, which is the order of the classification.
         """
-        own = self.get(code)
-        if own is None:
+        entry = self.get(code)
+        if entry is None:
             return ()
-        place = self._number[code]
+        position = self._number[code]
 
         def near(codes: Iterable[Code]) -> list[Code]:
-            return sorted(codes, key=lambda other: abs(self._number[other.code] - place))
+            return sorted(codes, key=lambda other: abs(self._number[other.code] - position))
 
-        aunts = near(self.siblings(own.parent)) if own.parent else near(self._same_chapter(own))
-        cousins = (leaf for aunt in aunts for leaf in near(self.leaves(aunt.code) if own.parent else (aunt,)))
+        aunts = near(self.siblings(entry.parent)) if entry.parent else near(self._same_chapter(entry))
+        cousins = (leaf for aunt in aunts for leaf in near(self.leaves(aunt.code) if entry.parent else (aunt,)))
         return tuple(itertools.islice(itertools.chain(near(self.siblings(code)), cousins), limit))
 
-    def _same_chapter(self, own: Code) -> list[Code]:
-        blocks = (codes for block, codes in self._in_block.items() if block != own.block)
-        return [code for codes in blocks if codes[0].chapter == own.chapter for code in codes]
+    def _same_chapter(self, entry: Code) -> list[Code]:
+        blocks = (codes for block, codes in self._in_block.items() if block != entry.block)
+        return [code for codes in blocks if codes[0].chapter == entry.chapter for code in codes]
 
     def nearest_existing(self, code: str) -> Code | None:
         """The code itself or its nearest ancestor that exists; None when not even the category does."""

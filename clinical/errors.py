@@ -42,8 +42,8 @@ class SourceError(BefundError):
 
     def __init__(self, file: str, line: int | None, found: str, expected: str = "", remedy: str = "") -> None:
         self.file, self.line = file, line
-        place = file if line is None else f"{file}, line {line}"
-        super().__init__(f"{place}: {found}", expected, remedy)
+        where = file if line is None else f"{file}, line {line}"
+        super().__init__(f"{where}: {found}", expected, remedy)
 
 
 class ArtifactError(BefundError):

@@ -21,7 +21,7 @@ STEMS = {
 
 
 def plain(text: str) -> str:
-    """Lower-case letters and digits with what OCR and spelling mix up made one; everything else a space."""
+    """Lower-case characters and digits with what OCR and spelling mix up made one; everything else a space."""
     text = unicodedata.normalize("NFKC", text.replace("\u00ad", "")).lower().replace("ß", "ss")
     text = "".join(char for char in unicodedata.normalize("NFD", text) if not unicodedata.combining(char))
     text = re.sub(r"(?<!\w)\||\|(?!\w)", " ", text)  # a cell's border, not a character of a word
@@ -56,7 +56,7 @@ def is_evidenced(path: str, value: str, text: str) -> bool:
     if field.endswith("datum"):
         return _has_day(value, text)
     if field.endswith(("plz", "telefon", "nummer")):
-        # the last digits, since a country code may be written or not; OCR writes some as letters
+        # the last digits, since a country code may be written or not; OCR writes some as alphabetic characters
         return _digits(value)[-4:] in _digits(text)
     words = [_ROMAN.get(word, word) for word in plain(value).split()]
     known = set(plain(text).split())

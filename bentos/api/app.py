@@ -19,7 +19,7 @@ from bentos.api.edge import Edge
 from bentos.api.problems import Problem, of_error, of_status
 from bentos.api.startup import lifespan
 from bentos.models import model_of
-from clinical.coding import Turns
+from clinical.coding import SearchQueue
 from clinical.errors import BefundError
 from clinical.settings import Settings
 
@@ -74,7 +74,7 @@ def create_app(
     )
     app.state.settings, app.state.index, app.state.keys = settings, index, None
     app.state.model = model or model_of(settings)
-    app.state.parts, app.state.turns = parts, Turns()
+    app.state.parts, app.state.search_queue = parts, SearchQueue()
     app.state.draining = Draining(settings.drain_seconds)
     for part in parts:
         app.include_router(_ROUTERS[part])

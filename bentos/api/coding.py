@@ -39,7 +39,7 @@ async def deep_research(
         raise NotReady("the catalog is not loaded")
     if state.model is not None and state.model.busy and state.index.catalog.parse(body.query) is None:
         raise ModelBusy("the queue towards the language model is full")
-    events = research(body, state.index, state.model, state.turns)
+    events = research(body, state.index, state.model, state.search_queue)
     chunks = stream(events, draining=state.draining)
     return StreamingResponse(chunks, media_type="text/event-stream; charset=utf-8", headers=HEADERS)
 

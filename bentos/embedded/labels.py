@@ -1,7 +1,7 @@
 """What labels and headings of letters are called: Swiss, German and Austrian forms, however they are punctuated.
 
-A label is compared by its `key`: its letters alone, in lower case, with the digits that a scan takes for letters put
-back. Knows no disease and no drug.
+A label is compared by its `key`: its alphabetic characters alone, in lower case, also those that a scan
+took for digits. Knows no disease and no drug.
 """
 
 from __future__ import annotations

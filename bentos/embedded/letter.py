@@ -52,7 +52,7 @@ _BANNER = re.compile(r"^[\s=*#–-]{0,6}([^\W\d_][^:]{2,40}?)[\s=*#–-]{0,6}$")
 
 
 def mended(text: str) -> str:
-    """The text with the letters that a scan put into numbers read as digits again; of the same length.
+    """The text with the characters that a scan put into numbers read as digits again; of the same length.
 
     `03.O6.1979`, `30l3`, `l9O`: what begins with a digit or has two, and is neither a code (I10) nor litres (2l).
     """

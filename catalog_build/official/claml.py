@@ -54,7 +54,7 @@ def read_notes(file: SourceFile, catalog: Catalog) -> tuple[dict[str, tuple[Note
     for element in _elements(file):
         _take(element, found, file, catalog)
     if found.classes == 0:
-        raise SourceError(file.place, None, "no Class element", "a ClaML file", "download it again")
+        raise SourceError(file.location, None, "no Class element", "a ClaML file", "download it again")
     for code, modifier, valid in found.modified:
         for subdivision in found.by_modifier.get(modifier, ()):
             if not valid or subdivision.suffix in valid:
@@ -78,14 +78,14 @@ def _elements(file: SourceFile) -> Iterator[etree._Element]:
                     del element.getparent()[0]
         except etree.XMLSyntaxError as error:
             found = f"broken XML ({error.msg})"
-            raise SourceError(file.place, error.lineno, found, "a whole ClaML file", "download it again") from None
+            raise SourceError(file.location, error.lineno, found, "a whole ClaML file", "download it again") from None
 
 
 def _refuse_entities(element: etree._Element, file: SourceFile) -> None:
     dtd = element.getroottree().docinfo.internalDTD
     if dtd is not None and next(dtd.iterentities(), None) is not None:
         raise SourceError(
-            file.place, None, "declares XML entities", "plain ClaML", "use the file as BfArM published it"
+            file.location, None, "declares XML entities", "plain ClaML", "use the file as BfArM published it"
         )
 
 
@@ -100,7 +100,9 @@ def _take(element: etree._Element, found: _Found, file: SourceFile, catalog: Cat
         found.classes += 1
         if element.get("kind") == "category" and CODE_PATTERN.fullmatch(code) and code not in catalog:
             remedy = "use files of one year"
-            raise SourceError(file.place, element.sourceline, f"{code} is not in the catalog", "a known code", remedy)
+            raise SourceError(
+                file.location, element.sourceline, f"{code} is not in the catalog", "a known code", remedy
+            )
         found.notes.setdefault(code, []).extend(_notes(element))
         for link in element.iterchildren("ModifiedBy"):
             valid = frozenset(digit.get("code", "") for digit in link.iterchildren("ValidModifierClass"))
@@ -113,7 +115,7 @@ def _check_year(element: etree._Element, file: SourceFile) -> None:
     version = element.get("version", "")
     if version and version != str(file.year):
         found = f"the content is of {version}, the name of {file.year}"
-        raise SourceError(file.place, element.sourceline, found, "one year", "download it again")
+        raise SourceError(file.location, element.sourceline, found, "one year", "download it again")
 
 
 def _spread(code: str, subdivision: _Subdivision, found: _Found, catalog: Catalog) -> None:

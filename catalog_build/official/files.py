@@ -44,7 +44,7 @@ class SourceFile:
     role: str
     name: str
     year: int
-    place: str
+    location: str
     open: Callable[[], IO[bytes]]
 
 
@@ -69,7 +69,9 @@ def read_bytes(file: SourceFile) -> bytes:
     with readable(file) as stream:
         data = stream.read(FILE_MAX + 1)
     if len(data) > FILE_MAX:
-        raise SourceError(file.place, None, f"more than {FILE_MAX >> 20} MiB", "an official file", "download it again")
+        raise SourceError(
+            file.location, None, f"more than {FILE_MAX >> 20} MiB", "an official file", "download it again"
+        )
     return data
 
 
@@ -82,13 +84,15 @@ def read_rows(file: SourceFile, separator: str, fields: int) -> Iterator[tuple[i
     try:
         lines = data.decode("utf-8").split("\n")
     except UnicodeDecodeError as error:
-        place = data.count(b"\n", 0, error.start) + 1
-        raise SourceError(file.place, place, "not UTF-8", "UTF-8 text", "use the file as BfArM published it") from None
+        location = data.count(b"\n", 0, error.start) + 1
+        raise SourceError(
+            file.location, location, "not UTF-8", "UTF-8 text", "use the file as BfArM published it"
+        ) from None
     if len(lines) > _LONG and lines[-1]:
-        raise SourceError(file.place, len(lines), "the last line does not end", "a whole file", "download it again")
+        raise SourceError(file.location, len(lines), "the last line does not end", "a whole file", "download it again")
     last = max((number for number, line in enumerate(lines, 1) if line.strip()), default=0)
     if last == 0:
-        raise SourceError(file.place, None, "the file is empty", f"lines of {fields} fields", "download it again")
+        raise SourceError(file.location, None, "the file is empty", f"lines of {fields} fields", "download it again")
     for number, line in enumerate(lines[:last], 1):
         row = line.rstrip("\r").split(separator)
         if len(row) == fields:
@@ -105,7 +109,7 @@ def checksum(file: SourceFile) -> str:
 def _wrong_count(file: SourceFile, line: int, counts: tuple[int, int], last: bool) -> None:
     found, expected = counts
     remedy = "the file seems cut off: download it again" if last else "use the file as BfArM published it"
-    raise SourceError(file.place, line, f"{found} fields", f"{expected} fields", remedy)
+    raise SourceError(file.location, line, f"{found} fields", f"{expected} fields", remedy)
 
 
 def _walk(source: Path) -> Iterator[SourceFile]:
@@ -150,11 +154,11 @@ def _in_zip(path: Path) -> Iterator[SourceFile]:
             raise SourceError(path.name, None, found, "a zip as published by BfArM", "do not use this file")
         if (known := _role(inside.name)) is None or member.is_dir():
             continue
-        place = f"{path.name}: {inside}"
+        location = f"{path.name}: {inside}"
         if member.file_size > FILE_MAX:
             found = f"{member.file_size >> 20} MiB unpacked"
-            raise SourceError(place, None, found, f"at most {FILE_MAX >> 20} MiB", "do not use this file")
-        yield SourceFile(known[0], inside.name, known[1], place, partial(_open_member, path, member))
+            raise SourceError(location, None, found, f"at most {FILE_MAX >> 20} MiB", "do not use this file")
+        yield SourceFile(known[0], inside.name, known[1], location, partial(_open_member, path, member))
 
 
 def _open_path(path: Path) -> IO[bytes]:
@@ -173,15 +177,15 @@ def readable(file: SourceFile) -> Iterator[IO[bytes]]:
             yield stream
     except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError, zlib.error):
         raise SourceError(
-            file.place, None, "cannot be read", "a whole, unencrypted file", "download it again"
+            file.location, None, "cannot be read", "a whole, unencrypted file", "download it again"
         ) from None
 
 
 def _same_or_refuse(known: SourceFile, other: SourceFile) -> None:
     """The same file twice (a zip beside its unpacked folder) is fine; two different ones are not."""
     if known.year == other.year and checksum(known) != checksum(other):
-        found = f"differs from {known.place}, which is of the same kind"
-        raise SourceError(other.place, None, found, "one file of a kind", "keep the newer one only")
+        found = f"differs from {known.location}, which is of the same kind"
+        raise SourceError(other.location, None, found, "one file of a kind", "keep the newer one only")
     if known.year != other.year:
         _refuse_years(known, other)
 
@@ -194,5 +198,5 @@ def _one_year(found: dict[str, SourceFile]) -> None:
 
 
 def _refuse_years(one: SourceFile, other: SourceFile) -> None:
-    found = f"is of {other.year}, but {one.place} is of {one.year}"
-    raise SourceError(other.place, None, found, "files of one year", "name the folder of one year")
+    found = f"is of {other.year}, but {one.location} is of {one.year}"
+    raise SourceError(other.location, None, found, "files of one year", "name the folder of one year")

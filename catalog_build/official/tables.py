@@ -21,7 +21,7 @@ _REMEDY: Final = "use the file as BfArM published it"
 
 @dataclass(frozen=True, slots=True)
 class Synonym:
-    """A wording and what it is coded with. `code`: the primary code, else the star code, else the "!" code;
+    """A wording and what it is coded with. `code`: the primary code, else the asterisk code, else the "!" code;
     `secondary`: the other codes of the line; `source`: alphaid, alphabet, title or inclusion; `raw`: the text as in
     the file where it had a tail (` - s.a. ...`), else the same as `text`."""
 
@@ -61,7 +61,7 @@ def read_blocks(file: SourceFile) -> dict[str, str]:
     blocks: dict[str, str] = {}
     for line, row in read_rows(file, ";", 4):
         if not (CATEGORY.fullmatch(row[0]) and CATEGORY.fullmatch(row[1])):
-            raise SourceError(file.place, line, f"block {row[0]!r} to {row[1]!r}", "categories such as A00", _REMEDY)
+            raise SourceError(file.location, line, f"block {row[0]!r} to {row[1]!r}", "categories such as A00", _REMEDY)
         blocks[f"{row[0]}-{row[1]}"] = row[3].strip()
     return blocks
 
@@ -78,10 +78,10 @@ def read_codes(file: SourceFile, chapters: Mapping[str, str], blocks: Mapping[st
     for line, row in rows:
         if chapters and row[3] not in chapters:
             expected = "a chapter of the chapter file"
-            raise SourceError(file.place, line, f"{row[3]!r} in field 4", expected, "use files of one release")
+            raise SourceError(file.location, line, f"{row[3]!r} in field 4", expected, "use files of one release")
         code = _code(file, line, row, ends)
         if code.code in codes:
-            raise SourceError(file.place, line, f"{code.code} comes a second time", "each code once", _REMEDY)
+            raise SourceError(file.location, line, f"{code.code} comes a second time", "each code once", _REMEDY)
         codes[code.code] = code
     _whole(file, rows[-1][0], codes.values(), blocks)
     return list(codes.values())
@@ -92,7 +92,9 @@ def _whole(file: SourceFile, last: int, codes: Iterable[Code], blocks: Mapping[s
     empty = set(blocks) - {code.block for code in codes}
     if empty:
         found = f"the file ends, and block {min(empty)} has no code"
-        raise SourceError(file.place, last, found, "codes of every block", "the file seems cut off: download it again")
+        raise SourceError(
+            file.location, last, found, "codes of every block", "the file seems cut off: download it again"
+        )
 
 
 def _code(file: SourceFile, line: int, row: list[str], ends: Mapping[str, str]) -> Code:
@@ -111,7 +113,7 @@ def _code(file: SourceFile, line: int, row: list[str], ends: Mapping[str, str]) 
     ]
     for holds, field, expected in rules:
         if not holds:
-            raise SourceError(file.place, line, f"{row[field - 1]!r} in field {field}", expected, _REMEDY)
+            raise SourceError(file.location, line, f"{row[field - 1]!r} in field {field}", expected, _REMEDY)
     return Code(
         code=spelling,
         title=row[8].strip(),
@@ -149,8 +151,8 @@ class SynonymFile:
 
 @dataclass(frozen=True)
 class _Line:
-    """One line of either file, its four code fields (primary, star, "!", second primary) still marked; `rule`: it is
-    a cross reference or an instruction ("kodiere ..."), which has no code of its own."""
+    """One line of either file, its four code fields (primary, asterisk, "!", second primary) still marked; `rule`: it
+    is a cross reference or an instruction ("kodiere ..."), which has no code of its own."""
 
     number: int
     codes: list[str]
@@ -160,7 +162,7 @@ class _Line:
 
 
 def read_alphaid(file: SourceFile, known: Container[str]) -> SynonymFile:
-    """Alpha-ID-SE: valid | Alpha-ID | primary | star | "!" | second primary | ORPHA | text. Invalid lines count not."""
+    """Alpha-ID-SE: valid | Alpha-ID | primary | asterisk | "!" | second primary | ORPHA | text. No invalid lines."""
     lines = (
         _Line(number, row[2:6], row[6].strip() or None, row[7].strip())
         for number, row in read_rows(file, "|", 8)
@@ -170,7 +172,7 @@ def read_alphaid(file: SourceFile, known: Container[str]) -> SynonymFile:
 
 
 def read_alphabet(file: SourceFile, known: Container[str]) -> SynonymFile:
-    """Alphabetical index: kind of coding | number | print flag | primary | star | "!" | second primary | text."""
+    """Alphabetical index: kind of coding | number | print flag | primary | asterisk | "!" | second primary | text."""
     lines = (
         _Line(number, row[3:7], None, row[7].strip(), rule=row[0] == "0") for number, row in read_rows(file, "|", 8)
     )
@@ -191,10 +193,10 @@ def _wordings(file: SourceFile, lines: Iterator[_Line], known: Container[str], s
         for code in plain:
             if code not in known:
                 raise SourceError(
-                    file.place, line.number, f"{code} is not in the catalog", "a code of this year", _REMEDY
+                    file.location, line.number, f"{code} is not in the catalog", "a code of this year", _REMEDY
                 )
         if not text:
-            raise SourceError(file.place, line.number, "an empty text", "a wording", _REMEDY)
+            raise SourceError(file.location, line.number, "an empty text", "a wording", _REMEDY)
         daggers.update(code.rstrip("+") for code in marked if code.endswith("+"))
         if plain:
             synonyms.append(Synonym(text, plain[0], tuple(plain[1:]), line.orpha, source, line.text))

@@ -21,7 +21,7 @@ _NEAR = {
 MOST_MEANINGS = 12
 """Words of the same meaning among which one is drawn."""
 SHORTEST_CUT = 4
-"""Letters that stay when somebody stops typing or writes shorthand ("chron", "Lebervergr")."""
+"""Characters that stay when somebody stops typing or writes shorthand ("chron", "Lebervergr")."""
 
 
 class Augmenter:
@@ -40,7 +40,7 @@ class Augmenter:
         return self._chance.choice(ways)(text)
 
     def typo(self, text: str) -> str:
-        """One slip: two letters swapped, one dropped, doubled, or replaced by its neighbour."""
+        """One slip: two characters swapped, one dropped, doubled, or replaced by its neighbour."""
         places = [at for at, letter in enumerate(text[:-1]) if letter.isalpha() and text[at + 1].isalpha()]
         if len(places) < SHORTEST_CUT:
             return text
@@ -98,7 +98,7 @@ class Augmenter:
         return " ".join([*pieces[:at], self._chance.choice(others), *pieces[at + 1 :]]) if others else text
 
     def nonsense(self, text: str) -> str:
-        """The letters of a text in another order: looks like words, means nothing."""
-        letters = list(text)
-        self._chance.shuffle(letters)
-        return "".join(letters)
+        """The characters of a text in another order: looks like words, means nothing."""
+        characters = list(text)
+        self._chance.shuffle(characters)
+        return "".join(characters)

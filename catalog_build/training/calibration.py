@@ -35,8 +35,8 @@ class Calibration:
     def save(self, path: Path) -> None:
         """TSV, one line a probability: how many queries have it and how many of these are right. Nothing is rounded:
         a threshold lies on a probability."""
-        values, place = np.unique(self.probability.astype(np.float32), return_inverse=True)
-        queries, right = np.bincount(place), np.bincount(place, weights=self.right).astype(int)
+        values, inverse = np.unique(self.probability.astype(np.float32), return_inverse=True)
+        queries, right = np.bincount(inverse), np.bincount(inverse, weights=self.right).astype(int)
         rows = zip(values, queries, right, strict=True)
         path.write_text("probability\tqueries\tright\n" + "".join(f"{p!s}\t{n}\t{k}\n" for p, n, k in rows))
 

@@ -55,7 +55,7 @@ def confidence_for(
     """Fitted on texts of wordings (text, number of the code) that the index has not seen and of some that it has."""
     chance = np.random.default_rng(seed)
     some = chance.choice(len(indexed), min(len(indexed), int(len(unseen) * (1 - UNSEEN) / UNSEEN)), replace=False)
-    mixture = [*unseen, *(indexed[place] for place in some.tolist())]
+    mixture = [*unseen, *(indexed[position] for position in some.tolist())]
     codes: dict[str, set[str]] = {}
     for text, number in (*unseen, *indexed):
         codes.setdefault(text.casefold(), set()).add(index.catalog.codes[number].code)

@@ -128,9 +128,9 @@ class _Batches:
         self._encoder, self._texts = encoder, lesson.texts
         self._numbers = [np.array(encoder.numbers(text), dtype=np.int64) for text in lesson.texts]
         self._of: dict[str, list[int]] = {}
-        for place, code in enumerate(lesson.codes):
-            if len(self._numbers[place]):
-                self._of.setdefault(code, []).append(place)
+        for number, code in enumerate(lesson.codes):
+            if len(self._numbers[number]):
+                self._of.setdefault(code, []).append(number)
         self._codes = [code for code, places in self._of.items() if len(places) > 1]
         sizes = np.sqrt([len(self._of[code]) for code in self._codes])
         self._chances = sizes / sizes.sum()
@@ -160,11 +160,11 @@ class _Batches:
             chosen += self._categories[self._chance.integers(len(self._categories))]
         return np.array(chosen[:size])
 
-    def _varied(self, place: int) -> NDArray[np.int64]:
+    def _varied(self, number: int) -> NDArray[np.int64]:
         if self._chance.random() >= VARIED:
-            return self._numbers[place]
-        varied = np.array(self._encoder.numbers(self._augmenter.vary(self._texts[place])), dtype=np.int64)
-        return varied if len(varied) else self._numbers[place]
+            return self._numbers[number]
+        varied = np.array(self._encoder.numbers(self._augmenter.vary(self._texts[number])), dtype=np.int64)
+        return varied if len(varied) else self._numbers[number]
 
     def _thinned(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         kept = numbers[self._chance.random(len(numbers)) >= DROPPED]

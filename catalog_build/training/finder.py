@@ -60,7 +60,7 @@ def train_finder(wordings: Sequence[tuple[str, str]], seed: int = 0, texts: int 
     for _ in tqdm(range(EPOCHS), desc="finder", unit="epoch", disable=None):
         order = chance.permutation(len(lessons))
         for start in range(0, len(order) - BATCH + 1, BATCH):
-            batch = [lessons[place] for place in order[start : start + BATCH]]
+            batch = [lessons[position] for position in order[start : start + BATCH]]
             loss = nn.functional.cross_entropy(tagger(*_joined([seen for seen, _ in batch])), _targets(batch))
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]

@@ -67,7 +67,7 @@ class Gatherer:
     def examples(self, queries: Sequence[tuple[str, int | None, bool]]) -> Examples:
         """`queries`: (text, number of the right code or None, whether calibration counts it)."""
         rows = []
-        for text, code, plain in tqdm(queries, desc="fusion examples", unit="query", disable=None):
+        for text, code, plain in tqdm(queries, desc="ranking examples", unit="query", disable=None):
             for query in read_queries([text], self._encoder, self._wordings):
                 found = candidates(query, self._wordings, self._traits)
                 rows.append((found.columns, found.codes == (-1 if code is None else code), plain))
@@ -89,13 +89,13 @@ def calibration_queries(
     size = len(held_out)
 
     def some(of: Sequence[tuple[str, int]], share: float) -> list[tuple[str, int]]:
-        return [of[place] for place in chance.choice(len(of), min(len(of), int(share * size)), replace=False)]
+        return [of[position] for position in chance.choice(len(of), min(len(of), int(share * size)), replace=False)]
 
     queries: list[tuple[str, int | None, bool]] = [(text, code, True) for text, code in held_out]
     queries += [(augmenter.vary(text), code, False) for text, code in some(held_out, VARIED)]
     queries += [(text, code, False) for text, code in some(indexed, VERBATIM)]
     queries += [(augmenter.nonsense(text), None, False) for text, _ in some(held_out, NONSENSE)]
-    return [queries[place] for place in chance.permutation(len(queries))]
+    return [queries[position] for position in chance.permutation(len(queries))]
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def fit_ranker(examples: Examples, seed: int = 0) -> Fitted:
     torch.manual_seed(seed)
     part = np.arange(len(examples)) % NETWORKS
     networks, shares = [], np.zeros(examples.right.shape, dtype=np.float32)
-    for number in tqdm(range(NETWORKS), desc="fusion networks", unit="network", disable=None):
+    for number in tqdm(range(NETWORKS), desc="ranking networks", unit="network", disable=None):
         network = _Network()
         _fit(network, block, examples, np.flatnonzero(part != number))
         unseen = np.flatnonzero(part == number)

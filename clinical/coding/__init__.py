@@ -5,7 +5,7 @@ from clinical.coding.instant import with_written_codes
 from clinical.coding.ledger import Hit
 from clinical.coding.prompts import CODES_MAX, FINDINGS_MAX, PROMPT_VERSION
 from clinical.coding.rules import PAIR_NOTE
-from clinical.coding.search_queue import Turns
+from clinical.coding.search_queue import SearchQueue
 from clinical.coding.selection import select, understand
 from clinical.coding.stream import research
 
@@ -15,7 +15,7 @@ __all__ = [
     "PAIR_NOTE",
     "PROMPT_VERSION",
     "Hit",
-    "Turns",
+    "SearchQueue",
     "research",
     "research_deeply",
     "select",

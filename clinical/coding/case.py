@@ -195,8 +195,8 @@ def _locate(index: SearchIndex, read: Reading, findings: Sequence[Finding]) -> t
         phrase = " ".join(finding.phrase.split())[:200]
         if phrase:
             quote = finding.quote.strip()[:200]
-            place = locate(text, quote)
-            located.append(Located(len(located) + 1, phrase, finding.assertion, place, quote))
+            span = locate(text, quote)
+            located.append(Located(len(located) + 1, phrase, finding.assertion, span, quote))
     for name, start, end in written_codes(text, index.catalog):
         code, span = index.catalog.get(name), Span(start=start, end=end)
         if code is not None:

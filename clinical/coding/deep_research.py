@@ -25,7 +25,7 @@ from clinical.coding.prompts import (
     step_answered,
     step_question,
 )
-from clinical.coding.search_queue import Turns
+from clinical.coding.search_queue import SearchQueue
 from clinical.contract import ResultEvent
 from clinical.errors import ModelContextTooSmall, ModelMalformed, ModelTimeout
 from clinical.llm import FilledForm, LanguageModel, Limits, Message, ask
@@ -68,12 +68,12 @@ async def research_deeply(
     case: Case,
     details: bool,
     bounds: Bounds = BOUNDS,
-    turns: Turns | None = None,
+    search_queue: SearchQueue | None = None,
 ) -> ResultEvent:
     """Tier 3's answer. Raises a LanguageModelError when the recommendation itself cannot be had."""
     if not case.findings:
         return ResultEvent(summary=NOTHING_FOUND, codes=())
-    desk = await _look_around(model, index, case, bounds, turns or Turns())
+    desk = await _look_around(model, index, case, bounds, search_queue or SearchQueue())
     case = desk.case
     if not case.offers:
         return ResultEvent(summary=NOTHING_FOUND, codes=())
@@ -93,7 +93,9 @@ async def research_deeply(
     return ResultEvent(summary=summary(answer.value, outcome), codes=entries(outcome, details))
 
 
-async def _look_around(model: LanguageModel, index: SearchIndex, case: Case, bounds: Bounds, turns: Turns) -> Desk:
+async def _look_around(
+    model: LanguageModel, index: SearchIndex, case: Case, bounds: Bounds, search_queue: SearchQueue
+) -> Desk:
     """The bounded loop. A round that fails or takes too long ends it: what has been found still counts."""
     desk, deadline = Desk(case), time.monotonic() + bounds.seconds
     findings = [finding.payload() for finding in case.findings]
@@ -108,7 +110,7 @@ async def _look_around(model: LanguageModel, index: SearchIndex, case: Case, bou
         except (ModelTimeout, ModelMalformed, ModelContextTooSmall):
             break
         before = desk.asked
-        desk, results = await turns.later(_round, index, desk, step)
+        desk, results = await search_queue.later(_round, index, desk, step)
         if step.done or desk.asked == before:
             break
         talk += step_answered(step, results, rounds_left)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clinical.coding.ledger import CERTAINTY, NOT_CODED, Hit, ledger, missing
-from clinical.coding.search_queue import Turns
+from clinical.coding.search_queue import SearchQueue
 from clinical.coding.written_codes import written_codes
 from clinical.contract import TIER1_MAX_CODES, CodeEntry, DetailedCodeEntry, PartialEvent, ResearchRequest, Span
 from clinical.language import Reading
@@ -21,12 +21,12 @@ WRITTEN_PROBABILITY = 0.8
 """Of a code that is spelled out inside a text: it was meant by somebody, but may be negated or of another time."""
 
 
-async def instant(request: ResearchRequest, index: SearchIndex, turns: Turns) -> Understood:
+async def instant(request: ResearchRequest, index: SearchIndex, search_queue: SearchQueue) -> Understood:
     """What the search is sure enough of to show it: high or medium confidence, and the mentions of the text."""
     if len(request.query) <= SHORT_QUERY:
         found = index.read(request.query, TIER1_MAX_CODES)
     else:
-        found = await turns.first(index.read, request.query, TIER1_MAX_CODES)
+        found = await search_queue.first(index.read, request.query, TIER1_MAX_CODES)
     return found._replace(codes=tuple(candidate for candidate in found.codes if candidate.confidence != "low"))
 
 
@@ -45,15 +45,15 @@ def tier_one(request: ResearchRequest, catalog: Catalog, found: Understood) -> P
 def with_written_codes(query: str, hits: list[Hit], catalog: Catalog) -> list[Hit]:
     """`hits` in their order, and the codes spelled out in the text before the first that is less probable."""
     known = {hit.code for hit in hits}
-    spelled = [place for place in written_codes(query, catalog) if place[0] not in known]
+    spelled = [position for position in written_codes(query, catalog) if position[0] not in known]
     reading = Reading.of(query) if spelled else None
     written = [
         Hit(code, WRITTEN_PROBABILITY, "medium", start, end)
         for code, start, end in spelled
         if reading is None or reading.claim(start, end).assertion not in NOT_CODED
     ]
-    place = next((n for n, hit in enumerate(hits) if hit.probability < WRITTEN_PROBABILITY), len(hits))
-    return [*hits[:place], *written, *hits[place:]]
+    position = next((n for n, hit in enumerate(hits) if hit.probability < WRITTEN_PROBABILITY), len(hits))
+    return [*hits[:position], *written, *hits[position:]]
 
 
 def _entry(hit: Hit, request: ResearchRequest, catalog: Catalog, reading: Reading | None) -> CodeEntry:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from clinical.coding import deep_research as tier_deep
 from clinical.coding import selection as tier_smart
-from clinical.coding.search_queue import Turns
+from clinical.coding.search_queue import SearchQueue
 from clinical.contract import Event, ResearchRequest, StatusEvent
 from clinical.errors import LanguageModelError, ModelBusy, ModelContextTooSmall, ModelMalformed, ModelTimeout
 from clinical.llm import LanguageModel
@@ -40,7 +40,7 @@ async def model_tiers(
     index: SearchIndex,
     model: LanguageModel,
     instant: Sequence[Candidate] = (),
-    turns: Turns | None = None,
+    search_queue: SearchQueue | None = None,
 ) -> AsyncGenerator[Event]:
     """Events after tier 1, which found `instant`. A LanguageModelError becomes a `status` event `error`, the last one.
 
@@ -49,9 +49,11 @@ async def model_tiers(
     yield searching(2)
     work: list[asyncio.Task[Any]] = []
     try:
-        case = await tier_smart.understand(model, index, request.query, instant, turns)
+        case = await tier_smart.understand(model, index, request.query, instant, search_queue)
         smart = asyncio.create_task(tier_smart.select(model, index.catalog, case, request.details))
-        deep = asyncio.create_task(tier_deep.research_deeply(model, index, case, request.details, turns=turns))
+        deep = asyncio.create_task(
+            tier_deep.research_deeply(model, index, case, request.details, search_queue=search_queue)
+        )
         work = [smart, deep]
         yield await smart
         yield searching(3)

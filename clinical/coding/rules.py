@@ -1,7 +1,7 @@
 """What the classification itself demands of a recommendation, whatever a model says.
 
-Claims of the text, terminal codes, sex and age limits, exclusion notes ("Exkl."), and the pair of dagger and star.
-Each rule takes proposals and returns new ones; what it removed or changed it says in German in `notes` or
+Claims of the text, terminal codes, sex and age limits, exclusion notes ("Exkl."), and pairs of dagger and asterisk
+code. Each rule takes proposals and returns new ones; what it removed or changed it says in German in `notes` or
 `removed`, since a person reviews it. Source: ICD-10-GM systematic index, "Anleitung zur Verschlüsselung", and the
 description of the metadata fields.
 """
@@ -20,8 +20,8 @@ from clinical.language import StatedPatient, outside
 
 Level = Literal["high", "medium", "low"]
 PAIR_NOTE = "pair"
-"""Kind of the note the build adds to both codes of a dagger/star pair: `references` holds the partner, `text` the
-catalog texts (one per line) that are coded with both."""
+"""Kind of the note the build adds to both codes of a pair of dagger and asterisk code: `references` holds the partner,
+`text` the catalog texts (one per line) that are coded with both."""
 
 _RANK = {"high": 0, "medium": 1, "low": 2}
 _LOWER: dict[Level, Level] = {"high": "medium", "medium": "low", "low": "low"}
@@ -82,7 +82,7 @@ Rule = Callable[[Catalog, Case, tuple[Proposal, ...]], Correction]
 
 
 def apply(catalog: Catalog, case: Case, proposals: Iterable[Proposal]) -> Correction:
-    """All rules in turn, then one entry per code, best first (a star directly behind its dagger)."""
+    """All rules in turn, then one entry per code, best first (an asterisk code directly behind its dagger code)."""
     left = tuple(proposals)
     removed: tuple[str, ...] = ()
     for rule in (claims, terminal, limits, once, exclusions, pairs):
@@ -192,10 +192,10 @@ def _exclusion(catalog: Catalog, code: Code, other: Code) -> Note | None:
 
 def exclusion_notes(catalog: Catalog, code: Code) -> Iterator[Note]:
     """Exclusions hold for all codes below the one that carries them."""
-    own: Code | None = code
-    while own is not None:
-        yield from (note for note in own.notes if note.kind == "exclusion")
-        own = catalog.get(own.parent) if own.parent else None
+    level: Code | None = code
+    while level is not None:
+        yield from (note for note in level.notes if note.kind == "exclusion")
+        level = catalog.get(level.parent) if level.parent else None
 
 
 def covers(reference: str, code: str) -> bool:
@@ -209,52 +209,54 @@ def covers(reference: str, code: str) -> bool:
 
 
 def pairs(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Correction:
-    """Dagger and star stand together: each gets its partner, which is added where it is certain.
+    """A dagger and an asterisk code stand together: each gets its partner, which is added where it is certain.
 
-    A star without a known partner is kept and said to need a dagger; a dagger gets a star only where the catalog text
-    it was found by is coded with both.
+    An asterisk code without a known partner is kept and said to need a dagger code. A dagger code gets its asterisk
+    code only where the catalog text it was found by is coded with both.
     """
     left = list(proposals)
     for item in proposals:
         if item.code.kind == "star":
             left = _with_dagger(catalog, case, left, item)
         elif item.code.kind == "dagger" or any(note.kind == PAIR_NOTE for note in item.code.notes):
-            left = _with_star(catalog, left, item)
+            left = _with_asterisk(catalog, left, item)
     return Correction(tuple(left))
 
 
-def _with_dagger(catalog: Catalog, case: Case, left: list[Proposal], star: Proposal) -> list[Proposal]:
-    partners = [ref for note in _pair_notes(star) for ref in note.references]
+def _with_dagger(catalog: Catalog, case: Case, left: list[Proposal], asterisk: Proposal) -> list[Proposal]:
+    partners = [ref for note in _pair_notes(asterisk) for ref in note.references]
     chosen = next((item for item in left if item.code.code in partners), None)
     if chosen is not None:
-        return _joined(left, chosen, star)
+        return _joined(left, chosen, asterisk)
     offered = [case.offers[code] for code in partners if code in case.offers]
     certain = offered or [Offer(code) for name in partners if (code := catalog.get(name)) and len(set(partners)) == 1]
-    allowed = [offer for offer in certain if fits(offer.code, star.finding.assertion) and offer.code.terminal]
+    allowed = [offer for offer in certain if fits(offer.code, asterisk.finding.assertion) and offer.code.terminal]
     if not allowed or allowed[0].code.code in case.barred:
-        return _needs_dagger(left, star, partners)
-    added = Proposal(allowed[0], star.finding, star.confidence, f"Kreuz-Kode zu {star.code.code}.")
-    return _joined([*left, added], added, star)
+        return _needs_dagger(left, asterisk, partners)
+    added = Proposal(allowed[0], asterisk.finding, asterisk.confidence, f"Kreuz-Kode zu {asterisk.code.code}.")
+    return _joined([*left, added], added, asterisk)
 
 
-def _needs_dagger(left: list[Proposal], star: Proposal, partners: Sequence[str]) -> list[Proposal]:
+def _needs_dagger(left: list[Proposal], asterisk: Proposal, partners: Sequence[str]) -> list[Proposal]:
     some = f" (z. B. {', '.join(partners[:3])})" if partners else ""
-    note = f"{star.code.code} ist ein Stern-Kode und braucht einen Kreuz-Kode{some}."
-    changed = replace(star, reasoning=f"{star.reasoning} {note}".strip()).noted(note)
-    return [changed if item is star else item for item in left]
+    note = f"{asterisk.code.code} ist ein Stern-Kode und braucht einen Kreuz-Kode{some}."
+    changed = replace(asterisk, reasoning=f"{asterisk.reasoning} {note}".strip()).noted(note)
+    return [changed if item is asterisk else item for item in left]
 
 
-def _with_star(catalog: Catalog, left: list[Proposal], dagger: Proposal) -> list[Proposal]:
-    """The star that the text this code was found by is coded with."""
+def _with_asterisk(catalog: Catalog, left: list[Proposal], dagger: Proposal) -> list[Proposal]:
+    """The asterisk code that the text this code was found by is coded with."""
     if any(item.code.code == dagger.code.code and item.pair for item in left):
         return left
     texts = {_plain(dagger.offer.text), _plain(dagger.finding.phrase)} - {""}
     for note in _pair_notes(dagger):
-        star = catalog.get(note.references[0]) if note.references else None
-        if star is None or star.kind != "star" or not texts & set(map(_plain, note.text.splitlines())):
+        asterisk = catalog.get(note.references[0]) if note.references else None
+        if asterisk is None or asterisk.kind != "star" or not texts & set(map(_plain, note.text.splitlines())):
             continue
-        chosen = next((item for item in left if item.code.code == star.code), None)
-        added = chosen or Proposal(Offer(star), dagger.finding, dagger.confidence, f"Stern-Kode zu {dagger.code.code}.")
+        chosen = next((item for item in left if item.code.code == asterisk.code), None)
+        added = chosen or Proposal(
+            Offer(asterisk), dagger.finding, dagger.confidence, f"Stern-Kode zu {dagger.code.code}."
+        )
         return _joined(left if chosen else [*left, added], dagger, added)
     return left
 
@@ -267,19 +269,19 @@ def _pair_notes(item: Proposal) -> list[Note]:
     return [note for note in item.code.notes if note.kind == PAIR_NOTE]
 
 
-def _joined(left: Sequence[Proposal], dagger: Proposal, star: Proposal) -> list[Proposal]:
-    partner = {dagger.code.code: star.code.code, star.code.code: dagger.code.code}
+def _joined(left: Sequence[Proposal], dagger: Proposal, asterisk: Proposal) -> list[Proposal]:
+    partner = {dagger.code.code: asterisk.code.code, asterisk.code.code: dagger.code.code}
     return [replace(item, pair=partner.get(item.code.code, item.pair)) for item in left]
 
 
 def _ordered(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
-    """By confidence, otherwise as proposed; a star directly behind its dagger."""
+    """By confidence, otherwise as proposed; an asterisk code directly behind its dagger code."""
     ranked = sorted(proposals, key=lambda item: _RANK[item.confidence])
-    stars = {item.code.code: item for item in ranked if item.code.kind == "star" and item.pair}
+    asterisks = {item.code.code: item for item in ranked if item.code.kind == "star" and item.pair}
     ordered: list[Proposal] = []
     for item in ranked:
-        if stars.get(item.code.code) is item and any(other.code.code == item.pair for other in ranked):
+        if asterisks.get(item.code.code) is item and any(other.code.code == item.pair for other in ranked):
             continue
         ordered.append(item)
-        ordered += [star for star in stars.values() if star.pair == item.code.code]
+        ordered += [asterisk for asterisk in asterisks.values() if asterisk.pair == item.code.code]
     return tuple(ordered)

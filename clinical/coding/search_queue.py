@@ -19,7 +19,7 @@ AT_ONCE: Final = 2
 """Searches in threads at the same time; half of a search is inside libraries that leave the lock to others."""
 
 
-class Turns:
+class SearchQueue:
     """For one event loop. Within each of the two ranks it is first come, first served."""
 
     def __init__(self, at_once: int = AT_ONCE) -> None:

@@ -10,7 +10,7 @@ from clinical.coding import rules as coding_rules
 from clinical.coding.answers import NOTHING_FOUND, entries, proposals, summary
 from clinical.coding.case import Case, build_case
 from clinical.coding.prompts import Findings, Selection, bound_to, findings_question, selection_question
-from clinical.coding.search_queue import Turns
+from clinical.coding.search_queue import SearchQueue
 from clinical.contract import PartialEvent
 from clinical.llm import LanguageModel, Limits, ask
 
@@ -23,11 +23,15 @@ SELECTION_LIMITS = Limits(max_tokens=2_000, timeout_s=25)
 
 
 async def understand(
-    model: LanguageModel, index: SearchIndex, text: str, instant: Sequence[Candidate] = (), turns: Turns | None = None
+    model: LanguageModel,
+    index: SearchIndex,
+    text: str,
+    instant: Sequence[Candidate] = (),
+    search_queue: SearchQueue | None = None,
 ) -> Case:
     """The findings of the text and the codes on offer for them, those of tier 1 (`instant`) among them. One call."""
     answer = await ask(model, findings_question(text), Findings, FINDINGS_LIMITS)
-    return await (turns or Turns()).later(build_case, index, text, answer.value.findings, instant)
+    return await (search_queue or SearchQueue()).later(build_case, index, text, answer.value.findings, instant)
 
 
 async def select(model: LanguageModel, catalog: Catalog, case: Case, details: bool) -> PartialEvent:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from clinical.coding.code_query import looked_up
 from clinical.coding.instant import instant, tier_one
 from clinical.coding.model_tiers import model_tiers, searching
-from clinical.coding.search_queue import Turns
+from clinical.coding.search_queue import SearchQueue
 from clinical.contract import Event, ResearchRequest, StatusEvent
 
 if TYPE_CHECKING:
@@ -24,11 +24,14 @@ NO_MODEL = "Kein Sprachmodell eingerichtet: nur die Sofortsuche (Stufe 1) steht 
 
 
 async def research(
-    request: ResearchRequest, index: SearchIndex, model: LanguageModel | None = None, turns: Turns | None = None
+    request: ResearchRequest,
+    index: SearchIndex,
+    model: LanguageModel | None = None,
+    search_queue: SearchQueue | None = None,
 ) -> AsyncGenerator[Event]:
     """The events of one request in order; ends with a `result`, or with a `status` of `error` without a model.
 
-    `turns` is shared by all requests of an event loop.
+    `search_queue` is shared by all requests of an event loop.
     """
     code = index.catalog.parse(request.query)
     if code is not None:
@@ -36,11 +39,11 @@ async def research(
             yield event
         return
     yield searching(1)
-    found = await instant(request, index, turns or Turns())
+    found = await instant(request, index, search_queue or SearchQueue())
     yield tier_one(request, index.catalog, found)
     if model is None:
         yield StatusEvent(status="error", message=NO_MODEL)
         return
-    async with aclosing(model_tiers(request, index, model, found.codes, turns)) as later:
+    async with aclosing(model_tiers(request, index, model, found.codes, search_queue)) as later:
         async for event in later:
             yield event

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from clinical.catalog import Catalog
 
 _WRITTEN_CODE = re.compile(r"(?<![\w./-])[A-Z]\d{2}(?:\.(?:\d{1,2}|-))?(?![\w/]|[.,]\d|-\w)")
-"""A code inside a text: capital letter and two digits, not part of a longer token, a range or a number."""
+"""A code inside a text: a capital and two digits, not part of a longer token, a range or a number."""
 
 _VITAMIN = re.compile(r"Vit(?:amin|\.)?[\s-]*$", re.IGNORECASE)
 """What stands before a "B12" that is no code."""

@@ -61,7 +61,7 @@ class DetailedCodeEntry(CodeEntry):
     """A code entry with what it rests on; only in answers to requests with `details: true`.
 
     `evidence` is None where the text does not say it literally. `terminal`: may be used for billing as it stands.
-    `pair`: the dagger or star code that belongs to it. `probability`: calibrated, of the search, None where the
+    `pair`: the dagger or asterisk code that belongs to it. `probability`: calibrated, of the search, None where the
     code was not found by search. `notes`: the rules of the classification that made a difference, in German.
     `certainty`, `side`: the outpatient markers, None where the text gives none. `missing`: what a more specific code
     would need and the text leaves open, in German.

@@ -45,7 +45,7 @@ TRIES = 200
 39 times. A value that stands at none of the first ones is not evidenced."""
 
 ABBREVIATION = 3
-"""Least letters of an abbreviation that may stand for a longer word (`art.` for `arterielle`)."""
+"""Least characters of an abbreviation that may stand for a longer word (`art.` for `arterielle`)."""
 
 Kind = Literal["diagnosis", "statement", "verbatim"]
 """diagnosis: denials, exclusions, relatives matter. statement: denials matter. verbatim: every word must be there."""

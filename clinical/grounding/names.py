@@ -118,7 +118,7 @@ def _is_tied(source: SourceText, i: int) -> bool:
 
 
 def _is_written_as_a_name(source: SourceText, value: SourceText, found: TokenMatch) -> bool:
-    """A name written with a capital does not stand in small letters: Herr Kurz is not in "kurz nach"."""
+    """A name written with a capital does not stand in lower case: Herr Kurz is not in "kurz nach"."""
     heads = [value.text[start] for start, word in zip(value.start, value.words, strict=True) if word not in TITLES]
     if not any(head.isupper() for head in heads):
         return True

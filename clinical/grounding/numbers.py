@@ -93,7 +93,7 @@ def _same_country(one: str, other: str) -> bool:
 def find_phone(source: SourceText, runs: list[DigitRun], value: str) -> tuple[int, int] | None:
     """A telephone number, with or without its country, also over a line end."""
     wanted = national(value)
-    if _letters(value):
+    if _alphabetic(value):
         return _literal(source, value)
     if len(wanted) < 3:
         return None
@@ -116,17 +116,17 @@ def _over_line_ends(source: SourceText, runs: list[DigitRun]) -> Iterator[tuple[
 
 
 def _literal(source: SourceText, value: str) -> tuple[int, int] | None:
-    """A number with letters in it (`14-DW`, `30l3` of a scan), as it stands."""
+    """A number with alphabetic characters in it (`14-DW`, `30l3` of a scan), as it stands."""
     return stands_literally(source.text, value) if any(char.isdecimal() for char in value) else None
 
 
-def _letters(text: str) -> str:
+def _alphabetic(text: str) -> str:
     return "".join(char for char in text if char.isalnum() and not char.isdecimal())
 
 
 def find_identifier(source: SourceText, runs: list[DigitRun], value: str) -> tuple[int, int] | None:
-    """An insurance or case number: digits as one whole number; letters, where the value has any, in their places."""
-    if _letters(value):
+    """An insurance or case number: digits as one whole number, and its alphabetic characters in their places."""
+    if _alphabetic(value):
         return _find_mixed(source, value) or _literal(source, value)
     wanted = digits_of(value)
     if not wanted:
@@ -150,8 +150,8 @@ def _find_mixed(source: SourceText, value: str) -> tuple[int, int] | None:
 def find_postcode(source: SourceText, value: str) -> tuple[int, int] | None:
     """A postcode (`8006`, `CH-8006`): a number of its own, a place behind it where another number stands before it."""
     wanted = digits_of(value)
-    letters = _letters(value).upper()
-    if letters not in ("", "CH", "A", "AT", "D", "DE", "FL", "LI"):
+    alphabetic = _alphabetic(value).upper()
+    if alphabetic not in ("", "CH", "A", "AT", "D", "DE", "FL", "LI"):
         return _literal(source, value)
     if not wanted:
         return None
@@ -160,6 +160,6 @@ def find_postcode(source: SourceText, value: str) -> tuple[int, int] | None:
         crowded = (before[-1:].isspace() and before[:1].isdecimal()) or (after[:1] == " " and after[1:].isdecimal())
         named = after[:1] in (" ", "\u00a0", "\t") and after[1:].isupper()
         prefix = source.view[max(0, match.start() - 3) : match.start()].upper().rstrip("- ")
-        if (not crowded or named) and (not letters or prefix.endswith(letters)) and not before[-1:].isalpha():
+        if (not crowded or named) and (not alphabetic or prefix.endswith(alphabetic)) and not before[-1:].isalpha():
             return match.span()
     return None

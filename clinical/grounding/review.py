@@ -100,20 +100,20 @@ def explained(findings: Sequence[Verdict], source: Reading) -> tuple[Verdict, ..
 
 def _explained(finding: Verdict, roles: Roles, values: Mapping[str, str]) -> Verdict:
     field = _NUMBER_IN_PATH.sub("", finding.path)
-    own = _own(field)
+    expected = _roles_of(field)
     if field.endswith(("geschlecht", "klasse", "art", "dringlichkeit", "kostengutsprache")):
         return replace(finding, support="label")
-    if not own:
+    if not expected:
         return finding
     places = [_standing(field, at, roles) for at in _places(finding, roles)]
-    support = next((one for one in places if one is not None and one.role in own), None)
+    support = next((one for one in places if one is not None and one.role in expected), None)
     shape = None if support else _shape(field, finding.value)
     if shape or support:
         return replace(finding, support=support.by if support else None, doubt=shape)
     return replace(finding, doubt=_doubt(field, finding, places, values, roles))
 
 
-def _own(field: str) -> tuple[Role, ...]:
+def _roles_of(field: str) -> tuple[Role, ...]:
     owner = field.partition(".")[0]
     if field in _OWN:
         return _OWN[field]

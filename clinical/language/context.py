@@ -41,7 +41,7 @@ class Governed:
 
     triggers: tuple[Occurrence, ...]
     by_axis: Mapping[Axis, Sequence[int]]
-    own: Mapping[int, Sequence[int]]
+    cue_tokens: Mapping[int, Sequence[int]]
     """The triggers that a token is a word of."""
 
 
@@ -57,7 +57,7 @@ def governed(source: SourceText, triggers: tuple[Occurrence, ...]) -> Governed:
             for axis in axes:
                 if away < distance[axis][i]:
                     by_axis[axis][i], distance[axis][i] = number, away
-    return Governed(triggers, by_axis, reader.own)
+    return Governed(triggers, by_axis, reader.cue_tokens)
 
 
 _BRACKET: Final = re.compile(r"[()]")
@@ -70,12 +70,12 @@ class _Scopes:
 
     def __init__(self, source: SourceText, triggers: tuple[Occurrence, ...]) -> None:
         self.source, self.triggers = source, triggers
-        self.own: dict[int, list[int]] = {}
+        self.cue_tokens: dict[int, list[int]] = {}
         self.begins: dict[int, list[int]] = {}
         for number, one in enumerate(triggers):
-            for i in one.own:
-                self.own.setdefault(i, []).append(number)
-            if one.own:
+            for i in one.cue_tokens:
+                self.cue_tokens.setdefault(i, []).append(number)
+            if one.cue_tokens:
                 self.begins.setdefault(one.first, []).append(number)
         self.depth = _depths(source)
 
@@ -84,7 +84,7 @@ class _Scopes:
         one = self.triggers[number]
         direction = one.row.direction
         if direction == "within":
-            yield from (i for i in range(one.first, one.last) if i not in one.own)
+            yield from (i for i in range(one.first, one.last) if i not in one.cue_tokens)
         if direction in _GOVERNS_BEFORE and not (direction == "both" and self._closes(one)):
             yield from self._forward(one)
         if direction in _GOVERNS_BEHIND and not (direction == "both" and self._opens(one)):
@@ -93,7 +93,7 @@ class _Scopes:
     def _closes(self, one: Occurrence) -> bool:
         """Whether nothing follows a trigger in its item that it could govern."""
         i = one.last + 1
-        if not one.own:
+        if not one.cue_tokens:
             end = self.source.start[i] if i < len(self.source) else len(self.source.text)
             return i >= len(self.source) or _DIVIDED.search(self.source.text, one.end, end) is not None
         source = self.source
@@ -102,7 +102,7 @@ class _Scopes:
     def _opens(self, one: Occurrence) -> bool:
         """Whether a trigger of both directions begins an item that goes on behind it: it governs what follows."""
         i = one.first
-        if not one.own:
+        if not one.cue_tokens:
             start = self.source.end[i - 1] if i else one.start
             return (i == 0 or _DIVIDED.search(self.source.text, start, one.start) is not None) and not self._closes(one)
         begins = i == 0 or self.source.ends_clause(i) or self.source.gap(i) >= COMMA
@@ -205,7 +205,7 @@ class _Scopes:
                 return
             if i == one.first - 1 and i + 1 < len(source) and not self._touches(one, self._closes(one)):
                 return
-            if any(self.triggers[n] is not one and self._bars(one, n) for n in self.own.get(i, ())):
+            if any(self.triggers[n] is not one and self._bars(one, n) for n in self.cue_tokens.get(i, ())):
                 return
             joint = row.scope == "list" and source.words[i] in _ALTERNATIVES
             crosses = crosses or joint or source.words[i] in _PLURALS
@@ -216,7 +216,7 @@ class _Scopes:
     def _touches(self, one: Occurrence, closes: bool) -> bool:
         """Whether what a trigger says behind a mark belongs to what stands before the mark: "X: nein", "X (Mutter)"."""
         source, i = self.source, one.first
-        if not one.own or i >= len(source):
+        if not one.cue_tokens or i >= len(source):
             return True  # a sign stands with the word before it
         if source.ends_clause(i):
             return False
@@ -234,7 +234,7 @@ class _Scopes:
         if source.ends_clause(i):
             return True
         label = i + 1 < len(source) and source.gap(i + 1) == COLON and source.gap(i) >= COMMA
-        return label and i not in self.own
+        return label and i not in self.cue_tokens
 
 
 def _depths(source: SourceText) -> list[int]:
@@ -252,9 +252,9 @@ def _depths(source: SourceText) -> list[int]:
 
 
 def head_of(source: SourceText, known: Governed, first: int, last: int) -> int:
-    """The token by which a mention is judged: its first word with a capital letter that is no trigger's; where there
+    """The token by which a mention is judged: its first word with a capital that is no trigger's; where there
     is none, the first word that is neither a trigger's nor a function word."""
-    free = [i for i in range(first, last + 1) if i not in known.own]
+    free = [i for i in range(first, last + 1) if i not in known.cue_tokens]
     carrying = [i for i in free if source.words[i] not in FUNCTION_WORDS and source.words[i][0] != "#"]
     nouns = (i for i in carrying if not source.view[source.start[i] : source.end[i]].islower())
     return next(nouns, next(iter((*carrying, *free)), first))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Token(NamedTuple):
-    """A run of letters or of digits; `start` inclusive, `end` exclusive, in code points of the original."""
+    """A run of alphabetic characters or of digits; `start` inclusive, `end` exclusive, in code points of the text."""
 
     text: str
     start: int
@@ -24,7 +24,7 @@ _TOKEN = re.compile(r"[^\W\d_]+|\d+")
 
 
 def tokens(text: str) -> list[Token]:
-    """Split into letter runs and digit runs with their places in `text`."""
+    """Split into runs of alphabetic characters and of digits with their places in `text`."""
     return [Token(match.group(), match.start(), match.end()) for match in _TOKEN.finditer(text)]
 
 
@@ -48,8 +48,8 @@ def spelling(word: str) -> str:
 
 
 _WORD = re.compile(r"(?:[^\W_](?:[\u0300-\u036f\u00ad\u200b-\u200f]|-\s*\n\s*(?=[a-zäöüß])(?!und\b|oder\b|bzw\b))*)+")
-"""A run of letters and digits; combining marks, soft hyphens, invisible marks and the hyphen of a line break do not
-end it ("Herz-\ninsuffizienz")."""
+"""A run of alphabetic characters and digits; combining marks, soft hyphens, invisible marks and the hyphen of a line
+break do not end it ("Herz-\ninsuffizienz")."""
 
 LONGEST_WORD = 80
 """Code points; the longest word of the official wordings has 52."""
@@ -62,7 +62,7 @@ _LETTERS = str.maketrans({"y": "i", "c": "k", "z": "k", "ø": "o", "æ": "a", "�
 
 
 def fold(word: str) -> str:
-    """The search form of one word: `Cystitis`, `Zystitis` and `ZYSTITIS` are one; letters and digits only.
+    """The search form of one word: `Cystitis`, `Zystitis` and `ZYSTITIS` are one. Alphabetic characters, digits.
 
     c, k and z fall together (Carcinom, Karzinom and every mixture), ä/ae/a, ö/oe/o, ü/ue/u, ph/f, th/t, rh/r, y/i.
     """

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from clinical.language.folding import fold, replaced, words
 
 SHORTEST: Final = 4
-"""Letters from which an unknown word is taken apart: shorter ones are abbreviations."""
+"""Characters from which an unknown word is taken apart: shorter ones are abbreviations."""
 MOST: Final = 2
 """Translations of a word that are tried."""
 LINKS: Final = ("", "s", "n", "en", "er", "o", "al")

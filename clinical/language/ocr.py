@@ -47,7 +47,7 @@ def _in_pieces(text: str, hint: re.Pattern[str], pattern: re.Pattern[str], mend:
 
 
 def _inner_set_right(match: re.Match[str]) -> str:
-    """`FIüssigkeit`, `KIein`: a capital behind a letter and before small ones; not `KI` and not `HIV`."""
+    """`FIüssigkeit`, `KIein`: a capital behind another character and before lower-case ones; not `KI` and not `HIV`."""
     text, i = match.string, match.start()
     before = text[i - 1 : i]
     if not before.isalpha():
@@ -68,9 +68,9 @@ def _initial_set_right(match: re.Match[str]) -> str:
 def _word_set_right(match: re.Match[str]) -> str:
     word = match.group()
     wrong = sum(char in "01|" for char in word)
-    letters = len(word) - wrong
-    at_edge = word[-1] in "01|" or (word[0] in "01|" and (letters < 5 or not word[1].islower() or word[:2] == "1m"))
-    if at_edge or letters < 3 * wrong:
+    characters = len(word) - wrong
+    at_edge = word[-1] in "01|" or (word[0] in "01|" and (characters < 5 or not word[1].islower() or word[:2] == "1m"))
+    if at_edge or characters < 3 * wrong:
         return word
     zero, one = ("O", "I") if word.upper() == word else ("o", "l")
     return word.replace("0", zero).replace("1", one).replace("|", one)

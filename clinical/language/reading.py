@@ -224,7 +224,7 @@ class Reading(SourceText):
         for i in range(token - 1, -1, -1):
             if self.gap(i + 1) >= LINE and "\n" in self.glue(i + 1):
                 return False
-            for number in self._governed.own.get(i, ()):
+            for number in self._governed.cue_tokens.get(i, ()):
                 row = self.triggers[number].row
                 if row.axes == ("experiencer",):
                     return row.direction == "stop"
@@ -256,7 +256,7 @@ class Reading(SourceText):
             if self.ends_clause(stop) or ends_item(self, stop) or self.gap(stop) >= STOP:
                 break
             joins = self.words[stop] == "und" and self._side_of(range(stop - 1, stop)) is not None
-            if not joins and (stop in self._governed.own or self.words[stop] in ("und", "mit", "bei", "sowie")):
+            if not joins and (stop in self._governed.cue_tokens or self.words[stop] in ("und", "mit", "bei", "sowie")):
                 break
             stop += 1
         return self._side_of(range(last + 1, stop))

@@ -44,7 +44,7 @@ _INSIDE_NUMBER: Final = re.compile(r"(?<=\d)[.,](?=\d)")
 class Part(NamedTuple):
     """A run of words; `start` inclusive, `end` exclusive, in code points of the original.
 
-    `noun`: it holds a capital letter, or nothing in the whole text does; and it is not numbers alone.
+    `noun`: it holds a capital, or nothing in the whole text does; and it is not numbers alone.
     """
 
     text: str
@@ -71,9 +71,9 @@ def cut(text: str) -> list[Part]:
 
 
 def has_noun(part: str, lower: bool) -> bool:
-    """Whether a part of a text holds a capital letter, or any at all where the whole text is in lower case."""
-    letters = _LETTERS.findall(part)
-    return any(lower or word[0].isupper() for word in letters)
+    """Whether a part of a text holds a capital, or any at all where the whole text is in lower case."""
+    words = _LETTERS.findall(part)
+    return any(lower or word[0].isupper() for word in words)
 
 
 def _clauses(text: str, found: list[Token]) -> list[list[Token]]:

@@ -74,7 +74,7 @@ _STEM = re.compile(r"(?:e[nmrs]?|s|n)$")
 def word_key(word: str) -> str:
     """What a spelled word is compared by in free text: its stem, with the OCR pairs rn/m and lost umlaut dots folded.
 
-    Stems of at least four letters; endings are those of German declension.
+    Stems of at least four characters; endings are those of German declension.
     """
     if (side := side_of(word)) is not None:
         return side
@@ -156,7 +156,7 @@ class SourceText:
         return not glue.strip() and not self._apart(i)
 
     def _is_grade_letter(self, i: int) -> bool:
-        """`Typ A`, `Hepatitis B`, the letter of `G3a` and `12b`."""
+        """`Typ A`, `Hepatitis B`, the character of `G3a` and `12b`."""
         if not i or self.words[i] in ROMAN:
             return False
         before = self.words[i - 1]
@@ -175,7 +175,7 @@ class SourceText:
         return len(raw) > 1 or any(word in STAGE_WORDS for word in near)
 
     def _is_lone_side(self, i: int) -> bool:
-        """`Knie R`, `Gonarthrose l.`: a capital or a dotted letter behind a word, not `L4` or `5 l`."""
+        """`Knie R`, `Gonarthrose l.`: a capital or a dotted character behind a word, not `L4` or `5 l`."""
         raw, after = self.text[self.start[i] : self.end[i]], self.text[self.end[i] : self.end[i] + 1]
         behind_word = i > 0 and self.words[i - 1][0].isalpha() and self.glue(i) == " "
         before_number = i + 1 < len(self) and self.words[i + 1][0] == "#" and self.start[i + 1] - self.end[i] <= 1
@@ -234,7 +234,7 @@ class SourceText:
 
     @cached_property
     def by_head(self) -> dict[str, list[str]]:
-        """The text's spelled words by their first three letters."""
+        """The text's spelled words by their first three characters."""
         heads: defaultdict[str, list[str]] = defaultdict(list)
         for word in self.word_places:
             heads[word[:3]].append(word)
@@ -242,12 +242,12 @@ class SourceText:
 
     @cached_property
     def abbreviations_by_head(self) -> dict[str, list[int]]:
-        """Abbreviations by their first three letters."""
+        """Abbreviations by their first three characters."""
         return _index_at([self.words[i][:3] for i in self.abbreviations], self.abbreviations)
 
     @cached_property
     def abbreviations(self) -> tuple[int, ...]:
-        """Tokens of three and more letters with a full stop behind them."""
+        """Tokens of three and more characters with a full stop behind them."""
         text, end = self.text, self.end
         dotted = (i for i in range(len(self)) if text[end[i] : end[i] + 1] == "." and self.words[i][0] != "#")
         return tuple(i for i in dotted if len(self.words[i]) >= 3)

@@ -103,7 +103,7 @@ class Occurrence:
     row: Row
     first: int
     last: int
-    own: tuple[int, ...]
+    cue_tokens: tuple[int, ...]
     start: int
     end: int
 
@@ -227,16 +227,16 @@ def occurrences(source: SourceText, known: Table | None = None) -> tuple[Occurre
     """
     rows = known or table()
     found = [*_of_words(source, rows), *_of_signs(source, rows)]
-    found.sort(key=lambda one: (-len(one.own), one.row.direction != "pseudo", -_marks(one.row), one.first))
+    found.sort(key=lambda one: (-len(one.cue_tokens), one.row.direction != "pseudo", -_marks(one.row), one.first))
     taken: dict[tuple[int, Axis], int] = {}
     kept = []
     for one in found:
         axes = one.row.axes if one.row.direction in ("stop", "end") else AXES
-        rivals = [taken[i, axis] for i in one.own for axis in axes if (i, axis) in taken]
-        same = any((i, axis) in taken for i in one.own for axis in one.row.axes)
-        if same or any(size > len(one.own) for size in rivals):
+        rivals = [taken[i, axis] for i in one.cue_tokens for axis in axes if (i, axis) in taken]
+        same = any((i, axis) in taken for i in one.cue_tokens for axis in one.row.axes)
+        if same or any(size > len(one.cue_tokens) for size in rivals):
             continue
-        taken.update({(i, axis): len(one.own) for i in one.own for axis in one.row.axes})
+        taken.update({(i, axis): len(one.cue_tokens) for i in one.cue_tokens for axis in one.row.axes})
         kept.append(one)
     kept.sort(key=lambda one: (one.first, one.last))
     return tuple(kept)
@@ -250,9 +250,16 @@ def _of_words(source: SourceText, rows: Table) -> Iterator[Occurrence]:
     begins = {word: some for word in set(source.words) if (some := _beginning(word, rows))}
     for i, word in enumerate(source.words):
         for row in begins.get(word, ()):
-            own = _match(source, row.elements, i)
-            if own:
-                yield Occurrence(row, own[0], own[-1], own, source.start[own[0]], source.end[own[-1]])
+            cue_tokens = _match(source, row.elements, i)
+            if cue_tokens:
+                yield Occurrence(
+                    row,
+                    cue_tokens[0],
+                    cue_tokens[-1],
+                    cue_tokens,
+                    source.start[cue_tokens[0]],
+                    source.end[cue_tokens[-1]],
+                )
 
 
 def _beginning(word: str, rows: Table) -> tuple[Row, ...]:
@@ -266,10 +273,10 @@ def _beginning(word: str, rows: Table) -> tuple[Row, ...]:
 def _of_signs(source: SourceText, rows: Table) -> Iterator[Occurrence]:
     for match in rows.signs.finditer(source.text):
         first = bisect_left(source.start, match.start())
-        letters = tuple(i for i in range(first, min(first + 2, len(source))) if source.start[i] < match.end())
-        behind = letters[-1] + 1 if letters else first
-        at = (behind, behind - 1) if not letters else (letters[0], letters[-1])
-        yield Occurrence(rows.by_sign[match.group()], *at, letters, match.start(), match.end())
+        sign_tokens = tuple(i for i in range(first, min(first + 2, len(source))) if source.start[i] < match.end())
+        behind = sign_tokens[-1] + 1 if sign_tokens else first
+        at = (behind, behind - 1) if not sign_tokens else (sign_tokens[0], sign_tokens[-1])
+        yield Occurrence(rows.by_sign[match.group()], *at, sign_tokens, match.start(), match.end())
 
 
 def _match(source: SourceText, elements: Sequence[Element], i: int) -> tuple[int, ...]:

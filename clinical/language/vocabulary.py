@@ -70,7 +70,7 @@ STAGE_WORDS = word_set(
     """grad grades gradig grade stadium stadien stad typ nyha ccs asa klasse stufe fontaine child pugh phase uicc figo
     gold killip rutherford weber stanford debakey hepatitis vitamin faktor gustilo forrest mallampati dig gruppe"""
 )
-"""What a Roman number or a single letter behind it makes a grade, a type or a stage."""
+"""What a Roman number or a single character behind it makes a grade, a type or a stage."""
 
 ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "x": "10"}
 

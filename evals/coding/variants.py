@@ -41,7 +41,7 @@ CLOSINGS = (
 
 
 def typo(query: str, chance: random.Random) -> str:
-    """One random edit of a letter inside a word: swapped with the next, dropped, doubled, or replaced."""
+    """One random edit of a character inside a word: swapped with the next, dropped, doubled, or replaced."""
     places = [match.start() for match in re.finditer(r"[^\W\d_](?=[^\W\d_])", query)]
     if not places:
         return query
@@ -57,7 +57,7 @@ def typo(query: str, chance: random.Random) -> str:
 
 
 def spelling(query: str, chance: random.Random) -> str:
-    """Umlauts written out, and c for k or z, k or z for c, each letter by chance."""
+    """Umlauts written out, and c for k or z, k or z for c, each character by chance."""
     for umlaut, written in _UMLAUTS:
         query = query.replace(umlaut, written)
     return "".join(_other_letter(query, at, chance) for at in range(len(query)))
@@ -102,10 +102,10 @@ def apart(query: str, chance: random.Random) -> str:
 
 
 def abbreviated(query: str, chance: random.Random) -> str:
-    """Every wording that clinicians shorten; where there is none, one long word cut off behind four or five letters."""
+    """Every wording that clinicians shorten; where there is none, one long word cut off after 4 or 5 characters."""
     short = query
-    for wording, letters in ABBREVIATIONS.items():
-        short = re.sub(rf"\b{wording}\b", letters, short, flags=re.IGNORECASE)
+    for wording, abbreviation in ABBREVIATIONS.items():
+        short = re.sub(rf"\b{wording}\b", abbreviation, short, flags=re.IGNORECASE)
     words = list(re.finditer(r"\b[^\W\d_]{9,}\b", query))
     if short != query or not words or len(query.split()) == 1:  # one word cut off alone would say nothing
         return short

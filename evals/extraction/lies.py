@@ -60,7 +60,7 @@ def passes(lie: Lie, thresholds: GroundingThresholds | None = None) -> bool:
 
 
 def squashed(text: str) -> str:
-    """Letters and digits only, one spelling."""
+    """Alphabetic characters and digits only, one spelling."""
     text = unicodedata.normalize("NFKC", text).casefold().replace("ä", "ae").replace("ö", "oe").replace("ü", "ue")
     return re.sub(r"\W+", " ", text).strip()
 

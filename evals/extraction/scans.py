@@ -35,7 +35,7 @@ def scanned(text: str, strength: int, seed: int) -> str:
 
 
 def _in_context(text: str, i: int, pair: tuple[str, str]) -> bool:
-    """A digit turns into a letter among digits, a letter into a digit or another within a word."""
+    """Among digits, a digit turns into an alphabetic character; within a word, that into a digit or another one."""
     before, after = text[max(0, i - 1) : i], text[i + len(pair[0]) : i + len(pair[0]) + 1]
     if pair[0] in ("0", "1"):
         return before.isdigit() or after.isdigit()

@@ -99,7 +99,7 @@ def test_every_synonym_leads_to_a_terminal_code_of_the_catalog_with_its_mark() -
                 assert official_mark[code.rstrip(MARKS)] == kind, row
 
 
-def test_a_star_code_stands_with_a_dagger_code_and_a_dagger_with_a_star() -> None:
+def test_an_asterisk_code_stands_with_a_dagger_code_and_a_dagger_with_an_asterisk_code() -> None:
     assert [row for row in synonym_rows() if bool(row[3]) != row[2].endswith("+")] == []
 
 
@@ -172,7 +172,7 @@ def test_everyday_wordings_lead_to_their_code(
     assert {(found.code, found.secondary) for found in source.synonyms if found.text == text} == {(code, together_with)}
 
 
-def test_daggers_stars_and_notes_arrive_in_the_catalog(source: Source) -> None:
+def test_daggers_asterisks_and_notes_arrive_in_the_catalog(source: Source) -> None:
     assert {source.catalog.get(code).kind for code in ("E11.30", "G30.9", "M51.1")} == {"dagger"}
     assert source.catalog.get("H36.0").kind == "star"
     assert source.catalog.get("B96.2").kind == "exclamation"

@@ -71,13 +71,13 @@ def usable_email(value: Any) -> str:
 
 def mailbox(email: str) -> str:
     """The mailbox an address most likely reaches: what stands behind a plus is a label, and hardly a server tells
-    capital letters or compatibility forms apart. For pacing mails only, never for whose account it is."""
+    capitals or compatibility forms apart. For pacing mails only, never for whose account it is."""
     local, _, domain = unicodedata.normalize("NFKC", email).casefold().rpartition("@")
     return f"{local.partition('+')[0] or local}@{domain}"
 
 
 def email_key(email: str) -> str:
-    """How addresses are compared: ASCII letters in lower case, nothing else folded. Unicode case folding would make
+    """How addresses are compared: ASCII characters in lower case, nothing else folded. Unicode case folding would make
     one address of two different mailboxes ("ß" and "ss", dotless i) and hand one person's account to another."""
     return email.translate(ASCII_LOWER)
 

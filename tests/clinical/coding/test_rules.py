@@ -127,29 +127,29 @@ def test_references_of_the_tabular_list(reference, code, expected):
     assert covers(reference, code) is expected
 
 
-def test_a_star_gets_the_dagger_that_was_chosen_too_and_stands_behind_it():
+def test_an_asterisk_code_gets_the_dagger_that_was_chosen_too_and_stands_behind_it():
     outcome = decided(proposal("G63.2", located(1)), proposal("R05", located(3)), proposal("E11.40", located(2)))
     assert codes(outcome) == ["R05", "E11.40", "G63.2"]
     assert [item.pair for item in outcome.proposals] == [None, "G63.2", "E11.40"]
 
 
-def test_a_star_gets_the_dagger_that_was_on_offer():
+def test_an_asterisk_code_gets_the_dagger_that_was_on_offer():
     outcome = decided(proposal("G63.2"), offered=("E11.41",))
     assert codes(outcome) == ["E11.41", "G63.2"]
     assert outcome.proposals[0].reasoning == "Kreuz-Kode zu G63.2."
 
 
-def test_a_star_gets_its_only_possible_dagger():
+def test_an_asterisk_code_gets_its_only_possible_dagger():
     assert codes(decided(proposal("N77.1"))) == ["B37.3", "N77.1"]
 
 
-def test_a_star_without_a_certain_dagger_is_said_to_need_one():
+def test_an_asterisk_code_without_a_certain_dagger_is_said_to_need_one():
     outcome = decided(proposal("G63.2"))
     assert codes(outcome) == ["G63.2"]
     assert "braucht einen Kreuz-Kode (z. B. E11.40, E11.41)" in outcome.proposals[0].reasoning
 
 
-def test_a_dagger_found_by_a_text_that_is_coded_with_both_brings_its_star():
+def test_a_dagger_found_by_a_text_that_is_coded_with_both_brings_its_asterisk_code():
     assert codes(decided(proposal("B37.3", text="Candida-Vaginitis"))) == ["B37.3", "N77.1"]
     assert codes(decided(proposal("E11.40", text="Etwas anderes"))) == ["E11.40"]
 

@@ -1,27 +1,27 @@
-"""Turns: a first answer goes before research, nobody's place is lost, nobody waits for ever."""
+"""The queue of searches: a first answer goes before research, nobody's place is lost, nobody waits for ever."""
 
 import asyncio
 import threading
 
 import pytest
 
-from clinical.coding.search_queue import Turns
+from clinical.coding.search_queue import SearchQueue
 
 
-def held(turns: Turns) -> tuple[asyncio.Task[None], threading.Event]:
+def held(search_queue: SearchQueue) -> tuple[asyncio.Task[None], threading.Event]:
     """A piece of work that holds a place until the event is set."""
     end = threading.Event()
-    return asyncio.ensure_future(turns.first(lambda: end.wait(30) and None)), end
+    return asyncio.ensure_future(search_queue.first(lambda: end.wait(30) and None)), end
 
 
 def test_first_answers_go_before_research_that_came_before_them():
     async def order() -> list[str]:
-        turns, done = Turns(1), []
-        holder, end = held(turns)
+        search_queue, done = SearchQueue(1), []
+        holder, end = held(search_queue)
         await asyncio.sleep(0)
-        work = [asyncio.ensure_future(turns.later(done.append, "research")) for _ in range(2)]
+        work = [asyncio.ensure_future(search_queue.later(done.append, "research")) for _ in range(2)]
         await asyncio.sleep(0)
-        work += [asyncio.ensure_future(turns.first(done.append, "first")) for _ in range(2)]
+        work += [asyncio.ensure_future(search_queue.first(done.append, "first")) for _ in range(2)]
         await asyncio.sleep(0)
         end.set()
         await asyncio.gather(holder, *work)
@@ -32,7 +32,7 @@ def test_first_answers_go_before_research_that_came_before_them():
 
 def test_no_more_work_runs_at_once_than_there_are_places():
     async def most() -> int:
-        turns, running, seen, lock = Turns(2), 0, 0, threading.Lock()
+        search_queue, running, seen, lock = SearchQueue(2), 0, 0, threading.Lock()
 
         def work() -> None:
             nonlocal running, seen
@@ -43,7 +43,9 @@ def test_no_more_work_runs_at_once_than_there_are_places():
             with lock:
                 running -= 1
 
-        await asyncio.gather(*(turns.first(work) for _ in range(10)), *(turns.later(work) for _ in range(10)))
+        await asyncio.gather(
+            *(search_queue.first(work) for _ in range(10)), *(search_queue.later(work) for _ in range(10))
+        )
         return seen
 
     assert asyncio.run(most()) == 2
@@ -51,28 +53,28 @@ def test_no_more_work_runs_at_once_than_there_are_places():
 
 def test_who_leaves_while_waiting_or_working_keeps_nobody_from_the_place():
     async def result() -> str:
-        turns = Turns(1)
-        working, end = held(turns)
+        search_queue = SearchQueue(1)
+        working, end = held(search_queue)
         await asyncio.sleep(0)
-        waiting = asyncio.ensure_future(turns.later(str, "never"))
+        waiting = asyncio.ensure_future(search_queue.later(str, "never"))
         await asyncio.sleep(0)
         waiting.cancel()
         working.cancel()
         end.set()
         assert await asyncio.gather(waiting, working, return_exceptions=True)
-        return await asyncio.wait_for(turns.later(str, "here"), 10)
+        return await asyncio.wait_for(search_queue.later(str, "here"), 10)
 
     assert asyncio.run(result()) == "here"
 
 
 def test_who_leaves_just_when_the_turn_comes_passes_it_on():
     async def result() -> str:
-        turns = Turns(1)
-        working, end = held(turns)
+        search_queue = SearchQueue(1)
+        working, end = held(search_queue)
         await asyncio.sleep(0)
-        waiting = [asyncio.ensure_future(turns.later(str, name)) for name in ("one", "two")]
+        waiting = [asyncio.ensure_future(search_queue.later(str, name)) for name in ("one", "two")]
         await asyncio.sleep(0)
-        turns._pass_on()  # the turn is given to the first, which has not woken yet
+        search_queue._pass_on()  # the turn is given to the first, which has not woken yet
         waiting[0].cancel()
         end.set()
         await working
@@ -83,9 +85,9 @@ def test_who_leaves_just_when_the_turn_comes_passes_it_on():
 
 def test_an_error_of_the_work_comes_through_and_the_place_is_free_again():
     async def both() -> str:
-        turns = Turns(1)
+        search_queue = SearchQueue(1)
         with pytest.raises(ValueError, match="invalid literal"):
-            await turns.first(int, "x")
-        return await asyncio.wait_for(turns.first(str, "fine"), 10)
+            await search_queue.first(int, "x")
+        return await asyncio.wait_for(search_queue.first(str, "fine"), 10)
 
     assert asyncio.run(both()) == "fine"
