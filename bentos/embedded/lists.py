@@ -11,9 +11,7 @@ from collections.abc import Iterable, Iterator
 from bentos.embedded.entries import (
     NO_ITEM,
     OPERATION,
-    RECOMMENDS,
     STRICT_DRUG,
-    TOLD_DRUG,
     VERB,
     Procedure,
     drug_part,
@@ -28,9 +26,10 @@ from bentos.embedded.entries import (
     tabled,
 )
 from bentos.embedded.labels import key, rank_of
-from bentos.embedded.letter import LINE_MAX, HeadedLines, Sheet, marked, unmarked
+from bentos.embedded.letter import HeadedLines, Sheet, marked, unmarked
+from bentos.embedded.prose import Body, told_diagnoses, told_drugs, told_procedures, told_steps
+from bentos.embedded.prose.told import diagnoses_in
 from bentos.embedded.sentences import divided, sentences
-from bentos.embedded.told import told_diagnoses
 from clinical.language import dates_of
 
 _BEGINS = re.compile(rf"\w*{OPERATION.pattern}\b", re.IGNORECASE)
@@ -60,6 +59,7 @@ class ListReader:
     def __init__(self, sheet: Sheet) -> None:
         self.sheet = sheet
         self.sections = [one for one in sheet.sections if not self._narrates(one)]
+        self.body = Body(sheet)
 
     def _of(self, *fields: str) -> list[HeadedLines]:
         return [one for one in self.sections if one.field in fields]
@@ -76,14 +76,8 @@ class ListReader:
             if not found or _MORE.match(key(section.title)):
                 found += [entry for entry in self._entries(section) if may_be_diagnosis(entry)]
         if any(_IN_PROSE.search(entry) for entry in found):
-            found = [one for entry in found for one in (told_diagnoses(entry) if _IN_PROSE.search(entry) else [entry])]
-        return merged(found or self._unheaded() or self._told())
-
-    def _told(self) -> Iterator[str]:
-        """Without any list: what the sentences behind the salutation say the patient has."""
-        first = self.sheet.greeting + 1 if self.sheet.greeting < len(self.sheet.lines) else 0
-        for line in self.sheet.budget.each(self.sheet.lines[first : self.sheet.closing]):
-            yield from told_diagnoses(line[:LINE_MAX])
+            found = [one for entry in found for one in (diagnoses_in(entry) if _IN_PROSE.search(entry) else [entry])]
+        return merged(found or self._unheaded() or told_diagnoses(self.body))
 
     def _unheaded(self) -> list[str]:
         """Without a heading: the letter's first list of three or more marked lines that are no drugs."""
@@ -132,7 +126,7 @@ class ListReader:
                 rank = rank_of(section.title) if plain or section.field == "empfehlung" else 2
                 ranked.setdefault(rank, []).append((section.title, entries))
         if not ranked:
-            return (self._told_drugs() if told else []), None
+            return told_drugs(self.body, strict=not told), None
         best = ranked[max(ranked)]
         return merged(entry for _, entries in best for entry in entries), " / ".join(
             dict.fromkeys(title.strip(" :") for title, _ in best)
@@ -141,11 +135,6 @@ class ListReader:
     def drug_lists(self) -> int:
         """How many lists of drugs with a heading of their own the letter holds."""
         return sum(any(map(is_drug, self._drug_entries(one))) for one in self._of("medikation"))
-
-    def _told_drugs(self) -> list[str]:
-        first = self.sheet.greeting + 1 if self.sheet.greeting < len(self.sheet.lines) else 0
-        lines = (line[:LINE_MAX] for line in self.sheet.budget.each(self.sheet.lines[first : self.sheet.closing]))
-        return merged(found[0].strip(" .,") for line in lines for found in TOLD_DRUG.finditer(line))
 
     def _drug_entries(self, section: HeadedLines) -> Iterator[str]:
         lines = tabled(drug_part(section.lines))
@@ -181,6 +170,8 @@ class ListReader:
             )
             if day and OPERATION.search(line[day.end() :]) and not VERB.search(line):
                 found.append(procedure_of(line.strip()))
+        if not found:
+            found = told_procedures(self.body)
         unique = {
             re.sub(r"\W+", " ", one.name.casefold()).strip() + (one.day or ""): one
             for one in reversed(found)
@@ -195,7 +186,7 @@ class ListReader:
         for section in self.sheet.budget.each(self._of("procedere", "empfehlung")):
             found += self._steps(section)
         if not found:
-            found = self._recommended()
+            found = told_steps(self.body)
         return merged(found)
 
     def _steps(self, section: HeadedLines) -> Iterator[str]:
@@ -205,17 +196,6 @@ class ListReader:
                 empty = len(sentence) <= 8 or NO_ITEM.match(sentence) or _NOTHING.match(sentence)
                 if not empty and not _SIGNED.match(sentence) and not _is_bare_drug(sentence):
                     yield sentence
-
-    def _recommended(self) -> list[str]:
-        """Without a heading: the sentences of the last paragraphs that recommend something."""
-        lines = self.sheet.lines[max(0, self.sheet.closing - 14) : self.sheet.closing]
-        return [
-            sentence
-            for line in lines
-            if len(line) > 40
-            for sentence in sentences(line.strip())[-6:]
-            if RECOMMENDS.search(sentence) and not NO_ITEM.match(sentence) and len(sentence) < 500
-        ][-4:]
 
 
 _MORE = re.compile(

@@ -160,7 +160,32 @@ def test_drugs_on_one_line_or_many(line):
 def test_drugs_of_a_referral_in_prose_but_no_laboratory_values():
     text = "Liebe Kollegin\n\nBisher Ramipril 5 mg 1-0-0 und Novalgin 500 mg bei Bedarf. Kalium 3,1 mg/l.\n"
     assert read(text, "zuweisung")["medikation"] == ["Ramipril 5 mg 1-0-0", "Novalgin 500 mg bei Bedarf"]
-    assert read(text)["medikation"] == []
+    assert read(text)["medikation"] == read(text, "zuweisung")["medikation"]
+
+
+def test_a_letter_that_tells_all_in_sentences():
+    text = """Praxis am Ufer
+
+Sehr geehrter Herr Kollege,
+
+wir berichten über Frau Anna Kern, geb. 03.04.1960. Es besteht eine schwere Aortenklappenstenose bei chronischer
+Niereninsuffizienz. Daneben fand sich ein Vorhofflimmern. Eine Endokarditis konnte ausgeschlossen werden, ihre Mutter
+litt an einer Demenz. Am 12.03.2026 erfolgte die Implantation eines Schrittmachers links. Sie nimmt weiterhin Torasemid
+10 mg 1-0-0; Amlodipin wurde abgesetzt.
+
+Wir bitten um Kontrolle der Nierenwerte in zwei Wochen. Der Fadenzug ist am 24.03. vorgesehen.
+
+Mit freundlichen Grüßen
+Dr. med. Jan Holm
+"""
+    got = read(text)
+    assert got["diagnosen"] == ["schwere Aortenklappenstenose bei chronischer Niereninsuffizienz", "Vorhofflimmern"]
+    assert got["eingriffe"] == [{"bezeichnung": "Implantation eines Schrittmachers links", "datum": "2026-03-12"}]
+    assert got["medikation"] == ["Torasemid 10 mg 1-0-0"]
+    assert got["procedere"] == [
+        "Wir bitten um Kontrolle der Nierenwerte in zwei Wochen.",
+        "Der Fadenzug ist am 24.03. vorgesehen.",
+    ]
 
 
 PORTAL = """Herzzentrum Lindenau AG - Online-Zuweisung

@@ -1,0 +1,99 @@
+"""Procedures told in sentences: what was done, where the sentence says when or that it was done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bentos.embedded.entries import OPERATION, Procedure, procedure_of
+from bentos.embedded.prose.passages import Body, Sentence
+from bentos.embedded.prose.phrases import Word, phrase, words_of
+from clinical.language import DateMention, dates_of
+
+_DONE = re.compile(
+    r"\b(?:erfolgte[n]?|durchgeführt|durchführten|vorgenommen|führten|unterzog|implantiert|angelegt|entfernt|"
+    r"operiert|komplikationslos|problemlos|wurde[n]?|konnte[n]?|nahmen|Z\.\s?n\.|St\.\s?n\.|Zustand nach|Status nach|"
+    r"nach|durch)\b"
+)
+_PLANNED = re.compile(
+    r"\b(?:geplant\w*|vorgesehen\w*|empfehlen|empfohlen|bitten?|Termin|voraussichtlich|sollte[n]?|soll|wird|werden|"
+    r"indiziert|Indikation|möglich|diskutiert|besprochen|abgelehnt|lehnt\w*|falls|zur|erwogen|anstehende[rn]?|"
+    r"kontrolle|vor\s+(?:der|einer))\b",
+    re.IGNORECASE,
+)
+_NO_ACT = re.compile(
+    r"revision der|intervention\b$|drainagen?$|entfernung der fäden|fadenentfernung|lymphdrainage|narbe|zugang|"
+    r"befund|bericht|termin|wunde|gebiet|folge|planung|vorbereitung|indikation|risiko|aufklärung|reha",
+    re.IGNORECASE,
+)
+
+
+def told_procedures(body: Body) -> list[Procedure]:
+    """Procedures with their day, each once, in the order of the letter."""
+    found: dict[str, Procedure] = {}
+    for sentence in body.sheet.budget.each(body.sentences):
+        if "?" in sentence.text[-2:]:
+            continue
+        for one in _acts(body, sentence):
+            found.setdefault(one.name.casefold(), one)
+    return list(found.values())
+
+
+def _acts(body: Body, sentence: Sentence) -> Iterator[Procedure]:
+    words = words_of(sentence.text)
+    dates = [one for one in dates_of(sentence.text) if one.iso()]
+    taken = 0
+    for n, word in enumerate(words):
+        if n < taken or not word.text[0].isupper() or not _is_act(sentence.text, word) or _NO_ACT.search(word.text):
+            continue
+        left, right = phrase(words, n, taken, _names_nothing)
+        taken = right + 1
+        start, end = words[left].start, words[right].end
+        clause = _clause(sentence.text, start, end)
+        claim = body.claim(sentence, words[n].start, words[n].end)
+        means = _MEANS.search(sentence.text[:start]) is not None
+        if (
+            claim.is_of_another
+            or (claim.is_denied and not means)
+            or claim.temporality == "hypothetical"
+            or _PLANNED.search(clause)
+        ):
+            continue
+        day = _day(dates, start, end)
+        if day is not None or (_DONE.search(clause) and _FULL.search(clause)):
+            named = procedure_of(sentence.text[start:end])
+            yield Procedure(named.name, day or named.day)
+
+
+_MEANS = re.compile(r"\b(?:durch|mittels|nach)\s(?:\w+\s)?$")
+"""What was found or excluded by a procedure: the procedure itself took place."""
+_ACT = re.compile(r"(?:[\w-]*injektion(?:en)?|Anlage|Einlage|[\w-]*operation)\b", re.IGNORECASE)
+
+
+def _is_act(text: str, word: Word) -> bool:
+    return (OPERATION.search(word.text) or _ACT.fullmatch(word.text)) is not None
+
+
+_FULL = re.compile(r"\b(?:durchgeführt|erfolgte[n]?|vorgenommen|implantiert|angelegt|operiert|unterzog)\b")
+
+
+def _names_nothing(word: str) -> bool:
+    return False
+
+
+_PARTS = (", ", "; ", " und ")
+
+
+def _clause(text: str, start: int, end: int) -> str:
+    """The part between commas, semicolons and "und" in which the name stands, with its own dates."""
+    first = max(text.rfind(sign, 0, start) for sign in _PARTS) + 1
+    last = min((at for at in (text.find(sign, end) for sign in _PARTS) if at >= 0), default=len(text))
+    return text[first:last]
+
+
+def _day(dates: list[DateMention], start: int, end: int) -> str | None:
+    """The day nearest to a name in its sentence, as ISO."""
+    if not dates:
+        return None
+    nearest = min(dates, key=lambda one: min(abs(one.start - end), abs(start - one.end)))
+    return nearest.iso()

@@ -1,0 +1,112 @@
+"""The running text of a letter: its paragraphs as one line each, its sentences, and what the text claims of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from bentos.embedded.labels import key
+from bentos.embedded.letter import HeadedLines, Sheet, marked
+from bentos.embedded.sentences import sentences
+from clinical.language import Claim, Reading
+
+SENTENCE_MAX = 700
+"""Characters of a sentence that is read; a longer one is a table or a list without stops."""
+_WRAPPED = 50
+"""Characters from which on a line may go on in the next one."""
+_EXAMINED = re.compile(
+    r"status|befund|labor|röntgen|roentgen|ekg|sono|echo|^ct|^mr|skopie|graph?ie|histolog|bildgebung|untersuchung|"
+    r"vital|familien|allergi|noxen|fremdanamnese|sozial|impf|technik|makroskop|mikroskop|beilage|anlage|kopie"
+)
+"""Sections of findings, of relatives and of habits: what they name is no diagnosis of the letter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence on one line; `start` is its place in the sheet's text, `paragraph` the number of its paragraph."""
+
+    text: str
+    start: int
+    paragraph: int
+    examined: bool = False
+    """Whether it stands in a section of findings, relatives or habits."""
+
+
+class Body:
+    """The text between salutation and closing formula; the whole text where there is no salutation."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+
+    @cached_property
+    def reading(self) -> Reading:
+        return Reading.of(self.sheet.text)
+
+    def claim(self, sentence: Sentence, start: int, end: int) -> Claim:
+        """What the letter claims of the part of a sentence from `start` to `end`."""
+        return self.reading.claim(sentence.start + start, sentence.start + end)
+
+    @cached_property
+    def sentences(self) -> list[Sentence]:
+        return list(self._sentences())
+
+    def _sentences(self) -> Iterator[Sentence]:
+        for number, (start, text, examined) in enumerate(self._paragraphs()):
+            at = 0
+            for one in sentences(text):
+                at = max(text.find(one, at), 0)
+                if len(one) <= SENTENCE_MAX:
+                    yield Sentence(one, start + at, number, examined)
+                at += len(one)
+
+    def _paragraphs(self) -> Iterator[tuple[int, str, bool]]:
+        """(place, text, whether of findings): lines that go on in the next one are one paragraph."""
+        sheet = self.sheet
+        first = sheet.greeting + 1 if sheet.greeting < len(sheet.lines) else 0
+        starts = self._starts
+        begun, n = first, first
+        while n < min(sheet.closing, len(sheet.lines)):
+            line = sheet.lines[n]
+            following = sheet.lines[n + 1] if n + 1 < min(sheet.closing, len(sheet.lines)) else ""
+            if not self._goes_on(line, following):
+                text = self.sheet.text[starts[begun] : starts[n] + len(line)].replace("\n", " ")
+                if text.strip():
+                    yield starts[begun], text, self._examined(begun)
+                begun = n + 1
+            n += 1
+
+    def _goes_on(self, line: str, following: str) -> bool:
+        bare = following.strip()
+        return (
+            len(line) >= _WRAPPED
+            and bool(bare)
+            and line.rstrip()[-1:] not in ".:!?"
+            and not marked(following)
+            and not marked(line)
+            and (len(line) < 200 or bare[0].islower())
+        )
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each line begins; the lines are those of the text without the spaces at their ends."""
+        starts, at = [], 0
+        for _ in self.sheet.lines:
+            starts.append(at)
+            at = self.sheet.text.find("\n", at) + 1 or len(self.sheet.text)
+        return starts
+
+    def _examined(self, n: int) -> bool:
+        section = self._section(n)
+        if section is not None and section.running and not all(map(str.strip, self.sheet.lines[section.at : n])):
+            return False  # what began on the heading's own line ends with its paragraph
+        return section is not None and _EXAMINED.search(key(section.title)) is not None
+
+    def _section(self, n: int) -> HeadedLines | None:
+        before = None
+        for one in self.sheet.sections:
+            if one.at > n:
+                break
+            before = one
+        return before

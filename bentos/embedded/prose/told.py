@@ -1,0 +1,118 @@
+"""Diagnoses told in sentences, where a letter has no list of them: `Es besteht eine Gicht`, `Daneben fand sich ...`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bentos.embedded.entries import OPERATION, may_be_diagnosis
+from bentos.embedded.prose.diseases import names_disease
+from bentos.embedded.prose.passages import Body, Sentence
+from bentos.embedded.prose.phrases import Word, phrase, words_of
+
+LONGEST = 110
+"""Characters of a diagnosis told in a sentence; more is a clause."""
+MOST = 15
+"""Diagnoses told in one letter: more are findings."""
+_MARK = re.compile(
+    r"(?:\b(?:dringende[rnm]?|hochgradige[rnm]?)\s)?(?:\b(?:Verdacht\s(?:auf|einer?|eines)|Zustand\snach|Status\s(?:nach|post)|"
+    r"V\.\s?a\.|Va\.|Z\.\s?n\.|St\.\s?[np]\.)\s*(?:eine[rmns]?\s|de[rm]\s|ein\s)?)$",
+    re.IGNORECASE,
+)
+"""A suspicion or the past right before a name belongs to it."""
+_IDLE = re.compile(
+    r"\?\s*$|\b(?:Impfung|Screening|Prophylaxe|Risiko|Aufklärung|Vorsorge|Ausschluss|falls|sollten?|im Falle|"
+    r"bei Auftreten|erneut\w* Auftreten|Leitlinie\w*|Merkblatt|Differentialdiagnos\w*|differentialdiagnostisch|DD)\b"
+)
+_OF_OTHERS = re.compile(
+    r"\b(?:Vater|Mutter|Bruder|Schwester|Eltern|Sohn|Tochter|Ehe(?:mann|frau|gatt\w+)|Partner\w*|Onkel|Tante|"
+    r"Gross\w+|Groß\w+|Familie\w*|Geschwister)s?\b"
+)
+_DENIED_BEHIND = re.compile(r"^[^,;:]*\b(?:nicht|ausgeschlossen\w*|ausschliess\w*|ausschließ\w*|verneint|negativ)\b")
+_NOW = re.compile(r",\s(?:gegenwärtig|derzeit|aktuell|zurzeit|dzt\.)\s[^.,;:()]{4,60}?(?=[.,;]|$)")
+"""`..., gegenwärtig schwere Episode`: the present state of a disease is part of its name."""
+_PAST_ACT = re.compile(r"(?:Z\.\s?n\.|St\.\s?[np]\.|Zustand nach|Status nach|Status post)\s*$")
+
+
+def told_diagnoses(body: Body) -> list[str]:
+    """What the sentences of the letter say the patient has, each once; denied, asked and of relatives left out."""
+    found: dict[str, str] = {}
+    for sentence in body.sheet.budget.each(body.sentences):
+        if sentence.examined or _IDLE.search(sentence.text):
+            continue
+        for one in _named(body, sentence):
+            found.setdefault(one.casefold(), one)
+    kept = [one for one in found.values() if not _is_part(one, found.values())]
+    return kept[:MOST]
+
+
+def diagnoses_in(text: str) -> list[str]:
+    """The same for one entry of a list that is a sentence."""
+    sentence = Sentence(text, 0, 0)
+    return [text[start:end] for start, end in _phrases(sentence)]
+
+
+def _is_part(one: str, others: object) -> bool:
+    plain = one.casefold()
+    return any(plain != other.casefold() and plain in other.casefold() for other in others)  # type: ignore[attr-defined]
+
+
+def _named(body: Body, sentence: Sentence) -> Iterator[str]:
+    for start, end in _phrases(sentence):
+        claim = body.claim(sentence, start, end)
+        whole = sentence.text[start:end]
+        if _DENIED_BEHIND.search(sentence.text[end : end + 90]) or _OF_OTHERS.search(sentence.text[:start]):
+            continue
+        if claim.assertion in ("present", "suspected", "history") and may_be_diagnosis(whole):
+            yield whole
+
+
+def _phrases(sentence: Sentence) -> Iterator[tuple[int, int]]:
+    """(start, end) of every phrase that names a disease, with its mark of suspicion or past."""
+    words = words_of(sentence.text)
+    taken = 0
+    for n, word in enumerate(words):
+        operated = OPERATION.search(word.text) and _PAST_ACT.search(sentence.text[: word.start][-24:])
+        if n < taken or not (names_disease(word.text) or operated):
+            continue
+        left, right = phrase(words, n, taken, names_disease)
+        start, end = words[left].start, words[right].end
+        marked = _MARK.search(sentence.text[max(0, start - 40) : start])
+        if marked:
+            start -= len(marked.group())
+        taken = right + 1
+        if now := _NOW.match(sentence.text, end):
+            end = now.end()
+        if _is_vague(words, n, left, right):
+            continue
+        if end - start <= LONGEST and not _is_of_compound(words, right):
+            yield start, end
+
+
+_VAGUE = frozenset(
+    [
+        "störung",
+        "erkrankung",
+        "krankheit",
+        "leiden",
+        "läsion",
+        "infektion",
+        "syndrom",
+        "tumor",
+        "schwäche",
+        "blutung",
+        "mangel",
+    ]
+)
+
+
+def _is_vague(words: list[Word], head: int, left: int, right: int) -> bool:
+    """`Störung der Orientierung`, `die Erkrankung`: a general noun without an adjective of its own names nothing."""
+    if words[head].text.lower() not in _VAGUE:
+        return False
+    return left == head or (head < right and words[head + 1].text in ("der", "des"))
+
+
+def _is_of_compound(words: list[Word], right: int) -> bool:
+    """`Infarkt-` of `Infarkt- und Schlaganfallrisiko` is no name."""
+    return words[right].text.endswith("-")
