@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bentos.embedded.entries import OPERATION, Procedure, procedure_of
 from bentos.embedded.prose.passages import Body, Sentence
-from bentos.embedded.prose.phrases import Word, phrase, words_of
+from bentos.embedded.prose.phrases import PlacedWord, phrase, words_of
 from clinical.language import DateMention, dates_of
 
 _DONE = re.compile(
@@ -70,7 +70,7 @@ _MEANS = re.compile(r"\b(?:durch|mittels|nach)\s(?:\w+\s)?$")
 _ACT = re.compile(r"(?:[\w-]*injektion(?:en)?|Anlage|Einlage|[\w-]*operation)\b", re.IGNORECASE)
 
 
-def _is_act(text: str, word: Word) -> bool:
+def _is_act(text: str, word: PlacedWord) -> bool:
     return (OPERATION.search(word.text) or _ACT.fullmatch(word.text)) is not None
 
 

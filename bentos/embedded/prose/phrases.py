@@ -48,7 +48,7 @@ REACH = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class PlacedWord:
     """A word without the marks around it, and its place."""
 
     text: str
@@ -60,7 +60,7 @@ class Word:
     """A mark that ends a phrase stands behind it."""
 
 
-def words_of(text: str) -> list[Word]:
+def words_of(text: str) -> list[PlacedWord]:
     """The words of a sentence; the dot of an abbreviation belongs to it, unless the sentence ends there."""
     found = []
     for match in _WORD.finditer(text):
@@ -72,11 +72,11 @@ def words_of(text: str) -> list[Word]:
         behind = raw[raw.find(bare) + len(bare) :]
         dotted = behind == "." and match.end() < len(text) and len(bare) < 6
         end = start + len(bare) + dotted
-        found.append(Word(bare, start, end, raw[0] in _OPENING, bool(behind) and not dotted))
+        found.append(PlacedWord(bare, start, end, raw[0] in _OPENING, bool(behind) and not dotted))
     return found
 
 
-def phrase(words: list[Word], head: int, first: int, names: Callable[[str], bool]) -> tuple[int, int]:
+def phrase(words: list[PlacedWord], head: int, first: int, names: Callable[[str], bool]) -> tuple[int, int]:
     """(number of the first word, of the last): the noun phrase around the word `head`, not before word `first`.
 
     `names`: whether a noun is of the kind looked for, for nouns behind `mit`, `bei` and `nach`.
@@ -93,11 +93,11 @@ def phrase(words: list[Word], head: int, first: int, names: Callable[[str], bool
     return left, right
 
 
-def _leads(word: Word) -> bool:
+def _leads(word: PlacedWord) -> bool:
     return not word.closes and _ADJECTIVE.match(word.text) is not None and _NO_ADJECTIVE.match(word.text) is None
 
 
-def _behind(words: list[Word], at: int, names: Callable[[str], bool]) -> int:
+def _behind(words: list[PlacedWord], at: int, names: Callable[[str], bool]) -> int:
     """How many words behind `at` belong to the phrase as one step: a side, a stage, a place, a cause."""
     word = words[at + 1]
     if word.opens:
@@ -111,7 +111,7 @@ def _behind(words: list[Word], at: int, names: Callable[[str], bool]) -> int:
     return 0
 
 
-def _inner(words: list[Word], at: int, cause: bool, names: Callable[[str], bool]) -> int:
+def _inner(words: list[PlacedWord], at: int, cause: bool, names: Callable[[str], bool]) -> int:
     """The words of `des linken Auges`, `mit Tinnitus` from the preposition on; 0 where they are no part."""
     n = at
     while n + 1 < len(words) and not words[n].closes and n - at < 4:
@@ -127,7 +127,7 @@ def _inner(words: list[Word], at: int, cause: bool, names: Callable[[str], bool]
     return 0
 
 
-def _is_bare_cause(words: list[Word], n: int) -> bool:
+def _is_bare_cause(words: list[PlacedWord], n: int) -> bool:
     """`mit Aura`: the sentence or its item ends behind the noun."""
     ends = words[n].closes or (words[n + 1 : n + 2] and words[n + 1].text == "sowie")
     return bool(ends) and not words[n].text.endswith("ung")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from bentos.embedded.entries import OPERATION, may_be_diagnosis
 from bentos.embedded.prose.diseases import names_disease
 from bentos.embedded.prose.passages import Body, Sentence
-from bentos.embedded.prose.phrases import Word, phrase, words_of
+from bentos.embedded.prose.phrases import PlacedWord, phrase, words_of
 
 LONGEST = 110
 """Characters of a diagnosis told in a sentence; more is a clause."""
@@ -106,13 +106,13 @@ _VAGUE = frozenset(
 )
 
 
-def _is_vague(words: list[Word], head: int, left: int, right: int) -> bool:
+def _is_vague(words: list[PlacedWord], head: int, left: int, right: int) -> bool:
     """`Störung der Orientierung`, `die Erkrankung`: a general noun without an adjective of its own names nothing."""
     if words[head].text.lower() not in _VAGUE:
         return False
     return left == head or (head < right and words[head + 1].text in ("der", "des"))
 
 
-def _is_of_compound(words: list[Word], right: int) -> bool:
+def _is_of_compound(words: list[PlacedWord], right: int) -> bool:
     """`Infarkt-` of `Infarkt- und Schlaganfallrisiko` is no name."""
     return words[right].text.endswith("-")
