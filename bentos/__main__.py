@@ -2,12 +2,14 @@
 
 python -m bentos serve                                      start the text API alone
 python -m bentos up [NAME ...]                              start the servers of the Procfile (`make up`)
+python -m bentos check-model                                does the language model do what is needed of it?
 python -m bentos keys create --name NAME [--per-minute N] [--per-day N]     0 is unlimited
 python -m bentos keys list | rotate ID | revoke ID
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import Any
 
@@ -54,6 +56,28 @@ def _up(names: tuple[str, ...]) -> int:
     if "BEFUND_ENV" not in given():
         os.environ["BEFUND_ENV"] = "development"
     return up(settings(), names)
+
+
+@command.command("check-model")
+def _check_model() -> int:
+    """Ask the language model of the settings for what Befund needs of it; status 1 when something fails."""
+    from bentos.check_model import check, line
+    from bentos.models import endpoint_of
+
+    urls = [url.strip() for url in (settings().llm_base_url or "").split(",") if url.strip()]
+    if not urls:
+        raise Refused("no language model is set up; set BEFUND_LLM_BASE_URL")
+
+    async def of(url: str) -> bool:
+        click.echo(f"{url}\n")
+        failed = False
+        async for row in check(endpoint_of(settings(), url)):
+            click.echo(line(row))
+            failed |= row.verdict == "fail"
+        return failed
+
+    failed = [asyncio.run(of(url)) for url in urls]  # every server, also after one that fails
+    return int(any(failed))
 
 
 @command.group("keys")

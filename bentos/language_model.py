@@ -66,9 +66,9 @@ class OpenAIModel:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._queue = Queue(endpoint.concurrency, endpoint.queue)
-        self._extras = Extras(endpoint.extra_body, endpoint.thinking_tokens)
+        self.extras = Extras(endpoint.extra_body, endpoint.thinking_tokens)
         manners = Manners(context=endpoint.context)
-        self._servers = [
+        self.servers = [
             ModelServer(url, endpoint.api_key, endpoint.model, endpoint.concurrency, manners)
             for url in endpoint.base_url.split(",")
             if url.strip()
@@ -77,7 +77,7 @@ class OpenAIModel:
     @property
     def name(self) -> str:
         """The served name; of a name that is a path only its last part."""
-        name = next((server.model for server in self._servers if server.model), UNKNOWN)
+        name = next((server.model for server in self.servers if server.model), UNKNOWN)
         return name.rstrip("/").rpartition("/")[2] if name.startswith(("/", ".", "~")) else name
 
     @property
@@ -122,11 +122,11 @@ class OpenAIModel:
 
     async def _in_turn(self, messages: Sequence[Message], schema: JsonSchema | None, limits: Limits) -> Completion:
         """From the first server that answers; those that failed lately come last. Raises what the last one said."""
-        order = sorted(self._servers, key=lambda server: max(server.rests_until, time.monotonic()))
+        order = sorted(self.servers, key=lambda server: max(server.rests_until, time.monotonic()))
         turns = order if len(order) > 1 else order * 2
         for turn, server in enumerate(turns):
             try:
-                return await server.complete(messages, schema, limits, self._extras)
+                return await server.complete(messages, schema, limits, self.extras)
             except (ConnectionBroke, ServerBusy, ModelUnavailable) as failure:
                 server.rests_until = time.monotonic() + REST_SECONDS
                 again = len(order) > 1 or isinstance(failure, ConnectionBroke)
@@ -145,7 +145,7 @@ class OpenAIModel:
 
     async def health(self) -> bool:
         """Whether one of the servers can answer, with this key and this name."""
-        probes = [asyncio.ensure_future(server.well(self._extras)) for server in self._servers]
+        probes = [asyncio.ensure_future(server.well(self.extras)) for server in self.servers]
         try:
             async with asyncio.timeout(PROBE_SECONDS):
                 for probe in asyncio.as_completed(probes):
@@ -160,4 +160,4 @@ class OpenAIModel:
 
     async def close(self) -> None:
         """Close the connections to the servers."""
-        await asyncio.gather(*(server.close() for server in self._servers))
+        await asyncio.gather(*(server.close() for server in self.servers))

@@ -145,6 +145,13 @@ class ModelServer:
                     self._note_context(await self._listed())
         return self.model
 
+    async def listed(self) -> list[str]:
+        """The names that the server lists; none where it lists nothing that can be read."""
+        try:
+            return [str(model.id) for model in await self._listed()]
+        except (openai.OpenAIError, ValueError):
+            return []
+
     async def _listed(self) -> list[Any]:
         served = await self._client.models.list()
         models = getattr(served, "data", None) or ()

@@ -11,6 +11,7 @@ from clinical.settings import Settings
 if TYPE_CHECKING:
     from fastapi import Request
 
+    from bentos.language_model import Endpoint
     from clinical.llm import LanguageModel
 
 
@@ -22,19 +23,24 @@ def model_of(settings: Settings) -> LanguageModel | None:
         return RehearsalModel()
     if settings.llm_base_url is None:
         return None
-    from bentos.language_model import Endpoint, OpenAIModel
+    from bentos.language_model import OpenAIModel
 
-    return OpenAIModel(
-        Endpoint(
-            settings.llm_base_url,
-            settings.llm_api_key.get_secret_value() if settings.llm_api_key else None,
-            settings.llm_model,
-            settings.llm_concurrency,
-            settings.llm_queue,
-            settings.llm_context,
-            settings.llm_thinking_tokens,
-            extra_body(settings),
-        )
+    return OpenAIModel(endpoint_of(settings, settings.llm_base_url))
+
+
+def endpoint_of(settings: Settings, base_url: str) -> Endpoint:
+    """Where the model is, at one or several base URLs, as the settings say."""
+    from bentos.language_model import Endpoint
+
+    return Endpoint(
+        base_url,
+        settings.llm_api_key.get_secret_value() if settings.llm_api_key else None,
+        settings.llm_model,
+        settings.llm_concurrency,
+        settings.llm_queue,
+        settings.llm_context,
+        settings.llm_thinking_tokens,
+        extra_body(settings),
     )
 
 

@@ -11,6 +11,7 @@ import httpx
 import psutil
 import pytest
 
+from bentos.check_model import check
 from bentos.language_model import Endpoint, OpenAIModel
 from clinical import generation
 from clinical.coding.prompts import Choice, Findings, Selection, Step, bound_to, findings_question
@@ -161,6 +162,17 @@ def test_nothing_of_the_input_is_in_any_log(api, language_server, caplog, monkey
     assert len(written) > 0
     assert CANARY.encode() not in written
     assert CANARY not in caplog.text
+
+
+def test_the_check_of_a_model_tells_what_this_one_can_and_cannot(language_server):
+    """A random model binds its answers, says that it was cut, and knows nothing."""
+
+    async def rows() -> dict[str, str]:
+        return {row.check: row.verdict async for row in check(Endpoint(language_server.base_url))}
+
+    verdicts = asyncio.run(rows())
+    assert {verdicts[name] for name in ("key", "name", "schema", "truncation")} == {"ok"}
+    assert (verdicts["German"], verdicts["context"], verdicts["without key"]) == ("fail", "fail", "warn")
 
 
 def test_from_outside_only_v1_answers(language_server):
