@@ -18,6 +18,7 @@ from pathlib import Path
 RUNNING = "up.env"
 SECRET = "secret_key"  # noqa: S105 - the file's name
 SECRET_BYTES = 48
+FEWEST_CHARACTERS = 9
 TRIES, PAUSE_SECONDS = 50, 0.01
 """Readers hold the lock for microseconds; whoever holds it longer is another `make up`, whose file then counts."""
 
@@ -84,3 +85,11 @@ def secret_made_once(folder: Path) -> str:
             os.link(new, file)
         os.unlink(new)
     return file.read_text("ascii").strip()
+
+
+def is_made_up(secret: str) -> bool:
+    """Whether a secret is long and yet easily guessed: few different characters, or one piece over and over."""
+    repeats = any(
+        all(secret[at] == secret[at % size] for at in range(len(secret))) for size in range(1, len(secret) // 2 + 1)
+    )
+    return repeats or len(set(secret)) < FEWEST_CHARACTERS

@@ -24,12 +24,11 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from clinical.errors import SettingError
-from clinical.running import RUNNING, is_held, secret_made_once
+from clinical.running import RUNNING, is_held, is_made_up, secret_made_once
 
 ROOT = Path(__file__).resolve().parents[1]
 PREFIX = "BEFUND_"
 SHORTEST_SECRET = 32
-FEWEST_CHARACTERS = 9
 HOW_TO_MAKE_ONE = (
     'make one with: python -c "import secrets; print(secrets.token_urlsafe(48))"; to try things out on this machine '
     "run make up, or set BEFUND_ENV=development"
@@ -44,6 +43,7 @@ FROM_FILES = (
     "limits_url",
     "mail_url",
     "llm_api_key",
+    "workbench_api_key",
 )
 """What may hold a password: `BEFUND_..._FILE` names a file with the value, as container secrets are mounted."""
 
@@ -113,6 +113,10 @@ class Settings(BaseSettings):
     session_idle: int | None = Field(default=None, ge=1, le=7 * 24 * 60)
     presign: Literal["own", "storage"] = "own"
     presign_window: int = Field(default=0, ge=0)
+    workbench_api_url: str = ""
+    workbench_api_key: SecretStr | None = None
+    workbench_streams: int = Field(default=8, ge=1, le=20)
+    workbench_catalog: Literal["members", "everybody"] = "members"
 
     @field_validator("var", "catalog")
     @classmethod
@@ -165,7 +169,7 @@ class Settings(BaseSettings):
             raise ValueError("must be memory:// or redis://host:port/0")
         return value
 
-    @field_validator("public_url")
+    @field_validator("public_url", "workbench_api_url")
     @classmethod
     def _an_absolute_url(cls, value: str) -> str:
         parts = urlsplit(value)
@@ -260,14 +264,6 @@ class Settings(BaseSettings):
             found = "BEFUND_SECRET_KEY repeats itself"
             raise SettingError(found, f"at least {SHORTEST_SECRET} random characters in production", HOW_TO_MAKE_ONE)
         return self
-
-
-def is_made_up(secret: str) -> bool:
-    """Whether a secret is long and yet easily guessed: few different characters, or one piece over and over."""
-    repeats = any(
-        all(secret[at] == secret[at % size] for at in range(len(secret))) for size in range(1, len(secret) // 2 + 1)
-    )
-    return repeats or len(set(secret)) < FEWEST_CHARACTERS
 
 
 def address(host: str, port: int) -> str:

@@ -21,6 +21,7 @@ from webapp.sessions import DatabaseSessions
 from webapp.sso import plugin as sso
 from webapp.sso.accounts import credentials_ended
 from webapp.urls import UnderPrefix, prefix_of
+from webapp.workbench import plugin as workbench
 
 LANGUAGES = ("de", "en")
 LARGEST_BODY = 1024 * 1024  # a form; views that take files set request.max_content_length themselves
@@ -58,7 +59,7 @@ def _made(settings: Settings) -> Flask:
     app.before_request(_refuse_nul)
     _wrap(app, settings)
     _init_extensions(app)
-    for part in (logs, errors, headers, sso, pages, fhir, cli, demo):
+    for part in (logs, errors, headers, sso, pages, fhir, workbench, cli, demo):
         part.init_app(app)
     return app
 

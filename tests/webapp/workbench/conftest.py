@@ -1,0 +1,196 @@
+"""The workbench's stage: the webapp under gunicorn, before it a browser, behind it the real text API or a stand-in that
+is slow, breaks off, is at its quota or dead."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from playwright.sync_api import Browser, Page, sync_playwright
+from sqlalchemy import create_engine, text
+
+from bentos.api.app import create_app
+from bentos.embedded.model import RehearsalModel
+from bentos.keys.database import open_database
+from bentos.keys.keys import Keys, Limits
+from clinical.search.index import SearchIndex
+from clinical.settings import Settings
+from tests.serving import free_port, served, wait_until
+from tests.webapp.browser import FLAGS, SECRET, Visitor
+from tests.webapp.conftest import make_app
+from tests.webapp.sso import live
+
+TIER_1 = {
+    "type": "partial", "layer": 1, "summary": "",
+    "codes": [
+        {"code": "I10.90", "description": "Essentielle Hypertonie", "confidence": "high", "reasoning": "", "score": 0,
+         "evidence": {"start": 0, "end": 10}, "assertion": "present", "terminal": True, "pair": None,
+         "probability": 0.97, "notes": [], "certainty": "G", "side": None, "missing": []},
+    ],
+    "mentions": [{"span": {"start": 0, "end": 10}, "claim": "present", "certainty": "G", "side": None,
+                  "codes": ["I10.90"], "reason": None}],
+}  # fmt: skip
+
+
+@dataclass
+class Behind:
+    """The text API behind the workbench: the real application, or misbehaviour by name."""
+
+    real: Any
+    mode: str = "real"
+    open: int = 0
+    begun: int = 0
+    paths: list[str] = field(default_factory=list)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """ASGI: the start and the stop always concern the real one."""
+        if scope["type"] == "lifespan":
+            return await self.real(scope, receive, send)
+        self.begun, self.open = self.begun + 1, self.open + 1
+        try:
+            await (self.real(scope, receive, send) if self.mode == "real" else getattr(self, self.mode)(receive, send))
+        finally:
+            self.open -= 1
+        return None
+
+    async def slow(self, receive: Any, send: Any) -> None:
+        """Tier 1 at once, then nothing until the client leaves."""
+        await _begin(send)
+        await _send(send, TIER_1)
+        await _left(receive)
+
+    async def broken(self, receive: Any, send: Any) -> None:
+        """Tier 1, then the stream ends as if the process had died."""
+        await _begin(send)
+        await _send(send, TIER_1)
+        await send({"type": "http.response.body", "body": b'data: {"ty', "more_body": False})
+
+    async def quota(self, receive: Any, send: Any) -> None:
+        """429 with the time after which to try again."""
+        await _begin(send, 429, (b"retry-after", b"17"))
+        await send({"type": "http.response.body", "body": b'{"title": "geheim"}'})
+
+    async def dead(self, receive: Any, send: Any) -> None:
+        """The connection is cut before any answer."""
+        raise ConnectionResetError
+
+
+async def _begin(send: Any, status: int = 200, *headers: tuple[bytes, bytes]) -> None:
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [(b"content-type", b"text/event-stream"), *headers],
+        }
+    )
+
+
+async def _send(send: Any, event: dict[str, Any]) -> None:
+    await send({"type": "http.response.body", "body": f"data: {json.dumps(event)}\n\n".encode(), "more_body": True})
+
+
+async def _left(receive: Any) -> None:
+    async with asyncio.timeout(60):
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+
+@dataclass
+class Bench:
+    """The webapp's URL, its application for preparing data, its folder with the log, and the API behind it."""
+
+    base: str
+    app: Flask
+    folder: Path
+    behind: Behind
+
+    @property
+    def log(self) -> str:
+        """Everything the webapp has logged, at debug."""
+        return (self.folder / "webapp.log").read_text("utf-8", "replace")
+
+
+@contextmanager
+def text_api(index: SearchIndex, folder: Path) -> Iterator[tuple[str, str, Behind]]:
+    """URL, key and switch of a text API around the starter catalog with the rehearsal model."""
+    settings = Settings(_env_file=None, api_database_url=f"sqlite:///{folder / 'api.sqlite'}")
+    key = Keys(open_database(settings.api_database_url)).create("workbench", Limits(0, 0))
+    real = create_app(settings, index, RehearsalModel())
+    behind = Behind(real)
+    with served(behind) as url:
+        wait_until(lambda: real.state.keys is not None, "the key store did not open")
+        yield url, key, behind
+
+
+@pytest.fixture(scope="session")
+def bench_of_the_run(
+    tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path, index: SearchIndex, starter_artifact: Path
+) -> Iterator[Bench]:
+    """One for all tests of the workbench."""
+    if not live.chromium():
+        pytest.skip("Chromium is not installed (apt-get install chromium)")
+    folder = tmp_path_factory.mktemp("bench")
+    (folder / "webapp.sqlite3").write_bytes(sqlite_template.read_bytes())
+    url, port = f"sqlite:///{folder / 'webapp.sqlite3'}", free_port()
+    with text_api(index, folder) as (api, key, behind):
+        app = make_app(url, folder, web_port=port)
+        assert app.test_cli_runner().invoke(args=["demo"]).exit_code == 0
+        given = {
+            "BEFUND_WORKBENCH_API_URL": api,
+            "BEFUND_WORKBENCH_API_KEY": key,
+            "BEFUND_CATALOG": str(starter_artifact),
+        }
+        with live.webapp(port, url, folder, BEFUND_SECRET_KEY=SECRET, WEB_CONCURRENCY="1", **given) as base:
+            yield Bench(base, app, folder, behind)
+        app.extensions["befund_engine"].dispose()
+
+
+@pytest.fixture
+def bench(bench_of_the_run: Bench) -> Bench:
+    """The bench with the real API behind it."""
+    bench_of_the_run.behind.mode = "real"
+    return bench_of_the_run
+
+
+@pytest.fixture(scope="module")
+def chromium(bench_of_the_run: Bench) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=live.chromium(), args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+def member(chromium: Browser, bench: Bench, **options: Any) -> Visitor:
+    """Erika, signed in through the demo vendor; she is an operator there."""
+    someone = Visitor(chromium, bench, **options)  # type: ignore[arg-type] # it has what a visitor needs of a stage
+    page = someone.open("/accounts/vendor_oauth2/login/?provider_id=demo")
+    page.locator('button[value="erika"]').click()
+    page.wait_for_url(f"{bench.base}/accounts/")
+    return someone
+
+
+@pytest.fixture
+def erika(chromium: Browser, bench: Bench) -> Iterator[Visitor]:
+    someone = member(chromium, bench, permissions=["clipboard-read", "clipboard-write"])
+    yield someone
+    someone.context.close()
+    assert [words for words in someone.complaints if "Content Security Policy" in words] == []
+
+
+def rows(url: str, table: str) -> list[str]:
+    """Every row of a table as text, for the search for a canary."""
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        found = [str(tuple(row)) for row in connection.execute(text(f"SELECT * FROM {table}"))]
+    engine.dispose()
+    return found
+
+
+def typed(page: Page, words: str) -> None:
+    """Put words into the text box as a person who pastes."""
+    page.locator("#text").fill(words)

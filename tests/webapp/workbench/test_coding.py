@@ -1,0 +1,175 @@
+"""The page "Kodieren" in a real browser, before the real text API and before ones that fail."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from fhir.resources.R4B.bundle import Bundle
+from playwright.sync_api import Page, expect
+
+from tests.serving import wait_until
+from tests.webapp.browser import Visitor, picture
+from tests.webapp.workbench.conftest import Bench, rows, typed
+
+FIVE = "Arterielle Hypertonie, Diabetes mellitus Typ 2, Hypothyreose\nV. a. Pneumonie rechts\nGonarthrose links"
+RIGHT = "I10.90G; E11.90G; E03.9G; J18.9VR; M17.9GL"
+CANARY = "Quarzgrund"
+
+
+@pytest.fixture
+def page(erika: Visitor) -> Page:
+    return erika.open("/coding/")
+
+
+def finished(page: Page) -> None:
+    expect(page.locator("#count")).to_contain_text("Stufe 3", timeout=20_000)
+
+
+def download(page: Page, name: str) -> str:
+    with page.expect_download() as caught:
+        page.get_by_role("button", name=name, exact=True).click()
+    return Path(caught.value.path()).read_text("utf-8")
+
+
+def test_five_codes_are_accepted_and_copied_with_six_keys(page: Page) -> None:
+    page.get_by_role("button", name="Beispiel").click()
+    finished(page)
+    expect(page.locator(".code-card").first).to_be_focused()
+    picture(page, "coding")
+    keys = ["Enter"] * 5 + ["c"]
+    for key in keys:
+        page.keyboard.press(key)
+    expect(page.locator("#said")).to_contain_text("Kopiert")
+    assert page.evaluate("navigator.clipboard.readText()") == RIGHT
+    print(f"keystrokes to accept five right codes and copy them: {len(keys)}")
+
+
+def test_typing_shows_marks_and_codes_and_says_why_there_is_none(page: Page) -> None:
+    typed(page, "Z. n. Hinterwandinfarkt 2019. Kein Fieber. V. a. Pneumonie. Mutter: Mammakarzinom.")
+    finished(page)
+    classes = [re.sub(r"\s*active", "", mark.get_attribute("class")) for mark in page.locator("#marks mark").all()]
+    assert classes == ["m history", "m excluded", "m suspected", "m family"]
+    expect(page.locator("#without")).to_contain_text("Fieber verneint: kein Kode")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#marks mark.active")).to_have_count(1)
+    lines = page.evaluate("[...document.querySelectorAll('#marks mark')].map(m => getComputedStyle(m).textDecoration)")
+    assert len(set(lines)) == 4, "form tells them apart, not colour alone"
+
+
+def test_keys_decide_and_everything_can_be_undone(page: Page) -> None:
+    typed(page, FIVE)
+    finished(page)
+    page.keyboard.press("Control+Enter")
+    outcome = page.locator("#outcome")
+    for key, said in (
+        ("Enter", "I10.90G"), ("x", "I10.90G"), ("v", "I10.90G"), ("Enter", "I10.90G; E03.9V"),
+        ("u", "I10.90G"), ("u", "I10.90G"), ("u", "I10.90G"), ("u", "Noch nichts übernommen."),
+    ):  # fmt: skip
+        page.keyboard.press(key)
+        expect(outcome).to_have_text(said)
+    page.keyboard.press("Home")
+    page.keyboard.press("l")
+    page.keyboard.press("Enter")
+    expect(outcome).to_have_text("I10.90GL")
+    page.keyboard.press("End")
+    page.keyboard.press("o")
+    expect(page.locator(".choice").first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(outcome).to_have_text("I10.90GL; M17.0GL")
+    page.keyboard.press("/")
+    page.keyboard.type("gicht")
+    page.locator("#matches .choice").first.wait_for()
+    page.keyboard.press("Enter")
+    expect(outcome).to_have_text(re.compile(r"; M10\.\S+G$"))
+    page.keyboard.press("n")
+    expect(page.locator("#text")).to_have_value("")
+    page.keyboard.press("Escape")
+    page.locator("[data-do=undo]").click()
+    expect(page.locator("#text")).to_have_value(FIVE)
+    expect(outcome).to_contain_text("M17.0GL")
+
+
+def test_the_result_leaves_as_fhir_csv_and_feedback(page: Page, tmp_path: Path) -> None:
+    typed(page, FIVE)
+    finished(page)
+    page.keyboard.press("Control+Enter")
+    for key in ("Enter", "Enter", "x", "Enter", "Enter"):
+        page.keyboard.press(key)
+    bundle = Bundle.model_validate(json.loads(download(page, "FHIR")))
+    coded = [entry.resource.code.coding[0] for entry in bundle.entry]
+    assert [one.code for one in coded] == ["I10.90", "E11.90", "J18.9", "M17.9"]
+    assert {e.valueCoding.code for e in coded[2].extension} == {"V", "R"}
+    assert bundle.entry[2].resource.verificationStatus.coding[0].code == "provisional"
+    table = download(page, "CSV").lstrip("\ufeff").splitlines()
+    assert table[0] == "code;title;certainty;side"
+    assert table[3] == '"J18.9";"Pneumonie, nicht näher bezeichnet";"V";"R"'
+    page.get_by_text("Rückmeldung an den Betreiber").click()
+    silent = json.loads(download(page, "Datei speichern"))
+    assert "query" not in silent
+    assert (silent["accepted"], silent["rejected"]) == (["I10.90", "E11.90", "J18.9", "M17.9"], ["E03.9"])
+    page.get_by_label("Die Texte mitgeben").check()
+    spoken = json.loads(download(page, "Datei speichern"))
+    assert spoken["query"] == FIVE
+
+
+@pytest.mark.parametrize(
+    ("mode", "part", "said"),
+    [
+        ("broken", "Text-API:", "brach mitten in der Antwort ab"),
+        ("quota", "Text-API:", "Das Kontingent ist erreicht. Danach geht es weiter. in 17 s"),
+        ("dead", "Text-API:", "antwortet nicht"),
+    ],
+)
+def test_a_failure_names_the_part_and_keeps_the_text(page: Page, bench: Bench, mode: str, part: str, said: str) -> None:
+    bench.behind.mode = mode
+    typed(page, "Hypertonie")
+    failure = page.locator("#failure")
+    expect(failure).to_contain_text(part)
+    expect(failure).to_contain_text(said)
+    expect(page.locator("#text")).to_have_value("Hypertonie")
+    assert page.locator(".code-card").count() == (1 if mode == "broken" else 0)
+    assert "geheim" not in page.content()
+    bench.behind.mode = "real"
+    page.get_by_role("button", name="Erneut versuchen").click()
+    finished(page)
+    expect(failure).to_be_empty()
+
+
+def test_a_slow_model_shows_tier_time_and_a_way_out_and_leaving_ends_the_call(page: Page, bench: Bench) -> None:
+    bench.behind.mode = "slow"
+    typed(page, "Hypertonie")
+    expect(page.locator("#running")).to_contain_text("Stufe 2 von 3: Auswahl durch das Sprachmodell")
+    expect(page.locator("#running .clock")).to_have_text("1 s")
+    expect(page.locator(".code-card")).to_have_count(1)
+    page.get_by_role("button", name="Abbrechen").click()
+    wait_until(lambda: bench.behind.open == 0, "cancelling left a call open", 2)
+    typed(page, "Hypertonie!")
+    expect(page.locator("#running")).to_contain_text("Stufe 2")
+    assert bench.behind.open == 1
+    page.goto("about:blank")
+    wait_until(lambda: bench.behind.open == 0, "leaving the page left a call open", 2)
+    print("calls left 2 s after leaving the page: 0")
+
+
+def test_nothing_of_a_text_stays_in_the_browser_the_address_or_the_logs(erika: Visitor, bench: Bench) -> None:
+    page = erika.open("/coding/")
+    addresses: list[str] = []
+    page.on("request", lambda request: addresses.append(request.url))
+    typed(page, f"{CANARY}, Hypertonie, Gicht")
+    finished(page)
+    page.locator("#add").fill(CANARY)
+    page.keyboard.press("Enter")
+    stored = page.evaluate(
+        """async () => JSON.stringify([{...localStorage}, {...sessionStorage}, await indexedDB.databases(),
+                                       await caches.keys(), document.cookie, history.state])"""
+    )
+    state = json.dumps(erika.context.storage_state())
+    database = "".join(
+        line
+        for table in ("browser_session", "audit_event")
+        for line in rows(bench.app.config["BEFUND"].database_url, table)
+    )
+    for where in (stored, state, page.url, *addresses, bench.log, database):
+        assert CANARY not in where
+    assert any("/coding/events/" in address for address in addresses)

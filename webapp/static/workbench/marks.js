@@ -1,0 +1,50 @@
+// The text's mentions, marked in place: a layer behind the text box with the same words in the same places.
+
+import { h } from "./page.js";
+
+export const kindOf = (mention) => (mention.claim === "present" && !mention.codes.length ? "none" : mention.claim);
+
+// `spans` count code points, as the API does.
+export function draw(layer, text, mentions, active) {
+  const characters = Array.from(text);
+  const pieces = [];
+  let at = 0;
+  for (const [number, mention] of mentions.entries()) {
+    const { start, end } = mention.span;
+    if (start < at || end > characters.length) continue;
+    pieces.push(characters.slice(at, start).join(""));
+    const classes = ["m", kindOf(mention), active.has(number) ? "active" : ""].join(" ").trim();
+    pieces.push(h("mark", { class: classes, "data-mention": number }, characters.slice(start, end).join("")));
+    at = end;
+  }
+  pieces.push(characters.slice(at).join("") + "\n");
+  layer.replaceChildren(...pieces);
+}
+
+// The mention under the pointer; the layer lies behind the text box, which gets the events.
+export function under(event) {
+  const mark = document.elementsFromPoint(event.clientX, event.clientY).find((element) => element.dataset?.mention);
+  return mark ? Number(mark.dataset.mention) : null;
+}
+
+// The mention the cursor stands in.
+export function atCursor(box, mentions) {
+  const place = Array.from(box.value.slice(0, box.selectionStart)).length;
+  const found = mentions.findIndex(({ span }) => span.start <= place && place <= span.end);
+  return found < 0 ? null : found;
+}
+
+// Which mentions a code rests on: by the ledger, else by where its evidence stands.
+export function mentionsOf(card, mentions) {
+  const own = new Set();
+  for (const [number, mention] of mentions.entries()) {
+    const beside = card.evidence && mention.span.start < card.evidence.end && card.evidence.start < mention.span.end;
+    if (mention.codes.includes(card.code) || beside) own.add(number);
+  }
+  return own;
+}
+
+// The words a card rests on, for reading out and for those who do not see the marks.
+export function quote(card, text) {
+  return card.evidence ? Array.from(text).slice(card.evidence.start, card.evidence.end).join("") : "";
+}

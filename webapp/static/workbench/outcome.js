@@ -1,0 +1,45 @@
+// The result in the forms that others take: a line of text, a FHIR Bundle, CSV, and the feedback file of `evals`.
+
+export const line = (codes) => codes.map(written).join("; ");
+
+export const written = ({ code, certainty, side }) => code + (certainty ?? "") + (side ?? "");
+
+const coding = (system, code, display) => ({ system, code, ...(display ? { display } : {}) });
+
+// German base profiles (de.basisprofil.r4): markers are extensions of the coding.
+const EXTENSIONS = {
+  certainty: ["http://fhir.de/StructureDefinition/icd-10-gm-diagnosesicherheit", "https://fhir.kbv.de/CodeSystem/KBV_CS_SFHIR_ICD_DIAGNOSESICHERHEIT"],
+  side: ["http://fhir.de/StructureDefinition/seitenlokalisation", "https://fhir.kbv.de/CodeSystem/KBV_CS_SFHIR_ICD_SEITENLOKALISATION"],
+};
+const VERIFIED = { G: "confirmed", V: "provisional", A: "refuted", Z: "confirmed" };
+const CLINICAL = { G: "active", V: "active", Z: "inactive" };
+const STATUS = "http://terminology.hl7.org/CodeSystem/condition-";
+
+export function bundle(codes, version, now = new Date().toISOString()) {
+  return { resourceType: "Bundle", type: "collection", timestamp: now, entry: codes.map((one) => ({ fullUrl: `urn:uuid:${crypto.randomUUID()}`, resource: condition(one, version) })) };
+}
+
+function condition(one, version) {
+  const markers = Object.entries(EXTENSIONS).filter(([name]) => one[name]).map(([name, [url, system]]) => ({ url, valueCoding: coding(system, one[name]) }));
+  return {
+    resourceType: "Condition",
+    ...(CLINICAL[one.certainty] ? { clinicalStatus: { coding: [coding(STATUS + "clinical", CLINICAL[one.certainty])] } } : {}),
+    ...(VERIFIED[one.certainty] ? { verificationStatus: { coding: [coding(STATUS + "ver-status", VERIFIED[one.certainty])] } } : {}),
+    code: { coding: [{ ...(markers.length ? { extension: markers } : {}), system: "http://fhir.de/CodeSystem/bfarm/icd-10-gm", version, code: one.code, display: one.title }] },
+    subject: { display: "nicht angegeben" },
+  };
+}
+
+// Semicolons, as German spreadsheets expect; a cell that a spreadsheet would run as a formula gets a quote before it.
+export function csv(codes) {
+  const cell = (value) => `"${String(value ?? "").replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
+  const rows = codes.map((one) => [one.code, one.title, one.certainty, one.side].map(cell).join(";"));
+  return "\ufeff" + ["code;title;certainty;side", ...rows].join("\r\n") + "\r\n";
+}
+
+// JSON lines for `python -m evals feedback import`. Without the texts only the codes go along.
+export function feedback(texts, withText, day = new Date().toISOString().slice(0, 10)) {
+  return texts.map((one) => JSON.stringify({
+    ...(withText ? { query: one.text } : {}), accepted: one.accepted.map(({ code }) => code), rejected: one.rejected, date: day,
+  }) + "\n").join("");
+}

@@ -1,0 +1,145 @@
+// What every page of the workbench needs: its words and addresses, elements, calls that can be left, downloads.
+// Nothing of a text is kept: no storage, no address, no console.
+
+export const given = JSON.parse(document.getElementById("given").textContent);
+export const words = given.words;
+export const byId = (id) => document.getElementById(id);
+
+// An element: attributes (class, on..., data...), then children; text is text, never markup.
+export function h(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return made;
+}
+
+export const fill = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+
+export function say(sentence) {
+  byId("said").textContent = sentence;
+}
+
+const token = document.querySelector('meta[name="csrf-token"]')?.content ?? "";
+
+export const post = (url, body, signal) =>
+  fetch(url, {
+    method: "POST", redirect: "manual", cache: "no-store", signal,
+    headers: { "Content-Type": "application/json", "X-CSRFToken": token, Accept: "application/json" },
+    body: JSON.stringify(body),
+  });
+
+const lost = (message) => ({ type: "failure", kind: "web", part: words.web, message, remedy: "" });
+
+// Post, then give each event to `take`. A failure is an event of type `failure`, whatever it was.
+export async function events(url, body, take, signal) {
+  try {
+    const answer = await post(url, body, signal);
+    const type = answer.headers.get("Content-Type") ?? "";
+    if (answer.type === "opaqueredirect" || answer.status === 401) return take(lost(words.signed_out));
+    if (type.startsWith("application/json")) return take(await answer.json());
+    if (!type.startsWith("text/event-stream")) return take(lost(words.signed_out));
+    await read(answer.body.getReader(), take);
+  } catch (error) {
+    if (error.name !== "AbortError") take(lost(words.web_lost));
+  }
+}
+
+async function read(reader, take) {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const pieces = (rest + decoder.decode(value, { stream: true })).split("\n\n");
+    rest = pieces.pop();
+    for (const piece of pieces) {
+      const event = parsed(piece.trim());
+      if (event) take(event);
+    }
+  }
+}
+
+// An event; null for a ping, and for one that was cut in two.
+function parsed(piece) {
+  try {
+    return piece.startsWith("data: ") ? JSON.parse(piece.slice(6)) : null;
+  } catch {
+    return null;
+  }
+}
+
+// What runs, since when, and how to stop it: never a spinner alone.
+export class Running {
+  constructor(box, stop) {
+    this.box = box;
+    this.stop = stop;
+    this.timer = 0;
+  }
+
+  begin(what) {
+    this.since = performance.now();
+    this.box.hidden = false;
+    this.clock = h("span", { class: "clock" }, "0 " + words.seconds);
+    this.what = h("span", { class: "what-runs" }, what);
+    this.box.replaceChildren(h("span", { class: "spinner", "aria-hidden": "true" }), this.what, this.clock,
+      h("button", { class: "button quiet", type: "button", onclick: this.stop }, words.cancel));
+    clearInterval(this.timer);
+    this.timer = setInterval(() => {
+      this.clock.textContent = Math.floor((performance.now() - this.since) / 1000) + " " + words.seconds;
+    }, 250);
+  }
+
+  tell(what) {
+    if (!this.box.hidden) this.what.textContent = what;
+  }
+
+  end() {
+    clearInterval(this.timer);
+    this.box.hidden = true;
+    this.box.replaceChildren();
+  }
+}
+
+// A failure: which part, what happened, what to do; and a button that tries again.
+export function showFailure(box, failure, again) {
+  if (!failure) return box.replaceChildren();
+  const wait = failure.retry_after ? " " + fill(words.in_seconds, { n: failure.retry_after }) : "";
+  box.replaceChildren(h("div", { class: "note error" },
+    h("p", {}, h("strong", {}, failure.part + ": "), `${failure.message} ${failure.remedy ?? ""}${wait}`.trim()),
+    h("p", { class: "kept" }, words.kept),
+    again && h("button", { class: "button quiet", type: "button", onclick: again }, words.again)));
+}
+
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(fill(words.copied, { what: text }));
+    return true;
+  } catch {
+    say(words.not_copied);
+    return false;
+  }
+}
+
+export function download(name, type, text) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+// A stored document that the address names by its ids: its text, or null with a word said.
+export async function storedText(box) {
+  const wanted = new URLSearchParams(location.search);
+  const [place, document] = [wanted.get("place"), wanted.get("document")];
+  if (!/^[0-9a-f-]{36}$/.test(place ?? "") || !/^[0-9a-f-]{36}$/.test(document ?? "")) return null;
+  try {
+    const answer = await fetch(`${given.urls.documents}${place}/${document}/file?preview=1`, { cache: "no-store" });
+    if (answer.ok && (answer.headers.get("Content-Type") ?? "").startsWith("text/plain")) return await answer.text();
+  } catch { /* said below */ }
+  box.replaceChildren(h("p", { class: "note error" }, words.not_text));
+  return null;
+}

@@ -1,0 +1,161 @@
+"""The pages "Katalog": chapters, groups and codes, each with an address of its own, and what scripts ask of it.
+
+What somebody looks for may come from a letter: it is posted, so that it stands in no address and no log.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from flask import Blueprint, Response, abort, jsonify, render_template, request
+from flask_babel import gettext as _
+from flask_login import current_user
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.config import settings
+from webapp.extensions import limiter, login_manager
+from webapp.workbench.catalog import CodeBook, ListedCode, open_book
+from webapp.workbench.words import NOTES
+
+P = ParamSpec("P")
+R = TypeVar("R")
+LONGEST_SEARCH = 200
+MOST_LOOKED_UP = 60
+PACE = "300 per minute"  # without signing in, one address; a clinic behind it types
+
+catalog = Blueprint("catalog", __name__, url_prefix="/catalog")
+
+
+def readers_only(view: Callable[P, R]) -> Callable[P, R | AnyResponse]:
+    """Members, or everybody where the operator says so."""
+
+    @wraps(view)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R | AnyResponse:
+        if settings().workbench_catalog == "members" and not current_user.is_authenticated:
+            refused: AnyResponse = login_manager.unauthorized()
+            return refused
+        return view(*args, **kwargs)
+
+    return guarded
+
+
+@catalog.get("/")
+@readers_only
+def index() -> str:
+    """All chapters."""
+    return render_template("workbench/catalog.html", book=_book())
+
+
+@catalog.post("/search/")
+@readers_only
+@limiter.limit(PACE)
+def search() -> str | Response:
+    """Codes by some of their words: the page, or JSON for scripts."""
+    book = _book()
+    found = book.search(words := request.form.get("q", "")[:LONGEST_SEARCH])
+    if request.accept_mimetypes.best == "application/json":
+        codable = sorted(found, key=lambda code: not code.terminal)  # to be chosen from: those one can bill come first
+        return jsonify([_told(book, code) for code in codable[:12]])
+    return render_template("workbench/catalog_found.html", book=book, words=words, found=found)
+
+
+@catalog.post("/lookup/")
+@readers_only
+@limiter.limit(PACE)
+def lookup() -> Response:
+    """What scripts show of codes: JSON `{"codes": [...]}` to an object by code; unknown ones are left out."""
+    given = request.get_json(silent=True)
+    codes = given.get("codes") if isinstance(given, dict) else None
+    book = _book()
+    wanted = [book.get(code) for code in (codes or [])[:MOST_LOOKED_UP] if isinstance(code, str)]
+    return jsonify({code.code: _whole(book, code) for code in wanted if code})
+
+
+@catalog.get("/chapters/<chapter>/")
+@readers_only
+def one_chapter(chapter: str) -> str:
+    """The groups of a chapter."""
+    book = _book()
+    if chapter not in book.of_chapter:
+        abort(404)
+    return render_template("workbench/chapter.html", book=book, chapter=chapter)
+
+
+@catalog.get("/groups/<block>/")
+@readers_only
+def one_block(block: str) -> str:
+    """The codes of a group."""
+    book = _book()
+    if block not in book.blocks or block not in book.below:
+        abort(404)
+    return render_template("workbench/block.html", book=book, block=block, chapter=book.below[block][0].chapter)
+
+
+@catalog.get("/<code>/")
+@readers_only
+def one_code(code: str) -> str:
+    """One code: its notes, what stands above, beside and below it."""
+    book = _book()
+    found = book.get(code)
+    if found is None:
+        abort(404)
+    return render_template(
+        "workbench/code.html",
+        book=book,
+        code=found,
+        uses=_uses(),
+        sexes=_sexes(),
+        ages=_ages(found),
+        kinds=NOTES,
+    )
+
+
+def _book() -> CodeBook:
+    book = open_book(settings().catalog)
+    if book is None:
+        abort(404, description="no catalog")
+    return book
+
+
+def _told(book: CodeBook, code: ListedCode) -> dict[str, Any]:
+    return {"code": code.code, "mark": code.mark, "title": code.title, "terminal": code.terminal}
+
+
+def _whole(book: CodeBook, code: ListedCode) -> dict[str, Any]:
+    near = {"above": book.path(code), "below": book.below.get(code.code, []), "beside": book.beside(code)}
+    notes = [{"kind": note.kind, "text": note.text, "codes": note.codes} for note in code.notes if note.kind != "pair"]
+    pairs = [book.codes[pair] for pair in code.pairs if pair in book.codes]
+    return {
+        **_told(book, code), "use": _uses().get(code.use, ""), "sex": _sexes().get(code.sex or "", ""),
+        "ages": _ages(code), "notes": notes, "pairs": [_told(book, pair) for pair in pairs],
+        **{name: [_told(book, other) for other in others] for name, others in near.items()},
+    }  # fmt: skip
+
+
+def _uses() -> dict[str, str]:
+    """BfArM, explanation of the metadata files: what a code may be used for."""
+    return {
+        "P": _("allein zur Kodierung zugelassen"),
+        "O": _("nur als Sternkode, zusammen mit einem Kreuzkode"),
+        "Z": _("nur zusätzlich zu einem anderen Kode (Ausrufezeichen)"),
+        "V": _("nicht zur Kodierung zugelassen: es gibt genauere Kodes"),
+    }
+
+
+def _sexes() -> dict[str, str]:
+    return {"M": _("nur bei Männern üblich"), "W": _("nur bei Frauen üblich")}
+
+
+def _ages(code: ListedCode) -> str:
+    """The ages it is usual at, in words; `j` counts years, `t` days (official metadata)."""
+    low, high = (_age(age) for age in code.ages)
+    if code.ages == (None, None):
+        return ""
+    return str(_("üblich von %(low)s bis %(high)s", low=low, high=high))
+
+
+def _age(age: str | None) -> str:
+    if not age:
+        return "–"
+    number = int(age[1:])
+    return str(_("%(number)d Jahren", number=number) if age[0] == "j" else _("%(number)d Tagen", number=number))

@@ -1,0 +1,133 @@
+"""One call of the text API, handed on to a browser as a stream of events while it runs.
+
+A gunicorn thread runs a small event loop of its own for it, so that it can wait for the API and look whether the
+browser is still there at the same time. Who leaves ends the call: the connection to the API is closed, and the API
+stops its work up to the language model. Nothing of a text is kept or logged.
+"""
+
+import asyncio
+import json
+import socket
+import ssl
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import httpx
+from pydantic import ValidationError
+
+from clinical.contract import ResultEvent, StatusEvent
+from clinical.sse import PING, Decoder
+from webapp.workbench.failures import kind_of, wait_of
+
+LOOK_S = 0.1  # how often it is looked whether the browser is still there
+PING_S = 0.5  # something is written this often: where the state of a connection cannot be asked, writing fails
+LONGEST_S = 180.0  # the contract recommends that clients wait at least 120 s for tier 3
+TIMEOUT = httpx.Timeout(LONGEST_S, connect=3.0)
+TCP_ESTABLISHED = 1  # Linux, include/net/tcp_states.h; the first byte of TCP_INFO
+
+Words = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ApiCall:
+    """A call of the text API: where, with which key, and with what body. `streams`: it answers with events itself."""
+
+    url: str
+    key: str
+    body: Mapping[str, Any]
+    streams: bool = False
+
+
+def event(fields: Mapping[str, Any]) -> bytes:
+    """One event, ASCII only, as the text API writes them; a blank line before it ends what may have been cut."""
+    return b"\n\ndata: " + json.dumps(fields, separators=(",", ":")).encode("ascii") + b"\n\n"
+
+
+def relayed(call: ApiCall, words: Words, gone: Callable[[], bool]) -> Iterator[bytes]:
+    """The events of a call, with pings between them, until it ends, `gone()` holds or the iterator is closed."""
+    until, last = time.monotonic() + LONGEST_S, time.monotonic()
+    with asyncio.Runner() as runner:  # leaving it cancels what still runs, which closes the connection to the API
+        source = _chunks(call, words)
+        step = _next(runner, source)
+        while not gone():
+            runner.run(asyncio.wait({step}, timeout=LOOK_S))
+            now = time.monotonic()
+            if step.done():
+                chunk = step.result()
+                if chunk is None:
+                    return
+                yield chunk
+                last, step = now, _next(runner, source)
+            elif now > until:
+                yield event(words["slow"])
+                return
+            elif now - last > PING_S:
+                yield PING
+                last = now
+
+
+def browser_left(environ: Mapping[str, Any]) -> Callable[[], bool]:
+    """Whether the browser of a request has closed its connection: asked of the kernel, where that can be done."""
+    connection = environ.get("gunicorn.socket")
+    if not isinstance(connection, socket.socket) or not hasattr(socket, "TCP_INFO"):
+        return lambda: False
+
+    def left() -> bool:
+        try:
+            return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != TCP_ESTABLISHED
+        except OSError:
+            return False
+
+    return left
+
+
+def _next(runner: asyncio.Runner, source: AsyncIterator[bytes]) -> asyncio.Task[bytes | None]:
+    async def step() -> bytes | None:
+        return await anext(source, None)
+
+    return runner.get_loop().create_task(step())
+
+
+async def _chunks(call: ApiCall, words: Words) -> AsyncIterator[bytes]:
+    """What the API answers, as events; whatever fails is the last event."""
+    opened = False
+    try:
+        async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT, verify=_tls()) as client:
+            headers = {"Authorization": f"Bearer {call.key}"}
+            async with client.stream("POST", call.url, json=call.body, headers=headers) as answer:
+                opened = True
+                if answer.status_code != httpx.codes.OK:
+                    wait = wait_of(answer.headers.get("Retry-After"))
+                    yield event({**words[kind_of(answer.status_code)], "retry_after": wait})
+                elif call.streams:
+                    async for chunk in _streamed(answer, words):
+                        yield chunk
+                else:
+                    yield event({"type": "answer", "answer": json.loads(await answer.aread())})
+    except httpx.TimeoutException:
+        yield event(words["slow" if opened else "dead"])
+    except (httpx.HTTPError, ValueError):
+        yield event(words["broken" if opened else "dead"])
+
+
+async def _streamed(answer: httpx.Response, words: Words) -> AsyncIterator[bytes]:
+    """The API's own events, byte by byte; a stream that ends without its last event says so."""
+    decoder, ended = Decoder(), False
+    try:
+        async for chunk in answer.aiter_raw():
+            for found in decoder.feed(chunk):
+                ended = isinstance(found, ResultEvent) or (isinstance(found, StatusEvent) and found.status == "error")
+            yield chunk
+    except ValidationError:
+        ended = False
+    if not ended:
+        yield event(words["broken"])
+
+
+@lru_cache(maxsize=1)
+def _tls() -> ssl.SSLContext:
+    """Reading the certificates takes longer than a search: once per process."""
+    return ssl.create_default_context()
