@@ -113,6 +113,7 @@ class Settings(BaseSettings):
     session_idle: int | None = Field(default=None, ge=1, le=7 * 24 * 60)
     presign: Literal["own", "storage"] = "own"
     presign_window: int = Field(default=0, ge=0)
+    storage_link: int = Field(default=60, ge=5, le=3600)
     workbench_api_url: str = ""
     workbench_api_key: SecretStr | None = None
     workbench_streams: int = Field(default=8, ge=1, le=20)

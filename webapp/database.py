@@ -5,8 +5,10 @@ SQLite takes a write lock only when told so up front: a transaction that reads f
 
     db.session            the request's session, for reading; closed when the request ends
     with db.write() as s: a transaction of its own that locks at once, commits at the end, rolls back on an error
+    with db.write_rows()  the same for plain statements
 """
 
+import fcntl
 import os
 import threading
 from collections.abc import Iterator
@@ -15,7 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from flask import Flask, current_app, g
-from sqlalchemy import URL, Engine, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.orm import Session
 
@@ -58,6 +60,18 @@ class Database:
         if "db_session" in g:
             g.db_session.expire_all()
 
+    @contextmanager
+    def write_rows(self) -> Iterator[Connection]:
+        """The same for statements alone, without objects: at a sign-in half the processor time of `write`."""
+        self.release()
+        turn, engine = current_app.extensions["befund_write_turn"], self.engine
+        with turn, engine.connect() as connection:
+            connection.execution_options(befund_write=True)
+            with connection.begin():
+                yield connection
+        if "db_session" in g:
+            g.db_session.expire_all()
+
     def release(self) -> None:
         """Give the reading session's connection back before a long wait; what was loaded stays readable."""
         if "db_session" in g:
@@ -71,9 +85,40 @@ class Database:
 
 
 def _write_turn(engine: Engine) -> AbstractContextManager[Any]:
-    """SQLite has one writer at a time and makes the others sleep and try again. Threads of one process rather take
-    turns here, so that only processes meet there; PostgreSQL needs no turns."""
-    return threading.Lock() if engine.dialect.name == "sqlite" else nullcontext()
+    """SQLite has one writer at a time and makes the others sleep and try again, for up to a tenth of a second. Threads
+    and processes rather take turns here, and are woken when theirs comes; PostgreSQL needs no turns."""
+    name = engine.url.database if engine.dialect.name == "sqlite" else None
+    if name is None:
+        return nullcontext()
+    return threading.Lock() if name == ":memory:" else Turn(Path(f"{name}-turn"))
+
+
+class Turn:
+    """One writer at a time among all threads of all processes that use the same database file: a lock for the threads,
+    and a lock on a file beside the database (`flock`, which the kernel gives back when its process ends). A folder that
+    takes no file leaves the processes to SQLite's own way of waiting."""
+
+    def __init__(self, file: Path) -> None:
+        self._file, self._threads, self._held = file, threading.Lock(), -1
+
+    def __enter__(self) -> None:
+        self._threads.acquire()
+        try:
+            self._held = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError:
+            self._held = -1
+            return
+        try:
+            fcntl.flock(self._held, fcntl.LOCK_EX)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        held, self._held = self._held, -1
+        if held >= 0:
+            os.close(held)
+        self._threads.release()
 
 
 def parsed(url: str) -> URL:

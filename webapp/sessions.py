@@ -4,12 +4,12 @@ import hashlib
 import secrets
 import uuid
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from flask import Flask, Request, Response, request
 from flask.json.tag import TaggedJSONSerializer
 from flask.sessions import SessionInterface, SessionMixin
-from sqlalchemy import ColumnElement, delete, or_, select, update
+from sqlalchemy import ColumnElement, Row, Table, bindparam, delete, insert, or_, select, update
 from werkzeug.datastructures import CallbackDict
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -23,13 +23,17 @@ PURGE_EVERY = 100  # one new session in this many also deletes those nobody can 
 BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari")
 SYSTEMS = ("Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux")
 
+SESSIONS = cast(Table, BrowserSession.__table__)
+FINDING = select(SESSIONS).where(SESSIONS.c.id_hash == bindparam("key"))
+ENDING = delete(SESSIONS).where(SESSIONS.c.id_hash == bindparam("key"))
+
 _serializer = TaggedJSONSerializer()
 
 
 class ServerSession(CallbackDict[str, Any], SessionMixin):
     """The session of one request. `row_key` is the SHA-256 of the id in the cookie, None before the first save."""
 
-    def __init__(self, initial: dict[str, Any] | None = None, row: BrowserSession | None = None) -> None:
+    def __init__(self, initial: dict[str, Any] | None = None, row: Row[Any] | None = None) -> None:
         super().__init__(initial, on_update=_mark_modified)
         self.row_key = row.id_hash if row else None
         self.public_id = row.public_id if row else None
@@ -53,7 +57,7 @@ class DatabaseSessions(SessionInterface):
     def open_session(self, app: Flask, request: Request) -> ServerSession:
         """The stored session of the cookie, or a new one when there is none, it is unknown, idle or too old."""
         cookie = request.cookies.get(cookie_name(SESSION_COOKIE))
-        row = db.session.get(BrowserSession, digest(cookie)) if cookie else None
+        row = db.session.connection().execute(FINDING, {"key": digest(cookie)}).one_or_none() if cookie else None
         if row is None or _is_over(row):
             return ServerSession()
         return ServerSession(_serializer.loads(row.data), row)
@@ -129,7 +133,7 @@ def _over(now: datetime) -> ColumnElement[bool]:
     return or_(BrowserSession.seen_at < now - idle, BrowserSession.created_at < now - longest)
 
 
-def _is_over(row: BrowserSession) -> bool:
+def _is_over(row: BrowserSession | Row[Any]) -> bool:
     now, (idle, longest) = utcnow(), session_times(settings())
     return row.seen_at < now - idle or row.created_at < now - longest
 
@@ -141,30 +145,29 @@ def _user_id(session: ServerSession) -> uuid.UUID | None:
 
 def _remove(session: ServerSession, response: Response) -> None:
     if session.row_key is not None and session.modified:
-        with db.write() as writing:
-            writing.execute(delete(BrowserSession).where(BrowserSession.id_hash == session.row_key))
+        with db.write_rows() as rows:
+            rows.execute(ENDING, {"key": session.row_key})
         drop_cookie(response, SESSION_COOKIE)
 
 
 def _insert(session: ServerSession, response: Response) -> None:
     value = secrets.token_urlsafe(32)
-    with db.write() as writing:
+    row = {
+        "id_hash": digest(value),
+        "user_id": _user_id(session),
+        "data": _serializer.dumps(dict(session)),
+        "browser": browser_label(request.user_agent.string),
+    }
+    with db.write_rows() as rows:
         if session.row_key is not None:
-            writing.execute(delete(BrowserSession).where(BrowserSession.id_hash == session.row_key))
+            rows.execute(ENDING, {"key": session.row_key})
         if secrets.randbelow(PURGE_EVERY) == 0:
-            writing.execute(delete(BrowserSession).where(_over(utcnow())))
-        writing.add(
-            BrowserSession(
-                id_hash=digest(value),
-                user_id=_user_id(session),
-                data=_serializer.dumps(dict(session)),
-                browser=browser_label(request.user_agent.string),
-            )
-        )
+            rows.execute(delete(SESSIONS).where(_over(utcnow())))
+        rows.execute(insert(SESSIONS), row)
     set_cookie(response, SESSION_COOKIE, value)
 
 
 def _update(session: ServerSession, **values: Any) -> None:
     """An ended session (its row is gone) is not brought back to life by a request that was still running."""
-    with db.write() as writing:
-        writing.execute(update(BrowserSession).where(BrowserSession.id_hash == session.row_key).values(**values))
+    with db.write_rows() as rows:
+        rows.execute(update(SESSIONS).where(SESSIONS.c.id_hash == session.row_key).values(**values))

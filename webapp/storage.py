@@ -208,11 +208,11 @@ class BucketFiles:
         for page in pages:
             yield from page.get("Contents", ())
 
-    def url(self, digest: bytes, content_type: str, disposition: str) -> str:
-        """S3's own presigned URL, valid for `LIFETIME`."""
+    def url(self, digest: bytes, content_type: str, disposition: str, seconds: int) -> str:
+        """S3's own presigned URL, valid for so many seconds, whatever becomes of who asked for it."""
         response = {"ResponseContentType": content_type, "ResponseContentDisposition": disposition}
         where = {"Bucket": self.bucket, "Key": self._key(digest)} | response
-        return str(self.client.generate_presigned_url("get_object", Params=where, ExpiresIn=LIFETIME))
+        return str(self.client.generate_presigned_url("get_object", Params=where, ExpiresIn=seconds))
 
     def _key(self, digest: bytes) -> str:
         return self.prefix + digest.hex()

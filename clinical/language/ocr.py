@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 
 _WORDISH = re.compile(r"(?<![\w|])(?=[^\W\d_]*[01|])(?:[^\W\d_]|[01|]){4,}(?![\w|])")
-_NUMBERISH = re.compile(
-    r"(?<![^\W\d_])(?=[OoIl|\d.,:/–-]*\d)(?=[\d.,:/–-]*[OoIl|])[OoIl|\d][OoIl|\d.,:/–-]*(?![^\W\d_])"
-)
+_RUN = re.compile(r"[OoIl|\d.,:/–-]++")
+_MIXED_UP = re.compile(r"[OoIl|]")
+_DIGIT = re.compile(r"\d")
 _WORD_HINT = re.compile(r"[01|](?=[^\W\d_])")
 _NUMBER_HINT = re.compile(r"[OoIl|](?=[.,:/–-]?\d)|\d[.,:/–-]?[OoIl|]")
 """Where a mixed-up character may be: cheap to search for, so that the patterns above see few pieces of a text."""
@@ -25,7 +25,7 @@ def without_lookalikes(text: str) -> str:
     wrong stroke. A code (`I10`, `T1N0`), a gas (`O2`) and litres (`5l`) are left alone.
     """
     text = _in_pieces(text, _WORD_HINT, _WORDISH, _word_set_right)
-    text = _in_pieces(text, _NUMBER_HINT, _NUMBERISH, _number_set_right)
+    text = _in_pieces(text, _NUMBER_HINT, _RUN, _number_in_run)
     return _INITIAL_L.sub(_initial_set_right, _INNER_I.sub(_inner_set_right, text))
 
 
@@ -76,8 +76,36 @@ def _word_set_right(match: re.Match[str]) -> str:
     return word.replace("0", zero).replace("1", one).replace("|", one)
 
 
-def _number_set_right(match: re.Match[str]) -> str:
-    number = match.group()
-    if match.string[: match.start()].endswith("+"):
-        return number.translate(_TO_DIGIT)
-    return number if _NOT_A_NUMBER.fullmatch(number) else number.translate(_TO_DIGIT)
+def _number_in_run(match: re.Match[str]) -> str:
+    """The run with its number set right."""
+    text, (begin, last) = match.string, _number_place(match)
+    number = text[begin:last]
+    plus = begin > 0 and text[begin - 1] == "+"
+    if begin == last or (not plus and _NOT_A_NUMBER.fullmatch(number)):
+        return match.group()
+    return text[match.start() : begin] + number.translate(_TO_DIGIT) + text[last : match.end()]
+
+
+def _number_place(match: re.Match[str]) -> tuple[int, int]:
+    """A run of digits, look-alikes and marks holds one number at most: between characters that are no letters, with a
+    digit and a look-alike behind its beginning. Where it begins and ends, two equal places when there is none. Each
+    character is looked at a fixed number of times, however long the run."""
+    text, (start, end) = match.string, match.span()
+    after_letter = start > 0 and text[start - 1].isalpha()
+    before_letter = end < len(text) and text[end].isalpha()
+    begin = start
+    while begin < end and (after_letter or not _starts_number(text[begin])):
+        after_letter = text[begin].isalpha()
+        begin += 1
+    last = end
+    if before_letter:  # the number ends before the last character of the run that is no letter
+        last -= 1
+        while last > begin and text[last].isalpha():
+            last -= 1
+    if last <= begin or not _DIGIT.search(text, begin, end) or not _MIXED_UP.search(text, begin, end):
+        return begin, begin
+    return begin, last
+
+
+def _starts_number(char: str) -> bool:
+    return char in "OoIl|" or char.isdecimal()

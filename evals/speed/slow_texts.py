@@ -143,20 +143,26 @@ def slow_texts(
         for length in (one for one in readable if one in lengths):
             text, _ = long_letter(made, length)
             ordinary = max(FLOOR, min(cpu_seconds(way, text) for _ in range(REPEATS)))
-            for token in wanted:
-                if not token.strip() and length == LENGTHS[0]:
-                    continue  # white space alone is no query (422)
-                seconds = _least(way, (token * (length // len(token) + 1))[:length], limit * ordinary)
-                found.append(Slow(name, length, token, seconds, seconds / ordinary))
-            mine = sorted((one for one in found if (one.way, one.length) == (name, length)), key=lambda one: -one.ratio)
+            mine = sorted(_measured(name, way, length, wanted, ordinary, limit), key=lambda one: -one.ratio)
+            found += mine
             worst = ", ".join(f"{one.ratio:.2f} x {one.token!r}" for one in mine[:4])
             say(f"{name} {length}: ordinary {ordinary:.4f} s; {worst}")
     return sorted(found, key=lambda one: -one.ratio)
 
 
-def _least(way: Way, text: str, allowed: float) -> float:
+def _measured(
+    name: str, way: Way, length: int, wanted: Sequence[str], ordinary: float, limit: float
+) -> Iterator[Slow]:  # fmt: skip
+    used = [token for token in wanted if token.strip() or length != LENGTHS[0]]  # white space alone is no query (422)
+    texts = [(token * (length // len(token) + 1))[:length] for token in used]
+    for token, text, first in zip(used, texts, cpu_seconds_of_all(way, texts), strict=True):
+        seconds = _least(way, text, first, limit * ordinary)
+        yield Slow(name, length, token, seconds, seconds / ordinary)
+
+
+def _least(way: Way, text: str, first: float, allowed: float) -> float:
     """The least of several measurements, of which a second is only made where the first is over `allowed`."""
-    least = cpu_seconds(way, text)
+    least = first
     for _ in range(REPEATS - 1):
         if least <= allowed or least >= LONGEST:
             break
@@ -166,25 +172,45 @@ def _least(way: Way, text: str, allowed: float) -> float:
 
 def cpu_seconds(way: Way, text: str) -> float:
     """Processor time of `way(text)` in a child process; LONGEST when the kernel had to end it or it failed."""
+    return cpu_seconds_of_all(way, [text])[0]
+
+
+def cpu_seconds_of_all(way: Way, texts: Sequence[str]) -> list[float]:
+    """The same for many texts, one after the other in one child, and in a new one after each that had to be ended."""
+    done: list[float] = []
+    while len(done) < len(texts):
+        done += _by_a_child(way, texts[len(done) :])
+        if len(done) < len(texts):
+            done.append(float(LONGEST))
+    return done
+
+
+def _by_a_child(way: Way, texts: Sequence[str]) -> list[float]:
+    """Seconds of the first texts: of all, or of those before the one the child did not survive."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST + 1))
             gc.freeze()  # as the servers do: what was loaded before is not gone through again
-            began = time.process_time()
-            way(text)
-            os.write(writing, json.dumps(time.process_time() - began).encode())
+            for text in texts:
+                began = time.process_time()
+                resource.setrlimit(resource.RLIMIT_CPU, (int(began) + 1 + LONGEST, resource.RLIM_INFINITY))
+                way(text)
+                os.write(writing, f"{time.process_time() - began}\n".encode())
         finally:
             os._exit(0)
     os.close(writing)
-    ready, _, _ = select.select([reading], [], [], 10 * LONGEST)  # a stopped child must not stop us
-    said = os.read(reading, 100) if ready else b""
-    os.close(reading)
-    if not said:
+    said = b""
+    while select.select([reading], [], [], 10 * LONGEST)[0]:  # a stopped child must not stop us
+        part = os.read(reading, 65_536)
+        said += part
+        if not part:
+            break
+    else:
         os.kill(child, signal.SIGKILL)
+    os.close(reading)
     os.waitpid(child, 0)
-    return float(json.loads(said)) if said else float(LONGEST)
+    return [float(line) for line in said.splitlines()]
 
 
 @click.command()

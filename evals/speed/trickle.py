@@ -42,7 +42,7 @@ def command(connections: int, as_json: bool) -> int:
     """How an ordinary visitor fares beside connections that trickle; status 1 when a visit fails."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     temporary = tempfile.TemporaryDirectory(prefix="befund-trickle-")
-    with running("") as web, temporary as folder, nginx(web, Path(folder)) as port:
+    with running("") as web, temporary as folder, nginx(web.port, Path(folder)) as port:
         alone = visits(port)
         slow = [_begin(port, BEGINNINGS[number % len(BEGINNINGS)]) for number in range(connections)]
         beside = visits(port)

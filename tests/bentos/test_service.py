@@ -14,10 +14,23 @@ from bentos.keys.database import open_database
 from bentos.keys.keys import KeyLimits, Keys
 from clinical.sse import Decoder
 from tests.bentos.conftest import CLOSED
+from tests.malformed import FORMS, filled, send
 from tests.serving import answers, free_port, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "Mustermann"
+CANARY = b"kanarienvogel-4711"
+JSON = b"POST /api/deep-research HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n"
+BODIES = {
+    "key alone": JSON + b"Authorization: Bearer bfd_00000000_" + CANARY + b"\r\nContent-Length: 2\r\n\r\n{}",
+    "key of another scheme": JSON + b"Authorization: Basic " + CANARY + b"\r\nContent-Length: 2\r\n\r\n{}",
+    "body cut short": JSON + b'Content-Length: 900\r\n\r\n{"query": "' + CANARY,
+    "body that is no JSON": JSON + b"Content-Length: 18\r\n\r\n" + CANARY,
+    "body that is no UTF-8": JSON + b'Content-Length: 20\r\n\r\n"\xff' + CANARY,
+    "body longer than said": JSON + b"Content-Length: 2\r\n\r\n{}" + CANARY,
+    "field of another kind": JSON + b'Content-Length: 33\r\n\r\n{"query": ["' + CANARY + b'"]}',
+    "path that is none": b"GET /api/" + CANARY + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+}
 
 
 @contextmanager
@@ -43,22 +56,35 @@ def bentoml_serve(target: str, folder: Path, environment: dict[str, str]) -> Ite
         process.wait(20)
 
 
-@pytest.fixture
-def environment(tmp_path, starter_artifact):
-    database = f"sqlite:///{tmp_path / 'api.sqlite'}"
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Where the servers of this file run: their log and their database."""
+    return tmp_path_factory.mktemp("service")
+
+
+@pytest.fixture(scope="module")
+def environment(folder, starter_artifact):
+    database = f"sqlite:///{folder / 'api.sqlite'}"
     settings = {"CATALOG": starter_artifact, "API_DATABASE_URL": database, "WORKERS": 2, "ENV": "development"}
     return {
         **os.environ,
         **{f"BEFUND_{name}": str(value) for name, value in settings.items()},
         "BEFUND_INTERNAL_KEY": "measured",
-        "BENTOML_HOME": str(tmp_path / "bentoml"),
+        "BENTOML_HOME": str(folder / "bentoml"),
         "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
     }
 
 
-@pytest.fixture
-def key(tmp_path):
-    return Keys(open_database(f"sqlite:///{tmp_path / 'api.sqlite'}")).create("test", KeyLimits(0, 0))
+@pytest.fixture(scope="module")
+def key(folder):
+    return Keys(open_database(f"sqlite:///{folder / 'api.sqlite'}")).create("test", KeyLimits(0, 0))
+
+
+@pytest.fixture(scope="module")
+def base(environment, folder):
+    """`bentoml serve` with two workers, for all tests of this file that need no other."""
+    with bentoml_serve("bentos.service:Befund", folder, environment) as served:
+        yield served
 
 
 def _ask(base, key, query):
@@ -68,28 +94,37 @@ def _ask(base, key, query):
     return list(Decoder().feed(answer.content))
 
 
-def test_bentoml_serve_answers_the_contract_and_nothing_else(environment, tmp_path, key):
-    with bentoml_serve("bentos.service:Befund", tmp_path, environment) as base:
-        for path in CLOSED:
-            assert httpx.get(f"{base}{path}").status_code == 404, path
-        assert httpx.get(f"{base}/api/health").json()["catalog"]["version"] == "2026"
-        assert _ask(base, key, "Essentielle Hypertonie")[1].codes
-        assert httpx.post(f"{base}/api/deep-research", json={}).status_code == 401
-        _ask(base, key, SECRET)
-        bad = httpx.post(
-            f"{base}/api/deep-research?{SECRET}",
-            content=f'{{"query": ["{SECRET}"]}}',
-            headers={"Authorization": f"Bearer {key}"},
-        )
-        assert bad.status_code == 422
-        httpx.get(f"{base}/api/{SECRET}")
-        metrics = httpx.get(f"{base}/internal/metrics", headers={"Authorization": "Bearer measured"}).text
-        assert 'route="/api/deep-research",status="200"' in metrics
-        assert SECRET not in metrics + bad.text
-    log = (tmp_path / "log").read_text()
+def test_bentoml_serve_answers_the_contract_and_nothing_else(base, folder, key):
+    for path in CLOSED:
+        assert httpx.get(f"{base}{path}").status_code == 404, path
+    assert httpx.get(f"{base}/api/health").json()["catalog"]["version"] == "2026"
+    assert _ask(base, key, "Essentielle Hypertonie")[1].codes
+    assert httpx.post(f"{base}/api/deep-research", json={}).status_code == 401
+    _ask(base, key, SECRET)
+    bad = httpx.post(
+        f"{base}/api/deep-research?{SECRET}",
+        content=f'{{"query": ["{SECRET}"]}}',
+        headers={"Authorization": f"Bearer {key}"},
+    )
+    assert bad.status_code == 422
+    httpx.get(f"{base}/api/{SECRET}")
+    metrics = httpx.get(f"{base}/internal/metrics", headers={"Authorization": "Bearer measured"}).text
+    assert 'route="/api/deep-research",status="200"' in metrics
+    assert SECRET not in metrics + bad.text
+    log = (folder / "log").read_text()
     assert "POST /api/deep-research 422" in log
     assert SECRET not in log
     assert key not in log
+
+
+@pytest.mark.parametrize("form", [*FORMS, *BODIES])
+def test_no_form_of_a_request_reaches_the_log_of_the_api(base, folder, form):
+    port = int(base.rpartition(":")[2])
+    request = BODIES[form] if form in BODIES else filled(form, b"/api/deep-research", CANARY)
+    send(port, request)
+    log = (folder / "log").read_bytes()
+    for told in (CANARY, b"code=", b"M\xc3\xbcller", b" HTTP/1.1", b"127.0.0.1:" + str(port).encode() + b" - "):
+        assert told not in log
 
 
 def test_a_built_bento_serves_from_another_folder(environment, tmp_path, key):

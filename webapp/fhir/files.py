@@ -15,7 +15,7 @@ from webapp.fhir import answers
 from webapp.fhir.access import authorize, bearer, log_access, parse_id
 from webapp.fhir.answers import FhirError
 from webapp.fhir.service import service
-from webapp.storage import FileMissing, Link
+from webapp.storage import BucketFiles, FileMissing, Link
 
 binary = Blueprint("fhir_files", __name__, url_prefix="/<organization>")
 answers.init_blueprint(binary)
@@ -40,7 +40,8 @@ def read_presigned(organization: str, document_id: str) -> Response:
     """The file, for the holder of a presigned URL.
 
     403 when it is not exactly what we signed, has expired, or the token,
-    membership or account it was made with has ended."""
+    membership or account it was made with has ended. With BEFUND_PRESIGN=storage and an S3 storage the answer is a
+    redirect to a link of S3's own, which nobody can take back and which therefore lives BEFUND_STORAGE_LINK seconds."""
     given = request.args
     expires = given.get("expires", "")
     link = Link(organization, document_id, int(expires) if re.fullmatch("[0-9]{1,12}", expires) else 0,
@@ -52,7 +53,16 @@ def read_presigned(organization: str, document_id: str) -> Response:
         raise FhirError(403, "Der Zugang, mit dem dieser Link erstellt wurde, besteht nicht mehr.")
     row = _current(uuid.UUID(organization), document_id)
     log_access("presigned", uuid.UUID(organization), uuid.UUID(row[0]), user, link.token)
-    return content(row)
+    return _at_the_storage(row) or content(row)
+
+
+def _at_the_storage(row: Any) -> Response | None:
+    """A redirect to the storage's own link, where files are handed out there."""
+    parts = service()
+    if not parts.storage_link or not isinstance(parts.files, BucketFiles):
+        return None
+    url = parts.files.url(row[8], row[5], disposition(row[6]), parts.storage_link)
+    return Response(status=302, headers={"Location": url, "Cache-Control": "no-store"})
 
 
 def content(row: Any, *, inline: bool = False) -> Response:

@@ -18,12 +18,11 @@ from webapp.fhir import answers, dates, resources
 from webapp.fhir.access import authorize, bearer, log_access, parse_id
 from webapp.fhir.answers import FhirError, answer, tagged
 from webapp.fhir.capability import capability_statement
-from webapp.fhir.files import disposition
 from webapp.fhir.searching import params
 from webapp.fhir.searching.patients import stored_row
 from webapp.fhir.searching.search import ResultPage
 from webapp.fhir.service import fhir_base, public_base, service
-from webapp.storage import LIFETIME, BucketFiles
+from webapp.storage import LIFETIME
 
 fhir = Blueprint("fhir", __name__, url_prefix="/<organization>/fhir/r4")
 answers.init_blueprint(fhir)
@@ -236,10 +235,6 @@ def _row(place: uuid.UUID, document_id: str) -> Any:
 def _document_maker(place: uuid.UUID) -> Callable[[Any], resources.Resource]:
     """Row to DocumentReference, with the download URL of this call."""
     parts, make = service(), resources.document
-    files = parts.files
-    if parts.presign_by_storage and isinstance(files, BucketFiles):
-        link = files.url
-        return lambda row: make(row, link(row[8], row[5], disposition(row[6])))
     url = parts.presigner.signer(public_base(), str(place), bearer().token_id, time.time())
     return lambda row: make(row, url(row[0]))
 

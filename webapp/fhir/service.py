@@ -29,7 +29,8 @@ class Service:
     tokens: Tokens
     files: FolderFiles | BucketFiles
     presigner: Presigner
-    presign_by_storage: bool
+    storage_link: int
+    """Seconds that an S3 storage's own links live; 0 where the webapp hands files out itself."""
 
 
 def init_app(app: Flask) -> None:
@@ -45,7 +46,7 @@ def init_app(app: Flask) -> None:
         tokens=Tokens(reader),
         files=files,
         presigner=Presigner(given.secret, given.presign_window, given.previous_secret),
-        presign_by_storage=given.presign == "storage" and isinstance(files, BucketFiles),
+        storage_link=given.storage_link if given.presign == "storage" and isinstance(files, BucketFiles) else 0,
     )
 
 

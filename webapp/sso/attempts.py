@@ -8,10 +8,11 @@ import secrets
 import time
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import cast
 from urllib.parse import unquote, urlsplit
 
 from flask import Request
-from sqlalchemy import delete
+from sqlalchemy import Table, bindparam, delete, insert
 from werkzeug.wrappers import Response
 
 from webapp.extensions import db
@@ -21,6 +22,12 @@ from webapp.sso.models import SignInAttempt
 
 LIFETIME = timedelta(minutes=10)  # contract, section 8: the vendor's code should not live longer either
 COOKIE = "befund_signin_"
+ATTEMPTS = cast(Table, SignInAttempt.__table__)
+TAKING = (
+    delete(ATTEMPTS)
+    .where(ATTEMPTS.c.state_hash == bindparam("state"), ATTEMPTS.c.browser_hash == bindparam("browser"))
+    .returning(ATTEMPTS.c.provider_id, ATTEMPTS.c.code_verifier, ATTEMPTS.c.next_path, ATTEMPTS.c.created_at)
+)
 COOKIES_AT_MOST = 8  # per browser; the oldest give way
 PURGE_EVERY = 50  # one start in this many also deletes what was never finished
 
@@ -34,6 +41,15 @@ class Started:
     cookie: str
 
 
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A sign-in that came back."""
+
+    provider_id: str
+    code_verifier: str
+    next_path: str
+
+
 def start(provider_id: str, next_path: str, pkce: bool) -> Started:
     """Store a new attempt. `verifier` is "" without PKCE (RFC 7636: 43 to 128 characters otherwise)."""
     started = Started(
@@ -41,34 +57,32 @@ def start(provider_id: str, next_path: str, pkce: bool) -> Started:
         verifier=secrets.token_urlsafe(48) if pkce else "",
         cookie=f"{int(time.time())}.{secrets.token_urlsafe(16)}",
     )
-    row = SignInAttempt(
-        state_hash=digest(started.state),
-        browser_hash=digest(started.cookie),
-        provider_id=provider_id,
-        code_verifier=started.verifier,
-        next_path=next_path,
-    )
-    with db.write() as session:
-        session.add(row)
+    row = {
+        "state_hash": digest(started.state),
+        "browser_hash": digest(started.cookie),
+        "provider_id": provider_id,
+        "code_verifier": started.verifier,
+        "next_path": next_path,
+    }
+    with db.write_rows() as rows:
+        rows.execute(insert(ATTEMPTS), row)
         if secrets.randbelow(PURGE_EVERY) == 0:
-            session.execute(delete(SignInAttempt).where(SignInAttempt.created_at < utcnow() - LIFETIME))
+            rows.execute(delete(ATTEMPTS).where(ATTEMPTS.c.created_at < utcnow() - LIFETIME))
     return started
 
 
-def take(request: Request) -> SignInAttempt | None:
+def take(request: Request) -> Attempt | None:
     """The attempt of this callback, removed so that nobody can use it again. None: `state` is missing, given twice,
     unknown, used, expired, or of another browser."""
     states = request.args.getlist("state")
     cookie = request.cookies.get(cookie_name(_name(states[0]))) if len(states) == 1 else None
     if not cookie:
         return None
-    with db.write() as session:
-        taken = session.execute(
-            delete(SignInAttempt)
-            .where(SignInAttempt.state_hash == digest(states[0]), SignInAttempt.browser_hash == digest(cookie))
-            .returning(SignInAttempt)
-        ).scalar_one_or_none()
-    return taken if taken is not None and utcnow() - taken.created_at <= LIFETIME else None
+    with db.write_rows() as rows:
+        taken = rows.execute(TAKING, {"state": digest(states[0]), "browser": digest(cookie)}).one_or_none()
+    if taken is None or utcnow() - taken.created_at > LIFETIME:
+        return None
+    return Attempt(taken.provider_id, taken.code_verifier, taken.next_path)
 
 
 def remember(response: Response, request: Request, started: Started) -> None:

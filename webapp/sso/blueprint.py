@@ -20,9 +20,10 @@ from webapp.errors import ErrorPage
 from webapp.extensions import db, limiter
 from webapp.sso import accounts, attempts, dry_run, mail
 from webapp.sso.accounts import Pending
-from webapp.sso.models import Provider, SignInAttempt
+from webapp.sso.attempts import Attempt
+from webapp.sso.models import Provider
 from webapp.sso.profile import Profile, SubjectMissing, read_profile
-from webapp.sso.providers import all_providers, exposed, find_active, find_allowed, mixed_up, undefended
+from webapp.sso.providers import find_active, find_allowed, mixed_up, several_undefended, undefended
 from webapp.sso.sealing import unseal
 from webapp.sso.signing_in import ask_for_address, signed_in
 from webapp.sso.vendor import VendorSession, error_code, exchange_code, fetch_claims
@@ -130,7 +131,7 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
             audit.record_alone("refused", provider_id=attempt.provider_id, detail=f"{outcome.key}: {reason}")
             raise
 
-    def _come_back(self, attempt: SignInAttempt, at: str) -> Response:
+    def _come_back(self, attempt: Attempt, at: str) -> Response:
         provider = find_active(attempt.provider_id)
         if provider is None:
             raise ErrorPage("provider_not_found", 404)
@@ -144,7 +145,7 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
             return ask_for_address(provider, found.profile, attempt.next_path)
         return signed_in(found, attempt.next_path)
 
-    def _ask(self, provider: Provider, attempt: SignInAttempt, observer: dry_run.Observer | None = None) -> Any:
+    def _ask(self, provider: Provider, attempt: Attempt, observer: dry_run.Observer | None = None) -> Any:
         """Code -> token -> claims. Raises Outcome."""
         code = _authorization_code(provider)
         session = self.use(provider)
@@ -154,7 +155,7 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
             exchange_code(session, provider, code, attempt.code_verifier)
             return fetch_claims(session, provider)
 
-    def _try_out(self, attempt: SignInAttempt, at: str) -> Response:
+    def _try_out(self, attempt: Attempt, at: str) -> Response:
         """The end of an operator's dry run: all the checks of a sign-in, then a record instead of an account."""
         provider = find_allowed(attempt.provider_id)
         if provider is None or not current_user.is_authenticated or not current_user.is_operator:
@@ -181,7 +182,7 @@ def callback_url(provider: Provider | None = None) -> str:
 
 def _refuse_exposed(provider: Provider) -> None:
     """One vendor that nothing tells apart is safe beside others that are told apart; two are not. Raises Outcome."""
-    if undefended(provider) and len(exposed(all_providers())) > 1:
+    if undefended(provider) and several_undefended():
         raise ErrorPage("mix_up", 503, reason="two vendors without issuer and own callback")
 
 

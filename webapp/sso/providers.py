@@ -4,10 +4,11 @@ import ipaddress
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from clinical.errors import SettingError
@@ -24,6 +25,8 @@ SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*")  #
 DEFAULT_SCOPES = "openid email profile"
 URL_FIELDS = ("authorization_url", "token_url", "userinfo_url")
 LIMITS = {"name": NAME_LENGTH, "client_id": 500, "scopes": 1000, "issuer": 2000, **dict.fromkeys(URL_FIELDS, 2000)}
+
+UNDEFENDED = select(func.count()).where(Provider.active, Provider.issuer == "", Provider.own_callback.is_(False))
 
 BAD_ID = "letters, digits, dot, dash and underscore, 64 at most"
 BAD_LINE = "one line of text is needed"
@@ -112,6 +115,11 @@ def exposed(rows: Iterable[Provider]) -> list[Provider]:
     return [row for row in active if undefended(row)] if len(active) > 1 else []
 
 
+def several_undefended() -> bool:
+    """Whether more than one active vendor is `exposed`: then neither can be used."""
+    return db.session.connection().execute(UNDEFENDED).scalar_one() > 1
+
+
 def mixed_up(provider: Provider, issuers: list[str]) -> bool:
     """Whether the `iss` values of a callback are not those of this vendor (RFC 9207, 2.4; RFC 9700, 4.4.2)."""
     if provider.issuer:
@@ -147,6 +155,12 @@ def _secret_problem(given: ProviderFields, stored: Provider | None) -> str:
 
 def url_problem(url: str) -> str:
     """Why `url` is no vendor endpoint; "" when it is one: HTTPS, or HTTP on loopback in development."""
+    given = settings()
+    return _url_problem(url, given.development, given.private_vendors)
+
+
+@lru_cache(maxsize=1024)  # asked three times at each way to a vendor and back, for the same few addresses
+def _url_problem(url: str, development: bool, _private_vendors: str) -> str:
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -157,7 +171,7 @@ def url_problem(url: str) -> str:
         return BAD_URL
     if _is_private(host):
         return BAD_NETWORK
-    if parts.scheme == "https" or (parts.scheme == "http" and settings().development and _is_loopback(host)):
+    if parts.scheme == "https" or (parts.scheme == "http" and development and _is_loopback(host)):
         return ""
     return BAD_SCHEME
 

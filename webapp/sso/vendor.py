@@ -5,6 +5,7 @@
 import json
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -31,8 +32,9 @@ class VendorSession(OAuth2Session):  # type: ignore[misc] # no types there
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.observer: Callable[[requests.Response], None] | None = None
+        adapter = BoundedAdapter()
         for prefix in ("https://", "http://"):
-            self.mount(prefix, BoundedAdapter())
+            self.mount(prefix, adapter)
         self.register_compliance_hook("access_token_response", _checked_token_answer)
 
     def request(self, method: str, url: str, data: Any = None, headers: Any = None, **kwargs: Any) -> requests.Response:
@@ -50,6 +52,16 @@ class VendorSession(OAuth2Session):  # type: ignore[misc] # no types there
         if 300 <= response.status_code < 400:
             raise ErrorPage("vendor_answer", 502, reason="redirect")
         return response
+
+    def merge_environment_settings(self, url: str, proxies: Any, stream: Any, verify: Any, cert: Any) -> dict[str, Any]:
+        """As in requests, but what the environment says about proxies and certificates is read once per URL."""
+        return {**_of_environment(url), "stream": stream, "cert": cert}
+
+
+@lru_cache(maxsize=256)
+def _of_environment(url: str) -> dict[str, Any]:
+    with requests.Session() as plain:
+        return dict(plain.merge_environment_settings(url, {}, None, None, None))
 
 
 def exchange_code(session: VendorSession, provider: Provider, code: str, verifier: str) -> None:

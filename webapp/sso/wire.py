@@ -6,8 +6,10 @@ a thread for hours. Hence `deadline`: at its end the sockets opened under it are
 
 import contextlib
 import ipaddress
+import math
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
@@ -62,6 +64,45 @@ class Watch:
             self._sockets.clear()
 
 
+class Clock:
+    """Ends watches when their time is over: one thread for all sign-ins of a process, asleep until the next end."""
+
+    def __init__(self) -> None:
+        self._until: dict[Watch, float] = {}
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._wakes_at = math.inf
+
+    def start(self, watch: Watch, seconds: float) -> None:
+        """`watch` ends in that many seconds."""
+        with self._changed:
+            self._until[watch] = until = time.monotonic() + seconds
+            if self._thread is None or not self._thread.is_alive():  # also in the child of a fork
+                self._thread = threading.Thread(target=self._run, daemon=True, name="deadlines of sign-ins")
+                self._thread.start()
+            elif until < self._wakes_at:
+                self._changed.notify()
+
+    def stop(self, watch: Watch) -> None:
+        """It is over before its time."""
+        with self._changed:
+            self._until.pop(watch, None)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._wakes_at = min(self._until.values(), default=math.inf)
+                pause = None if self._wakes_at == math.inf else max(0.0, self._wakes_at - time.monotonic())
+                self._changed.wait(pause)
+                now = time.monotonic()
+                over = [watch for watch, until in self._until.items() if until <= now]
+                for watch in over:
+                    del self._until[watch]
+            for watch in over:
+                watch.end()
+
+
+_clock = Clock()
 _watch: ContextVar[Watch | None] = ContextVar("befund_watch", default=None)
 
 
@@ -69,14 +110,12 @@ _watch: ContextVar[Watch | None] = ContextVar("befund_watch", default=None)
 def deadline(seconds: float = TOTAL_S) -> Iterator[Watch]:
     """Everything a `BoundedAdapter` opens in this block is shut `seconds` after its beginning."""
     watch = Watch()
-    timer = threading.Timer(seconds, watch.end)
-    timer.daemon = True
     token = _watch.set(watch)
-    timer.start()
+    _clock.start(watch, seconds)
     try:
         yield watch
     finally:
-        timer.cancel()
+        _clock.stop(watch)
         _watch.reset(token)
         watch.close()
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from moto.server import ThreadedMotoServer
 
 from clinical.errors import SettingError
+from tests.webapp.conftest import make_app
 from tests.webapp.fhir.conftest import Caller, add_document, make_place, resources_of
 from webapp.fhir.bulk.verifying import verify
 from webapp.fhir.files import disposition
@@ -136,19 +137,23 @@ def test_a_missing_file_is_an_error_in_words(place, caller, tmp_path, app):
     assert response.get_json(force=True)["resourceType"] == "OperationOutcome"
 
 
-def test_presigned_urls_of_the_storage_itself(database_url, tmp_path, s3):
-    from tests.webapp.conftest import make_app
-
+def test_a_link_leads_to_the_storage_for_a_minute_and_dies_with_the_token(database_url, tmp_path, s3):
     app = make_app(database_url, tmp_path, storage=s3, presign="storage")
     place = make_place(app)
     add_document(place, BODY, content_type="application/pdf", title="Bericht.pdf")
     (resource,) = resources_of(Caller(place).bundle("DocumentReference"))
     url = resource["content"][0]["attachment"]["url"]
-    assert url.startswith(os.environ["AWS_ENDPOINT_URL"])
-    assert "X-Amz-Expires=3600" in url
-    answer = httpx.get(url)
+    browser = app.test_client()
+    sent_on = browser.get(url)
+    assert (sent_on.status_code, sent_on.data, sent_on.headers["Cache-Control"]) == (302, b"", "no-store")
+    assert sent_on.headers["Location"].startswith(os.environ["AWS_ENDPOINT_URL"])
+    assert "X-Amz-Expires=60&" in sent_on.headers["Location"]
+    answer = httpx.get(sent_on.headers["Location"])
     assert answer.content == BODY
     assert answer.headers["Content-Type"] == "application/pdf"
+    assert app.test_cli_runner().invoke(args=["users", "deactivate", "erika@example.org"]).exit_code == 0
+    dead = browser.get(url)
+    assert (dead.status_code, "Location" in dead.headers) == (403, False)
 
 
 def test_bundles_are_compressed_for_those_who_ask(place, caller):
