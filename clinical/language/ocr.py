@@ -91,16 +91,16 @@ def _number_place(match: re.Match[str]) -> tuple[int, int]:
     digit and a look-alike behind its beginning. Where it begins and ends, two equal places when there is none. Each
     character is looked at a fixed number of times, however long the run."""
     text, (start, end) = match.string, match.span()
-    after_letter = start > 0 and text[start - 1].isalpha()
-    before_letter = end < len(text) and text[end].isalpha()
+    after_letter = start > 0 and _is_letter(text[start - 1])
+    before_letter = end < len(text) and _is_letter(text[end])
     begin = start
     while begin < end and (after_letter or not _starts_number(text[begin])):
-        after_letter = text[begin].isalpha()
+        after_letter = _is_letter(text[begin])
         begin += 1
     last = end
     if before_letter:  # the number ends before the last character of the run that is no letter
         last -= 1
-        while last > begin and text[last].isalpha():
+        while last > begin and _is_letter(text[last]):
             last -= 1
     if last <= begin or not _DIGIT.search(text, begin, end) or not _MIXED_UP.search(text, begin, end):
         return begin, begin
@@ -109,3 +109,8 @@ def _number_place(match: re.Match[str]) -> tuple[int, int]:
 
 def _starts_number(char: str) -> bool:
     return char in "OoIl|" or char.isdecimal()
+
+
+def _is_letter(char: str) -> bool:
+    """As the other patterns see it: also a superscript, which is a character of a word and no decimal digit."""
+    return char.isalnum() and not char.isdecimal()
