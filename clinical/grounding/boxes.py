@@ -20,6 +20,8 @@ _TICK_IN_CELL = re.compile(r"\s*(?:[xX✓✔☒☑■●]|\[\s?[xX✓✔]\s?\]|j
 _STRUCK = re.compile(r"~~|[\u0335\u0336]|--(?=\w)|(?<=\w)--")
 _YES = re.compile(r"\s*:?\s*ja\b", re.IGNORECASE)
 _CELLS = re.compile(r"\t|\||\s{2,}")
+_LABEL_BETWEEN = re.compile(r"(?:\t|\s{3,})[^\W\d_][\w .-]{1,30}:")
+"""Another label on the same line: what stands behind it belongs to no box before it."""
 LONGEST_LINE = 400
 """Characters of a line that may be a row of a form; of a longer one only this much is read."""
 
@@ -45,7 +47,7 @@ def _of_row(line: str, boxes: list[re.Match[str]], first: int, last: int) -> Sta
     if behind is not None and _YES.match(line, behind.end()) and not _words(line[last : behind.start()]):
         return _state(behind)  # `Notfall  [ ] ja  [x] nein`
     if _leads(line, boxes):
-        if before is None or _words(line[before.end() : first]) > 3:
+        if before is None or _LABEL_BETWEEN.search(line, before.end(), first) or _words(line[before.end() : first]) > 3:
             return None
         return _state(before)
     if behind is None or _words(line[last : behind.start()]):

@@ -35,7 +35,8 @@ _INSIDE = word_set(
     """nicht keine kein falls sobald sofern wenn ob fehlt abgelehnt ausstehend pruefung muss muesste soll sollte kann
     koennte bitte"""
 )
-_LABELS_OF_ROW: Final = {"versicherung.klasse": re.compile(r"klasse|versicher|kasse|garant|abteilung|\bkk\b", re.I),
+_LABELS_OF_ROW: Final = {"versicherung.klasse": re.compile(
+                             r"klasse|versicher|kasse|garant|abteilung|\bkk\b|kategorie|deckung|unterbringung", re.I),
                          "kostengutsprache": re.compile(r"kosten|kogu", re.I)}  # fmt: skip
 _OPTIONS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "versicherung.klasse": {"allgemein": ("allgemein", "allgemeine"), "halbprivat": ("halbprivat", "halbprivate"),

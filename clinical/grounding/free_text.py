@@ -12,6 +12,7 @@ value is aligned with one short stretch of the text, in order, and what the rule
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Literal
@@ -33,6 +34,7 @@ from clinical.language import (
     Reading,
     SourceText,
     denying_words,
+    word_set,
 )  # fmt: skip
 from clinical.thresholds import GroundingThresholds, grounding_thresholds
 
@@ -47,8 +49,13 @@ TRIES = 200
 ABBREVIATION = 3
 """Least characters of an abbreviation that may stand for a longer word (`art.` for `arterielle`)."""
 
-Kind = Literal["diagnosis", "statement", "verbatim"]
-"""diagnosis: denials, exclusions, relatives matter. statement: denials matter. verbatim: every word must be there."""
+Kind = Literal["diagnosis", "procedure", "statement", "verbatim"]
+"""diagnosis: denials, exclusions, relatives matter. procedure: the same, but what was found or excluded by it says
+nothing of it. statement: denials matter. verbatim: every word must be there."""
+
+_MEANS = word_set("durch mittels per")
+_LEADER = re.compile(r"\s*(?:\.{4,}|…|(?:\. ){3,}\.?)\s*")
+"""Dots that lead from one column to the next: `Letrozol 2,5 mg ......... 1-0-0`."""
 
 
 def find_statement(
@@ -83,7 +90,7 @@ def find_statement(
 
 def _refuted(source: Reading, found: TokenMatch, value: Reading, kind: Kind) -> bool:
     """Whether the text denies what it says there, or says it of another, and the value does not."""
-    if kind == "verbatim":
+    if kind == "verbatim" or (kind == "procedure" and found.first and source.words[found.first - 1] in _MEANS):
         return False
     start, end = source.start[found.first], source.end[found.last]
     first = source.claim(start, source.end[found.first])  # of its first word too: "nicht insulinpflichtiger Diabetes"
@@ -91,16 +98,16 @@ def _refuted(source: Reading, found: TokenMatch, value: Reading, kind: Kind) -> 
     denied = any(_denies(claim, start, kind) for claim in claims)
     if denied and not value.speaks_of("negation"):
         return True
-    return kind == "diagnosis" and any(claim.is_of_another for claim in claims) and not value.speaks_of("experiencer")
+    return kind != "statement" and any(claim.is_of_another for claim in claims) and not value.speaks_of("experiencer")
 
 
 def _denies(claim: Claim, start: int, kind: Kind) -> bool:
     """Whether a claim is a denial for a value of that kind: "Ausschluss Pneumonie" is one for a diagnosis, not for a
     question or a plan."""
-    if kind == "diagnosis" and claim.certainty == "questioned":
+    if kind != "statement" and claim.certainty == "questioned":
         return True
     signs = (sign for sign in claim.signs if sign.axis == "negation")
-    return any(sign.value == "denied" or kind == "diagnosis" or sign.start >= start for sign in signs)
+    return any(sign.value == "denied" or kind != "statement" or sign.start >= start for sign in signs)
 
 
 def _candidates(source: SourceText, value: Value, anchor: int) -> Iterator[int]:
@@ -288,6 +295,8 @@ class _Alignment:
         if gap == LINE:
             return not self.source.ends_clause(place)
         glue = self.source.glue(place)
+        if _LEADER.fullmatch(glue):
+            return True
         if "(" in glue or ")" in glue:
             return gap == COMMA
         divided = 0 < k < len(self.value.keys) and self.value.source.gap(k) >= COMMA

@@ -14,6 +14,10 @@ MOST_PLACES: Final = 50
 """Places of one value that are looked at: a text that repeats one wording more often is made to be slow."""
 
 
+SHORTEST_SPACED: Final = 5
+"""Characters of the shortest word that is read with its characters set apart; fewer are initials."""
+
+
 @dataclass(frozen=True, slots=True)
 class TokenMatch:
     """Tokens `first..last` of the source; `whole`: every token of the value in its place, none left out."""
@@ -44,6 +48,17 @@ def stands_literally(text: str, value: str) -> tuple[int, int] | None:
         return None
     pattern = r"\s+".join(map(re.escape, wanted.split()))
     found = re.search(rf"(?<![\w@+-])(?<!\d[.,/ ]){pattern}(?![\w@]|-\w|['’]\w|[.,/]\d| \d)", text)
+    return found.span() if found else None
+
+
+def stands_spaced(text: str, value: str) -> tuple[int, int] | None:
+    """Code points of a word whose characters the text sets apart, one space between each: `Z u w e i s u n g`."""
+    characters = [char for char in value if not char.isspace()]
+    if len(characters) < SHORTEST_SPACED:
+        return None
+    found = re.search(
+        rf"(?<!\w)(?<!\w ){'[ ]{1,3}'.join(map(re.escape, characters))}(?!\w)(?! \w\b)", text, re.IGNORECASE
+    )
     return found.span() if found else None
 
 

@@ -18,7 +18,11 @@ not been found by then is not evidenced."""
 MOST_TITLES: Final = 6
 """Titles in a row that a name may leave out."""
 
+_LEFT_OUT = TITLES | word_set("kollege kollegin kollegen")
+"""What may stand between the parts of a name that a value leaves out: `Frau Kollegin Muster`."""
 _OTHER_STREET = word_set("alte alter neue obere oberer untere unterer grosse kleine hintere vordere lange")
+_SCANNED_NUMBER = re.compile(r"\b(?:\d[lIO]|[lIO]\d)\w*$")
+"""A house number with characters that a scan takes for digits (`1l`): evidenced as it stands alone."""
 _MAIL_LOOKALIKES = {"l": "[l1|I]", "m": "(?:m|rn)", "-": "[-–‐]"}
 """What a scan makes of a character of an address: letters only, a digit of an address is never made up for."""
 _MAIL_EDGE_BEFORE, _MAIL_EDGE_AFTER = r"(?<![\w.+@-])", r"(?![\w@-]|\.\w)"
@@ -66,7 +70,7 @@ def _walk(source: SourceText, value: SourceText, order: list[int], start: int) -
             return None
         step = _match(source, value, order[n], i) if i < len(source) else None
         if step is None:
-            if i >= len(source) or i == start or source.words[i] not in TITLES or source.gap(i) > LINE:
+            if i >= len(source) or i == start or source.words[i] not in _LEFT_OUT or source.gap(i) > LINE:
                 return None
             i, whole, titles = i + 1, False, titles + 1  # `Dr. [med.] Anna Muster`
             if titles > MOST_TITLES:
@@ -139,7 +143,8 @@ def find_street(source: SourceText, text: str) -> TokenMatch | None:
     for found in _places(source, value, list(range(len(value)))):
         if _number_is_whole(source, found) and not _is_another_street(source, found, value):
             return found
-    return None
+    scanned = _SCANNED_NUMBER.search(text) is not None
+    return tokens_of(source, stands_literally(source.text, text)) if scanned else None
 
 
 def _number_is_whole(source: SourceText, found: TokenMatch) -> bool:

@@ -17,7 +17,7 @@ from clinical.grounding.choices import find_choice, sex_of
 from clinical.grounding.circumstances import Circumstances
 from clinical.grounding.circumstances import Kind as DocumentKind
 from clinical.grounding.free_text import Kind, find_statement
-from clinical.grounding.literal import TokenMatch
+from clinical.grounding.literal import TokenMatch, stands_spaced
 from clinical.grounding.names import find_mail, find_name, find_street
 from clinical.grounding.numbers import DigitRun, find_identifier, find_phone, find_postcode, runs_of
 from clinical.grounding.policy import Grounded, Verdict, apply
@@ -97,6 +97,13 @@ def _statement(letter: _Letter, path: str, value: str, *, kind: Kind) -> Verdict
     return _verdict(letter, path, value, found)
 
 
+def _title(letter: _Letter, path: str, value: str) -> Verdict:
+    """A title also where its characters are set apart: `Z u w e i s u n g`."""
+    found = _statement(letter, path, value, kind="verbatim")
+    spaced = None if found.kept else stands_spaced(letter.source.text, value)
+    return _span(path, value, spaced, "normalised") if spaced else found
+
+
 def _name(letter: _Letter, path: str, value: str, *, person: bool) -> Verdict:
     return _verdict(letter, path, value, find_name(letter.source, value, person=person))
 
@@ -145,7 +152,7 @@ _CONTACT: Mapping[str, Judge] = {
 }
 
 RULES: Mapping[str, Judge] = {
-    "dokument.typ": partial(_statement, kind="verbatim"),
+    "dokument.typ": _title,
     "dokument.datum": partial(_date, letter_date=True),
     "patient.nachname": partial(_name, person=True),
     "patient.vorname": partial(_name, person=True),
@@ -165,7 +172,7 @@ RULES: Mapping[str, Judge] = {
     "medikation": partial(_statement, kind="statement"),
     "kostengutsprache": partial(_choice, allowed=("liegt_vor", "beantragt", "wird_eingeholt")),
     "dringlichkeit": partial(_choice, allowed=("notfall", "dringlich", "elektiv")),
-    "eingriffe.bezeichnung": partial(_statement, kind="diagnosis"),
+    "eingriffe.bezeichnung": partial(_statement, kind="procedure"),
     "eingriffe.datum": _date,
     "procedere": partial(_statement, kind="statement"),
 }

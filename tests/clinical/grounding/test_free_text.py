@@ -8,6 +8,7 @@ from clinical.language import Reading
 SAID = [
     ("Ramipril (Delix®) 5 mg 1-0-0", "Ramipril 5 mg 1-0-0"),
     ("Ramipril 5mg\n1-0-0", "Ramipril 5 mg 1-0-0"),
+    ("Ramipril 5 mg .............. 1-0-0", "Ramipril 5 mg 1-0-0"),
     ("Herz-\ninsuffizienz NYHA II", "Herzinsuffizienz NYHA II"),
     ("Fraktur distaler Radius re.", "Fraktur distaler Radius rechts"),
     ("art. Hypertonie", "arterielle Hypertonie"),

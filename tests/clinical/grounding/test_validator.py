@@ -158,3 +158,28 @@ def test_every_value_of_both_documents_has_a_rule():
     assert set(Zuweisung.model_fields) ^ set(Arztbrief.model_fields) == {
         "kostengutsprache", "dringlichkeit", "eingriffe", "procedere",
     }  # fmt: skip
+
+
+def test_a_title_set_apart_and_a_procedure_that_excluded_something_are_evidenced():
+    text = "Z u w e i s u n g\n\nEine Meningitis konnte durch Lumbalpunktion ausgeschlossen werden. A. B. Muster\n"
+    answer = {
+        "dokument": {"typ": "Zuweisung"},
+        "diagnosen": ["Meningitis"],
+        "eingriffe": [{"bezeichnung": "Lumbalpunktion"}, {"bezeichnung": "Meningitis"}],
+    }
+    kept = {one.path: one.kept for one in judge(answer, text, document=Arztbrief)}
+    assert kept == {
+        "dokument.typ": True,
+        "diagnosen[0]": False,
+        "eingriffe[0].bezeichnung": True,
+        "eingriffe[1].bezeichnung": False,
+    }
+
+
+def test_a_house_number_with_characters_of_a_scan_is_evidenced_as_it_stands_and_no_other():
+    text = "Deichstrasse 1l, 26736 Musterau"
+    judged = {
+        value: judge({"absender": {"strasse": value}}, text)[0].kept
+        for value in ("Deichstrasse 1l", "Deichstrasse 1", "Deichstrasse 1O")
+    }
+    assert judged == {"Deichstrasse 1l": True, "Deichstrasse 1": False, "Deichstrasse 1O": False}
