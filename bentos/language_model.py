@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bentos.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
+from bentos.metrics import FAILURES, MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
 from bentos.model_server import ConnectionBroke, ModelServer, ServerBusy
 from bentos.queueing import Queue
 from bentos.wire import Extras, Manners
@@ -91,6 +91,8 @@ class OpenAIModel:
         try:
             answer = await self._within(messages, schema, limits)
             outcome = "truncated" if answer.truncated else "answered"
+            if answer.truncated:
+                log.warning("model call cut after %d tokens (%s)", answer.tokens_out, schema.name if schema else "text")
             MODEL_TOKENS.labels("in").inc(answer.tokens_in)
             MODEL_TOKENS.labels("out").inc(answer.tokens_out)
             return answer
@@ -152,6 +154,8 @@ class OpenAIModel:
                     if await probe:
                         return True
         except TimeoutError:
+            FAILURES.labels("model").inc()
+            log.warning("the language model is not well: no answer within %.0f s", PROBE_SECONDS)
             return False
         finally:
             for probe in probes:

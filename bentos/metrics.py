@@ -32,6 +32,9 @@ STREAMS_OPEN = Gauge("befund_streams_open", "Streams under way", multiprocess_mo
 TIERS = Histogram(
     "befund_tier_seconds", "Seconds from the opening of a stream to a tier's codes", ["tier"], buckets=SECONDS
 )
+TIERS_ENDED = Counter(
+    "befund_tiers", "Tiers ended, by outcome: answered, failed (a client that left ends none)", ["tier", "outcome"]
+)
 MODEL_CALLS = Counter(
     "befund_model_calls",
     "Calls of the language model, by outcome: answered, truncated, malformed, timeout, unavailable, busy, too_long, "
@@ -44,8 +47,11 @@ MODEL_SECONDS = Histogram(
 MODEL_TOKENS = Counter("befund_model_tokens", "Tokens as the model server counts them", ["direction"])
 MODEL_OPEN = Gauge("befund_model_calls_open", "Calls under way or waiting", multiprocess_mode="livesum")
 MODEL_WAITING = Gauge("befund_model_calls_waiting", "Calls waiting for a place", multiprocess_mode="livesum")
+REFUSED = Counter("befund_refused", "Requests answered with 5xx, by the kind of error", ["error"])
 FAILURES = Counter(
-    "befund_failures", "Failures of what the server rests on: start, catalog, keys, limits, stream, request", ["part"]
+    "befund_failures",
+    "Failures of what the server rests on: start, catalog, keys, limits, model (its probe), stream, request",
+    ["part"],
 )
 
 

@@ -19,10 +19,13 @@ import httpx2
 import openai
 from openai import AsyncOpenAI
 
+from bentos.metrics import FAILURES
 from bentos.queueing import Pools
 from bentos.wire import Extras, Manners, body_of, completion_of, context_said, learnt, too_long
 from clinical.errors import LanguageModelError, ModelMalformed, ModelTimeout, ModelUnavailable
 from clinical.llm import Completion, JsonSchema, Limits, Message
+
+log = logging.getLogger("befund.model")
 
 CONNECT_SECONDS = 3.0
 LOOK_SECONDS = 2.0
@@ -169,17 +172,23 @@ class ModelServer:
         try:
             answer = await self._http.get(self._health_url)
             if answer.status_code >= 500:
-                return False
+                return _unwell(f"/health answers {answer.status_code}")
             if time.monotonic() - self.proven < PROVEN_SECONDS and self.proven:
                 return True
             await self.complete(PROBE, None, PROBE_LIMITS, extras)
             return True
-        except (httpx2.HTTPError, openai.OpenAIError, LanguageModelError, ConnectionBroke, ServerBusy, ValueError):
-            return False
+        except (httpx2.HTTPError, openai.OpenAIError, LanguageModelError, ConnectionBroke, ServerBusy, ValueError) as e:
+            return _unwell(str(e) if isinstance(e, LanguageModelError | ServerBusy) else type(e).__name__)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
+
+
+def _unwell(cause: str) -> bool:
+    FAILURES.labels("model").inc()
+    log.warning("the language model is not well: %s", cause)
+    return False
 
 
 _REMEDIES = {

@@ -5,6 +5,8 @@ request -> OnlyContractPaths (service.py) -> Edge -> router: admitted (401, 429)
 
 from __future__ import annotations
 
+import logging
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Literal
 
 from fastapi import FastAPI, Request
@@ -18,6 +20,7 @@ from bentos.api.draining import Draining
 from bentos.api.edge import Edge
 from bentos.api.problems import Problem, of_error, of_status
 from bentos.api.startup import lifespan
+from bentos.metrics import REFUSED
 from bentos.models import model_of
 from clinical.coding import SearchQueue
 from clinical.errors import BefundError
@@ -26,6 +29,8 @@ from clinical.settings import Settings
 if TYPE_CHECKING:
     from clinical.llm import LanguageModel
     from clinical.search import SearchIndex
+
+log = logging.getLogger("befund")
 
 Part = Literal["coding", "extraction", "generation"]
 PARTS: tuple[Part, ...] = ("coding", "extraction", "generation")
@@ -92,7 +97,11 @@ def create_app(
 
 async def _befund_error(request: Request, error: Exception) -> Problem:
     assert isinstance(error, BefundError)  # noqa: S101 - registered for it
-    return of_error(error)
+    problem = of_error(error)
+    if problem.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        REFUSED.labels(type(error).__name__).inc()
+        log.warning("answered %d: %s: %s", problem.status_code, type(error).__name__, error)
+    return problem
 
 
 async def _http_error(request: Request, error: Exception) -> Problem:

@@ -15,7 +15,7 @@ from fastapi.responses import StreamingResponse
 from bentos.api.admission import body_of
 from bentos.api.draining import Draining
 from bentos.api.edge import where
-from bentos.metrics import FAILURES, STREAMS, STREAMS_OPEN, TIERS
+from bentos.metrics import FAILURES, STREAMS, STREAMS_OPEN, TIERS, TIERS_ENDED
 from clinical.coding import research
 from clinical.contract import Event, PartialEvent, ResearchRequest, ResultEvent, StatusEvent
 from clinical.errors import ModelBusy, NotReady
@@ -83,13 +83,15 @@ async def _next(ready: asyncio.Queue[bytes], silence: float) -> bytes:
 
 async def _work(events: AsyncGenerator[Event], ready: asyncio.Queue[bytes], draining: Draining) -> None:
     """Put every encoded event, then an empty piece as the end."""
-    outcome, began = "left", time.perf_counter()
+    outcome, began, tier = "left", time.perf_counter(), 0
     try:
         async with aclosing(events):
             async for event in events:
                 ready.put_nowait(encode(event))
                 if isinstance(event, PartialEvent | ResultEvent):
-                    TIERS.labels(str(event.layer)).observe(time.perf_counter() - began)
+                    tier = event.layer
+                    TIERS.labels(str(tier)).observe(time.perf_counter() - began)
+                    TIERS_ENDED.labels(str(tier), "answered").inc()
                 outcome = _outcome(event, outcome)
     except asyncio.CancelledError:
         if not draining.over:
@@ -104,6 +106,8 @@ async def _work(events: AsyncGenerator[Event], ready: asyncio.Queue[bytes], drai
         ready.put_nowait(encode(StatusEvent(status="error", message=FAILED)))
     finally:
         STREAMS.labels(outcome).inc()
+        if outcome == "error":
+            TIERS_ENDED.labels(str(tier + 1), "failed").inc()
         ready.put_nowait(b"")
 
 

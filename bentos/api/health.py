@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import logging
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from bentos.api.problems import of_error
-from bentos.metrics import CONTENT_TYPE, exposition
+from bentos.metrics import CONTENT_TYPE, FAILURES, exposition
 from clinical import __version__
 from clinical.contract import CatalogHealth, Health, ModelHealth
 from clinical.errors import NotReady
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from bentos.keys import Keys
     from clinical.search import SearchIndex
     from clinical.settings import Settings
+
+log = logging.getLogger("befund.model")
 
 router = APIRouter()
 internal = APIRouter()
@@ -27,6 +33,7 @@ NOT_THEIRS = 2
 """Layers below the operator's own: the official wordings and Befund's."""
 PROBE_SECONDS = 2.0
 PROBE_SHARED_SECONDS = 5.0
+STORES_SHARED_SECONDS = 2.0
 
 
 @router.get("/api/health")
@@ -73,6 +80,27 @@ class ModelProbe:
         try:
             return bool(await asyncio.wait_for(model.health(), PROBE_SECONDS))  # type: ignore[attr-defined]
         except TimeoutError:
+            FAILURES.labels("model").inc()
+            log.warning("the language model is not well: no answer within %.0f s", PROBE_SECONDS)
+            return False
+
+
+class StoresProbe:
+    """Ask the key database and the counter of the rates at most once in two seconds."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+        self._well: asyncio.Future[bool] | None = None
+
+    async def well(self, keys: Keys, pool: Executor) -> bool:
+        """Whether both answer within two seconds; concurrent callers share one probe."""
+        loop = asyncio.get_running_loop()
+        if self._well is None or loop.time() >= self._until:
+            self._until = loop.time() + STORES_SHARED_SECONDS
+            self._well = asyncio.ensure_future(loop.run_in_executor(pool, keys.well))
+        try:
+            return await asyncio.wait_for(asyncio.shield(self._well), PROBE_SECONDS)
+        except TimeoutError:
             return False
 
 
@@ -94,12 +122,14 @@ async def livez() -> Response:
 
 @internal.get("/readyz")
 async def readyz(request: Request) -> Response:
-    """The catalog is loaded, where this service codes, the key store is open, and the server does not end."""
+    """What a request needs is there: the catalog where this service codes, keys, rates; and the server does not end."""
     state = request.app.state
     if state.draining.begun:
         return of_error(NotReady("the server stops"))
     if (state.index is None and "coding" in state.parts) or state.keys is None:
         return of_error(NotReady("still starting"))
+    if not await state.stores.well(state.keys, state.pool):
+        return of_error(NotReady("the key database or the counter of the rates does not answer"))
     return PlainTextResponse("ok\n")
 
 

@@ -14,10 +14,10 @@ from fastapi import FastAPI
 from sqlalchemy.exc import SQLAlchemyError
 
 from bentos.api.edge import where
-from bentos.api.health import ModelProbe
+from bentos.api.health import ModelProbe, StoresProbe
 from bentos.keys import Keys, open_database
 from bentos.metrics import FAILURES
-from clinical.errors import ArtifactError
+from clinical.errors import ArtifactError, BefundError
 from clinical.settings import Settings
 
 log = logging.getLogger("befund")
@@ -33,11 +33,10 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Open everything in the background; until then health says `starting` and requests are answered 503."""
     # The server's own access log holds paths and query strings; ours (edge.py) does not.
     logging.getLogger("uvicorn.access").disabled = True
-    app.state.probe = ModelProbe()
+    app.state.probe, app.state.stores = ModelProbe(), StoresProbe()
     sqlite = app.state.settings.api_database_url.startswith("sqlite")
     app.state.pool = ThreadPoolExecutor(SQLITE_THREADS if sqlite else SERVER_THREADS, thread_name_prefix="keys")
     starting = asyncio.create_task(_start(app))
-    starting.add_done_callback(_tell)
     try:
         with app.state.draining.on_sigterm():
             yield
@@ -61,27 +60,28 @@ async def _start(app: FastAPI) -> None:
     log.info("ready: %s, ICD-10-GM %s", settings.catalog.name, app.state.index.manifest.year)
 
 
-def _tell(starting: asyncio.Task[None]) -> None:
-    """An unforeseen error ends the start; the server goes on and says 503, the log says where."""
-    if not starting.cancelled() and (error := starting.exception()):
-        FAILURES.labels("start").inc()
-        log.error("the start failed: %s", where(error))
-
-
-async def _until_done(step: Callable[[], Any]) -> Any:
-    """Run `step` in a thread until it succeeds; say once why it does not."""
+async def _until_done(step: Callable[[], Any], pause: float = RETRY_SECONDS) -> Any:
+    """Run `step` in a thread until it succeeds, whatever it fails of; say once why it does not."""
     said = ""
     while True:
         try:
             return await asyncio.to_thread(step)
-        except (ArtifactError, SQLAlchemyError) as error:
-            # A database driver's text may hold its URL with the password; ours is written for operators.
-            FAILURES.labels("catalog" if isinstance(error, ArtifactError) else "keys").inc()
-            sentence = str(error) if isinstance(error, ArtifactError) else f"key database: {type(error).__name__}"
+        except Exception as error:  # noqa: BLE001 - the edge of the server: a start that gave up would live on dead
+            part, sentence = _cause(error)
+            FAILURES.labels(part).inc()
             if sentence != said:
                 log.error("not ready: %s", sentence)
                 said = sentence
-            await asyncio.sleep(RETRY_SECONDS)
+            await asyncio.sleep(pause)
+
+
+def _cause(error: Exception) -> tuple[str, str]:
+    """The part that fails, and why: a driver's text may hold its URL with the password; ours is for operators."""
+    if isinstance(error, ArtifactError):
+        return "catalog", str(error)
+    if isinstance(error, SQLAlchemyError):
+        return "keys", f"key database: {type(error).__name__}"
+    return "start", str(error) if isinstance(error, BefundError) else where(error)
 
 
 def open_keys(settings: Settings) -> Keys:

@@ -113,7 +113,7 @@ class Keys:
         self._engine = engine
         storage = storage_from_string(limits_url, wrap_exceptions=True, **_timeouts(limits_url))
         self._count = {limited: count_request(engine.dialect.name, limited) for limited in (False, True)}
-        self._rate = MovingWindowRateLimiter(storage)
+        self._rate, self._storage = MovingWindowRateLimiter(storage), storage
 
     def create(self, name: str, limits: KeyLimits = KeyLimits()) -> str:
         """Make a key and return it in full, the only time it is seen."""
@@ -175,6 +175,18 @@ class Keys:
         self._spend_rate(key)
         self._spend_quota(key)
         return key
+
+    def well(self) -> bool:
+        """Whether the database and the counter of the rates answer: what every request needs. Raises nothing."""
+        try:
+            with _answering():
+                with self._engine.connect() as connection:
+                    connection.execute(_BY_ID, {"key_id": ""})
+                if not self._storage.check():
+                    raise StorageError(ConnectionError("no answer"))
+        except KeysUnavailable:
+            return False
+        return True
 
     def _find(self, key_id: str) -> Row[tuple[object, ...]] | None:
         with _answering(), self._engine.connect() as connection:

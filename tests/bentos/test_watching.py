@@ -74,6 +74,8 @@ def test_a_stream_and_its_calls_count_by_their_outcome(mode, outcome, stream, ma
     caplog.set_level("WARNING", logger="befund.model")
     calls = _value("befund_model_calls_total", outcome=outcome)
     streams = _value("befund_streams_total", outcome=stream)
+    first = _value("befund_tiers_total", tier="1", outcome="answered")
+    second = _value("befund_tiers_total", tier="2", outcome="failed")
     with (
         model_server(mode=mode) as server,
         running(make_settings(llm_base_url=server.base_url), index, key) as client,
@@ -81,6 +83,8 @@ def test_a_stream_and_its_calls_count_by_their_outcome(mode, outcome, stream, ma
         ask(client, "Husten")
     assert _value("befund_model_calls_total", outcome=outcome) > calls
     assert _value("befund_streams_total", outcome=stream) == streams + 1
+    assert _value("befund_tiers_total", tier="1", outcome="answered") == first + 1
+    assert _value("befund_tiers_total", tier="2", outcome="failed") == second + (stream == "error")
     assert _value("befund_streams_open") == 0
     lines = [record for record in caplog.records if record.name == "befund.model"]
     assert bool(lines) == (mode != "answer")
