@@ -10,7 +10,7 @@ import pytest
 
 from clinical.errors import SettingError
 from clinical.running import RUNNING, leave
-from clinical.settings import FROM_FILES, NO_SETTINGS, Settings
+from clinical.settings import FROM_FILES, NO_SETTINGS, NO_SETTINGS_BEGIN, Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = re.compile(r"\bBEFUND_[A-Z][A-Z_]*[A-Z]\b")
@@ -88,7 +88,7 @@ def test_a_name_that_is_no_setting_is_refused_with_the_nearest(monkeypatch, tmp_
     assert "geheim" not in str(refused.value)
 
 
-@pytest.mark.parametrize("name", [*NO_SETTINGS, "BEFUND_NOTEBOOK_CATALOG"])
+@pytest.mark.parametrize("name", [*NO_SETTINGS, "BEFUND_NOTEBOOK_CATALOG", "BEFUND_VLLM_VENV"])
 def test_names_that_other_programs_of_the_project_read_are_let_through(monkeypatch, name):
     monkeypatch.setenv(name, "x")
     Settings.read()
@@ -104,7 +104,7 @@ def test_every_name_of_the_project_is_a_setting_or_let_through():
         path = ROOT / file.decode()
         if path.suffix in {".py", ".md", ".sh", ""} and path != Path(__file__) and path.is_file():
             strange |= set(NAME.findall(path.read_text("utf-8", errors="replace"))) - known
-    assert {name for name in strange if not name.startswith("BEFUND_NOTEBOOK_")} == set()
+    assert {name for name in strange if not name.startswith(NO_SETTINGS_BEGIN)} == set()
 
 
 @pytest.mark.parametrize("field", FROM_FILES)

@@ -9,9 +9,7 @@ The table of all settings is `.env.example`; a test compares the two.
 
 from __future__ import annotations
 
-import contextlib
 import difflib
-import json
 import os
 from collections.abc import Mapping
 from functools import lru_cache
@@ -19,37 +17,26 @@ from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
-from dotenv import dotenv_values, find_dotenv
+from dotenv import find_dotenv
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
 from clinical.errors import SettingError
-from clinical.running import RUNNING, is_held, is_made_up, secret_made_once
-
-ROOT = Path(__file__).resolve().parents[1]
-PREFIX = "BEFUND_"
-SHORTEST_SECRET = 32
-HOW_TO_MAKE_ONE = (
-    'make one with: python -c "import secrets; print(secrets.token_urlsafe(48))"; to try things out on this machine '
-    "run make up, or set BEFUND_ENV=development"
+from clinical.running import secret_made_once
+from clinical.settings.language_model import LanguageModelSettings
+from clinical.settings.secrets import refuse_weak
+from clinical.settings.sources import (
+    FROM_FILES,
+    NO_SETTINGS,
+    NO_SETTINGS_BEGIN,
+    PREFIX,
+    ROOT,
+    from_files,
+    given,
+    running,
+    without,
+    written,
 )
-
-FROM_FILES = (
-    "secret_key",
-    "secret_key_previous",
-    "internal_key",
-    "database_url",
-    "api_database_url",
-    "limits_url",
-    "mail_url",
-    "llm_api_key",
-    "workbench_api_key",
-)
-"""What may hold a password: `BEFUND_..._FILE` names a file with the value, as container secrets are mounted."""
-
-NO_SETTINGS = ("BEFUND_API_KEY", "BEFUND_POLLER_KILLS", "BEFUND_SHARED_DATA", "BEFUND_VLLM_VENV")
-"""Names that other programs of the project read: clients of the API, tests and measurements."""
-NOTEBOOKS = "BEFUND_NOTEBOOK_"
 
 
 def _default_host() -> str:
@@ -57,8 +44,9 @@ def _default_host() -> str:
     return "0.0.0.0" if os.environ.get("BENTOML_CONTAINERIZED") == "true" else "127.0.0.1"  # noqa: S104
 
 
-class Settings(BaseSettings):
-    """One field per setting; `Settings.read()` turns a bad value into a sentence that names the setting."""
+class Settings(LanguageModelSettings):
+    """One field per setting; those of the language model are above. `Settings.read()` turns a bad value into a sentence
+    that names the setting."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -92,18 +80,6 @@ class Settings(BaseSettings):
     internal_path: str = "/internal"
     internal_key: SecretStr | None = None
     allowed_hosts: str = "*"
-    llm: Literal["rehearsal"] | None = None
-    llm_base_url: str | None = None
-    llm_model: str | None = None
-    llm_api_key: SecretStr | None = None
-    llm_concurrency: int = Field(default=64, ge=1, le=10_000)
-    llm_queue: int = Field(default=256, ge=0, le=100_000)
-    llm_context: int | None = Field(default=None, ge=2_048)
-    llm_thinking_tokens: int = Field(default=0, ge=0, le=100_000)
-    llm_reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
-    llm_seed: int | None = None
-    llm_template_args: str = ""
-    llm_extra_body: str = ""
     mail_url: str = Field(default="", repr=False)
     mail_from: str = ""
     public_url: str = ""
@@ -133,21 +109,6 @@ class Settings(BaseSettings):
         if not value.startswith("/") or value.rstrip("/") in {"", "/api"}:
             raise ValueError("must be 'off' or a path such as /internal")
         return value.rstrip("/")
-
-    @field_validator("llm_base_url")
-    @classmethod
-    def _a_base_url(cls, value: str | None) -> str | None:
-        if value and not all(url.strip().startswith(("http://", "https://")) for url in value.split(",")):
-            raise ValueError("must be an http(s) URL up to and including /v1, or several with commas between")
-        return value
-
-    @field_validator("llm_template_args", "llm_extra_body")
-    @classmethod
-    def _a_json_object(cls, value: str) -> str:
-        with contextlib.suppress(ValueError):
-            if not value or isinstance(json.loads(value), dict):
-                return value
-        raise ValueError('must be a JSON object such as {"enable_thinking": false}')
 
     @field_validator("mail_url")
     @classmethod
@@ -193,13 +154,6 @@ class Settings(BaseSettings):
             )
         return self
 
-    @model_validator(mode="after")
-    def _one_model(self) -> Self:
-        """The rehearsal model is never used silently, and never beside a real one."""
-        if self.llm and self.llm_base_url:
-            raise ValueError("BEFUND_LLM=rehearsal and BEFUND_LLM_BASE_URL are both set; keep one")
-        return self
-
     @property
     def development(self) -> bool:
         """Whether conveniences that are unsafe in the open (mail to a folder, plain HTTP on loopback) are allowed."""
@@ -232,12 +186,12 @@ class Settings(BaseSettings):
         values = given()
         beside = None
         if f"{PREFIX}ENV" not in values and "env" not in overrides:
-            beside = _running(Path(values.get(f"{PREFIX}VAR") or overrides.get("var") or ROOT / "var"))
-            values = {**_without(_written(beside), values), **values}
+            beside = running(Path(values.get(f"{PREFIX}VAR") or overrides.get("var") or ROOT / "var"))
+            values = {**without(written(beside), values), **values}
         _refuse_typos(values)
         files = tuple(str(file) for file in (beside, env_file) if file)  # the later one wins
         try:
-            return cls(_env_file=files or None, **{**_from_files(values), **overrides})  # type: ignore[call-arg]
+            return cls(_env_file=files or None, **{**from_files(values), **overrides})  # type: ignore[call-arg]
         except ValidationError as error:
             raise SettingError(_sentence(error), remedy="see .env.example") from None
 
@@ -248,22 +202,13 @@ class Settings(BaseSettings):
         the `make up` that runs beside it: what one of them encrypts the other could not read.
         """
         if self.development:
-            servers = _written(_running(self.var)).get(f"{PREFIX}SECRET_KEY")
+            servers = written(running(self.var)).get(f"{PREFIX}SECRET_KEY")
             if servers and self.secret and servers != self.secret:
                 raise SettingError(
                     "BEFUND_SECRET_KEY is not the one of the running `make up`", "the same or none", "unset it"
                 )
             return self.model_copy(update={"secret_key": SecretStr(self.secret or secret_made_once(self.var))})
-        if len(self.secret) < SHORTEST_SECRET:
-            found = (
-                f"BEFUND_SECRET_KEY has {len(self.secret)} characters"
-                if self.secret
-                else "BEFUND_SECRET_KEY is not set"
-            )
-            raise SettingError(found, f"at least {SHORTEST_SECRET} random characters in production", HOW_TO_MAKE_ONE)
-        if is_made_up(self.secret):
-            found = "BEFUND_SECRET_KEY repeats itself"
-            raise SettingError(found, f"at least {SHORTEST_SECRET} random characters in production", HOW_TO_MAKE_ONE)
+        refuse_weak(self.secret)
         return self
 
 
@@ -272,56 +217,13 @@ def address(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def given() -> dict[str, str]:
-    """What the environment and `.env` say, the environment first: names `BEFUND_*` and values that are not empty."""
-    file = find_dotenv(usecwd=True)
-    return {**_written(Path(file) if file else None), **_ours(os.environ)}
-
-
-def _ours(values: Mapping[str, str | None]) -> dict[str, str]:
-    return {name.upper(): value for name, value in values.items() if name.upper().startswith(PREFIX) and value}
-
-
-def _running(var: Path) -> Path | None:
-    """What the `make up` that runs with this folder was started with; None when none runs."""
-    return file if is_held(file := var / RUNNING) else None
-
-
-def _written(file: Path | None) -> dict[str, str]:
-    return _ours(dotenv_values(file)) if file else {}
-
-
-def _without(beside: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """What `beside` says and `given` does not say in another form, as a file."""
-    either = [{f"{PREFIX}{field.upper()}", f"{PREFIX}{field.upper()}_FILE"} for field in FROM_FILES]
-    said = {name for pair in either if pair & set(given) for name in pair}
-    return {name: value for name, value in beside.items() if name not in said}
-
-
 def _refuse_typos(values: Mapping[str, str]) -> None:
     known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}
     known |= {f"{PREFIX}{name.upper()}_FILE" for name in FROM_FILES} | set(NO_SETTINGS)
     for name in sorted(values):
-        if name not in known and not name.startswith(NOTEBOOKS):
+        if name not in known and not name.startswith(NO_SETTINGS_BEGIN):
             near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0)[0]
             raise SettingError(f"{name} is no setting", f"perhaps {near}", "correct or remove it; see .env.example")
-
-
-def _from_files(values: Mapping[str, str]) -> dict[str, str]:
-    """The values of `BEFUND_..._FILE`, by field."""
-    found = {}
-    for field in FROM_FILES:
-        name = f"{PREFIX}{field.upper()}"
-        file = values.get(f"{name}_FILE")
-        if file is None:
-            continue
-        if name in values:
-            raise SettingError(f"{name} and {name}_FILE are both set", "one of them", "keep one")
-        try:
-            found[field] = Path(file).read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise SettingError(f"{name}_FILE names a file that cannot be read ({type(error).__name__})") from None
-    return found
 
 
 def _sentence(error: ValidationError) -> str:

@@ -1,0 +1,17 @@
+"""The settings of both servers and of every command, `BEFUND_*`, read in one place."""
+
+from clinical.settings.reader import Settings, address, server_settings, settings
+from clinical.settings.sources import FROM_FILES, NO_SETTINGS, NO_SETTINGS_BEGIN, PREFIX, ROOT, given
+
+__all__ = [
+    "FROM_FILES",
+    "NO_SETTINGS",
+    "NO_SETTINGS_BEGIN",
+    "PREFIX",
+    "ROOT",
+    "Settings",
+    "address",
+    "given",
+    "server_settings",
+    "settings",
+]

@@ -1,0 +1,77 @@
+"""Where settings are written: the environment, `.env`, what a running `make up` left, files with one secret each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from dotenv import dotenv_values, find_dotenv
+
+from clinical.errors import SettingError
+from clinical.running import RUNNING, is_held
+
+ROOT = Path(__file__).resolve().parents[2]
+PREFIX = "BEFUND_"
+
+FROM_FILES = (
+    "secret_key",
+    "secret_key_previous",
+    "internal_key",
+    "database_url",
+    "api_database_url",
+    "limits_url",
+    "mail_url",
+    "llm_api_key",
+    "workbench_api_key",
+)
+"""What may hold a password: `BEFUND_..._FILE` names a file with the value, as container secrets are mounted."""
+
+NO_SETTINGS = ("BEFUND_API_KEY", "BEFUND_POLLER_KILLS", "BEFUND_SHARED_DATA", "BEFUND_VLLM_VENV")
+"""Names that other programs of the project read: clients of the API, tests and measurements."""
+NO_SETTINGS_BEGIN = ("BEFUND_NOTEBOOK_", "BEFUND_VLLM_")
+"""How names begin that notebooks and the Bento of the GPU host read: they are settings of their own, read there."""
+
+
+def given() -> dict[str, str]:
+    """What the environment and `.env` say, the environment first: names `BEFUND_*` and values that are not empty."""
+    file = find_dotenv(usecwd=True)
+    return {**written(Path(file) if file else None), **_ours(os.environ)}
+
+
+def _ours(values: Mapping[str, str | None]) -> dict[str, str]:
+    return {name.upper(): value for name, value in values.items() if name.upper().startswith(PREFIX) and value}
+
+
+def running(var: Path) -> Path | None:
+    """What the `make up` that runs with this folder was started with; None when none runs."""
+    return file if is_held(file := var / RUNNING) else None
+
+
+def written(file: Path | None) -> dict[str, str]:
+    """What a file of settings says: names `BEFUND_*` and values that are not empty."""
+    return _ours(dotenv_values(file)) if file else {}
+
+
+def without(beside: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """What `beside` says and `given` does not say in another form, as a file."""
+    either = [{f"{PREFIX}{field.upper()}", f"{PREFIX}{field.upper()}_FILE"} for field in FROM_FILES]
+    said = {name for pair in either if pair & set(given) for name in pair}
+    return {name: value for name, value in beside.items() if name not in said}
+
+
+def from_files(values: Mapping[str, str]) -> dict[str, str]:
+    """The values of `BEFUND_..._FILE`, by field."""
+    found = {}
+    for field in FROM_FILES:
+        name = f"{PREFIX}{field.upper()}"
+        file = values.get(f"{name}_FILE")
+        if file is None:
+            continue
+        if name in values:
+            raise SettingError(f"{name} and {name}_FILE are both set", "one of them", "keep one")
+        try:
+            found[field] = Path(file).read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingError(f"{name}_FILE names a file that cannot be read ({type(error).__name__})") from None
+    return found
