@@ -69,6 +69,16 @@ class Bm25:
         ]
         return numbers, np.concatenate(added)
 
+    def wordings_of(self, first: int, last: int) -> tuple[Ints, Ints]:
+        """Numbers of the wordings that hold a token, token by token from `first` to before `last` in the order of the
+        alphabet; and how many each token has."""
+        bounds = self._bounds[first : last + 1]
+        return self._index.scores["indices"][bounds[0] : bounds[-1]].astype(np.int64), np.diff(bounds)
+
+    def count(self, first: int, last: int) -> int:
+        """How many postings the tokens have from `first` to before `last`."""
+        return self._bounds[last] - self._bounds[first]
+
     def save(self, folder: Path) -> None:
         """Write bm25s's own files."""
         self._index.save(folder, show_progress=False)

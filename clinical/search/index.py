@@ -37,6 +37,7 @@ from clinical.search.traits import traits_of
 from clinical.search.words.expansion import Expansion
 from clinical.search.words.gestation import Gestation
 from clinical.search.words.rewriting import Asked, Rewriter
+from clinical.search.words.shortened import Shortened
 from clinical.search.words.typos import Typos
 
 Level = Literal["high", "medium", "low"]
@@ -104,11 +105,12 @@ class SearchIndex:
         self.catalog, self.wordings, self.encoder = catalog, wordings, encoder
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
         self.traits, self.finder = traits_of(catalog, wordings), finder
-        self._reader = MentionReader(catalog, finder)
         self.confidence, self._code_traits = confidence, Traits(catalog)
         self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
-        self._rewriter = Rewriter(catalog, wordings, expansion, self.typos)
+        shortened = Shortened(wordings)
+        self._reader = MentionReader(catalog, finder, shortened.is_cut)
+        self._rewriter = Rewriter(catalog, wordings, expansion, self.typos, shortened)
 
     def search(self, query: str, limit: int = 10) -> tuple[Candidate, ...]:
         """At most `limit` codes of any confidence, most probable first, none twice; empty when no word is known."""

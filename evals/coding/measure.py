@@ -48,6 +48,9 @@ VARIANTS: dict[str, Callable[[str, random.Random], str]] = {
     "lowered": variants.lowered,
     "apart": variants.apart,
     "abbreviated": variants.abbreviated,
+    "abbreviated_without_dots": lambda query, chance: variants.without_dots(variants.abbreviated(query, chance)),
+    "cut_off": variants.cut_off,
+    "cut_off_without_dots": lambda query, chance: variants.without_dots(variants.cut_off(query, chance)),
     "in_a_note": variants.in_a_note,
 }
 

@@ -8,6 +8,10 @@ import string
 
 _UMLAUTS = (("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("Ä", "Ae"), ("Ö", "Oe"), ("Ü", "Ue"), ("ß", "ss"))
 _FLAT = str.maketrans("äöüÄÖÜ", "aouAOU") | {ord("ß"): "ss"}
+_VOWELS = "aeiouyäöü"
+
+SHORTEST_CUT = 4
+"""Letters that `cut_off` leaves of a word, at least."""
 
 HEADS = (
     "insuffizienz", "entzündung", "karzinom", "erkrankung", "krankheit", "syndrom", "infektion", "störung",
@@ -111,6 +115,31 @@ def abbreviated(query: str, chance: random.Random) -> str:
         return short
     word = chance.choice(words)
     return query[: word.start() + chance.choice((4, 5))] + "." + query[word.end() :]
+
+
+def cut_off(query: str, chance: random.Random) -> str:
+    """Some of the long words of several cut off by rule, not by a table: behind a consonant before a vowel, at a random
+    place from the fifth letter on, with a dot: Hypertens. Herzkrankh. One word alone stays as it is."""
+    cuts = [
+        (match, places)
+        for match in re.finditer(r"[^\W\d_]{7,}", query)
+        if (places := [at for at in range(SHORTEST_CUT, len(match.group()) - 2) if _ends_syllable(match.group(), at)])
+    ]
+    if not cuts or len(re.findall(r"[^\W\d_]+", query)) < 2:
+        return query
+    some = sorted(chance.sample(range(len(cuts)), chance.randint(1, len(cuts))), reverse=True)
+    for match, places in (cuts[number] for number in some):
+        query = query[: match.start() + chance.choice(places)] + "." + query[match.end() :]
+    return query
+
+
+def _ends_syllable(word: str, at: int) -> bool:
+    return word[at - 1].lower() not in _VOWELS and word[at].lower() in _VOWELS
+
+
+def without_dots(query: str) -> str:
+    """Without the dots of abbreviations: Hypertens Herzkrankh."""
+    return re.sub(r"(?<=[^\W\d_])\.(?!\w)", "", query)
 
 
 def in_a_note(query: str, chance: random.Random) -> str:

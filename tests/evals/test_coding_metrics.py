@@ -216,6 +216,14 @@ def test_other_hands_write_otherwise() -> None:
     assert len(made["in_a_note"]) == len(variants.OPENINGS) * len(variants.CLOSINGS)
 
 
+def test_words_are_cut_off_by_rule_with_a_dot_or_without() -> None:
+    made = {variants.cut_off("Hypertensive Herzkrankheit", random.Random(seed)) for seed in range(60)}
+    assert {"Hypertensive Herzkr.", "Hypert. Herzkrankheit", "Hypertens. Herzkrankh."} <= made
+    assert "Hypertensive Herzkrankheit" not in made
+    assert variants.cut_off("Herzkrankheit", random.Random(1)) == "Herzkrankheit"
+    assert variants.without_dots("Hypertens. Herzkrankh., I10.0") == "Hypertens Herzkrankh, I10.0"
+
+
 def test_the_frame_of_a_note_holds_nothing_to_code(index: SearchIndex) -> None:
     for frame in (*variants.OPENINGS, *variants.CLOSINGS):
         assert [hit.code for hit in index.search(frame) if hit.confidence == "high"] == []

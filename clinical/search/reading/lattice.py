@@ -9,7 +9,7 @@ abbreviation ends nothing, so that "chron. Pankreatitis" is one mention.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -50,24 +50,27 @@ class CandidateSpan(NamedTuple):
     chance: float = 0.5
 
 
-def borders(text: str) -> list[tuple[int, int]]:
-    """The hard borders of a text, in order: `start` inclusive, `end` exclusive, in code points."""
+def borders(text: str, cut_off: Callable[[str], bool] | None = None) -> list[tuple[int, int]]:
+    """The hard borders of a text, in order: `start` inclusive, `end` exclusive, in code points. `cut_off`: which
+    words are cut off besides those that show it by themselves, where a vocabulary tells."""
     inside = {match.start() for match in _INSIDE_NUMBER.finditer(text)}
     found = (match for match in _BORDER.finditer(text) if match.start() not in inside)
-    return [match.span() for match in found if match.group() != "." or not _cuts_off(text, match.start())]
+    return [match.span() for match in found if match.group() != "." or not _cuts_off(text, match.start(), cut_off)]
 
 
-def _cuts_off(text: str, stop: int) -> bool:
+def _cuts_off(text: str, stop: int, cut_off: Callable[[str], bool] | None) -> bool:
     """Whether the full stop at a place marks a word that is cut off: "chron. Pankreatitis" is one mention."""
     word = _WORD_BEFORE.search(text, max(0, stop - LONGEST_WORD), stop)
-    return word is not None and is_abbreviation(spelling(word.group()), word.group())
+    if word is None:
+        return False
+    return is_abbreviation(spelling(word.group()), word.group()) or (cut_off is not None and cut_off(word.group()))
 
 
-def is_plain(text: str, content: Sequence[Token] | None = None) -> bool:
+def is_plain(text: str, content: Sequence[Token] | None = None, cut_off: Callable[[str], bool] | None = None) -> bool:
     """Whether a text is a wording by itself: short, without a border or a word that tells of a visit or a claim.
-    `content`: its content words, where known."""
+    `content`: its content words, where known; `cut_off` as in `borders`."""
     content = content_words(text) if content is None else content
-    if len(content) > LONGEST or borders(text.strip()):
+    if len(content) > LONGEST or borders(text.strip(), cut_off):
         return False
     others = set(words(text)) - set(content)
     return {text[word.start : word.end].casefold() for word in others} <= _WITHIN

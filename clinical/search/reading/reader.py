@@ -7,6 +7,7 @@ is over in the words of the past. Of the ranked spans a cover without overlap is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -75,8 +76,8 @@ class MentionReader:
     """Reads texts with a finder; without one (an artifact from before there was one) every run of words may be a
     mention."""
 
-    def __init__(self, catalog: Catalog, finder: Finder | None) -> None:
-        self._finder = finder
+    def __init__(self, catalog: Catalog, finder: Finder | None, cut_off: Callable[[str], bool] | None = None) -> None:
+        self._finder, self._cut_off = finder, cut_off
         self._seldom = seldom_meant(catalog)
         self._of_family = np.array(["Z80" <= code.code[:3] <= "Z84" for code in catalog.codes], dtype=bool)
 
@@ -84,7 +85,7 @@ class MentionReader:
         """The spans of a text that are worth a search, and what it claims of them."""
         whole = CandidateSpan(Part(text, 0, len(text)), 1, 1.0)
         reading, content = Reading.of(text), content_words(text)
-        if is_plain(text, content) and reading.claim(0, len(text)) == Claim():
+        if is_plain(text, content, self._cut_off) and reading.claim(0, len(text)) == Claim():
             return TextSpans(reading, (whole,), ("present",), True)
         found = self._spans(text)
         if not found:

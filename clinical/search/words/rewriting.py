@@ -2,7 +2,8 @@
 
 Each rewriting keeps the part it stands for, so that what it finds is found there: with the official synonyms of its
 words, with the past it speaks of named as the catalog names it ("Z. n. Myokardinfarkt": alter Myokardinfarkt), with
-each unknown word mended (a typo) or said in the other language ("Eichelentzündung": Balanitis).
+each unknown word mended (a typo) or said in the other language ("Eichelentzündung": Balanitis), with cut-off words
+written out ("chron. obstr. Lungenerkr.").
 """
 
 from __future__ import annotations
@@ -19,12 +20,16 @@ from clinical.search.hits import Hits, joined, merged_by_part
 from clinical.search.terms import Wordings
 from clinical.search.words.expansion import Expansion
 from clinical.search.words.past import Past, past_of, says_past
+from clinical.search.words.shortened import Shortened
 from clinical.search.words.typos import Typos
 
 MENDED: Final = 0.9
 """What hits for a word in the place of an unknown one are multiplied with: that may also be right as it is."""
 SETTLED: Final = 0.9
 """From which share the words of the text itself have found what is over, its time included ("vor drei Jahren")."""
+DOUBT: Final = 0.5
+"""Hits for cut-off words written out are multiplied with this power of how much less likely the reading is than the
+likeliest one. 0.25 and 0.1 find a little less; adding up the hits of all readings does no better."""
 PRESENT: Final = 0.5
 """What a code of a present disease is multiplied with where the text says that it is over."""
 
@@ -37,6 +42,14 @@ Rank = Callable[[Sequence[Asked]], Hits]
 """What finds the codes of such texts; each hit names its part."""
 
 
+class Other(NamedTuple):
+    """A part in other words: the number of the part, and what its hits are multiplied with."""
+
+    text: str
+    part: int
+    weight: float
+
+
 class Spot(NamedTuple):
     """A part and the text it stands in."""
 
@@ -47,8 +60,11 @@ class Spot(NamedTuple):
 class Rewriter:
     """The rewritings of parts by what the catalog knows, and what they find."""
 
-    def __init__(self, catalog: Catalog, wordings: Wordings, expansion: Expansion, typos: Typos) -> None:
-        self._catalog, self._wordings, self._expansion, self._typos = catalog, wordings, expansion, typos
+    def __init__(
+        self, catalog: Catalog, wordings: Wordings, expansion: Expansion, typos: Typos, shortened: Shortened
+    ) -> None:
+        self._catalog, self._wordings, self._expansion = catalog, wordings, expansion
+        self._typos, self._shortened = typos, shortened
         self._past = np.full(len(wordings), UNREAD, dtype=np.int8)  # 1 where a wording means what is over, else 0
 
     def hits(self, spots: Sequence[Spot], rank: Rank) -> Hits:
@@ -60,15 +76,25 @@ class Rewriter:
         asked += [(other, number) for number, other in enumerate(expanded) if other]
         pasts = {n: past for n, (read, part) in enumerate(spots) if (past := past_of(read, part.start, part.end))}
         asked += [(past.written, number) for number, past in pasts.items() if past.written != parts[number]]
-        mended = [(other, len(parts) + number) for other, number in self._mended(parts, written)]
-        found = rank([*asked, *mended])  # together: a call costs as much as a text
+        others = self._others(parts, written)
+        more = [(other.text, number) for number, other in enumerate(others, len(parts))]
+        found = rank([*asked, *more])  # together: a call costs as much as a text
         own = found.part < len(parts)
-        hits, others = (found, None) if own.all() else (found.at(own), found.at(~own))
+        hits = found if own.all() else found.at(own)
         if pasts:
             hits = self._in_the_past(pasts, hits, rank)
-        if others is not None:
-            hits = joined([hits, others._replace(part=others.part - len(parts)).weighed(MENDED)])
+        if others:
+            hits = joined([hits, _of_others(found.at(~own), len(parts), others)])
         return merged_by_part(hits)
+
+    def _others(self, parts: Sequence[str], written: Sequence[Sequence[Token]]) -> list[Other]:
+        """The parts with their unknown words mended, said in the other language, or written out where they are cut.
+        `written`: the words of each."""
+        found = [Other(text, number, MENDED) for text, number in self._mended(parts, written)]
+        for number, own in enumerate(written):
+            for text, chance in self._shortened.expanded(parts[number], own):
+                found.append(Other(text, number, chance**DOUBT))
+        return found
 
     def _mended(self, parts: Sequence[str], written: Sequence[Sequence[Token]]) -> list[Asked]:
         """The parts with their unknown words mended or said in the other language. `written`: the words of each."""
@@ -98,3 +124,10 @@ class Rewriter:
                 self._past[wording] = says_past(written) or says_past(title)
         result: NDArray[np.bool_] = asked & (self._past[hits.wording] == 1)
         return result
+
+
+def _of_others(hits: Hits, parts: int, others: Sequence[Other]) -> Hits:
+    """The hits for parts in other words, as hits of the parts; the numbers of the others begin at `parts`."""
+    at = hits.part - parts
+    weight = np.array([other.weight for other in others], dtype=np.float32)[at]
+    return hits._replace(part=np.array([other.part for other in others], dtype=np.int64)[at]).weighed(weight)
