@@ -9,9 +9,10 @@ _PAGING = [
 ]
 _ID = {"name": "_id", "type": "token", "documentation": "Eine Id oder mehrere, durch Komma getrennt"}
 _SUBJECT = {"name": "subject", "type": "reference", "documentation": "Wie patient"}
-_NOT_CARRIED = {
-    "identifier": "token", "type": "token", "category": "token", "author": "reference", "encounter": "reference",
-    "creation": "date",
+_CARRIED = {
+    "identifier": ("token", "Auch masterIdentifier"), "type": ("token", "Zum Beispiel KDL oder LOINC"),
+    "category": ("token", "code oder system|code"), "author": ("reference", "Auch author:identifier"),
+    "encounter": ("reference", "Auch encounter:identifier"), "creation": ("date", "Wann der Anhang entstand"),
 }  # fmt: skip
 
 
@@ -45,8 +46,7 @@ def _document_reference() -> Resource:
         {"name": "contenttype", "type": "token", "documentation": "MIME-Typ, genau und klein geschrieben"},
     ]
     searches += [_ID, _SUBJECT]
-    nothing = "Wird verstanden; kein Dokument trägt es, also passt keines"
-    searches += [{"name": name, "type": kind, "documentation": nothing} for name, kind in _NOT_CARRIED.items()]
+    searches += [{"name": name, "type": kind, "documentation": said} for name, (kind, said) in _CARRIED.items()]
     resource = _resource("DocumentReference", ["read", "search-type"], searches + _PAGING)
     return resource | {"searchInclude": ["DocumentReference:patient", "DocumentReference:subject"]}
 

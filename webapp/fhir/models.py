@@ -28,7 +28,7 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, LargeBinary, String, UniqueConstraint, text
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, LargeBinary, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from webapp.models import NAME_LENGTH, Base, User, utcnow
@@ -121,11 +121,31 @@ class Document(Base):
     stored_at: Mapped[int] = mapped_column(BigInteger)
     import_key: Mapped[bytes | None] = mapped_column(LargeBinary(32))
     import_line: Mapped[bytes | None] = mapped_column(LargeBinary(32))
+    details: Mapped[str | None] = mapped_column(Text)  # JSON; see `webapp.fhir.details`
 
     @property
     def status(self) -> Status:
         """The FHIR status."""
         return Status.ENTERED_IN_ERROR if self.entered_in_error else Status.CURRENT
+
+
+class DocumentTerm(Base):
+    """A word by which a document with details is found (see `terms`): its type, category, author, encounter, identifier
+    or the time of its creation. The key is also the index of the search, which reads it backwards from the newest."""
+
+    __tablename__ = "document_term"
+
+    organization_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("organization.id", ondelete="CASCADE"), primary_key=True
+    )
+    kind: Mapped[str] = mapped_column(String(20), primary_key=True)
+    term: Mapped[str] = mapped_column(
+        String(TERM_LENGTH, collation="C").with_variant(String(TERM_LENGTH), "sqlite"), primary_key=True
+    )
+    stored_at: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    document_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("document.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
 
 
 class ImagingStudy(Base):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from webapp.fhir import dates
+from webapp.fhir import dates, details
 from webapp.fhir.searching.params import AnswerOptions, Cursor, query
 
 Resource = dict[str, Any]
@@ -24,7 +24,7 @@ _ALWAYS = {
     "ImagingStudy": frozenset({"status", "subject"}),
 }
 _SUMMARY = {
-    "DocumentReference": frozenset({"status", "date", "content", "subject"}),
+    "DocumentReference": frozenset({"status", "date", "content", "subject", *details.CARRIED}),
     "Patient": frozenset(
         {
             "identifier",
@@ -79,6 +79,7 @@ class DocumentRow(NamedTuple):
     title: str
     size: int
     sha256: bytes
+    details: str | None
     stored_at: int
 
 
@@ -103,7 +104,7 @@ class Page(NamedTuple):
 
 def document(row: tuple[Any, ...], url: str) -> Resource:
     """DocumentReference of a row in the order of `DocumentRow`, with its download URL."""
-    ident, patient, system, value, in_error, content_type, title, size, digest, stored_at = row
+    ident, patient, system, value, in_error, content_type, title, size, digest, more, stored_at = row
     stored = dates.to_text(stored_at)
     resource: Resource = {
         "resourceType": "DocumentReference",
@@ -128,7 +129,7 @@ def document(row: tuple[Any, ...], url: str) -> Resource:
     elif value is not None:
         identifier = {"system": system, "value": value} if system else {"value": value}
         resource["subject"] = {"reference": f"{system}|{value}" if system else value, "identifier": identifier}
-    return resource
+    return details.merged(resource, orjson.loads(more)) if more else resource
 
 
 def patient(row: StoredRow) -> Resource:

@@ -257,6 +257,6 @@ def _either_maker(place: uuid.UUID) -> Callable[[Any], resources.Resource]:
     def make(row: Any) -> resources.Resource:
         if row[7] >= 0:
             return document(row)
-        return resources.imaging_study(resources.StoredRow(row[0], row[1], orjson.loads(row[6]), row[9]))
+        return resources.imaging_study(resources.StoredRow(row[0], row[1], orjson.loads(row[6]), row[10]))
 
     return make

@@ -13,13 +13,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, cast, func, select, update
+import orjson
+from sqlalchemy import BigInteger, ColumnElement, cast, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from clinical.errors import BefundError
-from webapp.fhir import dates
-from webapp.fhir.models import WHOLE, Document, DocumentCount, ImagingStudy, PatientIdentifier, Status, StorageClock
+from webapp.fhir import dates, terms
+from webapp.fhir.details import Details
+from webapp.fhir.models import (
+    WHOLE,
+    Document,
+    DocumentCount,
+    DocumentTerm,
+    ImagingStudy,
+    PatientIdentifier,
+    Status,
+    StorageClock,
+)
 from webapp.storage import Stored
 
 NO_FILE = Stored(b"", 0)
@@ -50,6 +61,7 @@ class NewDocument:
     stored_at: int | None = None
     import_key: bytes | None = None
     import_line: bytes | None = None
+    details: Details | None = None
 
 
 def store_documents(session: Session, organization: uuid.UUID, new: Sequence[NewDocument]) -> list[Document]:
@@ -62,13 +74,28 @@ def store_documents(session: Session, organization: uuid.UUID, new: Sequence[New
             entered_in_error=item.status is Status.ENTERED_IN_ERROR, content_type=item.content_type,
             title=item.title, size=item.file.size, sha256=item.file.digest, stored_at=stored_at,
             import_key=item.import_key, import_line=item.import_line,
+            details=orjson.dumps(item.details).decode() if item.details else None,
         )
         for item, stored_at in zip(new, stamps, strict=True)
     ]  # fmt: skip
     session.add_all(documents)
     session.flush()
+    _keep_terms(session, documents, new)
     _count(session, organization, Counter(key for document in documents for key in _keys(document)))
     return documents
+
+
+def _keep_terms(session: Session, documents: Sequence[Document], new: Sequence[NewDocument]) -> None:
+    """The words by which documents with details are found."""
+    rows = [
+        {"organization_id": document.organization_id, "kind": kind, "term": term, "stored_at": document.stored_at,
+         "document_id": document.id}
+        for document, item in zip(documents, new, strict=True)
+        if item.details
+        for kind, term in dict.fromkeys(terms.document_terms(item.details))
+    ]  # fmt: skip
+    if rows:
+        session.execute(insert(DocumentTerm), rows)
 
 
 def store_studies(session: Session, studies: Sequence[ImagingStudy]) -> None:

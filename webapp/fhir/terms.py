@@ -1,9 +1,10 @@
-"""Words by which patients and imaging studies are found, kept beside them by whatever stores them through the ORM.
+"""Words by which patients, imaging studies and documents are found, kept beside them by whatever stores them.
 
 A search for a word is a range of the index `ix_search_term`: `[word, word + LAST)` is everything that begins with it.
 Names are found without regard to case and accents (FHIR R4, section 3.1.1.4.8).
 """
 
+import hashlib
 import unicodedata
 from collections.abc import Iterator
 from typing import Any
@@ -11,9 +12,12 @@ from typing import Any
 from sqlalchemy import Connection, delete, event, insert
 from sqlalchemy.orm import Mapper
 
+from webapp.fhir.dates import parse_bound
+from webapp.fhir.details import Details
 from webapp.fhir.models import TERM_LENGTH, ImagingStudy, Patient, SearchTerm
 
 LAST = "\U0010ffff"  # sorts behind every character
+_BEFORE = 10**17  # microseconds; more than lie between the year 1 and 1970
 
 Resource = dict[str, Any]
 
@@ -46,6 +50,57 @@ def study_terms(resource: Resource) -> Iterator[tuple[str, str]]:
         if isinstance(value, str):
             yield "study", value
             yield "study", f"{system}|{value}"
+
+
+def document_terms(details: Details) -> Iterator[tuple[str, str]]:
+    """Kind and word of all that a document with these details is found by: tokens as `code`, `system|code`, `|code`
+    (no system) and `system|`; references as they were given, and local ones also by their id alone; `creation` as the
+    first microsecond of the stated period, in digits that sort."""
+    concepts = [("type", details.get("type")), *(("category", item) for item in _list(details.get("category")))]
+    for kind, concept in concepts:
+        for coding in _objects((concept or {}).get("coding")):
+            yield from _tokens(kind, coding.get("system"), coding.get("code"))
+    for item in [details.get("masterIdentifier"), *_list(details.get("identifier"))]:
+        yield from _tokens("identifier", (item or {}).get("system"), (item or {}).get("value"))
+    for reference in _objects(details.get("author")):
+        yield from _references("author", reference)
+    for reference in _objects(details.get("context", {}).get("encounter")):
+        yield from _references("encounter", reference)
+    created = parse_bound(_created(details))
+    if created is not None and created.start is not None:
+        yield "creation", instant_term(created.start)
+
+
+def instant_term(micros: int) -> str:
+    """Microseconds since 1970 as text that sorts like the number; the years before 1970 too."""
+    return f"{micros + _BEFORE:020d}"
+
+
+def short(text: str) -> str:
+    """A word as it is kept: a longer one by its hash, so that it is found by the whole of it only."""
+    return text if len(text) <= TERM_LENGTH else hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _tokens(kind: str, system: str | None, code: str | None) -> Iterator[tuple[str, str]]:
+    if isinstance(code, str):
+        yield from ((kind, short(text)) for text in (code, f"{system or ''}|{code}"))
+        if system:
+            yield kind, short(f"{system}|")
+
+
+def _references(kind: str, reference: Resource) -> Iterator[tuple[str, str]]:
+    given, identifier = reference.get("reference"), reference.get("identifier") or {}
+    if isinstance(given, str):
+        yield kind, short(given)
+        _, slash, ident = given.partition("/")
+        if slash and "/" not in ident:  # `Encounter/1`, not an absolute one
+            yield kind, short(ident)
+    yield from _tokens(f"{kind}:id", identifier.get("system"), identifier.get("value"))
+
+
+def _created(details: Details) -> str:
+    content = _objects(details.get("content"))
+    return str(content[0].get("attachment", {}).get("creation", "")) if content else ""
 
 
 def _objects(value: Any) -> list[Resource]:

@@ -38,7 +38,8 @@ _ORG = click.option("--org", required=True, help="Organization: its UUID or its 
 @click.argument("manifest", type=_FILE)
 def import_documents(org: str, manifest: Path) -> None:
     """Store the documents named in MANIFEST, one JSON object a line: path, title, content_type, patient (system|value,
-    Patient/<id> or a patient's UUID), and optionally stored_at and status. Run it again to go on after an
+    Patient/<id> or a patient's UUID), and optionally stored_at, status, type, category, author, encounter,
+    masterIdentifier, description and more (docs/documents.md). Run it again to go on after an
     interruption. A document whose patient is not there yet is tagged, and linked once the patient is imported."""
     organization = _organization(org)
     audit.record_alone("imported", detail=f"documents into organization {organization}")

@@ -15,26 +15,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator
 from sqlalchemy import or_, select
 
 from webapp.extensions import db
 from webapp.fhir import dates, linking, store
+from webapp.fhir.bulk.details import DetailsLine, details_of
 from webapp.fhir.bulk.lines import BadLine, LineResult, numbered
 from webapp.fhir.models import SYSTEM_LENGTH, TITLE_LENGTH, VALUE_LENGTH, Document, Status
 from webapp.fhir.searching import params
 from webapp.fhir.titles import clean_content_type, clean_title
 from webapp.storage import CHUNK, Files
 
+_FIELDS = "path, title, content_type, patient, stored_at, status, and details as docs/documents.md has them"
 BATCH = 200  # documents a transaction: few enough that others wait little for the organization's lock
 
 
-class DocumentLine(BaseModel):
+class DocumentLine(DetailsLine):
     """One line of a document manifest; `path` is relative to the manifest."""
-
-    model_config = ConfigDict(extra="forbid")
 
     path: str = Field(min_length=1)
     title: str = ""
@@ -154,7 +155,7 @@ class DocumentImporter:
         guessed = line.content_type or mimetypes.guess_type(line.path)[0] or ""
         return store.NewDocument(
             store.NO_FILE, title, clean_content_type(guessed), patient, system, value, line.status, stored_at.start,
-            item.key, item.line_key,
+            item.key, item.line_key, details_of(line),
         )  # fmt: skip
 
     def _subject(self, text: str) -> tuple[uuid.UUID | None, str | None, str | None]:
@@ -187,7 +188,7 @@ class _LineReader:
             digest = _digest_of(self._folder / line.path)
         except BadLine as error:
             return LineResult(number, "bad", str(error))
-        said = hashlib.sha256(orjson.dumps(line.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)).digest()
+        said = hashlib.sha256(orjson.dumps(_said(line), option=orjson.OPT_SORT_KEYS)).digest()
         written = hashlib.sha256(text.strip().encode()).digest()
         where = hashlib.sha256(str(self._folder).encode() + b"\0" + said).digest()
         return Keyed(
@@ -200,6 +201,12 @@ class _LineReader:
         key = hashlib.sha256(what + str(self._seen[what]).encode()).digest()
         self._seen[what] += 1
         return key
+
+
+def _said(line: DocumentLine) -> dict[str, Any]:
+    """All fields of a line but the details it does not give: so a line that gives none keeps the key it always had."""
+    said = line.model_dump(mode="json")
+    return {name: value for name, value in said.items() if value is not None or name not in DetailsLine.model_fields}
 
 
 def _digest_of(path: Path) -> bytes:
@@ -228,4 +235,4 @@ def _validated(text: str) -> DocumentLine:
         return DocumentLine.model_validate_json(text)
     except ValidationError as error:
         problems = {f"{'.'.join(map(str, item['loc'])) or 'line'}: {item['msg']}" for item in error.errors()}
-        raise BadLine("; ".join(sorted(problems)), "path, title, content_type, patient, stored_at, status") from None
+        raise BadLine("; ".join(sorted(problems)), _FIELDS) from None

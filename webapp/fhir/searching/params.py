@@ -47,7 +47,7 @@ def search(pairs: Pairs) -> Search:
     taken = _take(pairs, SEARCH)
     patients, groups = tuple(dict.fromkeys(taken.patients)), tuple(dict.fromkeys(taken.groups))
     chained, types = tuple(dict.fromkeys(taken.identifiers)), taken.content_types
-    never = taken.nothing or taken.unstorable or taken.ids == set() or not taken.statuses or types == set()
+    never = taken.unstorable or taken.ids == set() or not taken.statuses or types == set()
     return Search(
         answer=taken.answer(),
         window=dates.tightest(taken.windows),
@@ -59,6 +59,7 @@ def search(pairs: Pairs) -> Search:
         content_types=tuple(sorted(types)) if types and len(types) > 1 else (),
         groups=groups,
         chained=chained,
+        carried=tuple(dict.fromkeys(taken.carried)),
     )
 
 

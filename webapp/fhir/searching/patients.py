@@ -26,8 +26,9 @@ from sqlalchemy import (
 from webapp.fhir.models import ImagingStudy, Patient, PatientIdentifier, SearchTerm
 from webapp.fhir.resources import StoredRow
 from webapp.fhir.searching import lists
+from webapp.fhir.searching.columns import id_text
 from webapp.fhir.searching.reading import Reader, Statement
-from webapp.fhir.searching.search import SHAPES, ResultPage, behind_cursor, found, id_text, order_of
+from webapp.fhir.searching.search import SHAPES, ResultPage, behind_cursor, found, order_of
 from webapp.fhir.searching.totals import bind
 from webapp.fhir.searching.wanted import LARGEST_COUNT, AnswerOptions, Order, Paging, ResourceSearch
 

@@ -12,7 +12,7 @@ import uuid
 
 from webapp.fhir import dates
 from webapp.fhir.models import Status
-from webapp.fhir.searching import words
+from webapp.fhir.searching import details, words
 from webapp.fhir.searching.taken import Reader, Taken, listed
 from webapp.fhir.searching.wanted import (
     CURSOR,
@@ -150,16 +150,6 @@ def _content_type(taken: Taken, value: str) -> str | None:
     return value
 
 
-def _nothing(taken: Taken, value: str) -> str | None:
-    """A parameter of FHIR for what no document here carries: it is understood, and nothing matches."""
-    taken.nothing = taken.nothing or bool(value)
-    return value or None
-
-
-def _creation(taken: Taken, value: str) -> str | None:
-    return _nothing(taken, value) if dates.parse(value) else None
-
-
 def _type(taken: Taken, value: str) -> str | None:
     wanted = frozenset(value.split(",")) & frozenset(EVERYTHING_TYPES)
     names = [name for name in value.split(",") if re.fullmatch(r"[A-Z][A-Za-z]+", name)]
@@ -277,8 +267,14 @@ SEARCH: dict[str, Reader] = (
         "_sort": _sort,
         "_include": _include,
         "_revinclude": _revinclude,
-        "creation": _creation,
-        **dict.fromkeys(("identifier", "type", "category", "author", "encounter"), _nothing),
+        "creation": details.creation,
+        **{kind: details.token(kind) for kind in ("identifier", "type", "category")},
+        **{kind: details.reference(kind) for kind in ("author", "encounter")},
+        **{
+            f"{kind}{of}": details.token(f"{kind}:id")
+            for kind in ("author", "encounter")
+            for of in (":identifier", ".identifier")
+        },
     }
 )
 EVERYTHING: dict[str, Reader] = _COMMON | {"_type": _type, "start": _start, "end": _end}

@@ -13,17 +13,12 @@ from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import (
-    Boolean,
     ColumnElement,
     Select,
-    String,
     Subquery,
-    Text,
     and_,
-    cast,
     false,
     func,
-    literal,
     literal_column,
     or_,
     select,
@@ -34,7 +29,8 @@ from sqlalchemy import (
 
 from webapp.fhir.dates import DAY
 from webapp.fhir.models import Document, ImagingStudy, Patient, PatientIdentifier, StorageClock
-from webapp.fhir.searching import lists
+from webapp.fhir.searching import carried, lists
+from webapp.fhir.searching.columns import document_columns, study_columns
 from webapp.fhir.searching.reading import Reader, Statement
 from webapp.fhir.searching.totals import Shape, Values, bind, bounds, day_of_offset, edges, kind, total, window_values
 from webapp.fhir.searching.wanted import Cursor, Everything, Identifier, Order, Paging, PatientKey, Search
@@ -63,7 +59,7 @@ class Documents:
         self._reader = reader
         self._statement = lru_cache(maxsize=SHAPES)(self._compose)
         mine = and_(_DOCUMENT.c.id == bind("document"), _DOCUMENT.c.organization_id == bind("organization"))
-        self._one = Statement(select(*_document_columns(reader.is_sqlite)).where(mine), reader.engine)
+        self._one = Statement(select(*document_columns(reader.is_sqlite)).where(mine), reader.engine)
         self._mark = Statement(select(_complete()), reader.engine)
         self._owned = lru_cache(maxsize=SHAPES)(self._compose_owned)
         self._everything = lru_cache(maxsize=SHAPES)(self._compose_everything)
@@ -106,7 +102,7 @@ class Documents:
 
     def everything(self, organization: uuid.UUID, patient: uuid.UUID, wanted: Everything) -> ResultPage | None:
         """The page of a patient's documents and imaging studies, both as rows in the order of `DocumentRow` (see
-        `_study_columns`); None where the organization has no such patient."""
+        `study_columns`); None where the organization has no such patient."""
         paging, window = wanted.answer.paging, wanted.window
         count = 0 if wanted.answer.count_only else paging.count
         shape = (
@@ -146,7 +142,7 @@ class Documents:
             values["content_types"] = lists.listed(wanted.content_types, sqlite)
         for number, group in enumerate(wanted.groups):
             values |= lists.group_values(group, number, sqlite)
-        return values
+        return values | carried.values_of(wanted.carried, sqlite)
 
     def _paging_values(self, paging: Paging) -> Values:
         values: Values = {"offset": paging.offset}
@@ -155,11 +151,20 @@ class Documents:
         return values
 
     def _compose(self, shape: Shape) -> Statement:
-        columns, ways = _document_columns(self._reader.is_sqlite), _ways(shape, self._reader.is_sqlite)
-        number = total(shape, ways[0]) if len(ways) == 1 else _counted((_DOCUMENT, way) for way in ways)
-        counted = select(number.label("total")).subquery("counted")
+        sqlite = self._reader.is_sqlite
+        columns, ways = document_columns(sqlite), _ways(shape, sqlite)
         offset: ColumnElement[Any] | None = bind("offset") if shape.skip else None
-        pages = [select(*columns).where(way) for way in ways]
+        if carried.leads(shape):
+            led = carried.source(shape, sqlite)
+            number, columns = (
+                carried.total(shape, led, ways[0]),
+                document_columns(sqlite, (led.c.stored_at, led.c.document_id)),
+            )
+            pages = [select(*columns).join(led, led.c.document_id == _DOCUMENT.c.id).where(ways[0])]
+        else:
+            number = total(shape, ways[0]) if len(ways) == 1 else _counted((_DOCUMENT, way) for way in ways)
+            pages = [select(*columns).where(way) for way in ways]
+        counted = select(number.label("total")).subquery("counted")
         if shape.by_day:
             place = day_of_offset(shape)
             first_newer = (select(place.c.day).scalar_subquery() + 1) * literal_column(str(DAY))
@@ -172,8 +177,8 @@ class Documents:
         parts = [
             (table, columns, and_(*_of_patient(table), *extra, *bounds(table, start, end)))
             for name, table, columns, extra in (
-                ("DocumentReference", _DOCUMENT, _document_columns, [~_DOCUMENT.c.entered_in_error]),
-                ("ImagingStudy", _STUDY, _study_columns, []),
+                ("DocumentReference", _DOCUMENT, document_columns, [~_DOCUMENT.c.entered_in_error]),
+                ("ImagingStudy", _STUDY, study_columns, []),
             )
             if name in types
         ]
@@ -181,7 +186,7 @@ class Documents:
         known = and_(_PATIENT.c.id == bind("patient"), _PATIENT.c.organization_id == bind("organization"))
         counted = _counted((table, where) for table, _, where in parts)
         total = select(counted.label("total")).select_from(_PATIENT).where(known).subquery("counted")
-        none = select(*_document_columns(self._reader.is_sqlite)).where(false())
+        none = select(*document_columns(self._reader.is_sqlite)).where(false())
         return self._paged(total, pages or [none], count, bind("offset") if skip else None, "-date", cursor=cursor)
 
     def _paged(
@@ -248,7 +253,7 @@ def _of_patient(table: Any) -> list[ColumnElement[bool]]:
 def _shape(wanted: Search, count: int) -> Shape:
     paging, window = wanted.answer.paging, wanted.window
     skip = paging.cursor is None and paging.offset > 0
-    narrow = bool(wanted.patients or wanted.ids or wanted.content_types or wanted.groups)
+    narrow = bool(wanted.patients or wanted.ids or wanted.content_types or wanted.groups or wanted.carried)
     by_day = skip and not narrow and wanted.answer.order == "-date"
     return Shape(
         count=count,
@@ -265,6 +270,7 @@ def _shape(wanted: Search, count: int) -> Shape:
         ids=wanted.ids is not None,
         content_types=bool(wanted.content_types),
         groups=tuple(lists.group_flags(group) for group in wanted.groups),
+        carried=carried.shape_of(wanted.carried),
     )
 
 
@@ -281,6 +287,7 @@ def _ways(shape: Shape, sqlite: bool) -> list[ColumnElement[bool]]:
     common += [lists.among(table.c.id, "ids", sqlite)] if shape.ids else []
     common += [lists.among(table.c.content_type, "content_types", sqlite)] if shape.content_types else []
     common += [lists.group_term(table, number, flags, sqlite) for number, flags in enumerate(shape.groups)]
+    common += carried.conditions(shape, sqlite)
     keys = [_key_terms(number, *key) for number, key in enumerate(shape.patients)]
     if len(keys) == 1 and len(keys[0]) == 2:
         ours, tagged = keys[0]
@@ -309,39 +316,3 @@ def found(rows: list[Row], paging: Paging, count: int) -> ResultPage:
     last = rows[count - 1]
     offset = min(paging.offset + count, 2**31 - 1)
     return ResultPage(total, page, Cursor(page[-1][-1], uuid.UUID(str(last[-1])), offset))
-
-
-def _document_columns(sqlite: bool) -> list[ColumnElement[Any]]:
-    """Columns of `resources.DocumentRow`, then the id as it is stored, to order by."""
-    table = _DOCUMENT
-    return [
-        id_text(table.c.id, sqlite).label("id"), id_text(table.c.patient_id, sqlite).label("patient_id"),
-        table.c.external_system, table.c.external_value,
-        cast(table.c.entered_in_error, Boolean).label("entered_in_error") if not sqlite else table.c.entered_in_error,
-        table.c.content_type, table.c.title, table.c.size, table.c.sha256, table.c.stored_at,
-        table.c.id.label("sort_id"),
-    ]  # fmt: skip
-
-
-def _study_columns(sqlite: bool) -> list[ColumnElement[Any]]:
-    """The same columns for an ImagingStudy: its JSON stands in `title`, and `size` is -1 to tell it apart."""
-    table = _STUDY
-    return [
-        id_text(table.c.id, sqlite).label("id"), id_text(table.c.patient_id, sqlite).label("patient_id"),
-        cast(None, String).label("external_system"), cast(None, String).label("external_value"),
-        cast(false(), Boolean).label("entered_in_error") if not sqlite else literal(0).label("entered_in_error"),
-        cast(None, String).label("content_type"), cast(table.c.resource, Text).label("title"),
-        cast(literal_column("-1"), Document.size.type).label("size"), cast(None, Document.sha256.type).label("sha256"),
-        table.c.stored_at, table.c.id.label("sort_id"),
-    ]  # fmt: skip
-
-
-def id_text(column: Any, sqlite: bool) -> ColumnElement[Any]:
-    """A UUID as canonical text, made by the database: cheaper than an object per row."""
-    if not sqlite:
-        return cast(column, Text)
-    parts = [func.substr(column, start, length) for start, length in ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))]
-    text: ColumnElement[Any] = parts[0]
-    for part in parts[1:]:
-        text = text + "-" + part
-    return text

@@ -10,6 +10,7 @@ from webapp.fhir.models import Status
 from webapp.fhir.searching.wanted import (
     DEFAULT_COUNT,
     AnswerOptions,
+    Carried,
     Cursor,
     Identifier,
     Order,
@@ -30,7 +31,7 @@ class Taken:
     ids: set[uuid.UUID] | None = None
     statuses: set[Status] = field(default_factory=lambda: set(Status))
     content_types: set[str] | None = None
-    nothing: bool = False  # asked for what no document carries
+    carried: list[Carried] = field(default_factory=list)
     types: frozenset[str] | None = None
     count: int | None = None
     offset: int | None = None
@@ -65,6 +66,8 @@ class Taken:
         for identifier in [*listed, *(key.identifier for key in keys if key.identifier)]:
             yield identifier.system
             yield identifier.value
+        for item in self.carried:
+            yield from item.words
         for term in self.terms:
             yield from (bound for bounds in term.ranges for bound in bounds)
 

@@ -38,11 +38,12 @@ class Shape:
     ids: bool = False
     content_types: bool = False
     groups: tuple[tuple[bool, Flags], ...] = ()
+    carried: tuple[tuple[str, str], ...] = ()  # kind and way, see `searching.carried`
 
     @property
     def counted(self) -> bool:
         """Whether the total has to be counted from the documents: no counter knows it."""
-        return bool(self.patients or self.ids or self.content_types or self.groups)
+        return bool(self.patients or self.ids or self.content_types or self.groups or self.carried)
 
 
 def edges(window: Window) -> tuple[bool, bool] | None:

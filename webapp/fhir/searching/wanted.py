@@ -70,12 +70,22 @@ class AnswerOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Carried:
+    """A document carries one of these words of that kind, or one in `[start, end)` (see `terms.document_terms`)."""
+
+    kind: str
+    words: tuple[str, ...] = ()
+    start: str | None = None
+    end: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Search:
     """A DocumentReference search; all of it holds at once. `never`: the filters exclude each other, or hold what no
     row can.
 
     A document is one of `ids`, where there are any; has one of `content_types`; is of one patient in each of `groups`,
-    and of a patient with one of the identifiers, or tagged with it, in each of `chained`.
+    and of a patient with one of the identifiers, or tagged with it, in each of `chained`; and meets all of `carried`.
     """
 
     answer: AnswerOptions = AnswerOptions()
@@ -88,6 +98,7 @@ class Search:
     content_types: tuple[str, ...] = ()
     groups: tuple[tuple[PatientKey, ...], ...] = ()
     chained: tuple[tuple[Identifier, ...], ...] = ()
+    carried: tuple[Carried, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
