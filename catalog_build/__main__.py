@@ -53,9 +53,13 @@ def _check(source: Path, previous: Path | None, docs: Path | None) -> None:
 @SOURCE
 @HOLDOUT
 @click.option("--out", type=PATH, required=True, help="folder to write the weights into")
-def _train(source: Path, holdout: int | None, out: Path) -> None:
-    """Train encoder and ranking model from SOURCE."""
+@click.option("--reading", type=PATH, help="only finder and confidence, with this artifact, which holds a fold out")
+def _train(source: Path, holdout: int | None, out: Path, reading: Path | None) -> None:
+    """Train encoder, ranking model, finder and confidence from SOURCE."""
     BuildOptions(train=True, holdout=holdout)
+    if reading is not None:
+        _train_reading(source, out, reading)
+        return
     try:
         from catalog_build.build import WEIGHTS, train_weights
         from catalog_build.own_synonyms import own_texts
@@ -70,6 +74,23 @@ def _train(source: Path, holdout: int | None, out: Path) -> None:
     _, outcome = choose(weights.calibration.probability, weights.calibration.right)
     click.echo(f"{weights.encoder.name} in {out}; on queries it has not seen: {json.dumps(outcome)}")
     click.echo(f"to ship them: copy the files to {WEIGHTS}, then run {NOTEBOOKS['confidence']} with WRITE = True")
+
+
+def _train_reading(source: Path, out: Path, artifact: Path) -> None:
+    try:
+        from catalog_build.build import WEIGHTS
+        from catalog_build.own_synonyms import own_texts
+        from catalog_build.training.reading import save, train_reading
+
+        files = read_source(source)
+        texts = all_texts(files)
+        finder, confidence = train_reading(files, texts + own_texts(files, texts), artifact)
+    except ModuleNotFoundError as error:
+        raise _extra_missing(error) from None
+    save(finder, confidence, out)
+    bounds = confidence.bounds
+    click.echo(f"finder and confidence in {out}; in texts high from {bounds.high:.3f}, medium from {bounds.medium:.3f}")
+    click.echo(f"to ship them: copy both files to {WEIGHTS}")
 
 
 @command.command("build")

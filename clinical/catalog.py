@@ -64,6 +64,11 @@ class Code:
     notes: tuple[Note, ...] = ()
 
 
+def _leaves_open(title: str) -> bool:
+    """Whether the last part of a title, the only one in which siblings differ, says "nicht näher bezeichnet"."""
+    return "nicht näher bez" in title.rpartition(": ")[2].casefold()
+
+
 def parent_of(code: str) -> str | None:
     """The spelling of the next level up: E11.90 -> E11.9 -> E11 -> None."""
     return None if len(code) == 3 else code[:-1].rstrip(".")
@@ -138,6 +143,14 @@ class Catalog:
             return ()
         family = self._in_block[entry.block] if entry.parent is None else self._children[entry.parent]
         return tuple(other for other in family if other.code != code)
+
+    def more_specific(self, code: str) -> tuple[Code, ...]:
+        """The siblings that say what this code leaves open ("nicht näher bezeichnet": a stage, a site, a cause), in the
+        order of the file; empty where it leaves nothing open at its level, or for an unknown code."""
+        own = self.get(code)
+        if own is None or own.parent is None or not _leaves_open(own.title):
+            return ()
+        return tuple(other for other in self._children[own.parent] if not _leaves_open(other.title))
 
     def leaves(self, code: str) -> tuple[Code, ...]:
         """The terminal codes at or below `code`, in the order of the file."""

@@ -21,10 +21,11 @@ from clinical.errors import SettingError
 VERSION: Final = 1
 """Of the format of the file."""
 FILE: Final = Path(__file__).with_name("thresholds.json")
-Name = Literal["confidence", "grounding"]
+Name = Literal["confidence", "grounding", "reading"]
 NOTEBOOKS: Final[Mapping[Name, str]] = {
     "confidence": "notebooks/04_confidence.ipynb",
     "grounding": "notebooks/07_grounding.ipynb",
+    "reading": "notebooks/12_reading.ipynb",
 }
 
 
@@ -50,8 +51,33 @@ class GroundingThresholds:
     window: int
 
 
-Values = ConfidenceThresholds | GroundingThresholds
-_KINDS: Final[Mapping[Name, type[Values]]] = {"confidence": ConfidenceThresholds, "grounding": GroundingThresholds}
+@dataclass(frozen=True, slots=True)
+class ReadingWeights:
+    """What decides which spans of a text explain it.
+
+    The gain of a span of n content words is (p - `floor`) n ** `power` - `cost`, where p is `found` times the
+    probability that it is a mention and the rest the probability of its best code: a long span that is nearly as
+    probable as its parts wins, two that are surer than their union win against it. `least`: the probability of a
+    mention from which a run of words is looked at. `beside`: the weight of what a short text finds as a whole, beside
+    its mentions: proposals. `stated`: the probability of the code of a stated week of pregnancy, for the rule is exact
+    and that the code is wanted is not.
+    """
+
+    found: float
+    floor: float
+    power: float
+    cost: float
+    least: float
+    beside: float
+    stated: float
+
+
+Values = ConfidenceThresholds | GroundingThresholds | ReadingWeights
+_KINDS: Final[Mapping[Name, type[Values]]] = {
+    "confidence": ConfidenceThresholds,
+    "grounding": GroundingThresholds,
+    "reading": ReadingWeights,
+}
 
 
 @dataclass(frozen=True)
@@ -92,6 +118,14 @@ def grounding_thresholds() -> GroundingThresholds:
     """What every letter is grounded with; read once."""
     values = load_section("grounding").values
     assert isinstance(values, GroundingThresholds)  # noqa: S101 - `_KINDS` says so
+    return values
+
+
+@cache
+def reading_weights() -> ReadingWeights:
+    """What every text is read with; read once."""
+    values = load_section("reading").values
+    assert isinstance(values, ReadingWeights)  # noqa: S101 - `_KINDS` says so
     return values
 
 

@@ -50,8 +50,13 @@ JOINTS: Final = (
     "; ",
 )
 """Between two mentions of one sentence."""
-COMPOSED: Final = 0.4
-"""Share of sentences that are composed of an opening, mentions and a closing; the others are whole frames."""
+COMPOSED, LED = 0.38, 0.06
+"""Shares of sentences that are composed of an opening, mentions and a closing, and in which symptoms lead to a disease;
+the others are whole frames."""
+SYMPTOM: Final = "R"
+"""Chapter XVIII."""
+NOT_CODED: Final = ""
+"""Code of a mention that is not coded: of a symptom beside the disease that explains it (coding guidelines D003)."""
 NAMES: Final = ["Meier", "Schulze", "Winkler", "Brandt", "Keller", "Vogt", "Huber", "Franke", "Lorenz", "Busch"]
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 _ADJECTIVE: Final = re.compile(r"^([A-ZÄÖÜ][a-zäöüß]{3,})(e|er|es)(?= [A-ZÄÖÜ])")
@@ -100,6 +105,7 @@ class TextWriter:
 
     def __init__(self, wordings: Sequence[tuple[str, str]], seed: int) -> None:
         self._wordings = [pair for pair in wordings if _speakable(pair[0])]
+        self._symptoms = [text for text, code in self._wordings if code.startswith(SYMPTOM)]
         self._weights = [1 / (1 + len(text.split())) for text, _ in self._wordings]
         self._chance = random.Random(seed)  # noqa: S311 - reproducible training, not a secret
         self._augmenter = Augmenter(seed)
@@ -153,7 +159,10 @@ class TextWriter:
         for number in range(chance.choice((1, 1, 1, 2, 3, 4, 6))):
             if number:
                 draft.add(chance.choice((" ", " ", "\n")))
-            if chance.random() < COMPOSED:
+            drawn = chance.random()
+            if drawn < LED and self._symptoms:
+                self._framed(draft, *chance.choice(frames()["l"]))
+            elif drawn < LED + COMPOSED:
                 self._composed(draft)
             else:
                 self._framed(draft, *chance.choice(frames()["f" if chance.random() < 0.45 else "s"]))
@@ -165,7 +174,9 @@ class TextWriter:
         for slot in _SLOT.finditer(frame):
             draft.add(frame[at : slot.start()])
             at = slot.end()
-            if slot[1] in "dne":
+            if slot[1] == "y":
+                draft.mention(self._chance.choice(self._symptoms), NOT_CODED, claim)
+            elif slot[1] in "dne":
                 self._mention(draft, claim, slot[1])
             else:
                 draft.add(self._value(slot[1]))

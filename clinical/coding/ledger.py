@@ -27,8 +27,6 @@ SURE: Final = 0.5
 it the words are more probably no diagnosis."""
 SHOWN: Final = 8
 """Siblings that are named."""
-UNSPECIFIED: Final = "nicht näher bez"
-"""How the titles of the classification say that they leave something open."""
 
 
 class Hit(NamedTuple):
@@ -78,7 +76,4 @@ def _reason(claim: Assertion, chance: float) -> NoCode:
 
 def missing(code: Code, catalog: Catalog) -> tuple[str, ...]:
     """What a more specific code beside an unspecified one would need: the titles of its specific siblings."""
-    if UNSPECIFIED not in code.title:
-        return ()
-    siblings = catalog.children(code.parent) if code.parent else ()
-    return tuple(each.title for each in siblings if each.code != code.code and UNSPECIFIED not in each.title)[:SHOWN]
+    return tuple(each.title for each in catalog.more_specific(code.code))[:SHOWN]

@@ -5,9 +5,11 @@ from clinical.search.features import Candidates, candidates
 from clinical.search.index import CONFIDENCE, FINDER, TOGETHER, Candidate, Mentioned, SearchIndex, Understood
 from clinical.search.manifest import Manifest, checksum
 from clinical.search.ranking import NONE_COLUMNS, WIDTH, Ranker, summary
-from clinical.search.reading.confidence import Confidence
+from clinical.search.reading.confidence import COLUMNS, CodeKinds, Confidence
+from clinical.search.reading.elsewhere import NONE, Elsewhere
 from clinical.search.reading.finder import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
 from clinical.search.retrieval import read_queries
+from clinical.search.runs import Ints
 from clinical.search.tensors import map_tensors
 from clinical.search.terms import Wordings
 from clinical.search.traits import CodeTraits, traits_of
@@ -15,20 +17,25 @@ from clinical.search.words.expansion import Expansion
 
 __all__ = [
     "BUCKETS",
+    "COLUMNS",
     "CONFIDENCE",
     "DENSE",
     "FINDER",
+    "NONE",
     "NONE_COLUMNS",
     "REACH",
     "TOGETHER",
     "WIDTH",
     "Candidate",
     "Candidates",
+    "CodeKinds",
     "CodeTraits",
     "Confidence",
+    "Elsewhere",
     "Encoder",
     "Expansion",
     "Finder",
+    "Ints",
     "Manifest",
     "Mentioned",
     "Ranker",

@@ -27,7 +27,7 @@ from clinical.search.features import candidates
 from clinical.search.hits import Hits, joined, merged
 from clinical.search.manifest import Manifest, checksums
 from clinical.search.ranking import Ranker
-from clinical.search.reading.confidence import Confidence, Traits, columns
+from clinical.search.reading.confidence import CodeKinds, Confidence, columns
 from clinical.search.reading.finder import Finder
 from clinical.search.reading.reader import MentionReader, TextSpans
 from clinical.search.retrieval import read_queries
@@ -39,6 +39,7 @@ from clinical.search.words.gestation import Gestation
 from clinical.search.words.rewriting import Asked, Rewriter
 from clinical.search.words.shortened import Shortened
 from clinical.search.words.typos import Typos
+from clinical.thresholds import ConfidenceThresholds
 
 Level = Literal["high", "medium", "low"]
 
@@ -52,8 +53,6 @@ UNSPECIFIED: Final = "nicht näher bezeichnet"
 """The end of the title of a code that leaves open what its siblings say."""
 KEPT: Final = 20
 """Codes kept of each ranked text."""
-STATED: Final = 0.85
-"""Probability of the code of a stated week: the rule is exact, that the code is wanted is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +104,11 @@ class SearchIndex:
         self.catalog, self.wordings, self.encoder = catalog, wordings, encoder
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
         self.traits, self.finder = traits_of(catalog, wordings), finder
-        self.confidence, self._code_traits = confidence, Traits(catalog)
+        self.confidence, self._code_traits = confidence, CodeKinds(catalog)
         self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
         shortened = Shortened(wordings)
-        self._reader = MentionReader(catalog, finder, shortened.is_cut)
+        self.reader = MentionReader(catalog, wordings, finder, shortened.is_cut)
         self._rewriter = Rewriter(catalog, wordings, expansion, self.typos, shortened)
 
     def search(self, query: str, limit: int = 10) -> tuple[Candidate, ...]:
@@ -131,7 +130,7 @@ class SearchIndex:
 
     def _together(self, queries: Sequence[str], limit: int) -> list[Understood]:
         """The spans of all queries are ranked together; what a query makes of its spans is its own."""
-        drafts = [self._reader.draft(query) for query in queries]
+        drafts = [self.reader.draft(query) for query in queries]
         hits = self._searched(drafts)
         return [self._understood(draft, own, limit) for draft, own in zip(drafts, hits, strict=True)]
 
@@ -148,7 +147,7 @@ class SearchIndex:
     def _understood(self, draft: TextSpans, hits: Hits, limit: int) -> Understood:
         """The codes of the spans that explain the text, and of the week of pregnancy that it states."""
         text = draft.reading.text
-        chosen, hits = self._reader.chosen(draft, hits)
+        chosen, hits = self.reader.chosen(draft, hits)
         if self.confidence is not None:
             hits = self.confidence.served(hits, *columns(draft, hits, self.wordings, self._code_traits))
         parts, claims = [span.part for span in draft.spans], [*draft.claims]
@@ -159,7 +158,11 @@ class SearchIndex:
             hits = joined([self._gestation([code for code, _ in stated], len(parts)), hits])
         best = merged(hits).at(slice(limit))
         rows = zip(*(column.tolist() for column in best), strict=True)
-        found = [self._candidate(parts[n], claims[n], code, chance, word) for n, code, _, chance, word in rows]
+        bounds = self._bounds(draft)
+        found = [
+            self._candidate((parts[n], claims[n]), code, chance, self.wordings.text(word), bounds)
+            for n, code, _, chance, word in rows
+        ]
         codes = sorted(
             self._without_general(found),
             key=lambda one: (BANDS[one.confidence], one.start if one.confidence != "low" else 0),
@@ -175,14 +178,19 @@ class SearchIndex:
 
     def _mentioned(self, draft: TextSpans, number: int, hits: Hits) -> Mentioned:
         span, claim = draft.spans[number], draft.claims[number]
-        own = hits.at((hits.part == number) & (hits.probability >= self.manifest.thresholds.medium))
+        own = hits.at((hits.part == number) & (hits.probability >= self._bounds(draft).medium))
         codes = tuple(self.catalog.codes[code].code for code in own.code.tolist())
         return Mentioned(span.part.start, span.part.end, claim, span.chance, codes)
 
+    def ranked(self, query: str) -> tuple[TextSpans, Hits]:
+        """The candidate spans of a text and what search finds for each, before a cover is chosen (`reader.chosen`)."""
+        draft = self.reader.draft(query)
+        return draft, self._searched([draft])[0]
+
     def first_codes(self, query: str) -> list[tuple[int, int, str, Vectors]]:
         """Of each mention (start, end) its first code and what the second stage of calibration sees of it."""
-        draft = self._reader.draft(query)
-        chosen, hits = self._reader.chosen(draft, self._searched([draft])[0])
+        draft, hits = self.ranked(query)
+        chosen, hits = self.reader.chosen(draft, hits)
         first, rows = columns(draft, hits.at(np.isin(hits.part, chosen)), self.wordings, self._code_traits)
         own = hits.at(np.isin(hits.part, chosen)).at(first)
         parts = [draft.spans[number].part for number in own.part.tolist()]
@@ -192,7 +200,7 @@ class SearchIndex:
     def _gestation(self, codes: Sequence[int], parts: int) -> Hits:
         """The week of pregnancy that the text states has a code of its own; its places are the last of the parts."""
         numbers = np.array(codes, dtype=np.int64)
-        share = np.full(len(codes), STATED, dtype=np.float32)
+        share = np.full(len(codes), self.reader.weights.stated, dtype=np.float32)
         title = self.wordings.tables.title[self.wordings.code_row[numbers]]
         return Hits(np.arange(parts - len(codes), parts), numbers, share, share, title)
 
@@ -223,13 +231,19 @@ class SearchIndex:
         hits = joined(found)
         return hits.at(np.argsort(hits.part, kind="stable"))
 
-    def _candidate(self, part: Part, claim: Assertion, code: int, probability: float, wording: int) -> Candidate:
-        bounds = self.manifest.thresholds
-        confidence: Level = (
-            "high" if probability >= bounds.high else "medium" if probability >= bounds.medium else "low"
-        )
-        text = self.wordings.text(wording)
-        return Candidate(self.catalog.codes[code].code, probability, confidence, text, part.start, part.end, claim)
+    def _bounds(self, draft: TextSpans) -> ConfidenceThresholds:
+        """From where on a code is high and medium: of wordings by themselves as the ranking model was calibrated, of
+        texts as the second stage was."""
+        return self.manifest.thresholds if draft.plain or self.confidence is None else self.confidence.bounds
+
+    def _candidate(
+        self, said: tuple[Part, Assertion], code: int, probability: float, wording: str, bounds: ConfidenceThresholds
+    ) -> Candidate:
+        """A code that leaves open what its siblings say is at most medium: somebody has to look."""
+        sure = probability >= bounds.high and not self._code_traits.open[code]
+        confidence: Level = "high" if sure else "medium" if probability >= bounds.medium else "low"
+        (part, claim), name = said, self.catalog.codes[code].code
+        return Candidate(name, probability, confidence, wording, part.start, part.end, claim)
 
     def save(self, folder: Path) -> None:
         """Write all files into an existing folder, the manifest with their checksums last."""

@@ -1,7 +1,8 @@
 """Queries with their right codes, from TSV or JSON lines.
 
-TSV: a header with the columns `query` and `codes` (comma-separated); others are ignored. JSON lines: objects with
-`text` or `query`, and `codes` (a list); a line with `"clean": false` is left out.
+TSV: a header with the columns `query` and `codes` (comma-separated); `kind`, where there is one, names the kind of
+input; others are ignored. JSON lines: objects with `text` or `query`, `codes` (a list), and perhaps `kind`; a line with
+`"clean": false` is left out.
 """
 
 from __future__ import annotations
@@ -16,17 +17,18 @@ from clinical.errors import SourceError
 
 
 class Example(NamedTuple):
-    """A text and the codes that are right for it."""
+    """A text, the codes that are right for it, and what kind of input it is ("" where the file does not say)."""
 
     query: str
     codes: frozenset[str]
+    kind: str = ""
 
 
 def read_examples(path: Path) -> list[Example]:
     """All examples of a file. Raises SourceError naming the line that is not one."""
     reader = _json_lines if path.suffix == ".jsonl" else _tsv
     try:
-        examples = [Example(query, frozenset(codes)) for query, codes in reader(path)]
+        examples = [Example(query, frozenset(codes), kind) for query, codes, kind in reader(path)]
     except (UnicodeDecodeError, csv.Error):
         raise SourceError(path.name, None, "is no text in UTF-8", "TSV or JSON lines", "save it as UTF-8") from None
     if not examples:
@@ -34,7 +36,7 @@ def read_examples(path: Path) -> list[Example]:
     return examples
 
 
-def _tsv(path: Path) -> Iterator[tuple[str, list[str]]]:
+def _tsv(path: Path) -> Iterator[tuple[str, list[str], str]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         if not {"query", "codes"} <= set(rows.fieldnames or ()):
@@ -44,10 +46,10 @@ def _tsv(path: Path) -> Iterator[tuple[str, list[str]]]:
             codes = [code.strip() for code in (row["codes"] or "").split(",") if code.strip()]
             if not row["query"] or not codes:
                 raise SourceError(path.name, number, "an empty query or no codes", "both", "fill or delete the line")
-            yield row["query"], codes
+            yield row["query"], codes, row.get("kind") or ""
 
 
-def _json_lines(path: Path) -> Iterator[tuple[str, list[str]]]:
+def _json_lines(path: Path) -> Iterator[tuple[str, list[str], str]]:
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):
             try:
@@ -56,7 +58,7 @@ def _json_lines(path: Path) -> Iterator[tuple[str, list[str]]]:
                 if not isinstance(codes, list) or not codes or not all(isinstance(code, str) for code in codes):
                     raise ValueError("codes")
                 if row.get("clean", True):
-                    yield text, codes
+                    yield text, codes, str(row.get("kind") or "")
             except (ValueError, KeyError, AttributeError, TypeError):
                 found = "is not an object with text and codes"
                 raise SourceError(path.name, number, found, '{"text": ..., "codes": [...]}', "mend the line") from None

@@ -175,7 +175,7 @@ def table(result: dict[str, Any]) -> str:
                 f"{name}: precision {precision[0]:.3f} ({precision[1]:.3f}-{precision[2]:.3f}) "
                 f"on {100 * coverage[0]:.1f} % of queries{of_all}"
             )
-    lines += _further(result)
+    lines += _by_kind(result) + _further(result)
     if result.get("per_text"):
         lines.append("per text asked: " + ", ".join(f"{key} {value}" for key, value in result["per_text"].items()))
     low, high = result["top_10"][1:] if result["top_10"] else (0, 0)
@@ -184,6 +184,20 @@ def table(result: dict[str, Any]) -> str:
     )
     lines.append(f"95 % interval of top-10: {low:.3f}-{high:.3f}; {about}")
     return "\n".join(lines)
+
+
+def _by_kind(result: dict[str, Any]) -> list[str]:
+    """What the labels are worth for each kind of input, where the data set names kinds."""
+    lines = []
+    for kind, labels in result.get("labels_by_kind", {}).items():
+        for name, values in labels.items():
+            if values["all"] and name != "low":
+                value, low, high = values["all"]
+                lines.append(
+                    f"  {kind}: {name} {value:.3f} ({low:.3f}-{high:.3f}) of {values['codes']} codes, "
+                    f"believed {values['believed']}"
+                )
+    return lines
 
 
 def _further(result: dict[str, Any]) -> list[str]:

@@ -1,7 +1,8 @@
 """python -m evals reading --catalog DIR: how texts are read.
 
 Mentions and claims on generated texts, by kind and claim; wordings that alone are high, in lists and sentence frames;
-and, with `--inputs FILE`, what is shown of written inputs, by class, as tier 1 serves it.
+what the labels are worth by kind of text; with `--inputs FILE`, what is shown of written inputs, by class, as tier 1
+serves it; with `--letters FILE TEXTS`, mentions, claims and codes of annotated letters.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from pathlib import Path
 
 from clinical.errors import BefundError
 from clinical.search import SearchIndex
+from evals.reading.bands import bands
+from evals.reading.bands import lines as band_lines
 from evals.reading.generated import found_in, generated
 from evals.reading.inputs import HEADER, line_of, read_inputs, scored
+from evals.reading.letters import counted, lines
 from evals.reading.probes import in_lists, in_sentences, sure_wordings
 
 SEED, TEXTS, WORDINGS = 2026, 400, 160
@@ -25,6 +29,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m evals reading", description=__doc__)
     parser.add_argument("--catalog", type=Path, required=True, help="folder of an artifact")
     parser.add_argument("--inputs", type=Path, help="written inputs with claims, one JSON object a line")
+    parser.add_argument("--letters", type=Path, nargs=2, metavar=("FILE", "TEXTS"), help="annotated letters")
     parser.add_argument("--texts", type=int, default=TEXTS, help="generated texts")
     parser.add_argument("--wordings", type=int, default=WORDINGS, help="wordings that are set into lists and frames")
     options = parser.parse_args(arguments)
@@ -33,7 +38,9 @@ def main(arguments: Sequence[str]) -> int:
     except BefundError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    _print_generated(found_in(index, generated(index, options.texts, SEED)))
+    texts = generated(index, options.texts, SEED)
+    _print_generated(found_in(index, texts))
+    print("\n" + "\n".join(band_lines(bands(index, texts))))
     wordings = sure_wordings(index, options.wordings, SEED)
     print(f"\n{len(wordings)} wordings that alone are high: share shown in lists")
     _print_shares(in_lists(index, wordings, SEED))
@@ -43,6 +50,8 @@ def main(arguments: Sequence[str]) -> int:
         print(f"\n{HEADER}")
         for name, own in scored(read_inputs(options.inputs), lambda text: shown(index, text)).items():
             print(line_of(name, own))
+    if options.letters:
+        print("\n" + "\n".join(lines(counted(index, *options.letters))))
     return 0
 
 

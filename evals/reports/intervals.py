@@ -29,6 +29,18 @@ def share(hits: int, of: int) -> Measure | None:
     return rounded(value, max(0.0, middle - half), min(1.0, middle + half))
 
 
+def clustered(right: Sequence[bool], cluster: Sequence[str]) -> Measure | None:
+    """A proportion whose mistakes come in clusters (the codes of one category): whole clusters are drawn with a fixed
+    seed (cluster bootstrap: Field and Welsh 2007, doi 10.1111/j.1467-9868.2007.00593.x); None of nothing."""
+    if not len(right):
+        return None
+    of = np.unique(np.asarray(cluster), return_inverse=True)[1]
+    sizes = np.bincount(of).astype(np.float32)
+    hits = np.bincount(of, weights=np.asarray(right, dtype=np.float64)).astype(np.float32)
+    low, high = bootstrap(len(sizes), lambda weights: (weights @ hits) / (weights @ sizes))
+    return rounded(float(np.mean(right)), low, high)
+
+
 def mean(values: Sequence[float]) -> Measure | None:
     """A mean, bootstrapped with a fixed seed; None of nothing."""
     if not len(values):

@@ -8,7 +8,7 @@ seen (`catalog_build.training.confidence`). The order of a mention's codes stays
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -24,63 +24,100 @@ from clinical.search.hits import Hits
 from clinical.search.reading.reader import TextSpans
 from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
+from clinical.thresholds import ConfidenceThresholds
 
-FORMAT: Final = "befund-confidence-1"
-COLUMNS: Final = (
-    "logit", "margin", "category", "chance", "words", "verbatim", "unspecified", "symptom", "mentions", "length",
-    "lower", "suspected", "history", "family", "plain", "one_word", "verbatim_unspecified",
-)  # fmt: skip
+FORMAT: Final = "befund-confidence-2"
+OF_MENTION: Final = (
+    *("logit", "margin", "category", "chance", "words", "one_word", "verbatim", "unspecified", "symptom", "small"),
+    *("suspected", "history", "family"),
+)
+OF_TEXT: Final = (
+    *("plain", "lower", "mentions", "length", "prose", "explained", "explained_in_prose", "verbatim_open"),
+    *("logit_in_prose",),
+)
+COLUMNS: Final = (*OF_MENTION, *OF_TEXT)
+"""What is known of a mention, and of the text around it. `prose`: the share of words in no mention, small in lists;
+`explained`: a symptom beside a disease, which is coded alone (German coding guidelines D003)."""
+LIKELY: Final = 0.25
+"""From which probability of the ranking model a disease is taken to be named."""
 NEVER_SURE: Final = 1e-3
 """Probabilities are kept this far from 0 and 1 before their logit is taken."""
 
 
-class Traits:
-    """What the columns need to know of each code: its category, whether it leaves something open, whether it is a
-    symptom (chapter XVIII)."""
+class CodeKinds:
+    """What the columns need to know of each code: its category, whether it leaves something open that a code beside it
+    says, whether it is a symptom (chapter XVIII)."""
 
     def __init__(self, catalog: Catalog) -> None:
         names = [code.code for code in catalog.codes]
         self.category: Ints = np.unique([name[:3] for name in names], return_inverse=True)[1]
+        self.open = np.array([bool(catalog.more_specific(code.code)) for code in catalog.codes], dtype=bool)
         self.unspecified = np.array(
             ["nicht näher bez" in code.title or code.code.endswith(".9") for code in catalog.codes], dtype=bool
         )
         self.symptom = np.array([name[0] == "R" for name in names], dtype=bool)
 
 
-def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: Traits) -> tuple[Ints, Vectors]:
+def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds) -> tuple[Ints, Vectors]:
     """The row of `hits` (span by span, best first) that is each span's first, and its columns: (m,), (m, COLUMNS)."""
     first = np.flatnonzero(np.r_[True, hits.part[1:] != hits.part[:-1]])[: len(hits.part)]
     ends = np.append(first, len(hits.part))[1:]
-    length = np.log1p(len(draft.reading.text))
-    mentions = np.log1p(len(first))
-    lower = draft.reading.text.islower()
-    rows = []
-    for start, end in zip(first.tolist(), ends.tolist(), strict=True):
-        number, code = int(hits.part[start]), int(hits.code[start])
-        span, claim = draft.spans[number], draft.claims[number]
-        chance = float(np.clip(hits.probability[start], NEVER_SURE, 1 - NEVER_SURE))
-        second = float(hits.probability[start + 1]) if end > start + 1 else 0.0
-        same = traits.category[hits.code[start:end]] == traits.category[code]
-        spelled = [word.text for word in words(span.part.text)]
-        verbatim = sorted(spelled) == sorted(word.text for word in words(wordings.text(int(hits.wording[start]))))
-        unspecified = bool(traits.unspecified[code])
-        rows.append(
-            (
-                *(np.log(chance / (1 - chance)), chance - second, float(hits.probability[start:end][same].sum())),
-                *(span.chance, np.log1p(len(spelled)), verbatim, unspecified, traits.symptom[code], mentions, length),
-                *(lower or not span.part.noun, claim == "suspected", claim == "history", claim == "family"),
-                *(draft.plain, len(spelled) == 1, verbatim and unspecified),
-            )
-        )
-    return first, np.array(rows, dtype=np.float32).reshape(-1, len(COLUMNS))
+    text = _of_text(draft, hits, first, traits)
+    rows = [
+        _row(draft, hits.at(slice(a, b)), wordings, traits) for a, b in zip(first.tolist(), ends.tolist(), strict=True)
+    ]
+    own = np.array(rows, dtype=np.float32).reshape(-1, len(OF_MENTION))
+    symptom, plain = own[:, OF_MENTION.index("symptom")], np.full(len(own), draft.plain)
+    explained = symptom * text["disease"]
+    together = {
+        "plain": plain,
+        "lower": own[:, OF_MENTION.index("small")] + draft.reading.text.islower() > 0,
+        "mentions": np.full(len(own), text["mentions"]),
+        "length": np.full(len(own), np.log1p(len(draft.reading.text))),
+        "prose": np.full(len(own), text["prose"]),
+        "explained": explained,
+        "explained_in_prose": explained * text["prose"],
+        "verbatim_open": own[:, OF_MENTION.index("verbatim")] * own[:, OF_MENTION.index("unspecified")],
+        "logit_in_prose": own[:, OF_MENTION.index("logit")] * text["prose"],
+    }
+    wide = np.stack([together[name] for name in OF_TEXT], axis=1).astype(np.float32)
+    return first, np.concatenate([own, wide], axis=1)
+
+
+def _of_text(draft: TextSpans, hits: Hits, first: Ints, traits: CodeKinds) -> dict[str, float]:
+    """How many mentions there are, which share of the words none of them holds, whether one of them is a disease."""
+    real = [at for at in first.tolist() if draft.spans[int(hits.part[at])].chance > 0]
+    named = sum(len(words(draft.spans[int(hits.part[at])].part.text)) for at in real)
+    disease = any(not traits.symptom[hits.code[at]] and hits.probability[at] >= LIKELY for at in real)
+    share = 1 - named / max(1, len(draft.reading))
+    return {"mentions": np.log1p(len(real)), "prose": float(np.clip(share, 0, 1)), "disease": float(disease)}
+
+
+def _row(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds) -> tuple[float, ...]:
+    """The columns OF_MENTION of one span; `hits` are its own, best first."""
+    number, code = int(hits.part[0]), int(hits.code[0])
+    span, claim = draft.spans[number], draft.claims[number]
+    chance = float(np.clip(hits.probability[0], NEVER_SURE, 1 - NEVER_SURE))
+    second = float(hits.probability[1]) if len(hits.part) > 1 else 0.0
+    same = traits.category[hits.code] == traits.category[code]
+    spelled = [word.text for word in words(span.part.text)]
+    verbatim = sorted(spelled) == sorted(word.text for word in words(wordings.text(int(hits.wording[0]))))
+    return (
+        *(np.log(chance / (1 - chance)), chance - second, float(hits.probability[same].sum())),
+        *(span.chance, np.log1p(len(spelled)), len(spelled) == 1, verbatim, bool(traits.unspecified[code])),
+        *(bool(traits.symptom[code]), not span.part.noun),
+        *(claim == "suspected", claim == "history", claim == "family"),
+    )
 
 
 @dataclass(frozen=True)
 class Confidence:
-    """A logistic regression over COLUMNS: `weights` (F,), `bias`."""
+    """A logistic regression over COLUMNS: `weights` (F,), `bias`; and the probabilities from which a code of a text,
+    not of a wording by itself, is `high` and `medium`."""
 
     weights: NDArray[np.float64]
     bias: float
+    bounds: ConfidenceThresholds
 
     def probabilities(self, rows: Vectors) -> Vectors:
         """Of each row, that its code is right: shape (m,)."""
@@ -99,6 +136,7 @@ class Confidence:
     def save(self, path: Path) -> None:
         """Write one JSON object."""
         tree = {"format": FORMAT, "columns": COLUMNS, "weights": self.weights.tolist(), "bias": self.bias}
+        tree |= {"bounds": asdict(self.bounds)}
         path.write_bytes(orjson.dumps(tree, option=orjson.OPT_INDENT_2))
 
     @classmethod
@@ -108,7 +146,7 @@ class Confidence:
         if tree.get("format") != FORMAT or tuple(tree.get("columns", ())) != COLUMNS:
             remedy = "train it again: python -m catalog_build train SOURCE --out FOLDER"
             raise ArtifactMismatch(f"{path.name} was fitted on other columns", ", ".join(COLUMNS), remedy)
-        return cls(np.array(tree["weights"]), float(tree["bias"]))
+        return cls(np.array(tree["weights"]), float(tree["bias"]), ConfidenceThresholds(**tree["bounds"]))
 
 
 def _settled(rows: Vectors) -> NDArray[np.bool_]:

@@ -13,17 +13,16 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from clinical.language import Part, Token, content_words, has_noun, is_abbreviation, spelling, word_set, words
+import numpy as np
+from numpy.typing import NDArray
+
+from clinical.language import Part, Reading, Token, content_words, has_noun, is_abbreviation, spelling, word_set, words
+from clinical.thresholds import ReadingWeights
 
 LONGEST: Final = 7
 """Content words of the longest candidate; a longer wording is found by its seven most telling words in a row."""
 ACROSS: Final = 12
 """Content words up to which words on both sides of a border are also one candidate."""
-FOUND, FLOOR, POWER, COST = 0.3, 0.25, 0.9, 0.12
-"""Gain of a span of n words: (p - FLOOR) n ** POWER - COST, where p is FOUND times the probability that it is a mention
-and the rest the probability of its best code. A long span that is nearly as probable as its parts wins, two that are
-surer than their union win against it. Measured by `python -m evals reading`."""
-
 _BORDER: Final = re.compile(
     r"[;,:/+()\[\]•·|!?\n]|\s[-–—]\s|(?<=[^\W\d_]{4})\.(?=\s|$)|(?<=[\d)%])\.(?=\s)"
     r"|\b(?:und|sowie|aber|seit|wegen)(?!\w)|(?<=\s)u\.(?=\s)",
@@ -40,6 +39,15 @@ mit bei durch der die das des dem den im in am an auf von vom nach zur zum ohne 
 einen nicht oder
 """)
 """Words without a meaning of their own that stand inside a wording."""
+
+
+_ARTICLES: Final = word_set("der die das des dem den ein eine einer eines einem einen")
+_LEADING: Final = _ARTICLES | word_set("""
+und oder sowie mit bei durch im in am an auf von vom nach zur zum ohne als für beim ins wegen unter über gegen trotz
+""")
+"""Words with which no mention ends."""
+_LITTLE: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,4}$")
+"""A word so short before a full stop is more often cut off than the end of a sentence ("Stad. II", "Dig. II")."""
 
 
 class CandidateSpan(NamedTuple):
@@ -97,6 +105,53 @@ def spans(text: str) -> list[CandidateSpan]:
     return [CandidateSpan(Part(text[a:b], a, b, has_noun(text[a:b], lower)), content) for (a, b), content in ordered]
 
 
+def spans_of(
+    reading: Reading, places: NDArray[np.int64], runs: Sequence[tuple[int, int, float]]
+) -> list[CandidateSpan]:
+    """Runs of words (first, last, probability that they are a mention) as candidates, in the order of the text.
+
+    `places` (words, 2): where each word stands. None goes across the end of a sentence or list item, and none ends with
+    a word that only leads to the next one ("Nesselfieber nach"): such a run counts as its parts do.
+    """
+    text, lower = reading.text, reading.text.islower()
+    ends = [
+        clause.end
+        for clause in reading.clauses
+        if not _LITTLE.search(text, max(0, clause.end - LONGEST_WORD), clause.end)
+    ]
+    clause_of = np.searchsorted(ends, places[:, 0], side="right").tolist()
+    bare = [text[start:end].casefold() for start, end in places.tolist()]
+    best: dict[tuple[int, int], float] = {}
+    for first, last, chance in runs:
+        at = first
+        while at <= last:
+            stop = at
+            while stop < last and clause_of[stop + 1] == clause_of[at]:
+                stop += 1
+            run = _trimmed(bare, at, stop)
+            if run is not None:
+                best[run] = max(best.get(run, 0.0), chance)
+            at = stop + 1
+    found = []
+    for (first, last), chance in sorted(best.items()):
+        start, end = int(places[first, 0]), int(places[last, 1])
+        content = sum(word not in _LEADING for word in bare[first : last + 1])
+        found.append(
+            CandidateSpan(Part(text[start:end], start, end, has_noun(text[start:end], lower)), content, chance)
+        )
+    return found
+
+
+def _trimmed(bare: Sequence[str], first: int, last: int) -> tuple[int, int] | None:
+    """The run without articles before it and without words behind it that lead to the next one; None: nothing is left.
+    `bare`: each word in lower case."""
+    while first <= last and bare[last] in _LEADING:
+        last -= 1
+    while first <= last and bare[first] in _ARTICLES:
+        first += 1
+    return (first, last) if first <= last else None
+
+
 def _runs(text: str) -> list[list[tuple[int, int]]]:
     """Places of the content words between two hard borders, run by run."""
     limits, at = borders(text), 0
@@ -111,10 +166,10 @@ def _runs(text: str) -> list[list[tuple[int, int]]]:
     return [run for run in runs if run]
 
 
-def gain(probability: float, span: CandidateSpan) -> float:
+def gain(probability: float, span: CandidateSpan, weights: ReadingWeights) -> float:
     """What a span adds to a cover when its best code is right with this probability."""
-    both = FOUND * span.chance + (1 - FOUND) * probability
-    return (both - FLOOR) * float(span.content**POWER) - COST
+    both = weights.found * span.chance + (1 - weights.found) * probability
+    return (both - weights.floor) * float(span.content**weights.power) - weights.cost
 
 
 def cover(found: Sequence[CandidateSpan], gains: Sequence[float]) -> list[int]:

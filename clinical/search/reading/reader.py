@@ -1,8 +1,9 @@
 """A text as tier 1 reads it: which spans are searched, in which words, and which of them explain the text.
 
 A wording by itself is one span. In a text the finder names the spans that may be mentions; what the text claims of
-each decides how it is searched: what is denied is not, what is said of relatives is searched as family history, what
-is over in the words of the past. Of the ranked spans a cover without overlap is chosen.
+each decides how it is searched: what is denied is not, what is said of relatives by itself, what is over in the words
+of the past. Which code the classification has for a relative's disease, or for one that is over, says the disease
+(`elsewhere`). Of the ranked spans a cover without overlap is chosen.
 """
 
 from __future__ import annotations
@@ -12,18 +13,21 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinical.catalog import Catalog
 from clinical.contract import Assertion
-from clinical.language import Claim, Part, Reading, content_words, has_noun
+from clinical.language import Claim, Part, Reading, content_words, words
 from clinical.search.encoder import Vectors
-from clinical.search.hits import Hits
+from clinical.search.hits import Hits, joined, merged_by_part
+from clinical.search.reading.elsewhere import Elsewhere, is_family
 from clinical.search.reading.finder import Finder, mentions, see
-from clinical.search.reading.lattice import ACROSS, CandidateSpan, cover, gain, is_plain, spans
-from clinical.search.words.rewriting import Spot
+from clinical.search.reading.lattice import ACROSS, CandidateSpan, cover, gain, is_plain, spans, spans_of
+from clinical.search.terms import Wordings
+from clinical.search.words.past import says_past
+from clinical.search.words.rewriting import PRESENT, Spot
+from clinical.thresholds import ReadingWeights, reading_weights
 
-LEAST: Final = 0.01
-"""Probability from which a run of words is looked at as a mention."""
 MOST_WORDS: Final = 12
 """Words of the longest mention."""
 RANKED_SPANS: Final = 40
@@ -34,35 +38,34 @@ SELDOM: Final = (
     ("Z55", "Z65", 0.5),  # circumstances of life are told far more often than coded
 )
 """Ranges of categories, first to last, that running text mentions more often than it means."""
-BESIDE: Final = 0.5
-"""The weight of what a short text finds as a whole, beside what its mentions find: proposals, never shown."""
 FAMILY: Final = "{} in der Familienanamnese"
-"""How the catalog words the diseases of relatives, Z80 to Z84."""
+"""How a relative's disease is searched in a catalog whose notes do not say which code it has there."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextSpans:
-    """The candidate spans of a text and what the text claims of each. `plain`: it is a wording by itself."""
+    """The candidate spans of a text and what the text claims of each. `plain`: it is a wording by itself; `relative`:
+    how a relative's disease is searched."""
 
     reading: Reading
     spans: tuple[CandidateSpan, ...]
     claims: tuple[Assertion, ...]
     plain: bool
+    relative: str = "{}"
 
     def spots(self) -> list[tuple[int, Spot]]:
         """What is to be searched: the number of the span, and its words as the catalog would say them."""
         found = []
         for number, (span, claim) in enumerate(zip(self.spans, self.claims, strict=True)):
             if claim != "excluded":
-                found.append((number, _spot(self.reading, span.part, claim)))
+                found.append((number, self._spot(span.part, claim)))
         return found
 
-
-def _spot(reading: Reading, part: Part, claim: Assertion) -> Spot:
-    if claim != "family":
-        return Spot(reading, part)
-    own = FAMILY.format(part.text)
-    return Spot(Reading.of(own), Part(own, 0, len(own)))
+    def _spot(self, part: Part, claim: Assertion) -> Spot:
+        if claim != "family":
+            return Spot(self.reading, part)
+        own = self.relative.format(part.text)
+        return Spot(Reading.of(own), Part(own, 0, len(own)))  # by itself: nothing of it is the patient's
 
 
 def seldom_meant(catalog: Catalog) -> Vectors:
@@ -76,10 +79,20 @@ class MentionReader:
     """Reads texts with a finder; without one (an artifact from before there was one) every run of words may be a
     mention."""
 
-    def __init__(self, catalog: Catalog, finder: Finder | None, cut_off: Callable[[str], bool] | None = None) -> None:
-        self._finder, self._cut_off = finder, cut_off
+    def __init__(
+        self,
+        catalog: Catalog,
+        wordings: Wordings,
+        finder: Finder | None,
+        cut_off: Callable[[str], bool] | None = None,
+    ) -> None:
+        self._catalog, self._wordings, self._finder = catalog, wordings, finder
+        self._cut_off = cut_off
         self._seldom = seldom_meant(catalog)
-        self._of_family = np.array(["Z80" <= code.code[:3] <= "Z84" for code in catalog.codes], dtype=bool)
+        self._elsewhere = Elsewhere(catalog, wordings)
+        self.weights = reading_weights()
+        self._is_state = np.array([code.code[0] == "Z" for code in catalog.codes], dtype=bool)
+        self._of_family = np.array([is_family(code.code) for code in catalog.codes], dtype=bool)
 
     def draft(self, text: str) -> TextSpans:
         """The spans of a text that are worth a search, and what it claims of them."""
@@ -87,43 +100,87 @@ class MentionReader:
         reading, content = Reading.of(text), content_words(text)
         if is_plain(text, content, self._cut_off) and reading.claim(0, len(text)) == Claim():
             return TextSpans(reading, (whole,), ("present",), True)
-        found = self._spans(text)
+        found = self._spans(reading)
         if not found:
             return TextSpans(reading, (whole,), ("present",), True)
         claims = [reading.claim(span.part.start, span.part.end).assertion for span in found]
         if len(content) <= ACROSS:
             found.append(whole._replace(chance=0.0))
             claims.append("present")
-        return TextSpans(reading, tuple(found), tuple(claims), False)
+        relative = FAMILY if self._elsewhere.is_silent_on_relatives else "{}"
+        return TextSpans(reading, tuple(found), tuple(claims), False, relative)
 
-    def _spans(self, text: str) -> list[CandidateSpan]:
+    def _spans(self, reading: Reading) -> list[CandidateSpan]:
+        text = reading.text
         if self._finder is None:
             return spans(text)[:RANKED_SPANS]
-        seen, lower = see(text), text.islower()
-        found = mentions(self._finder.probabilities(seen), LEAST, MOST_WORDS)
-        best = sorted(sorted(found, key=lambda run: -run[2])[:RANKED_SPANS])
-        result = []
-        for first, last, chance in best:
-            start, end = int(seen.places[first, 0]), int(seen.places[last, 1])
-            part = Part(text[start:end], start, end, has_noun(text[start:end], lower))
-            result.append(CandidateSpan(part, last - first + 1, chance))
-        return result
+        seen = see(text)
+        found = mentions(self._finder.probabilities(seen), self.weights.least, MOST_WORDS)
+        best = sorted(found, key=lambda run: -run[2])[:RANKED_SPANS]
+        return spans_of(reading, seen.places, best)
 
-    def chosen(self, draft: TextSpans, hits: Hits) -> tuple[list[int], Hits]:
-        """The numbers of the spans that explain the text best, and the hits (span by span) that count of them."""
+    def chosen(self, draft: TextSpans, hits: Hits, weights: ReadingWeights | None = None) -> tuple[list[int], Hits]:
+        """The numbers of the spans that explain the text best, and the hits (span by span) that count of them; with
+        other weights than those of the thresholds, for a measure."""
+        weights = weights or self.weights
         if draft.plain:
             return [0], hits
-        family = np.array([claim == "family" for claim in draft.claims], dtype=bool)
-        weight = np.where(family[hits.part], self._of_family[hits.code], ~self._of_family[hits.code])
-        hits = hits.weighed(weight.astype(np.float32) * self._seldom[hits.code])
+        if (whole := self._verbatim_whole(draft, hits)) is not None:
+            return [whole], hits.at(hits.part == whole)
+        hits = self._by_claim(draft, hits)
+        hits = hits.weighed(self._seldom[hits.code])
         best = np.zeros(len(draft.spans), dtype=np.float32)
         np.maximum.at(best, hits.part, hits.probability)
         gains = [
-            gain(span.chance if claim in ("excluded", "family") else chance, span)
+            gain(span.chance if claim in ("excluded", "family") else chance, span, weights)
             for chance, span, claim in zip(best.tolist(), draft.spans, draft.claims, strict=True)
         ]
         real = [number for number, span in enumerate(draft.spans) if span.chance > 0]
         numbers = cover([draft.spans[n] for n in real], [gains[n] for n in real])
         beside = np.isin(hits.part, [n for n, span in enumerate(draft.spans) if not span.chance])
-        hits = hits.weighed(np.where(beside, np.float32(BESIDE), np.float32(1)))
+        hits = hits.weighed(np.where(beside, np.float32(weights.beside), np.float32(1)))
         return numbers, hits.at(np.isin(hits.part, numbers) | beside)
+
+    def _by_claim(self, draft: TextSpans, hits: Hits) -> Hits:
+        """What is said of relatives gives codes of the family's history and nothing else does; what is over gives the
+        codes of the past, those of the disease as it is now count less (`PRESENT`). What stands in a plan has not been
+        done yet, so it gives no state after it ("Procedere: ICD-Implantation")."""
+        family, over = (
+            np.array([claim == name for claim in draft.claims])[hits.part] for name in ("family", "history")
+        )
+        relatives, own = hits.at(family), hits.at(~family & ~over)
+        past = hits.at(over & ~family)
+        planned = np.array([draft.reading.section(span.part.start) == "plan" for span in draft.spans])
+        meant = ~self._of_family[own.code] & ~(planned[own.part] & self._is_state[own.code])
+        rows = [own.at(meant)]
+        if family.any():
+            known = self._of_family[relatives.code]
+            moved = self._elsewhere.moved(relatives.at(~known), self._elsewhere.family)
+            rows.append(merged_by_part(joined([relatives.at(known), moved])))
+        if over.any():
+            gone = self._says_past(past)
+            rows.append(past.at(~gone))
+            rows.append(self._elsewhere.with_past(past.at(gone), past.at(~gone).weighed(1 / PRESENT)))
+        found = joined(rows)
+        return found.at(np.lexsort((-found.share, found.part)))
+
+    def _says_past(self, hits: Hits) -> NDArray[np.bool_]:
+        """Which hits mean something that is over, by their wording or their title."""
+        pairs = zip(hits.wording.tolist(), hits.code.tolist(), strict=True)
+        past = [says_past(self._wordings.text(at)) or says_past(self._catalog.codes[code].title) for at, code in pairs]
+        return np.array(past, dtype=bool)
+
+    def _verbatim_whole(self, draft: TextSpans, hits: Hits) -> int | None:
+        """The number of the span of a whole short text that is word for word a wording of the catalog: one mention,
+        whatever commas and denials it is worded with ("ohne Angabe einer hypertensiven Krise")."""
+        number = len(draft.spans) - 1
+        first = np.flatnonzero(hits.part == number)[:1]
+        if draft.spans[number].chance or not len(first):
+            return None
+        same = spelled(draft.reading.text) == spelled(self._wordings.text(int(hits.wording[first[0]])))
+        return number if same else None
+
+
+def spelled(text: str) -> list[str]:
+    """The words of a text, spelled alike, in their order."""
+    return [word.text for word in words(text)]

@@ -2,12 +2,16 @@
 
 import itertools
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinical.language import Part
-from clinical.search.reading.lattice import LONGEST, CandidateSpan, cover, gain, is_plain, spans
+from clinical.language import Part, Reading, words
+from clinical.search.reading.lattice import LONGEST, CandidateSpan, cover, gain, is_plain, spans, spans_of
+from clinical.thresholds import reading_weights
+
+WEIGHTS = reading_weights()
 
 
 def texts_of(text: str) -> set[str]:
@@ -51,7 +55,7 @@ def candidates(draw):
     places = draw(st.lists(st.tuples(st.integers(0, 8), st.integers(1, 4)), min_size=1, max_size=8, unique=True))
     chances = draw(st.lists(st.floats(0, 1), min_size=len(places), max_size=len(places)))
     found = [CandidateSpan(Part("x" * size, start, start + size), size, 0.5) for start, size in places]
-    return found, [gain(chance, span) for chance, span in zip(chances, found, strict=True)]
+    return found, [gain(chance, span, WEIGHTS) for chance, span in zip(chances, found, strict=True)]
 
 
 @given(candidates())
@@ -68,3 +72,29 @@ def test_the_cover_is_the_best_of_all(drawn):
     places = [(found[n].part.start, found[n].part.end) for n in chosen]
     assert places == sorted(places)
     assert all(a[1] <= b[0] for a, b in itertools.pairwise(places))
+
+
+def runs(text: str, *said: str) -> list[tuple[str, int, float]]:
+    """The candidates of a text for runs of words that are given as they stand in it."""
+    places = np.array([(word.start, word.end) for word in words(text)])
+    found = []
+    for one in said:
+        start = text.index(one)
+        inside = np.flatnonzero((places[:, 0] >= start) & (places[:, 1] <= start + len(one)))
+        found.append((int(inside[0]), int(inside[-1]), 0.6))
+    return [(span.part.text, span.content, span.chance) for span in spans_of(Reading.of(text), places, found)]
+
+
+def test_no_mention_goes_across_the_end_of_a_sentence():
+    text = "Wir sehen eine akute Bronchitis. Fieber bestand nicht."
+    assert runs(text, "akute Bronchitis. Fieber") == [("akute Bronchitis", 2, 0.6), ("Fieber", 1, 0.6)]
+
+
+@pytest.mark.parametrize("text", ["Lymphödem Stad. II", "Fraktur Dig. IV"])
+def test_a_short_word_with_a_dot_ends_no_sentence(text):
+    assert [one for one, _, _ in runs(text, text)] == [text]
+
+
+def test_a_mention_begins_with_no_article_and_ends_with_no_preposition():
+    assert runs("Hat den grauen Star mit Blendung", "den grauen Star mit") == [("grauen Star", 2, 0.6)]
+    assert runs("Urtikaria nach der Mahlzeit", "nach der") == []
