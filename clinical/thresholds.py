@@ -59,8 +59,9 @@ class ReadingWeights:
     probability that it is a mention and the rest the probability of its best code: a long span that is nearly as
     probable as its parts wins, two that are surer than their union win against it. `least`: the probability of a
     mention from which a run of words is looked at. `beside`: the weight of what a short text finds as a whole, beside
-    its mentions: proposals. `stated`: the probability of the code of a stated week of pregnancy, for the rule is exact
-    and that the code is wanted is not.
+    its mentions: proposals. `whole`: the probability from which a whole short text is one statement, where its mentions
+    that are at least `likely` have codes of the same category. `stated`: the probability of the code of a stated week
+    of pregnancy, for the rule is exact, and that the code is wanted is not.
     """
 
     found: float
@@ -69,6 +70,8 @@ class ReadingWeights:
     cost: float
     least: float
     beside: float
+    whole: float
+    likely: float
     stated: float
 
 

@@ -2,8 +2,10 @@
 
 Coding: our own everyday phrasings (`evals/data/everyday.tsv`) on the starter catalog, as they are, with a typo each,
 and in other spellings. The gate fails where top-1, top-10 or MRR is worse on the same queries by more than chance
-(paired: exact McNemar test, paired bootstrap, p < 0.05), or where more queries fail. Extraction: it fails where more
-lies of a class pass than before, or where more truths are removed than the 95 % interval of their share before allows.
+(paired: exact McNemar test, paired bootstrap, p < 0.05), or where more queries fail. Reading: it fails where, of
+generated texts, fewer mentions are found or shown, fewer claims are right, or labels are worth less than the 95 %
+interval kept allows. Extraction: it fails where more lies of a class pass than before, or where more truths are removed
+than the 95 % interval of their share before allows.
 `make evals` runs it. A change that is wanted is accepted with `--accept`, which rewrites the kept results.
 """
 
@@ -27,6 +29,7 @@ from evals.command import main_of
 from evals.extraction.letters import Letter, letters
 from evals.extraction.lies import LIES, lies, passes
 from evals.extraction.truths import TRUTHS, removed_truths
+from evals.reading import gated
 from evals.reports.compare import line_of
 from evals.reports.intervals import share
 from evals.reports.paired import changes, pairs_of
@@ -34,8 +37,8 @@ from evals.reports.results import provenance, read_result, write_result
 
 HERE = Path(__file__).parent
 QUERIES, RESULTS = HERE / "data" / "everyday.tsv", HERE / "results"
-PARTS = ("none", "typo", "spelling", "extraction")
-"""The variants of evals.coding.measure that are kept, and extraction."""
+PARTS = ("none", "typo", "spelling", "reading", "extraction")
+"""The variants of evals.coding.measure that are kept, reading, and extraction."""
 WATCHED = ("top_1", "top_10", "mrr")
 TRIES, LETTERS, SEED = 60, 60, 2026
 REMEDY = """quality dropped. Which queries flipped:
@@ -74,13 +77,15 @@ def _kept(path: Path) -> dict[str, Any]:
 
 
 def measured(catalog: Path, queries: Path, parts: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """A result for each part: by name of the data set and the variant, and `extraction`."""
+    """A result for each part: by name of the data set and the variant, `reading`, and `extraction`."""
     found = {}
-    variants = [part for part in parts if part != "extraction"]
-    if variants:
+    variants = [part for part in parts if part not in ("reading", "extraction")]
+    if variants or "reading" in parts:
         index, data = SearchIndex.load(catalog), read_dataset(queries)
         for variant in variants:
             found[f"{data.about['name']}-{variant}"] = _coding(index, data, variant)
+        if "reading" in parts:
+            found["reading"] = gated.measured(index)
     return found | ({"extraction": _extraction()} if "extraction" in parts else {})
 
 
@@ -112,6 +117,8 @@ def _lies(kind: str, made: list[Letter]) -> dict[str, int]:
 def drops_of(name: str, before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     """What is worse now, one sentence each; prints the comparison. Raises SourceError for other queries."""
     print(f"{name}: kept {before['made_at'][:10]}, now {after['made_at'][:10]}")
+    if before["kind"] == "reading":
+        return gated.drops_of(before, after)
     return _fields(name, before, after) if before["kind"] == "extraction" else _codes(name, before, after)
 
 

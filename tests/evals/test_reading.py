@@ -1,6 +1,17 @@
 """What `evals reading` counts."""
 
+import json
+from collections import Counter
+
+import pytest
+
+from catalog_build.training.texts import Text, WrittenMention
+from clinical.search import Mentioned, Understood
+from evals.reading.causes import causes
+from evals.reading.gated import drops_of
 from evals.reading.inputs import scored
+from evals.reading.letters import counted
+from evals.reports.intervals import clustered
 
 ROW = {
     "class": "denied",
@@ -24,3 +35,72 @@ def test_what_is_stated_shown_right_silent_and_absent():
 
 def test_the_category_of_what_is_denied_counts_too():
     assert scored([ROW], lambda text: [("E14.91", "high")])["ALL"]["absent_shown"] == 1
+
+
+class FakeIndex:
+    """Reads the texts it was told about."""
+
+    def __init__(self, **mentions: list[Mentioned]) -> None:
+        self._mentions = mentions
+
+    def read(self, text: str, limit: int = 10) -> Understood:
+        return Understood((), tuple(self._mentions[text.split()[0].strip(",.")]))
+
+
+def test_the_first_thing_that_went_wrong_is_the_cause():
+    text = "Gicht, Asthma, Husten bei Grippe, Ekzem"
+    said = [
+        WrittenMention(text.index(word), text.index(word) + len(word), code, "present")
+        for word, code in (("Gicht", "M10"), ("Asthma", "J45"), ("Husten bei Grippe", "J11"), ("Ekzem", "L30"))
+    ]
+    index = FakeIndex(
+        Gicht=[
+            Mentioned(0, 5, "present", 0.9, ("M10",)),
+            Mentioned(7, 13, "present", 0.9, ()),
+            Mentioned(15, 21, "present", 0.9, ("R05",)),
+        ]
+    )
+    found = causes(index, [Text(text, tuple(said), "list")])
+    assert {name: count for name, count in found["list"].items() if count} == {
+        "shown": 1, "too unsure": 1, "cut wrongly": 1, "not found": 1,
+    }  # fmt: skip
+
+
+def test_statements_of_letters_by_claim(tmp_path):
+    text = "Hypertonie, kein Diabetes. Gicht."
+    stated = [
+        {"text": word, "start": text.index(word), "claim": claim, "codes": [code], "also": []}
+        for word, claim, code in (("Hypertonie", "present", "I10"), ("Diabetes", "denied", "E14"))
+    ]
+    (tmp_path / "letters.jsonl").write_text(json.dumps({"id": "one", "codes": stated}))
+    (tmp_path / "one.txt").write_text(text)
+    mentions = [
+        Mentioned(0, 10, "present", 0.9, ("I10",)),
+        Mentioned(17, 25, "excluded", 0.9, ()),
+        Mentioned(27, 32, "present", 0.9, ("M10",)),
+    ]
+    counts = counted(FakeIndex(Hypertonie=mentions), tmp_path / "letters.jsonl", tmp_path)
+    assert counts["excluded"] == Counter(stated=1, touched=1, claim=1, coded=0)
+    assert (counts["all"]["coded"], counts["all"]["found"], counts["all"]["right"]) == (1, 2, 1)
+
+
+def test_intervals_are_wider_where_mistakes_come_together():
+    right = [True] * 90 + [False] * 10
+    apart = clustered(right, [str(n) for n in range(100)])
+    together = clustered(right, [str(n // 10) for n in range(100)])
+    assert apart is not None
+    assert together is not None
+    assert together[0] == apart[0] == pytest.approx(0.9)
+    assert together[2] - together[1] > 1.5 * (apart[2] - apart[1])
+
+
+def test_a_drop_of_reading_is_what_the_kept_interval_does_not_allow():
+    def result(coverage: float, exact: int) -> dict:
+        band = {"codes": 9, "precision": [0.9, 0.8, 1.0], "believed": 0.9}
+        labels = {"list": {"stated": 100, "coverage": [coverage, coverage - 0.1, 1.0], "high": band, "medium": band}}
+        return {"labels": labels, "mentions": {"list": {"said": 100, "exact": exact, "claims": 9, "claims_right": 9}}}
+
+    assert drops_of(result(0.8, 90), result(0.75, 88)) == []
+    drops = drops_of(result(0.8, 90), result(0.6, 60))
+    assert len(drops) == 2
+    assert "list: stated and shown 0.600, 0.800" in drops[0]

@@ -8,7 +8,7 @@ of the past. Which code the classification has for a relative's disease, or for 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -137,9 +137,28 @@ class MentionReader:
         ]
         real = [number for number, span in enumerate(draft.spans) if span.chance > 0]
         numbers = cover([draft.spans[n] for n in real], [gains[n] for n in real])
+        if (whole := self._whole_statement(draft, hits, numbers, weights)) is not None:
+            return [whole], hits.at(hits.part == whole)
         beside = np.isin(hits.part, [n for n, span in enumerate(draft.spans) if not span.chance])
         hits = hits.weighed(np.where(beside, np.float32(weights.beside), np.float32(1)))
         return numbers, hits.at(np.isin(hits.part, numbers) | beside)
+
+    def _whole_statement(
+        self, draft: TextSpans, hits: Hits, numbers: Sequence[int], weights: ReadingWeights
+    ) -> int | None:
+        """The number of the span of a whole short text whose code says more of the same category than its parts do
+        ("Druckgeschwür am Steißbein, Grad 2"): one statement, told in two pieces. None where a part has another
+        category, so that a list stays a list, or where the text denies or tells of what is over."""
+        whole = len(draft.spans) - 1
+        if draft.spans[whole].chance or {draft.claims[n] for n in numbers} - {"present"}:
+            return None
+        first = np.flatnonzero(np.r_[True, hits.part[1:] != hits.part[:-1]])[: len(hits.part)]
+        best = {int(hits.part[at]): (float(hits.probability[at]), int(hits.code[at])) for at in first}
+        chance, code = best.pop(whole, (0.0, -1))
+        names = [self._catalog.codes[own].code for n, (p, own) in best.items() if n in numbers and p >= weights.likely]
+        own = self._catalog.codes[code].code
+        more = bool(names) and own not in names and {name[:3] for name in names} == {own[:3]}
+        return whole if more and chance >= weights.whole else None
 
     def _by_claim(self, draft: TextSpans, hits: Hits) -> Hits:
         """What is said of relatives gives codes of the family's history and nothing else does; what is over gives the
