@@ -51,7 +51,7 @@ class _Colour(Form):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CheckedPoint:
     """One check of one server."""
 
     check: str
@@ -60,7 +60,7 @@ class Row:
     remedy: str = ""
 
 
-async def check(endpoint: Endpoint) -> AsyncIterator[Row]:
+async def check(endpoint: Endpoint) -> AsyncIterator[CheckedPoint]:
     """The rows of one base URL, as they come; the first that fails on key or name is the last."""
     model = OpenAIModel(endpoint)
     try:
@@ -75,11 +75,11 @@ async def check(endpoint: Endpoint) -> AsyncIterator[Row]:
         await model.close()
 
 
-async def _row(name: str, work: Coroutine[Any, Any, Found]) -> Row:
+async def _row(name: str, work: Coroutine[Any, Any, Found]) -> CheckedPoint:
     try:
-        return Row(name, *await work)
+        return CheckedPoint(name, *await work)
     except LanguageModelError as error:
-        return Row(name, "fail", error.found, error.remedy)
+        return CheckedPoint(name, "fail", error.found, error.remedy)
 
 
 async def _say(model: OpenAIModel, text: str, tokens: int = 400, schema: JsonSchema | None = None) -> Completion:
@@ -196,6 +196,6 @@ CHECKS: dict[str, Callable[[OpenAIModel], Coroutine[Any, Any, Found]]] = {
 }
 
 
-def line(row: Row) -> str:
+def line(row: CheckedPoint) -> str:
     """A row as text; what to do stands behind what was found."""
     return f"{row.check:<12} {row.verdict:<5} {row.found}{f'; {row.remedy}' if row.remedy else ''}"
