@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import bm25s
 import numpy as np
+from numpy.typing import NDArray
 
 from clinical.search.encoder import Vectors
 from clinical.search.runs import Ints
@@ -51,23 +52,28 @@ class Bm25:
         index.index((numbers, vocabulary), show_progress=False)
         return cls(index)
 
-    def postings(self, tokens: Sequence[str]) -> tuple[Ints, Vectors]:
-        """Numbers of the wordings that hold a token and what it adds to their score, token by token.
+    @property
+    def indices(self) -> NDArray[np.int32]:
+        """The number of the wording of each posting, token by token."""
+        indices: NDArray[np.int32] = self._index.scores["indices"]
+        return indices
+
+    @property
+    def data(self) -> Vectors:
+        """What each posting adds to the score of its wording."""
+        data: Vectors = self._index.scores["data"]
+        return data
+
+    def runs(self, tokens: Sequence[str]) -> Ints:
+        """The postings of the known ones of these tokens: shape (runs, 3), from, to before, and how often.
 
         A token that is repeated is looked up once and counts as often as it stands there, so that a text of one word
         a thousand times costs no more than the word.
         """
-        known, bounds, scores = self._index.vocab_dict, self._bounds, self._index.scores
-        times = Counter(token for token in tokens if token in known)
-        if not times:
-            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
-        runs = [slice(bounds[known[token]], bounds[known[token] + 1]) for token in times]
-        numbers = np.concatenate([scores["indices"][run] for run in runs], dtype=np.int64)
-        added = [
-            scores["data"][run] if count == 1 else scores["data"][run] * np.float32(count)
-            for run, count in zip(runs, times.values(), strict=True)
-        ]
-        return numbers, np.concatenate(added)
+        known, bounds = self._index.vocab_dict, self._bounds
+        times = Counter(known[token] for token in tokens if token in known)
+        found = [(bounds[number], bounds[number + 1], count) for number, count in times.items()]
+        return np.array(found, dtype=np.int64).reshape(-1, 3)
 
     def wordings_of(self, first: int, last: int) -> tuple[Ints, Ints]:
         """Numbers of the wordings that hold a token, token by token from `first` to before `last` in the order of the

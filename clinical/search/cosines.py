@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinical.search.compiled import products_of_pairs
 from clinical.search.encoder import Vectors
 from clinical.search.runs import Ints
 
@@ -25,7 +26,7 @@ LARGEST: Final = 127
 class Whole(NamedTuple):
     """Rows of whole numbers, and what each row is to be multiplied with: `numbers * scales` is the row itself."""
 
-    numbers: Vectors  # (rows, dimensions) float32 without a fraction
+    numbers: NDArray[np.int16]  # (rows, dimensions)
     scales: Vectors  # (rows,)
 
 
@@ -33,28 +34,12 @@ def whole(vectors: Vectors) -> Whole:
     """Rows rounded as finely as exact products with int8 rows allow: 688 steps either way at 192 dimensions."""
     steps = np.float32(EXACT // (LARGEST * vectors.shape[1]))
     scales = np.maximum(np.abs(vectors).max(axis=1), np.float32(1e-9)) / steps
-    return Whole(np.rint(vectors / scales[:, None]), scales)
-
-
-def products(left: Whole, rows: NDArray[np.int8]) -> Vectors:
-    """The dot product of each row on the left with each int8 row, in whole numbers: shape (left, rows). Exact."""
-    result: Vectors = left.numbers @ rows.astype(np.float32).T
-    return result
+    return Whole(np.rint(vectors / scales[:, None]).astype(np.int16), scales)
 
 
 def cosines(left: Whole, at: Ints, rows: NDArray[Any], scales: Vectors, wanted: Ints) -> Vectors:
     """For each pair (row `at` on the left, row `wanted` of the table): their cosine. Shape of `wanted`.
 
-    `rows` (int8) and `scales` are the quantised unit vectors of a table; a row wanted several times is unpacked once.
+    `rows` (int8) and `scales` are the quantised unit vectors of a table.
     """
-    distinct, column = _distinct(wanted)
-    found = products(left, rows[distinct])[at, column]
-    return found * left.scales[at] * scales[wanted]
-
-
-def _distinct(numbers: Ints) -> tuple[Ints, Ints]:
-    """The different numbers, and where each one is among them; those of one query are often different already."""
-    if (numbers[1:] > numbers[:-1]).all():
-        return numbers, np.arange(len(numbers))
-    distinct, column = np.unique(numbers, return_inverse=True)
-    return distinct, column
+    return products_of_pairs(left.numbers, at, rows, wanted) * left.scales[at] * scales[wanted]

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clinical.search.cosines import cosines, products, whole
+from clinical.search.compiled import alignment, descending, word_matches
+from clinical.search.cosines import cosines, whole
 from clinical.search.encoder import Vectors
 from clinical.search.retrieval import Gathered, Queries, gather
-from clinical.search.runs import Ints, Runs, lengths, ranges, run_starts
+from clinical.search.runs import Ints, Runs, run_starts
 from clinical.search.terms import Wordings
 from clinical.search.traits import TRAITS, CodeTraits
 
@@ -115,48 +115,31 @@ def _ordered(gathered: Gathered, similarity: Vectors, wordings: Wordings) -> tup
     """Within each code the most similar wording first; and where each code of each query begins."""
     key = wordings.row[gathered.wording] + gathered.query * len(wordings.codes)
     first = run_starts(key)
-    order = np.lexsort((-similarity, key))
+    order = descending(similarity, first)
     return gathered._replace(wording=gathered.wording[order]), similarity[order], first
 
 
 def _align(queries: Queries, wordings: Wordings, gathered: Gathered) -> _Alignment:
-    tables, query = wordings.tables, gathered.query
-    starts = tables.word_start[gathered.wording]
-    at, first = ranges(starts, tables.word_start[gathered.wording + 1] - starts)
-    word = tables.word[at]
-    match = _matches(queries, wordings, word, np.repeat(query, lengths(first, len(word))))
-    by_word: Vectors = np.maximum.reduceat(match, first, axis=1)
-    of_wording = match.max(axis=0)
-    query_covered = _share(by_word, queries.idf[queries.words], query)
-    wording_covered = _ratio(of_wording, tables.word_idf[word], first)
-    weighted_covered = _share(by_word, queries.word_weight[queries.words], query)
-    missing = queries.words == len(queries.idf) - 1
+    tables, vectors = wordings.tables, whole(queries.word_vectors)
+    match = word_matches(
+        queries.words, queries.length, vectors.numbers, vectors.scales, gathered.query, gathered.wording,
+        tables.word_start, tables.word, tables.word_rows, tables.word_scales,
+    )  # fmt: skip
+    by_word, found = alignment(
+        match, queries.words, queries.length, queries.idf, queries.word_weight, gathered.query, gathered.wording,
+        tables.word_start, tables.word, tables.word_idf, tables.word_weight,
+    )  # fmt: skip
+    query_covered, wording_covered, weighted_covered, weighted_wording, worst_query_word, worst_wording_word = found
     return _Alignment(
         by_word=by_word,
         query_covered=query_covered,
         wording_covered=wording_covered,
         alignment=_harmonic(query_covered, wording_covered),
-        weighted_alignment=_harmonic(weighted_covered, _ratio(of_wording, tables.word_weight[word], first)),
-        worst_query_word=np.where(missing.T[:, query], np.float32(np.inf), by_word).min(axis=0),
-        worst_wording_word=np.minimum.reduceat(of_wording, first),
+        weighted_alignment=_harmonic(weighted_covered, weighted_wording),
+        worst_query_word=worst_query_word,
+        worst_wording_word=worst_wording_word,
         weighted_covered=weighted_covered,
     )
-
-
-def _matches(queries: Queries, wordings: Wordings, word: NDArray[np.int32], query: Ints) -> Vectors:
-    """Squared cosine of each word of a wording with each word of its query, (W, words); 0 behind a query's last word.
-
-    Wordings share most of their words, and parts of one text theirs: each pair of words is compared once.
-    """
-    tables, words = wordings.tables, whole(queries.word_vectors)
-    known = np.zeros(len(tables.word_scales), dtype=bool)
-    known[word] = True
-    distinct = np.flatnonzero(known)
-    column = np.empty(len(known), dtype=np.int64)
-    column[distinct] = np.arange(len(distinct))
-    cosine: Vectors = products(words, tables.word_rows[distinct]) * words.scales[:, None] * tables.word_scales[distinct]
-    cosine = np.square(np.maximum(cosine, np.float32(0)))  # (m + 1, distinct)
-    return cosine.ravel().take(queries.words.T[:, query] * len(distinct) + column[word])
 
 
 def _added(rows: Iterable[Vectors]) -> Vectors:
@@ -173,12 +156,6 @@ def _share(by_word: Vectors, weights: Vectors, query: Ints) -> Vectors:
     """Weighted mean over the words of a query; `weights` (Q, W)."""
     share = weights / np.maximum(_added(weights.T), np.float32(1e-6))[:, None]
     return _added(matched * of_query[query] for matched, of_query in zip(by_word, share.T, strict=True))
-
-
-def _ratio(values: Vectors, weights: Vectors, first: Ints) -> Vectors:
-    """Weighted mean of each run."""
-    total = np.maximum(np.add.reduceat(weights, first), np.float32(1e-6))
-    return np.asarray(np.add.reduceat(values * weights, first) / total, dtype=np.float32)
 
 
 def _harmonic(one: Vectors, other: Vectors) -> Vectors:
@@ -247,7 +224,7 @@ def _lengths(queries: Queries, wordings: Wordings, query: Ints, best: Ints) -> d
 
 def _rank(column: Vectors, one: Runs) -> Vectors:
     rank = np.empty(len(column), dtype=np.float32)
-    rank[np.lexsort((-column, one.run))] = np.arange(len(column)) - one.first[one.run]
+    rank[descending(column, one.first)] = np.arange(len(column)) - one.first[one.run]
     return rank
 
 

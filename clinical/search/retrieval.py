@@ -13,9 +13,10 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from clinical.language import words
-from clinical.search.bm25 import character_grams
+from clinical.search.bm25 import Bm25, character_grams
+from clinical.search.compiled import add_postings, best_rows, clear_postings, looked_at
 from clinical.search.encoder import Encoder, Vectors, unit
-from clinical.search.runs import Ints, first_largest, ranges, run_starts
+from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
 
 NEAREST: Final = 150
@@ -24,11 +25,6 @@ BEST_BY_WORDS, BEST_BY_CHARACTERS = 15, 25
 """Codes added from each BM25."""
 CELLS: Final = 512
 """Queries times words of the longest that are looked at together: bounds memory to some MB, whatever the text."""
-FEW: Final = 4_096
-"""Wordings with a word of the query up to which sorting them is cheaper than going through all wordings again for each
-step of the bar (142 us a short query become 92 on the full catalog of 106,971 wordings)."""
-_STEP: Final = 0.4
-"""By which the bar for "among the best" is lowered until enough codes are over it."""
 
 
 class Queries(NamedTuple):
@@ -123,18 +119,6 @@ class _Scores:
     def __init__(self, wordings: int) -> None:
         self.by_word, self.by_character = np.zeros((2, wordings), dtype=np.float32)
 
-    def add(self, wordings: Wordings, spelled: Sequence[str]) -> Ints:
-        """Add up the postings of the words of a query and of their character n-grams; the wordings with its words."""
-        numbers, added = wordings.words_bm25.postings(spelled)
-        np.add.at(self.by_word, numbers, added)
-        np.add.at(self.by_character, *wordings.characters_bm25.postings(character_grams(spelled)))
-        return numbers
-
-    def clear(self) -> None:
-        """Nothing is scored."""
-        self.by_word.fill(0)
-        self.by_character.fill(0)
-
 
 _of_thread = threading.local()
 """The scores of a thread: fresh arrays of this size for every query would cost a page fault for each 4 kB of them."""
@@ -145,46 +129,20 @@ def _picked(scores: _Scores, wordings: Wordings, near: Ints, spelled: Sequence[s
 
     `near`: the numbers of its nearest wordings, -1 where there are fewer.
     """
-    near = near[near >= 0]
+    words, characters = wordings.words_bm25, wordings.characters_bm25
+    of_words, of_characters = words.runs(spelled), characters.runs(character_grams(spelled))
     try:
-        touched = scores.add(wordings, spelled)
-        by_words = _best_of(touched, scores.by_word, BEST_BY_WORDS, wordings.row)
-        by_characters = _best_rows(scores.by_character, BEST_BY_CHARACTERS, wordings.row)
-        best = np.concatenate([by_words, by_characters])
-        rows = np.sort(np.concatenate([wordings.row[near], best]))
-        rows = rows[run_starts(rows)]
-        every, first = ranges(wordings.starts[rows], wordings.ends[rows] - wordings.starts[rows])
-        by_word, by_character = scores.by_word[every], scores.by_character[every]
+        by_words = _best(scores.by_word, words, of_words, wordings.row, BEST_BY_WORDS)
+        by_characters = _best(scores.by_character, characters, of_characters, wordings.row, BEST_BY_CHARACTERS)
+        extra = np.concatenate([by_words, by_characters])
+        bounds = (wordings.row, wordings.starts, wordings.ends)
+        return looked_at(near, extra, scores.by_word, scores.by_character, *bounds)
     finally:
-        scores.clear()
-    largest = first_largest(by_word + by_character, first)[np.searchsorted(rows, best)]
-    found = np.sort(np.concatenate([near, every[largest]]))
-    found = found[run_starts(found)]
-    return found, np.maximum.reduceat(by_word, first), np.maximum.reduceat(by_character, first)
+        clear_postings(scores.by_word, words.indices, of_words)
+        clear_postings(scores.by_character, characters.indices, of_characters)
 
 
-def _best_of(touched: Ints, values: Vectors, count: int, row: Ints) -> Ints:
-    """What `_best_rows` gives where only `touched` wordings, in any order and repeated, are above 0: few are looked
-    at by themselves."""
-    if len(touched) > FEW:
-        return _best_rows(values, count, row)
-    numbers = np.sort(touched)
-    numbers = numbers[run_starts(numbers)]
-    return _best_rows(values[numbers], count, row[numbers]) if len(numbers) else numbers
-
-
-def _best_rows(values: Vectors, count: int, row: Ints) -> Ints:
-    """The codes (rows of C) with the `count` highest wordings; fewer where fewer are above 0.
-
-    Few wordings come near to the best one, so a bar that is lowered step by step sorts out nearly all at once.
-    """
-    bar = float(values.max())
-    while bar > 0:
-        bar = bar * _STEP if bar > 1e-3 else 0.0
-        over = (values > bar).nonzero()[0]
-        rows = row[over]
-        first = run_starts(rows)
-        if len(first) >= count or bar == 0:
-            best = np.maximum.reduceat(values[over], first)
-            return rows[first[np.argsort(-best, kind="stable")[:count]]]
-    return np.zeros(0, dtype=np.int64)
+def _best(scores: Vectors, bm25: Bm25, runs: Ints, row: Ints, count: int) -> Ints:
+    """Add the postings up and name the `count` best codes by them (rows of C); fewer where fewer are above 0."""
+    add_postings(scores, bm25.indices, bm25.data, runs)
+    return best_rows(scores, bm25.indices, runs, row, count)

@@ -52,10 +52,16 @@ class _Query:
             self.candidates.setdefault(int(tables.code[wording]), []).append(wording)
 
 
+def postings(bm25: Bm25, tokens: list[str]) -> tuple[list[int], list[float]]:
+    """The wordings of these tokens, token by token, and what each adds to their scores."""
+    found = [(at, times) for start, end, times in bm25.runs(tokens).tolist() for at in range(start, end)]
+    return [int(bm25.indices[at]) for at, _ in found], [float(bm25.data[at]) * times for at, times in found]
+
+
 def _scores(bm25: Bm25, tokens: list[str]) -> dict[int, float]:
     scores: dict[int, float] = {}
     for token in tokens:
-        for wording, score in zip(*bm25.postings([token]), strict=True):
+        for wording, score in zip(*postings(bm25, [token]), strict=True):
             scores[int(wording)] = scores.get(int(wording), 0.0) + float(score)
     return scores
 

@@ -10,6 +10,7 @@ from clinical.language import fold
 from clinical.search.bm25 import Bm25, character_grams
 from clinical.search.encoder import unit
 from clinical.search.terms import Wordings
+from tests.clinical.search.plain_columns import postings
 from tests.fakes import HashEncoder
 
 ROWS = [
@@ -60,22 +61,22 @@ def test_vectors_are_those_of_the_encoder_to_within_their_quantisation(wordings:
 
 
 def test_a_word_that_is_in_two_wordings_is_found_in_both(wordings: Wordings) -> None:
-    numbers, scores = wordings.words_bm25.postings([fold("Bronchitis"), "qqqq"])
-    assert numbers.tolist() == [0, 2]
-    assert (scores > 0).all()
-    none, _ = wordings.words_bm25.postings(["qqqq"])
-    assert none.tolist() == []
+    numbers, scores = postings(wordings.words_bm25, [fold("Bronchitis"), "qqqq"])
+    assert numbers == [0, 2]
+    assert min(scores) > 0
+    none, _ = postings(wordings.words_bm25, ["qqqq"])
+    assert none == []
 
 
 def test_a_token_that_is_repeated_is_looked_up_once_and_counts_as_often(wordings: Wordings) -> None:
-    once, thrice = (wordings.words_bm25.postings([fold("Bronchitis")] * times) for times in (1, 3))
-    assert thrice[0].tolist() == once[0].tolist() == [0, 2]
-    np.testing.assert_allclose(thrice[1], 3 * once[1], rtol=1e-6)
+    once, thrice = (postings(wordings.words_bm25, [fold("Bronchitis")] * times) for times in (1, 3))
+    assert thrice[0] == once[0] == [0, 2]
+    assert thrice[1] == [3 * score for score in once[1]]
 
 
 def test_a_part_of_a_word_is_found_by_its_characters(wordings: Wordings) -> None:
-    numbers, _ = wordings.characters_bm25.postings(character_grams([fold("Bronchitiden")]))
-    assert {0, 1, 2} <= set(numbers.tolist())
+    numbers, _ = postings(wordings.characters_bm25, character_grams([fold("Bronchitiden")]))
+    assert {0, 1, 2} <= set(numbers)
 
 
 def test_character_grams_have_the_borders_of_the_word() -> None:
@@ -86,8 +87,8 @@ def test_character_grams_have_the_borders_of_the_word() -> None:
 def test_a_token_in_too_many_documents_is_left_out() -> None:
     documents = [["oft", f"wort{number}"] for number in range(50)]
     index = Bm25.build(documents, common=0.05)
-    assert index.postings(["oft"])[0].tolist() == []
-    assert index.postings(["wort7"])[0].tolist() == [7]
+    assert postings(index, ["oft"])[0] == []
+    assert postings(index, ["wort7"])[0] == [7]
 
 
 def test_saved_and_loaded_everything_is_the_same(wordings: Wordings, tmp_path: Path) -> None:
@@ -97,6 +98,6 @@ def test_saved_and_loaded_everything_is_the_same(wordings: Wordings, tmp_path: P
         np.testing.assert_array_equal(getattr(again.tables, name), getattr(wordings.tables, name))
     for one, other in ((again.words_bm25, wordings.words_bm25), (again.characters_bm25, wordings.characters_bm25)):
         tokens = [fold("Bronchitis"), "bron"]
-        np.testing.assert_array_equal(one.postings(tokens)[1], other.postings(tokens)[1])
+        assert postings(one, tokens) == postings(other, tokens)
     vectors = wordings.vectors(np.array([3]))
     np.testing.assert_array_equal(again.nearest(vectors, 3)[1], wordings.nearest(vectors, 3)[1])
