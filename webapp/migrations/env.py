@@ -3,7 +3,8 @@
 from alembic import context
 
 import webapp.fhir.models
-import webapp.sso.models  # noqa: F401 - registers its tables
+import webapp.sso.models
+import webapp.workbench.models  # noqa: F401 - registers its tables
 from webapp.extensions import db
 from webapp.models import Base
 

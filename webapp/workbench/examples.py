@@ -8,6 +8,7 @@ Klinikum am Beispielplatz, Innere Medizin
 An: Praxis Dr. med. Berta Beispiel
 
 Patientin: Erika Musterfrau, geb. 12.08.1957
+Lindenweg 3, 12345 Beispielstadt
 Aufenthalt: stationär
 
 Diagnosen:
@@ -25,6 +26,6 @@ Procedere:
 - Kontrolle des Blutzuckers in zwei Wochen
 
 Mit freundlichen Grüßen
-Dr. med. Anna Ärztin
+Dr. med. Anna Muster
 """
 INSTRUCTION = "Fasse den Brief in drei Sätzen für die Patientin zusammen, in einfacher Sprache."

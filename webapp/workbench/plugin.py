@@ -6,6 +6,8 @@ from webapp.extensions import csrf
 from webapp.workbench import calls
 from webapp.workbench.catalog_pages import catalog, lookup, search
 from webapp.workbench.coding import coding
+from webapp.workbench.drafting import drafting
+from webapp.workbench.extraction import extraction
 
 
 def init_app(app: Flask) -> None:
@@ -15,5 +17,5 @@ def init_app(app: Flask) -> None:
     app.jinja_env.globals["open_catalog"] = lambda: everybody
     for view in (lookup, search):
         csrf.exempt(view)
-    for blueprint in (coding, catalog):
+    for blueprint in (coding, extraction, drafting, catalog):
         app.register_blueprint(blueprint)

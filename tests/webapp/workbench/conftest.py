@@ -16,8 +16,9 @@ from sqlalchemy import create_engine, text
 
 from bentos.api.app import create_app
 from bentos.embedded.model import RehearsalModel
+from bentos.keys import KeyLimits, Keys
 from bentos.keys.database import open_database
-from bentos.keys.keys import Keys, Limits
+from clinical.contract import Arztbrief, Evidence, ExtractResponse, FieldState, ReviewNote, Usage
 from clinical.search.index import SearchIndex
 from clinical.settings import Settings
 from tests.serving import free_port, served, wait_until
@@ -35,6 +36,27 @@ TIER_1 = {
     "mentions": [{"span": {"start": 0, "end": 10}, "claim": "present", "certainty": "G", "side": None,
                   "codes": ["I10.90"], "reason": None}],
 }  # fmt: skip
+
+
+LETTER = "Patient: Max Muster\nMedikation: Ramipril 5 mg"
+READ = ExtractResponse(
+    document_type="arztbrief",
+    data=Arztbrief(patient={"nachname": "Muster", "vorname": "Max"}, medikation=("Ramipril 5 mg",)),
+    removed_by_grounding=("patient.ort: Hamburg", "medikation: 1"),
+    model="stand-in", usage=Usage(tokens_in=1, tokens_out=1), processing_time_ms=1,
+    evidence=(
+        Evidence(path="patient.vorname", start=9, end=12, match="exact", support="label"),
+        Evidence(path="patient.nachname", start=13, end=19, match="exact", support="label"),
+        Evidence(path="medikation[0]", start=32, end=45, match="exact", support="block"),
+    ),
+    states=(
+        FieldState(path="patient.ort", state="removed", value="Hamburg", words=("Hamburg",)),
+        FieldState(path="medikation", state="removed", value="Ibuprofen 400 mg", words=("Ibuprofen", "400")),
+        FieldState(path="diagnosen", state="denied"),
+    ),
+    review=(ReviewNote(path="patient.nachname", reason="Der Name steht auch in der Unterschrift."),),
+    remarks=("Von zwei Listen wurde die letzte genommen.",),
+).model_dump()  # fmt: skip
 
 
 @dataclass
@@ -74,6 +96,16 @@ class Behind:
         """429 with the time after which to try again."""
         await _begin(send, 429, (b"retry-after", b"17"))
         await send({"type": "http.response.body", "body": b'{"title": "geheim"}'})
+
+    async def lying(self, receive: Any, send: Any) -> None:
+        """A letter read by a model that invents: a value removed, one that may belong elsewhere."""
+        await _begin(send)
+        await send({"type": "http.response.body", "body": json.dumps(READ).encode()})
+
+    async def unusable(self, receive: Any, send: Any) -> None:
+        """502: the model gave nothing usable."""
+        await _begin(send, 502)
+        await send({"type": "http.response.body", "body": b"{}"})
 
     async def dead(self, receive: Any, send: Any) -> None:
         """The connection is cut before any answer."""
@@ -119,7 +151,7 @@ class Bench:
 def text_api(index: SearchIndex, folder: Path) -> Iterator[tuple[str, str, Behind]]:
     """URL, key and switch of a text API around the starter catalog with the rehearsal model."""
     settings = Settings(_env_file=None, api_database_url=f"sqlite:///{folder / 'api.sqlite'}")
-    key = Keys(open_database(settings.api_database_url)).create("workbench", Limits(0, 0))
+    key = Keys(open_database(settings.api_database_url)).create("workbench", KeyLimits(0, 0))
     real = create_app(settings, index, RehearsalModel())
     behind = Behind(real)
     with served(behind) as url:

@@ -1,0 +1,108 @@
+"""The pages "Extrahieren" and "Formulieren" in a real browser, before the real text API and before ones that fail."""
+
+import json
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.webapp.browser import Visitor, picture
+from tests.webapp.workbench.conftest import LETTER, Bench, rows
+
+
+def marked(page: Page) -> list[str]:
+    return page.locator("#marks mark.active").all_inner_texts()
+
+
+def test_a_letter_becomes_fields_tied_to_their_evidence_both_ways_and_leaves_as_json(erika: Visitor) -> None:
+    page = erika.open("/extraction/")
+    page.get_by_role("button", name="Beispielbrief").click()
+    birth = page.locator('[data-path="patient.geburtsdatum"]')
+    expect(birth).to_have_value("1957-08-12")
+    birth.focus()
+    assert marked(page) == ["12.08.1957"]
+    picture(page, "extraction")
+    diagnosis = page.locator("#marks mark", has_text="Diabetes mellitus Typ 2").bounding_box()
+    page.mouse.click(diagnosis["x"] + 20, diagnosis["y"] + 8)
+    field = page.locator('[data-path="diagnosen[1]"]')
+    expect(field).to_be_focused()
+    assert marked(page) == ["Diabetes mellitus Typ 2"]
+    field.fill("Diabetes mellitus Typ 1")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("von Ihnen geändert")).to_be_visible()
+    page.get_by_role("button", name="Änderung zurücknehmen").click()
+    expect(field).to_have_value("Diabetes mellitus Typ 2")
+    page.locator('[data-path="diagnosen[0]"]').fill("")
+    page.keyboard.press("Tab")
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="Als JSON speichern").click()
+    left = json.loads(Path(caught.value.path()).read_text("utf-8"))
+    assert left["data"]["diagnosen"][0] == "Diabetes mellitus Typ 2"
+    assert left["edited"] == ["diagnosen[0]"]
+    assert left["data"]["patient"]["nachname"] == "Musterfrau"
+
+
+def test_what_was_removed_denied_or_is_doubtful_stands_where_it_belongs(erika: Visitor, bench: Bench) -> None:
+    bench.behind.mode = "lying"
+    page = erika.open("/extraction/")
+    page.locator("#text").fill(LETTER)
+    page.keyboard.press("Control+Enter")
+    patient = page.get_by_role("region", name="Patient")
+    expect(patient).to_contain_text("Entfernt: Hamburg Im Brief steht nirgends: Hamburg")
+    expect(patient).to_contain_text("Bitte prüfen: Der Name steht auch in der Unterschrift.")
+    expect(page.get_by_role("region", name="Medikation")).to_contain_text("Im Brief steht nirgends: Ibuprofen, 400")
+    expect(page.get_by_role("region", name="Diagnosen")).to_contain_text("Der Brief verneint das ausdrücklich.")
+    expect(page.get_by_text("Von zwei Listen wurde die letzte genommen.")).to_be_visible()
+    expect(page.locator("#marks mark.suspected")).to_have_text("Muster")
+    picture(page, "extraction-removed")
+    page.locator('[data-path="patient.ort"]').fill("Bremen")
+    page.keyboard.press("Tab")
+    expect(page.locator('[data-path="patient.ort"]')).to_have_value("Bremen")
+    bench.behind.mode = "unusable"
+    page.get_by_role("button", name="Felder lesen").click()
+    expect(page.locator("#failure")).to_contain_text("Sprachmodell: Es gab keine verwertbare Antwort.")
+    expect(page.locator("#text")).to_have_value(LETTER)
+
+
+def test_a_stored_document_is_coded_and_read_from_its_page(erika: Visitor) -> None:
+    page = erika.open("/documents/")
+    page.get_by_role("link", name="Arztbrief Kardiologie").click()
+    page.get_by_role("link", name="Kodieren").last.click()
+    expect(page.locator(".code-card").first).to_contain_text("I10.90", timeout=20_000)
+    assert "Hinterwandinfarkt" in page.locator("#text").input_value()
+    page.go_back()
+    page.get_by_role("link", name="Extrahieren").last.click()
+    expect(page.locator('[data-path="patient.nachname"]')).to_have_value("Mustermann")
+    page.go_back()
+    page.get_by_role("link", name="Formulieren").last.click()
+    page.wait_for_function("document.getElementById('text').value.includes('Hypertonie')")
+
+
+def test_a_draft_is_marked_as_one_and_instructions_are_ones_own(
+    erika: Visitor, chromium: Browser, bench: Bench
+) -> None:
+    page = erika.open("/drafting/")
+    page.get_by_label("Anweisung", exact=True).fill("Fasse zusammen.")
+    page.get_by_text("Anweisung merken").click()
+    page.get_by_label("Name").fill("Kurzfassung")
+    page.get_by_role("button", name="Speichern").click()
+    expect(page.get_by_role("status").first).to_contain_text("„Kurzfassung“ ist gespeichert")
+    page.get_by_role("button", name="Kurzfassung", exact=True).click()
+    page.get_by_label("Text", exact=True).fill("Hypertonie seit 2019.")
+    page.get_by_role("button", name="Entwurf schreiben").click()
+    expect(page.locator("#draft")).not_to_have_value("")
+    picture(page, "drafting")
+    page.get_by_role("button", name="Kopieren").click()
+    expect(page.locator("#said")).to_contain_text("Kopiert")
+    assert page.evaluate("navigator.clipboard.readText()").startswith("ENTWURF, nicht am Text geprüft\n\n")
+    kept = "".join(rows(bench.app.config["BEFUND"].database_url, "instruction"))
+    assert "Fasse zusammen." in kept
+    assert "Hypertonie" not in kept
+    other = Visitor(chromium, bench)  # type: ignore[arg-type]
+    other.open("/accounts/vendor_oauth2/login/?provider_id=demo").locator('button[value="max"]').click()
+    other.page.wait_for_url(f"{bench.base}/accounts/")
+    other.open("/drafting/")
+    assert other.page.get_by_text("Kurzfassung").count() == 0
+    other.context.close()
+    page.get_by_role("button", name="Kurzfassung löschen").click()
+    expect(page.get_by_text("Die Anweisung ist gelöscht.")).to_be_visible()
+    assert rows(bench.app.config["BEFUND"].database_url, "instruction") == []

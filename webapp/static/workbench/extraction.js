@@ -1,0 +1,187 @@
+// The page "Extrahieren": the letter to the left, its fields to the right, each value tied to what evidences it.
+
+import { Running, byId, copy, download, events, fill, given, h, say, showFailure, storedText, words } from "./page.js";
+import { changed, exported, fieldsOf, nameOf, within } from "./fields.js";
+
+const text = byId("text");
+const running = new Running(byId("running"), () => stop(words.stopped));
+let call = null;
+let read = null; // the answer, with the text it was read from
+let data = null;
+let past = [];
+
+function stop(why) {
+  call?.abort();
+  call = null;
+  running.end();
+  if (why) say(why);
+}
+
+function run() {
+  stop();
+  const letter = text.value;
+  const long = Array.from(letter).length;
+  if (!letter.trim()) return text.focus();
+  if (long > given.longest) return showFailure(byId("failure"), { part: words.letter, message: fill(words.too_long, { n: long, most: given.longest }) });
+  showFailure(byId("failure"), null);
+  const mine = (call = new AbortController());
+  running.begin(words.reads);
+  const wanted = { document_type: document.querySelector("[name=kind]:checked").value, text: letter };
+  events(given.urls.answer, wanted, (event) => mine === call && take(event, letter), mine.signal).finally(() => {
+    if (mine !== call) return;
+    running.end();
+    call = null;
+  });
+}
+
+function take(event, letter) {
+  if (event.type !== "answer") return showFailure(byId("failure"), event, run);
+  read = { ...event.answer, letter };
+  data = read.data;
+  past = [];
+  show();
+  say(byId("count").textContent);
+}
+
+// --- showing -------------------------------------------------------------------------------------------------------
+
+const evidenceOf = (path) => read.evidence.filter((one) => one.path === path);
+const original = (path) => fieldsOf(read.data).flatMap(({ fields }) => fields).find((one) => one.path === path)?.value ?? null;
+
+function show() {
+  const held = document.activeElement?.dataset?.path;
+  const groups = fieldsOf(data).map(({ group, fields }) => section(group, fields)).filter(Boolean);
+  const silent = groups.filter((made) => made.matches("details"));
+  byId("fields").replaceChildren(...groups.filter((made) => !silent.includes(made)), ...(silent.length ? [h("section", { class: "fields card", "aria-label": words.absent }, h("h3", {}, words.absent), silent)] : []));
+  byId("remarks").replaceChildren(...(read.remarks ?? []).map((remark) => h("p", { class: "note" }, remark)));
+  const all = fieldsOf(data).flatMap(({ fields }) => fields);
+  const removed = read.states.filter((one) => one.state === "removed").length;
+  byId("count").textContent = fill(words.counted, { n: all.filter((one) => one.value !== null).length, removed, review: read.review.length });
+  byId("empty").hidden = true;
+  byId("leave").hidden = false;
+  if (held) byId("fields").querySelector(`[data-path="${CSS.escape(held)}"]`)?.focus();
+  mark();
+}
+
+// A group: the fields with a value first, then what was removed, then, folded, what the letter does not say; only the
+// folded part where there is nothing else.
+function section(group, fields) {
+  const removed = read.states.filter((one) => one.state === "removed" && within(one.path, group));
+  const notes = read.review.filter((one) => within(one.path, group));
+  const denied = read.states.filter((one) => one.state === "denied" && within(one.path, group));
+  const said = fields.filter((one) => one.value !== null || original(one.path) !== null || removed.some((state) => state.path === one.path));
+  const silent = fields.filter((one) => !said.includes(one));
+  const alone = [...removed, ...denied].filter((state) => !said.some((one) => one.path === state.path));
+  if (!said.length && !silent.length && !alone.length) return null;
+  const folded = (summary) => silent.length > 0 && h("details", { class: "silent" }, h("summary", {}, summary), silent.map((one) => field(one, group, [], [])));
+  if (!said.length && !alone.length && !notes.length) return folded(words.fields[group] ?? group);
+  return h("section", { class: "fields card", "aria-label": words.fields[group] ?? group },
+    h("h3", {}, words.fields[group] ?? group),
+    said.map((one) => field(one, group, removed.filter((state) => state.path === one.path), notes.filter((note) => note.path === one.path))),
+    alone.map((state) => remark(state)),
+    notes.filter((note) => !said.some((one) => one.path === note.path)).map((note) => h("p", { class: "review" }, h("strong", {}, words.review + " "), note.reason)),
+    folded(fill(words.silent, { names: silent.map((one) => label(one.path, group)).join(", ") })));
+}
+
+const label = (path, group) => (path === group ? words.fields[group] ?? group : words.fields[nameOf(path)] ?? nameOf(path).replace(/^\w+ (\d+)$/, "$1").replace(new RegExp(`^${group} `), ""));
+
+function field({ path, value }, group, removed, notes) {
+  const id = `field-${path}`;
+  const evidence = value === original(path) ? evidenceOf(path) : [];
+  const edited = value !== original(path);
+  const hints = [edited ? words.edited : evidence.length ? words.match[evidence[0].match] : "", !edited && evidence[0]?.support ? words.support[evidence[0].support] : ""].filter(Boolean);
+  const plain = !edited && evidence[0]?.match === "exact" && evidence[0].support; // nothing to look at twice
+  return h("div", { class: `one-field${plain ? " plain" : ""}${edited ? " edited" : ""}${notes.length ? " to-review" : ""}` },
+    h("label", { for: id }, label(path, group)),
+    h("input", { id, "data-path": path, value: value ?? "", autocomplete: "off", spellcheck: "false", onchange: edit, onfocus: () => tie(path), onblur: () => tie(null), onmouseenter: () => tie(path) }),
+    hints.length > 0 && h("p", { class: "hint" }, hints.join(" · ")),
+    notes.map((note) => h("p", { class: "review" }, h("strong", {}, words.review + " "), note.reason)),
+    removed.map(remark));
+}
+
+function remark(state) {
+  if (state.state === "denied") return h("p", { class: "review" }, words.denied);
+  return h("p", { class: "removed" }, h("strong", {}, words.removed + " "), h("del", {}, state.value ?? ""),
+    state.words.length > 0 && h("span", {}, " " + words.no_evidence + " ", state.words.map((word, place) => [place ? ", " : "", h("mark", { class: "m none" }, word)]).flat()));
+}
+
+// --- the letter and its marks --------------------------------------------------------------------------------------
+
+let active = null;
+
+function mark() {
+  const layer = byId("marks");
+  if (!read || text.value !== read.letter) return layer.replaceChildren(text.value + "\n"), grow();
+  const characters = Array.from(read.letter);
+  const kept = read.evidence.filter((one) => evidenceShown(one.path)).sort((a, b) => a.start - b.start || b.end - a.end);
+  const pieces = [];
+  let at = 0;
+  for (const one of kept) {
+    if (one.start < at) continue;
+    pieces.push(characters.slice(at, one.start).join(""));
+    const doubtful = read.review.some((note) => note.path === one.path);
+    const own = one.path === active || kept.some((other) => other.path === active && other.start < one.end && one.start < other.end);
+    pieces.push(h("mark", { class: `m ${doubtful ? "suspected" : "present"}${own ? " active" : ""}`, "data-at": one.path }, characters.slice(one.start, one.end).join("")));
+    at = one.end;
+  }
+  layer.replaceChildren(...pieces, characters.slice(at).join("") + "\n");
+  grow();
+}
+
+const evidenceShown = (path) => fieldsOf(data).some(({ fields }) => fields.some((one) => one.path === path && one.value === original(path)));
+
+function tie(path) {
+  if (active === path) return;
+  active = path;
+  mark();
+  for (const element of byId("fields").querySelectorAll("[data-path]")) element.closest(".one-field").classList.toggle("tied", element.dataset.path === path);
+  byId("marks").querySelector(".active")?.scrollIntoView({ block: "nearest" });
+}
+
+function grow() {
+  text.style.height = "auto";
+  text.style.height = `${text.scrollHeight + 2}px`;
+}
+
+function pathUnder(event) {
+  return document.elementsFromPoint(event.clientX, event.clientY).find((element) => element.dataset?.at)?.dataset.at ?? null;
+}
+
+// --- changing ------------------------------------------------------------------------------------------------------
+
+function edit(event) {
+  past.push(data);
+  data = changed(data, event.target.dataset.path, event.target.value.trim());
+  show();
+}
+
+function undo() {
+  if (!past.length) return say(words.nothing_to_undo);
+  data = past.pop();
+  show();
+  say(words.undone);
+}
+
+function result() {
+  const edited = fieldsOf(data).flatMap(({ fields }) => fields).filter((one) => one.value !== original(one.path)).map((one) => one.path);
+  return JSON.stringify({ document_type: read.document_type, data: exported(data), removed_by_grounding: read.removed_by_grounding, edited }, null, 2);
+}
+
+const DO = {
+  run, undo,
+  example: () => { text.value = given.example; mark(); run(); },
+  json: () => download(`${read.document_type}.json`, "application/json", result()),
+  copy: () => copy(result()),
+};
+
+text.addEventListener("input", mark);
+text.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); run(); }
+});
+text.addEventListener("mousemove", (event) => { const path = read && pathUnder(event); if (path) tie(path); });
+text.addEventListener("click", (event) => { const path = read && pathUnder(event); if (path) byId("fields").querySelector(`[data-path="${CSS.escape(path)}"]`)?.focus(); });
+for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => DO[button.dataset.do]());
+storedText(byId("failure")).then((stored) => {
+  if (stored !== null && !text.value) { text.value = stored; mark(); run(); }
+  else if (new URLSearchParams(location.search).has("example")) DO.example();
+});
