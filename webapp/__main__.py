@@ -10,6 +10,7 @@ from clinical.errors import BefundError
 from clinical.settings import server_settings
 from webapp import create_app
 from webapp.cli import schema_is_current, upgrade_schema
+from webapp.demo.cli import seed
 from webapp.sso.providers import all_providers
 
 
@@ -19,20 +20,25 @@ def command() -> None:
 
 
 @command.command("serve")
-def _serve() -> None:
+@click.option(
+    "--demo", is_flag=True, help="In development, while no vendor is set up: what `flask --app webapp demo` adds."
+)
+def _serve(demo: bool) -> None:
     """Prepare the database and become gunicorn."""
     server_settings()
-    _prepare()
+    _prepare(demo)
     program = [sys.executable, "-m", "gunicorn", "-c", "python:webapp.gunicorn_conf", "webapp:create_app()"]
     os.execv(sys.executable, program)  # noqa: S606 - our own interpreter
 
 
-def _prepare() -> None:
-    """Development keeps its schema current by itself; production is told to."""
+def _prepare(demo: bool) -> None:
+    """Development keeps its schema current by itself, and has something to try where asked for; production is told."""
     app = create_app()
     with app.app_context():
         if app.config["BEFUND"].development:
             upgrade_schema()
+            if demo and not all_providers():
+                seed()
             if not all_providers():
                 print("webapp: no vendor to sign in with yet; for one to try: flask --app webapp demo", flush=True)
         elif not schema_is_current():

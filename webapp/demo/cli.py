@@ -38,6 +38,14 @@ def demo() -> None:
     """A vendor to sign in with, two people, an organization with documents. Development only; may be repeated."""
     if not settings().development:
         raise click.ClickException("demo is for development; BEFUND_ENV is production")
+    organization, stored = seed()
+    with current_app.test_request_context("/", base_url=public_origin() + (prefix_of(settings()) or "/")):
+        click.echo(f"organization {organization}: {stored} documents stored")
+        click.echo(f"sign in at {external_url('home.login')} as Erika (operator), Max, Otto (no e-mail) or Olga")
+
+
+def seed() -> tuple[uuid.UUID, int]:
+    """What `demo` adds; the organization, and how many documents were stored now."""
     base = public_origin() + (prefix_of(settings()) or "/")
     with current_app.test_request_context("/", base_url=base):
         authorize, token, userinfo = (
@@ -54,9 +62,7 @@ def demo() -> None:
             for name, role in (("erika", Role.OPERATOR), ("max", Role.MEMBER)):
                 user = _member(session, organization, PEOPLE[name], role)
                 _link(session, user, name)  # a vendor's word alone would not open an operator's account
-        stored = _documents(organization)
-        click.echo(f"organization {organization}: {stored} documents stored")
-        click.echo(f"sign in at {external_url('home.login')} as Erika (operator), Max, Otto (no e-mail) or Olga")
+        return organization, _documents(organization)
 
 
 def _organization(session: Session) -> uuid.UUID:

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request
+from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, session, url_for
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -24,6 +24,7 @@ from webapp.sso.sealing import keyed_hash
 CLIENT_ID = "befund-demo"
 CODE_S, TOKEN_S = 60, 600
 PROVIDER = "demo"
+CHOSEN = "demo_person"
 PEOPLE: dict[str, dict[str, Any]] = {
     "erika": {"email": "erika@example.org", "given_name": "Erika", "family_name": "Mustermann"},
     "max": {"email": "max@example.org", "given_name": "Max", "family_name": "Beispiel"},
@@ -41,16 +42,26 @@ def client_secret() -> str:
     return keyed_hash("demo-vendor", CLIENT_ID)
 
 
+@demo_vendor.post("/as/<person>")
+def sign_in_as(person: str) -> BaseResponse:
+    """One click from the start page: the vendor will not ask who it is."""
+    if person not in PEOPLE:
+        abort(404)
+    session[CHOSEN] = person
+    return redirect(url_for("vendor_oauth2.login", provider_id=PROVIDER, next=url_for("coding.page", example="")))
+
+
 @demo_vendor.route("/authorize", methods=["GET", "POST"])
 def authorize() -> str | BaseResponse:
     """Choose who to be, or refuse."""
     if request.args.get("client_id") != CLIENT_ID or request.args.get("redirect_uri") != callback_url(find(PROVIDER)):
         abort(400)
-    if request.method == "GET":
+    person = request.form.get("person", "") if request.method == "POST" else session.pop(CHOSEN, "")
+    if request.method == "GET" and person not in PEOPLE:
         return render_template("demo_vendor.html", people=PEOPLE)
     answer = {"error": "access_denied"}
-    if request.form.get("person") in PEOPLE:
-        grant = {"sub": request.form["person"], "challenge": request.args.get("code_challenge", "")}
+    if person in PEOPLE:
+        grant = {"sub": person, "challenge": request.args.get("code_challenge", "")}
         answer = {"code": _signer("code").dumps(grant)}
     return redirect(f"{callback_url(find(PROVIDER))}?{urlencode({**answer, 'state': request.args.get('state', '')})}")
 

@@ -2,9 +2,11 @@
 
 from flask import Blueprint, render_template, request
 
+from webapp.config import settings
+from webapp.demo.vendor import PROVIDER
 from webapp.sso import attempts
 from webapp.sso.blueprint import vendor_host
-from webapp.sso.providers import active_providers
+from webapp.sso.providers import active_providers, find
 
 home = Blueprint("home", __name__)
 
@@ -12,7 +14,7 @@ home = Blueprint("home", __name__)
 @home.get("/")
 def index() -> str:
     """What Befund is, and where to go."""
-    return render_template("home.html")
+    return render_template("home.html", demo=settings().development and find(PROVIDER) is not None)
 
 
 @home.get("/accounts/login/")

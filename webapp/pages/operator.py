@@ -1,5 +1,6 @@
 """Pages of the operator: the vendors, and the audit trail."""
 
+from itertools import groupby
 from typing import Any
 
 from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
@@ -127,7 +128,8 @@ def audit_trail() -> str:
         query = query.where(AuditEvent.id < before)
     events = list(db.session.scalars(query))
     older = events[AUDIT_PAGE - 1].id if len(events) > AUDIT_PAGE else None
-    return render_template("audit.html", events=events[:AUDIT_PAGE], older=older, kind=kind, kinds=AUDIT_KINDS)
+    days = [(day, list(of_day)) for day, of_day in groupby(events[:AUDIT_PAGE], lambda event: f"{event.at:%Y-%m-%d}")]
+    return render_template("audit.html", days=days, older=older, kind=kind, kinds=AUDIT_KINDS)
 
 
 def _edited(form: ProviderForm, provider: Provider | None) -> str | Response | tuple[str, int]:

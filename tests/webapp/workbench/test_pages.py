@@ -105,6 +105,15 @@ def test_the_demo_vendor_and_the_code_page_too(looking: Visitor, bench: Bench) -
         assert wrong_with(looking.open(path)) == []
 
 
+def test_one_click_from_the_start_page_to_the_first_codes(chromium: Browser, bench: Bench) -> None:
+    someone = Visitor(chromium, bench)  # type: ignore[arg-type] # it has what a visitor needs of a stage
+    page = someone.open("/")
+    picture(page, "start")
+    page.get_by_role("button", name="Als Erika Mustermann ausprobieren").click()
+    expect(page.locator(".code-card")).to_have_count(5, timeout=20_000)
+    someone.context.close()
+
+
 def test_no_page_is_heavy(erika: Visitor) -> None:
     for path in ("/coding/", "/extraction/", "/drafting/", "/catalog/", "/catalog/E11.90/"):
         answers: list[Response] = []
