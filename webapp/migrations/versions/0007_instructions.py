@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0006_instructions"
-down_revision = "0005_search_terms"
+revision = "0007_instructions"
+down_revision = "0006_document_details"
 
 
 def upgrade() -> None:
