@@ -3,6 +3,7 @@ is slow, breaks off, is at its quota or dead."""
 
 import asyncio
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -163,7 +164,9 @@ def text_api(index: SearchIndex, folder: Path) -> Iterator[tuple[str, str, Behin
 def bench_of_the_run(
     tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path, index: SearchIndex, starter_artifact: Path
 ) -> Iterator[Bench]:
-    """One for all tests of the workbench."""
+    """One for all tests of the workbench. `CATALOG=folder` takes another artifact, to measure with the full catalog."""
+    artifact = Path(os.environ.get("CATALOG") or starter_artifact)
+    index = index if artifact == starter_artifact else SearchIndex.load(artifact)
     if not live.chromium():
         pytest.skip("Chromium is not installed (apt-get install chromium)")
     folder = tmp_path_factory.mktemp("bench")
@@ -175,7 +178,7 @@ def bench_of_the_run(
         given = {
             "BEFUND_WORKBENCH_API_URL": api,
             "BEFUND_WORKBENCH_API_KEY": key,
-            "BEFUND_CATALOG": str(starter_artifact),
+            "BEFUND_CATALOG": str(artifact),
         }
         with live.webapp(port, url, folder, BEFUND_SECRET_KEY=SECRET, WEB_CONCURRENCY="1", **given) as base:
             yield Bench(base, app, folder, behind)

@@ -8,6 +8,8 @@ import pytest
 from fhir.resources.R4B.bundle import Bundle
 from playwright.sync_api import Page, expect
 
+from clinical.search.index import SearchIndex
+from evals.feedback.reviews import read_reviews
 from tests.serving import wait_until
 from tests.webapp.browser import Visitor, picture
 from tests.webapp.workbench.conftest import Bench, rows, typed
@@ -90,7 +92,7 @@ def test_keys_decide_and_everything_can_be_undone(page: Page) -> None:
     expect(outcome).to_contain_text("M17.0GL")
 
 
-def test_the_result_leaves_as_fhir_csv_and_feedback(page: Page, tmp_path: Path) -> None:
+def test_the_result_leaves_as_fhir_csv_and_feedback(page: Page, tmp_path: Path, index: SearchIndex) -> None:
     typed(page, FIVE)
     finished(page)
     page.keyboard.press("Control+Enter")
@@ -111,6 +113,10 @@ def test_the_result_leaves_as_fhir_csv_and_feedback(page: Page, tmp_path: Path) 
     page.get_by_label("Die Texte mitgeben").check()
     spoken = json.loads(download(page, "Datei speichern"))
     assert spoken["query"] == FIVE
+    (tmp_path / "feedback.jsonl").write_text(json.dumps(spoken), "utf-8")
+    reviews, faults = read_reviews(tmp_path / "feedback.jsonl", index.catalog)
+    assert faults == []
+    assert (reviews[0].accepted, reviews[0].rejected) == (("I10.90", "E11.90", "J18.9", "M17.9"), ("E03.9",))
 
 
 @pytest.mark.parametrize(
