@@ -15,10 +15,14 @@ from typing import Any
 
 os.environ.setdefault("BENTOML_DO_NOT_TRACK", "True")  # before the import that would read it
 
-import bentoml
+from bentos.server_folder import enter
 
-from bentos.api import PARTS, OnlyContractPaths, Part, contract_paths, create_app, internal_paths
-from clinical.settings import server_settings
+enter()  # before the import that loads the library of the metrics
+
+import bentoml  # noqa: E402
+
+from bentos.api import PARTS, OnlyContractPaths, Part, contract_paths, create_app, internal_paths  # noqa: E402
+from clinical.settings import server_settings  # noqa: E402
 
 FIRST_BYTE_SECONDS = 180
 """Time to the first byte of an answer, at most: extraction and generation wait for a language model."""

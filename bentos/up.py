@@ -1,6 +1,6 @@
 """`make up`: the servers of the Procfile side by side, and what a newcomer needs to try them.
 
-honcho runs the lines of the Procfile; Ctrl-C ends them all, after five seconds by force.
+honcho runs the lines of the Procfile; Ctrl-C ends them all, by force two seconds after BEFUND_DRAIN_SECONDS.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import honcho.manager
 import httpx
 from honcho.environ import parse_procfile
 from honcho.manager import Manager
@@ -28,6 +29,8 @@ from clinical.settings import ROOT, Settings, address
 DEMO_LIMITS = KeyLimits(per_minute=600)
 DEMO_QUERY = "Zuckerkrankheit"
 START_SECONDS = 120
+END_SECONDS = 2
+"""For the end of a server after its requests have ended; honcho would cut it after five seconds in all."""
 REHEARSAL = (
     "  model     rehearsal-rules: plain rules, no language model. For a real one set BEFUND_LLM_BASE_URL to an",
     "            OpenAI-compatible server, e.g. vLLM: http://gpu-host:8000/v1 (docs/operate.md, GPU host)",
@@ -83,6 +86,7 @@ def _ours(settings: Settings) -> dict[str, str]:
 
 def _run(chosen: Mapping[str, str], running: Running) -> int:
     """Start the processes and wait until they have ended."""
+    honcho.manager.KILL_WAIT = max(honcho.manager.KILL_WAIT, running.settings.drain_seconds + END_SECONDS)
     manager = Manager()
     environment = {"PYTHONUNBUFFERED": "1", **os.environ}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))

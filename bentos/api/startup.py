@@ -17,6 +17,7 @@ from bentos.api.edge import where
 from bentos.api.health import ModelProbe, StoresProbe
 from bentos.keys import Keys, open_database
 from bentos.metrics import FAILURES
+from bentos.server_folder import forget_the_dead
 from clinical.errors import ArtifactError, BefundError
 from clinical.settings import Settings
 
@@ -33,6 +34,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Open everything in the background; until then health says `starting` and requests are answered 503."""
     # The server's own access log holds paths and query strings; ours (edge.py) does not.
     logging.getLogger("uvicorn.access").disabled = True
+    forget_the_dead()
     app.state.probe, app.state.stores = ModelProbe(), StoresProbe()
     sqlite = app.state.settings.api_database_url.startswith("sqlite")
     app.state.pool = ThreadPoolExecutor(SQLITE_THREADS if sqlite else SERVER_THREADS, thread_name_prefix="keys")

@@ -7,13 +7,30 @@ need no lock of ours (SQLite "UPSERT" and PostgreSQL `INSERT ... ON CONFLICT ...
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Column, Engine, Integer, LargeBinary, MetaData, String, Table, bindparam, create_engine, event
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    bindparam,
+    create_engine,
+    delete,
+    event,
+    insert,
+    inspect,
+    select,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, IntegrityError, ProgrammingError
+from sqlalchemy.exc import ArgumentError
 from sqlalchemy.schema import CreateTable
 from sqlalchemy.sql.dml import ReturningInsert
 
@@ -50,12 +67,19 @@ usage = Table(
 )
 
 
+schema = Table("api_schema", _metadata, Column("version", Integer, primary_key=True, autoincrement=False))
+
+STEPS: tuple[tuple[str, ...], ...] = ()
+"""Statements, the same on SQLite and PostgreSQL, that take the tables of version 1, 2, ... to the next one. A change of
+a table above needs a step here; a step is never changed once it was shipped."""
+
+
 def count_request(dialect: str, limited: bool) -> ReturningInsert[Any]:
     """The upsert that counts one request of `:key_id` on `:day`; no row comes back once `:quota` is reached."""
-    insert = postgresql.insert(usage) if dialect == "postgresql" else sqlite.insert(usage)
+    upsert = postgresql.insert(usage) if dialect == "postgresql" else sqlite.insert(usage)
     values = {"key_id": bindparam("key_id"), "day": bindparam("day"), "requests": 1}
     return (
-        insert.values(values)
+        upsert.values(values)
         .on_conflict_do_update(
             index_elements=[usage.c.key_id, usage.c.day],
             set_={"requests": usage.c.requests + 1},
@@ -78,7 +102,7 @@ def open_database(url: str) -> Engine:
             pool_timeout=2,
             isolation_level="AUTOCOMMIT",
         )
-    _create_tables(engine)
+    bring_up_to_date(engine)
     return engine
 
 
@@ -109,14 +133,48 @@ def _open_sqlite(url: URL) -> Engine:
     return engine
 
 
-def _create_tables(engine: Engine) -> None:
-    """Workers start together: on PostgreSQL two `IF NOT EXISTS` can still collide, the second try then finds it."""
-    for table in _metadata.sorted_tables:
-        for last in (False, True):
-            try:
-                with engine.connect() as connection:
+def bring_up_to_date(engine: Engine, steps: Sequence[Sequence[str]] = STEPS) -> None:
+    """Make the tables, or take those of an earlier version step by step to this one; several workers may try at once.
+
+    Raises SettingError for tables of a later version, which this one must not write to.
+    """
+    wanted = 1 + len(steps)
+    with engine.connect() as connection:
+        for statement in _LOCKS[engine.dialect.name]:
+            connection.exec_driver_sql(statement)
+        try:
+            version = _version(connection)
+            if version is None:
+                for table in _metadata.sorted_tables:
                     connection.execute(CreateTable(table, if_not_exists=True))
-                break
-            except (IntegrityError, ProgrammingError):
-                if last:
-                    raise
+            for step in steps[version - 1 :] if version else ():
+                for statement in step:
+                    connection.exec_driver_sql(statement)
+            if version is not None and version > wanted:
+                raise SettingError(
+                    f"the key database is of version {version}", f"{wanted} at most", "run the version that wrote it"
+                )
+            connection.execute(CreateTable(schema, if_not_exists=True))
+            connection.execute(delete(schema))
+            connection.execute(insert(schema).values(version=wanted))
+        except BaseException:
+            connection.exec_driver_sql("ROLLBACK")
+            raise
+        connection.exec_driver_sql("COMMIT")
+
+
+_LOCKS = {
+    "sqlite": ("BEGIN IMMEDIATE",),
+    "postgresql": ("BEGIN", f"SELECT pg_advisory_xact_lock({int.from_bytes(b'befund')})"),
+}
+"""A transaction that others wait for: both databases take back changes of tables, too."""
+
+
+def _version(connection: Connection) -> int | None:
+    """The version of the tables; 1 of those from before versions were written down, None where there are none."""
+    there = inspect(connection)
+    if not there.has_table(keys.name):
+        return None
+    if not there.has_table(schema.name):
+        return 1
+    return int(connection.execute(select(schema.c.version)).scalar_one())

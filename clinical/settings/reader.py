@@ -44,6 +44,21 @@ def _default_host() -> str:
     return "0.0.0.0" if os.environ.get("BENTOML_CONTAINERIZED") == "true" else "127.0.0.1"  # noqa: S104
 
 
+def _in_a_bento() -> bool:
+    """Whether this code lies in a built Bento: what is written beside it would be exported with it."""
+    return (ROOT.parent / "bento.yaml").is_file()
+
+
+def _default_var() -> Path:
+    return Path.home() / ".befund" if _in_a_bento() else ROOT / "var"
+
+
+def _default_catalog(earlier: dict[str, Any]) -> Path:
+    """That of the Bento, or of the folder for everything that is written."""
+    folder: Path = ROOT / "var" if _in_a_bento() else earlier["var"]
+    return folder / "catalog"
+
+
 class Settings(LanguageModelSettings):
     """One field per setting; those of the language model are above. `Settings.read()` turns a bad value into a sentence
     that names the setting."""
@@ -58,8 +73,8 @@ class Settings(LanguageModelSettings):
     )
 
     env: Literal["development", "production"] = "production"
-    var: Path = ROOT / "var"
-    catalog: Path = Field(default_factory=lambda earlier: earlier["var"] / "catalog")
+    var: Path = Field(default_factory=_default_var)
+    catalog: Path = Field(default_factory=_default_catalog)
     api_host: str = Field(default_factory=_default_host)
     api_port: int = Field(default=3000, ge=1, le=65_535)
     web_host: str = "127.0.0.1"

@@ -7,50 +7,94 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
+import pytest
 
 from bentos.keys.database import open_database
 from bentos.keys.keys import KeyLimits, Keys
 from clinical.contract import PartialEvent, StatusEvent
 from clinical.sse import Decoder
+from tests.bentos.conftest import nginx_before
 from tests.openai_server import model_server
 from tests.serving import answers, free_port, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-STREAMS = 200
 
 
-def test_two_hundred_open_streams_end_in_words_at_sigterm(tmp_path, starter_artifact):
-    database = f"sqlite:///{tmp_path / 'api.sqlite'}"
-    key, port = Keys(open_database(database)).create("test", KeyLimits(0, 0)), free_port()
-    base = f"http://127.0.0.1:{port}"
-    with model_server(mode="stall") as model, open(tmp_path / "log", "wb") as log:
-        settings = {
-            "CATALOG": starter_artifact,
-            "API_DATABASE_URL": database,
-            "API_PORT": port,
-            "ENV": "development",
-            "LLM_BASE_URL": model.base_url,
-            "DRAIN_SECONDS": 10,
-        }
-        environment = {**os.environ, **{f"BEFUND_{name}": str(value) for name, value in settings.items()}}
-        environment["PROMETHEUS_MULTIPROC_DIR"] = str(tmp_path)
-        command = [sys.executable, "-m", "bentos", "serve"]
+WAYS = {
+    "python -m bentos serve": (["bentos", "serve"], 1),
+    "python -m bentos up": (["bentos", "up", "api"], 1),
+    "bentoml serve": (["bentoml", "serve", "bentos.service:Befund"], 2),
+}
+STREAMS = {"python -m bentos serve": 200, "python -m bentos up": 20, "bentoml serve": 20}
+DRAIN_SECONDS = 5
+
+
+@contextmanager
+def _serving(
+    way: str, folder: Path, artifact: Path, wait: bool = True, **more: object
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A server started in one of the ways; its address and its process."""
+    words, workers = WAYS[way]
+    port = int(str(more.pop("port", 0))) or free_port()
+    settings = {
+        "CATALOG": artifact,
+        "API_DATABASE_URL": f"sqlite:///{folder / 'api.sqlite'}",
+        "API_PORT": port,
+        "ENV": "development",
+        "VAR": folder / "var",
+        "WORKERS": workers,
+        "DRAIN_SECONDS": DRAIN_SECONDS,
+        **more,
+    }
+    environment = {**os.environ, **{f"BEFUND_{name}": str(value) for name, value in settings.items()}}
+    command = [sys.executable, "-m", *words]
+    if words[0] == "bentoml":
+        command += ["--timeout-graceful-shutdown", str(DRAIN_SECONDS)]
+    with open(folder / "log", "ab") as log:
         server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
-        try:
-            ready = f"{base}/internal/readyz"
-            wait_until(lambda: server.poll() is not None or answers(ready), "it did not become ready", 90)
-            endings = asyncio.run(_stopped(base, key, server))
-            server.wait(30)
-        finally:
-            server.kill()
+    base = f"http://127.0.0.1:{port}"
+    try:
+        if wait:
+            _wait_until_ready(base, server)
+        yield base, server
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def _wait_until_ready(base: str, server: subprocess.Popen[bytes]) -> None:
+    def all_ready() -> bool:  # each worker: every connection is new and goes to any of them
+        return all(answers(f"{base}/internal/readyz") for _ in range(10))
+
+    wait_until(lambda: server.poll() is not None or all_ready(), "it did not become ready", 120)
+
+
+def _key(folder: Path) -> str:
+    return Keys(open_database(f"sqlite:///{folder / 'api.sqlite'}")).create("test", KeyLimits(0, 0))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_open_streams_end_in_words_at_sigterm_and_nobody_new_hangs(way, tmp_path, starter_artifact):
+    key = _key(tmp_path)
+    with (
+        model_server(mode="stall") as model,
+        _serving(way, tmp_path, starter_artifact, LLM_BASE_URL=model.base_url) as (base, server),
+    ):
+        endings = asyncio.run(_stopped(base, key, server, STREAMS[way]))
+        server.wait(30)
     assert [ending for ending in endings if ending != "error"] == []
-    assert (tmp_path / "log").read_text("utf-8").count("a stream was ended: the server stops") > 0
+    log = (tmp_path / "log").read_text("utf-8")
+    assert log.count("a stream was ended: the server stops") > 0
+    assert "Traceback" not in log
 
 
-async def _stopped(base: str, key: str, server: subprocess.Popen[bytes]) -> list[str]:
+async def _stopped(base: str, key: str, server: subprocess.Popen[bytes], count: int) -> list[str]:
     """How each stream ended, when the server is told to stop once all of them show their first tier."""
     shown = asyncio.Semaphore(0)
     limits = httpx.Limits(max_connections=None)
@@ -69,9 +113,88 @@ async def _stopped(base: str, key: str, server: subprocess.Popen[bytes]) -> list
         return last.status if isinstance(last, StatusEvent) else "cut"
 
     async with httpx.AsyncClient(headers=headers, timeout=60, trust_env=False, limits=limits) as client:
-        streams = [asyncio.create_task(one(client)) for _ in range(STREAMS)]
+        streams = [asyncio.create_task(one(client)) for _ in range(count)]
         async with asyncio.timeout(60):
             for _ in streams:
                 await shown.acquire()
         server.send_signal(signal.SIGTERM)
+        assert await _refused(base), "a new connection was neither answered nor refused"
         return await asyncio.gather(*streams)
+
+
+async def _refused(base: str) -> bool:
+    """Whether new connections are refused soon, and none hangs until then."""
+    while True:
+        async with httpx.AsyncClient(timeout=5, trust_env=False) as client:
+            try:
+                await client.get(f"{base}/internal/readyz")
+            except httpx.TimeoutException:
+                return False
+            except httpx.ConnectError:
+                return True
+            except httpx.TransportError:
+                continue
+
+
+# --- a rolling restart ----------------------------------------------------------------------------------------------
+
+
+def test_a_rolling_restart_of_two_servers_behind_nginx_loses_no_stream(tmp_path, starter_artifact):
+    key, ports = _key(tmp_path), (free_port(), free_port())
+    way = "python -m bentos serve"
+    begin, restarts = ExitStack(), []
+
+    def start(port: int, wait: bool) -> tuple[str, subprocess.Popen[bytes]]:
+        return begin.enter_context(_serving(way, tmp_path, starter_artifact, wait, port=port, LLM="rehearsal"))
+
+    with nginx_before(tmp_path, {3001: ports}) as base, begin:
+        running = [start(port, wait=False) for port in ports]
+        for server in running:
+            _wait_until_ready(*server)
+        load = Load(base, key)
+        with load:
+            for (_, old), port in zip(running, ports, strict=True):
+                wait_until(lambda: load.ended() >= 20 * (1 + len(restarts)), "there is no load", 60)
+                old.send_signal(signal.SIGTERM)
+                assert old.wait(40) == 0
+                restarts.append(start(port, wait=True))
+    assert len(restarts) == 2
+    assert len(load.endings) >= 40
+    assert [ending for ending in load.endings if ending != "result"] == []
+
+
+class Load:
+    """Streams one after the other on several threads, until the block ends."""
+
+    def __init__(self, base: str, key: str, threads: int = 4) -> None:
+        self.endings: list[str] = []
+        self._over = threading.Event()
+        self._threads = [threading.Thread(target=self._run, args=(base, key)) for _ in range(threads)]
+
+    def ended(self) -> int:
+        return len(self.endings)
+
+    def __enter__(self) -> Load:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._over.set()
+        for thread in self._threads:
+            thread.join(60)
+
+    def _run(self, base: str, key: str) -> None:
+        headers = {"Authorization": f"Bearer {key}"}
+        with httpx.Client(base_url=base, headers=headers, timeout=60, trust_env=False) as client:
+            while not self._over.is_set():
+                self.endings.append(_ending(client))
+
+
+def _ending(client: httpx.Client) -> str:
+    try:
+        answer = client.post("/api/deep-research", json={"query": "Husten und Fieber"})
+        events = list(Decoder().feed(answer.content)) if answer.status_code == 200 else []
+    except httpx.HTTPError as error:
+        return type(error).__name__
+    return events[-1].type if events else str(answer.status_code)

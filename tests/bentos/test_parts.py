@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,10 +10,9 @@ import httpx
 import pytest
 
 from bentos.api.app import PARTS, contract_paths, create_app
-from tests.bentos.conftest import ask
-from tests.conftest import stay_out
+from tests.bentos.conftest import ask, nginx_before
 from tests.openai_server import ModelServer, model_server
-from tests.serving import answers, free_port, served, wait_until
+from tests.serving import answers, served, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 LETTER = {"text": "Husten.", "prompt": "Fasse zusammen."}
@@ -41,27 +38,16 @@ def apart(server, make_settings, index) -> Iterator[dict[str, str]]:
 
 @pytest.fixture
 def proxy(apart: dict[str, str], tmp_path: Path, key: str) -> Iterator[httpx.Client]:
-    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-    if program is None:
-        stay_out("nginx is not installed (apt-get install nginx-light)")
-    port = free_port()
-    text = (ROOT / "bentos" / "proxy.conf").read_text("utf-8")
-    for name, shipped in (("coding", 3001), ("extraction", 3002), ("generation", 3003)):
-        text = text.replace(f"127.0.0.1:{shipped}", apart[name].removeprefix("http://"))
-    text = text.replace("127.0.0.1:3000", f"127.0.0.1:{port}")
-    (tmp_path / "proxy.conf").write_text(text, "utf-8")
-    command = [program, "-p", str(tmp_path), "-c", "proxy.conf", "-g", "daemon off;"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE)
-    try:
-        base = f"http://127.0.0.1:{port}"
-        wait_until(lambda: answers(f"{base}/api/health") or process.poll() is not None, "nginx did not start")
-        assert process.poll() is None, process.stderr.read().decode()
-        headers = {"Authorization": f"Bearer {key}"}
-        with httpx.Client(base_url=base, headers=headers, trust_env=False, timeout=20) as client:
-            yield client
-    finally:
-        process.terminate()
-        process.wait(10)
+    ports = {
+        shipped: [int(apart[name].rpartition(":")[2])]
+        for name, shipped in (("coding", 3001), ("extraction", 3002), ("generation", 3003))
+    }
+    headers = {"Authorization": f"Bearer {key}"}
+    with (
+        nginx_before(tmp_path, ports) as base,
+        httpx.Client(base_url=base, headers=headers, trust_env=False, timeout=20) as client,
+    ):
+        yield client
 
 
 def test_each_part_answers_its_own_paths_and_is_ready_without_what_it_does_not_need(apart, key):

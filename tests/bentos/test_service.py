@@ -127,7 +127,7 @@ def test_no_form_of_a_request_reaches_the_log_of_the_api(base, folder, form):
         assert told not in log
 
 
-def test_a_built_bento_serves_from_another_folder(environment, tmp_path, key):
+def test_a_built_bento_serves_from_another_folder_and_its_keys_lie_outside(environment, tmp_path):
     built = subprocess.run(
         [sys.executable, "-m", "bentoml", "build", "--output", "tag"],
         cwd=ROOT,
@@ -140,7 +140,17 @@ def test_a_built_bento_serves_from_another_folder(environment, tmp_path, key):
     assert built.returncode == 0, built.stderr[-3000:]
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    del environment["PYTHONPATH"]
+    without = {"PYTHONPATH", "BEFUND_API_DATABASE_URL"}
+    environment = {name: value for name, value in environment.items() if name not in without}
+    environment["HOME"] = str(elsewhere)
+    (source,) = Path(environment["BENTOML_HOME"], "bentos", "befund").glob("*/src")
+    made = subprocess.run(
+        [sys.executable, "-m", "bentos", "keys", "create", "--name", "Praxis"],
+        cwd=source, env=environment, capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
     with bentoml_serve("befund:latest", elsewhere, environment) as base:
         assert httpx.get(f"{base}/api/health").json()["status"] == "ok"
-        assert _ask(base, key, "Essentielle Hypertonie")[1].codes
+        assert _ask(base, made.stdout.strip(), "Essentielle Hypertonie")[1].codes
+    assert (elsewhere / ".befund" / "api.sqlite").is_file()
+    written = [path for path in source.parent.rglob("*") if "sqlite" in path.name or "secret" in path.name]
+    assert [path for path in written if path.suffix != ".py"] == [], "what is written must not be exported with a Bento"

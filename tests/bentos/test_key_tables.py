@@ -1,0 +1,62 @@
+"""The tables of the keys from version to version, on both databases, and where they lie."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import inspect, text
+
+from bentos.keys.database import bring_up_to_date, open_database, schema
+from bentos.keys.keys import Keys
+from clinical.errors import SettingError
+
+STEPS = (("ALTER TABLE api_keys ADD COLUMN note VARCHAR(20)", "UPDATE api_keys SET note = 'alt'"),)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request, tmp_path):
+    if request.param == "postgresql":
+        return request.getfixturevalue("postgresql_url")
+    return f"sqlite:///{tmp_path / 'api.sqlite'}"
+
+
+def _version(engine):
+    with engine.connect() as connection:
+        return connection.execute(schema.select()).scalar_one()
+
+
+def test_tables_of_an_earlier_version_are_taken_to_this_one_and_their_keys_stay(url):
+    engine = open_database(url)
+    key = Keys(engine).create("bleibt")
+    with engine.connect() as connection:
+        connection.execute(text("DROP TABLE api_schema"))  # as before versions were written down
+    bring_up_to_date(engine, STEPS)
+    assert _version(engine) == 2
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT note FROM api_keys")).scalar_one() == "alt"
+    assert Keys(engine).check(key).name == "bleibt"
+    bring_up_to_date(engine, STEPS)  # and once only
+    assert _version(engine) == 2
+
+
+def test_a_step_that_fails_changes_nothing(url):
+    engine = open_database(url)
+    broken = (STEPS[0], ("ALTER TABLE none ADD COLUMN x INTEGER",))
+    with pytest.raises(Exception, match="none"):
+        bring_up_to_date(engine, broken)
+    assert _version(engine) == 1
+    assert "note" not in {column["name"] for column in inspect(engine).get_columns("api_keys")}
+
+
+def test_tables_of_a_later_version_are_refused(url):
+    engine = open_database(url)
+    bring_up_to_date(engine, STEPS)
+    with pytest.raises(SettingError, match="the key database is of version 2; expected 1 at most"):
+        open_database(url)
+
+
+def test_workers_that_start_together_make_the_tables_once(url):
+    with ThreadPoolExecutor(8) as pool:
+        engines = list(pool.map(lambda _: open_database(url), range(8)))
+    assert {_version(engine) for engine in engines} == {1}
