@@ -10,13 +10,13 @@ import re
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import and_, func, or_, select, tuple_, update
 from sqlalchemy.orm import Session
 
-from webapp.fhir.models import Document, Patient, PatientIdentifier
-from webapp.fhir.searching.params import UUID
+from webapp.fhir.models import VALUE_LENGTH, Document, Patient, PatientIdentifier
+from webapp.fhir.searching.params import UUID, identifier
 
 _REFERENCE = re.compile(r"(?:https?://[^?#\s]+/)?Patient/([A-Za-z0-9.\-]{1,64})(?:/_history/[^/\s]+)?")
 PAIRS_AT_ONCE = 400
@@ -31,6 +31,18 @@ class Relinked:
 
     linked: int
     tagged: int
+
+
+class Subject(NamedTuple):
+    """Whose a document is: the patient it is linked to, or the external identifier it is tagged with, or neither."""
+
+    patient: uuid.UUID | None
+    system: str | None
+    value: str | None
+
+
+class UnknownPatient(ValueError):
+    """A reference names nobody of the organization."""
 
 
 def referenced_id(text: str) -> str | None:
@@ -69,6 +81,25 @@ def known_patient(session: Session, organization: uuid.UUID, reference: str) -> 
     given = referenced_id(reference)
     found = session.get(Patient, own_id(organization, "Patient", given)) if given else None
     return found.id if found is not None and found.organization_id == organization else None
+
+
+def subject(session: Session, organization: uuid.UUID, text: str) -> Subject:
+    """Whose a document is by what a person or a manifest says of it: a reference, an identifier, or "" for nobody's.
+
+    Raises UnknownPatient for a reference to nobody of the organization, ValueError for what is neither of the two.
+    """
+    if not text:
+        return Subject(None, None, None)
+    if referenced_id(text):
+        patient = known_patient(session, organization, text)
+        if patient is None:
+            raise UnknownPatient
+        return Subject(patient, None, None)
+    found = identifier(text)
+    if found is None or found.value is None or "\0" in text or len(found.value) > VALUE_LENGTH:
+        raise ValueError
+    system = found.system or ""
+    return Subject(find_patient(session, organization, system, found.value), system, found.value)
 
 
 def link_waiting(session: Session, organization: uuid.UUID, pairs: Iterable[Pair]) -> int:

@@ -16,7 +16,7 @@ from wtforms.validators import DataRequired, Length, NumberRange
 
 from webapp import audit
 from webapp.extensions import db, login_manager
-from webapp.fhir import store, tokens
+from webapp.fhir import linking, store, tokens
 from webapp.fhir.access import log_access
 from webapp.fhir.dates import EPOCH, MICROSECOND
 from webapp.fhir.files import SAFE, content
@@ -168,14 +168,14 @@ def upload(place: uuid.UUID) -> AnyResponse:
     _mine(place)
     chosen = [file for file in request.files.getlist("files") if file.filename]
     try:
-        patient, system, value = _subject(place, request.form.get("patient", "").strip())
+        whose = linking.subject(db.session, place, request.form.get("patient", "").strip())
     except ValueError:
         flash(_("Diese Patientenkennung ist unbekannt."), "error")
         return redirect(url_for("documents.of_organization", place=place))
     new = [
         store.NewDocument(
             service().files.put(file.stream), clean_title(file.filename or "")[:TITLE_LENGTH],
-            clean_content_type(file.mimetype), patient, system, value,
+            clean_content_type(file.mimetype), *whose,
         )
         for file in chosen
     ]  # fmt: skip
@@ -230,21 +230,6 @@ def _bounded(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """The page's fields `from` and `to` as dates of the search."""
     renamed = {"from": "ge", "to": "le"}
     return [("date", renamed[name] + value) if name in renamed else (name, value) for name, value in pairs]
-
-
-def _subject(place: uuid.UUID, text: str) -> tuple[uuid.UUID | None, str | None, str | None]:
-    """Linked patient, and the system and value of the tag; ValueError where the text names no patient of ours."""
-    if not text:
-        return None, None, None
-    if params.UUID.fullmatch(text):
-        if service().patients.one(place, uuid.UUID(text)) is None:
-            raise ValueError
-        return uuid.UUID(text), None, None
-    found = params.identifier(text)
-    if found is None or found.value is None or "\0" in text or len(text) > TITLE_LENGTH:
-        raise ValueError
-    system = found.system or ""
-    return store.find_patient(db.session, place, system, found.value), system, found.value
 
 
 def _state(token: Any) -> str:

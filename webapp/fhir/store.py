@@ -129,8 +129,8 @@ def mark(session: Session, document_id: uuid.UUID, status: Status) -> Document |
     return document
 
 
-def find_patient(session: Session, organization: uuid.UUID, system: str, value: str) -> uuid.UUID | None:
-    """The patient with exactly this external identifier."""
+def owner_of(session: Session, organization: uuid.UUID, system: str, value: str) -> uuid.UUID | None:
+    """The patient whose own identifier this is, system and value; `linking.find_patient` finds by less."""
     return session.scalar(
         select(PatientIdentifier.patient_id).where(
             PatientIdentifier.organization_id == organization,

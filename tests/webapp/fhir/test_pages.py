@@ -77,6 +77,21 @@ def test_uploaded_files_are_listed_filed_and_handed_out(place, member, app):
     assert [(row.how, row.user_id) for row in logged] == [("download", place.user), ("preview", place.user)]
 
 
+@pytest.mark.parametrize("named", ["4711", "|4711", "Patient/{patient}", "{patient}"])
+def test_an_upload_links_as_an_import_does(place, member, named):
+    """A value that one patient alone has is enough; a value that two have links to none, as in a manifest."""
+    patient = add_patient(place, ("urn:a", "4711"), ("urn:a", "shared"))
+    add_patient(place, ("urn:b", "shared"))
+    page = f"/documents/{place.organization}/"
+    for text_given in (named.format(patient=patient), "shared"):
+        files = [(io.BytesIO(b"x"), f"{len(text_given)}.txt", "text/plain")]
+        assert submit(member, page, to=f"{page}upload/", files=files, patient=text_given).status_code == 302
+    found = Caller(place).all("DocumentReference")
+    linked = [one.get("subject", {}).get("reference") for one in found]
+    assert linked.count(f"Patient/{patient}") == 1
+    assert len(linked) == 2
+
+
 def test_large_uploads_pass_while_other_forms_stay_small(place, member):
     page = f"/documents/{place.organization}/"
     big = [(io.BytesIO(b"x" * 3_000_000), "gross.bin")]

@@ -26,7 +26,6 @@ from webapp.fhir import dates, linking, store
 from webapp.fhir.bulk.details import DetailsLine, details_of
 from webapp.fhir.bulk.lines import BadLine, LineResult, numbered
 from webapp.fhir.models import SYSTEM_LENGTH, TITLE_LENGTH, VALUE_LENGTH, Document, Status
-from webapp.fhir.searching import params
 from webapp.fhir.titles import clean_content_type, clean_title
 from webapp.storage import CHUNK, Files
 
@@ -158,20 +157,13 @@ class DocumentImporter:
             item.key, item.line_key, details_of(line),
         )  # fmt: skip
 
-    def _subject(self, text: str) -> tuple[uuid.UUID | None, str | None, str | None]:
-        """Linked patient, and the system and value of the tag."""
-        if not text:
-            return None, None, None
-        if linking.referenced_id(text):
-            patient = linking.known_patient(db.session, self.organization, text)
-            if patient is None:
-                raise BadLine("patient is unknown", "a patient of this organization", "import patients first")
-            return patient, None, None
-        found = params.identifier(text)
-        if found is None or found.value is None or len(found.value) > VALUE_LENGTH:
-            raise BadLine("patient is no identifier", "system|value, Patient/<id> or a patient's UUID")
-        system = found.system or ""
-        return linking.find_patient(db.session, self.organization, system, found.value), system, found.value
+    def _subject(self, text: str) -> linking.Subject:
+        try:
+            return linking.subject(db.session, self.organization, text)
+        except linking.UnknownPatient:
+            raise BadLine("patient is unknown", "a patient of this organization", "import patients first") from None
+        except ValueError:
+            raise BadLine("patient is no identifier", "system|value, Patient/<id> or a patient's UUID") from None
 
 
 class _LineReader:

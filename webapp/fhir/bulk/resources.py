@@ -73,7 +73,7 @@ class ResourceImporter:
     def _known_patient(self, session: Session, given: str, pairs: list[tuple[str, str]]) -> Patient:
         """The patient we have under that id or one of these identifiers, else a new one."""
         ours = linking.own_id(self.organization, "Patient", given) if given else None
-        owners = {store.find_patient(session, self.organization, *pair) for pair in pairs} - {None}
+        owners = {store.owner_of(session, self.organization, *pair) for pair in pairs} - {None}
         found = session.get(Patient, ours) if ours else None
         if found is not None and found.organization_id != self.organization:
             raise BadLine("the id is taken", "an id of its own, or none")
