@@ -199,8 +199,6 @@ ONE_NAME_TWICE = {
     "Document": "the fields of a letter (text API) and a stored document (FHIR): each contract calls its own so",
     "Patient": "the patient of a letter (text API) and a patient record (FHIR): each contract calls its own so",
     "Group": "commands whose errors are sentences, once for click and once for Flask's commands",
-    "Gap": "two readers of tables of words",
-    "Mark": "two readers of tables of words",
 }
 """Class names that two rooms define, and why neither is called otherwise."""
 

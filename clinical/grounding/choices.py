@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
 from clinical.grounding.boxes import State, label_before, state_of
-from clinical.grounding.circumstances import Circumstances, Kind
+from clinical.grounding.circumstances import Circumstances, Kind, says
 from clinical.grounding.literal import TokenMatch
 from clinical.grounding.phrases import choices, matches, phrases, values
-from clinical.language import COLON, COMMA, SALUTATIONS, STOP, TITLES, SourceText, word_set
+from clinical.language import COLON, COMMA, SALUTATIONS, STOP, TITLES, SourceText
 
 DENIED_WITHIN: Final = 3
 """Tokens before a phrase in which `kein`, `nicht`, `ohne` or `statt` denies it, and behind it `nein` or `nicht`."""
@@ -28,13 +28,6 @@ letters have up to 34. In a text with more, the list is no evidence for any of i
 TICKED, LABELLED, SAID, HINTED = range(4)
 """How strongly a place names a value, strongest first."""
 
-_DENIALS = word_set("kein keine keinen keinem keiner keines nicht ohne weder statt anstatt anstelle nie un")
-_DENIED_AFTER = word_set("nein nicht abgelehnt entfaellt verneint fehlt ausstehend abgelehnte keine hinfaellig")
-_CONDITIONS = word_set("falls sobald sofern wenn ob ggf gegebenenfalls eventuell evtl allenfalls bis nachdem")
-_INSIDE = word_set(
-    """nicht keine kein falls sobald sofern wenn ob fehlt abgelehnt ausstehend pruefung muss muesste soll sollte kann
-    koennte bitte"""
-)
 _LABELS_OF_ROW: Final = {"versicherung.klasse": re.compile(
                              r"klasse|versicher|kasse|garant|abteilung|\bkk\b|kategorie|deckung|unterbringung", re.I),
                          "kostengutsprache": re.compile(r"kosten|kogu", re.I)}  # fmt: skip
@@ -133,8 +126,8 @@ def _ticked(source: SourceText, field: str, value: str) -> Iterator[range]:
 
 
 def _is_refused(source: SourceText, place: range) -> bool:
-    inner = {source.words[i] for i in place[1:-1]}
-    return bool(inner & _INSIDE) or _is_denied(source, place[0], place[-1])
+    inner = any(says("@unsettled", source.words[i]) for i in place[1:-1])
+    return inner or _is_denied(source, place[0], place[-1])
 
 
 def _is_void(source: SourceText, field: str, place: range) -> bool:
@@ -151,13 +144,13 @@ def _is_denied(source: SourceText, first: int, last: int) -> bool:
     for k in range(first - 1, max(-1, first - 1 - DENIED_WITHIN), -1):
         if source.gap(k + 1) >= COMMA:
             break
-        if source.words[k] in _DENIALS:
+        if says("@denying", source.words[k]):
             return True
     for k in range(last + 1, min(len(source), last + 1 + DENIED_WITHIN)):
         gap = source.gap(k)
         if gap >= STOP or (gap == COMMA and k > last + 1) or source.ends_clause(k):
             return False
-        if source.words[k] in _DENIED_AFTER:
+        if says("@denied_behind", source.words[k]):
             # `stationär, nicht ambulant` and `Notfall: nein` differ in the mark between them
             return gap != COMMA or source.words[k] != "nicht"
     return False
@@ -168,7 +161,7 @@ def _is_conditional(source: SourceText, first: int) -> bool:
         if source.gap(k + 1) >= COLON:
             return False
         until_a_day = source.words[k] == "bis" and source.words[k + 1][0] == "#"
-        if source.words[k] in _CONDITIONS and not until_a_day:
+        if says("@conditional", source.words[k]) and not until_a_day:
             return True
     return False
 

@@ -2,19 +2,21 @@
 
 An explicit word is no evidence where the sentence is about someone else ("Der Ehemann ist privat versichert"), about
 another time ("im September notfallmässig"), another stay ("anschliessend ambulante Kontrollen"), or where it is part
-of a name or of opening hours ("Notfall- und Wirbelsäulensprechstunde"). Words: `circumstances.tsv`.
+of a name or of opening hours ("Notfall- und Wirbelsäulensprechstunde"). Words: `circumstances.tsv`; whose, when and
+whether at all: the groups of `clinical/language/context.tsv`.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Mapping
 from datetime import date, timedelta
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Final, Literal
 
-from clinical.language import SALUTATIONS, STOP, TITLES, SourceText, spelling
+from clinical.language import SALUTATIONS, STOP, TITLES, SourceText, Words, group, read_groups, spelling
 
 TABLE: Final = "circumstances.tsv"
 Kind = Literal["zuweisung", "arztbrief"]
@@ -46,28 +48,16 @@ _HEADING = re.compile(r"[ \t]*(?:\d{1,2}[.)]\s*)?(?P<name>[A-ZÄÖÜ][\w/ -]{2,4
 _YEAR = re.compile(r"#(?:\d{1,2}/)?(19\d\d|20\d\d)")
 
 
-@lru_cache(maxsize=1)
-def words() -> dict[str, tuple[frozenset[str], tuple[str, ...]]]:
-    """The table: by kind the whole words, and the stems (`a*`). Raises ValueError naming a line without a tab."""
-    found: dict[str, tuple[frozenset[str], tuple[str, ...]]] = {}
-    for number, line in enumerate(files("clinical.grounding").joinpath(TABLE).read_text("utf-8").splitlines(), 1):
-        if not line.strip() or line[0] == "#":
-            continue
-        kind, tab, listed = line.partition("\t")
-        if not tab:
-            raise ValueError(f"{TABLE}, line {number}: expected kind and words, divided by a tab")
-        parts = listed.split("\t")[0].split()
-        whole = frozenset(spelling(part) for part in parts if not part.endswith("*"))
-        stems = tuple(spelling(part[:-1]) for part in parts if part.endswith("*"))
-        known = found.get(kind, (frozenset(), ()))
-        found[kind] = (known[0] | whole, known[1] + stems)
-    return found
+@cache
+def words() -> Mapping[str, Words]:
+    """The groups of the table. Raises ValueError naming the line that is no group."""
+    return read_groups(files("clinical.grounding").joinpath(TABLE).read_text("utf-8"), TABLE)
 
 
-def says(kind: str, word: str) -> bool:
-    """Whether a spelled word is of a kind of the table."""
-    whole, stems = words()[kind]
-    return word in whole or word.startswith(stems or ("\0",))
+def says(name: str, word: str) -> bool:
+    """Whether a spelled word is of a group: of this table, or else of `context.tsv`."""
+    found = words().get(name) or group(name)
+    return found.fits(word)
 
 
 class Circumstances:
@@ -109,13 +99,13 @@ class Circumstances:
         if self._is_past(field, place, sentence) or self._is_hypothetical(place, sentence):
             return True
         if any(
-            says("afterwards", self.source.words[k])
+            says("@afterwards", self.source.words[k])
             for k in range(max(sentence[0], place[0] - REACH_BEHIND), place[-1])
         ):
             return True
         if field == "aufenthalt.art":
             return self._is_another_stay(place, sentence)
-        return field == "kostengutsprache" and any(says("other_matter", self.source.words[k]) for k in sentence)
+        return field == "kostengutsprache" and any(says("@other_matter", self.source.words[k]) for k in sentence)
 
     def _is_part_of_a_name(self, place: range) -> bool:
         """`Notfall- und Wirbelsäulensprechstunde`, `Klinik für ambulante Chirurgie`."""
@@ -123,7 +113,7 @@ class Circumstances:
         if re.match(r"[-‐–](?:\s|/|,)", source.text[source.end[last] : source.end[last] + 2]):
             return re.match(r"\s*\n", source.text[source.end[last] + 1 :][:3]) is None
         near = range(max(0, place[0] - 3), place[0])
-        institution = any(says("institution", source.words[k]) for k in near if source.gap(k + 1) < STOP)
+        institution = any(says("@institution", source.words[k]) for k in near if source.gap(k + 1) < STOP)
         return institution and source.words[place[0] - 1] in ("fuer", "der", "und")
 
     def _line(self, place: range) -> str:
@@ -163,16 +153,16 @@ class Circumstances:
 
     def _is_other(self, k: int) -> bool:
         word = self.source.words[k]
-        if word in ("frau", "mann", "kind", "freund", "freundin"):
-            return k > 0 and says("possessive", self.source.words[k - 1])
-        return says("other_person", word)
+        if says("@close", word):
+            return k > 0 and says("@possessive", self.source.words[k - 1])
+        return says("@another", word)
 
     def _only_speaks(self, k: int, first: int) -> bool:
         """`Laut Ehefrau privat versichert`; `Die Tochter wünscht eine stationäre Abklärung`."""
         words_of = self.source.words
-        cited = k > 0 and words_of[k - 1] in ("laut", "lt", "gemaess", "durch")
-        before_that = k > 1 and words_of[k - 2] in ("laut", "lt", "gemaess", "durch")
-        return cited or before_that or any(says("speaks", word) for word in words_of[k + 1 : min(k + 3, first)])
+        cited = k > 0 and says("@citing", words_of[k - 1])
+        before_that = k > 1 and says("@citing", words_of[k - 2])
+        return cited or before_that or any(says("@speaking", word) for word in words_of[k + 1 : min(k + 3, first)])
 
     def _goes_on_about_another(self, place: range, sentence: range) -> bool:
         """`Der Bruder ist bei Ihnen bekannt. Er ist privat versichert.`"""
@@ -192,23 +182,23 @@ class Circumstances:
 
     def _is_past(self, field: str, place: range, sentence: range) -> bool:
         source, told = self.source, False
-        past_verb = any(says("past_verb", source.words[k]) for k in sentence)
+        past_verb = any(says("@past_verb", source.words[k]) for k in sentence)
         for k in sentence:
             word, behind = source.words[k], source.words[k + 1] if k + 1 < len(source) else ""
-            if says("past", word) or (word == "vor" and self._some_time_ago(k)):
+            if says("@earlier", word) or (word == "vor" and self._some_time_ago(k)):
                 return True
-            if word in ("im", "letzten", "letztes", "letzter", "letzte", "vergangenen") and says("season", behind):
+            if (word == "im" or says("@last_time", word)) and says("@season", behind):
                 told = told or past_verb or word != "im"
             if word == "seit" and field == "aufenthalt.art" and k < place[0]:
                 return True
             if field == "versicherung.klasse" and word in ("war", "waren") and 0 < place[0] - k < 6:
                 return True
-            told = told or (k < place[0] and place[0] - k < 6 and word in ("zustand", "status", "z", "st")
+            told = told or (k < place[0] and place[0] - k < 6 and says("@state_after", word)
                             and behind in ("n", "nach"))  # fmt: skip
         return told or self._dated_long_ago(field, sentence)
 
     def _some_time_ago(self, k: int) -> bool:
-        return any(says("span", word) for word in self.source.words[k + 1 : k + 4])
+        return any(says("@span", word) for word in self.source.words[k + 1 : k + 4])
 
     def _dated_long_ago(self, field: str, sentence: range) -> bool:
         if self.latest is None:
@@ -222,7 +212,7 @@ class Circumstances:
     def _days_of(self, sentence: range, latest: date) -> list[date]:
         """The days a sentence names that may be those of a stay: not those of a birth."""
         source, found = self.source, []
-        told = any(says("past_verb", source.words[k]) for k in sentence)
+        told = any(says("@past_verb", source.words[k]) for k in sentence)
         start, end = source.start[sentence[0]], source.end[sentence[-1]]
         for one in source.dates[bisect_left(self._date_starts, start) :]:
             if one.start > end:
@@ -245,21 +235,21 @@ class Circumstances:
         """`bei Verschlechterung notfallmässig`, `eine stationäre Aufnahme lehnt er ab`, `könnte ambulant erfolgen`."""
         source = self.source
         for k in sentence:
-            if says("refused", source.words[k]):
+            if says("@refused", source.words[k]):
                 return True
             near = k < place[0] and source.words[k] in ("bei", "unter") and place[0] - k < 8
-            if near and any(says("contingency", word) for word in source.words[k + 1 : min(k + 4, place[0])]):
+            if near and any(says("@contingency", word) for word in source.words[k + 1 : min(k + 4, place[0])]):
                 return True
         return False
 
     def _is_another_stay(self, place: range, sentence: range) -> bool:
         source = self.source
         near = source.words[max(sentence[0], place[0] - 6) : min(sentence[-1] + 1, place[-1] + 7)]
-        if any(says("next_stay", word) for word in near):
+        if any(says("@next_stay", word) for word in near):
             return True
         if self.kind == "zuweisung":
             return False
-        return self._under_a_plan(place) or any(says("plan", source.words[k]) for k in sentence)
+        return self._under_a_plan(place) or any(says("@plan", source.words[k]) for k in sentence)
 
     def _under_a_plan(self, place: range) -> bool:
         """Whether the nearest line above that looks like a heading heads what is to come."""
@@ -268,7 +258,7 @@ class Circumstances:
             start = text.rfind("\n", 0, end) + 1
             if match := _HEADING.match(text, start, min(len(text), start + LONGEST_HEADING)):
                 heads = [spelling(word) for word in re.findall(r"\w+", match["name"])]
-                return any(says("plan_heading", word) for word in heads[:3])
+                return any(says("@plan_heading", word) for word in heads[:3])
             if start == 0:
                 return False
             end = start - 1

@@ -11,7 +11,20 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final, Literal, get_args
 
-from clinical.language import LINE, STOP, SourceText, name_key, spelling, word_set
+from clinical.language import (
+    LINE,
+    STOP,
+    Element,
+    Gap,
+    Mark,
+    SourceText,
+    Words,
+    elements_of,
+    name_key,
+    spelling,
+    word_set,
+    written_groups,
+)
 
 TABLE: Final = "enumerations.tsv"
 
@@ -19,39 +32,6 @@ Role = Literal["says", "hints", "not"]
 """says: names the value. hints: names it where nothing says another one. not: its words say nothing here."""
 
 LABELS: Final = word_set("klasse abteilung versicherung zusatzversicherung versicherungsklasse vorliegend ein vor ja")
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One of several words, or any word beginning or ending so; as name keys."""
-
-    words: frozenset[str]
-    stems: tuple[str, ...]
-    endings: tuple[str, ...] = ()
-    optional: bool = False
-
-    def fits(self, word: str) -> bool:
-        """Whether a name key of the text is this word."""
-        if word in self.words or (bool(self.stems) and word.startswith(self.stems)):
-            return True
-        return bool(self.endings) and word.endswith(self.endings)
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Up to `most` words of the same sentence."""
-
-    most: int
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A dividing mark: `:` a colon, tab or line end; `,` anything that is not one space."""
-
-    sign: str
-
-
-Element = Word | Gap | Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +56,11 @@ def _read(number: int, line: str) -> Phrase:
     role = next((one for one in get_args(Role) if columns[2:3] == [one]), None)
     if len(columns) < 4 or role is None:
         raise ValueError(f"{TABLE}, line {number}: expected field, value, says|hints|not, phrase, remark; tabs between")
-    return Phrase(columns[0], columns[1], role, tuple(map(_element, columns[3].split())))
+    return Phrase(columns[0], columns[1], role, elements_of(columns[3], written_groups(), _key))
 
 
-def _element(text: str) -> Element:
-    optional = text.startswith("(")
-    text = text.strip("()")
-    if text.startswith(".."):
-        return Gap(int(text[2:]))
-    if text.startswith("["):
-        return Mark(text.strip("[]"))
-    parts = text.split("|")
-
-    def keys(chosen: list[str]) -> tuple[str, ...]:
-        return tuple(name_key(spelling(part.strip("*"))) for part in chosen)
-
-    whole = frozenset(keys([part for part in parts if "*" not in part]))
-    stems = keys([part for part in parts if part.endswith("*")])
-    return Word(whole, stems, keys([part for part in parts if part.startswith("*")]), optional)
+def _key(word: str) -> str:
+    return name_key(spelling(word))
 
 
 @lru_cache(maxsize=32)
@@ -112,14 +79,14 @@ def values(field: str) -> tuple[str, ...]:
 def choices(field: str) -> frozenset[str]:
     """Words of the field's single-word phrases and labels' values: what a form offers side by side."""
     last = (phrase.elements[-1] for phrase in table() if phrase.field == field and phrase.role != "not")
-    words = {word for element in last if isinstance(element, Word) for word in element.words}
+    words = {word for element in last if isinstance(element, Words) for word in element.words}
     return frozenset(words | {"m", "w", "d", "divers"} if field == "patient.geschlecht" else words - LABELS)
 
 
 def matches(source: SourceText, phrase: Phrase) -> Iterator[range]:
     """Every place of a phrase, as token numbers, in the order of the text."""
     elements = phrase.elements
-    head = next(element for element in elements if isinstance(element, Word))
+    head = next(element for element in elements if isinstance(element, Words))
     lead = elements.index(head)
     for start in _places(source, head):
         if lead and not divided(source, start, elements[0]):
@@ -130,7 +97,7 @@ def matches(source: SourceText, phrase: Phrase) -> Iterator[range]:
             yield range(start, end)
 
 
-def _places(source: SourceText, head: Word) -> list[int]:
+def _places(source: SourceText, head: Words) -> list[int]:
     indexes = (source.name_places, source.merged_places)
     places = {i for index in indexes for word in head.words for i in index.get(word, ())}
     if head.stems or head.endings:
@@ -138,7 +105,7 @@ def _places(source: SourceText, head: Word) -> list[int]:
     return sorted(places)
 
 
-def _fits(source: SourceText, word: Word, i: int) -> int | None:
+def _fits(source: SourceText, word: Words, i: int) -> int | None:
     """The token number behind the word, written in one piece or broken by a hyphen, or None."""
     if word.fits(source.names[i]):
         return i + 1

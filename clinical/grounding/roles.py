@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
-from clinical.language import Reading
+from clinical.language import Reading, written_groups
 
 Support = Literal["label", "block", "salutation", "neighbourhood"]
 Role = Literal[
@@ -45,7 +45,7 @@ _OWNER_WORDS: Final[Mapping[Role, str]] = {
     "absender": r"von\s*:|absender|(?:zu|über|ein)weis(?:er(?:in)?|ende\w*)\b|anforder|angefordert von|auftraggeber"
                 r"|stempel|hausarzt\s*:",
     "patient": r"patient|pat\.|betreff|betrifft|versicherte[rn]?\b|personalien",
-    "angehörige": r"kontaktperson|angehörige|bezugsperson|notfallkontakt|ehe(?:mann|frau)|tochter|sohn\b|beistand",
+    "angehörige": rf"(?:{written_groups()['@contact']})\b",
 }  # fmt: skip
 _OWNERS: Final[tuple[tuple[Role, re.Pattern[str]], ...]] = tuple(
     (role, re.compile(rf"[\s|\-–—=*]*(?:{pattern})", re.IGNORECASE)) for role, pattern in _OWNER_WORDS.items()

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from clinical.contract import FieldState
 from clinical.grounding.choices import is_denied_choice
-from clinical.grounding.circumstances import Circumstances
+from clinical.grounding.circumstances import Circumstances, says
 from clinical.grounding.policy import Grounded
+from clinical.language import spelling
 
-_NO: Final = r"[ \t]*[:|\t–-][ \t|]*\n?[ \t]*(?:keine?[rsnm]?|nein|nihil|entfällt|ohne|∅|nicht bekannt|unbekannt)\b"
+_ANSWER: Final = r"[ \t]*[:|\t–-][ \t|]*\n?[ \t]*(?:(?P<word>[^\W\d_]+)(?P<known>[ \t]bekannt\b)?|∅)"
 _LABELS: Final[Mapping[str, str]] = {
     "diagnosen": r"(?:haupt|neben)?diagnosen?", "medikation": r"\w*(?:medikation|medikamente)",
     "procedere": r"pro[cz]edere|empfehlungen",
@@ -45,6 +46,8 @@ def _paths(data: Mapping[str, Any]) -> Iterator[str]:
 
 def _is_denied(path: str, letter: Circumstances) -> bool:
     label = _LABELS.get(path)
-    if label and re.search(rf"(?im)^[ \t]*(?:{label}){_NO}", letter.source.text):
-        return True
+    for answer in re.finditer(rf"(?im)^[ \t]*(?:{label})(?={_ANSWER})", letter.source.text) if label else ():
+        word = spelling((answer["word"] or "") + (answer["known"] or "").strip())
+        if not word or says("@answered_no", word):
+            return True
     return is_denied_choice(letter, path)

@@ -5,11 +5,12 @@ from clinical.language.dates import MONTH_NAMES, DateMention, by_iso, dates_of, 
 from clinical.language.folding import Token, fold, replaced, spelling, words
 from clinical.language.morphemes import same_meaning, translated
 from clinical.language.patient import StatedPatient, outside
+from clinical.language.patterns import Element, Gap, Mark, Words, elements_of, read_groups
 from clinical.language.reading import Claim, LabelledSpan, Place, Reading, Side, Sign
 from clinical.language.sections import Section
 from clinical.language.segments import Part, content_words, cut, has_noun
 from clinical.language.tokens import BREAK, COLON, COMMA, LINE, SPACE, STOP, SourceText, name_key
-from clinical.language.triggers import denying_words
+from clinical.language.triggers import denying_words, group, written_groups
 from clinical.language.vocabulary import (
     CONNECTORS,
     FUNCTION_WORDS,
@@ -37,7 +38,10 @@ __all__ = [
     "TITLES",
     "Claim",
     "DateMention",
+    "Element",
+    "Gap",
     "LabelledSpan",
+    "Mark",
     "Part",
     "Place",
     "Reading",
@@ -47,22 +51,27 @@ __all__ = [
     "SourceText",
     "StatedPatient",
     "Token",
+    "Words",
     "by_iso",
     "content_words",
     "cut",
     "dates_of",
     "denying_words",
+    "elements_of",
     "fold",
+    "group",
     "has_noun",
     "is_abbreviation",
     "is_opposite",
     "name_key",
     "outside",
     "parse_date",
+    "read_groups",
     "replaced",
     "same_meaning",
     "spelling",
     "translated",
     "word_set",
     "words",
+    "written_groups",
 ]

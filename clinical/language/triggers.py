@@ -16,7 +16,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, get_args
 
-from clinical.language.folding import spelling
+from clinical.language.patterns import Element, Gap, Mark, Words, elements_of, group_line, words_of
 from clinical.language.tokens import COLON, COMMA, LINE, STOP, SourceText
 
 TABLE: Final = "context.tsv"
@@ -41,48 +41,9 @@ VALUES: Final[Mapping[Axis, tuple[str, ...]]] = {
 Direction = Literal["before", "behind", "both", "within", "stop", "end", "pseudo"]
 Scope = Literal["word", "item", "list", "sentence", "-"]
 
-_YEARS: Final = range(1930, 2100)
-"""Numbers that are read as a year where the table says @year."""
-
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """One place of a trigger: any of these spelled words, or one that begins so."""
-
-    words: frozenset[str]
-    stems: tuple[str, ...]
-    number: bool = False
-    year: bool = False
-    optional: bool = False
-
-    def fits(self, word: str) -> bool:
-        """Whether a spelled word of the text stands for this place."""
-        if word in self.words or (self.stems and word.startswith(self.stems)):
-            return True
-        if word[0] != "#":
-            return False
-        return self.number or (self.year and _is_year(word))
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Up to `most` words of the same sentence."""
-
-    most: int
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """What has to stand between words: `:` a colon, `-` a hyphen, `$` the end of the item, `^` its beginning."""
-
-    sign: str
-
-
-Element = Words | Gap | Mark
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
+class TriggerRow:
     """One line of the table."""
 
     trigger: str
@@ -100,7 +61,7 @@ class Occurrence:
     """A trigger of a text: its row, its tokens `first..last` (a sign is no token: `last` is `first - 1`), and the
     tokens that are words of the trigger, not words it leaves room for."""
 
-    row: Row
+    row: TriggerRow
     first: int
     last: int
     cue_tokens: tuple[int, ...]
@@ -112,13 +73,14 @@ class Occurrence:
 class Table:
     """The rows as they are looked for: by the first word, by the beginning of the first word, and the signs."""
 
-    rows: tuple[Row, ...]
-    by_word: Mapping[str, tuple[Row, ...]]
-    by_stem: Mapping[str, tuple[Row, ...]]
-    numbers: tuple[Row, ...]
+    rows: tuple[TriggerRow, ...]
+    by_word: Mapping[str, tuple[TriggerRow, ...]]
+    by_stem: Mapping[str, tuple[TriggerRow, ...]]
+    numbers: tuple[TriggerRow, ...]
     lengths: tuple[int, ...]
     signs: re.Pattern[str]
-    by_sign: Mapping[str, Row]
+    by_sign: Mapping[str, TriggerRow]
+    groups: Mapping[str, str]
 
 
 @cache
@@ -134,22 +96,36 @@ def denying_words() -> frozenset[str]:
     return frozenset(word for row in single for word in row.elements[0].words)  # type: ignore[union-attr]
 
 
+def written_groups() -> Mapping[str, str]:
+    """The groups of words of the table by name, each as its words are written, with bars between."""
+    return table().groups
+
+
+@cache
+def group(name: str) -> Words:
+    """A group of words of the table by its name, for who asks about single words: `group("@relative")`.
+
+    Raises KeyError for a name that the table does not have.
+    """
+    return words_of(table().groups[name])
+
+
 def read_table(text: str) -> Table:
     """A table from the text of its file. Raises ValueError naming the line that cannot be read."""
     groups: dict[str, str] = {}
-    rows: list[Row] = []
+    rows: list[TriggerRow] = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line[0] == "#":
             continue
         columns = line.split("\t")
         if columns[1:2] == ["="]:
-            groups[columns[0]] = "|".join(columns[2].split())
+            groups[columns[0]] = group_line(columns, groups)
         else:
             rows.append(_row(number, columns, groups))
-    return _indexed(rows)
+    return _indexed(rows, groups)
 
 
-def _row(number: int, columns: Sequence[str], groups: Mapping[str, str]) -> Row:
+def _row(number: int, columns: Sequence[str], groups: Mapping[str, str]) -> TriggerRow:
     if len(columns) != 7:
         raise ValueError(
             f"{TABLE}, line {number}: {len(columns)} columns; expected trigger, axis, value, direction, scope, example,"
@@ -164,8 +140,8 @@ def _row(number: int, columns: Sequence[str], groups: Mapping[str, str]) -> Row:
     )
     if not known:
         raise ValueError(f"{TABLE}, line {number}: no such axis, value, direction or scope in {columns[1:5]}")
-    elements = () if is_sign(trigger) else tuple(_element(part, groups) for part in trigger.split())
-    return Row(trigger, axes, value, direction, scope, example, counter, elements)  # type: ignore[arg-type]
+    elements = () if is_sign(trigger) else elements_of(trigger, groups)
+    return TriggerRow(trigger, axes, value, direction, scope, example, counter, elements)  # type: ignore[arg-type]
 
 
 def is_sign(trigger: str) -> bool:
@@ -173,29 +149,15 @@ def is_sign(trigger: str) -> bool:
     return trigger[0] == "(" or not any(char.isalnum() or char == "@" for char in trigger)
 
 
-def _element(text: str, groups: Mapping[str, str]) -> Element:
-    optional = text.startswith("(")
-    text = text.strip("()")
-    if text.startswith(".."):
-        return Gap(int(text[2:]))
-    if text in ("[:]", "[-]", "$", "^"):
-        return Mark(text.strip("[]"))
-    parts = [one for part in text.split("|") for one in groups.get(part, part).split("|")]
-    plain = [part for part in parts if part not in ("#", "@year")]
-    stems = tuple(spelling(part[:-1]) for part in plain if part.endswith("*"))
-    words = frozenset(spelling(part) for part in plain if not part.endswith("*"))
-    return Words(words, stems, "#" in parts, "@year" in parts, optional)
-
-
-def _head_of(row: Row) -> Words:
+def _head_of(row: TriggerRow) -> Words:
     """The first word of a trigger that is none of marks."""
     return next(element for element in row.elements if isinstance(element, Words))
 
 
-def _indexed(rows: Sequence[Row]) -> Table:
-    by_word: defaultdict[str, list[Row]] = defaultdict(list)
-    by_stem: defaultdict[str, list[Row]] = defaultdict(list)
-    numbers: list[Row] = []
+def _indexed(rows: Sequence[TriggerRow], groups: Mapping[str, str]) -> Table:
+    by_word: defaultdict[str, list[TriggerRow]] = defaultdict(list)
+    by_stem: defaultdict[str, list[TriggerRow]] = defaultdict(list)
+    numbers: list[TriggerRow] = []
     for row in rows:
         if not row.elements:
             continue
@@ -216,6 +178,7 @@ def _indexed(rows: Sequence[Row]) -> Table:
         tuple(sorted({len(stem) for stem in by_stem})),
         re.compile(pattern or r"(?!)"),
         signs,
+        groups,
     )
 
 
@@ -242,7 +205,7 @@ def occurrences(source: SourceText, known: Table | None = None) -> tuple[Occurre
     return tuple(kept)
 
 
-def _marks(row: Row) -> int:
+def _marks(row: TriggerRow) -> int:
     return sum(isinstance(element, Mark) for element in row.elements)
 
 
@@ -262,7 +225,7 @@ def _of_words(source: SourceText, rows: Table) -> Iterator[Occurrence]:
                 )
 
 
-def _beginning(word: str, rows: Table) -> tuple[Row, ...]:
+def _beginning(word: str, rows: Table) -> tuple[TriggerRow, ...]:
     """The rows whose trigger may begin with a word."""
     if word[0] == "#":
         return tuple(row for row in rows.numbers if _head_of(row).fits(word))
@@ -337,11 +300,3 @@ def is_answer(source: SourceText, i: int) -> bool:
 def ends_item(source: SourceText, i: int) -> bool:
     """Whether a comma, a bracket or a slash parts token `i` from the one before it."""
     return source.gap(i) == COMMA
-
-
-def _is_year(word: str) -> bool:
-    if len(word) < 5:
-        return False
-    digits, month = word[-4:], word[1:-5]
-    plain = len(word) == 5 or (word[-5] in "/." and month.isdigit() and len(month) <= 2)
-    return plain and digits.isdigit() and int(digits) in _YEARS
