@@ -16,8 +16,7 @@ from typing import Any
 import click
 from sqlalchemy.exc import SQLAlchemyError
 
-from bentos.api import open_keys
-from bentos.keys import NAME_MAX, PER_DAY, PER_MINUTE, KeyLimits, Keys
+from bentos.keys import NAME_MAX, PER_DAY, PER_MINUTE, KeyLimits, Keys, open_keys
 from clinical.command_line import Group, Refused, entry, paragraphs
 from clinical.settings import given, server_settings, settings
 

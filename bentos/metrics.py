@@ -41,6 +41,9 @@ MODEL_CALLS = Counter(
     "left",
     ["outcome"],
 )
+CANARY_CALLS = Counter(
+    "befund_canary_calls", "With BEFUND_LLM_CANARY: calls by model (main, canary) and outcome", ["model", "outcome"]
+)
 MODEL_SECONDS = Histogram(
     "befund_model_call_seconds", "Seconds of a call, waiting included", ["outcome"], buckets=SECONDS
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from clinical.errors import ModelBusy, ModelNotConfigured
@@ -25,7 +26,13 @@ def model_of(settings: Settings) -> LanguageModel | None:
         return None
     from bentos.language_model import OpenAIModel
 
-    return OpenAIModel(endpoint_of(settings, settings.llm_base_url))
+    main = OpenAIModel(endpoint_of(settings, settings.llm_base_url))
+    if not settings.llm_canary:
+        return main
+    from bentos.canary import CanaryModel
+
+    where = endpoint_of(settings, settings.llm_canary_base_url or settings.llm_base_url)
+    return CanaryModel(main, OpenAIModel(replace(where, model=settings.llm_canary_model)), settings.llm_canary)
 
 
 def endpoint_of(settings: Settings, base_url: str) -> Endpoint:

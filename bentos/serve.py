@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 
-from bentos.api import open_keys
+from bentos.keys import open_keys
 from clinical.errors import ArtifactMissing, SettingError
 from clinical.settings import ROOT, Settings
 

@@ -19,8 +19,7 @@ import httpx
 from honcho.environ import parse_procfile
 from honcho.manager import Manager
 
-from bentos.api import open_keys
-from bentos.keys import KeyLimits, Keys, Unauthorized
+from bentos.keys import KeyLimits, Keys, Unauthorized, open_keys
 from bentos.serve import require_artifact, require_free_port
 from clinical.errors import SettingError
 from clinical.running import RUNNING, leave

@@ -14,6 +14,7 @@ streams    tiers 2 and 3: lies that come through, our own time, streams at once,
 heldout    the synonyms of one fold as queries
 feedback   reviewed codings as an evaluation set and as candidate synonyms, shown for approval
 card       the card of a data set: show, check or write it
+idle       what `make up` takes: seconds until it greets, memory at rest
 speed      latency, throughput, load time and memory of search and of the served API
 fhir-speed requests a second, latency and memory of document retrieval
 notebooks  run the notebooks: executed copies, HTML, pictures, the page of the documentation
@@ -46,6 +47,7 @@ MEASURES = {
     "feedback": "evals.feedback.commands",
     "card": "evals.coding.card",
     "notebooks": "evals.notebooks.run",
+    "idle": "evals.speed.idle",
     "speed": "evals.speed.search",
     "streams": "evals.speed.streams",
     "sign-in": "evals.speed.sign_in",

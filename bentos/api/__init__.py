@@ -2,7 +2,6 @@
 
 from bentos.api.app import PARTS, Part, contract_paths, create_app, internal_paths
 from bentos.api.edge import OnlyContractPaths
-from bentos.api.startup import open_keys
 
 __all__ = [
     "PARTS",
@@ -11,5 +10,4 @@ __all__ = [
     "contract_paths",
     "create_app",
     "internal_paths",
-    "open_keys",
 ]

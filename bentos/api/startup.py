@@ -15,7 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bentos.api.edge import where
 from bentos.api.health import ModelProbe, StoresProbe
-from bentos.keys import Keys, open_database
+from bentos.keys import open_keys
 from bentos.metrics import FAILURES
 from bentos.server_folder import forget_the_dead
 from clinical.errors import ArtifactError, BefundError
@@ -84,11 +84,6 @@ def _cause(error: Exception) -> tuple[str, str]:
     if isinstance(error, SQLAlchemyError):
         return "keys", f"key database: {type(error).__name__}"
     return "start", str(error) if isinstance(error, BefundError) else where(error)
-
-
-def open_keys(settings: Settings) -> Keys:
-    """The key store that the settings name."""
-    return Keys(open_database(settings.api_database_url), settings.limits_url)
 
 
 def load_index(settings: Settings) -> Any:

@@ -1,7 +1,17 @@
 """API keys and their counters, on SQLite or PostgreSQL."""
 
 from bentos.keys.database import NAME_MAX, open_database
-from bentos.keys.keys import PER_DAY, PER_MINUTE, KeyInfo, KeyLimits, Keys, KeysUnavailable, LimitReached, Unauthorized
+from bentos.keys.keys import (
+    PER_DAY,
+    PER_MINUTE,
+    KeyInfo,
+    KeyLimits,
+    Keys,
+    KeysUnavailable,
+    LimitReached,
+    Unauthorized,
+    open_keys,
+)
 
 __all__ = [
     "NAME_MAX",
@@ -14,4 +24,5 @@ __all__ = [
     "LimitReached",
     "Unauthorized",
     "open_database",
+    "open_keys",
 ]

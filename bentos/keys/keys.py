@@ -28,9 +28,10 @@ from limits.strategies import MovingWindowRateLimiter
 from sqlalchemy import Engine, Row, and_, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from bentos.keys.database import count_request, keys, usage
+from bentos.keys.database import count_request, keys, open_database, usage
 from bentos.metrics import FAILURES
 from clinical.errors import BefundError
+from clinical.settings import Settings
 
 log = logging.getLogger("befund")
 
@@ -221,3 +222,8 @@ def _info(row: Row[tuple[object, ...]]) -> KeyInfo:
     limits = KeyLimits(row.per_minute, row.per_day)
     today = getattr(row, "requests", None) or 0
     return KeyInfo(row.id, row.name, limits, row.created_at, row.revoked_at, today)
+
+
+def open_keys(settings: Settings) -> Keys:
+    """The key store that the settings name."""
+    return Keys(open_database(settings.api_database_url), settings.limits_url)

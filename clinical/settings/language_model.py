@@ -23,10 +23,13 @@ class LanguageModelSettings(BaseSettings):
     llm_thinking_tokens: int = Field(default=0, ge=0, le=100_000)
     llm_reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
     llm_seed: int | None = None
+    llm_canary: float = Field(default=0.0, ge=0, le=1)
+    llm_canary_model: str | None = None
+    llm_canary_base_url: str | None = None
     llm_template_args: str = ""
     llm_extra_body: str = ""
 
-    @field_validator("llm_base_url")
+    @field_validator("llm_base_url", "llm_canary_base_url")
     @classmethod
     def _a_base_url(cls, value: str | None) -> str | None:
         if value and not all(url.strip().startswith(("http://", "https://")) for url in value.split(",")):
@@ -46,4 +49,12 @@ class LanguageModelSettings(BaseSettings):
         """The rehearsal model is never used silently, and never beside a real one."""
         if self.llm and self.llm_base_url:
             raise ValueError("BEFUND_LLM=rehearsal and BEFUND_LLM_BASE_URL are both set; keep one")
+        return self
+
+    @model_validator(mode="after")
+    def _a_second_model(self) -> Self:
+        if self.llm_canary and not (self.llm_base_url and (self.llm_canary_model or self.llm_canary_base_url)):
+            raise ValueError(
+                "BEFUND_LLM_CANARY: needs BEFUND_LLM_BASE_URL and BEFUND_LLM_CANARY_MODEL or BEFUND_LLM_CANARY_BASE_URL"
+            )
         return self
