@@ -24,6 +24,8 @@ from clinical.search.terms import Wordings
 
 SHORTEST: Final = 2
 """Letters of the shortest word that is expanded ("Sy.")."""
+INITIALS: Final = 4
+"""Letters up to which a word in capitals is taken for initials."""
 RARE: Final = 0.02
 """A known word counts as cut off where it has less than this share of the wordings of the words that begin with it."""
 MOST: Final = 3
@@ -86,19 +88,24 @@ class Shortened:
             return []
         whole = {word.text for word in written} - {word.text for word in short}
         meant = {word: found for word in whole if (found := self._itself(word)) is not None}
-        meant |= {word.text: found for word in short if (found := self._candidates(word.text)) is not None}
+        dotted = {word.text for word in short if query[word.end : word.end + 1] == "."}
+        some = {word.text: self._candidates(word.text, word.text in dotted) for word in short}
+        meant |= {word: found for word, found in some.items() if found is not None}
         context, there = self._context(list(meant.values())), {_stem(word) for word in whole}
         options = [(word, self._ranked(meant[word.text], context, there)) for word in short if word.text in meant]
         return _together(query, options, most) if options else []
 
     def _is_short(self, query: str, word: Token) -> bool:
-        """Whether a word may be cut off: nobody wrote it, or hardly anybody beside the longer words that begin so, or
-        it has a dot."""
-        if len(word.text) < SHORTEST or not word.text.isalpha():
+        """Whether a word may be cut off: it has a dot, or nobody wrote it in any form, or hardly anybody beside the
+        longer words that begin so. Initials in capitals ("EKC", "II.") are not."""
+        raw = query[word.start : word.end]
+        if len(word.text) < SHORTEST or not word.text.isalpha() or (raw.isupper() and len(raw) <= INITIALS):
             return False
-        number = self._wordings.vocabulary.get(word.text)
-        if number is None or query[word.end : word.end + 1] == ".":
+        if query[word.end : word.end + 1] == ".":
             return True
+        number = self._wordings.vocabulary.get(word.text)
+        if number is None:
+            return _stem(word.text) not in self._wordings.vocabulary
         return self._bm25.count(number, number + 1) < RARE * self._bm25.count(*self._run(word.text))
 
     def _run(self, beginning: str) -> tuple[int, int]:
@@ -109,14 +116,15 @@ class Shortened:
         number = self._wordings.vocabulary.get(word)
         return None if number is None else self._of([word], *self._bm25.wordings_of(number, number + 1))
 
-    def _candidates(self, word: str) -> Meant | None:
-        """What a shortened word may stand for; None where there is nothing."""
+    def _candidates(self, word: str, dotted: bool) -> Meant | None:
+        """What a shortened word may stand for; None where there is nothing. A compound needs its dot: without one
+        every other unknown word would be two halves of known ones."""
         first, last = self._run(word)
         if first == last and word[-1] == "p":  # ph is folded to f
             first, last = self._run(word[:-1] + "f")
         if first < last:
             return self._of(self._words[first:last], *self._bm25.wordings_of(first, last))
-        return self._skeleton(word) or self._compound(word)
+        return self._skeleton(word) or (self._compound(word) if dotted else None)
 
     def _skeleton(self, word: str) -> Meant | None:
         """The words that begin with the same characters and hold the others in their order."""

@@ -65,7 +65,21 @@ def test_a_word_is_not_written_out_as_one_that_stands_there_already(shortened: S
     assert texts == ["Erkrankung der Niere, erkaltung."]
 
 
-@pytest.mark.parametrize("query", ["Hypertensive Herzkrankheit", "", "§", "Xqzw", "Muskelgastritis", "Prostata 12."])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Hypertensive Herzkrankheit",
+        "",
+        "§",
+        "Xqzw",
+        "Muskelgastritis",
+        "Prostata 12.",
+        "DIA",
+        "II.",
+        "Muskelerkr",
+        "Krisen",
+    ],
+)
 def test_whole_unknown_and_compound_words_stay_as_they_are(shortened: Shortened, query: str) -> None:
     assert [text for text, _ in shortened.expanded(query) if fold(text) != fold(query)] == []
 
