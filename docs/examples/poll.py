@@ -1,12 +1,13 @@
 """Fetch every document once, for ever: python poll.py BASE TOKEN FILE, e.g. .../<org_id>/fhir/r4 bfa_... filed.sqlite3
 
 The contract's four rules of polling, and what a year of it needs beside them: a document whose file cannot be had is
-gone past and asked for again later, a document that was marked as entered in error loses its content here and gets it
-back when the mark is undone, and a server that does not answer is asked again, ever more seldom. It may be killed at
-any moment and started again. Python's standard library is enough.
+gone past and asked for again later, a document that was marked as entered in error or deleted loses its content here
+and gets it back when the mark is undone, one that an import put behind the cursor is filed all the same, and a server
+that does not answer is asked again, ever more seldom. It may be killed at any moment and started again. Python's
+standard library is enough.
 
 Tables: document (id, title, content; content is NULL while it could not be had or is marked), marked (id), late (id,
-tries, next), cursor (value).
+tries, next), cursor (value), feed (value).
 """
 
 import http.client
@@ -29,6 +30,7 @@ filed.executescript("""
     CREATE TABLE IF NOT EXISTS marked (id TEXT PRIMARY KEY);
     CREATE TABLE IF NOT EXISTS late (id TEXT PRIMARY KEY, tries INTEGER, next REAL);
     CREATE TABLE IF NOT EXISTS cursor (value TEXT);
+    CREATE TABLE IF NOT EXISTS feed (value TEXT);
 """)
 DUE = """
     SELECT id FROM document LEFT JOIN late USING (id)
@@ -42,12 +44,12 @@ def get(url):
         return answer.read()
 
 
-def pages(**wanted):
-    """The resources of all pages. Rule 3: follow `next` until it is absent."""
-    url = f"{base}/DocumentReference?{urllib.parse.urlencode({**wanted, '_count': 200})}"
+def pages(path, **wanted):
+    """The entries of all pages. Rule 3: follow `next` until it is absent."""
+    url = f"{base}/{path}?{urllib.parse.urlencode({**wanted, '_count': 200})}"
     while url:
         bundle = json.loads(get(url))
-        yield from (entry["resource"] for entry in bundle.get("entry", []))
+        yield from bundle.get("entry", [])
         url = next((link["url"] for link in bundle["link"] if link["relation"] == "next"), None)
 
 
@@ -72,41 +74,51 @@ def fetch(document):
         filed.execute("DELETE FROM late WHERE id = ?", (document,))
 
 
+def file(document):
+    """From here on it cannot be forgotten, whatever becomes of its file."""
+    if not filed.execute("SELECT 1 FROM document WHERE id = ?", (document["id"],)).fetchone():
+        title = document["content"][0]["attachment"].get("title")
+        filed.execute("INSERT INTO document VALUES (?, ?, NULL)", (document["id"], title))
+
+
 def new_documents():
     # Rule 1: the cursor is the highest instant processed. Rule 2: ask inclusively: `ge`, not `gt`.
     cursor = newest = filed.execute("SELECT max(value) FROM cursor").fetchone()[0] or ""
-    for document in pages(**({"date": f"ge{cursor}"} if cursor else {})):
-        newest = max(newest, document["meta"]["lastUpdated"].replace("+00:00", "Z"))
-        # Rule 4: skip known ids, file the rest ...
-        known = filed.execute("SELECT 1 FROM document WHERE id = ?", (document["id"],)).fetchone()
-        if not known:
-            # From here on it cannot be forgotten, whatever becomes of its file.
-            title = document["content"][0]["attachment"].get("title")
-            filed.execute("INSERT INTO document VALUES (?, ?, NULL)", (document["id"], title))
+    for entry in pages("DocumentReference", **({"date": f"ge{cursor}"} if cursor else {})):
+        newest = max(newest, entry["resource"]["meta"]["lastUpdated"].replace("+00:00", "Z"))
+        file(entry["resource"])  # Rule 4: skip known ids, file the rest ...
     # ... then advance the cursor. Not before the last page: pages come newest first.
     if newest > cursor:
         filed.execute("INSERT INTO cursor VALUES (?)", (newest,))
 
 
-def marks():
-    """Marking and its undoing change no storage time, so the marked ones, which are few, are listed anew."""
-    now = {document["id"] for document in pages(status="entered-in-error")}
-    before = {row[0] for row in filed.execute("SELECT id FROM marked")}
-    for document in now - before:
+def changes():
+    """Marks and their undoing change no storage time, and an import may carry old ones; the feed has them in order.
+
+    Oldest first, and the cursor behind each: what was done before it was killed is at most done again.
+    """
+    since = filed.execute("SELECT max(value) FROM feed").fetchone()[0] or ""
+    for entry in pages("DocumentReference/_history", _sort="_lastUpdated", **({"_since": since} if since else {})):
+        document, resource = entry["fullUrl"].rpartition("/")[2], entry.get("resource")
+        at = entry["response"]["lastModified"].replace("+00:00", "Z")
         with filed:
             filed.execute("BEGIN")
-            filed.execute("INSERT INTO marked VALUES (?)", (document,))
-            filed.execute("UPDATE document SET content = NULL WHERE id = ?", (document,))
-            filed.execute("DELETE FROM late WHERE id = ?", (document,))
-    for document in before - now:  # without content and without a mark it is fetched again
-        filed.execute("DELETE FROM marked WHERE id = ?", (document,))
+            if resource and resource["status"] == "current":
+                file(resource)
+                filed.execute("DELETE FROM marked WHERE id = ?", (document,))  # without content: it is fetched again
+            else:
+                filed.execute("INSERT OR IGNORE INTO marked VALUES (?)", (document,))
+                filed.execute("UPDATE document SET content = NULL WHERE id = ?", (document,))
+                filed.execute("DELETE FROM late WHERE id = ?", (document,))
+            if at > since:
+                filed.execute("INSERT INTO feed VALUES (?)", (at,))
 
 
 failures = 0
 while True:
     try:
         new_documents()
-        marks()
+        changes()
         for (document,) in filed.execute(DUE, (time.time(),)).fetchall():
             fetch(document)
         failures = 0

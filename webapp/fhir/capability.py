@@ -9,6 +9,7 @@ _PAGING = [
 ]
 _ID = {"name": "_id", "type": "token", "documentation": "Eine Id oder mehrere, durch Komma getrennt"}
 _SUBJECT = {"name": "subject", "type": "reference", "documentation": "Wie patient"}
+_VERSIONED = ["read", "search-type", "history-instance", "history-type"]
 _CARRIED = {
     "identifier": ("token", "Auch masterIdentifier"), "type": ("token", "Zum Beispiel KDL oder LOINC"),
     "category": ("token", "code oder system|code"), "author": ("reference", "Auch author:identifier"),
@@ -47,7 +48,7 @@ def _document_reference() -> Resource:
     ]
     searches += [_ID, _SUBJECT]
     searches += [{"name": name, "type": kind, "documentation": said} for name, (kind, said) in _CARRIED.items()]
-    resource = _resource("DocumentReference", ["read", "search-type"], searches + _PAGING)
+    resource = _resource("DocumentReference", _VERSIONED, searches + _PAGING)
     return resource | {"searchInclude": ["DocumentReference:patient", "DocumentReference:subject"]}
 
 

@@ -10,11 +10,12 @@ import re
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import and_, func, or_, select, tuple_, update
 from sqlalchemy.orm import Session
 
+from webapp.fhir import changes, clock
 from webapp.fhir.models import VALUE_LENGTH, Document, Patient, PatientIdentifier
 from webapp.fhir.searching.params import UUID, identifier
 
@@ -104,6 +105,7 @@ def subject(session: Session, organization: uuid.UUID, text: str) -> Subject:
 
 def link_waiting(session: Session, organization: uuid.UUID, pairs: Iterable[Pair]) -> int:
     """Link the documents that are tagged with these identifiers (system, value) and have no patient; how many."""
+    clock.lock(session, organization)  # before the documents, as whoever marks one does
     linked = 0
     for system, value in dict.fromkeys(pairs):
         patient = find_patient(session, organization, system, value)
@@ -118,8 +120,10 @@ def link_waiting(session: Session, organization: uuid.UUID, pairs: Iterable[Pair
             Document.patient_id.is_(None),
             or_(*tags),
         )
-        done: Any = session.execute(update(Document).where(waiting).values(patient_id=patient))
-        linked += int(done.rowcount)
+        link = update(Document).where(waiting).values(patient_id=patient)
+        found = session.execute(link.returning(Document.id, Document.entered_in_error)).all()
+        changes.tell(session, organization, [(ident, wrong) for ident, wrong in found])
+        linked += len(found)
     return linked
 
 

@@ -184,6 +184,28 @@ class StorageClock(Base):
         ForeignKey("organization.id", ondelete="CASCADE"), primary_key=True
     )
     last: Mapped[int] = mapped_column(BigInteger)
+    changes: Mapped[int] = mapped_column(BigInteger, default=0)
+
+
+class DocumentChange(Base):
+    """One version of a document: stored (the first), marked, restored, linked to a patient, or deleted.
+
+    `at` strictly increases per organization in the order in which changes become visible, as storage times do; `number`
+    counts an organization's changes without a gap, so that how many there are since an instant is a subtraction. No
+    foreign key to the document: that it was deleted is told as long as the organization is there.
+    """
+
+    __tablename__ = "document_change"
+
+    document_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    version: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    organization_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("organization.id", ondelete="CASCADE"))
+    at: Mapped[int] = mapped_column(BigInteger)
+    number: Mapped[int] = mapped_column(BigInteger)
+    entered_in_error: Mapped[bool] = mapped_column(default=False)
+    deleted: Mapped[bool] = mapped_column(default=False)
+
+    __table_args__ = (Index("ix_document_change_at", "organization_id", "at", "number"),)
 
 
 class DocumentCount(Base):

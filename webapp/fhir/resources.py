@@ -160,6 +160,30 @@ def bundle(base: str, path: str, answer: AnswerOptions, page: Page) -> Resource:
     return result
 
 
+def history(base: str, path: str, answer: AnswerOptions, page: Page) -> Resource:
+    """A Bundle of versions (FHIR R4, section 3.1.0.12): entries as `version` makes them, paged like a searchset."""
+    found = bundle(base, path, answer, page._replace(resources=[]))
+    return found | {"type": "history"} | ({"entry": page.resources} if page.resources else {})
+
+
+def version(base: str, row: tuple[Any, ...], make: Callable[[Any], Resource]) -> Resource:
+    """An entry of a history: the document as that version left it, what was done, and when.
+
+    `row` is instant, number, version, deleted, id, then the columns of a `DocumentRow` for `make`. Of a document that
+    is there no more only that is told, whatever the version.
+    """
+    at, _, number, deleted, ident, *columns = row
+    gone = bool(deleted) or columns[0] is None
+    method, status = ("DELETE", "204") if gone else ("POST", "201") if number == 1 else ("PUT", "200")
+    url = "DocumentReference" if method == "POST" else f"DocumentReference/{ident}"
+    done = {"status": status, "etag": f'W/"{number}"', "lastModified": dates.to_text(at)}
+    entry: Resource = {"fullUrl": f"{base}/DocumentReference/{ident}"}
+    if not gone:
+        resource = make(tuple(columns))
+        entry["resource"] = resource | {"meta": resource["meta"] | {"versionId": str(number)}}
+    return entry | {"request": {"method": method, "url": url}, "response": done}
+
+
 def _entries(base: str, resources: Iterable[Resource], mode: str) -> list[Resource]:
     search = {"mode": mode}
     return [

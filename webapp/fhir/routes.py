@@ -31,7 +31,7 @@ _STRICT = re.compile(r"(^|[,;\s])handling\s*=\s*\"?strict\"?", re.IGNORECASE)
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 HALF_LIFE = LIFETIME // 2  # seconds
 Pairs = list[tuple[str, str]]
-Wanted = TypeVar("Wanted", params.Search, params.Everything, params.ResourceSearch)
+Wanted = TypeVar("Wanted", params.Search, params.Everything, params.History, params.ResourceSearch)
 
 
 @fhir.get("/metadata")
@@ -52,6 +52,24 @@ def search_documents(organization: str) -> Response:
     referred = [row[1] for row in found.rows if row[1]] if wanted.answer.with_patients else []
     patients = tuple(resources.patient(stored_row(row)) for row in service().patients.listed(place, referred))
     return _bundle(place, "DocumentReference", wanted.answer, found, _document_maker(place), patients)
+
+
+@fhir.get("/DocumentReference/_history")
+def document_changes(organization: str) -> Response:
+    """What became of documents: stored, marked, restored, linked, deleted."""
+    place, wanted = _asked(organization, params.history)
+    return _history(place, "DocumentReference/_history", wanted, None)
+
+
+@fhir.get("/DocumentReference/<document_id>/_history")
+def changes_of_document(organization: str, document_id: str) -> Response:
+    """The versions of one document."""
+    place, wanted = _asked(organization, params.history)
+    key = parse_id(document_id)
+    if key is None or not service().histories.changes(place, params.History(), key).total:
+        raise FhirError(404, "Dieses Dokument gibt es in dieser Organisation nicht.")
+    log_access("metadata", place, key, bearer().user_id, bearer().token_id)
+    return _history(place, f"DocumentReference/{key}/_history", wanted, key)
 
 
 @fhir.get("/DocumentReference/<document_id>")
@@ -213,15 +231,23 @@ def _bundle(
     found: ResultPage,
     make: Callable[[Any], Any],
     included: tuple[resources.Resource, ...] = (),
+    shape: Callable[..., resources.Resource] = resources.bundle,
 ) -> Response:
     page = resources.Page(found.total, [make(row) for row in found.rows], found.next, included, found.complete)
-    response = answer(resources.bundle(fhir_base(place), path, wanted, page))
+    response = answer(shape(fhir_base(place), path, wanted, page))
     if found.complete is not None:
         response.headers["Befund-Complete-Until"] = dates.to_text(found.complete)
     if wanted.ignored:
         names = dict.fromkeys(quote(name[:50], safe=":._-") for name in wanted.ignored)
         response.headers["Befund-Ignored"] = ", ".join(list(names)[:20])
     return response
+
+
+def _history(place: uuid.UUID, path: str, wanted: params.History, document: uuid.UUID | None) -> Response:
+    base, maker = fhir_base(place), _document_maker(place)
+    found = service().histories.changes(place, wanted, document)
+    make: Callable[[Any], Any] = lambda row: resources.version(base, row, maker)  # noqa: E731
+    return _bundle(place, path, wanted.answer, found, make, shape=resources.history)
 
 
 def _row(place: uuid.UUID, document_id: str) -> Any:

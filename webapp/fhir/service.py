@@ -8,6 +8,7 @@ from flask import Flask, current_app, request
 
 from webapp.config import Settings
 from webapp.fhir.models import ImagingStudy, Patient
+from webapp.fhir.searching.history import Histories
 from webapp.fhir.searching.patients import Resources
 from webapp.fhir.searching.reading import Reader
 from webapp.fhir.searching.search import Documents
@@ -24,6 +25,7 @@ class Service:
 
     reader: Reader
     documents: Documents
+    histories: Histories
     patients: Resources
     studies: Resources
     tokens: Tokens
@@ -41,6 +43,7 @@ def init_app(app: Flask) -> None:
     app.extensions[_KEY] = Service(
         reader=reader,
         documents=Documents(reader),
+        histories=Histories(reader),
         patients=Resources(reader, Patient),
         studies=Resources(reader, ImagingStudy),
         tokens=Tokens(reader),

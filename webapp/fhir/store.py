@@ -9,17 +9,14 @@ All functions take a session of `db.write()` and leave committing to it. The fil
 
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
-from sqlalchemy import BigInteger, ColumnElement, cast, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import ColumnElement, func, insert, literal_column, select, union_all
 from sqlalchemy.orm import Session
 
-from clinical.errors import BefundError
-from webapp.fhir import dates, terms
+from webapp.fhir import changes, clock, dates, terms
 from webapp.fhir.details import Details
 from webapp.fhir.models import (
     WHOLE,
@@ -29,22 +26,12 @@ from webapp.fhir.models import (
     ImagingStudy,
     PatientIdentifier,
     Status,
-    StorageClock,
 )
 from webapp.storage import Stored
 
 NO_FILE = Stored(b"", 0)
 """The file of a document that is described before its file is put."""
 _Key = tuple[int, bool, str]  # day, entered in error, content type
-
-
-class ImpossibleTime(BefundError):
-    """A storage time was given that has not come yet (pollers would wait for it) or that no service ever had."""
-
-    def __init__(self, stored_at: int) -> None:
-        super().__init__(
-            f"storage time {dates.to_text(stored_at)}", "one since 1970 and not in the future", "leave it out"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +53,7 @@ class NewDocument:
 
 def store_documents(session: Session, organization: uuid.UUID, new: Sequence[NewDocument]) -> list[Document]:
     """Stamp and insert; they are visible, all at once, when the transaction commits. Raises ImpossibleTime."""
-    stamps = _stamps(session, organization, [item.stored_at for item in new])
+    stamps = clock.stamps(session, organization, [item.stored_at for item in new])
     documents = [
         Document(
             id=uuid.uuid4(), organization_id=organization, patient_id=item.patient_id,
@@ -76,11 +63,16 @@ def store_documents(session: Session, organization: uuid.UUID, new: Sequence[New
             import_key=item.import_key, import_line=item.import_line,
             details=orjson.dumps(item.details).decode() if item.details else None,
         )
-        for item, stored_at in zip(new, stamps, strict=True)
+        for item, (stored_at, _) in zip(new, stamps, strict=True)
     ]  # fmt: skip
     session.add_all(documents)
     session.flush()
     _keep_terms(session, documents, new)
+    told = [
+        changes.Change(document.id, document.entered_in_error, at)
+        for document, (_, at) in zip(documents, stamps, strict=True)
+    ]
+    changes.record(session, organization, told, new=True)
     _count(session, organization, Counter(key for document in documents for key in _keys(document)))
     return documents
 
@@ -101,8 +93,8 @@ def _keep_terms(session: Session, documents: Sequence[Document], new: Sequence[N
 def store_studies(session: Session, studies: Sequence[ImagingStudy]) -> None:
     """Stamp and insert imaging studies of one organization."""
     if studies:
-        stamps = _stamps(session, studies[0].organization_id, [None] * len(studies))
-        for study, stored_at in zip(studies, stamps, strict=True):
+        stamps = clock.stamps(session, studies[0].organization_id, [None] * len(studies))
+        for study, (stored_at, _) in zip(studies, stamps, strict=True):
             study.stored_at = stored_at
         session.add_all(studies)
         session.flush()
@@ -110,7 +102,7 @@ def store_studies(session: Session, studies: Sequence[ImagingStudy]) -> None:
 
 def stamp(session: Session, organization: uuid.UUID) -> int:
     """One storage time, in microseconds since 1970; holds the organization's lock until the transaction ends."""
-    return _stamps(session, organization, [None])[0]
+    return clock.stamps(session, organization, [None])[0][0]
 
 
 def mark(session: Session, document_id: uuid.UUID, status: Status) -> Document | None:
@@ -118,14 +110,15 @@ def mark(session: Session, document_id: uuid.UUID, status: Status) -> Document |
     document = session.get(Document, document_id)
     if document is None:
         return None
-    _lock(session, document.organization_id)
+    clock.lock(session, document.organization_id)
     session.refresh(document)
     if document.status is not status:
-        changes = Counter(dict.fromkeys(_keys(document), -1))
+        counts = Counter(dict.fromkeys(_keys(document), -1))
         document.entered_in_error = status is Status.ENTERED_IN_ERROR
-        changes.update(_keys(document))
+        counts.update(_keys(document))
         session.flush()
-        _count(session, document.organization_id, changes)
+        _count(session, document.organization_id, counts)
+        changes.tell(session, document.organization_id, [(document.id, document.entered_in_error)])
     return document
 
 
@@ -140,49 +133,34 @@ def owner_of(session: Session, organization: uuid.UUID, system: str, value: str)
     )
 
 
-def recount(session: Session, organization: uuid.UUID) -> None:
-    """Make the counters anew from the documents, for a database that was changed by hand."""
-    _lock(session, organization)
-    session.query(DocumentCount).filter_by(organization_id=organization).delete()
-    changes: Counter[_Key] = Counter()
+def miscounted(session: Session, organization: uuid.UUID) -> Counter[_Key]:
+    """By how much the counters differ from the documents, in one statement and without a lock.
+
+    Whoever stores or marks changes both alike, so the difference stays what it is until it is added (`add_counts`).
+    """
     day = Document.stored_at // dates.DAY
-    columns = (Document.entered_in_error, Document.content_type)
-    rows = select(day, *columns, func.count()).where(Document.organization_id == organization)
-    for number, in_error, content_type, count in session.execute(rows.group_by(day, *columns)):
-        changes[number, in_error, content_type] += count
-        changes[WHOLE, in_error, content_type] += count
-    _count(session, organization, changes)
+    kind = (Document.entered_in_error, Document.content_type)
+    real: ColumnElement[int] = literal_column("1").label("real")
+    noted: ColumnElement[int] = literal_column("0").label("real")
+    counted = select(day.label("day"), *kind, func.count().label("number"), real)
+    table = DocumentCount
+    there = select(table.day, table.entered_in_error, table.content_type, -table.number, noted)
+    both = union_all(
+        counted.where(Document.organization_id == organization).group_by(day, *kind),
+        there.where(DocumentCount.organization_id == organization),
+    ).subquery()
+    differences: Counter[_Key] = Counter()
+    for number, in_error, content_type, count, is_real in session.execute(select(both)):
+        differences[int(number), bool(in_error), content_type] += count
+        if is_real:
+            differences[WHOLE, bool(in_error), content_type] += count
+    return Counter({key: number for key, number in differences.items() if number})
 
 
-def _stamps(session: Session, organization: uuid.UUID, given: Iterable[int | None]) -> list[int]:
-    last, now = _lock(session, organization)
-    stamps = []
-    for original in given:
-        if original is not None and not 0 <= original <= now:
-            raise ImpossibleTime(original)
-        stamp = max(last + 1, now) if original is None else original
-        last = max(last, stamp)
-        stamps.append(stamp)
-    session.execute(update(StorageClock).where(StorageClock.organization_id == organization).values(last=last))
-    return stamps
-
-
-def _lock(session: Session, organization: uuid.UUID) -> tuple[int, int]:
-    """Lock the organization's clock until the transaction ends; its last time and the database's now."""
-    first = _dialect(session).insert(StorageClock).values(organization_id=organization, last=0)
-    session.execute(first.on_conflict_do_nothing())
-    mine = update(StorageClock).where(StorageClock.organization_id == organization)
-    last = session.scalar(mine.values(last=StorageClock.last).returning(StorageClock.last))
-    now = session.scalar(select(_now(session)))  # read after the lock is held, not when the statement began
-    return int(last or 0), int(now or 0)
-
-
-def _now(session: Session) -> ColumnElement[int]:
-    """The database's clock in microseconds; SQLite's has milliseconds."""
-    if session.get_bind().dialect.name == "postgresql":
-        return cast(func.extract("epoch", func.clock_timestamp()) * 1_000_000, BigInteger)
-    seconds, millis = func.strftime("%s", "now"), func.substr(func.strftime("%f", "now"), 4)
-    return cast(seconds, BigInteger) * 1_000_000 + cast(millis, BigInteger) * 1_000
+def add_counts(session: Session, organization: uuid.UUID, differences: Counter[_Key]) -> None:
+    """Add the differences to the counters; holds the organization's lock for as long as that takes, a few ms."""
+    clock.lock(session, organization)
+    _count(session, organization, differences)
 
 
 def _keys(document: Document) -> tuple[_Key, _Key]:
@@ -190,17 +168,13 @@ def _keys(document: Document) -> tuple[_Key, _Key]:
     return (document.stored_at // dates.DAY, *kind), (WHOLE, *kind)
 
 
-def _count(session: Session, organization: uuid.UUID, changes: Counter[_Key]) -> None:
+def _count(session: Session, organization: uuid.UUID, counts: Counter[_Key]) -> None:
     table = DocumentCount
-    for (day, in_error, content_type), number in sorted(changes.items()):
+    for (day, in_error, content_type), number in sorted(counts.items()):
         if number == 0:
             continue
         values = {"day": day, "entered_in_error": in_error, "content_type": content_type, "number": number}
-        row = _dialect(session).insert(table).values(organization_id=organization, **values)
+        row = clock.dialect(session).insert(table).values(organization_id=organization, **values)
         key = [table.organization_id, table.day, table.entered_in_error, table.content_type]
         more = {"number": table.number + row.excluded.number}
         session.execute(row.on_conflict_do_update(index_elements=key, set_=more))
-
-
-def _dialect(session: Session) -> Any:
-    return postgresql if session.get_bind().dialect.name == "postgresql" else sqlite

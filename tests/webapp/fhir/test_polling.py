@@ -1,5 +1,5 @@
 """docs/examples/poll.py against a real server: killed and restarted at random while writers work, documents are marked
-and restored, files are missing for a while, and the server goes away and its clock with it.
+and restored and come in with old times, files are missing for a while, and the server goes away and its clock with it.
 
 `BEFUND_POLLER_KILLS` (10 here; 200 for the figure in docs/measured.md) is how often it is killed.
 """
@@ -82,7 +82,7 @@ def file_of(place, body):
 
 
 class Writers:
-    """Threads that store documents, mark some of them and take some marks back; what must be filed at the end."""
+    """Threads that store documents, some with an old time, mark some and take some marks back; what must be filed."""
 
     def __init__(self, place):
         self.place, self.written, self.marked = place, {}, set()
@@ -94,7 +94,8 @@ class Writers:
         chance = random.Random(number)
         for index in range(EACH):
             body = f"{number}/{index}".encode()
-            document = add_document(self.place, body)
+            original = {"at": f"2020-01-0{1 + number}T00:00:{index:02}+00:00"} if chance.random() < 0.2 else {}
+            document = add_document(self.place, body, **original)
             self.written[str(document)] = body
             if chance.random() < 0.3:
                 self._mark(document, chance)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.webapp.fhir.conftest import Caller, add_document, add_documents, add_patient, link, resources_of
 from webapp.extensions import db as database
-from webapp.fhir import dates, store
+from webapp.fhir import clock, dates, store
 from webapp.fhir.service import service
 from webapp.storage import Stored
 
@@ -99,7 +99,7 @@ def test_original_times_are_kept_and_later_stamps_lie_behind_them(place, caller)
 
 @pytest.mark.parametrize("at", ["2999-01-01T00:00:00+00:00", "1969-12-31T23:59:59+00:00"])
 def test_impossible_times_are_refused(place, at):
-    with pytest.raises(store.ImpossibleTime):
+    with pytest.raises(clock.ImpossibleTime):
         add_document(place, at=at)
 
 

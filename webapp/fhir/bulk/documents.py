@@ -22,7 +22,7 @@ from pydantic import Field, ValidationError, field_validator
 from sqlalchemy import or_, select
 
 from webapp.extensions import db
-from webapp.fhir import dates, linking, store
+from webapp.fhir import clock, dates, linking, store
 from webapp.fhir.bulk.details import DetailsLine, details_of
 from webapp.fhir.bulk.lines import BadLine, LineResult, numbered
 from webapp.fhir.models import SYSTEM_LENGTH, TITLE_LENGTH, VALUE_LENGTH, Document, Status
@@ -137,7 +137,7 @@ class DocumentImporter:
         try:
             with db.write() as session:
                 store.store_documents(session, self.organization, [document for _, document in new])
-        except store.ImpossibleTime as error:
+        except clock.ImpossibleTime as error:
             if len(new) == 1:
                 return [LineResult(new[0][0].number, "bad", str(error))]
             return [result for item in new for result in self._rows([item])]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 
 from webapp.fhir import dates
-from webapp.fhir.searching.readers import EVERYTHING, PATIENT, SEARCH, STUDY, identifier
+from webapp.fhir.searching.readers import EVERYTHING, HISTORY, PATIENT, SEARCH, STUDY, identifier
 from webapp.fhir.searching.taken import Reader, Taken
 from webapp.fhir.searching.wanted import (
     DEFAULT_COUNT,
@@ -21,6 +21,7 @@ from webapp.fhir.searching.wanted import (
     AnswerOptions,
     Cursor,
     Everything,
+    History,
     Identifier,
     Paging,
     PatientKey,
@@ -29,9 +30,9 @@ from webapp.fhir.searching.wanted import (
 )
 
 __all__ = [
-    "DEFAULT_COUNT", "LARGEST_COUNT", "LARGEST_OFFSET", "UUID", "AnswerOptions", "Cursor", "Everything", "Identifier",
-    "Paging", "PatientKey", "ResourceSearch", "Search", "everything", "identifier", "patient_search", "query", "search",
-    "study_search",
+    "DEFAULT_COUNT", "LARGEST_COUNT", "LARGEST_OFFSET", "UUID", "AnswerOptions", "Cursor", "Everything", "History",
+    "Identifier", "Paging", "PatientKey", "ResourceSearch", "Search", "everything", "history", "identifier",
+    "patient_search", "query", "search", "study_search",
 ]  # fmt: skip
 
 # All repeated values hold at once, and each is a part of the statement. A document has one patient and one tag: at most
@@ -68,6 +69,12 @@ def everything(pairs: Pairs) -> Everything:
     taken = _take(pairs, EVERYTHING)
     types = frozenset(EVERYTHING_TYPES) if taken.types is None else taken.types
     return Everything(taken.answer(), dates.tightest(taken.windows), types)
+
+
+def history(pairs: Pairs) -> History:
+    """The `_history` a query string asks for."""
+    taken = _take(pairs, HISTORY)
+    return History(taken.answer(), taken.since)
 
 
 def patient_search(pairs: Pairs) -> ResourceSearch:

@@ -150,6 +150,22 @@ def _content_type(taken: Taken, value: str) -> str | None:
     return value
 
 
+def _since(taken: Taken, value: str) -> str | None:
+    window = dates.parse_bound(value)
+    if window is None or window.start is None:
+        return None
+    taken.since = max(window.start, taken.since or window.start)
+    return value
+
+
+def _history_sort(taken: Taken, value: str) -> str | None:
+    """By the instant of the change, which is not the document's storage time."""
+    if value not in ("_lastUpdated", "-_lastUpdated") or taken.order is not None:
+        return None
+    taken.order = "date" if value == "_lastUpdated" else "-date"
+    return value
+
+
 def _type(taken: Taken, value: str) -> str | None:
     wanted = frozenset(value.split(",")) & frozenset(EVERYTHING_TYPES)
     names = [name for name in value.split(",") if re.fullmatch(r"[A-Z][A-Za-z]+", name)]
@@ -278,6 +294,11 @@ SEARCH: dict[str, Reader] = (
     }
 )
 EVERYTHING: dict[str, Reader] = _COMMON | {"_type": _type, "start": _start, "end": _end}
+HISTORY: dict[str, Reader] = {
+    **{name: reader for name, reader in _COMMON.items() if name != "_elements"},
+    "_since": _since,
+    "_sort": _history_sort,
+}
 _STORED: dict[str, Reader] = _COMMON | {"_id": _id, "_sort": _sort}
 PATIENT: dict[str, Reader] = (
     _STORED

@@ -33,6 +33,7 @@ class Taken:
     content_types: set[str] | None = None
     carried: list[Carried] = field(default_factory=list)
     types: frozenset[str] | None = None
+    since: int | None = None
     count: int | None = None
     offset: int | None = None
     cursor: Cursor | None = None

@@ -139,7 +139,10 @@ _TYPES: dict[str, Any] = {
     "content_type": Document.content_type.type,
     "value": Document.external_value.type,
     "system": Document.external_system.type,
-    **dict.fromkeys(("start", "end", "after", "offset", "first_day_start", "last_day_start"), Document.stored_at.type),
+    **dict.fromkeys(
+        ("start", "end", "since", "after", "number", "offset", "first_day_start", "last_day_start"),
+        Document.stored_at.type,
+    ),
     **dict.fromkeys(("first_day", "last_day"), DocumentCount.day.type),
 }
 

@@ -111,6 +111,14 @@ class Everything:
 
 
 @dataclass(frozen=True, slots=True)
+class History:
+    """The parameters of `_history`: changes since an instant (microseconds since 1970), newest or oldest first."""
+
+    answer: AnswerOptions = AnswerOptions()
+    since: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Term:
     """One of these ranges `[first, end)` holds a word of that kind (see `webapp.fhir.terms`); None is no bound."""
 
