@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import click
 import psutil
@@ -31,9 +32,11 @@ from evals.speed.load import Load, measure, request_bytes
 SMALL, LARGE = 50_000, 1_000_000
 CLIENTS = 8
 DEEP = 40_000
+SKIPPED = 150_000
 MEGABYTES = 100
+IMPORTED = 3_000
 MEASURED_DAYS = 300
-PARTS = ("plain", "searches", "binary", "sqlite", "large")
+PARTS = ("plain", "searches", "skewed", "binary", "import", "sqlite", "large")
 Result = dict[str, Any]
 
 
@@ -69,12 +72,16 @@ def run(pace: Pace, only: Collection[str], small: int, large: int) -> Result:
             asked = request_bytes(f"http://{address[0]}:{address[1]}/", {})
             load = measure(address, lambda _: asked, clients=CLIENTS, seconds=pace.seconds)
             result["plain_flask"] = _shown(load, {})
-    if {"searches", "binary", "large"} & set(only):
+    if {"searches", "skewed", "binary", "import", "large"} & set(only):
         with fhir_rig.postgres() as url, fhir_rig.running(url, small) as rig:
             if "searches" in only:
                 result |= alternating({name: (rig, paths) for name, paths in cases(rig).items()}, pace)
+            if "skewed" in only:
+                result |= alternating({name: (rig, paths) for name, paths in skewed(rig).items()}, pace)
             if "binary" in only:
                 result["binary"] = binary(rig)
+            if "import" in only:
+                result["import"] = importing(rig)
             if "large" in only:
                 result |= compared(rig, large, pace)
     if "sqlite" in only:
@@ -98,6 +105,22 @@ def cases(rig: Rig) -> dict[str, list[str]]:
     }
 
 
+def skewed(rig: Rig) -> dict[str, list[str]]:
+    """Searches whose cost would grow with what they match or skip, on data that is as uneven as an organization's."""
+    middle = datetime.fromtimestamp(fhir_rig.NEWEST / 1e6, UTC) - timedelta(days=1, hours=11)
+    system, kind = quote(fhir_rig.SYSTEM), quote(fhir_rig.KIND)
+    offset = min(SKIPPED, rig.documents // 2)
+    return {
+        "shared_value": [f"DocumentReference?patient={fhir_rig.VALUE}"],
+        "shared_pair": [f"DocumentReference?patient={system}1%7C{fhir_rig.VALUE}"],
+        "system_unknown": [f"DocumentReference?patient={system}9%7C"],
+        "offset_mid_day": [f"DocumentReference?date=lt{middle:%Y-%m-%dT%H:%M}&_offset={offset}"],
+        "one_type": [f"DocumentReference?type={kind}"],
+        "changes": [f"DocumentReference/_history?_since={middle:%Y-%m-%dT%H:%M:%SZ}"],
+        "all_changes": ["DocumentReference/_history"],
+    }
+
+
 def alternating(asked: Mapping[str, tuple[Rig, Sequence[str]]], pace: Pace) -> Result:
     """Each case in turn, round by round; of each the round with the middle rate."""
     rounds = [
@@ -114,16 +137,21 @@ def compared(small: Rig, documents: int, pace: Pace) -> Result:
     """The searches in the small and in a large organization in turns; how many times the large one takes longer."""
     with fhir_rig.postgres() as url, fhir_rig.running(url, documents) as large:
         rigs = {"small": small, "large": large}
-        asked = {f"{name} {size}": (rig, paths) for size, rig in rigs.items() for name, paths in cases(rig).items()}
+        asked = {f"{name} {size}": (rig, paths) for size, rig in rigs.items() for name, paths in all_cases(rig).items()}
         found = alternating(dict(sorted(asked.items())), pace)
     ratios = {}
-    for name in cases(small):
+    for name in all_cases(small):
         one, many = found[f"{name} small"], found[f"{name} large"]
         ratios[name] = {
             "rate": round(one["per_second"] / many["per_second"], 2),
             "cpu": round((many["cpu_ms"] + many["db_ms"]) / (one["cpu_ms"] + one["db_ms"]), 2),
         }
     return {**found, "large_to_small": ratios, "large_documents": documents}
+
+
+def all_cases(rig: Rig) -> dict[str, list[str]]:
+    """Both kinds."""
+    return cases(rig) | skewed(rig)
 
 
 def deep_link(rig: Rig) -> str:
@@ -154,6 +182,23 @@ def binary(rig: Rig) -> Result:
     return {"mb_per_second": round(max(speeds)), "grown_mb": round((peak.highest - before) / 1e6, 1)}
 
 
+def importing(rig: Rig) -> Result:
+    """`documents import` of small files by its command, its start included: files a second, and the command's own
+    processor time, which depends less on what else the machine does."""
+    with tempfile.TemporaryDirectory() as folder:
+        lines = []
+        for number in range(IMPORTED):
+            Path(folder, f"{number}.txt").write_text(f"Befund {number}\n" * 40)
+            lines.append(json.dumps({"path": f"{number}.txt", "patient": f"urn:oid:1.2.3|{number % 500}"}))
+        manifest = Path(folder, "manifest.jsonl")
+        manifest.write_text("\n".join(lines))
+        begin, before = time.perf_counter(), os.times()
+        rig.flask("documents", "import", "--org", rig.organization, str(manifest))
+        after, seconds = os.times(), time.perf_counter() - begin
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    return {"files": IMPORTED, "files_per_second": round(IMPORTED / seconds), "cpu_seconds": round(spent, 1)}
+
+
 def table(result: Result) -> str:
     """One line a case."""
     lines = [f"{result['documents']:,} documents, {result['clients']} clients, machine load {result['load']}"]
@@ -168,6 +213,10 @@ def table(result: Result) -> str:
             lines.append(f"{name:18}{ratio['rate']:>7} times the time, {ratio['cpu']} times the processor time")
     if found := result.get("binary"):
         lines.append(f"Binary of {MEGABYTES} MB: {found['mb_per_second']} MB/s, memory grown by {found['grown_mb']} MB")
+    if done := result.get("import"):
+        lines.append(
+            f"import of {done['files']:,} files: {done['files_per_second']} files/s, {done['cpu_seconds']} s of CPU"
+        )
     return "\n".join(lines)
 
 

@@ -32,6 +32,42 @@ DAY = 86_400_000_000
 NEWEST = 1_772_668_800_000_000 + DAY  # 2026-03-06T00:00:00Z in microseconds: the end of the stored year
 
 
+HITS = 38_000  # documents that share one identifier value, and one type
+OTHERS = 2  # organizations beside the measured one, each with a twentieth of its documents
+VALUE, SYSTEM, KIND = "0000", "urn:oid:1.2.276.0.76.", "http://dvmd.de/fhir/CodeSystem/kdl|AD010103"
+DETAILS = '{"type":{"coding":[{"system":"http://dvmd.de/fhir/CodeSystem/kdl","code":"AD010103"}]}}'
+# Documents spread evenly over a year. What organizations have and an even fill has not: an identifier value that
+# thousands share under several systems (test patients, "unknown"), identifiers of their own on a quarter of the rest,
+# a type that thousands have, and neighbours with the same identifiers.
+_FILL = (
+    """INSERT INTO document (id, organization_id, patient_id, entered_in_error, content_type, title, size, sha256,
+                             stored_at, external_system, external_value, details)
+        SELECT gen_random_uuid(), %(place)s, (%(patients)s::uuid[])[1 + i %% %(people)s], i %% 100 = 99,
+               CASE WHEN i %% 10 = 0 THEN 'image/jpeg' ELSE 'application/pdf' END, 'Befund ' || i || '.pdf',
+               100000 + i, sha256(i::text::bytea), %(newest)s::bigint - (%(last)s - i) * %(step)s::bigint,
+               CASE WHEN i %% %(every)s = 0 OR i %% 4 = 1 THEN %(system)s || (i %% 3) END,
+               CASE WHEN i %% %(every)s = 0 THEN %(value)s WHEN i %% 4 = 1 THEN i::text END,
+               CASE WHEN i %% greatest(%(every)s, 26) = 0 THEN %(details)s END
+        FROM generate_series(0, %(last)s) AS i""",
+    """INSERT INTO document_term (organization_id, kind, term, stored_at, document_id)
+       SELECT organization_id, 'type', %(kind)s, stored_at, id FROM document
+       WHERE organization_id = %(place)s AND external_value = %(value)s""",
+    """INSERT INTO document_change (document_id, version, organization_id, at, number, entered_in_error, deleted)
+       SELECT id, 1, organization_id, stored_at, row_number() OVER (ORDER BY stored_at, id), entered_in_error, false
+       FROM document WHERE organization_id = %(place)s""",
+    """INSERT INTO storage_clock (organization_id, last, changes)
+       SELECT %(place)s, max(stored_at), count(*) FROM document WHERE organization_id = %(place)s""",
+)
+_NEIGHBOUR = (
+    "INSERT INTO organization (id, name, created_at) VALUES (%(other)s, %(name)s, now())",
+    """INSERT INTO document (id, organization_id, external_system, external_value, entered_in_error, content_type,
+                             title, size, sha256, stored_at)
+       SELECT gen_random_uuid(), %(other)s, external_system, external_value, entered_in_error, content_type,
+              title, size, sha256, stored_at
+       FROM document WHERE organization_id = %(place)s AND size %% 20 = 7""",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Rig:
     """A running webapp over `documents` documents; `patients` are some ids with 100 documents each."""
@@ -167,6 +203,7 @@ def _fill_postgresql(
     database: str, organization: str, people: list[tuple[str, dict[str, object]]], patients: list[str], documents: int
 ) -> None:
     with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("SET synchronous_commit = off")
         for table, row in people:
             marks = ", ".join(f"%({name})s" for name in row)
             connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", row)  # noqa: S608 - our names
@@ -175,15 +212,16 @@ def _fill_postgresql(
             " SELECT id, %s, 0, '{}' FROM unnest(%s::uuid[]) id",
             (organization, patients),
         )
-        connection.execute(
-            """INSERT INTO document (id, organization_id, patient_id, entered_in_error, content_type, title, size,
-                                     sha256, stored_at)
-               SELECT gen_random_uuid(), %s, (%s::uuid[])[1 + i %% %s], i %% 100 = 99,
-                      CASE WHEN i %% 10 = 0 THEN 'image/jpeg' ELSE 'application/pdf' END, 'Befund ' || i || '.pdf',
-                      100000 + i, sha256(i::text::bytea), %s::bigint - (%s - i) * %s::bigint
-               FROM generate_series(0, %s) AS i""",
-            (organization, patients, len(patients), NEWEST - 1, documents - 1, DAYS * DAY // documents, documents - 1),
-        )
+        last = documents - 1
+        values = {"place": organization, "patients": patients, "people": len(patients), "newest": NEWEST - 1,
+                  "last": last, "step": DAYS * DAY // documents, "every": max(2, documents // HITS), "kind": KIND,
+                  "details": DETAILS, "system": SYSTEM, "value": VALUE}  # fmt: skip
+        for statement in _FILL:
+            connection.execute(statement, values)
+        for number in range(OTHERS):
+            other = {"place": organization, "other": str(uuid.uuid4()), "name": f"Nachbar {number}"}
+            for statement in _NEIGHBOUR:
+                connection.execute(statement, other)
 
 
 def _fill_sqlite(

@@ -8,8 +8,9 @@ organization has that value under any system; where several have it, it links to
 
 import re
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from sqlalchemy import and_, func, or_, select, tuple_, update
@@ -77,6 +78,24 @@ def find_patient(session: Session, organization: uuid.UUID, system: str, value: 
     return owners_of_value.pop() if len(owners_of_value) == 1 else None
 
 
+def find_patients(session: Session, organization: uuid.UUID, pairs: Iterable[Pair]) -> dict[Pair, uuid.UUID]:
+    """As `find_patient` for many identifiers (system, value), by one statement for some hundred of them."""
+    wanted = set(pairs)
+    rest = iter({value for _, value in wanted})
+    owners: dict[str, set[tuple[str, uuid.UUID]]] = {}
+    table = PatientIdentifier
+    while some := list(islice(rest, PAIRS_AT_ONCE)):
+        mine = select(table.value, table.system, table.patient_id).where(table.organization_id == organization)
+        for value, system, patient in session.execute(mine.where(table.value.in_(some))):
+            owners.setdefault(value, set()).add((system, patient))
+    found = {(system, value): patient for value, having in owners.items() for system, patient in having}
+    for value, having in owners.items():
+        patients = {patient for _, patient in having}
+        if len(patients) == 1:
+            found.setdefault(("", value), patients.pop())
+    return {pair: found[pair] for pair in wanted if pair in found}
+
+
 def known_patient(session: Session, organization: uuid.UUID, reference: str) -> uuid.UUID | None:
     """The patient of this organization that a reference names, None where there is none of that id."""
     given = referenced_id(reference)
@@ -84,9 +103,20 @@ def known_patient(session: Session, organization: uuid.UUID, reference: str) -> 
     return found.id if found is not None and found.organization_id == organization else None
 
 
-def subject(session: Session, organization: uuid.UUID, text: str) -> Subject:
+def tag_of(text: str) -> Pair | None:
+    """System and value of an identifier; None where it is none that can be kept."""
+    found = identifier(text)
+    if found is None or found.value is None or "\0" in text or len(found.value) > VALUE_LENGTH:
+        return None
+    return found.system or "", found.value
+
+
+def subject(
+    session: Session, organization: uuid.UUID, text: str, owners: Mapping[Pair, uuid.UUID] | None = None
+) -> Subject:
     """Whose a document is by what a person or a manifest says of it: a reference, an identifier, or "" for nobody's.
 
+    `owners`: whom identifiers belong to, where that was looked up for many at once (`find_patients`).
     Raises UnknownPatient for a reference to nobody of the organization, ValueError for what is neither of the two.
     """
     if not text:
@@ -96,11 +126,10 @@ def subject(session: Session, organization: uuid.UUID, text: str) -> Subject:
         if patient is None:
             raise UnknownPatient
         return Subject(patient, None, None)
-    found = identifier(text)
-    if found is None or found.value is None or "\0" in text or len(found.value) > VALUE_LENGTH:
+    tag = tag_of(text)
+    if tag is None:
         raise ValueError
-    system = found.system or ""
-    return Subject(find_patient(session, organization, system, found.value), system, found.value)
+    return Subject(find_patient(session, organization, *tag) if owners is None else owners.get(tag), *tag)
 
 
 def link_waiting(session: Session, organization: uuid.UUID, pairs: Iterable[Pair]) -> int:

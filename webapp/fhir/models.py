@@ -12,8 +12,9 @@ ones alike, which is what the reading connections use) and with `EXPLAIN QUERY P
                           read backwards; the part-days at the ends of a window are counted from the index alone
     ix_document_patient   `$everything` and `patient=<uuid>`: read backwards; `entered_in_error` rides along so that a
                           patient's documents are counted from the index alone
-    ix_document_external  `patient=<external identifier>`; value before system, as most callers know the value only.
-                          Given both, rows come in order; given the value only, the rows of that value are sorted
+    ix_document_external  `patient=<system>|<value>`: the rows of both, in order
+    ix_document_value     `patient=<value>`, whatever the system: in order, were it a value that half of them have
+    ix_document_system    `patient=<system>|`: in order, and nothing is read where nobody has that system
     ix_document_type      `contenttype=`, also within a window: read backwards; without it a rare type would read the
                           whole organization
     ix_document_status    `status=entered-in-error`, the rare one
@@ -95,6 +96,13 @@ class Document(Base):
         Index(
             "ix_document_external", "organization_id", "external_value", "external_system", "stored_at", "id",
             postgresql_where=text("external_value IS NOT NULL"), sqlite_where=text("external_value IS NOT NULL"),
+        ),
+        *(
+            Index(
+                name, "organization_id", column, "stored_at", "id",
+                postgresql_where=text("external_value IS NOT NULL"), sqlite_where=text("external_value IS NOT NULL"),
+            )
+            for name, column in (("ix_document_value", "external_value"), ("ix_document_system", "external_system"))
         ),
         Index("ix_document_type", "organization_id", "content_type", "stored_at", "id"),
         Index(

@@ -7,9 +7,10 @@ import uuid
 
 import pytest
 
-from tests.webapp.fhir.conftest import Caller, add_document, add_documents, add_patient, link, resources_of
+from tests.webapp.fhir.conftest import Caller, add_document, add_documents, add_patient, link, mark, resources_of
 from webapp.extensions import db as database
 from webapp.fhir import clock, dates, store
+from webapp.fhir.models import DocumentCount
 from webapp.fhir.service import service
 from webapp.storage import Stored
 
@@ -27,6 +28,24 @@ def poll(caller, cursor, known):
             newest = max(newest, resource["meta"]["lastUpdated"])
         url = link(bundle, "next")
     return newest
+
+
+def test_counters_are_mended_while_others_go_on_storing(place, app, caller):
+    """Counting needs no lock: a writer that holds it does not make it wait, and what is stored meanwhile counts too."""
+    documents = add_documents(place, [{} for _ in range(5)])
+    with app.app_context(), database.write() as session:
+        session.query(DocumentCount).filter_by(organization_id=place.organization).update({"number": 7})
+    with app.app_context():
+        with database.write() as writer:
+            clock.lock(writer, place.organization)
+            differences = store.miscounted(database.session, place.organization)
+        assert sorted(differences.values()) == [-2, -2]
+        mark(place, documents[0])
+        add_document(place, content_type="application/pdf")
+        with database.write() as session:
+            store.add_counts(session, place.organization, differences)
+        assert store.miscounted(database.session, place.organization) == {}
+    assert caller.bundle("DocumentReference?_summary=count")["total"] == 6
 
 
 def test_a_writer_that_commits_late_is_not_missed(place, app):

@@ -11,7 +11,7 @@ import hashlib
 import mimetypes
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -51,6 +51,9 @@ class DocumentLine(DetailsLine):
         return value
 
 
+Owners = Mapping[linking.Pair, uuid.UUID]
+
+
 @dataclass(frozen=True, slots=True)
 class Keyed:
     """A line that can be read, and its file: SHA-256 of the content, and what the line is known by (32 bytes each).
@@ -85,6 +88,7 @@ class DocumentImporter:
         results = [item for item in batch if isinstance(item, LineResult)]
         keyed = [item for item in batch if isinstance(item, Keyed)]
         known, replaced = self._known(keyed)
+        owners = self._owners(keyed)
         new: list[tuple[Keyed, store.NewDocument]] = []
         for item in keyed:
             if item.key in known:
@@ -98,7 +102,7 @@ class DocumentImporter:
                         "give the new letter a line of its own (a title or a path); if the stored one was wrong: "
                         "flask --app webapp documents mark-in-error",
                     )
-                new.append((item, self._document(item)))
+                new.append((item, self._document(item, owners)))
             except BadLine as error:
                 results.append(LineResult(item.number, "bad", str(error)))
         results += self._stored(folder, new)
@@ -117,6 +121,11 @@ class DocumentImporter:
         lines = {bytes(line) for _, line, _ in found if line}
         known = {item.key for item in keyed if {(item.key, item.digest), (item.earlier_key, item.digest)} & contents}
         return known, {item.key for item in keyed if item.line_key in lines} - known
+
+    def _owners(self, keyed: Sequence[Keyed]) -> Owners:
+        """The patients of the identifiers that the lines name."""
+        named = [linking.tag_of(item.line.patient) for item in keyed if not linking.referenced_id(item.line.patient)]
+        return linking.find_patients(db.session, self.organization, [pair for pair in named if pair])
 
     def _stored(self, folder: Path, new: list[tuple[Keyed, store.NewDocument]]) -> list[LineResult]:
         """Put the files of a batch, then their rows in one transaction."""
@@ -143,10 +152,10 @@ class DocumentImporter:
             return [result for item in new for result in self._rows([item])]
         return [LineResult(item.number, "stored", subject=_subject_of(document)) for item, document in new]
 
-    def _document(self, item: Keyed) -> store.NewDocument:
+    def _document(self, item: Keyed, owners: Owners) -> store.NewDocument:
         """The document a line describes; its file is put later."""
         line = item.line
-        patient, system, value = self._subject(line.patient)
+        patient, system, value = self._subject(line.patient, owners)
         stored_at = dates.parse_bound(line.stored_at) if line.stored_at else dates.ALWAYS
         if stored_at is None:
             raise BadLine("stored_at is no date", "an instant like 2026-03-05T10:20:30.400500Z")
@@ -157,9 +166,9 @@ class DocumentImporter:
             item.key, item.line_key, details_of(line),
         )  # fmt: skip
 
-    def _subject(self, text: str) -> linking.Subject:
+    def _subject(self, text: str, owners: Owners) -> linking.Subject:
         try:
-            return linking.subject(db.session, self.organization, text)
+            return linking.subject(db.session, self.organization, text, owners)
         except linking.UnknownPatient:
             raise BadLine("patient is unknown", "a patient of this organization", "import patients first") from None
         except ValueError:

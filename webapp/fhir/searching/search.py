@@ -254,18 +254,19 @@ def _shape(wanted: Search, count: int) -> Shape:
     paging, window = wanted.answer.paging, wanted.window
     skip = paging.cursor is None and paging.offset > 0
     narrow = bool(wanted.patients or wanted.ids or wanted.content_types or wanted.groups or wanted.carried)
+    ends = None if narrow else edges(window)
     by_day = skip and not narrow and wanted.answer.order == "-date"
     return Shape(
         count=count,
         skip=skip,
-        by_day=by_day and (window.end is None or window.end % DAY == 0),
+        by_day=by_day and (window.end is None or window.end % DAY == 0 or ends is not None),
         cursor=paging.cursor is not None,
         start=window.start is not None,
         end=window.end is not None,
         status=wanted.status,
         content_type=wanted.content_type is not None,
         patients=tuple(_key_shape(key) for key in wanted.patients),
-        edges=None if narrow else edges(window),
+        edges=ends,
         order=wanted.answer.order,
         ids=wanted.ids is not None,
         content_types=bool(wanted.content_types),

@@ -8,7 +8,7 @@ ends. A patient's documents are few and counted.
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import CTE, ColumnElement, bindparam, cast, func, literal_column, select
+from sqlalchemy import CTE, ColumnElement, bindparam, cast, func, literal_column, select, union_all
 
 from webapp.fhir.dates import ALWAYS, DAY, Window
 from webapp.fhir.models import WHOLE, AccessToken, Document, DocumentCount, Status
@@ -100,7 +100,11 @@ def day_of_offset(shape: Shape) -> CTE:
         terms.append(_COUNT.c.day < bind("last_day"))
     number = func.sum(_COUNT.c.number)
     days = select(_COUNT.c.day, number.label("number")).where(*terms, *kind(_COUNT, shape)).group_by(_COUNT.c.day)
-    daily = days.subquery("daily")
+    if shape.edges and shape.edges[1]:  # the window ends within a day, of which only a part counts
+        part = select(bind("last_day").label("day"), _edge(shape, "last_day_start", "end").label("number"))
+        daily: Any = union_all(days, part).subquery("daily")
+    else:
+        daily = days.subquery("daily")
     upto = func.sum(daily.c.number).over(order_by=daily.c.day.desc())
     running = select(daily.c.day, daily.c.number, upto.label("upto")).subquery("running")
     newer = cast(running.c.upto - running.c.number, _COUNT.c.number.type).label("newer")
