@@ -10,7 +10,7 @@ import pytest
 from tests.webapp.fhir.conftest import Caller, add_document, add_documents, add_patient, link, mark, resources_of
 from webapp.extensions import db as database
 from webapp.fhir import clock, dates, store
-from webapp.fhir.models import DocumentCount
+from webapp.fhir.models import DocumentCount, StorageClock
 from webapp.fhir.service import service
 from webapp.storage import Stored
 
@@ -104,7 +104,7 @@ def test_a_poller_beside_eight_writers_sees_every_document_once(place, app):
 def test_stamps_increase_even_when_the_clock_stands_still(place, app):
     with app.app_context(), database.write() as session:
         ahead = store.stamp(session, place.organization) + 3_600_000_000
-        session.query(store.StorageClock).update({"last": ahead})
+        session.query(StorageClock).update({"last": ahead})
         stamps = [row.stored_at for row in store.store_documents(session, place.organization, [NEW] * 3)]
     assert stamps == [ahead + 1, ahead + 2, ahead + 3]
 
