@@ -183,7 +183,9 @@ def test_patients_are_resolved_by_identifier(place, caller):
     assert caller.ids("Patient?identifier=urn:b%7C") == [first]
     assert caller.ids("Patient?identifier=urn:a%7C1&identifier=2&_count=1") == [first]
     assert caller.ids("Patient?_count=1") == [second, first]
-    assert caller.bundle("Patient?identifier=urn:a%7C9") == {
+    nobody = caller.bundle("Patient?identifier=urn:a%7C9")
+    assert nobody.pop("meta")["extension"][0]["url"] == "urn:befund:complete-until"
+    assert nobody == {
         "resourceType": "Bundle",
         "type": "searchset",
         "total": 0,
@@ -218,3 +220,24 @@ def test_every_search_says_up_to_when_it_saw_everything(place, caller):
     assert during.headers["Befund-Complete-Until"] < stamped == after.headers["Befund-Complete-Until"]
     mark = after.get_json(force=True)["meta"]["extension"]
     assert mark == [{"url": "urn:befund:complete-until", "valueInstant": stamped}]
+
+
+def test_every_search_says_up_to_when_it_is_complete(place, caller):
+    patient = add_patient(place, ("urn:a", "1"))
+    add_document(place, patient_id=patient)
+    asked = [
+        "DocumentReference",
+        "DocumentReference?_id=x",
+        "Patient",
+        "Patient?_id=x",
+        "ImagingStudy",
+        "ImagingStudy?_count=1",
+    ]
+    asked += [
+        f"Patient/{patient}/$everything",
+        f"Patient/{patient}/$everything?_summary=count",
+        "DocumentReference/_history",
+    ]
+    marks = {path: caller.get(path).headers.get("Befund-Complete-Until") for path in asked}
+    (stored,) = caller.all("DocumentReference")
+    assert marks == dict.fromkeys(asked, stored["date"])

@@ -28,7 +28,7 @@ from webapp.fhir.resources import StoredRow
 from webapp.fhir.searching import lists
 from webapp.fhir.searching.columns import id_text
 from webapp.fhir.searching.reading import Reader, Statement
-from webapp.fhir.searching.search import SHAPES, ResultPage, behind_cursor, found, order_of
+from webapp.fhir.searching.search import SHAPES, ResultPage, behind_cursor, complete_until, found, order_of
 from webapp.fhir.searching.totals import bind
 from webapp.fhir.searching.wanted import LARGEST_COUNT, AnswerOptions, Order, Paging, ResourceSearch
 
@@ -47,12 +47,14 @@ class Resources:
         self._patient = self._table.c.id if kind is Patient else self._table.c.patient_id
         mine = and_(self._table.c.id == bind("patient"), self._table.c.organization_id == bind("organization"))
         self._one = Statement(self._columns().where(mine), reader.engine)
+        self._mark = Statement(select(complete_until()), reader.engine)
         self._statement = lru_cache(maxsize=SHAPES)(self._compose)
 
     def search(self, organization: uuid.UUID, wanted: ResourceSearch) -> ResultPage:
         """The page that `wanted` asks for; rows as `StoredRow`, resource still as text."""
         if wanted.never:
-            return ResultPage(0, [], None)
+            (known,) = self._reader.rows(self._mark, {"organization": self._id(organization)})
+            return ResultPage(0, [], None, int(known[0]))
         paging, count = wanted.answer.paging, 0 if wanted.answer.count_only else wanted.answer.paging.count
         skip, sqlite = paging.cursor is None and paging.offset > 0, self._reader.is_sqlite
         values: dict[str, Any] = {"organization": self._id(organization), "offset": paging.offset}
@@ -94,13 +96,13 @@ class Resources:
         )
         counted = select(func.count().label("total")).select_from(table).where(where).subquery("counted")
         if count == 0:
-            return Statement(select(counted.c.total), self._reader.engine)
+            return Statement(select(counted.c.total, complete_until()), self._reader.engine)
         page = self._columns().where(where)
         if cursor:
             page = page.where(behind_cursor(page.selected_columns, order))
         page = page.order_by(*order_of(page.selected_columns, order)).limit(literal_column(str(count + 1)))
         rows = (page.offset(bind("offset")) if skip else page).subquery("page")
-        ordered = select(counted.c.total, *rows.c).select_from(counted.outerjoin(rows, true()))
+        ordered = select(counted.c.total, *rows.c, complete_until()).select_from(counted.outerjoin(rows, true()))
         return Statement(ordered.order_by(*order_of(rows.c, order)), self._reader.engine)
 
     def _of_group(self, number: int, flags: tuple[bool, lists.Flags]) -> ColumnElement[bool]:

@@ -60,7 +60,7 @@ class Documents:
         self._statement = lru_cache(maxsize=SHAPES)(self._compose)
         mine = and_(_DOCUMENT.c.id == bind("document"), _DOCUMENT.c.organization_id == bind("organization"))
         self._one = Statement(select(*document_columns(reader.is_sqlite)).where(mine), reader.engine)
-        self._mark = Statement(select(_complete()), reader.engine)
+        self._mark = Statement(select(complete_until()), reader.engine)
         self._owned = lru_cache(maxsize=SHAPES)(self._compose_owned)
         self._everything = lru_cache(maxsize=SHAPES)(self._compose_everything)
 
@@ -74,7 +74,7 @@ class Documents:
         wanted = self._resolved(organization, wanted)
         shape = _shape(wanted, count)
         rows = self._reader.rows(self._statement(shape), self._values(organization, wanted, shape))
-        return replace(found([row[:-1] for row in rows], paging, count), complete=rows[0][-1])
+        return found(rows, paging, count)
 
     def _resolved(self, organization: uuid.UUID, wanted: Search) -> Search:
         """The identifiers of patients as the patients that have them, and whoever is tagged with one."""
@@ -170,7 +170,9 @@ class Documents:
             first_newer = (select(place.c.day).scalar_subquery() + 1) * literal_column(str(DAY))
             pages = [page.where(_DOCUMENT.c.stored_at < first_newer) for page in pages]
             offset = offset - func.coalesce(select(place.c.newer).scalar_subquery(), 0)
-        return self._paged(counted, pages, shape.count, offset, shape.order, cursor=shape.cursor, more=[_complete()])
+        return self._paged(
+            counted, pages, shape.count, offset, shape.order, cursor=shape.cursor, more=[complete_until()]
+        )
 
     def _compose_everything(self, shape: tuple[int, bool, bool, bool, bool, frozenset[str]]) -> Statement:
         count, skip, cursor, start, end, types = shape
@@ -187,7 +189,15 @@ class Documents:
         counted = _counted((table, where) for table, _, where in parts)
         total = select(counted.label("total")).select_from(_PATIENT).where(known).subquery("counted")
         none = select(*document_columns(self._reader.is_sqlite)).where(false())
-        return self._paged(total, pages or [none], count, bind("offset") if skip else None, "-date", cursor=cursor)
+        return self._paged(
+            total,
+            pages or [none],
+            count,
+            bind("offset") if skip else None,
+            "-date",
+            cursor=cursor,
+            more=[complete_until()],
+        )
 
     def _paged(
         self, total: Subquery, ways: list[Select[Any]], count: int, offset: Any, order: Order, *, cursor: bool,
@@ -211,7 +221,7 @@ class Documents:
         return Statement(ordered.order_by(*order_of(rows.c, order)), self._reader.engine)
 
 
-def _complete() -> ColumnElement[Any]:
+def complete_until() -> ColumnElement[Any]:
     """The last storage time given out, in the snapshot of the statement: whoever stores later gets a later one, and
     whoever got an earlier one has committed, since the row is locked until then."""
     mine = StorageClock.organization_id == bind("organization")
@@ -307,13 +317,13 @@ def _key_terms(number: int, ours: bool, value: bool, system: bool) -> list[Colum
 
 
 def found(rows: list[Row], paging: Paging, count: int) -> ResultPage:
-    """Split the total from the rows, and the row that only tells of a next page from the page."""
-    total = int(rows[0][0])
-    if count == 0 or rows[0][-1] is None:
-        return ResultPage(total, [], None)
-    page = [row[1:-1] for row in rows[:count]]
+    """Split the total and the mark of completeness (first and last column) from the rows, and the row that only tells
+    of a next page from the page."""
+    total, complete = int(rows[0][0]), int(rows[0][-1])
+    if count == 0 or rows[0][-2] is None:
+        return ResultPage(total, [], None, complete)
+    page = [row[1:-2] for row in rows[:count]]
     if len(rows) <= count:
-        return ResultPage(total, page, None)
-    last = rows[count - 1]
+        return ResultPage(total, page, None, complete)
     offset = min(paging.offset + count, 2**31 - 1)
-    return ResultPage(total, page, Cursor(page[-1][-1], uuid.UUID(str(last[-1])), offset))
+    return ResultPage(total, page, Cursor(page[-1][-1], uuid.UUID(str(rows[count - 1][-2])), offset), complete)
