@@ -34,21 +34,21 @@ _NO_STREET = re.compile(
     re.IGNORECASE,
 )
 _PHONE_LABEL = re.compile(
-    r"\b(?:Te[l1]e?(?:f?on)?|Fon|Tel|T|Phone)\b\.?\s?(?:-?Nr\.?)?\s*[:.]?\s*(?=[+(\d])", re.IGNORECASE
+    r"\b(?:Te[lI1]e?(?:f?on)?|Fon|Tel|T|Phone)\b\.?\s?(?:-?Nr\.?)?\s*[:.]?\s*(?=[+(\d])", re.IGNORECASE
 )
 _OTHER_LABEL = re.compile(
     r"\b(?:Te[l1]e)?(?:Fax|mobil|Natel|Handy|F)\b\.?\s?[:.]?\s*[+(\d][\d ()/.–-]{4,24}(?:DW)?", re.IGNORECASE
 )
 _PHONE = re.compile(r"[+(]?\d[\d ()/–-]{5,24}(?:\d|DW\b)")
 _PHONE_DESK = re.compile(
-    r"\b(?:Sekretariat|Zentrale|Anmeldung|Empfang|Vermittlung|Direkt(?:wahl)?|"
+    r"\b(?:Sekretariat|Zentrale|Anmeldung|Empfang|Vermittlung|Direkt(?:wahl)?|Durchwahl|Rückfragen(?:\san)?|erreichbar\sunter|"
     r"Ordination)\s?:?\s([+(]?0?\d[\d ()/–-]{5,20}\d)"
 )
 _BARE_PHONE = re.compile(r"^(?:\+\d|\(?0\d)[\d ()/–-]{6,22}\d$")
 MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,6}")
 HOUSE = re.compile(
     r"spital|krankenhaus|klinikum|landesklinik|hospital\b|zentrum\b|praxis|\bLKH\b|\bMVZ\b|\bMRZ\b|ambulatorium|"
-    r"sanatorium|"
+    r"sanatorium|\brentenversicherung\b|berufsgenossenschaft|unfallkasse|gesundheitsamt|medizinischer dienst|"
     r"verbund|\be\.\s?V\.|\bAG\b|\bGmbH\b|\bSpitex|\bHeim\b|pflegeheim|zentrale\b|\bpoliklinik\b|\bcharité\b|"
     r"\bNetz\b|netz\s|"
     r"krankenanstalt|\bstift\b|\bStudio medico|\bkurhaus|\bInselspital|privatklinik|rehaklinik|clinique|clinica|"
@@ -122,7 +122,7 @@ def segments(lines: Iterable[str]) -> list[str]:
 def contact_of(lines: Sequence[str], person: bool = True) -> Contact:
     """What the lines of a block say of one party; `person`: whether a titled name in it is the party's own."""
     text = "\n".join(line[:400] for line in lines)
-    lines = [line for line in lines if not _OWN_SPECIALTY.match(line)]
+    lines = [_reached(line) if _OWN_SPECIALTY.match(line) else line for line in lines]
     pieces = [piece for piece in segments(lines) if len(piece) <= SEGMENT_MAX]
     house, department = _institution(pieces)
     plz, ort = place_in(pieces)
@@ -139,6 +139,12 @@ def contact_of(lines: Sequence[str], person: bool = True) -> Contact:
     )
 
 
+def _reached(line: str) -> str:
+    """Of a line that begins with a doctor's own specialty: the address or telephone behind it."""
+    rest = ", ".join(line.split(",")[1:])
+    return rest if PLACE.search(rest) or _PHONE_LABEL.search(rest) else ""
+
+
 def place_in(pieces: Iterable[str]) -> tuple[str | None, str | None]:
     """Postcode and place of the first piece that has both."""
     for piece in pieces:
@@ -151,7 +157,9 @@ def place_in(pieces: Iterable[str]) -> tuple[str | None, str | None]:
 def street_in(pieces: Sequence[str]) -> str | None:
     """Street and number: by a street's word, or as the piece with a number right before the postcode."""
     for n, piece in enumerate(pieces):
-        bare = re.sub(r"^(?:wohnhaft|wh\.|Adresse:?|Anschrift:?)\s+(?:in\s+|an der\s+|am\s+)?", "", piece).strip()
+        bare = re.sub(
+            r"^(?:wohnhaft|wh\.|Adresse:?|Anschrift:?|Ordination:?|Praxis:?)\s+(?:in\s+|an der\s+|am\s+)?", "", piece
+        ).strip()
         if PLACE.match(bare) or _NO_STREET.match(bare) or _BARE_PHONE.match(bare):
             continue
         named = STREET_NAMED.search(bare)
@@ -233,6 +241,8 @@ def _inner(piece: str) -> tuple[str, str] | None:
     return None
 
 
+_HOURS = re.compile(r":\s|\b(?:Mo|Di|Mi|Do|Fr)\b|\bUhr\b")
+"""Opening hours and labelled values are no house."""
 _SENTENCE = re.compile(r"\b(?:wir|ich|sie|ist|sind|wird|wurde|hat|war|bitte|dass|und eine|nicht)\b", re.IGNORECASE)
 
 
@@ -248,6 +258,8 @@ def _may_be_house(piece: str) -> bool:
             ("lehrkrankenhaus", "akademisches lehr", "der ", "ein unternehmen", "besuchszeit", "notfallstation")
         )
         and piece[:1].isupper()
+        and not _HOURS.search(piece)
+        and not (STREET_NAMED.search(piece) and piece.startswith(("Ordination", "Praxis ")))
         and not re.search(r"\d{3}", piece)
     )
 

@@ -80,7 +80,7 @@ _DENIED = re.compile(
 )
 NO_ITEM = re.compile(
     r"^(?:[^\W\d_]\S+(?:\s\S+)?,\s(?:am|den)\s\d|\w*(?:arzt|ärztin)$|mit freundlich|freundliche|seite \d|\(?Stand|"
-    r"wie oben|es können|es konnen|selbstverständlich können|"
+    r"durchschlag|verteiler|nachrichtlich|ergeht an|kopie an|wie oben|es können|es konnen|selbstverständlich können|"
     r"bioäquivalent|"
     r"wir (?:berichten|bedanken|danken)|vielen dank|für rückfragen|bei rückfragen|hauptdiagnose|nebendiagnosen?|"
     r"sonstige:?$|aktuell:?$)",
@@ -242,7 +242,7 @@ def running_list(text: str) -> Iterator[str]:
 
 def drugs_of(text: str) -> Iterator[str]:
     """Each drug of a line: `A 5 mg 1-0-0, B 10 mg 0-0-1; C` are three."""
-    for piece in divided(text, ";"):
+    for piece in divided(text, ";|"):
         parts = divided(piece, ",")
         if (
             len(parts) > 1

@@ -22,11 +22,13 @@ from bentos.embedded.sentences import sentences
 from clinical.contract import DocumentType
 from clinical.language import SourceText, dates_of
 
-_NUMBER = re.compile(r"[A-Z]{0,3}[-/]?\d[\d./-]*(?:\s\d{2,})*")
+_NUMBER = re.compile(r"[A-Z]{0,3}[-/]?\d(?:-[A-Z]{1,3}-|[\d./-])*(?:\s\d{2,})*")
 _AHV = re.compile(r"\b756(?:[.\s]\d{4}[.\s]\d{4}[.\s]\d{2}|\d{10})\b")
 _KVNR = re.compile(r"(?<![\w])[A-Z]\s?\d{3}\s?\d{3}\s?\d{3}\b")
+_PENSION = re.compile(r"(?<![\d.])\d{2}\s?\d{6}\s?[A-Z]\s?\d{3}(?!\d)")
+_CARD = re.compile(r"(?<!\d)80756\d{15}(?!\d)")
 _SERIAL = r"[1-9]\d{3}"
-_SVNR = re.compile(r"\b(?:SV|SVN|VSN|VSNR|SVNR)\b[-.\s]{0,2}(?:Nr\b\.?|Nummer)?[:\s]{0,3}(\d{4}\s?\d{6})\b")
+_SVNR = re.compile(r"\b(?:SV|SVN|VSN|VNR|VSNR|SVNR)\b[-.\s]{0,2}(?:Nr\b\.?|Nummer)?[:\s]{0,3}(\d{4}\s?\d{6})\b")
 """Insurance numbers: Swiss AHV, German and Austrian, the last by its label."""
 _INSURERS = re.compile(
     r"\b(?:AOK(?:\s(?:PLUS|[A-ZÄÖÜ][\w-]+(?:[- ][A-ZÄÖÜ][\w-]+)?))?|BARMER|Barmer|Techniker Krankenkasse|TK|"
@@ -38,6 +40,8 @@ _INSURERS = re.compile(
     r"Merkur Versicherung|UNIQA|Uniqa|Wiener Städtische)\b(?!-)"
 )
 _INSURED = re.compile(r"(?:krankenkasse|versichert|versicherung|kasse|cassa malati|zusatz|KK)", re.IGNORECASE)
+_OF_RELATIVE = re.compile(r"\b(?:Mutter|Vater|Ehe\w+|Gatt\w+|Bruder|Schwester|Sohn|Tochter|Partner\w*)\b[^.;\n]*$")
+"""Whose insurer is named in the same clause: not the patient's."""
 _INSURED_AT = re.compile(
     r"(?:versichert\s(?:ist\s(?:sie|er)\s)?bei(?:\sder|\sdem)?|"
     r"bei\sder)\s([^\W\d_a-zäöü][\w-]*(?:\s[A-ZÄÖÜ][\w-]+)?)(?=\sversichert|[,.;]|\s\w)"
@@ -134,7 +138,7 @@ class _Reader:
         }
 
     def _insurance_number(self) -> str | None:
-        for pattern in (_AHV, _KVNR, _SVNR):
+        for pattern in (_AHV, _KVNR, _SVNR, _PENSION, _CARD):
             if found := pattern.search(self.sheet.text):
                 return found[found.lastindex or 0]
         if self.found.born and (number := self._by_birth(self.found.born)):
@@ -151,6 +155,8 @@ class _Reader:
             if one.field == "versicherung" and (name := self._insurer_of(" ".join(one.cells[:2]))):
                 return name
         for found in _INSURERS.finditer(self.sheet.text[:8_000]):
+            if _OF_RELATIVE.search(self.sheet.text[max(0, found.start() - 90) : found.start()]):
+                continue
             if _INSURED.search(self.sheet.text[max(0, found.start() - 30) : found.end() + 16]) or self._near_number(
                 found.start()
             ):
@@ -195,9 +201,14 @@ class _Reader:
             one
             for part in re.split(r"\n\s*\n|(?<=[.?!:])\n", text)
             for one in sentences(part.strip())
-            if _ASKED.search(one) and len(one) < QUESTION_MAX and not _NO_QUESTION.search(one)
+            if (_ASKED.search(one) or one.endswith("?")) and len(one) < QUESTION_MAX and not _NO_QUESTION.search(one)
         ]
-        return asked[0] if asked else None
+        if len(asked) > 1 and asked[0].endswith("?") and asked[1].endswith("?"):
+            asked[0] = f"{asked[0]} {asked[1]}"
+        return _ASKING.sub("", asked[0]) if asked else None
+
+
+_ASKING = re.compile(r"^(?:Erbitte|Erbeten|Bitte|Frage|Fragen)\s?:\s")
 
 
 def _paragraph(lines: list[str]) -> str | None:

@@ -11,7 +11,7 @@ _KIND_WORD = re.compile(
     r"(?<![\w-])[\w-]*(?:bericht|brief|zuweisung(?:sschreiben)?|"
     r"überweisung(?:sschein)?|einweisung(?:sschein)?|"
     r"befund|konsil|konsilium|konsilanforderung|epikrise|anmeldung|anmeldeformular|anforderung|kurzbrief|verordnung|"
-    r"verlegungsbrief|gutachten|mitteilung|auftrag|protokoll|bescheinigung|attest|\w+gesuch|rezept|"
+    r"verlegungsbrief|gutachten|mitteilung|auftrag|protokoll|\w*anfrage|bescheinigung|attest|\w+gesuch|rezept|"
     r"arztzeugnis)(?![\w-])",
     re.IGNORECASE,
 )
@@ -48,7 +48,12 @@ def kind_of(line: str) -> str | None:
     for piece in (_tidy(one) for one in _CUTS.split(spaced)):
         words = piece.split()
         found = _KIND_WORD.search(piece)
-        if not found or len(words) > KIND_WORDS or not piece[:1].isupper() or _NO_KIND.search(piece):
+        if (
+            not found
+            or len(words) > KIND_WORDS
+            or not (piece[:1].isupper() or _ADJECTIVE.match(words[0]))
+            or _NO_KIND.search(piece)
+        ):
             continue
         before, behind = piece[: found.start()].split(), piece[found.end() :].split()
         if all(_ADJECTIVE.match(word) for word in before) and _may_follow(behind):
@@ -71,7 +76,9 @@ def kind_of(line: str) -> str | None:
 
 def _tidy(piece: str) -> str:
     """Without rules around it, a technical bracket, a preposition or the department at its end."""
-    piece = re.sub(r"\s+(?:an|in|für)$|\s\((?:elektronisch|online|intern|extern)\)$", "", piece.strip(" *_=#-–"))
+    piece = re.sub(
+        r"\s+(?:an|in|für)$|\s\((?:elektronisch|online|intern|extern)\)$|\s+\([xX ]\).*$", "", piece.strip(" *_=#-–")
+    )
     head, _, last = piece.rpartition(" ")
     return head if head and SPECIALTY.match(last) and _KIND_WORD.search(head) else piece
 

@@ -11,13 +11,15 @@ from collections.abc import Iterable
 
 _NOT_LETTERS = re.compile(r"[^a-zäöüß]+")
 _SCANNED = str.maketrans("10|", "lol")
+_SHOUTED_I = re.compile(r"(?<=[a-zäöü])I(?![A-ZÄÖÜ])")
+"""A scan's capital I within a word: `TeI.`."""
 KEY_MAX = 60
 """Characters of the longest label or heading."""
 
 
 def key(label: str) -> str:
     """`Geb.-Dat.` -> `gebdat`, `Te1.` -> `tel`, `Z u w e i s u n g` -> `zuweisung`."""
-    return _NOT_LETTERS.sub("", label[:KEY_MAX].lower().translate(_SCANNED)).replace("ß", "ss")
+    return _NOT_LETTERS.sub("", _SHOUTED_I.sub("l", label[:KEY_MAX]).lower().translate(_SCANNED)).replace("ß", "ss")
 
 
 LABELS: dict[str, str] = {
@@ -25,10 +27,10 @@ LABELS: dict[str, str] = {
     "vorname": "vorname vornamen",
     "patient": "patient patientin pat patientinpatient patienten patientdaten namevorname vornamename versicherte "
     "versicherter namepatient namedespatienten patientenname betrifftpatient namevornamedesversicherten dnpatient "
-    "personalien ihrpatient ihrepatientin kunde",
+    "personalien kind ihrpatient ihrepatientin kunde",
     "betreff": "betreff betrifft betr re btr subject",
     "geburtsdatum": "geburtsdatum gebdatum gebdat geboren geborenam geb gebam geburtstag gebd gd jahrgang",
-    "geschlecht": "geschlecht sex geschl",
+    "geschlecht": "geschlecht sex geschl mwd wmd mw wm geschlechtmwd",
     "anrede": "anrede",
     "adresse": "adresse anschrift wohnhaft wohnadresse wohnhaftin wohnanschrift postadresse wh",
     "strasse": "strasse str strassenr strassehausnummer strassehausnr strassennummer",
@@ -44,13 +46,13 @@ LABELS: dict[str, str] = {
     "versicherer vers versichertbei kostenträgerin krankenkassekostenträger "
     "grundversicherung krankenkassebzwkostenträger",
     "klasse": "versicherungsklasse klasse versicherungsart liegeklasse versicherungsstatus kl abteilungsklasse "
-    "sonderklasse zusatzversicherung deckung vsklasse unterbringung",
+    "sonderklasse zusatzversicherung deckung vsklasse unterbringung kategorie versicherungsdeckung liegekategorie",
     "telefon": "tel telefon t fon telnr telefonnummer telefonnr telpraxis phone",
     "email": "email mail",
     "fax": "fax telefax faxnr mobil mobile natel handy telefonprivat telprivat telefonmobil",
     "datum": "datum den ausgestelltam erstelltam berichtsdatum zuweisungsdatum briefdatum ausstellungsdatum erstellt "
     "erfasst erfasstam angefordertam anforderungsdatum überweisungsdatum einweisungsdatum anmeldedatum befunddatum "
-    "schreibdatum datumuhrzeit ortdatum",
+    "schreibdatum datumuhrzeit ortdatum tag",
     "eingang": "eingegangen eingang eingegangenam gesendet gesendetam datumeingang",
     "dringlichkeit": "dringlichkeit priorität triage prio dringlichkeitsstufe priorisierung terminart",
     "kostengutsprache": "kostengutsprache kogu kostenübernahme kostenzusage bewilligung kostengutsprachestatus",
@@ -60,16 +62,21 @@ LABELS: dict[str, str] = {
     "erbeten "
     "fragestellunghinweise fragestellunghinweisezballergie überweisungsgrund auftragfragestellung "
     "konkretefragestellung fragestellungauftrag ziel unserefrage unserefragen fragen fragendarzt erbetenwird "
-    "grundderzuweisung",
+    "grundderzuweisung frageankonsiliar fragenankonsiliar fragestellungankonsiliar frageandenkonsiliar "
+    "anfragean bitte unserefragestellung zielderzuweisung zweckderzuweisung aufgabenstellung ersucheum "
+    "ersuchenum wirersuchenum",
     "absender": "zuweiser zuweiserin zuweisendestelle zuweisendeklinik zuweisendesspital zuweisendeärztinarzt "
     "vertragsarztstempel arztstempel überweisendestelle einweisendestelle auftraggebendestelle zuweisenderarzt "
     "zuweisendeärztin überweiser überweiserin "
     "absender einweisenderarzt anforderndeeinheit von angefordertvon auftraggeber zuweisendepraxis einweiser stempel "
     "überweisendepraxis überweisenderarzt zuweisendearztpraxis anfordernder zugewiesenvon zuweisung zuweiserangaben "
-    "hausarzt hausärztin zugewiesendurch überwiesendurch überwiesenvon absenderin einsender anmeldendestelle "
+    "hausarzt hausärztin fürdiezuweisung zuweisungdurch anforderndestation anfordernderarzt "
+    "anforderndeärztin anforderndeabteilung zugewiesendurch überwiesendurch überwiesenvon absenderin "
+    "einsender anmeldendestelle "
     "anmelder",
     "empfaenger": "empfangendestelle empfangendeklinik aufnehmendeklinik zugewiesenestelle zielpraxis "
-    "konsiliararzt zielstelle zielabteilung zuhanden zuhändenvon empfänger empfängerin an zuweisungan "
+    "konsiliararzt zielstelle zielabteilung zuhanden zuhändenvon gehtan gerichtetan abteilungklinik "
+    "aufnehmendesspital aufnehmendeshaus adressiertan zuhändender empfänger empfängerin an zuweisungan "
     "überweisungan überweisungin einweisungin adressat adressatin anmeldungan "
     "überweisungeinweisungin andie anden andas zielklinik zugewiesenan nächsterreichbaregeeignetekrankenhäuser "
     "nächsterreichbaresgeeigneteskrankenhaus anmeldungbei überweisungeinweisungan",

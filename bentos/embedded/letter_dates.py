@@ -26,7 +26,7 @@ _OTHER_ROLE = re.compile(
 )
 _LABEL_BEFORE = re.compile(
     r"\b(?:datum|zuweisungsdatum|berichtsdatum|briefdatum|erstellt(?:\sam)?|ausgestellt(?:\sam)?|angefordert am|"
-    r"erfasst|schreibdatum|ausgang)\W{0,12}$",
+    r"erfasst|schreibdatum|ausgang|tag)\W{0,12}(?:(?:mo|di|mi|do|fr|sa|so)\w{0,9},?\s)?$",
     re.IGNORECASE,
 )
 _ARRIVED_BEFORE = re.compile(

@@ -160,7 +160,9 @@ class ListReader:
                 if may_be_procedure(one, False) and (dates_of(one) or _BEGINS.match(one))
             ]
         for section in self._of("diagnosen", "therapie", "empfehlung"):
-            entries = (one for entry in items(list_part(section.lines)) for one in _joined(entry))
+            plain = section.field != "diagnosen"
+            told_of = items(list_part(section.lines)) if plain else list(self._entries(section))
+            entries = (one for entry in told_of for one in _joined(entry))
             found += [procedure_of(entry) for entry in entries if may_be_procedure(entry, False)]
         for line in self.sheet.budget.each(self.sheet.lines):
             day = (

@@ -9,12 +9,10 @@ from bentos.embedded.contacts import (
     DEPARTMENT,
     HOUSE,
     LEADER,
+    PLACE,
     Contact,
     contact_of,
-    place_in,
     plain_name,
-    segments,
-    street_in,
 )
 from bentos.embedded.kinds import department_of_title, kind_of, title_of
 from bentos.embedded.labels import label_of
@@ -89,7 +87,7 @@ class PartyReader:
                 (
                     n
                     for n, line in enumerate(lines)
-                    if _ADDRESSED.match(line) and len(line) < 70 and not self._is_dated(line)
+                    if _ADDRESSED.match(line) and self._is_addressed(line) and not self._is_dated(line)
                 ),
                 None,
             )
@@ -107,6 +105,10 @@ class PartyReader:
                 self.recipient_number = number
                 return self._cleaned(lines, number)
         return None
+
+    def _is_addressed(self, line: str) -> bool:
+        """A short line, or a whole address on one line."""
+        return len(line) < 70 or (len(line) < 200 and PLACE.search(line) is not None and not self._is_patient(line))
 
     def _cleaned(self, lines: list[str], number: int) -> list[str] | None:
         whole = " ".join(lines)
@@ -205,7 +207,11 @@ class PartyReader:
 
     def _below(self) -> Contact:
         """How to reach the sender, where it stands below the signature."""
-        lines = [line.strip() for line in self.sheet.lines[self.sheet.closing + 1 : self.sheet.closing + 14]]
+        signed = self.sheet.closing
+        start = (
+            signed if signed < len(self.sheet.lines) and not CLOSING.search(self.sheet.lines[signed]) else signed + 1
+        )
+        lines = [line.strip() for line in self.sheet.lines[max(0, start - 3) : signed + 14]]
         return contact_of([line for line in lines if len(line) < 200 and not _FOOTER.search(line)])
 
     def _labelled(self, owner: str, referral: bool = True) -> list[str]:
@@ -342,9 +348,3 @@ class PartyReader:
                 if told and self._is_dated(line):
                     return Contact(ort=told[1]).filled(found)
         return found
-
-
-def address_of(lines: list[str]) -> tuple[str | None, str | None, str | None]:
-    """(street, postcode, place) of lines."""
-    pieces = segments(lines)
-    return (street_in(pieces), *place_in(pieces))

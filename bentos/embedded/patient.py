@@ -9,7 +9,16 @@ from dataclasses import dataclass
 
 from bentos.embedded.contacts import PLACE, place_in, segments, street_in
 from bentos.embedded.letter import Labelled, Sheet
-from bentos.embedded.people import Name, doctor_in, name_before, parse_name
+from bentos.embedded.name_words import FIRST_NAMES
+from bentos.embedded.people import (
+    Name,
+    another_first,
+    doctor_in,
+    leading_name,
+    name_before,
+    parse_name,
+    ticked_word,
+)
 from clinical.language import DateMention
 
 NEAR_HEAD = 12
@@ -51,6 +60,7 @@ _RELATIVE = re.compile(
     r"angehörige\w*|beist[aä]nd\w*|lebensgefährt\w*)\W{0,3}$",
     re.IGNORECASE,
 )
+_RELATIVE_NEAR = re.compile(r"\b(?:Mutter|Vater|Ehe\w+|Gatt\w+|Bruder|Schwester|Sohn|Tochter|Partner\w*)\W{0,3}$")
 _COLLEAGUE = re.compile(r"^(?:Kolleg|Dr\b|Prof|Doz|PD\b|OA\b|Primar|Univ)", re.IGNORECASE)
 
 
@@ -131,6 +141,7 @@ class PatientReader:
         ]
         if not cells or (re.match(r"(?:Herrn?|Frau)?\s?(?:Kolleg|Dr)", cells[0]) and one.field == "betreff"):
             return
+        cells[0] = re.sub(r"(?<=[^\W\d_])\s/\s(?=[^\W\d_a-zäöü])", ", ", cells[0])
         whole = parse_name(cells[0], self.spoken, one.field == "patient" and len(one.cells) > 1)
         if (
             whole is not None
@@ -139,8 +150,18 @@ class PatientReader:
             and (both := parse_name(f"{cells[0]}, {cells[1]}"))
         ):
             yield 9, both, one.at
+        elif whole is not None and whole.first is None and (under := self._below(one)):
+            yield 8, Name(whole.last, under), one.at
         elif whole is not None:
             yield (9 if whole.first else 4) - (one.field == "nachname" and not whole.first), whole, one.at
+
+    def _below(self, one: Labelled) -> str | None:
+        """The first name on the line under a surname that stands alone."""
+        lines = self.sheet.lines[one.at + 1 : one.at + 3]
+        if one.field != "patient" or len(lines) < 2 or lines[0].strip() != one.value:
+            return None
+        cell = re.split(r"\s{3,}|\t|,", lines[1].strip())[0]
+        return cell if cell and all(word.lower() in FIRST_NAMES for word in cell.split()) else None
 
     def _beside_birth(self) -> Iterator[tuple[float, Name, int]]:
         """A name right before a birth date or its mark, in the head, the introduction or a line of its own."""
@@ -174,7 +195,7 @@ class PatientReader:
         for n in range(first, min(len(sheet.lines), first + NEAR_HEAD)):
             line = sheet.lines[n][:600]
             for found in _INTRODUCED.finditer(line):
-                run = _leading_name(found[1])
+                run = leading_name(found[1])
                 if not run or _COLLEAGUE.match(run) or _RELATIVE.search(line[: found.start()]):
                     continue
                 name = parse_name(run, self.spoken)
@@ -208,7 +229,7 @@ class PatientReader:
 
     def _born(self, at: int | None) -> str | None:
         """The date said to be of birth; else the one right behind the patient's name."""
-        labelled = [one for one in self.dates if one.birth]
+        labelled = [one for one in self.dates if one.birth or self._starred(one)]
         if labelled:
             near = [
                 one
@@ -225,6 +246,10 @@ class PatientReader:
         beside = [one for one in self.dates if self.starts[at] <= one.start < end]
         return beside[0].iso(birth=True) if beside and self._is_bare(beside[0], at) else None
 
+    def _starred(self, one: DateMention) -> bool:
+        """`*14.08.1969` in a cell of its own."""
+        return self.sheet.text[max(0, one.start - 1) : one.start] == "*"
+
     def _told_behind(self, one: DateMention) -> bool:
         return re.match(r"\W{0,3}geboren", self.sheet.text[one.end : one.end + 12]) is not None
 
@@ -235,7 +260,7 @@ class PatientReader:
 
     def sex(self, name: Name | None, lines: range) -> str | None:
         """m or w as stated: by label, beside the name, by the patient's own salutation, by Patientin and Patient."""
-        said = self.sheet.value("geschlecht") or self.sheet.value("anrede") or ""
+        said = ticked_word(self.sheet.value("geschlecht") or "") or self.sheet.value("anrede") or ""
         if found := re.match(r"\(?(?:(w\b|weib|f\b|frau)|(m\b|männ|herr))", said.strip().lower()):
             return "w" if found[1] else "m"
         for n in lines:
@@ -257,7 +282,13 @@ class PatientReader:
             rf"\b(Herrn?|Hr\.|Hrn\.|Frau|Fr\.|"
             rf"Sig\.)\s+(?:[^\s,.;:]{{1,20}}[.\s]\s?){{0,4}}?{re.escape(name.last)}(?![\w-])"
         )
-        votes = [found[1].startswith("F") for found in pattern.finditer(self.sheet.text)]
+        mine = (name.first or "").split()[:1]
+        votes = [
+            found[1].startswith("F")
+            for found in pattern.finditer(self.sheet.text)
+            if not _RELATIVE_NEAR.search(self.sheet.text[max(0, found.start() - 30) : found.start()])
+            and not (mine and another_first(found[0], name, mine[0]))
+        ]
         return None if not votes else "w" if 2 * sum(votes) > len(votes) else "m"
 
     def address(self, found: NamedPatient) -> tuple[str | None, str | None, str | None]:
@@ -316,26 +347,3 @@ class PatientReader:
         pieces = segments(text[max(0, start) :].split("\n"))
         plz, ort = place_in(pieces)
         return (street_in(pieces), plz, ort) if plz else (None, None, None)
-
-
-def _leading_name(text: str) -> str:
-    """The name words at the beginning: `Anna Kern, welche` -> `Anna Kern`."""
-    run: list[str] = []
-    for word in text.split()[:8]:
-        bare = word.strip(",.;")
-        title = re.match(r"(?:Dr|Prof|Mag|DI|Dipl|Ing|med|univ|Herrn?|Frau)\b", word)
-        if title and not run:
-            glued = re.match(r"(?:Dr|Mag|Prof)\.(?=[A-ZÄÖÜ])(.+)", word)
-            if glued:
-                run.append(glued[1].strip(","))
-            continue
-        if not bare or not (bare[0].isupper() or bare.lower() in ("von", "van", "de", "zu", "zur", "dos", "der")):
-            break
-        run.append(bare)
-        if word[-1] in ",.;" and not (word.endswith(",") and len(run) == 1 and bare.isupper()):
-            break
-        if word.endswith(","):
-            run[-1] = bare + ","
-    while run and run[-1].islower():
-        run.pop()
-    return " ".join(run[:5])

@@ -6,12 +6,13 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from bentos.embedded.labels import label_of
 from bentos.embedded.name_words import FIRST_NAMES, NOT_A_NAME, PARTICLES
 
 _RANK = (
     r"o\.\s?Univ\.?|Ao\.|Univ\.?\s?-?|Uriv\.-?|Prim\.?(?:aria)?|Prof(?:essor)?(?:in)?\.?|Priv\.?\s?-?\s?Doz\.?|PD|"
     r"P\.D\.|Doz\.?|"
-    r"OA|OÄ|CA|CÄ|AA|Drs?\.?a?(?:in)?\.?|Drª|DDr\.?|DDDr\.?|Dr\.in|Mag\.?|Dipl\.?\s?-?\s?(?:Ing|Med|Psych|Ärztin|"
+    r"OA|OÄ|CA|CÄ|AA|Drs?\.?a?(?:in)?\.?|Drª|DDr\.?|DDDr\.?|Dr\.in|Mag\.(?:a|ª)|Mag\.?|MR|HR|OMR|Dipl\.?\s?-?\s?(?:Ing|Med|Psych|Ärztin|"
     r"Arzt)?\.?|DI|Ing\.?|"
     r"MUDr\.?|lic\.|Universitätsprofessor(?:in)?|Primar(?:ia|ius|ärztin|arzt)?|Chefarzt|Chefärztin|Oberarzt|"
     r"Oberärztin|"
@@ -31,6 +32,9 @@ _CUT = re.compile(
     r"[*(;|\t\d<]|\bgeb\b|\bgeboren|\bwohnh|,\s*(?:[mwMW]|weibl|männl|weiblich|männlich)\b|"
     r"\s[mwMW]\s*$|\s-\s|\s[–—]\s|:"
 )
+
+
+_DEGREE_IN_BRACKETS = re.compile(r"\s?\((?:FH|Univ\.?[^)]{0,20}|TU|ETH|FMH)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +81,15 @@ def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) 
 
     `spoken`: surnames that the letter says behind Frau or Herr. `register`: in forms the surname often stands first.
     """
+    text = _DEGREE_IN_BRACKETS.sub("", text[:140])
     text = strip_titles(_CUT.split(text[:120].strip(" ,*-"), maxsplit=1)[0].strip(" ,"))
     words = text.split()
     if not 1 <= len(words) <= 6 or not all(is_name_word(one) or one.lower() in PARTICLES for one in words):
         return None
     if text.count(",") == 1 and not text.endswith(","):
         last, first = (part.strip() for part in text.split(","))
+        if label_of(first) is not None:
+            return parse_name(last, spoken, register)
         return Name(last, strip_titles(first) or None, True) if last and len(last.split()) <= 4 else None
     if "," in text.strip(","):
         return None
@@ -179,3 +186,39 @@ def same_person(one: str, other: str) -> bool:
     """Whether two wordings name the same surname."""
     a, b = strip_titles(one).lower().split(), strip_titles(other).lower().split()
     return bool(a) and bool(b) and (a[-1] == b[-1] or set(a) <= set(b) or set(b) <= set(a))
+
+
+def ticked_word(value: str) -> str:
+    """`☐ weiblich   ☒ männlich`: what is ticked; a value without boxes as it is."""
+    found = re.search(r"(?:☒|☑|\[[xX]\]|\([xX]\))\s*(\w+)", value)
+    return found[1] if found else value
+
+
+def another_first(salutation: str, name: Name, first: str) -> bool:
+    """`Frau Nadine Kern` beside a patient Theo Kern: another person of that surname."""
+    between = salutation[: salutation.rfind(name.last)].split()[1:]
+    said = [word for word in between if word[0].isupper() and word.isalpha() and word.lower() in FIRST_NAMES]
+    return bool(said) and first.split("-")[0] not in " ".join(said)
+
+
+def leading_name(text: str) -> str:
+    """The name words at the beginning: `Anna Kern, welche` -> `Anna Kern`."""
+    run: list[str] = []
+    for word in text.split()[:8]:
+        bare = word.strip(",.;")
+        title = re.match(r"(?:Dr|Prof|Mag|DI|Dipl|Ing|med|univ|Herrn?|Frau)\b", word)
+        if title and not run:
+            glued = re.match(r"(?:Dr|Mag|Prof)\.(?=[A-ZÄÖÜ])(.+)", word)
+            if glued:
+                run.append(glued[1].strip(","))
+            continue
+        if not bare or not (bare[0].isupper() or bare.lower() in ("von", "van", "de", "zu", "zur", "dos", "der")):
+            break
+        run.append(bare)
+        if word[-1] in ",.;" and not (word.endswith(",") and len(run) == 1 and bare.isupper()):
+            break
+        if word.endswith(","):
+            run[-1] = bare + ","
+    while run and run[-1].islower():
+        run.pop()
+    return " ".join(run[:5])
