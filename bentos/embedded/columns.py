@@ -33,15 +33,21 @@ def unfolded(text: str) -> str:
     lines = text.split("\n")
     if sum(_record(line) is not None for line in lines) >= MIN_RECORDS:
         return "\n".join(_records(lines))
+    if sum(_TABLE_ROW.match(line) is not None for line in lines[:400]) >= MIN_RECORDS:
+        lines = [_TABLE_ROW.sub(r"\1: \2", line) for line in lines if not _TABLE_RULE.match(line)]
     return _WITHIN.sub(_set_apart, "\n".join(_columns(lines)))
 
 
+_TABLE_ROW = re.compile(r"^\|\s*([^|]{2,60}?)\s*\|\s*([^|]{0,2000}?)\s*\|\s*$")
+"""`| label | value |`: a row of a table of two columns."""
+_TABLE_RULE = re.compile(r"^[|\s:-]{3,}$")
 _WITHIN = re.compile(r"(?<=[.;!?])[ \t]{1,3}(?=([^\W\d_][^\W_]{1,24}\.?):[ \t])")
 
 
 def _set_apart(found: re.Match[str]) -> str:
     """A heading within a line begins a line of its own."""
-    return "\n" if heading_field(found[1]) and key(found[1]) not in _NOT_WITHIN else found[0]
+    begins = heading_field(found[1]) and key(found[1]) not in _NOT_WITHIN
+    return "\n" if begins or label_of(found[1]) == "adresse" else found[0]
 
 
 _NOT_WITHIN = frozenset(("po", "nd", "hd", "vd", "op", "weiteres", "frage", "plan", "med"))
@@ -94,16 +100,23 @@ def _columns(lines: list[str]) -> Iterator[str]:
             yield lines[n]
             n += 1
             continue
-        rows = []
+        rows, starts = [], [lines[n].find(head) for head in heads]
         while n + 1 < len(lines) and lines[n + 1].strip() and len(lines[n + 1]) < LINE_MAX:
             n += 1
-            rows.append(_row(lines[n], len(heads)))
+            rows.append(_at_heads(lines[n], starts) or _row(lines[n], len(heads)))
         _join_salutations(rows)
         for at, head in enumerate(heads):
             yield f"{head}:"
             yield from (f"  {row[at]}" for row in rows if at < len(row) and row[at])
             yield ""
         n += 1
+
+
+def _at_heads(line: str, starts: list[int]) -> list[str]:
+    """The cells of a row that stand right under their heads; [] where a cell crosses the place of a head."""
+    if "\t" in line or "|" in line or any(line[start - 2 : start].strip() for start in starts[1:]):
+        return []
+    return [line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
 
 
 def _join_salutations(rows: list[list[str]]) -> None:

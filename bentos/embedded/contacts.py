@@ -48,7 +48,8 @@ _BARE_PHONE = re.compile(r"^(?:\+\d|\(?0\d)[\d ()/–-]{6,22}\d$")
 MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,6}")
 HOUSE = re.compile(
     r"spital|krankenhaus|klinikum|landesklinik|hospital\b|zentrum\b|praxis|\bLKH\b|\bMVZ\b|\bMRZ\b|ambulatorium|"
-    r"sanatorium|\brentenversicherung\b|berufsgenossenschaft|unfallkasse|gesundheitsamt|medizinischer dienst|"
+    r"sanatorium|\bdienste\b|\brentenversicherung\b|berufsgenossenschaft|unfallkasse|gesundheitsamt|"
+    r"medizinischer dienst|"
     r"verbund|\be\.\s?V\.|\bAG\b|\bGmbH\b|\bSpitex|\bHeim\b|pflegeheim|zentrale\b|\bpoliklinik\b|\bcharité\b|"
     r"\bNetz\b|netz\s|"
     r"krankenanstalt|\bstift\b|\bStudio medico|\bkurhaus|\bInselspital|privatklinik|rehaklinik|clinique|clinica|"
@@ -67,7 +68,7 @@ DEPARTMENT = re.compile(
 )
 SPECIALTY = re.compile(
     r"^(?:[\w-]*(?:ologie|iatrie|chirurgie|ädie|medizin|therapie|gynäkologie|urologie|hilfe|heilkunde|anästhesie|"
-    r"chirurgie)|Innere(?:\s\w+)?|"
+    r"chirurgie)|Innere(?:\s\w+)?|Psychosomatik|Palliative? \w+|Palliativ\w*|Physiotherapie|Intensivstation|Kreißsaal|"
     r"Medizin|Aufnahme|Notfall|Chirurgie|HNO|Memory Clinic|Med\. Klinik [IVX\d]+|Geburtshilfe|Onkologie|"
     r"\w+(?:ische|ische und \w+ische)\s(?:Chirurgie|Medizin|Onkologie|Tagesklinik|Rehabilitation|Radiologie))"
     r"(?:\s(?:und|&|/)\s[\w-]*(?:ologie|iatrie|chirurgie|ädie|medizin|therapie|hilfe|heilkunde|Chirurgie))?(?:\s(?:I|"
@@ -259,6 +260,7 @@ def _may_be_house(piece: str) -> bool:
         )
         and piece[:1].isupper()
         and not _HOURS.search(piece)
+        and "Krankenhausbehandlung" not in piece
         and not (STREET_NAMED.search(piece) and piece.startswith(("Ordination", "Praxis ")))
         and not re.search(r"\d{3}", piece)
     )

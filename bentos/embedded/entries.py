@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from bentos.embedded.diseases import names_disease
 from bentos.embedded.letter import GREETING, marked, unmarked
 from bentos.embedded.sentences import divided, sentences
 from clinical.language import dates_of
@@ -53,7 +54,9 @@ TOLD_DRUG = re.compile(
 OPERATION = re.compile(
     r"(?:ektomie|otomie|ostomie|\bstomie|plastik|exstirpation|resektion|implantation|explantation|arthroskop\w*|"
     r"osteosynthese|amputation|"
-    r"transplantation|replantation|\bTEP\b|\bTE\b(?= eine)|\bNE\b(?= (?:tumor|eine))|\bHTEP|\bKTEP|stent\w*|\bPTCA|"
+    r"transplantation|"
+    r"ligatur|banding|thrombolyse|\bERCP\b|coiling|clipping|fundoplicatio|vertebroplastie|kyphoplastie|lithotripsie|\bTUR-?[BP]\b|dilatation|"
+    r"replantation|\bTEP\b|\bTE\b(?= eine)|\bNE\b(?= (?:tumor|eine))|\bHTEP|\bKTEP|stent\w*|\bPTCA|"
     r"\bPCI\b|bypass|biopsie|punktion|exzision|"
     r"\b[ae]inlage (?:eine[rs]|von)|\banlage (?:eine[rs]|von)|exzision|revision|nekrosekt\w*|debridement|"
     r"laparotom|laparoskop|koloskop|gastroskop|bronchoskop|\bsectio\b|"
@@ -81,7 +84,7 @@ _DENIED = re.compile(
 NO_ITEM = re.compile(
     r"^(?:[^\W\d_]\S+(?:\s\S+)?,\s(?:am|den)\s\d|\w*(?:arzt|ärztin)$|mit freundlich|freundliche|seite \d|\(?Stand|"
     r"durchschlag|verteiler|nachrichtlich|ergeht an|kopie an|wie oben|es können|es konnen|selbstverständlich können|"
-    r"bioäquivalent|"
+    r"bioäquivalent|RR\s|Temp\w*\W|Puls\s|HF\s|SpO2|SO2|BZ\s|CRP\s|"
     r"wir (?:berichten|bedanken|danken)|vielen dank|für rückfragen|bei rückfragen|hauptdiagnose|nebendiagnosen?|"
     r"sonstige:?$|aktuell:?$)",
     re.IGNORECASE,
@@ -165,9 +168,15 @@ def drug_part(lines: Sequence[str]) -> list[str]:
             continue
         if gap and not (STRICT_DRUG.match(text) or (_DRUG.search(text) and len(text) < 90 and not VERB.search(text))):
             break
+        if kept and VERB_OF_PROSE.search(text) and not _DRUG.search(text):
+            break
         gap = False
         kept.append(line)
     return kept
+
+
+VERB_OF_PROSE = re.compile(r"\b(?:ich|wir|bitte|bitten|danke|empfehle|überweise)\b", re.IGNORECASE)
+"""What tells that a line under a list of drugs is a sentence of the letter."""
 
 
 def tabled(lines: Sequence[str]) -> list[str]:
@@ -224,7 +233,7 @@ def running_list(text: str) -> Iterator[str]:
         pieces = [one.rstrip(".") for one in sentences(text)]
     if len(pieces) == 1 and text.count(",") > 0 and len(text) < 400:
         parts = divided(text, ",")
-        capital = [part for part in parts if part[:1].isupper()]
+        capital = [part for part in parts if part[:1].isupper() or any(map(names_disease, part.split()))]
         if len(parts) == 2 and all(_DISEASE.search(part) for part in parts):
             pieces = parts
         if len(parts) > 2 and len(capital) >= len(parts) - (not parts[0][:1].isupper()):
@@ -240,9 +249,25 @@ def running_list(text: str) -> Iterator[str]:
     yield from (unmarked(" " + piece) for piece in pieces)
 
 
+def _taken_now(text: str) -> list[str]:
+    """A running list of drugs up to the first sentence that is none: what was stopped, denials, remarks."""
+    cut = _AFTER_SCHEME.split(text, maxsplit=1)[0]
+    for one in sentences(cut)[1:]:
+        if VERB.search(one) or one.startswith("Kein"):
+            return [cut[: cut.find(one)].rstrip(" .")]
+    return [cut.rstrip(" .") if cut != text else text]
+
+
+_AFTER_SCHEME = re.compile(
+    r"(?<=\d[-–/]\d)\.\s(?=Kein|Die\b|Der\b|Das\b|Es\b|Sie\b|Er\b|Wir\b)|"
+    r"(?<=[a-zäöü)])\.\s(?=[^\W\d_]+\s(?:wurde|wird|ist|war)\b)"
+)
+"""Where a sentence begins behind the last drug."""
+
+
 def drugs_of(text: str) -> Iterator[str]:
     """Each drug of a line: `A 5 mg 1-0-0, B 10 mg 0-0-1; C` are three."""
-    for piece in divided(text, ";|"):
+    for piece in (one for part in divided(text.replace(" // ", "; "), ";|") for one in _taken_now(part)):
         parts = divided(piece, ",")
         if (
             len(parts) > 1
@@ -264,13 +289,19 @@ def may_be_diagnosis(entry: str) -> bool:
         return False
     if _OF_OTHERS.match(entry) or _EXAMINED.match(entry) or _GIVEN.search(entry) or entry.endswith(":"):
         return False
-    if re.match(r"^\d{1,2}\.\s?\d{1,2}\.\s?\d{2,4}", entry) and OPERATION.search(entry):
+    if dates_of(entry) and OPERATION.search(entry) and not _PAST.match(entry) and not _names_any(entry):
         return False
     return not (len(entry) > 90 and len(VERB.findall(entry)) > 1) and any(char.isalpha() for char in entry)
 
 
+def _names_any(entry: str) -> bool:
+    return any(names_disease(word.strip("(),.;:")) for word in entry.split())
+
+
 def is_drug(entry: str) -> bool:
     entry = _ISO_DAY.sub("", entry)
+    if re.match(r"(?:Die|Der|Das|Es|Sie|Er|Wir)\s", entry) and VERB.search(entry):
+        return False
     if (
         len(entry) > 160
         or NO_ITEM.match(entry)
@@ -298,14 +329,17 @@ def may_be_procedure(entry: str, listed: bool) -> bool:
     )
 
 
+_OPERATOR = re.compile(r"\s?\((?:Operateur\w*:?\s)?(?:Dr|Prof|OA|OÄ|PD|Prim)\b[^()]*\)")
+
+
 def procedure_of(entry: str) -> Procedure:
     """`Gastroskopie am 3.4.2024` -> name and day; the marks of the past and a trailing year are no part of the name."""
-    entry = _CODE_TAIL.sub("", entry)
+    entry = _CODE_TAIL.sub("", _OPERATOR.sub("", entry))
     found = dates_of(entry)
     day = found[0].iso() if found else None
     for one in reversed(found):
         entry = f"{entry[: one.start]} {entry[one.end :]}"
-    entry = _PAST.sub("", re.sub(r"\(\s*\)", "", entry).strip())
+    entry = _PAST.sub("", re.sub(r"^(?:Am|Vom)\s+(?=[^\W\d_a-zäöü])", "", re.sub(r"\(\s*\)", "", entry).strip()))
     name = re.sub(
         r"^[\s:,–-]+|(?:[\s(,–-]*(?:\b(?:am|vom|ED|im|in)\b)?[\s(,:–-]*(?:\d{1,2}/\d{2,4}|\b(?:19|"
         r"20)\d\d)?\)?)[\s.,;:–-]*$",

@@ -48,7 +48,7 @@ _INSURED_AT = re.compile(
 )
 _ASKED = re.compile(
     r"\b(?i:(?:könnte(?:st|n|t)|kannst|würde(?:st|n|t)|magst)\s(?:du|ihr|sie)\b|wärst du|"
-    r"bitten?(?:\swir|\sich)?\s(?:sie\s)?(?:höflich\s|freundlich\s|daher\s)?u[mr]n?|ersuche[n]?\s(?:wir\s|ich\s)?um|"
+    r"bitten?(?:\swir|\sich)?\s(?:sie\s)?(?:(?:höflich|freundlich|daher|dringend|herzlich|somit|deshalb)\s){0,2}u[mr]n?|ersuche[n]?\s(?:wir\s|ich\s)?um|"
     r"frage(?:n)?\snach|erbitte[n]?|wäre\saus|können\ssie)\b|^Bitte\s(?:um\s)?[^\W\d_a-zäöü]"
 )
 _ASKED_INLINE = re.compile(
@@ -176,6 +176,7 @@ class _Reader:
         elif "[" in value:
             return None
         name = re.split(r"[;(|,•]|\s/\s|\.\s|\s{2,}|\s[A-Z]?\d|\bKl\.", value)[0].strip(" .")
+        name = re.sub(r"\s(?:allgemein|halbprivat|privat|grundversichert)$", "", name, flags=re.IGNORECASE)
         words = name.split()
         unsuited = re.search(
             r"^(?:privat|allgemein|halbprivat|gesetzlich|ja|nein|unbekannt|selbst|grundvers|[\d.]+$)",

@@ -10,7 +10,7 @@ from bentos.embedded.letter import Sheet
 _KIND_WORD = re.compile(
     r"(?<![\w-])[\w-]*(?:bericht|brief|zuweisung(?:sschreiben)?|"
     r"überweisung(?:sschein)?|einweisung(?:sschein)?|"
-    r"befund|konsil|konsilium|konsilanforderung|epikrise|anmeldung|anmeldeformular|anforderung|kurzbrief|verordnung|"
+    r"befund|konsil|konsilium|konsilanforderung|epikrise|anmeldung|\w*formular|anforderung|kurzbrief|verordnung|"
     r"verlegungsbrief|gutachten|mitteilung|auftrag|protokoll|\w*anfrage|bescheinigung|attest|\w+gesuch|rezept|"
     r"arztzeugnis)(?![\w-])",
     re.IGNORECASE,
@@ -25,10 +25,13 @@ _ADJECTIVE = re.compile(
 _NO_KIND = re.compile(
     r"untersuchungsbefund|vorgeschichte|^befund$|^befunde$|lokalbefund|op-?bericht,|beilage|vorbefund|befund an\b|"
     r"^auftrag|^bericht an",
-    re.I,
+    re.IGNORECASE,
 )
 _CUTS = re.compile(r"\s+vom\s+|\s+-\s+|\s+[–—]\s+|:|\t|\s{3,}|\s\|\s|\s·\s|,")
-_OFFICIAL = re.compile(r"^Verordnung von Krankenhausbehandlung(?:\s\(Einweisung\))?", re.IGNORECASE)
+_OFFICIAL = re.compile(
+    r"^(?:Verordnung von Krankenhausbehandlung(?:\s\(Einweisung\))?|Einweisung in (?:das|ein) Krankenhaus)",
+    re.IGNORECASE,
+)
 """The title of the form that every German practice uses."""
 KIND_WORDS = 5
 HEAD_MOST = 100
@@ -102,7 +105,7 @@ def _may_follow(words: list[str]) -> bool:
 
 def title_of(sheet: Sheet) -> tuple[str | None, int | None]:
     """(title, its line): in the head or the first lines, never in the text."""
-    subject = re.compile(r"^(?:betreff|betrifft|betr\.?)\s*:\s*", re.IGNORECASE)
+    subject = re.compile(r"^(?:betreff|betrifft|betr\.?)\s*:\s*(?:(?:AW|WG|RE|FW|FWD)\s*:\s*)*", re.IGNORECASE)
     last = sheet.head_end if sheet.head_end > 3 else min(14, len(sheet.lines))
     for n in range(min(last, len(sheet.lines), HEAD_MOST)):
         line = sheet.lines[n].strip()

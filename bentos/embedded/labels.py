@@ -52,7 +52,7 @@ LABELS: dict[str, str] = {
     "fax": "fax telefax faxnr mobil mobile natel handy telefonprivat telprivat telefonmobil",
     "datum": "datum den ausgestelltam erstelltam berichtsdatum zuweisungsdatum briefdatum ausstellungsdatum erstellt "
     "erfasst erfasstam angefordertam anforderungsdatum überweisungsdatum einweisungsdatum anmeldedatum befunddatum "
-    "schreibdatum datumuhrzeit ortdatum tag",
+    "schreibdatum datumuhrzeit ortdatum tag datumunterschrift datumundunterschrift ortdatumunterschrift datumvisum",
     "eingang": "eingegangen eingang eingegangenam gesendet gesendetam datumeingang",
     "dringlichkeit": "dringlichkeit priorität triage prio dringlichkeitsstufe priorisierung terminart",
     "kostengutsprache": "kostengutsprache kogu kostenübernahme kostenzusage bewilligung kostengutsprachestatus",
@@ -65,7 +65,10 @@ LABELS: dict[str, str] = {
     "grundderzuweisung frageankonsiliar fragenankonsiliar fragestellungankonsiliar frageandenkonsiliar "
     "anfragean bitte unserefragestellung zielderzuweisung zweckderzuweisung aufgabenstellung ersucheum "
     "ersuchenum wirersuchenum",
-    "absender": "zuweiser zuweiserin zuweisendestelle zuweisendeklinik zuweisendesspital zuweisendeärztinarzt "
+    "absender": "adressezuweiser adressedeszuweisers anschriftzuweiser adresseabsender "
+    "vertragsarztstempelunterschriftdesarztes vertragsarztstempelunterschrift praxisstempel "
+    "stempelundunterschrift unterschriftstempel zuweiser zuweiserin zuweisendestelle zuweisendeklinik "
+    "zuweisendesspital zuweisendeärztinarzt "
     "vertragsarztstempel arztstempel überweisendestelle einweisendestelle auftraggebendestelle zuweisenderarzt "
     "zuweisendeärztin überweiser überweiserin "
     "absender einweisenderarzt anforderndeeinheit von angefordertvon auftraggeber zuweisendepraxis einweiser stempel "

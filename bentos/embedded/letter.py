@@ -36,7 +36,7 @@ CLOSING = re.compile(
     r"(?:freund\S{0,3}iche[nrms]{0,2}|freundl\.|kolleg\S{0,8}|beste[nr]?|herzliche[nr]?|liebe)\s(?:\S+\s)?Gr(?:u|ü|"
     r"ue)(?:ss|ß)"
     r"|hochachtungsvoll|^(?:herzlich(?:st|e[nrs]?)?|viele[n]?|liebe[nr]?|gruss|gruß|lg|vlg)(?:\s(?:gr\w+|"
-    r"dank))?\s?(?:[,!.]|$)|^freundliche\s(?:\S+\s)?grüsse|^danke? dir|^(?:mit\s)?bestem dank|^mfg\b",
+    r"dank))?\s?(?:[,!.]|$)|^freundliche\s(?:\S+\s)?grüsse|^danke? dir|^(?:mit\s)?bestem dank|^m\.?[fk]\.?g\b",
     re.IGNORECASE,
 )
 CLOSING_MAX = 90
@@ -48,7 +48,7 @@ _NAMED_DOCTOR = re.compile(
 )
 _DEGREE = re.compile(r"^[^\W\d_a-zäöü][\w-]+\s[^\W\d_a-zäöü][\w-]+\s(?:MD|PhD|M\.D\.)")
 _FAX_LINE = re.compile(r"^\s*(?:tele)?fax\b.*\d.*\b(?:an|von|to|from|s\.|seite)\b", re.IGNORECASE)
-_BANNER = re.compile(r"^[\s=*#–-]{0,6}([^\W\d_][^:]{2,40}?)[\s=*#–-]{0,6}$")
+_BANNER = re.compile(r"^[\s=*#–-]{0,6}([^\W\d_][^:]{2,40}?)[\s=*#–-]{0,6}:?$")
 
 
 def mended(text: str) -> str:
@@ -59,7 +59,7 @@ def mended(text: str) -> str:
 
     def mend(match: re.Match[str]) -> str:
         word = match.group()
-        before, behind = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+        before, behind = (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1])
         if word.isdigit() or before.isalnum() or behind.isalnum() or _NO_NUMBER.fullmatch(word):
             return word
         digits = sum(char.isdigit() for char in word)
@@ -175,7 +175,8 @@ class Sheet:
                     for name, cell in zip(header, _row(self.lines[n + 1]), strict=False)
                 ]
                 continue
-            for name, cells in self._on_line(n, line):
+            below_a_name = n > 0 and self.lines[n - 1].strip() and key(line) in ("hausarzt", "hausärztin")
+            for name, cells in () if below_a_name and ":" not in line else self._on_line(n, line):
                 owner = OWNERS.get(name, owner)
                 found.append(Labelled(name, tuple(cells), n, owner))
         return found

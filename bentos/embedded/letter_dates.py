@@ -26,7 +26,8 @@ _OTHER_ROLE = re.compile(
 )
 _LABEL_BEFORE = re.compile(
     r"\b(?:datum|zuweisungsdatum|berichtsdatum|briefdatum|erstellt(?:\sam)?|ausgestellt(?:\sam)?|angefordert am|"
-    r"erfasst|schreibdatum|ausgang|tag)\W{0,12}(?:(?:mo|di|mi|do|fr|sa|so)\w{0,9},?\s)?$",
+    r"erfasst|schreibdatum|ausgang|tag|datum\s?/\s?(?:unterschrift|visum)|"
+    r"datum und unterschrift)\W{0,12}(?:(?:mo|di|mi|do|fr|sa|so)\w{0,9},?\s)?$",
     re.IGNORECASE,
 )
 _ARRIVED_BEFORE = re.compile(
@@ -62,7 +63,7 @@ def _scored(sheet: Sheet, dates: tuple[DateMention, ...]) -> Iterator[tuple[floa
             continue
         line = sheet.lines[n]
         first, last = one.start - starts[n], one.end - starts[n]
-        yield _score(sheet, n, line, line[max(0, first - _AROUND) : first], line[last : last + _AROUND]), day
+        yield (_score(sheet, n, line, line[max(0, first - _AROUND) : first], line[last : last + _AROUND]), day)
 
 
 def _score(sheet: Sheet, n: int, line: str, before: str, behind: str) -> float:
@@ -85,7 +86,9 @@ def _score(sheet: Sheet, n: int, line: str, before: str, behind: str) -> float:
         return 7.5
     if len(line.strip()) > _LONGEST_LINE or _OTHER_ROLE.search(text[-40:]):
         return 0.0
-    alone = not re.sub(r"^,?\s?/\s?[\w.]{1,6}(?:[ /][\w.]{1,6})?$", "", behind).strip(" .,;Uhr:0123456789")
+    alone = not re.sub(
+        r"^,?\s?(?:/\s?[\w.]{1,6}(?:[ /][\w.]{1,6})?|[A-Za-zäöü]{2,4}/[A-Za-zäöü]{1,4})$", "", behind
+    ).strip(" .,;Uhr:0123456789")
     if (
         alone
         and text

@@ -49,7 +49,7 @@ def merged(entries: Iterable[str]) -> list[str]:
     for entry in entries:
         plain = re.sub(r"[\W_]+", " ", entry.casefold()).strip()
         if plain:
-            kept.setdefault(plain, entry)
+            kept.setdefault(plain, re.sub(r"[ \t]{2,}", " ", entry))
     return list(kept.values())
 
 
@@ -75,6 +75,9 @@ class ListReader:
         for section in self.sheet.budget.each(self._of("diagnosen")):
             if not found or _MORE.match(key(section.title)):
                 found += [entry for entry in self._entries(section) if may_be_diagnosis(entry)]
+        if found and all(_BESIDE.match(key(one.title)) for one in self._of("diagnosen")):
+            listed = " | ".join(found).casefold()
+            found = [*(one for one in told_diagnoses(self.body) if one.casefold() not in listed), *found]
         if any(_IN_PROSE.search(entry) for entry in found):
             found = [one for entry in found for one in (diagnoses_in(entry) if _IN_PROSE.search(entry) else [entry])]
         return merged(found or self._unheaded() or told_diagnoses(self.body))
@@ -192,14 +195,18 @@ class ListReader:
         return merged(found)
 
     def _steps(self, section: HeadedLines) -> Iterator[str]:
+        dashed = section.running and re.match(r"[-–]\s", section.lines[0]) is not None
         for entry in items(section.lines, wrap=True):
             pieces = divided(entry, ";") if VERB.search(entry) is None else [entry]
+            pieces = [one for piece in pieces for one in (re.split(r"\s[-–]\s", piece) if dashed else [piece])]
             for sentence in (one for piece in pieces for one in sentences(piece)):
                 empty = len(sentence) <= 8 or NO_ITEM.match(sentence) or _NOTHING.match(sentence)
                 if not empty and not _SIGNED.match(sentence) and not _is_bare_drug(sentence):
                     yield sentence
 
 
+_BESIDE = re.compile(r"neben|begleit|vorbestehend|vorerkrank|nd$")
+"""Headings of what is beside the reason for the letter, which its sentences tell."""
 _MORE = re.compile(
     r"neben|weitere|sonstige|begleit|dauer|aktuelle|bekannte|rehabilitation|haupt|chirurg|psychiatr|somat"
 )

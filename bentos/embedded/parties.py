@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bentos.embedded.contacts import (
-    CLINIC,
-    DEPARTMENT,
-    HOUSE,
-    LEADER,
-    PLACE,
-    Contact,
-    contact_of,
-    plain_name,
-)
+from bentos.embedded.contacts import CLINIC, DEPARTMENT, HOUSE, LEADER, PLACE, Contact, contact_of, plain_name
 from bentos.embedded.kinds import department_of_title, kind_of, title_of
 from bentos.embedded.labels import label_of
 from bentos.embedded.letter import CLOSING, Sheet
@@ -152,6 +143,8 @@ class PartyReader:
     def recipient(self, referral: bool = True) -> Contact:
         labelled = self._labelled("empfaenger")
         found = contact_of(labelled) if labelled else Contact()
+        if labelled and found.count == 0 and len(labelled[0]) < 50 and labelled[0][:1].isupper():
+            found = Contact(abteilung=labelled[0].strip(" ,:"))
         if found.count == 0 and self.recipient_block:
             block = self.recipient_block
             found = contact_of(block)
@@ -168,6 +161,10 @@ class PartyReader:
         return found.filled(Contact(name=self._greeted()))
 
     def _is_person(self, line: str) -> bool:
+        if line.split()[:1] and line.split()[0].endswith(("ische", "isches", "ischer", "Klinik")):
+            return False
+        if any(word.isupper() and len(word) > 2 for word in line.split()) and not line.isupper():
+            return False
         return plain_name(line) is not None and not (
             HOUSE.search(line) or CLINIC.search(line) or DEPARTMENT.search(line)
         )

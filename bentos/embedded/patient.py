@@ -17,6 +17,7 @@ from bentos.embedded.people import (
     leading_name,
     name_before,
     parse_name,
+    ticked_salutation,
     ticked_word,
 )
 from clinical.language import DateMention
@@ -44,7 +45,7 @@ _WOMAN = re.compile(
 _MAN = re.compile(
     r"\b(?:der|den|dem|des|unsere[nmrs]?|Ihre[nmrs]?|gemeinsamen|genannten|meinen|diesen)\s(?:o\.\s?g\.\s|oben "
     r"genannten\s|gemeinsamen\s|deutschsprachigen\s)?Pat(?:ient(?:en)?\b(?!in)|\.(?!in))"
-    r"|\bHerr Pat|\bder Pat\.|\b(?:über|von)\s(?:o\.\s?g\.|obgenannten|oben genannten)\sPatienten\b",
+    r"|\bHerr Pat|\bder Pat\.|\b(?:über|von)\s(?:o\.\s?g\.|obgenannten|oben genannten)\sPatienten\b"
 )
 _SEX_CELL = re.compile(r"^\(?\s?(?:(w|weibl\.?|weiblich|f|♀)|(m|männl\.?|männlich|♂))\s?\)?$", re.IGNORECASE)
 _SEX_NEAR = re.compile(r"[\s,;(|/](?:(weiblich|w|W|♀)|(männlich|m|M|♂))(?=[\s,;)|]|$)")
@@ -53,7 +54,8 @@ _LIVES = re.compile(
     r"aus(?=\s[A-ZÄÖÜ][\wäöü]+\s?(?:\(|"
     r",)))\s*(?:der\s+|dem\s+|in\s+der\s+|an\s+der\s+|in\s+|an\s+|am\s+)?([^\n]{3,90})"
 )
-_BEHIND_ADDRESS = re.compile(r",\s(?:der|die|das|welche\w*|in)\s|(?<!tr)\.\s|\sin(?=\s\d{4})|;")
+_NUMBERED_PATIENT = re.compile(r"^(?:Pat(?:ient(?:in)?)?\b\.?)?[\s-]*(?:Nr|ID)\b[.:\s-]*\d+[,;:]?\s*")
+_REFERRED = re.compile(r"^(?:Zuweisung|Überweisung|Einweisung|Anmeldung|Vorstellung|Patient(?:in)?)[:,]?\s+")
 _RELATIVE = re.compile(
     r"(?:ehemann|ehefrau|ehegatte|gatt(?:e|in)|mutter|vater|tochter|sohn|bruder|schwester|partner(?:in)?|"
     r"kontaktperson|"
@@ -125,20 +127,7 @@ class PatientReader:
                 yield from self._value(one)
 
     def _value(self, one: Labelled) -> Iterator[tuple[float, Name, int]]:
-        cells = [
-            re.sub(
-                r"^(?:Pat(?:ient(?:in)?)?\b\.?)?[\s-]*(?:Nr|"
-                r"ID)\b[.:\s-]*\d+[,;:]?\s*",
-                "",
-                re.sub(
-                    r"^(?:Zuweisung|Überweisung|Einweisung|Anmeldung|"
-                    r"Vorstellung|Patient(?:in)?)[:,]?\s+",
-                    "",
-                    c,
-                ),
-            )
-            for c in one.cells
-        ]
+        cells = [_NUMBERED_PATIENT.sub("", _REFERRED.sub("", cell)) for cell in one.cells]
         if not cells or (re.match(r"(?:Herrn?|Frau)?\s?(?:Kolleg|Dr)", cells[0]) and one.field == "betreff"):
             return
         cells[0] = re.sub(r"(?<=[^\W\d_])\s/\s(?=[^\W\d_a-zäöü])", ", ", cells[0])
@@ -153,12 +142,12 @@ class PatientReader:
         elif whole is not None and whole.first is None and (under := self._below(one)):
             yield 8, Name(whole.last, under), one.at
         elif whole is not None:
-            yield (9 if whole.first else 4) - (one.field == "nachname" and not whole.first), whole, one.at
+            yield ((9 if whole.first else 4) - (one.field == "nachname" and not whole.first), whole, one.at)
 
     def _below(self, one: Labelled) -> str | None:
         """The first name on the line under a surname that stands alone."""
         lines = self.sheet.lines[one.at + 1 : one.at + 3]
-        if one.field != "patient" or len(lines) < 2 or lines[0].strip() != one.value:
+        if one.field != "patient" or len(lines) < 2 or not lines[0].strip().startswith(one.value):
             return None
         cell = re.split(r"\s{3,}|\t|,", lines[1].strip())[0]
         return cell if cell and all(word.lower() in FIRST_NAMES for word in cell.split()) else None
@@ -260,7 +249,12 @@ class PatientReader:
 
     def sex(self, name: Name | None, lines: range) -> str | None:
         """m or w as stated: by label, beside the name, by the patient's own salutation, by Patientin and Patient."""
-        said = ticked_word(self.sheet.value("geschlecht") or "") or self.sheet.value("anrede") or ""
+        said = (
+            ticked_word(self.sheet.value("geschlecht") or "")
+            or ticked_salutation(self.sheet.lines[:60])
+            or self.sheet.value("anrede")
+            or ""
+        )
         if found := re.match(r"\(?(?:(w\b|weib|f\b|frau)|(m\b|männ|herr))", said.strip().lower()):
             return "w" if found[1] else "m"
         for n in lines:
@@ -271,7 +265,7 @@ class PatientReader:
                     return "w" if one[1] else "m"
         if name is not None and (mine := self._salutation(name)):
             return mine
-        women, men = len(_WOMAN.findall(self.sheet.text)), len(_MAN.findall(self.sheet.text))
+        women, men = (len(_WOMAN.findall(self.sheet.text)), len(_MAN.findall(self.sheet.text)))
         return "w" if women > 2 * men else "m" if men > 2 * women else None
 
     def _named_in(self, name: Name | None, n: int) -> bool:

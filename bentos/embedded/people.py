@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bentos.embedded.labels import label_of
@@ -12,14 +12,14 @@ from bentos.embedded.name_words import FIRST_NAMES, NOT_A_NAME, PARTICLES
 _RANK = (
     r"o\.\s?Univ\.?|Ao\.|Univ\.?\s?-?|Uriv\.-?|Prim\.?(?:aria)?|Prof(?:essor)?(?:in)?\.?|Priv\.?\s?-?\s?Doz\.?|PD|"
     r"P\.D\.|Doz\.?|"
-    r"OA|OÄ|CA|CÄ|AA|Drs?\.?a?(?:in)?\.?|Drª|DDr\.?|DDDr\.?|Dr\.in|Mag\.(?:a|ª)|Mag\.?|MR|HR|OMR|Dipl\.?\s?-?\s?(?:Ing|Med|Psych|Ärztin|"
+    r"OA|OÄ|CA|CÄ|AA|AÄ|Drs?\.?a?(?:in)?\.?|Drª|DDr\.?|DDDr\.?|Dr\.in|Mag\.(?:a|ª)|Mag\.?|MR|HR|OMR|Dipl\.?\s?-?\s?(?:Ing|Med|Psych|Ärztin|"
     r"Arzt)?\.?|DI|Ing\.?|"
     r"MUDr\.?|lic\.|Universitätsprofessor(?:in)?|Primar(?:ia|ius|ärztin|arzt)?|Chefarzt|Chefärztin|Oberarzt|"
     r"Oberärztin|"
     r"Assistenz[aä]rzt(?:in)?|Assistenzarzt|Stationsarzt|Stationsärztin|Ltd\.|Leitende[rn]?|LOA|FOÄ|FOA"
 )
 _DEGREE = (
-    r"(?:r?rned|med|univ(?:ers?)?|uni|phil|habil|dent|mult|h\.?\s?c|rer|nat|sc|theol|jur|psych|scient|hum|biol|vet)"
+    r"(?:r?rned|med|pract|prakt|univ(?:ers?)?|uni|phil|habil|dent|mult|h\.?\s?c|rer|nat|sc|theol|jur|psych|scient|hum|biol|vet)"
     r"\b\.?"
 )
 TITLE = re.compile(rf"(?:{_RANK})(?=[\s.A-ZÄÖÜ-]|$)")
@@ -153,7 +153,7 @@ def name_before(text: str) -> str:
 
 
 _DOCTOR = re.compile(
-    rf"((?:(?:{_RANK}|{_DEGREE})[\s.]{{1,3}}){{1,9}}\s?[^\W\d_a-zäöü][^\s,;|/()<\d]*(?:\s+(?:(?:von|van|de|der|zu|"
+    rf"(?<!\w)((?:(?:{_RANK}|{_DEGREE})[\s.]{{1,3}}){{1,9}}\s?[^\W\d_a-zäöü][^\s,;|/()<\d]*(?:\s+(?:(?:von|van|de|der|zu|"
     rf"zur|dos|di|da|del|Al)\s+)?"
     rf"[^\W\d_a-zäöü][^\s,;|/()<\d]*){{0,3}})"
 )
@@ -222,3 +222,14 @@ def leading_name(text: str) -> str:
     while run and run[-1].islower():
         run.pop()
     return " ".join(run[:5])
+
+
+_SALUTATION_BOXES = re.compile(
+    r"(?:☐|☒|☑|\[[ xX]?\]|\([ xX]\))\s*(?:Frau|Herr|weiblich|männlich|w|m)\b\s*(?:☐|☒|☑|\[[ xX]?\]|\([ xX]\))\s*"
+    r"(?:Frau|Herr|weiblich|männlich|w|m)\b"
+)
+
+
+def ticked_salutation(lines: Sequence[str]) -> str:
+    """`☐ Frau ☒ Herr`, `[ ] m  [x] w`: what is ticked in a row of a form; "" where there is no such row."""
+    return next((ticked_word(line[:300]) for line in lines if _SALUTATION_BOXES.search(line[:300])), "")

@@ -12,7 +12,7 @@ _ABBREVIATED = re.compile(
     r"St|Str|Nr|Pat|Hr|Fr|Abt|z|n|Z|V|v|a|art|chron|rez|rezid|path|metast|resp|sog|usw|etc|dzt|stat|amb|St|post|inf|"
     r"sup|lat|med|prox|dist|"
     r"Lsg|Std|Wo|Mo|Min|Sek|bes|insb|zw|o|g|u|i|d|s|c|p|b|B|kolleg|freundl|Tel|geb|Jh|Kap|Abb|Bed|Ko|Ltd|Ass|Univ|"
-    r"körperl|regelm|postop|präop|op)$"
+    r"dext|sin|ret|Fract|fract|körperl|regelm|postop|präop|op)$"
 )
 
 

@@ -294,6 +294,8 @@ class SourceText:
         cut = word[0] != "#" and is_abbreviation(word, self.text[self.start[i] : self.end[i]])
         if "\n" in glue:
             return cut
+        if raw[0].isupper() and not _STAGES.isdisjoint(self.words[max(0, i - 3) : i]):
+            return False  # `Adipositas Grad I. Eine Depression ...`: a stage ends a sentence as any noun does
         street = word.endswith(("str", "pl"))
         return cut or street or raw[0].islower() or word[0] == "#" or word in ROMAN
 
@@ -319,6 +321,7 @@ class SourceText:
         return self.text[self.text.rfind("\n", 0, self.start[i]) + 1 : self.start[i]]
 
 
+_STAGES = word_set("grad stadium nyha child klasse gold stufe ccs kellgren")
 _OPEN_ENDS = word_set(
     """auf fuer von und oder sowie mit bei der die das des dem den ein eine einer eines einem kein keine keinen
     keiner ohne weder noch im in am an zum zur nach hinweis anhalt nachweis zeichen anzeichen verdacht nicht vater

@@ -4,6 +4,11 @@ from bentos.embedded import second_opinion
 from bentos.embedded.columns import unfolded
 from bentos.embedded.labels import heading_field
 
+
+def read(text, kind="arztbrief"):
+    return second_opinion(text, kind)
+
+
 COLUMNS = """Anmeldung
 
 Zuweiser\tPatient
@@ -72,3 +77,52 @@ def test_headings_with_numbers_and_dashes() -> None:
     text = "Lieber Karl\n\n1. Diagnosen\n- Gicht\n- Gonarthrose\n\n2. Procedere\n- Labor in 4 Wochen\n\nGruss\nIda"
     found = second_opinion(text, "arztbrief")
     assert (found["diagnosen"], found["procedere"]) == (["Gicht", "Gonarthrose"], ["Labor in 4 Wochen"])
+
+
+def test_columns_are_cut_where_their_heads_stand():
+    text = (
+        "PATIENT                          ZUWEISER\n"
+        "Name: Kern                       Praxis: Gruppenpraxis Dorf\n"
+        "Vorname: Martha                  Arzt: Dr. med. Peter Holm\n"
+        "Geb.: 02.02.1949   m [ ] w [x]   Adresse: Dorfstrasse 12, 8752 Musterberg\n\n"
+        "Diagnosen:\nGonarthrose links\n"
+    )
+    got = read(text, "zuweisung")
+    assert got["patient"]["vorname"] == "Martha"
+    assert got["absender"]["institution"] == "Gruppenpraxis Dorf"
+    assert got["absender"]["strasse"] == "Dorfstrasse 12"
+
+
+def test_a_table_of_two_columns_is_a_form():
+    rows = {
+        "Empfänger": "Rehaklinik Musterblick",
+        "Patient": "Kern, Anna",
+        "Geschlecht": "weiblich",
+        "Diagnosen": "Schwere Aortenklappenstenose; arterielle Hypertonie",
+        "Medikation": "Bisoprolol 5 mg 1-0-0; Marcoumar nach INR",
+    }
+    text = "| Feld | Inhalt |\n|---|---|\n" + "".join(f"| {label} | {value} |\n" for label, value in rows.items())
+    got = read(text, "zuweisung")
+    assert (got["patient"]["nachname"], got["empfaenger"]["institution"]) == ("Kern", "Rehaklinik Musterblick")
+    assert got["diagnosen"] == ["Schwere Aortenklappenstenose", "arterielle Hypertonie"]
+    assert got["medikation"] == ["Bisoprolol 5 mg 1-0-0", "Marcoumar nach INR"]
+
+
+def test_what_is_beside_a_reason_told_in_sentences():
+    text = (
+        "Guten Tag\n\nKlinisch Verdacht auf eine akute Appendizitis.\n\nNebendiagnosen: Gicht, Asthma bronchiale, COPD\n"
+        "Medikamente: Allopurinol 300 mg 1-0-0; Candesartan 16 mg 1-0-0. Keine Allergien bekannt.\n\nFreundliche Grüsse\n"
+    )
+    got = read(text, "zuweisung")
+    assert got["diagnosen"] == ["Verdacht auf eine akute Appendizitis", "Gicht", "Asthma bronchiale", "COPD"]
+    assert got["medikation"] == ["Allopurinol 300 mg 1-0-0", "Candesartan 16 mg 1-0-0"]
+
+
+def test_another_person_of_the_patients_surname_tells_neither_sex_nor_insurer():
+    text = (
+        "Kurzbrief\n\nSehr geehrte Kollegen,\n\nwir berichten über Theo Kern, geb. 16.06.2024. Begleitperson war die Mutter, "
+        "Frau Nadine Kern (privat versichert, Helsana); das Kind ist bei der CSS versichert.\n"
+    )
+    got = read(text)
+    assert got["patient"]["geschlecht"] is None
+    assert got["versicherung"]["name"] == "CSS"

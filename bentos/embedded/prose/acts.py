@@ -50,7 +50,7 @@ def _acts(body: Body, sentence: Sentence) -> Iterator[Procedure]:
         taken = right + 1
         start, end = words[left].start, words[right].end
         clause = _clause(sentence.text, start, end)
-        claim = body.claim(sentence, words[n].start, words[n].end)
+        claim = body.claim(sentence, word.start, word.end)
         means = _MEANS.search(sentence.text[:start]) is not None
         if (
             claim.is_of_another

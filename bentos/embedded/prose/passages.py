@@ -35,18 +35,21 @@ class Sentence:
 
 
 class Body:
-    """The text between salutation and closing formula; the whole text where there is no salutation."""
+    """The text between salutation and closing formula, each sentence read by itself.
+
+    The whole text where there is no salutation.
+    """
 
     def __init__(self, sheet: Sheet) -> None:
         self.sheet = sheet
-
-    @cached_property
-    def reading(self) -> Reading:
-        return Reading.of(self.sheet.text)
+        self._readings: dict[int, Reading] = {}
 
     def claim(self, sentence: Sentence, start: int, end: int) -> Claim:
         """What the letter claims of the part of a sentence from `start` to `end`."""
-        return self.reading.claim(sentence.start + start, sentence.start + end)
+        known = self._readings.get(sentence.start)
+        if known is None:
+            known = self._readings[sentence.start] = Reading.of(sentence.text)
+        return known.claim(start, end)
 
     @cached_property
     def sentences(self) -> list[Sentence]:

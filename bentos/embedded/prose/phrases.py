@@ -9,6 +9,9 @@ from dataclasses import dataclass
 _WORD = re.compile(r"\S+")
 _OPENING, _CLOSING = '(„"[', '.,;:!?)”“"]'
 _ADJECTIVE = re.compile(r"^(?:[a-zäöüß][\w-]*(?:e|er|es|en|em)|\d+-?gradige[rnms]?|[IVX]+°ige[rnms]?)$")
+_OPENING_ADJECTIVE = re.compile(
+    r"^(?!(?:Eine|Die|Das|Der|Diese|Keine|Seine|Ihre|Unsere|Meine|Bekannte|Beide)\b)[A-ZÄÖÜ][a-zäöüß]+(?:e|er|es)$"
+)
 _NO_ADJECTIVE = re.compile(
     r"^(?:ein\w{0,2}|kein\w{0,2}|de[rmns]|die|das|dies\w*|jene\w*|sein\w*|ihr\w*|unser\w*|eure\w*|mein\w*|welche\w*|"
     r"aber|oder|unter|über|hinter|ausser|wegen|neben|gegen|daneben|zudem|ferner|weiter|immer|wieder|bisher|seither|"
@@ -17,7 +20,7 @@ _NO_ADJECTIVE = re.compile(
     r"behandelten|stellten|dachten|vermuten|vermuteten|fanden|deuten|liegen|lagen|denken|sprechen|leite|bitte|"
     r"bitten|habe|hatte|wurde|leide|stelle|sowie|seine|ihre|andere[rns]?|zwischen|erlitten?|bekannten|"
     r"entwickelten?|folgende[rns]?|beim|meine|morgen|heute|seiten|ohne|bekannter|anderen|einige[rn]?|mehrere[rn]?|"
-    r"erneute[rnms]?|bestehende[rnms]?|vorliegende[rnms]?|vorbekannte[rnms]?|behandelte|traten?|hierbei|bei|trete|ergebe|besteht|sichere|beide[rn]?)$"
+    r"erneute[rnms]?|bestehende[rnms]?|bekannte[rnms]?|vorliegende[rnms]?|vorbekannte[rnms]?|behandelte|traten?|hierbei|bei|trete|ergebe|besteht|sichere|beide[rn]?)$"
 )
 """Words that end like an adjective and are none, or say nothing of the disease."""
 _SIDE = re.compile(
@@ -31,7 +34,7 @@ _NUMBER = re.compile(
     r"^(?:[IVX]{1,4}[°abAB]?|\d{1,2}[abAB°]?|(?:19|20)\d\d|[A-D]\d?|[LTCSBH]\d{1,2}(?:[/–-][A-Z]?\d{1,2})?|p?T\d\w*|N\d|"
     r"M\d|[A-Z]\d[ab]?)$"
 )
-_LATIN = re.compile(r"^[a-z]{4,}(?:a|is|us|um|ae|oris|ens|ans|ata|alis|ica|oma)$")
+_LATIN = re.compile(r"^[a-z]{4,}(?:a|is|us|um|ae|oris|ens|ans|ata|alis|ale|ica|oma)$")
 _PLACE_WORDS = ("am", "im", "an", "in", "des", "der", "vom", "beider", "beim", "auf", "eines", "einer", "von")
 _CAUSE_WORDS = ("mit", "bei", "nach", "durch", "infolge", "ohne")
 _ARTICLES = ("der", "dem", "den", "die", "das", "einer", "einem", "eines", "einen", "eine", "ein", "beiden")
@@ -84,6 +87,8 @@ def phrase(words: list[PlacedWord], head: int, first: int, names: Callable[[str]
     left = head
     while left > max(first, head - REACH) and _leads(words[left - 1]) and not words[left].opens:
         left -= 1
+    if left == 1 and first == 0 and _OPENING_ADJECTIVE.match(words[0].text) and not words[0].closes:
+        left = 0  # `Schwere Aortenklappenstenose`
     right = head
     while right + 1 < min(len(words), head + REACH) and not words[right].closes:
         step = _behind(words, right, names)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bentos.embedded.diseases import names_disease
 from bentos.embedded.entries import OPERATION, may_be_diagnosis
-from bentos.embedded.prose.diseases import names_disease
 from bentos.embedded.prose.passages import Body, Sentence
 from bentos.embedded.prose.phrases import PlacedWord, phrase, words_of
 
