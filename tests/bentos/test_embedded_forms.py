@@ -110,8 +110,9 @@ def test_a_table_of_two_columns_is_a_form():
 
 def test_what_is_beside_a_reason_told_in_sentences():
     text = (
-        "Guten Tag\n\nKlinisch Verdacht auf eine akute Appendizitis.\n\nNebendiagnosen: Gicht, Asthma bronchiale, COPD\n"
-        "Medikamente: Allopurinol 300 mg 1-0-0; Candesartan 16 mg 1-0-0. Keine Allergien bekannt.\n\nFreundliche Grüsse\n"
+        "Guten Tag\n\n"
+        "Klinisch Verdacht auf eine akute Appendizitis.\n\nNebendiagnosen: Gicht, Asthma bronchiale, COPD\n"
+        "Medikamente: Allopurinol 300 mg 1-0-0; Candesartan 16 mg 1-0-0. Keine Allergien bekannt.\n\nGruss\n"
     )
     got = read(text, "zuweisung")
     assert got["diagnosen"] == ["Verdacht auf eine akute Appendizitis", "Gicht", "Asthma bronchiale", "COPD"]
@@ -120,7 +121,8 @@ def test_what_is_beside_a_reason_told_in_sentences():
 
 def test_another_person_of_the_patients_surname_tells_neither_sex_nor_insurer():
     text = (
-        "Kurzbrief\n\nSehr geehrte Kollegen,\n\nwir berichten über Theo Kern, geb. 16.06.2024. Begleitperson war die Mutter, "
+        "Kurzbrief\n\nSehr geehrte Kollegen,\n\n"
+        "wir berichten über Theo Kern, geb. 16.06.2024. Begleitperson war die Mutter, "
         "Frau Nadine Kern (privat versichert, Helsana); das Kind ist bei der CSS versichert.\n"
     )
     got = read(text)
