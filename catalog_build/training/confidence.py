@@ -51,7 +51,7 @@ def examples(
 ) -> FoundMentions:
     """What search finds in so many texts of these wordings. What is said to be over and gets another code of the past
     that is worded just so ("alter Myokardinfarkt") is left out: whether that is right the grammar does not know."""
-    writer, judge = TextWriter(wordings, seed), _Judge(index, accepted)
+    writer, judge = TextWriter(wordings, seed), TextJudge(index, accepted)
     rows, right, category = [], [], []
     for _ in tqdm(range(texts), desc="texts read", unit="text", disable=None):
         text = writer.write()
@@ -68,7 +68,7 @@ _ELSEWHERE: Final = [COLUMNS.index("history"), COLUMNS.index("family")]
 _EXPLAINED, _VERBATIM = COLUMNS.index("explained"), COLUMNS.index("verbatim")
 
 
-class _Judge:
+class TextJudge:
     """Whether a code is right for what was said."""
 
     def __init__(self, index: SearchIndex, accepted: Mapping[str, set[str]]) -> None:
@@ -77,6 +77,7 @@ class _Judge:
         self._categories = CodeKinds(index.catalog).category
 
     def category(self, code: str) -> int:
+        """The number of the code's category."""
         return int(self._categories[self._index.catalog.number(code)])
 
     def is_right(self, said: WrittenMention | None, code: str, row: Vectors) -> bool | None:

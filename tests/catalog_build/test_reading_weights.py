@@ -1,0 +1,56 @@
+"""What the second stage of calibration learns from: what counts as right of a generated text, and what nobody knows."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
+
+from catalog_build.official.source import read_source
+from catalog_build.own_synonyms import STARTER
+from catalog_build.synonyms import all_texts
+from catalog_build.training.confidence import TextJudge
+from catalog_build.training.reading import train_reading
+from catalog_build.training.texts import NOT_CODED, WrittenMention
+from clinical.errors import SettingError
+from clinical.search import COLUMNS, SearchIndex
+
+
+@pytest.fixture(scope="module")
+def judge(starter_artifact) -> TextJudge:
+    return TextJudge(SearchIndex.load(starter_artifact), {"I10.90|I10.00": {"I10.90", "I10.00"}})
+
+
+def said(claim: str, code: str = "I10.90") -> WrittenMention:
+    return WrittenMention(0, 5, code, claim)
+
+
+def row(**columns: float) -> np.ndarray:
+    found = np.zeros(len(COLUMNS), dtype=np.float32)
+    for name, value in columns.items():
+        found[COLUMNS.index(name)] = value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("mention", "code", "columns", "expected"),
+    [
+        (said("present"), "I10.90", {}, True),
+        (said("present"), "J45.99", {}, False),
+        (said("suspected"), "I10.90", {"suspected": 1}, True),
+        (said("present", "I10.90|I10.00"), "I10.00", {}, True),
+        (None, "I10.90", {}, False),
+        (said("excluded"), "I10.90", {}, False),
+        (said("present"), "Z86.7", {"history": 1}, None),
+        (said("history"), "I10.90", {"history": 1}, False),
+        (said("present", NOT_CODED), "R05", {"explained": 1}, False),
+        (said("present", NOT_CODED), "R05", {}, None),
+    ],
+)
+def test_what_is_right_and_what_nobody_knows(judge, mention, code, columns, expected):
+    assert judge.is_right(mention, code, row(**columns)) is expected
+
+
+def test_reading_is_trained_with_an_artifact_that_holds_a_fold_out(starter_artifact):
+    source = read_source(STARTER)
+    with pytest.raises(SettingError, match="holds no fold out"):
+        train_reading(source, all_texts(source), starter_artifact)
