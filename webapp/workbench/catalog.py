@@ -108,8 +108,9 @@ class CodeBook:
         for code in self.codes.values():
             title, rest = self._words[code.code]
             if wanted and all(word in title or word in rest for word in wanted):
-                found.append((_rank(wanted, title), len(title), code))
-        return [code for *_, code in sorted(found, key=lambda row: row[:2])[:most]]
+                begins = fold(code.title).startswith(f" {wanted[0]}")
+                found.append((_rank(wanted, title), not begins, len(title), code))
+        return [code for *_, code in sorted(found, key=lambda row: row[:3])[:most]]
 
 
 def fold(text: str) -> str:

@@ -1,0 +1,134 @@
+"""The workbench without a browser: who may, how many at once, and the catalog's own search."""
+
+import json
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.webapp.conftest import add_organization, add_user, login, make_app
+from webapp.workbench.catalog import CodeBook, open_book
+from webapp.workbench.failures import FAILURES, kind_of, wait_of
+from webapp.workbench.relay import ApiCall, event, relayed
+from webapp.workbench.slots import PER_PERSON, Held, Slots
+
+PAGES = ("/coding/", "/extraction/", "/drafting/")
+DEAD = "http://127.0.0.1:9"  # discard: nothing listens there
+
+
+@pytest.fixture
+def small(tmp_path: Path, sqlite_template: Path, starter_artifact: Path) -> Iterator[Any]:
+    """Makes applications on one database with the starter catalog."""
+    (tmp_path / "webapp.sqlite3").write_bytes(sqlite_template.read_bytes())
+    made: list[Flask] = []
+
+    def make(**settings: Any) -> Flask:
+        url = f"sqlite:///{tmp_path / 'webapp.sqlite3'}"
+        app = make_app(url, tmp_path, catalog=starter_artifact, workbench_api_url=DEAD, **settings)
+        app.config["WTF_CSRF_ENABLED"] = False
+        made.append(app)
+        return app
+
+    yield make
+    for app in made:
+        app.extensions["befund_engine"].dispose()
+
+
+@pytest.fixture(scope="module")
+def book(starter_artifact: Path) -> CodeBook:
+    found = open_book(starter_artifact)
+    assert found
+    return found
+
+
+def test_pages_are_for_members(small: Any) -> None:
+    app = small()
+    client = app.test_client()
+    assert [client.get(path).status_code for path in PAGES] == [302, 302, 302]
+    erika = add_user(app)
+    login(client, erika)
+    assert [client.get(path).status_code for path in PAGES] == [403, 403, 403]
+    add_organization(app, member=erika)
+    assert [client.get(path).status_code for path in PAGES] == [200, 200, 200]
+
+
+def test_the_catalog_opens_to_everybody_only_where_the_operator_says_so(small: Any) -> None:
+    assert small().test_client().get("/catalog/").status_code == 302
+    client = small(workbench_catalog="everybody").test_client()
+    for path in (
+        "/catalog/",
+        "/catalog/E11.90/",
+        "/catalog/e119/",
+        "/catalog/chapters/04/",
+        "/catalog/groups/E10-E14/",
+    ):
+        answer = client.get(path)
+        assert answer.status_code == 200, path
+        assert "Set-Cookie" not in answer.headers
+    assert client.get("/catalog/Q99.99/").status_code == 404
+    assert "E11.90" in client.post("/catalog/search/", data={"q": "diabetes typ 2"}).get_data(as_text=True)
+    found = client.post("/catalog/lookup/", json={"codes": ["I10.90", "nonsense", 7]}).get_json()
+    assert list(found) == ["I10.90"]
+    assert found["I10.90"]["above"][0]["code"] == "I10"
+
+
+def test_a_bad_body_is_refused_and_a_full_house_says_when_to_come_back(small: Any) -> None:
+    app = small(workbench_streams=1)
+    erika = add_user(app)
+    add_organization(app, member=erika)
+    client = app.test_client()
+    login(client, erika)
+    for body in ({}, {"query": ""}, {"query": "x" * 2001}, {"query": 7}, []):
+        answer = client.post("/coding/events/", json=body)
+        assert (answer.status_code, answer.get_json()["kind"]) == (422, "refused")
+    slots = app.extensions["befund_workbench_slots"]
+    assert slots.take(uuid.uuid4())
+    answer = client.post("/coding/events/", json={"query": "Gicht"})
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "3")
+    assert answer.get_json()["kind"] == "busy"
+    slots._open.clear()
+    answer = client.post("/coding/events/", json={"query": "Gicht"})
+    assert answer.mimetype == "text/event-stream"
+    assert json.loads(answer.data.strip().removeprefix(b"data: "))["kind"] == "dead"
+    answer.close()
+    assert slots.taken == 0
+
+
+def test_a_place_is_given_back_once_also_when_nothing_was_read() -> None:
+    slots, one, other = Slots(PER_PERSON + 1), uuid.uuid4(), uuid.uuid4()
+    assert [slots.take(one) for _ in range(PER_PERSON + 1)] == [True] * PER_PERSON + [False]
+    assert [slots.take(other), slots.take(other)] == [True, False]
+    held = Held(slots, one, iter_of(b"x"))
+    held.close()
+    held.close()
+    assert slots.taken == PER_PERSON
+
+
+def iter_of(*chunks: bytes) -> Iterator[bytes]:
+    yield from chunks
+
+
+def test_a_browser_that_is_gone_ends_the_call_before_it_begins() -> None:
+    words = {kind: {"type": "failure", "kind": kind} for kind in FAILURES}
+    assert list(relayed(ApiCall(DEAD, "", {}), words, lambda: True)) == []
+    assert list(relayed(ApiCall(DEAD, "", {}), words, lambda: False)) == [event(words["dead"])]
+
+
+def test_every_status_of_the_contract_has_words() -> None:
+    assert {kind_of(status) for status in (401, 413, 422, 429, 502, 503, 500)} <= set(FAILURES)
+    assert [wait_of(text) for text in ("17", "999999", "soon", None, "-1")] == [17, 86_400, None, None, None]
+
+
+def test_codes_are_found_however_they_are_spelt_and_by_the_beginnings_of_words(book: CodeBook) -> None:
+    assert {book.get(text).code for text in ("e1190", "E11.90", "E11.90-", " e11.90")} == {"E11.90"}
+    assert book.get("") is None
+    assert book.search("E11")[0].code == "E11"
+    titles = [code.title for code in book.search("gonarthrose")]
+    assert titles[0] == "Gonarthrose [Arthrose des Kniegelenkes]"
+    assert book.search("gonarthrose banane") == []
+    assert book.search("") == []
+    assert [code.code for code in book.path(book.codes["M17.1"])] == ["M17"]
+    assert book.codes["M17.1"] not in book.beside(book.codes["M17.1"])
