@@ -23,7 +23,7 @@ from webapp.cli import upgrade_schema
 from webapp.models import BrowserSession
 from webapp.sso.models import Provider
 from webapp.sso.providers import ProviderFields, store
-from webapp.sso.wire import is_allowed
+from webapp.wire import is_allowed
 
 URLS = ("https://sso.example/authorize", "https://sso.example/token", "https://sso.example/userinfo")
 

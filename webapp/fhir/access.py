@@ -13,6 +13,8 @@ from limits import parse
 from webapp.audit import short_ip
 from webapp.extensions import db, limiter, network
 from webapp.fhir.answers import FhirError
+from webapp.fhir.machines.needed import needed
+from webapp.fhir.machines.scopes import missing
 from webapp.fhir.models import AccessLog
 from webapp.fhir.searching.params import UUID
 from webapp.fhir.service import service
@@ -24,7 +26,8 @@ REFUSED_PER_ADDRESS = parse("600 per minute")  # a program with an old token pol
 def authorize(organization: str) -> uuid.UUID:
     """The organization in the path, once the caller's token has proved to be a member's. Raises FhirError 401, 403."""
     place = parse_id(organization)
-    bearer = service().tokens.check(request.headers.get("Authorization", ""), place)
+    header, parts = request.headers.get("Authorization", ""), service()
+    bearer = (parts.machines if parts.machines.is_asked(header) else parts.tokens).check(header, place)
     if bearer is None:
         if not limiter.limiter.hit(REFUSED_PER_ADDRESS, "fhir-refused", network()):
             raise FhirError(429, "Von dieser Adresse kamen zu viele Aufrufe ohne gültiges Zugriffstoken.")
@@ -32,6 +35,8 @@ def authorize(organization: str) -> uuid.UUID:
     if place is None or not bearer.member:
         raise FhirError(403)
     g.bearer = bearer
+    if bearer.rights is not None and (lacking := missing(bearer.rights, needed(request))):
+        raise FhirError(403, f"Diesem Dienstkonto fehlt der Bereich {lacking}.")
     return place
 
 

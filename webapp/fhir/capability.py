@@ -31,10 +31,22 @@ def capability_statement(base: str) -> Resource:
         "rest": [
             {
                 "mode": "server",
-                "security": {"description": "Authorization: Bearer <ACCESS_TOKEN>, je Person ausgestellt"},
+                "security": _security(base),
                 "resource": [_document_reference(), _patient(), _binary(), _imaging_study()],
             }
         ],
+    }
+
+
+def _security(base: str) -> Resource:
+    """Where tokens come from: people make theirs, programs get theirs by SMART Backend Services."""
+    uris = "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris"
+    kinds = "http://terminology.hl7.org/CodeSystem/restful-security-service"
+    token = {"url": "token", "valueUri": f"{base.removesuffix('/fhir/r4')}/oauth2/token"}
+    return {
+        "extension": [{"url": uris, "extension": [token]}],
+        "service": [{"coding": [{"system": kinds, "code": "SMART-on-FHIR"}]}],
+        "description": "Authorization: Bearer <ACCESS_TOKEN>, von Personen oder Dienstkonten",
     }
 
 

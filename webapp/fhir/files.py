@@ -48,7 +48,10 @@ def read_presigned(organization: str, document_id: str) -> Response:
                 given.get("token", ""))  # fmt: skip
     if not service().presigner.grants(link, given.get("key", ""), given.get("signature", ""), time.time()):
         raise FhirError(403, "Dieser Link ist ungültig oder abgelaufen. Die Suche liefert einen neuen.")
-    user = service().tokens.stands(link.token, uuid.UUID(organization))
+    parts, place = service(), uuid.UUID(organization)
+    user = parts.tokens.stands(link.token, place)
+    if user is None:
+        user = parts.machines.stands(link.token, place)
     if user is None:
         raise FhirError(403, "Der Zugang, mit dem dieser Link erstellt wurde, besteht nicht mehr.")
     row = _current(uuid.UUID(organization), document_id)

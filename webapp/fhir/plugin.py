@@ -6,6 +6,8 @@ from webapp.extensions import csrf, limiter
 from webapp.fhir import answers, service
 from webapp.fhir.bulk.cli import GROUPS
 from webapp.fhir.files import binary
+from webapp.fhir.machines.cli import services
+from webapp.fhir.machines.oauth import oauth
 from webapp.fhir.pages import member_pages
 from webapp.fhir.routes import fhir
 
@@ -20,9 +22,9 @@ def init_app(app: Flask) -> None:
     """Register routes, error shape and commands; a bearer token is no cookie, so CSRF does not apply to its routes."""
     service.init_app(app)
     answers.init_app(app)
-    for blueprint in (fhir, binary):
+    for blueprint in (oauth, fhir, binary):
         csrf.exempt(blueprint)
         app.register_blueprint(blueprint)
     app.register_blueprint(member_pages)
-    for group in GROUPS:
+    for group in (*GROUPS, services):
         app.cli.add_command(group)

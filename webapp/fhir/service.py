@@ -7,6 +7,7 @@ from typing import cast
 from flask import Flask, current_app, request
 
 from webapp.config import Settings
+from webapp.fhir.machines.checking import Machines
 from webapp.fhir.models import ImagingStudy, Patient
 from webapp.fhir.searching.history import Histories
 from webapp.fhir.searching.patients import Resources
@@ -29,6 +30,7 @@ class Service:
     patients: Resources
     studies: Resources
     tokens: Tokens
+    machines: Machines
     files: FolderFiles | BucketFiles
     presigner: Presigner
     storage_link: int
@@ -47,6 +49,7 @@ def init_app(app: Flask) -> None:
         patients=Resources(reader, Patient),
         studies=Resources(reader, ImagingStudy),
         tokens=Tokens(reader),
+        machines=Machines(reader, given.secret),
         files=files,
         presigner=Presigner(given.secret, given.presign_window, given.previous_secret),
         storage_link=given.storage_link if given.presign == "storage" and isinstance(files, BucketFiles) else 0,

@@ -28,11 +28,16 @@ _NO_SECRET = bytes(32)
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """Who calls: the token's id, whose it is, and whether that person belongs to the organization called."""
+    """Who calls: the token's id, whose it is, and whether that person or program belongs to the organization called.
+
+    A program has no `user_id`, but an account, and `rights` (resource type, letter of a scope); people read all.
+    """
 
     token_id: str
     user_id: str
     member: bool
+    rights: frozenset[tuple[str, str]] | None = None
+    account: str = ""
 
 
 class Tokens:

@@ -27,8 +27,8 @@ from webapp.sso.providers import find_active, find_allowed, mixed_up, several_un
 from webapp.sso.sealing import unseal
 from webapp.sso.signing_in import ask_for_address, signed_in
 from webapp.sso.vendor import VendorSession, error_code, exchange_code, fetch_claims
-from webapp.sso.wire import deadline
 from webapp.urls import external_url
+from webapp.wire import deadline
 
 PER_ADDRESS = "3000 per minute"  # a whole clinic comes from one address
 REFUSED_PER_ADDRESS = "300 per minute"  # each is a row of the audit trail; people who err are slower

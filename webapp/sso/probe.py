@@ -11,7 +11,7 @@ from webapp.errors import ErrorPage
 from webapp.sso.blueprint import VendorBlueprint
 from webapp.sso.models import Provider
 from webapp.sso.vendor import error_code, exchange_code, read_json
-from webapp.sso.wire import BoundedAdapter, deadline, read_answer
+from webapp.wire import BoundedAdapter, deadline, read_answer
 
 BOGUS = "befund-providers-test"
 BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)

@@ -1,24 +1,20 @@
 """Provider rows: what may be entered, how it is stored. Used by the operator's page and the command line alike."""
 
-import ipaddress
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from typing import Any
-from urllib.parse import urlsplit
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from clinical.errors import SettingError
 from webapp import audit
-from webapp.config import settings
 from webapp.extensions import db
 from webapp.models import NAME_LENGTH, User
 from webapp.sso.models import Provider, TokenAuthMethod
 from webapp.sso.sealing import seal
-from webapp.sso.wire import is_allowed
+from webapp.wire import BAD_NETWORK, BAD_SCHEME, BAD_URL, url_problem
 
 PROVIDER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*")  # RFC 6749, 3.3
@@ -33,10 +29,7 @@ BAD_LINE = "one line of text is needed"
 BAD_SCOPES = "words separated by single spaces"
 BAD_METHOD = "post or basic"
 BAD_SECRET = "a client secret is needed"  # noqa: S105 - words, not a secret
-BAD_URL = "not an absolute URL without user name and fragment"
-BAD_SCHEME = "must be https; http is for loopback in development"
 TOO_LONG = "this is too long"
-BAD_NETWORK = "this is an address in a private network; BEFUND_PRIVATE_VENDORS=allow permits it"
 MIX_UP = "with a second vendor, each needs its issuer or a callback of its own (RFC 9700, 4.4)"
 MOVED = "the token URL changed: enter the client secret again, it must not go to a host it was not given for"
 WORDS = (
@@ -153,29 +146,6 @@ def _secret_problem(given: ProviderFields, stored: Provider | None) -> str:
     return MOVED if given.token_url != stored.token_url else ""
 
 
-def url_problem(url: str) -> str:
-    """Why `url` is no vendor endpoint; "" when it is one: HTTPS, or HTTP on loopback in development."""
-    given = settings()
-    return _url_problem(url, given.development, given.private_vendors)
-
-
-@lru_cache(maxsize=1024)  # asked three times at each way to a vendor and back, for the same few addresses
-def _url_problem(url: str, development: bool, _private_vendors: str) -> str:
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        _ = parts.port
-    except ValueError:
-        return BAD_URL
-    if not host or parts.fragment or parts.username or not url.isprintable() or " " in url:
-        return BAD_URL
-    if _is_private(host):
-        return BAD_NETWORK
-    if parts.scheme == "https" or (parts.scheme == "http" and development and _is_loopback(host)):
-        return ""
-    return BAD_SCHEME
-
-
 def store(session: Session, given: ProviderFields, *, by: User | None = None, active: bool = True) -> Provider:
     """Add or change a provider in a writing transaction; a new one is `active` or waits for its dry run. Raises
     SettingError naming every faulty field."""
@@ -227,19 +197,3 @@ def _public(changed: Mapping[str, Any]) -> list[str]:
 
 def _is_line(text: str) -> bool:
     return bool(text.strip()) and text.isprintable()
-
-
-def _is_private(host: str) -> bool:
-    """An address that `wire` would refuse; a name is looked at when it is connected to."""
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return host == "localhost" and not is_allowed("127.0.0.1")
-    return not is_allowed(host)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -18,7 +18,7 @@ from requests.auth import HTTPBasicAuth
 from webapp.errors import ErrorPage
 from webapp.sso.models import Provider, TokenAuthMethod
 from webapp.sso.sealing import unseal
-from webapp.sso.wire import CONNECT_S, SILENCE_S, AnswerTooLarge, BoundedAdapter, read_answer
+from webapp.wire import CONNECT_S, SILENCE_S, AnswerTooLarge, BoundedAdapter, read_answer
 
 USABLE_TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")  # RFC 6750 allows less; anything else cannot stand in a header
 ERROR_CODE = re.compile(r"[\x20-\x21\x23-\x5b\x5d-\x7e]{1,100}")  # RFC 6749, appendix A.7

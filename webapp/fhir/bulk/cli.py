@@ -30,18 +30,18 @@ access = Group("tokens", help="Access tokens of people.")
 GROUPS = (documents, patients, studies, access)
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_ORG = click.option("--org", required=True, help="Organization: its UUID or its name.")
+ORG = click.option("--org", required=True, help="Organization: its UUID or its name.")
 
 
 @documents.command("import")
-@_ORG
+@ORG
 @click.argument("manifest", type=_FILE)
 def import_documents(org: str, manifest: Path) -> None:
     """Store the documents named in MANIFEST, one JSON object a line: path, title, content_type, patient (system|value,
     Patient/<id> or a patient's UUID), and optionally stored_at, status, type, category, author, encounter,
     masterIdentifier, description and more (docs/documents.md). Run it again to go on after an
     interruption. A document whose patient is not there yet is tagged, and linked once the patient is imported."""
-    organization = _organization(org)
+    organization = organization_of(org)
     audit.record_alone("imported", detail=f"documents into organization {organization}")
     _report(manifest, DocumentImporter(organization, service().files).documents(manifest))
 
@@ -80,10 +80,10 @@ def verify_documents(sweep: bool) -> None:
 
 
 @documents.command("recount")
-@_ORG
+@ORG
 def recount_documents(org: str) -> None:
     """Make the counters behind the exact totals anew, after documents were changed past the application."""
-    organization = _organization(org)
+    organization = organization_of(org)
     differences = store.miscounted(db.session, organization)
     with db.write() as session:
         store.add_counts(session, organization, differences)
@@ -91,29 +91,29 @@ def recount_documents(org: str) -> None:
 
 
 @patients.command("import")
-@_ORG
+@ORG
 @click.argument("file", type=_FILE)
 def import_patients(org: str, file: Path) -> None:
     """Store the FHIR R4 Patients in FILE, one a line. A known id or identifier renews the patient we have; documents
     that are tagged with one of the identifiers are linked."""
-    _report(file, ResourceImporter(_organization(org)).patients(file))
+    _report(file, ResourceImporter(organization_of(org)).patients(file))
 
 
 @patients.command("relink")
-@_ORG
+@ORG
 def relink_documents(org: str) -> None:
     """Link all documents that are only tagged with an identifier to the patients that have it by now."""
     with db.write() as session:
-        done = linking.relink(session, _organization(org))
+        done = linking.relink(session, organization_of(org))
     click.echo(f"{done.linked} linked, {done.tagged} tagged only")
 
 
 @studies.command("import")
-@_ORG
+@ORG
 @click.argument("file", type=_FILE)
 def import_studies(org: str, file: Path) -> None:
     """Store the FHIR R4 ImagingStudies in FILE, one a line; `subject` names a patient of ours."""
-    _report(file, ResourceImporter(_organization(org)).studies(file))
+    _report(file, ResourceImporter(organization_of(org)).studies(file))
 
 
 @access.command("create")
@@ -173,7 +173,8 @@ def _report(source: Path, results: Iterator[LineResult]) -> None:
     sys.exit(1 if counts["bad"] else 0)
 
 
-def _organization(text: str) -> uuid.UUID:
+def organization_of(text: str) -> uuid.UUID:
+    """The organization of that UUID or name; the command ends when there is none."""
     key = uuid.UUID(text) if params.UUID.fullmatch(text) else None
     found = db.session.scalar(select(Organization.id).where((Organization.id == key) | (Organization.name == text)))
     if found is None:

@@ -1,4 +1,5 @@
-"""HTTP towards a vendor, bounded: no redirects, 3 s to connect, 10 s of silence, 13 s in all, 1 MiB of body.
+"""HTTP towards vendors and the keys of programs, bounded: no redirects, 3 s to connect, 10 s of silence, 13 s in all,
+1 MiB of body.
 
 A read timeout alone bounds the silence between two bytes; a server that drips one byte every nine seconds would hold
 a thread for hours. Hence `deadline`: at its end the sockets opened under it are shut, whatever they are doing.
@@ -12,7 +13,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any
+from urllib.parse import urlsplit
 
 from requests import Response
 from requests.adapters import HTTPAdapter
@@ -26,6 +29,9 @@ SILENCE_S = 10.0
 TOTAL_S = 13.0  # both calls of one sign-in together; the person waits for it
 LARGEST_ANSWER = 1024 * 1024
 CHUNK = 64 * 1024
+BAD_URL = "not an absolute URL without user name and fragment"
+BAD_SCHEME = "must be https; http is for loopback in development"
+BAD_NETWORK = "this is an address in a private network; BEFUND_PRIVATE_VENDORS=allow permits it"
 NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052: an IPv4 address in other clothes
 
 
@@ -188,3 +194,42 @@ def read_answer(response: Response) -> bytes:
             raise AnswerTooLarge
         parts.append(chunk)
     return b"".join(parts)
+
+
+def url_problem(url: str) -> str:
+    """Why `url` is no vendor endpoint; "" when it is one: HTTPS, or HTTP on loopback in development."""
+    given = settings()
+    return _url_problem(url, given.development, given.private_vendors)
+
+
+@lru_cache(maxsize=1024)  # asked three times at each way to a vendor and back, for the same few addresses
+def _url_problem(url: str, development: bool, _private_vendors: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        _ = parts.port
+    except ValueError:
+        return BAD_URL
+    if not host or parts.fragment or parts.username or not url.isprintable() or " " in url:
+        return BAD_URL
+    if _is_private(host):
+        return BAD_NETWORK
+    if parts.scheme == "https" or (parts.scheme == "http" and development and _is_loopback(host)):
+        return ""
+    return BAD_SCHEME
+
+
+def _is_private(host: str) -> bool:
+    """An address that would be refused; a name is looked at when it is connected to."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost" and not is_allowed("127.0.0.1")
+    return not is_allowed(host)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,215 @@
+"""SMART Backend Services: a program signs an assertion with its key and gets an access token of five minutes."""
+
+import http.server
+import json
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from joserfc import jwt
+from joserfc.jwk import ECKey, OctKey, RSAKey
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from clinical.errors import SettingError
+from tests.webapp.conftest import Outside, make_app
+from tests.webapp.fhir.conftest import Caller, Place, add_document
+from tests.webapp.fhir.test_machines import run
+from webapp.fhir.machines.keys import AGAIN_S, KEPT_S, PublicKeys
+from webapp.fhir.machines.models import ServiceAccount
+from webapp.models import AuditEvent
+
+RSA = RSAKey.generate_key(2048, {"kid": "rsa-1"})
+EC = ECKey.generate_key("P-384", {"kid": "ec-1"})
+STRANGER = RSAKey.generate_key(2048, {"kid": "rsa-1"})
+PUBLIC = json.dumps({"keys": [RSA.as_dict(private=False), EC.as_dict(private=False)]})
+FORM = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+
+@pytest.fixture
+def account(place: Place, tmp_path: Path) -> str:
+    """A service account with uploaded keys."""
+    found = run(place.app, "add", "Archiv", "--org", str(place.organization))
+    (tmp_path / "jwks.json").write_text(PUBLIC)
+    run(place.app, "keys", found, "--file", str(tmp_path / "jwks.json"))
+    return found
+
+
+def endpoint(place: Place) -> str:
+    return f"http://localhost/{place.organization}/oauth2/token"
+
+
+def claims(place: Place, account: str, **changed: Any) -> dict[str, Any]:
+    now = int(time.time())
+    given = {"iss": account, "sub": account, "aud": endpoint(place), "exp": now + 240, "jti": uuid.uuid4().hex}
+    return {name: value for name, value in (given | changed).items() if value is not None}
+
+
+def signed(what: dict[str, Any], key: Any = RSA, **header: Any) -> str:
+    head = {"alg": "ES384" if key is EC else "RS384", "kid": key.kid} | header
+    return jwt.encode(head, what, key, algorithms=["RS384", "ES384", "RS256", "HS256"])
+
+
+def ask(place: Place, assertion: str, **changed: str) -> TestResponse:
+    form = {"grant_type": "client_credentials", "client_assertion_type": FORM, "client_assertion": assertion}
+    return place.app.test_client().post(f"/{place.organization}/oauth2/token", data=form | changed)
+
+
+@pytest.mark.parametrize("key", [RSA, EC], ids=["RS384", "ES384"])
+def test_a_program_gets_a_token_and_reads_with_it(place: Place, account: str, key: Any) -> None:
+    configuration = place.app.test_client().get(f"{place.path}/.well-known/smart-configuration").get_json()
+    assert configuration["token_endpoint"] == endpoint(place)
+    assert configuration["token_endpoint_auth_methods_supported"] == ["private_key_jwt"]
+    document = add_document(place)
+    answer = ask(place, signed(claims(place, account), key), scope="system/DocumentReference.rs system/Patient.c")
+    assert answer.status_code == 200, answer.get_data(as_text=True)
+    assert answer.headers["Cache-Control"] == "no-store"
+    told = answer.get_json()
+    assert (told["token_type"], told["expires_in"], told["scope"]) == ("bearer", 300, "system/DocumentReference.rs")
+    caller = Caller(Place(place.app, place.organization, place.user, told["access_token"]))
+    assert caller.ids("DocumentReference") == [str(document)]
+    assert caller.get("Patient").status_code == 403, "the scope was not granted"
+    run(place.app, "deactivate", account)
+    assert caller.get("DocumentReference").status_code == 401, "the account is asked with every call"
+
+
+WRONG: dict[str, Callable[[Place, str], tuple[str, str]]] = {
+    "signed by another": lambda place, account: (signed(claims(place, account), STRANGER), "invalid_client"),
+    "unknown key": lambda place, account: (signed(claims(place, account), kid="x"), "invalid_client"),
+    "no kid": lambda place, account: (signed(claims(place, account), kid=""), "invalid_client"),
+    "RS256": lambda place, account: (signed(claims(place, account), alg="RS256"), "invalid_client"),
+    "HS256": lambda place, account: (
+        signed(claims(place, account), OctKey.import_key(PUBLIC.encode(), {"kid": "rsa-1"}), alg="HS256"),
+        "invalid_client",
+    ),
+    "none": lambda place, account: (
+        "eyJhbGciOiJub25lIiwia2lkIjoicnNhLTEifQ." + signed(claims(place, account)).split(".")[1] + ".",
+        "invalid_client",
+    ),
+    "other audience": lambda place, account: (signed(claims(place, account, aud="https://x/")), "invalid_client"),
+    "two audiences": lambda place, account: (
+        signed(claims(place, account, aud=[endpoint(place), "https://x/"])), "invalid_client",
+    ),
+    "other subject": lambda place, account: (signed(claims(place, account, sub="s1")), "invalid_client"),
+    "unknown account": lambda place, account: (signed(claims(place, "s000000000000")), "invalid_client"),
+    "account of another kind": lambda place, account: (signed(claims(place, account, iss=["x"])), "invalid_client"),
+    "over": lambda place, account: (signed(claims(place, account, exp=int(time.time()) - 60)), "invalid_client"),
+    "far ahead": lambda place, account: (signed(claims(place, account, exp=int(time.time()) + 900)), "invalid_client"),
+    "no end": lambda place, account: (signed(claims(place, account, exp=None)), "invalid_client"),
+    "not begun": lambda place, account: (signed(claims(place, account, nbf=int(time.time()) + 90)), "invalid_client"),
+    "no jti": lambda place, account: (signed(claims(place, account, jti=None)), "invalid_client"),
+    "no JWT": lambda place, account: ("ey.ey.ey", "invalid_client"),
+    "no ASCII": lambda place, account: ("eyä.b.c", "invalid_client"),
+    "a list": lambda place, account: (
+        ".".join((signed(claims(place, account)).split(".")[0], "W10", "AAAA")), "invalid_client",
+    ),
+    "empty": lambda place, account: ("", "invalid_client"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_an_assertion_that_is_not_exactly_right_earns_nothing(place: Place, account: str, case: str) -> None:
+    assertion, error = WRONG[case](place, account)
+    answer = ask(place, assertion)
+    assert (answer.status_code, answer.get_json()) == (401, {"error": error})
+
+
+def test_an_assertion_works_once_and_for_its_organization_alone(place: Place, account: str, db: Outside) -> None:
+    assertion = signed(claims(place, account))
+    assert ask(place, assertion).status_code == 200
+    assert ask(place, assertion).get_json() == {"error": "invalid_client"}
+    elsewhere = Place(place.app, uuid.uuid4(), place.user, "")
+    assert ask(elsewhere, signed(claims(elsewhere, account))).status_code == 401
+    assert ask(place, signed(claims(place, account)), grant_type="password").get_json()["error"] == (
+        "unsupported_grant_type"
+    )
+    assert ask(place, signed(claims(place, account)), scope="system/Patient.u").get_json()["error"] == "invalid_scope"
+    trail = db.session.scalars(select(AuditEvent.detail).where(AuditEvent.event == "refused")).all()
+    assert any("used before" in detail for detail in trail)
+    assert not any(assertion[:30] in detail for detail in trail)
+
+
+def test_private_and_broken_key_sets_are_not_taken(place: Place, account: str, tmp_path: Path) -> None:
+    bad = {
+        "private": json.dumps({"keys": [RSA.as_dict(private=True)]}),
+        "symmetric": json.dumps({"keys": [{"kty": "oct", "k": "AAAA", "kid": "a"}]}),
+        "empty": '{"keys": []}', "list": "[]", "no": "nothing",
+    }  # fmt: skip
+    for name, text in bad.items():
+        (tmp_path / name).write_text(text)
+        run(place.app, "keys", account, "--file", str(tmp_path / name), fails=True)
+    for url in ("http://keys.example/jwks", "https://10.0.0.1/jwks", "https://[::1]/jwks#x", "file:///etc/passwd"):
+        run(place.app, "keys", account, "--url", url, fails=True)
+    assert ask(place, signed(claims(place, account))).status_code == 200, "those it had go on"
+
+
+class _Keys(http.server.BaseHTTPRequestHandler):
+    body, asked = b"", 0
+
+    def do_GET(self) -> None:
+        type(self).asked += 1
+        self.send_response(200 if self.body else 302)
+        self.send_header("Location", "/elsewhere")
+        self.send_header("Content-Length", str(len(self.body)))
+        self.end_headers()
+        self.wfile.write(self.body)
+
+    def log_message(self, *_: Any) -> None:
+        """Quiet."""
+
+
+@pytest.fixture
+def published() -> Iterator[tuple[type[_Keys], str]]:
+    """A program's own server with its key set."""
+    handler = type("Keys", (_Keys,), {})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield handler, f"http://127.0.0.1:{server.server_port}/jwks"
+    server.shutdown()
+    server.server_close()
+
+
+def test_keys_are_fetched_from_their_url_kept_and_fetched_again_for_a_new_one(
+    place: Place, account: str, db: Outside, published: tuple[type[_Keys], str]
+) -> None:
+    handler, url = published
+    handler.body = json.dumps({"keys": [RSA.as_dict(private=False)]}).encode()
+    run(place.app, "keys", account, "--url", url)
+    assert [ask(place, signed(claims(place, account))).status_code for _ in range(3)] == [200] * 3
+    assert handler.asked == 1
+    now = 0.0
+    keys, row = PublicKeys(lambda: now), db.session.get(ServiceAccount, account)
+
+    def known(kid: str) -> set[str | None]:
+        return {key.kid for key in keys.of(row, kid).keys}
+
+    with place.app.app_context():
+        assert known("rsa-1") == {"rsa-1"}
+        handler.body = PUBLIC.encode()
+        now = AGAIN_S - 1
+        assert known("ec-1") == {"rsa-1"}, "asked again at most once a minute"
+        now = AGAIN_S + 1
+        assert known("ec-1") == {"rsa-1", "ec-1"}
+        handler.body = b""
+        now += KEPT_S - 1
+        assert known("rsa-1") == {"rsa-1", "ec-1"}
+        now += 2
+        with pytest.raises(SettingError, match="302"):
+            keys.of(row, "rsa-1")
+
+
+def test_keys_in_a_private_network_are_not_asked_for_in_production(
+    database_url: str, tmp_path: Path, published: tuple[type[_Keys], str]
+) -> None:
+    """Neither by address nor by a name that leads there."""
+    handler, url = published
+    app = make_app(database_url, tmp_path, env="production", public_url="https://befund.example", mail_url="")
+    with app.app_context():
+        for asked in (url, url.replace("http://", "https://"), url.replace("http://127.0.0.1", "https://localhost")):
+            with pytest.raises(SettingError):
+                PublicKeys().of(ServiceAccount(id="s1", jwks="", jwks_url=asked), "rsa-1")
+    assert handler.asked == 0

@@ -1,0 +1,148 @@
+"""Service accounts as an operator keeps them: made, given secrets and keys, switched off. Each change is audited.
+
+All functions take a session of `db.write()` and leave committing to it.
+"""
+
+import hashlib
+import json
+import secrets
+import time
+import uuid
+from collections.abc import Sequence
+from datetime import timedelta
+
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+from sqlalchemy import select
+from sqlalchemy.orm import Session, selectinload
+
+from clinical.errors import SettingError
+from webapp import audit
+from webapp.fhir.machines import scopes as smart
+from webapp.fhir.machines.models import ServiceAccount, ServiceSecret
+from webapp.models import NAME_LENGTH, Organization, User, utcnow
+from webapp.wire import url_problem
+
+PREFIX = "bfs"
+DAYS, MOST_DAYS = 180, 365
+WARN_DAYS = 30  # time for an operator to give a new secret to a program and see it used
+SECRETS_AT_MOST = 5  # living ones: two while they are changed; more are forgotten ones
+MICROS = 1_000_000
+LARGEST_KEYS = 64 * 1024  # characters; a key of 4096 bits has 800
+
+
+def create(
+    session: Session, organization: uuid.UUID, name: str, scopes: str = smart.DEFAULT, *, by: User | None = None
+) -> ServiceAccount:
+    """A new account without secrets and keys. Raises SettingError."""
+    place = session.get(Organization, organization)
+    if place is None:
+        raise SettingError(f"there is no organization {organization}", "", "see: flask --app webapp orgs list")
+    if not name.strip() or not name.isprintable() or len(name) > NAME_LENGTH:
+        raise SettingError("the name of the service account", f"one line of at most {NAME_LENGTH} characters")
+    if wrong := smart.problem(scopes):
+        raise SettingError(wrong)
+    account = ServiceAccount(id=_new_id(), organization_id=organization, name=name.strip(), scopes=scopes)
+    account.jwks_url = account.jwks = ""
+    session.add(account)
+    session.flush()
+    audit.record(session, "service_added", user=by, detail=f"{account.id} for {place.name}: {scopes}")
+    return account
+
+
+def find(session: Session, account: str) -> ServiceAccount:
+    """The account of that id. Raises SettingError."""
+    row = session.get(ServiceAccount, account)
+    if row is None:
+        raise SettingError(f"there is no service account {account}", "", "see: flask --app webapp services list")
+    return row
+
+
+def all_accounts(session: Session) -> Sequence[ServiceAccount]:
+    """All of them with their secrets, by organization and name."""
+    both = (selectinload(ServiceAccount.secrets), selectinload(ServiceAccount.organization))
+    return session.scalars(
+        select(ServiceAccount)
+        .join(Organization)
+        .options(*both)
+        .order_by(Organization.name, ServiceAccount.name, ServiceAccount.id)
+    ).all()
+
+
+def add_secret(session: Session, account: ServiceAccount, days: int = DAYS, *, by: User | None = None) -> str:
+    """A new secret beside those that are there; its text, which is told only now. Raises SettingError."""
+    if len(living(account)) >= SECRETS_AT_MOST:
+        raise SettingError(
+            f"{account.id} has {SECRETS_AT_MOST} valid secrets", "", "revoke one that is not used any more"
+        )
+    text = secrets.token_urlsafe(32)
+    expires = utcnow() + timedelta(days=max(1, min(MOST_DAYS, days)))
+    row = ServiceSecret(
+        id=_new_id(),
+        account_id=account.id,
+        secret_sha256=hashlib.sha256(text.encode()).digest(),
+        expires_at=int(expires.timestamp() * MICROS),
+    )
+    account.secrets.append(row)
+    session.flush()
+    audit.record(session, "service_secret_added", user=by, detail=f"{row.id} of {account.id}")
+    return f"{PREFIX}_{row.id}_{text}"
+
+
+def revoke_secret(session: Session, account: ServiceAccount, secret: str, *, by: User | None = None) -> bool:
+    """End a secret at once; whether the account had such a one that was valid."""
+    row = next((one for one in living(account) if one.id == secret), None)
+    if row is None:
+        return False
+    row.revoked_at = utcnow()
+    audit.record(session, "service_secret_revoked", user=by, detail=f"{row.id} of {account.id}")
+    return True
+
+
+def set_keys(
+    session: Session, account: ServiceAccount, *, url: str = "", jwks: str = "", by: User | None = None
+) -> None:
+    """Where the account's public keys are: at a URL, or uploaded as a JSON Web Key Set. Raises SettingError."""
+    if bool(url) == bool(jwks):
+        raise SettingError("the keys of a service account", "either a URL or an uploaded key set")
+    if url and (wrong := url_problem(url)):
+        raise SettingError(f"the key set's URL: {wrong}")
+    if jwks:
+        checked_keys(jwks)
+    account.jwks_url, account.jwks = url, jwks
+    audit.record(session, "service_keys_set", user=by, detail=f"of {account.id}, {'by URL' if url else 'uploaded'}")
+
+
+def set_active(session: Session, account: ServiceAccount, active: bool, *, by: User | None = None) -> None:
+    """Switch an account on or off; what it holds works, or stops, with the next call."""
+    account.active = active
+    audit.record(session, "service_activated" if active else "service_deactivated", user=by, detail=account.id)
+
+
+def checked_keys(jwks: str) -> KeySet:
+    """Public keys of a JSON Web Key Set (RFC 7517). Raises SettingError for anything else, and for private ones."""
+    expected = "a JSON Web Key Set with public keys for RS384 or ES384"
+    try:
+        given = json.loads(jwks[:LARGEST_KEYS])
+        if any("d" in key or key.get("kty") not in ("RSA", "EC") for key in given["keys"]) or not given["keys"]:
+            raise SettingError("the key set holds private keys, or none that can be used", expected)
+        return KeySet.import_key_set(given)
+    except (ValueError, TypeError, KeyError, AttributeError, JoseError):
+        raise SettingError("the key set cannot be read", expected) from None
+
+
+def living(account: ServiceAccount) -> list[ServiceSecret]:
+    """Secrets that are neither revoked nor over."""
+    now = time.time() * MICROS
+    return [one for one in account.secrets if one.revoked_at is None and one.expires_at > now]
+
+
+def ends_soon(account: ServiceAccount) -> ServiceSecret | None:
+    """The last secret of an account, when it ends within WARN_DAYS and no later one is there."""
+    last = max(living(account), key=lambda one: one.expires_at, default=None)
+    soon = (time.time() + WARN_DAYS * 24 * 3600) * MICROS
+    return last if last is not None and last.expires_at < soon and account.active else None
+
+
+def _new_id() -> str:
+    return "s" + secrets.token_hex(6)

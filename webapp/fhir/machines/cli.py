@@ -1,0 +1,104 @@
+"""`flask --app webapp services ...`: service accounts, their secrets and keys."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from sqlalchemy.orm import Session
+
+from clinical.errors import SettingError
+from webapp.cli import Group
+from webapp.extensions import db
+from webapp.fhir.bulk.cli import ORG, organization_of
+from webapp.fhir.dates import to_text
+from webapp.fhir.machines import accounts, scopes
+from webapp.fhir.machines.models import ServiceAccount
+
+services = Group("services", help="Service accounts: programs that call an organization's FHIR base.")
+
+_ACCOUNT = click.argument("account")
+_DAYS = click.option(
+    "--days", default=accounts.DAYS, show_default=True, help=f"Valid for, at most {accounts.MOST_DAYS}."
+)
+
+
+@services.command("add")
+@ORG
+@click.argument("name")
+@click.option("--scopes", default=scopes.DEFAULT, show_default=True, help="What it may do, in one argument.")
+def add(org: str, name: str, scopes: str) -> None:
+    """Make a service account NAME; prints its id, which is its client_id. It then needs a secret or keys."""
+    with _writing() as session:
+        account = accounts.create(session, organization_of(org), name, scopes)
+    click.echo(account.id)
+
+
+@services.command("list")
+def show() -> None:
+    """One line per account and one per secret; warns of secrets that end soon."""
+    for account in accounts.all_accounts(db.session):
+        keys = account.jwks_url or ("uploaded keys" if account.jwks else "no keys")
+        state = "active" if account.active else "inactive"
+        click.echo(f"{account.id}\t{state}\t{account.organization.name}\t{account.name}\t{account.scopes}\t{keys}")
+        for secret in account.secrets:
+            used = f"used {to_text(secret.last_used_at)[:10]}" if secret.last_used_at else "never used"
+            until = "revoked" if secret.revoked_at else f"until {to_text(secret.expires_at)[:10]}"
+            click.echo(f"  {secret.id}\t{until}\t{used}")
+        if last := accounts.ends_soon(account):
+            click.echo(f"  WARNING: {last.id} is the last secret and ends on {to_text(last.expires_at)[:10]}", err=True)
+
+
+@services.command("add-secret")
+@_ACCOUNT
+@_DAYS
+def add_secret(account: str, days: int) -> None:
+    """Print a new secret for ACCOUNT, and nothing else. It is shown only now; those before it go on working."""
+    with _writing() as session:
+        text = accounts.add_secret(session, accounts.find(session, account), days)
+    click.echo(text)
+
+
+@services.command("revoke-secret")
+@_ACCOUNT
+@click.argument("secret")
+def revoke_secret(account: str, secret: str) -> None:
+    """End SECRET (its id, the part after bfs_) of ACCOUNT at once."""
+    with _writing() as session:
+        done = accounts.revoke_secret(session, accounts.find(session, account), secret)
+    if not done:
+        raise click.ClickException(f"{account} has no valid secret {secret}")
+    click.echo(f"{secret} is revoked")
+
+
+@services.command("keys")
+@_ACCOUNT
+@click.option("--url", default="", help="Where the key set (JWKS) is; https.")
+@click.option("--file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A key set to upload.")
+def keys(account: str, url: str, file: Path | None) -> None:
+    """Say where the public keys of ACCOUNT are (RS384 or ES384), for access tokens by signed assertion."""
+    with _writing() as session:
+        jwks = file.read_text("utf-8", "replace") if file else ""
+        accounts.set_keys(session, accounts.find(session, account), url=url, jwks=jwks)
+    click.echo("stored")
+
+
+@services.command("deactivate")
+@_ACCOUNT
+@click.option("--undo", is_flag=True, help="Let it call again.")
+def deactivate(account: str, undo: bool) -> None:
+    """Refuse all calls of ACCOUNT from now on, and the document links it made."""
+    with _writing() as session:
+        row: ServiceAccount = accounts.find(session, account)
+        accounts.set_active(session, row, undo)
+    click.echo(f"{account} is {'active' if undo else 'inactive'}")
+
+
+@contextmanager
+def _writing() -> Iterator[Session]:
+    """A writing transaction whose faults are the command's."""
+    try:
+        with db.write() as session:
+            yield session
+    except SettingError as error:
+        raise click.ClickException(str(error)) from None

@@ -1,0 +1,49 @@
+"""What a program may do: SMART scopes `system/<type>.<letters>` (SMART App Launch 2.2, scopes and launch context).
+
+Of the letters, `c` creates, `r` reads by id, `s` searches; `u` and `d` are understood and allow nothing here.
+"""
+
+import re
+from collections.abc import Iterable
+
+TYPES = ("DocumentReference", "Binary", "Patient", "ImagingStudy")
+DEFAULT = "system/DocumentReference.rs system/Binary.r system/Patient.rs system/ImagingStudy.rs"
+_SCOPE = re.compile(rf"system/(\*|{'|'.join(TYPES)})\.(c?r?u?d?s?|read|write|\*)")
+_V1 = {"read": "rs", "write": "cud", "*": "cruds"}
+
+Rights = frozenset[tuple[str, str]]
+"""Pairs of a resource type and one letter."""
+
+
+def problem(text: str) -> str:
+    """What is wrong with scopes as an operator enters them, "" when nothing is."""
+    parts = text.split(" ")
+    wrong = [part for part in parts if not _SCOPE.fullmatch(part) or part.endswith(".")]
+    return f"not a scope: {', '.join(wrong)}; expected words like {DEFAULT.split()[0]}" if wrong else ""
+
+
+def rights(scopes: str) -> Rights:
+    """The rights that scopes give; words that are no scope of ours give none."""
+    found: set[tuple[str, str]] = set()
+    for match in filter(None, map(_SCOPE.fullmatch, scopes.split())):
+        kinds = TYPES if match[1] == "*" else (match[1],)
+        found |= {(kind, letter) for kind in kinds for letter in _V1.get(match[2], match[2])}
+    return frozenset(found)
+
+
+def granted(allowed: str, asked: str) -> str:
+    """Those of the scopes that were asked for which the account is allowed in full, by single spaces; all of the
+    account's when none were named."""
+    if not asked.strip():
+        return allowed
+    have = rights(allowed)
+    return " ".join(scope for scope in dict.fromkeys(asked.split()) if rights(scope) and rights(scope) <= have)
+
+
+def missing(have: Rights, needed: Iterable[tuple[str, str]]) -> str:
+    """The first right of `needed` that is not there, as a scope; "" when all are."""
+    for kind, letter in needed:
+        implied = letter == "r" and kind == "Binary" and ("DocumentReference", "r") in have
+        if (kind, letter) not in have and not implied:
+            return f"system/{kind}.{letter}"
+    return ""
