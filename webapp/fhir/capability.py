@@ -33,6 +33,7 @@ def capability_statement(base: str) -> Resource:
                 "mode": "server",
                 "security": _security(base),
                 "resource": [_document_reference(), _patient(), _binary(), _imaging_study()],
+                "interaction": [{"code": "transaction"}],
             }
         ],
     }
@@ -60,7 +61,7 @@ def _document_reference() -> Resource:
     ]
     searches += [_ID, _SUBJECT]
     searches += [{"name": name, "type": kind, "documentation": said} for name, (kind, said) in _CARRIED.items()]
-    resource = _resource("DocumentReference", _VERSIONED, searches + _PAGING)
+    resource = _resource("DocumentReference", ["create", *_VERSIONED], searches + _PAGING)
     return resource | {"searchInclude": ["DocumentReference:patient", "DocumentReference:subject"]}
 
 
@@ -72,11 +73,11 @@ def _patient() -> Resource:
     searches += [{"name": "birthdate", "type": "date"}, {"name": "gender", "type": "token"}, *_PAGING]
     definition = "http://hl7.org/fhir/OperationDefinition/Patient-everything"
     operations = [{"name": "everything", "definition": definition}]
-    return _resource("Patient", ["read", "search-type"], searches) | {"operation": operations}
+    return _resource("Patient", ["create", "read", "search-type"], searches) | {"operation": operations}
 
 
 def _binary() -> Resource:
-    return _resource("Binary", ["read"], [])
+    return _resource("Binary", ["create", "read"], [])
 
 
 def _imaging_study() -> Resource:

@@ -10,19 +10,20 @@ from webapp.fhir.machines.cli import services
 from webapp.fhir.machines.oauth import oauth
 from webapp.fhir.pages import member_pages
 from webapp.fhir.routes import fhir
+from webapp.fhir.writing.routes import writing
 
 
 @limiter.request_filter
 def _is_ours() -> bool:
     """Bearer-authenticated calls have no limit of their own, and looking for one costs more than checking the token."""
-    return request.blueprint in (fhir.name, binary.name)
+    return request.blueprint in (fhir.name, binary.name, writing.name)
 
 
 def init_app(app: Flask) -> None:
     """Register routes, error shape and commands; a bearer token is no cookie, so CSRF does not apply to its routes."""
     service.init_app(app)
     answers.init_app(app)
-    for blueprint in (oauth, fhir, binary):
+    for blueprint in (oauth, writing, fhir, binary):
         csrf.exempt(blueprint)
         app.register_blueprint(blueprint)
     app.register_blueprint(member_pages)

@@ -51,7 +51,7 @@ def search_documents(organization: str) -> Response:
     found = service().documents.search(place, wanted)
     referred = [row[1] for row in found.rows if row[1]] if wanted.answer.with_patients else []
     patients = tuple(resources.patient(stored_row(row)) for row in service().patients.listed(place, referred))
-    return _bundle(place, "DocumentReference", wanted.answer, found, _document_maker(place), patients)
+    return _bundle(place, "DocumentReference", wanted.answer, found, document_maker(place), patients)
 
 
 @fhir.get("/DocumentReference/_history")
@@ -78,7 +78,7 @@ def read_document(organization: str, document_id: str) -> Response:
     place = authorize(organization)
     row = _row(place, document_id)
     log_access("metadata", place, uuid.UUID(row[0]), bearer().user_id, bearer().token_id)
-    document = _document_maker(place)(row)
+    document = document_maker(place)(row)
     return tagged(document, _state(document))
 
 
@@ -258,7 +258,7 @@ def _row(place: uuid.UUID, document_id: str) -> Any:
     return row
 
 
-def _document_maker(place: uuid.UUID) -> Callable[[Any], resources.Resource]:
+def document_maker(place: uuid.UUID) -> Callable[[Any], resources.Resource]:
     """Row to DocumentReference, with the download URL of this call."""
     parts, make = service(), resources.document
     url = parts.presigner.signer(public_base(), str(place), bearer().token_id, time.time())
@@ -278,7 +278,7 @@ def _state(document: resources.Resource) -> resources.Resource:
 
 def _either_maker(place: uuid.UUID) -> Callable[[Any], resources.Resource]:
     """Row of `$everything` to its resource; an imaging study has size -1 and its JSON in place of the title."""
-    document = _document_maker(place)
+    document = document_maker(place)
 
     def make(row: Any) -> resources.Resource:
         if row[7] >= 0:

@@ -51,10 +51,17 @@ class ResourceImporter:
 
     def _patient(self, session: Session, number: int, text: str) -> LineResult:
         resource = resource_of(text, "Patient")
+        given = resource.pop("id", "")
+        patient, renewed, linked = self.put_patient(session, resource, given)
+        kind = "stored" if renewed else "known"
+        return LineResult(number, kind, documents=linked, note=_renamed(given, patient.id))
+
+    def put_patient(self, session: Session, resource: Resource, given: str) -> tuple[Patient, bool, int]:
+        """Store or renew a valid Patient (without type, id and meta) that calls itself `given`: the patient, whether
+        anything changed, and how many waiting documents are linked. Raises BadLine."""
         pairs = [(item.get("system", ""), item["value"]) for item in resource.get("identifier", []) if "value" in item]
         if any(len(system) > SYSTEM_LENGTH or len(value) > VALUE_LENGTH for system, value in pairs):
             raise BadLine("an identifier is too long", f"at most {VALUE_LENGTH} characters, system {SYSTEM_LENGTH}")
-        given = resource.pop("id", "")
         patient = self._known_patient(session, given, pairs)
         have = {(item.system, item.value): item for item in patient.identifiers}
         renewed = patient.stored_at is None or patient.resource != resource or set(have) != set(pairs)
@@ -66,9 +73,7 @@ class ResourceImporter:
             ]
             session.add(patient)
             session.flush()
-        linked = linking.link_waiting(session, self.organization, pairs)
-        kind = "stored" if renewed else "known"
-        return LineResult(number, kind, documents=linked, note=_renamed(given, patient.id))
+        return patient, renewed, linking.link_waiting(session, self.organization, pairs)
 
     def _known_patient(self, session: Session, given: str, pairs: list[tuple[str, str]]) -> Patient:
         """The patient we have under that id or one of these identifiers, else a new one."""

@@ -1,0 +1,151 @@
+"""Writing over FHIR, for service accounts whose scopes allow it (`system/<type>.c`).
+
+    POST DocumentReference     with the file inline (`attachment.data`) or posted before (`attachment.url` Binary/<id>)
+    POST Binary                a file as it is, or a FHIR Binary; waits a day for its document
+    POST Patient
+    POST <base>                a transaction Bundle of these, all or nothing (after IHE MHD, ITI-65)
+
+Create is conditional with `If-None-Exist: identifier=system|value`: what is there already is answered with 200.
+"""
+
+import io
+import uuid
+from typing import Any
+
+from flask import Blueprint, Response, request
+from sqlalchemy.orm import Session
+
+from webapp.extensions import db
+from webapp.fhir import answers, resources
+from webapp.fhir.access import authorize, bearer
+from webapp.fhir.answers import FhirError, answer
+from webapp.fhir.machines.scopes import missing
+from webapp.fhir.routes import document_maker
+from webapp.fhir.searching.params import UUID
+from webapp.fhir.searching.patients import stored_row
+from webapp.fhir.service import fhir_base, service
+from webapp.fhir.titles import clean_content_type
+from webapp.fhir.writing import given, storing
+from webapp.fhir.writing.storing import Prepared, Result
+from webapp.fhir.writing.transaction import Transaction
+from webapp.storage import Stored
+
+writing = Blueprint("fhir_writing", __name__, url_prefix="/<organization>/fhir/r4")
+answers.init_blueprint(writing)
+
+LARGEST_JSON = 64 * 1024 * 1024  # a file inline is in memory three times, as text, in JSON and as bytes
+LARGEST_FILE = 512 * 1024 * 1024  # as on the page for uploads
+JSON_TYPES = ("application/fhir+json", "application/json")
+
+
+@writing.post("/DocumentReference")
+def create_document(organization: str) -> Response:
+    """Store a document."""
+    place = _writer(organization)
+    resource = given.resource_of(_body(), "DocumentReference")
+    data = given.taken_data(resource)
+    given.checked(resource, "DocumentReference")
+    attachment = given.attachment_of(resource)
+    condition = request.headers.get("If-None-Exist", "")
+    inline = None if data is None else _inline(attachment, data)  # synced before the organization's lock is taken
+    with db.write() as session:
+        file, content_type = inline or _waiting(session, place, attachment)
+        result = storing.put_document(session, place, Prepared(resource, file, content_type, condition), {})
+        storing.note(session, result, bearer().account)
+    return _created(place, result)
+
+
+@writing.post("/Patient")
+def create_patient(organization: str) -> Response:
+    """Store a patient; documents that wait for one of the identifiers are linked."""
+    place = _writer(organization)
+    resource = given.checked(given.resource_of(_body(), "Patient"), "Patient")
+    with db.write() as session:
+        result = storing.put_patient(session, place, resource, request.headers.get("If-None-Exist", ""))
+        storing.note(session, result, bearer().account)
+    return _created(place, result)
+
+
+@writing.post("/Binary")
+def create_binary(organization: str) -> Response:
+    """Keep a file for the document that will refer to it: posted as it is (streamed), or as a FHIR Binary."""
+    place = _writer(organization)
+    if request.mimetype in JSON_TYPES:
+        resource = given.resource_of(_body(), "Binary")
+        content_type = clean_content_type(str(resource.get("contentType", "")))
+        file = service().files.put(io.BytesIO(given.decoded(resource.get("data", ""), "Binary.data")))
+    else:
+        request.max_content_length = LARGEST_FILE
+        content_type, file = clean_content_type(request.mimetype), service().files.put(request.stream)
+    with db.write() as session:
+        key = storing.put_waiting(session, place, file, content_type)
+    return Response(status=201, headers={"Location": f"{fhir_base(place)}/Binary/{key}"})
+
+
+@writing.post("/")
+@writing.post("", strict_slashes=False)
+def transact(organization: str) -> Response:
+    """A transaction: all of it is stored, or nothing."""
+    place = _writer(organization)
+    work = Transaction(given.resource_of(_body(), "Bundle"))
+    rights = bearer().rights or frozenset()
+    if lacking := missing(rights, {(kind, "c") for kind in work.kinds}):
+        raise FhirError(403, f"Diesem Dienstkonto fehlt der Bereich {lacking}.")
+    puts = {name: service().files.put(io.BytesIO(file.body)) for name, file in work.files.items()}
+    with db.write() as session:
+        results = work.store(session, place, puts)
+        for result in results.values():
+            storing.note(session, result, bearer().account)
+    return answer(work.answer(fhir_base(place), results))
+
+
+def _writer(organization: str) -> uuid.UUID:
+    """The organization, once the caller is a program that may create what it posts. Raises FhirError."""
+    place = authorize(organization)
+    if bearer().rights is None:
+        raise FhirError(403, "Schreiben dürfen nur Dienstkonten.")
+    return place
+
+
+def _body() -> bytes:
+    if request.mimetype not in JSON_TYPES:
+        raise FhirError(415, "Erwartet wird application/fhir+json.")
+    request.max_content_length = LARGEST_JSON
+    return request.get_data(cache=False)
+
+
+def _inline(attachment: dict[str, Any], data: bytes) -> tuple[Stored, str]:
+    file = service().files.put(io.BytesIO(data))
+    given.check_file(attachment, file.digest, given.sha1_of(data), file.size)
+    return file, ""
+
+
+def _waiting(session: Session, place: uuid.UUID, attachment: dict[str, Any]) -> tuple[Stored, str]:
+    """The file that was posted before, and the type it came with. Raises FhirError."""
+    key = str(attachment.get("url", "")).rpartition("Binary/")[2]
+    waiting = storing.take_waiting(session, place, uuid.UUID(key)) if UUID.fullmatch(key) else None
+    if waiting is None:
+        raise FhirError(
+            422, "Erwartet wird die Datei in data oder ein zuvor gesendetes Binary/<id> in url.",
+            "DocumentReference.content[0].attachment",
+        )  # fmt: skip
+    given.check_file(attachment, waiting.sha256, b"", waiting.size)
+    return Stored(waiting.sha256, waiting.size), waiting.content_type
+
+
+def _created(place: uuid.UUID, result: Result) -> Response:
+    """201, or 200 for what was there; the resource unless `Prefer: return=minimal`."""
+    headers = {"Location": f"{fhir_base(place)}/{result.kind}/{result.id}"}
+    status = 201 if result.created else 200
+    if "return=minimal" in request.headers.get("Prefer", ""):
+        return Response(status=status, headers=headers)
+    parts = service()
+    if result.kind == "Patient":
+        row = parts.patients.one(place, result.id)
+        resource = resources.patient(stored_row(row)) if row else {}
+    else:
+        found = parts.documents.one(place, result.id)
+        resource = document_maker(place)(found) if found else {}
+    response = answer(resource, status)
+    response.headers.update(headers)
+    return response

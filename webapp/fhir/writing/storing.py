@@ -1,0 +1,165 @@
+"""What programs send becomes rows: through the same store, lock and linking as an import.
+
+All functions that take a session leave committing to it; whoever asks whether something is there already does so under
+the organization's lock, so that two equal conditional creates at the same moment make one document.
+"""
+
+import uuid
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qsl
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from webapp import audit
+from webapp.fhir import linking, store, terms
+from webapp.fhir.answers import FhirError
+from webapp.fhir.bulk.lines import BadLine
+from webapp.fhir.bulk.resources import ResourceImporter
+from webapp.fhir.models import VALUE_LENGTH, Document, DocumentTerm, Status
+from webapp.fhir.searching import params
+from webapp.fhir.writing import given
+from webapp.fhir.writing.models import WaitingBinary
+from webapp.models import utcnow
+from webapp.storage import Stored
+
+WAITS = timedelta(days=1)  # a Binary for its document; as long as `documents verify --sweep` leaves files alone
+Resource = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a resource has become: its id, and whether it was made now or was there."""
+
+    kind: str
+    id: uuid.UUID
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A document that was read and checked: its resource, its file, the condition (`If-None-Exist`), and where it
+    stands in a bundle."""
+
+    resource: Resource
+    file: Stored
+    content_type: str
+    condition: str = ""
+    at: str = ""
+
+
+def condition_of(text: str, at: str) -> tuple[str, str] | None:
+    """System and value of `identifier=system|value`; None without a condition. Raises FhirError 400 for any other."""
+    if not text:
+        return None
+    pairs = parse_qsl(text.partition("?")[2] or text, keep_blank_values=True)
+    found = params.identifier(pairs[0][1]) if [name for name, _ in pairs] == ["identifier"] else None
+    if found is None or found.value is None:
+        raise FhirError(400, "If-None-Exist: erwartet wird identifier=system|value.", at)
+    return found.system or "", found.value
+
+
+def put_document(session: Session, place: uuid.UUID, prepared: Prepared, references: dict[str, str]) -> Result:
+    """Store a document unless its condition finds one. `references` are those of a bundle that lead to new resources.
+    Raises FhirError 412 and 422."""
+    store.stamp(session, place)  # the organization's lock: from here on nobody else stores
+    condition = condition_of(prepared.condition, f"{prepared.at}ifNoneExist" if prepared.at else "If-None-Exist")
+    if condition and (known := _documents_with(session, place, *condition)):
+        if len(known) > 1:
+            raise FhirError(412, "If-None-Exist: mehrere Dokumente haben diese Kennung.")
+        return Result("DocumentReference", known[0], created=False)
+    resource = prepared.resource
+    attachment = given.attachment_of(resource, prepared.at)
+    new = store.NewDocument(
+        prepared.file,
+        given.title_of(attachment),
+        given.type_of(attachment, prepared.content_type),
+        status=_status(resource, prepared.at),
+        details=given.details_of(resource, prepared.at),
+    )
+    subject = resource.get("subject") or {}
+    patient, system, value = _subject(session, place, subject, references, f"{prepared.at}DocumentReference.subject")
+    new = replace(new, patient_id=patient, external_system=system, external_value=value)
+    (document,) = store.store_documents(session, place, [new])
+    return Result("DocumentReference", document.id, created=True)
+
+
+def put_patient(session: Session, place: uuid.UUID, resource: Resource, condition: str, at: str = "") -> Result:
+    """Store a patient unless the condition finds one. Raises FhirError 409 when an identifier is taken."""
+    store.stamp(session, place)
+    wanted = condition_of(condition, f"{at}ifNoneExist" if at else "If-None-Exist")
+    if wanted and (known := linking.find_patient(session, place, *wanted)):
+        return Result("Patient", known, created=False)
+    for number, item in enumerate(resource.get("identifier", [])):
+        if "value" in item and store.find_patient(session, place, item.get("system", ""), item["value"]):
+            where = f"{at}Patient.identifier[{number}]"
+            raise FhirError(409, "Eine Patientin oder ein Patient hat diese Kennung schon.", where)
+    kept = {name: value for name, value in resource.items() if name not in ("resourceType", "id", "meta")}
+    try:
+        patient, _, _ = ResourceImporter(place).put_patient(session, kept, "")
+    except BadLine:
+        raise FhirError(422, "Eine Kennung ist zu lang.", f"{at}Patient.identifier") from None
+    return Result("Patient", patient.id, created=True)
+
+
+def put_waiting(session: Session, place: uuid.UUID, file: Stored, content_type: str) -> uuid.UUID:
+    """Keep a file for the document that will refer to it; those that waited too long go."""
+    session.execute(delete(WaitingBinary).where(WaitingBinary.created_at < utcnow() - WAITS))
+    row = WaitingBinary(
+        id=uuid.uuid4(), organization_id=place, content_type=content_type, size=file.size, sha256=file.digest
+    )
+    session.add(row)
+    session.flush()
+    return row.id
+
+
+def take_waiting(session: Session, place: uuid.UUID, binary: uuid.UUID) -> WaitingBinary | None:
+    """The waiting file of that id, which no other document can use then."""
+    found = delete(WaitingBinary).where(
+        WaitingBinary.id == binary, WaitingBinary.organization_id == place, WaitingBinary.created_at > utcnow() - WAITS
+    )
+    return session.execute(found.returning(WaitingBinary)).scalar_one_or_none()
+
+
+def note(session: Session, result: Result, account: str) -> None:
+    """Leave a trace of what a program made."""
+    if result.created:
+        audit.record(session, "uploaded", detail=f"{result.kind}/{result.id} by {account}")
+
+
+def _documents_with(session: Session, place: uuid.UUID, system: str, value: str) -> list[uuid.UUID]:
+    """Documents with that identifier, also those marked in error: the condition is about what was sent before."""
+    term = terms.short(f"{system}|{value}" if system else value)
+    mine = (DocumentTerm.organization_id == place, DocumentTerm.kind == "identifier", DocumentTerm.term == term)
+    found = select(Document.id).join(DocumentTerm, DocumentTerm.document_id == Document.id)
+    return list(session.scalars(found.where(*mine).distinct().limit(2)))
+
+
+def _status(resource: Resource, at: str) -> Status:
+    try:
+        return Status(resource["status"])
+    except ValueError:
+        raise FhirError(422, "Erwartet wird current oder entered-in-error.", f"{at}DocumentReference.status") from None
+
+
+def _subject(
+    session: Session, place: uuid.UUID, subject: Resource, references: dict[str, str], at: str
+) -> tuple[uuid.UUID | None, str | None, str | None]:
+    """Linked patient, and the system and value of the tag, as an import finds them. Raises FhirError 422."""
+    reference = references.get(subject.get("reference", ""), subject.get("reference", ""))
+    if reference and linking.referenced_id(reference):
+        patient = linking.known_patient(session, place, reference)
+        if patient is None:
+            raise FhirError(422, "Diese Patientin oder diesen Patienten gibt es hier nicht.", f"{at}.reference")
+        return patient, None, None
+    identifier = subject.get("identifier") or {}
+    system, value = identifier.get("system", ""), identifier.get("value")
+    if reference and not value:
+        raise FhirError(422, "Erwartet wird Patient/<id> oder subject.identifier.", f"{at}.reference")
+    if not value:
+        return None, None, None
+    if len(value) > VALUE_LENGTH:
+        raise FhirError(422, "Die Kennung ist zu lang.", f"{at}.identifier.value")
+    return linking.find_patient(session, place, system, value), system, value
