@@ -25,7 +25,7 @@ KINDS = {
     **dict.fromkeys(("refused", "otp_failed", "otp_not_sent", "notice_not_sent"), "refusal"),
     **dict.fromkeys(("signed_in", "created", "linked", "unlinked", "session_ended", "sessions_ended"), "sign_in"),
     **dict.fromkeys(("signed_out", "otp_sent"), "sign_in"),
-    **dict.fromkeys(("uploaded", "imported", "marked", "unmarked"), "document"),
+    **dict.fromkeys(("uploaded", "imported", "marked", "unmarked", "purged"), "document"),
 }
 OTHER_KIND = "change"  # of accounts, members, tokens, vendors: what somebody with power did
 KEPT = {  # a refusal matters while somebody looks for its cause, a change as long as what it allowed may be asked after

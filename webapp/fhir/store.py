@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import orjson
-from sqlalchemy import ColumnElement, func, insert, literal_column, select, union_all
+from sqlalchemy import ColumnElement, delete, func, insert, literal_column, select, union_all
 from sqlalchemy.orm import Session
 
 from webapp.fhir import changes, clock, dates, terms
@@ -120,6 +120,17 @@ def mark(session: Session, document_id: uuid.UUID, status: Status) -> Document |
         _count(session, document.organization_id, counts)
         changes.tell(session, document.organization_id, [(document.id, document.entered_in_error)])
     return document
+
+
+def remove(session: Session, document: Document) -> None:
+    """Delete a document's row, its words and its place in the counters; pollers are told, and the file stays."""
+    clock.lock(session, document.organization_id)
+    counts = Counter(dict.fromkeys(_keys(document), -1))
+    session.execute(delete(DocumentTerm).where(DocumentTerm.document_id == document.id))
+    session.delete(document)
+    session.flush()
+    _count(session, document.organization_id, counts)
+    changes.tell(session, document.organization_id, [(document.id, document.entered_in_error)], deleted=True)
 
 
 def owner_of(session: Session, organization: uuid.UUID, system: str, value: str) -> uuid.UUID | None:

@@ -4,6 +4,7 @@ from alembic import context
 
 import webapp.fhir.machines.models
 import webapp.fhir.models
+import webapp.fhir.purging
 import webapp.fhir.writing.models
 import webapp.sso.models
 import webapp.workbench.models  # noqa: F401 - registers its tables

@@ -19,6 +19,7 @@ from webapp.fhir.bulk.resources import ResourceImporter
 from webapp.fhir.bulk.verifying import verify
 from webapp.fhir.dates import to_text
 from webapp.fhir.models import Document, Status
+from webapp.fhir.purging import purge
 from webapp.fhir.searching import params
 from webapp.fhir.service import service
 from webapp.models import Organization, User
@@ -58,6 +59,22 @@ def mark_in_error(document: uuid.UUID, undo: bool) -> None:
     if found is None:
         raise click.ClickException(f"there is no document {document}")
     click.echo(f"{document} is {found.status.value}")
+
+
+@documents.command("purge")
+@click.argument("document", type=click.UUID)
+@click.option("--reason", required=True, help="Why, for the tombstone and the audit trail; nothing about a person.")
+@click.confirmation_option(prompt="This deletes the document for good. Go on?")
+def purge_document(document: uuid.UUID, reason: str) -> None:
+    """Delete DOCUMENT (its id) and its file for good, on request (GDPR). Its links are dead, and a tombstone stays."""
+    with db.write() as session:
+        purged = purge(session, document, reason)
+    if purged is None:
+        raise click.ClickException(f"there is no document {document}")
+    if purged.unused is not None:
+        service().files.remove(purged.unused)
+    kept = "" if purged.unused else "; its file stays, since another document has the same"
+    click.echo(f"{document} is deleted{kept}")
 
 
 @documents.command("verify")

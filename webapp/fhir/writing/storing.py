@@ -93,7 +93,7 @@ def put_patient(session: Session, place: uuid.UUID, resource: Resource, conditio
     if wanted and (known := linking.find_patient(session, place, *wanted)):
         return Result("Patient", known, created=False)
     for number, item in enumerate(resource.get("identifier", [])):
-        if "value" in item and store.find_patient(session, place, item.get("system", ""), item["value"]):
+        if "value" in item and store.owner_of(session, place, item.get("system", ""), item["value"]):
             where = f"{at}Patient.identifier[{number}]"
             raise FhirError(409, "Eine Patientin oder ein Patient hat diese Kennung schon.", where)
     kept = {name: value for name, value in resource.items() if name not in ("resourceType", "id", "meta")}

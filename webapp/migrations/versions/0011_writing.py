@@ -1,4 +1,4 @@
-"""Files that came in over FHIR and wait for their document."""
+"""Files that came in over FHIR and wait for their document; tombstones of deleted documents."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,17 @@ down_revision = "0010_machines"
 
 
 def upgrade() -> None:
-    """Add the table."""
+    """Add the tables."""
+    op.create_table(
+        "purged_document",
+        sa.Column("id", sa.Uuid(), primary_key=True),
+        sa.Column("organization_id", sa.Uuid(), nullable=False),
+        sa.Column("stored_at", sa.BigInteger(), nullable=False),
+        sa.Column("purged_at", sa.BigInteger(), nullable=False),
+        sa.Column("reason", sa.String(length=200), nullable=False),
+        sa.ForeignKeyConstraint(["organization_id"], ["organization.id"], ondelete="CASCADE"),
+    )
+    op.create_index("ix_purged_document_organization_id", "purged_document", ["organization_id"])
     op.create_table(
         "waiting_binary",
         sa.Column("id", sa.Uuid(), primary_key=True),
@@ -24,5 +34,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop it."""
+    """Drop them."""
     op.drop_table("waiting_binary")
+    op.drop_table("purged_document")

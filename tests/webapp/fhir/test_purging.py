@@ -1,0 +1,79 @@
+"""Deletion on request: row, words, file and links go for good; a tombstone, the trail and the counters tell of it."""
+
+import uuid
+from urllib.parse import urlsplit
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select
+
+from tests.webapp.conftest import Outside
+from tests.webapp.fhir.conftest import Caller, Place, add_document, resources_of
+from webapp.fhir.models import AccessLog, Document, DocumentTerm
+from webapp.fhir.purging import PurgedDocument
+from webapp.fhir.service import service
+from webapp.models import AuditEvent
+
+DETAILS = {"masterIdentifier": {"system": "urn:oid:1.2.3", "value": "brief-1"}}
+
+
+def purge(app: Flask, document: uuid.UUID, *, fails: bool = False) -> str:
+    command = ["documents", "purge", str(document), "--reason", "Antrag 7", "--yes"]
+    done = app.test_cli_runner().invoke(args=command)
+    assert (done.exit_code != 0) == fails, done.output
+    return done.output
+
+
+@pytest.mark.parametrize("marked", [False, True])
+def test_a_purged_document_is_nowhere_and_its_tombstone_tells_of_it(
+    app: Flask, place: Place, caller: Caller, db: Outside, marked: bool
+) -> None:
+    kept = add_document(place, b"bleibt")
+    gone = add_document(place, b"geht", details=DETAILS, title="Muster.pdf")
+    link = urlsplit(resources_of(caller.bundle(f"DocumentReference?_id={gone}"))[0]["content"][0]["attachment"]["url"])
+    if marked:
+        assert app.test_cli_runner().invoke(args=["documents", "mark-in-error", str(gone)]).exit_code == 0
+    assert "deleted" in purge(app, gone)
+    assert caller.ids("DocumentReference") == [str(kept)]
+    assert caller.bundle("DocumentReference?status=entered-in-error")["total"] == 0
+    assert caller.bundle("DocumentReference?identifier=brief-1")["total"] == 0
+    assert [caller.get(path).status_code for path in (f"DocumentReference/{gone}", f"Binary/{gone}")] == [404, 404]
+    assert app.test_client().get(f"{link.path}?{link.query}").status_code == 404
+    with app.app_context():
+        assert len(list(service().files.digests())) == 1, "the file is removed"
+    stone = db.session.scalars(select(PurgedDocument)).one()
+    assert (stone.id, stone.reason, stone.purged_at > stone.stored_at) == (gone, "Antrag 7", True)
+    assert db.session.scalar(select(func.count()).select_from(DocumentTerm)) == 0
+    trail = db.session.scalars(select(AuditEvent).where(AuditEvent.event == "purged")).one()
+    assert (trail.kind, trail.detail) == ("document", f"{gone}: Antrag 7")
+    assert app.test_cli_runner().invoke(args=["documents", "verify"]).exit_code == 0
+    assert "no document" in purge(app, gone, fails=True)
+
+
+def test_a_file_that_another_document_has_stays(app: Flask, place: Place, caller: Caller, db: Outside) -> None:
+    first, second = add_document(place, b"gleich"), add_document(place, b"gleich")
+    assert caller.get(f"Binary/{first}").data == b"gleich"
+    assert "its file stays" in purge(app, first)
+    assert caller.get(f"Binary/{second}").data == b"gleich"
+    assert db.session.scalars(select(AccessLog.document_id)).all() == [first, second], "who read it stays known"
+    purge(app, second)
+    assert db.session.scalar(select(func.count()).select_from(Document)) == 0
+    with app.app_context():
+        assert list(service().files.digests()) == []
+
+
+def test_counters_stay_exact(app: Flask, place: Place, caller: Caller) -> None:
+    documents = [add_document(place, bytes([number])) for number in range(5)]
+    purge(app, documents[2])
+    before = caller.bundle("DocumentReference")["total"]
+    run = app.test_cli_runner().invoke
+    assert run(args=["documents", "recount", "--org", str(place.organization)]).exit_code == 0
+    assert (before, caller.bundle("DocumentReference")["total"]) == (4, 4)
+
+
+def test_it_asks_before(app: Flask, place: Place, caller: Caller) -> None:
+    document = add_document(place)
+    run = app.test_cli_runner().invoke
+    done = run(args=["documents", "purge", str(document), "--reason", "x"], input="n\n")
+    assert done.exit_code != 0
+    assert caller.ids("DocumentReference") == [str(document)]
