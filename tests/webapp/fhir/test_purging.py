@@ -55,7 +55,7 @@ def test_a_file_that_another_document_has_stays(app: Flask, place: Place, caller
     assert caller.get(f"Binary/{first}").data == b"gleich"
     assert "its file stays" in purge(app, first)
     assert caller.get(f"Binary/{second}").data == b"gleich"
-    assert db.session.scalars(select(AccessLog.document_id)).all() == [first, second], "who read it stays known"
+    assert set(db.session.scalars(select(AccessLog.document_id))) == {first, second}, "who read it stays known"
     purge(app, second)
     assert db.session.scalar(select(func.count()).select_from(Document)) == 0
     with app.app_context():
