@@ -244,7 +244,7 @@ def _bundle(
 
 
 def _history(place: uuid.UUID, path: str, wanted: params.History, document: uuid.UUID | None) -> Response:
-    base, maker = fhir_base(place), _document_maker(place)
+    base, maker = fhir_base(place), document_maker(place)
     found = service().histories.changes(place, wanted, document)
     make: Callable[[Any], Any] = lambda row: resources.version(base, row, maker)  # noqa: E731
     return _bundle(place, path, wanted.answer, found, make, shape=resources.history)
