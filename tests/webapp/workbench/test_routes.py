@@ -127,7 +127,10 @@ def test_codes_are_found_however_they_are_spelt_and_by_the_beginnings_of_words(b
     assert book.get("") is None
     assert book.search("E11")[0].code == "E11"
     titles = [code.title for code in book.search("gonarthrose")]
-    assert titles[0] == "Gonarthrose [Arthrose des Kniegelenkes]"
+    assert [title.startswith("Gonarthrose") for title in titles] == sorted(
+        (title.startswith("Gonarthrose") for title in titles), reverse=True
+    )
+    assert titles[0].startswith("Gonarthrose")
     assert book.search("gonarthrose banane") == []
     assert book.search("") == []
     assert [code.code for code in book.path(book.codes["M17.1"])] == ["M17"]
