@@ -25,7 +25,7 @@ TEXTS: Final = 5_000
 UNSEEN: Final = 0.5
 """Share of wordings that search has not seen; the others stand in the index as people mostly write."""
 STRENGTH: Final = 1.0
-"""Inverse of the regularisation; with thousands of examples and 17 columns it hardly matters."""
+"""Inverse of the regularisation; with thousands of examples and two dozen columns it hardly matters."""
 PARTS: Final = 5
 """Parts of the categories that are left out in turn."""
 WINDOW, STEP = 400, 50
