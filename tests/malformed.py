@@ -2,6 +2,8 @@
 
 import socket
 
+from evals.speed.wire import connect
+
 WELL = b"Host: x\r\nConnection: close\r\n\r\n"
 FORMS: dict[str, bytes] = {
     "well formed": b"GET %s?code=%s HTTP/1.1\r\n" + WELL,
@@ -48,7 +50,7 @@ def filled(form: str, path: bytes, canary: bytes) -> bytes:
 
 def send(port: int, request: bytes) -> bytes:
     """What comes back, until the server closes or has said enough."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as opened:
+    with connect(("127.0.0.1", port)) as opened:
         opened.settimeout(2)
         try:
             opened.sendall(request)

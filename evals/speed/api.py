@@ -22,6 +22,7 @@ import psutil
 
 from bentos.keys import KeyLimits, Keys, open_database
 from evals.speed.servers import answers, environment_with, free_port, running
+from evals.speed.wire import connect, request_bytes
 
 CONNECTIONS = 16
 END = b"0\r\n\r\n"
@@ -38,17 +39,13 @@ class Server:
 
     def request(self, query: str) -> bytes:
         """One POST /api/deep-research as it goes over the wire."""
-        body = json.dumps({"query": query}).encode()
-        head = (
-            f"POST /api/deep-research HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {self.key}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-        )
-        return head.encode() + body
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        url = f"http://127.0.0.1:{self.port}/api/deep-research"
+        return request_bytes(url, headers, method="POST", body=json.dumps({"query": query}).encode())
 
     def first_partials(self, warm_up: Sequence[str], queries: Sequence[str]) -> list[float]:
         """Milliseconds from the first byte sent to the first `partial` received, one request after the other."""
-        with closing(socket.create_connection(("127.0.0.1", self.port), timeout=30)) as connection:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with closing(connect(("127.0.0.1", self.port), timeout=30)) as connection:
             for query in warm_up:
                 _exchange(connection, self.request(query))
             return [_exchange(connection, self.request(query)) for query in queries]

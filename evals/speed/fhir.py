@@ -9,7 +9,6 @@ gunicorn and Flask give without any of our work; `load` is the machine's load av
 
 import json
 import os
-import socket
 import tempfile
 import threading
 import time
@@ -27,7 +26,8 @@ from clinical.command_line import Command, Several, paragraphs
 from evals.command import JSON, main_of
 from evals.speed import fhir_rig
 from evals.speed.fhir_rig import Rig
-from evals.speed.load import Load, measure, request_bytes
+from evals.speed.load import Load, measure
+from evals.speed.wire import connect, request_bytes
 
 SMALL, LARGE = 50_000, 1_000_000
 CLIENTS = 8
@@ -284,7 +284,7 @@ def _fetch(rig: Rig, path: str) -> int:
 
 def _receive(rig: Rig, path: str, take: Callable[[memoryview], object]) -> int:
     buffer, total = bytearray(1 << 20), 0
-    with socket.create_connection(rig.address, timeout=30) as connection:
+    with connect(rig.address, timeout=30) as connection:
         request = rig.request(path).replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
         connection.sendall(request)
         while read := connection.recv_into(buffer):

@@ -21,9 +21,9 @@ from pathlib import Path
 import psutil
 import psycopg
 
-from evals.speed.load import request_bytes
 from evals.speed.servers import answers, environment_with, flask, free_port
 from evals.speed.servers import running as start
+from evals.speed.wire import request_bytes
 
 EMAIL = "messung@example.org"
 OF_A_PATIENT, DAYS = 100, 365

@@ -9,7 +9,8 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+
+from evals.speed.wire import connect, head_of
 
 WARMING, JOIN = 1.0, 0.03  # seconds
 
@@ -40,18 +41,6 @@ class _Client:
     length: int = -1
 
 
-def request_bytes(url: str, headers: dict[str, str]) -> bytes:
-    """A GET of `url` as it goes over the wire."""
-    parts = urlsplit(url)
-    target = parts.path + (f"?{parts.query}" if parts.query else "")
-    lines = [
-        f"GET {target} HTTP/1.1",
-        f"Host: {parts.netloc}",
-        *(f"{name}: {value}" for name, value in headers.items()),
-    ]
-    return ("\r\n".join(lines) + "\r\n\r\n").encode()
-
-
 def measure(
     address: tuple[str, int], requests: Callable[[int], bytes], *, clients: int = 8, seconds: float = 5
 ) -> Load:
@@ -67,7 +56,7 @@ def measure(
     joins = begin - WARMING
     while (now := time.perf_counter()) < begin + seconds:
         if len(selector.get_map()) < clients and now >= joins:
-            client = _Client(_connect(address))
+            client = _Client(connect(address))
             selector.register(client.socket, selectors.EVENT_READ, client)
             _send(client, requests(number))
             number, joins = number + 1, now + JOIN
@@ -92,12 +81,6 @@ def measure(
     )  # fmt: skip
 
 
-def _connect(address: tuple[str, int]) -> socket.socket:
-    connection = socket.create_connection(address, timeout=10)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return connection
-
-
 def _send(client: _Client, request: bytes) -> None:
     client.received.clear()
     client.length = -1
@@ -112,11 +95,10 @@ def _answered(client: _Client) -> bool:
         raise WrongAnswer("the server closed the connection")
     client.received += chunk
     if client.length < 0:
-        head = client.received.find(b"\r\n\r\n")
-        if head < 0:
+        head = head_of(client.received)
+        if head is None:
             return False
-        header = bytes(client.received[:head]).lower()
-        if not header.startswith(b"http/1.1 200"):
-            raise WrongAnswer(header.partition(b"\r\n")[0].decode())
-        client.length = head + 4 + int(header.partition(b"content-length:")[2].partition(b"\r\n")[0])
+        if head.status != 200:
+            raise WrongAnswer(f"status {head.status}")
+        client.length = head.length + int(head.get("content-length"))
     return len(client.received) >= client.length

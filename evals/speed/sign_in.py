@@ -32,6 +32,7 @@ from evals.command import JSON, main_of
 from evals.speed.servers import environment_with, flask, free_port, listens
 from evals.speed.servers import running as start
 from evals.speed.sign_in_vendor import make_code
+from evals.speed.wire import END_OF_HEAD, head_of, request_bytes
 
 PROVIDERS = {
     "alpha": ["--auth-method", "post"],
@@ -110,18 +111,17 @@ class Browser:
             self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
         assert self.reader is not None  # noqa: S101 - opened together
         cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        self.writer.write(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nCookie: {cookies}\r\n\r\n".encode())
-        head = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        headers = [line.partition(": ") for line in head[1:]]
-        values = {name.lower(): value for name, _, value in headers}
-        body = await self.reader.readexactly(int(values.get("content-length", 0)))
-        for name, _, value in headers:
-            if name.lower() == "set-cookie":
+        self.writer.write(request_bytes(f"http://127.0.0.1:{self.port}{target}", {"Cookie": cookies}))
+        head = head_of(await self.reader.readuntil(END_OF_HEAD))
+        assert head is not None  # noqa: S101 - read to its end
+        body = await self.reader.readexactly(int(head.get("content-length") or 0))
+        for name, value in head.headers:
+            if name == "set-cookie":
                 self._keep(value)
-        if values.get("connection", "").lower() == "close":
+        if head.get("connection").lower() == "close":
             self.writer.close()
             self.writer = None
-        return int(head[0].split()[1]), values.get("location", ""), body
+        return head.status, head.get("location"), body
 
     def _keep(self, cookie: str) -> None:
         name, _, value = cookie.partition(";")[0].partition("=")

@@ -7,7 +7,6 @@ visitor's, while an ordinary visitor opens the sign-in page again and again. Not
 
 from __future__ import annotations
 
-import http.client
 import json
 import resource
 import shutil
@@ -19,12 +18,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
+import httpx
 
 from clinical.settings import ROOT
 from evals.command import JSON, main_of
 from evals.speed.servers import free_port, listens
 from evals.speed.servers import running as start
 from evals.speed.sign_in import running
+from evals.speed.wire import connect
 
 BEGINNINGS = (
     b"GE",
@@ -81,17 +82,15 @@ def visits(port: int) -> list[float]:
     seconds = []
     for _ in range(VISITS):
         began = time.perf_counter()
-        with suppress(OSError, http.client.HTTPException):
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LONGEST)
-            connection.request("GET", "/accounts/login/")
-            if connection.getresponse().status == 200:
+        with suppress(httpx.HTTPError):
+            answer = httpx.get(f"http://127.0.0.1:{port}/accounts/login/", timeout=LONGEST, trust_env=False)
+            if answer.status_code == 200:
                 seconds.append(time.perf_counter() - began)
-            connection.close()
     return seconds
 
 
 def _begin(port: int, beginning: bytes) -> socket.socket:
-    opened = socket.create_connection(("127.0.0.1", port), timeout=LONGEST, source_address=("127.0.0.2", 0))
+    opened = connect(("127.0.0.1", port), timeout=LONGEST, source="127.0.0.2")
     opened.sendall(beginning)
     return opened
 

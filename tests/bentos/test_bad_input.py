@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import socket
 
 import httpx
 import pytest
@@ -11,6 +10,7 @@ from fastapi import Request
 
 from bentos.api.admission import BODY_MAX, read_body
 from bentos.api.problems import BodyTooSlow
+from evals.speed.wire import connect
 from tests.bentos.conftest import ask
 from tests.serving import wait_until
 
@@ -108,7 +108,7 @@ def test_twenty_thousand_escaped_characters_pass_the_length_of_the_body(api):
 def test_a_body_over_1_mib_is_refused_unread(api, key):
     """The head announces the length; the answer comes although not a byte of the body was sent."""
     url = httpx.URL(api.base_url)
-    with socket.create_connection((url.host, url.port), timeout=10) as connection:
+    with connect((url.host, url.port)) as connection:
         head = (
             f"POST {PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nContent-Length: {BODY_MAX + 1}\r\n\r\n"
         )
@@ -122,7 +122,7 @@ def test_a_body_over_1_mib_is_refused_unread(api, key):
 def test_a_chunked_body_over_1_mib_is_not_read_to_its_end(api, key):
     """The sender stops after a little more than 1 MiB and never ends the body; the answer comes all the same."""
     url = httpx.URL(api.base_url)
-    with socket.create_connection((url.host, url.port), timeout=10) as connection:
+    with connect((url.host, url.port)) as connection:
         connection.sendall(_head(key, "Transfer-Encoding: chunked"))
         for _ in range(17):
             connection.sendall(b"10000\r\n" + b" " * 65_536 + b"\r\n")
@@ -134,7 +134,7 @@ def test_a_chunked_body_over_1_mib_is_not_read_to_its_end(api, key):
 @pytest.mark.parametrize("length", ["abc", "-5", "9" * 400])
 def test_a_false_length_is_refused(api, key, length):
     url = httpx.URL(api.base_url)
-    with socket.create_connection((url.host, url.port), timeout=10) as connection:
+    with connect((url.host, url.port)) as connection:
         connection.sendall(_head(key, f"Content-Length: {length}"))
         status = connection.recv(4096).split(b" ")[1]
     assert status in {b"400", b"413"}
@@ -153,7 +153,7 @@ def test_a_body_that_does_not_end_is_given_up():
 def test_a_client_that_leaves_while_it_sends_is_no_error(api, key, caplog):
     caplog.set_level(logging.INFO)
     url = httpx.URL(api.base_url)
-    with socket.create_connection((url.host, url.port), timeout=10) as connection:
+    with connect((url.host, url.port)) as connection:
         connection.sendall(_head(key, "Content-Length: 100") + b'{"query": ')
     assert ask(api, "Husten")
     wait_until(lambda: " 0 " in caplog.text, "the request that was left has no log line", 5)

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator
 
 import httpx
@@ -13,6 +12,7 @@ from bentos.api.coding import FAILED, stream
 from clinical.coding.stream import NO_MODEL
 from clinical.contract import Event, StatusEvent
 from clinical.sse import PING
+from evals.speed.wire import connect
 from tests.bentos.conftest import ask, running
 from tests.serving import served, wait_until
 
@@ -161,7 +161,7 @@ def test_a_connection_cut_mid_stream_leaves_the_server_well(api, key):
     body = b'{"query": "Essentielle Hypertonie"}'
     head = f"POST /api/deep-research HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nContent-Length: {len(body)}"
     for _ in range(20):
-        with socket.create_connection((url.host, url.port)) as connection:
+        with connect((url.host, url.port)) as connection:
             connection.sendall(head.encode() + b"\r\n\r\n" + body)
             connection.recv(10)
     assert ask(api, "Essentielle Hypertonie")[1].codes

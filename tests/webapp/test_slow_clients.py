@@ -15,6 +15,7 @@ import requests
 from flask import Flask
 from flask.testing import FlaskClient
 
+from evals.speed.wire import connect as connect_to
 from tests.serving import free_port
 from tests.webapp import nginx
 from tests.webapp.conftest import SECRET, add_organization, add_user, login
@@ -46,7 +47,7 @@ def behind(web: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def connect(base: str, *parts: bytes) -> socket.socket:
     """Somebody at another address than the tests' own."""
     host, _, port = base.removeprefix("http://").partition(":")
-    opened = socket.create_connection((host, int(port)), timeout=20, source_address=("127.0.0.2", 0))
+    opened = connect_to((host, int(port)), timeout=20, source="127.0.0.2")
     for part in parts:
         opened.sendall(part)
     return opened

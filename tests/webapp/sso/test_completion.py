@@ -1,7 +1,6 @@
 """Profile completion with a one-time code, received by a real mail server (aiosmtpd)."""
 
 import re
-import socket
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +13,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, update
 from werkzeug.test import TestResponse
 
+from tests.serving import free_port
 from tests.webapp.conftest import Outside, add_user, login, make_app, submit
 from tests.webapp.sso.conftest import LOGIN, AddProvider, person, sign_in
 from tests.webapp.sso.stub_vendor import StubVendor
@@ -57,9 +57,7 @@ class Postbox:
 @pytest.fixture
 def postbox(vendor: StubVendor) -> Iterator[Postbox]:
     box = Postbox(vendor.seen)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     controller = Controller(box, hostname="127.0.0.1", port=port)
     controller.start()
     box.port = port  # type: ignore[attr-defined]
