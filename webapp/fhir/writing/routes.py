@@ -38,7 +38,7 @@ LARGEST_FILE = 512 * 1024 * 1024  # as on the page for uploads
 JSON_TYPES = ("application/fhir+json", "application/json")
 
 
-@writing.post("/DocumentReference")
+@writing.post("/DocumentReference", provide_automatic_options=False)
 def create_document(organization: str) -> Response:
     """Store a document."""
     place = _writer(organization)
@@ -55,7 +55,7 @@ def create_document(organization: str) -> Response:
     return _created(place, result)
 
 
-@writing.post("/Patient")
+@writing.post("/Patient", provide_automatic_options=False)
 def create_patient(organization: str) -> Response:
     """Store a patient; documents that wait for one of the identifiers are linked."""
     place = _writer(organization)
@@ -66,7 +66,7 @@ def create_patient(organization: str) -> Response:
     return _created(place, result)
 
 
-@writing.post("/Binary")
+@writing.post("/Binary", provide_automatic_options=False)
 def create_binary(organization: str) -> Response:
     """Keep a file for the document that will refer to it: posted as it is (streamed), or as a FHIR Binary."""
     place = _writer(organization)
@@ -82,8 +82,8 @@ def create_binary(organization: str) -> Response:
     return Response(status=201, headers={"Location": f"{fhir_base(place)}/Binary/{key}"})
 
 
-@writing.post("/")
-@writing.post("", strict_slashes=False)
+@writing.post("/", provide_automatic_options=False)
+@writing.post("", strict_slashes=False, provide_automatic_options=False)
 def transact(organization: str) -> Response:
     """A transaction: all of it is stored, or nothing."""
     place = _writer(organization)
