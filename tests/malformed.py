@@ -2,7 +2,7 @@
 
 import socket
 
-from evals.speed.wire import connect
+from evals.wire import connect
 
 WELL = b"Host: x\r\nConnection: close\r\n\r\n"
 FORMS: dict[str, bytes] = {

@@ -22,7 +22,7 @@ import psutil
 
 from bentos.keys import KeyLimits, Keys, open_database
 from evals.speed.servers import answers, environment_with, free_port, running
-from evals.speed.wire import connect, request_bytes
+from evals.wire import connect, request_bytes
 
 CONNECTIONS = 16
 END = b"0\r\n\r\n"

@@ -27,7 +27,7 @@ from evals.command import JSON, main_of
 from evals.speed import fhir_rig
 from evals.speed.fhir_rig import Rig
 from evals.speed.load import Load, measure
-from evals.speed.wire import connect, request_bytes
+from evals.wire import connect, request_bytes
 
 SMALL, LARGE = 50_000, 1_000_000
 CLIENTS = 8

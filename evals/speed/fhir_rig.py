@@ -23,7 +23,7 @@ import psycopg
 
 from evals.speed.servers import answers, environment_with, flask, free_port
 from evals.speed.servers import running as start
-from evals.speed.wire import request_bytes
+from evals.wire import request_bytes
 
 EMAIL = "messung@example.org"
 OF_A_PATIENT, DAYS = 100, 365

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from evals.speed.wire import connect, head_of
+from evals.wire import connect, head_of
 
 WARMING, JOIN = 1.0, 0.03  # seconds
 

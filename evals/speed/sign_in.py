@@ -32,7 +32,7 @@ from evals.command import JSON, main_of
 from evals.speed.servers import environment_with, flask, free_port, listens
 from evals.speed.servers import running as start
 from evals.speed.sign_in_vendor import make_code
-from evals.speed.wire import END_OF_HEAD, head_of, request_bytes
+from evals.wire import END_OF_HEAD, head_of, request_bytes
 
 PROVIDERS = {
     "alpha": ["--auth-method", "post"],

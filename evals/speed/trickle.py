@@ -25,7 +25,7 @@ from evals.command import JSON, main_of
 from evals.speed.servers import free_port, listens
 from evals.speed.servers import running as start
 from evals.speed.sign_in import running
-from evals.speed.wire import connect
+from evals.wire import connect
 
 BEGINNINGS = (
     b"GE",

@@ -10,7 +10,7 @@ from fastapi import Request
 
 from bentos.api.admission import BODY_MAX, read_body
 from bentos.api.problems import BodyTooSlow
-from evals.speed.wire import connect
+from evals.wire import connect
 from tests.bentos.conftest import ask
 from tests.serving import wait_until
 

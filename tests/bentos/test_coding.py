@@ -12,7 +12,7 @@ from bentos.api.coding import FAILED, stream
 from clinical.coding.stream import NO_MODEL
 from clinical.contract import Event, StatusEvent
 from clinical.sse import PING
-from evals.speed.wire import connect
+from evals.wire import connect
 from tests.bentos.conftest import ask, running
 from tests.serving import served, wait_until
 

@@ -1,6 +1,6 @@
 """HTTP by hand: what is sent is what HTTP/1.1 asks for, and the head of an answer is read once it is whole."""
 
-from evals.speed.wire import head_of, request_bytes
+from evals.wire import head_of, request_bytes
 
 
 def test_a_request_says_its_host_and_the_length_of_its_body():
