@@ -24,7 +24,7 @@ import psutil
 
 from clinical.command_line import Command, Several, paragraphs
 from evals.command import JSON, main_of
-from evals.speed import fhir_rig
+from evals.speed import fhir_rig, fhir_writing
 from evals.speed.fhir_rig import Rig
 from evals.speed.load import Load, measure
 from evals.wire import connect, request_bytes
@@ -33,10 +33,11 @@ SMALL, LARGE = 50_000, 1_000_000
 CLIENTS = 8
 DEEP = 40_000
 SKIPPED = 150_000
+WRITTEN_BESIDE = 1_000  # documents that are there when the part `writing` begins
 MEGABYTES = 100
 IMPORTED = 3_000
 MEASURED_DAYS = 300
-PARTS = ("plain", "searches", "skewed", "binary", "import", "sqlite", "large")
+PARTS = ("plain", "searches", "skewed", "binary", "import", "sqlite", "large", "writing")
 Result = dict[str, Any]
 
 
@@ -87,6 +88,9 @@ def run(pace: Pace, only: Collection[str], small: int, large: int) -> Result:
     if "sqlite" in only:
         with tempfile.TemporaryDirectory() as folder, fhir_rig.running(f"sqlite:///{folder}/a.sqlite3", small) as rig:
             result |= alternating({"newest_sqlite": (rig, ["DocumentReference"])}, pace)
+    if "writing" in only:
+        with fhir_rig.postgres() as url, fhir_rig.running(url, WRITTEN_BESIDE) as rig:
+            result["writing"] = _shown(fhir_writing.stored(rig, pace.seconds), {})
     result["load"] = round(os.getloadavg()[0], 1)
     return result
 

@@ -16,7 +16,7 @@ WARMING, JOIN = 1.0, 0.03  # seconds
 
 
 class WrongAnswer(Exception):
-    """The server answered something else than 200; a speed of wrong answers would mean nothing."""
+    """The server answered something else than it should; a speed of wrong answers would mean nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,18 @@ class _Client:
 
 
 def measure(
-    address: tuple[str, int], requests: Callable[[int], bytes], *, clients: int = 8, seconds: float = 5
+    address: tuple[str, int],
+    requests: Callable[[int], bytes],
+    *,
+    clients: int = 8,
+    seconds: float = 5,
+    status: int = 200,
 ) -> Load:
     """Ask `requests(number)` over `clients` connections for `seconds`, after one second of warming up.
 
     Clients join one after the other, as they do elsewhere: which of a server's processes takes a connection is decided
-    when it comes, and of many in the same instant the first process to wake takes all. Raises WrongAnswer.
+    when it comes, and of many in the same instant the first process to wake takes all. Raises WrongAnswer for any other
+    status than `status`.
     """
     selector = selectors.DefaultSelector()
     number = answered = 0
@@ -62,7 +68,7 @@ def measure(
             number, joins = number + 1, now + JOIN
         for key, _ in selector.select(timeout=JOIN if len(selector.get_map()) < clients else 5):
             client = key.data
-            if _answered(client):
+            if _answered(client, status):
                 now = time.perf_counter()
                 answered += 1
                 if now >= begin:
@@ -88,7 +94,7 @@ def _send(client: _Client, request: bytes) -> None:
     client.socket.sendall(request)
 
 
-def _answered(client: _Client) -> bool:
+def _answered(client: _Client, expected: int) -> bool:
     """Read what is there; whether the answer is complete."""
     chunk = client.socket.recv(1 << 18)
     if not chunk:
@@ -98,7 +104,7 @@ def _answered(client: _Client) -> bool:
         head = head_of(client.received)
         if head is None:
             return False
-        if head.status != 200:
+        if head.status != expected:
             raise WrongAnswer(f"status {head.status}")
         client.length = head.length + int(head.get("content-length"))
     return len(client.received) >= client.length
