@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 from tests.webapp.conftest import Outside
 from tests.webapp.fhir.conftest import Caller, Place, add_document, resources_of
 from webapp.fhir.models import AccessLog, Document, DocumentTerm
-from webapp.fhir.purging import PurgedDocument
 from webapp.fhir.service import service
+from webapp.fhir.writing.purging import PurgedDocument
 from webapp.models import AuditEvent
 
 DETAILS = {"masterIdentifier": {"system": "urn:oid:1.2.3", "value": "brief-1"}}

@@ -19,9 +19,9 @@ from webapp.fhir.bulk.resources import ResourceImporter
 from webapp.fhir.bulk.verifying import verify
 from webapp.fhir.dates import to_text
 from webapp.fhir.models import Document, Status
-from webapp.fhir.purging import purge
 from webapp.fhir.searching import params
 from webapp.fhir.service import service
+from webapp.fhir.writing.purging import purge
 from webapp.models import Organization, User
 
 documents = Group("documents", help="Documents: import, mark, verify.")
