@@ -19,7 +19,7 @@ KINDS: Final[dict[Kind, str]] = {
 }
 
 
-class Change(NamedTuple):
+class CodeChange(NamedTuple):
     """One change of one code; `before` and `after` are what differs, empty where there is nothing."""
 
     kind: Kind
@@ -28,25 +28,25 @@ class Change(NamedTuple):
     after: str
 
 
-def changes(before: Catalog, after: Catalog) -> tuple[Change, ...]:
+def changes(before: Catalog, after: Catalog) -> tuple[CodeChange, ...]:
     """All changes in the order of the codes; a code may have several."""
     codes = sorted({code.code for catalog in (before, after) for code in catalog})
     return tuple(change for code in codes for change in _of(code, before.get(code), after.get(code)))
 
 
-def _of(code: str, old: Code | None, new: Code | None) -> Iterator[Change]:
+def _of(code: str, old: Code | None, new: Code | None) -> Iterator[CodeChange]:
     if old is None or new is None:
         if new is not None:
-            yield Change("added", code, "", new.title)
+            yield CodeChange("added", code, "", new.title)
         if old is not None:
-            yield Change("removed", code, old.title, "")
+            yield CodeChange("removed", code, old.title, "")
         return
     if old.title != new.title:
-        yield Change("renamed", code, old.title, new.title)
+        yield CodeChange("renamed", code, old.title, new.title)
     if old.terminal != new.terminal:
-        yield Change("split" if old.terminal else "joined", code, _use(old), _use(new))
+        yield CodeChange("split" if old.terminal else "joined", code, _use(old), _use(new))
     if old.terminal == new.terminal and _limits(old) != _limits(new):
-        yield Change("limits", code, _limits(old), _limits(new))
+        yield CodeChange("limits", code, _limits(old), _limits(new))
 
 
 def _use(code: Code) -> str:

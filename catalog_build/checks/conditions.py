@@ -44,7 +44,7 @@ CONDITIONS: Final = (
 
 
 @dataclass(frozen=True)
-class Result:
+class CheckResult:
     """How a condition did: rows examined, rows against it, and some of these."""
 
     name: str
@@ -55,7 +55,7 @@ class Result:
     examples: tuple[str, ...]
 
 
-def run_plain(tables: Mapping[str, Table]) -> Iterator[Result]:
+def run_plain(tables: Mapping[str, Table]) -> Iterator[CheckResult]:
     """Examine each table in plain Python; results in the order of CONDITIONS."""
     for condition in CONDITIONS:
         if (table := tables.get(condition.table)) is None:
@@ -63,7 +63,7 @@ def run_plain(tables: Mapping[str, Table]) -> Iterator[Result]:
         values, names = table[condition.column], next(iter(table.values()))
         against = [name for name, holds in zip(names, _holds(condition.rule, values), strict=True) if not holds]
         examples = tuple(str(name) for name in against[:EXAMPLES])
-        yield Result(condition.name, not against, condition.fatal, len(values), len(against), examples)
+        yield CheckResult(condition.name, not against, condition.fatal, len(values), len(against), examples)
 
 
 def _holds(rule: Rule, values: list[Any]) -> list[bool]:

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from catalog_build.checks.conditions import CONDITIONS, DRIFT, EXAMPLES, Condition, Result, Rule, Table
+from catalog_build.checks.conditions import CONDITIONS, DRIFT, EXAMPLES, CheckResult, Condition, Rule, Table
 from clinical.catalog import CODE_PATTERN
 
 os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read at import time: nothing is sent anywhere
 
 
-def run(tables: Mapping[str, Table], docs: Path | None) -> Iterator[Result]:
+def run(tables: Mapping[str, Table], docs: Path | None) -> Iterator[CheckResult]:
     """Validate each table as one suite; results in the order of CONDITIONS. The docs' index is `docs/index.html`."""
     if docs is not None:
         docs.mkdir(parents=True, exist_ok=True)  # before anything: the site builder logs what it cannot write
@@ -78,11 +78,11 @@ def _expectation(condition: Condition) -> Any:
     return make(column=condition.column, severity="critical" if condition.fatal else "warning", meta=meta, **arguments)
 
 
-def _result(condition: Condition, outcome: Any, key: str) -> Result:
+def _result(condition: Condition, outcome: Any, key: str) -> CheckResult:
     raised = outcome.exception_info.get("exception_message")
     if raised:  # a condition that could not be evaluated does not hold
-        return Result(condition.name, False, condition.fatal, 0, 0, (str(raised),))
+        return CheckResult(condition.name, False, condition.fatal, 0, 0, (str(raised),))
     rows = outcome.result.get("partial_unexpected_index_list") or []
     examples = tuple(str(row.get(key)) for row in rows)
     examined, against = outcome.result["element_count"], outcome.result["unexpected_count"]
-    return Result(condition.name, bool(outcome.success), condition.fatal, examined, against, examples)
+    return CheckResult(condition.name, bool(outcome.success), condition.fatal, examined, against, examples)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import orjson
 
-from catalog_build.checks.conditions import CONDITIONS, Result, Table, run_plain
+from catalog_build.checks.conditions import CONDITIONS, CheckResult, Table, run_plain
 from catalog_build.official import Source, Synonym
 from catalog_build.synonyms import NEVER_HELD_OUT
 from clinical.errors import ArtifactMismatch, ArtifactMissing, CheckFailed
@@ -27,7 +27,7 @@ class CheckReport:
 
     engine: str
     docs: bool
-    results: tuple[Result, ...]
+    results: tuple[CheckResult, ...]
 
     def summary(self) -> dict[str, Any]:
         """The report as plain JSON values, for the manifest."""

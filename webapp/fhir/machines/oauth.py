@@ -38,7 +38,7 @@ LONGEST_JTI = 255
 PER_ADDRESS = "600 per minute"  # a program asks every five minutes; each refusal is a row of the audit trail
 
 
-class Refused(Exception):
+class TokenRefused(Exception):
     """A token is refused with an error code of RFC 6749, section 5.2. `reason` is our own words, for the trail."""
 
     def __init__(self, code: str, reason: str, account: str = "") -> None:
@@ -51,7 +51,7 @@ def smart_configuration(organization: str) -> Response:
     """What SMART clients ask for first; needs no token."""
     place = parse_id(organization)
     if place is None:
-        raise Refused("invalid_request", "no organization")
+        raise TokenRefused("invalid_request", "no organization")
     return jsonify(
         {
             "token_endpoint": token_endpoint(place),
@@ -71,16 +71,16 @@ def token(organization: str) -> Response:
     """An access token for a program that signed for it."""
     place = parse_id(organization)
     if place is None:
-        raise Refused("invalid_client", "no organization")
+        raise TokenRefused("invalid_client", "no organization")
     given = _form()
     if given.get("grant_type") != "client_credentials":
-        raise Refused("unsupported_grant_type", "another grant")
+        raise TokenRefused("unsupported_grant_type", "another grant")
     if given.get("client_assertion_type") != ASSERTION or not given.get("client_assertion"):
-        raise Refused("invalid_client", "no assertion")
+        raise TokenRefused("invalid_client", "no assertion")
     account = _signer(place, given["client_assertion"])
     granted = scopes.granted(account.scopes, given.get("scope", ""))
     if not granted:
-        raise Refused("invalid_scope", "none of the scopes", account.id)
+        raise TokenRefused("invalid_scope", "none of the scopes", account.id)
     audit.record_alone("service_token", detail=f"{account.id}: {granted}")
     answer = jsonify(
         access_token=service().machines.token(account, granted), token_type="bearer",  # noqa: S106 - a name
@@ -90,8 +90,8 @@ def token(organization: str) -> Response:
     return answer
 
 
-@oauth.errorhandler(Refused)
-def _refused(error: Refused) -> tuple[Response, int]:
+@oauth.errorhandler(TokenRefused)
+def _refused(error: TokenRefused) -> tuple[Response, int]:
     """RFC 6749, section 5.2. A form that tells nothing of what is known here."""
     audit.record_alone("refused", detail=f"service token: {error.code}, {error.reason} {error.account}".strip())
     answer = jsonify(error=error.code)
@@ -107,30 +107,30 @@ def token_endpoint(place: uuid.UUID) -> str:
 def _form() -> dict[str, str]:
     """The posted parameters. A repeated one is malformed (RFC 6749, section 3.2)."""
     if any(len(values) > 1 for values in request.form.listvalues()):
-        raise Refused("invalid_request", "a parameter is there twice")
+        raise TokenRefused("invalid_request", "a parameter is there twice")
     return {name: value for name, value in request.form.items() if value}
 
 
 def _signer(place: uuid.UUID, assertion: str) -> ServiceAccount:
     """The account that signed, once everything about the assertion is right. Raises Refused."""
     if len(assertion) > LONGEST_ASSERTION:
-        raise Refused("invalid_client", "the assertion is too long")
+        raise TokenRefused("invalid_client", "the assertion is too long")
     header, claims = _unverified(assertion)
     client = claims.get("iss")
     account = db.session.get(ServiceAccount, client) if isinstance(client, str) and client.isalnum() else None
     if account is None or account.organization_id != place or not account.active:
-        raise Refused("invalid_client", "unknown account")
+        raise TokenRefused("invalid_client", "unknown account")
     kid = header.get("kid")
     if not isinstance(kid, str) or header.get("alg") not in ALGORITHMS:
-        raise Refused("invalid_client", "kid or alg", account.id)
+        raise TokenRefused("invalid_client", "kid or alg", account.id)
     db.release()
     try:
         keys = public_keys.of(account, kid)
         jwt.decode(assertion, keys, algorithms=ALGORITHMS)
     except SettingError as error:
-        raise Refused("invalid_client", str(error)[:150], account.id) from None
+        raise TokenRefused("invalid_client", str(error)[:150], account.id) from None
     except (JoseError, ValueError):
-        raise Refused("invalid_client", "the signature", account.id) from None
+        raise TokenRefused("invalid_client", "the signature", account.id) from None
     _check(account, claims, token_endpoint(place))
     return account
 
@@ -141,9 +141,9 @@ def _unverified(assertion: str) -> tuple[dict[str, Any], dict[str, Any]]:
         read = jws.extract_compact(assertion.encode("ascii"))
         claims = orjson.loads(read.payload)
     except (JoseError, ValueError):
-        raise Refused("invalid_client", "the assertion is no JWT") from None
+        raise TokenRefused("invalid_client", "the assertion is no JWT") from None
     if not isinstance(claims, dict):
-        raise Refused("invalid_client", "the assertion is no JWT")
+        raise TokenRefused("invalid_client", "the assertion is no JWT")
     return dict(read.headers()), claims
 
 
@@ -151,18 +151,18 @@ def _check(account: ServiceAccount, claims: dict[str, Any], audience: str) -> No
     """The claims of RFC 7523, section 3, and that this assertion was not used before."""
     now, ends, jti = time.time(), claims.get("exp"), claims.get("jti")
     if claims.get("sub") != account.id or claims.get("aud") not in (audience, [audience]):
-        raise Refused("invalid_client", "sub or aud", account.id)
+        raise TokenRefused("invalid_client", "sub or aud", account.id)
     if not isinstance(ends, int | float) or not now - SKEW_S < ends <= now + LONGEST_S + SKEW_S:
-        raise Refused("invalid_client", "exp", account.id)
+        raise TokenRefused("invalid_client", "exp", account.id)
     starts = claims.get("nbf", 0)
     if not isinstance(starts, int | float) or starts > now + SKEW_S:
-        raise Refused("invalid_client", "nbf", account.id)
+        raise TokenRefused("invalid_client", "nbf", account.id)
     if not isinstance(jti, str) or not 0 < len(jti) <= LONGEST_JTI:
-        raise Refused("invalid_client", "jti", account.id)
+        raise TokenRefused("invalid_client", "jti", account.id)
     key = hashlib.sha256(f"{account.id}\0{jti}".encode("utf-8", "surrogatepass")).digest()
     try:
         with db.write() as session:
             session.execute(delete(UsedAssertion).where(UsedAssertion.expires_at < int((now - SKEW_S) * MICROS)))
             session.add(UsedAssertion(key=key, expires_at=int((ends + SKEW_S) * MICROS)))
     except IntegrityError:
-        raise Refused("invalid_client", "used before", account.id) from None
+        raise TokenRefused("invalid_client", "used before", account.id) from None

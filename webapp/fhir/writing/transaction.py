@@ -31,7 +31,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BundleEntry:
     """One entry: its number, `fullUrl`, resource, condition, and how faults in it are named."""
 
     number: int
@@ -94,10 +94,10 @@ class Transaction:
                 listed.append({"response": {"status": status, "location": where}})
         return {"resourceType": "Bundle", "type": "transaction-response", "entry": listed}
 
-    def _of(self, kind: str) -> list[Entry]:
+    def _of(self, kind: str) -> list[BundleEntry]:
         return [entry for entry in self.entries if entry.kind == kind]
 
-    def _check(self, entry: Entry) -> None:
+    def _check(self, entry: BundleEntry) -> None:
         if entry.kind == "Binary":
             body = given.decoded(entry.resource.get("data", ""), f"{entry.at}Binary.data")
             content_type = clean_content_type(str(entry.resource.get("contentType", "")))
@@ -111,13 +111,13 @@ class Transaction:
         elif entry.kind == "Patient":
             given.checked(entry.resource, entry.kind, entry.at)
 
-    def _file_name(self, entry: Entry) -> str:
+    def _file_name(self, entry: BundleEntry) -> str:
         inline = f"inline {entry.number}"
         if inline in self.files:
             return inline
         return str(given.attachment_of(entry.resource, entry.at).get("url", ""))
 
-    def _require_file(self, entry: Entry) -> None:
+    def _require_file(self, entry: BundleEntry) -> None:
         if entry.kind == "DocumentReference" and self._file_name(entry) not in self.files:
             where = f"{entry.at}DocumentReference.content[0].attachment.url"
             raise FhirError(422, "Erwartet wird data oder das fullUrl eines Binary in diesem Bundle.", where)
@@ -133,7 +133,7 @@ class Transaction:
             results[entry.number] = Result("Binary", document.id, document.created)
 
 
-def _entry(number: int, item: Any) -> Entry:
+def _entry(number: int, item: Any) -> BundleEntry:
     at = f"Bundle.entry[{number}]."
     resource = item.get("resource") if isinstance(item, dict) else None
     asked = item.get("request") if isinstance(item, dict) else None
@@ -145,4 +145,4 @@ def _entry(number: int, item: Any) -> Entry:
     name, condition = item.get("fullUrl", ""), asked.get("ifNoneExist", "")
     if not isinstance(name, str) or not isinstance(condition, str):
         raise FhirError(400, "Erwartet wird Text.", f"{at}fullUrl")
-    return Entry(number, name or f"entry {number}", kind, resource, condition, at)
+    return BundleEntry(number, name or f"entry {number}", kind, resource, condition, at)
