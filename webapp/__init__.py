@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from clinical.errors import SettingError
-from webapp import audit, cli, counters, errors, extensions, headers, logs, pages
+from webapp import audit, cli, errors, extensions, headers, logs, pages
 from webapp.config import Settings, load_settings, trusted_hosts
 from webapp.demo import plugin as demo
 from webapp.error_words import error_words
@@ -49,7 +49,7 @@ def _made(settings: Settings) -> Flask:
         SECRET_KEY=settings.secret,
         TRUSTED_HOSTS=trusted_hosts(settings),
         MAX_CONTENT_LENGTH=LARGEST_BODY,
-        RATELIMIT_STORAGE_URI=settings.limits_url.replace("memory://", f"{counters.SCHEME}://"),
+        RATELIMIT_STORAGE_URI=settings.limits_url.replace("memory://", f"{extensions.SCHEME}://"),
         WTF_CSRF_TIME_LIMIT=None,  # as long as the session
         WTF_CSRF_SSL_STRICT=False,  # it compares the Referer, which our own Referrer-Policy withholds
         BABEL_DEFAULT_LOCALE="de",
