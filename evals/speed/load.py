@@ -42,13 +42,9 @@ class _Client:
 
 
 def measure(
-    address: tuple[str, int],
-    requests: Callable[[int], bytes],
-    *,
-    clients: int = 8,
-    seconds: float = 5,
+    address: tuple[str, int], requests: Callable[[int], bytes], *, clients: int = 8, seconds: float = 5,
     status: int = 200,
-) -> Load:
+) -> Load:  # fmt: skip
     """Ask `requests(number)` over `clients` connections for `seconds`, after one second of warming up.
 
     Clients join one after the other, as they do elsewhere: which of a server's processes takes a connection is decided
