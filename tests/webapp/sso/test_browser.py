@@ -163,6 +163,25 @@ def test_pictures_of_phone_and_dark_mode(chromium: Browser, stage: Stage) -> Non
     visitor.context.close()
 
 
+def test_the_pages_in_english(chromium: Browser, stage: Stage) -> None:
+    """Whoever's browser asks for English gets English, the operator's pages and the dry run too."""
+    visitor = Visitor(chromium, stage, locale="en-US")
+    visitor.open("/accounts/login/")
+    picture(visitor.page, "login-en")
+    operator(visitor, "Sign in with Klinikum Musterstadt")
+    for path, name, heading in (
+        ("/operator/providers/add/", "provider-en", "Add provider"),
+        ("/operator/providers/post/dry-run/", "dry-run-en", "Dry run"),
+        ("/operator/members/", "members-en", "Members"),
+        ("/operator/audit/", "audit-en", "Audit"),
+    ):
+        page = visitor.open(path)
+        expect(page.get_by_role("heading", level=1)).to_contain_text(heading)
+        assert page.locator("html").get_attribute("lang") == "en"
+        picture(page, name)
+    visitor.context.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_any_page(chromium: Browser, stage: Stage, scheme: str) -> None:
     visitor = Visitor(chromium, stage, bypass_csp=True, color_scheme=scheme)
