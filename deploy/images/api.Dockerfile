@@ -1,0 +1,29 @@
+# The text API as an image:   docker build -f deploy/images/api.Dockerfile -t befund-api:latest .
+# Without the catalog: it is a folder, mounted read-only at /var/lib/befund/catalog (`make catalog SOURCE=dir` makes it).
+# Pin the base by digest where your registry gives one: --build-arg PYTHON=python@sha256:...
+ARG PYTHON=python:3.11-slim-bookworm
+
+FROM ${PYTHON} AS build
+WORKDIR /build
+COPY pyproject.toml constraints.txt ./
+# What serving needs, at the versions of constraints.txt and as wheels: nothing is compiled, no compiler is installed.
+RUN python -m venv /opt/befund \
+ && /opt/befund/bin/python -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*p['dependencies'], *p['optional-dependencies']['serve'], sep='\n')" > needed.txt \
+ && /opt/befund/bin/pip install --no-cache-dir --only-binary :all: -c constraints.txt -r needed.txt \
+ && /opt/befund/bin/pip uninstall --yes pip setuptools
+
+FROM ${PYTHON}
+RUN useradd --system --uid 10001 --home-dir /var/lib/befund --create-home befund
+COPY --from=build /opt/befund /opt/befund
+WORKDIR /app
+COPY clinical clinical
+COPY bentos bentos
+ENV PATH=/opt/befund/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 BENTOML_DO_NOT_TRACK=True \
+    BENTOML_HOME=/tmp/bentoml NUMBA_CACHE_DIR=/tmp/numba \
+    BEFUND_ENV=production BEFUND_API_HOST=0.0.0.0 BEFUND_VAR=/var/lib/befund BEFUND_CATALOG=/var/lib/befund/catalog
+USER 10001:10001
+EXPOSE 3000
+# Ready: the catalog is loaded, the key database and the counter of the rates answer.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=120s --retries=3 \
+  CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:3000/internal/readyz', timeout=2)"]
+CMD ["python", "-m", "bentos", "serve"]
