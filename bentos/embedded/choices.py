@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import get_args
 
 from bentos.embedded.labels import label_of
@@ -80,12 +81,15 @@ class ChoiceReader:
             return None
         return next((value for value, pattern in _WORDS[path] if re.search(pattern, text, re.IGNORECASE)), None)
 
+    @cached_property
+    def _with_boxes(self) -> list[str]:
+        """The lines of the form that offer boxes; all fixed lists look at the same ones."""
+        return [line for line in self.sheet.lines if len(line) <= 300 and _BOX.search(line)]
+
     def _boxed(self, path: str) -> tuple[str | None, bool]:
         """(value of the ticked box, whether boxes offer values of this field at all)."""
         offered = False
-        for line in self.sheet.lines:
-            if len(line) > 300 or not _BOX.search(line):
-                continue
+        for line in self._with_boxes:
             options = _options(line)
             meant = [(self._meant(path, text), ticked) for text, ticked in options]
             label = label_of(re.split(r":|\t|\s{2,}", line.strip())[0])

@@ -24,6 +24,8 @@ _NUMBER = re.compile(r"[\dOolI][\dOolI.,/:-]*")
 _NO_NUMBER = re.compile(r"[IO]\d\d(?:[.,]\d*)?|[\d.,]+l|[^\d]*")
 _MENDED = str.maketrans("OolI", "0011")
 _CELLS = re.compile(r"\t+|\s*[|·]\s*|\s{3,}|\s*;\s+")
+_WIDE = re.compile(r"\t+|\s{3,}")
+_COLUMNS = re.compile(r"\t+|\s*\|\s*|\s{2,}")
 _MARK = re.compile(
     rf"^\s*(?:[-–—•*·▪►>+]+|\d{{1,2}}(?:\.\)|[.)])(?!\s+(?:{MONTH_NAMES})[.]?\s\d)(?!\d))[\s\t]+", re.IGNORECASE
 )
@@ -175,11 +177,16 @@ class Sheet:
                     for name, cell in zip(header, _row(self.lines[n + 1]), strict=False)
                 ]
                 continue
-            below_a_name = n > 0 and self.lines[n - 1].strip() and key(line) in ("hausarzt", "hausärztin")
-            for name, cells in () if below_a_name and ":" not in line else self._on_line(n, line):
+            for name, cells in () if self._is_below_a_name(n, line) else self._on_line(n, line):
                 owner = OWNERS.get(name, owner)
                 found.append(Labelled(name, tuple(cells), n, owner))
         return found
+
+    def _is_below_a_name(self, n: int, line: str) -> bool:
+        """`Hausarzt` alone on the line under another one says what that one is, and labels nothing."""
+        if ":" in line or len(line) < len(_BELOW_NAMES[0]) or n == 0 or not self.lines[n - 1].strip():
+            return False
+        return key(line) in _BELOW_NAMES
 
     def _form_goes_on(self, n: int) -> bool:
         """Whether an empty line lies within a form: another label follows at once."""
@@ -247,19 +254,20 @@ def heading_of(line: str, alone: bool = False) -> tuple[str | None, str, str]:
     head, colon, rest = text.partition(":")
     if colon and (name := heading_field(head)) is not None and not (name == "" and len(rest) > 400 and len(head) > 30):
         return name, head, rest.strip(" *\t")
-    cells = [one.strip() for one in re.split(r"\t+|\s{3,}", text, maxsplit=1)]
+    cells = [one.strip() for one in _WIDE.split(text, maxsplit=1)]
     if len(cells) == 2 and len(cells[0]) < len(head) + 1 and (name := heading_field(cells[0])) is not None:
         return name, cells[0], cells[1]
     if (told := _SPOKEN_HEADING.match(text)) and not colon and len(cells) == 1 and heading_field(text) is None:
         return heading_field(told[1]), told[1], text[told.end() :].strip()
     banner = text.strip("-–=# ")
-    if (name := heading_field(banner.rstrip(":"))) is not None and (name or not re.search(r"\d", banner)):
+    name = None if colon and banner == f"{head}:" else heading_field(banner.rstrip(":"))
+    if name is not None and (name or not re.search(r"\d", banner)):
         return name, banner, ""
     if _is_foreign_heading(text, colon, rest, alone):
         return "", text, rest.strip()
     if (colon or len(cells) == 2) and _split_label(cells[0] if not colon else text)[0] in _ENDING:
         return "", text, ""
-    told = re.match(r"^.{0,60}\b(?:folgende|nachfolgende)n?\s+Diagnosen\s*:\s*(.*)$", text)
+    told = _TOLD_DIAGNOSES.match(text) if colon else None
     return ("diagnosen", text, told[1].strip()) if told else (None, "", "")
 
 
@@ -267,6 +275,8 @@ _SPOKEN_HEADING = re.compile(
     r"^(Therapie|Procedere|Prozedere|Medikation|Anamnese|Diagnosen?)\s(?=[^\W\d_a-zäöü]\w{3,})(?!Empf)"
 )
 """Headings that a line goes on behind without a colon."""
+_TOLD_DIAGNOSES = re.compile(r"^.{0,60}\b(?:folgende|nachfolgende)n?\s+Diagnosen\s*:\s*(.*)$")
+_BELOW_NAMES = ("hausarzt", "hausärztin")
 _ENDING = frozenset(
     "dringlichkeit kostengutsprache klasse versicherung telefon email absender empfaenger patient fallnummer".split()  # noqa: SIM905
 )
@@ -275,10 +285,9 @@ _ENDING = frozenset(
 
 def _is_foreign_heading(text: str, colon: str, rest: str, alone: bool) -> bool:
     """A heading of words that are not in the tables: alone on its line with a colon, or in capitals."""
-    words = text.split()
     if colon and not rest.strip():
-        return len(words) <= 5 and text[0].isupper() and label_of(text.rstrip(":")) is None
-    shouted = text.isupper() and 4 < len(text) < 40 and not re.search(r"\d", text) and len(words) < 5
+        return text[0].isupper() and len(text.split()) <= 5 and label_of(text.rstrip(":")) is None
+    shouted = 4 < len(text) < 40 and text.isupper() and not re.search(r"\d", text) and len(text.split()) < 5
     return shouted and alone
 
 
@@ -317,13 +326,14 @@ NUMBERED = frozenset(_FITS)
 
 
 def _row(line: str) -> list[str]:
-    return [one.strip() for one in re.split(r"\t+|\s*\|\s*|\s{2,}", line[:LINE_MAX].strip(" |"))]
+    return [one.strip() for one in _COLUMNS.split(line[:LINE_MAX].strip(" |"))]
 
 
 def _header_row(line: str) -> list[str]:
     """What the cells of a table's first row name, where every cell is a label and nothing else; [] for other lines."""
-    names = [label_of(cell) for cell in _row(line)]
-    return [name for name in names if name] if len(names) > 1 and all(names) else []
+    cells = _row(line)
+    names = [label_of(cell) for cell in cells] if len(cells) > 1 else []
+    return [name for name in names if name] if all(names) else []
 
 
 def marked(line: str) -> bool:

@@ -21,6 +21,7 @@ TOKENS = (
     "- a\n",
     "Frau A",
     "A\n",
+    "A:\n",
     "a, ",
     "Tel. 1 ",
     "\n\n",
@@ -42,6 +43,11 @@ def seconds(rule: str, text: str) -> float:
 @pytest.mark.parametrize("token", TOKENS)
 def test_extraction_takes_time_in_proportion_to_the_text(token):
     short, long = (seconds("Arztbrief", token * (length // len(token))) for length in (5_000, 20_000))
+    assert long < 9 * short + 0.05
+
+
+def test_lines_below_a_heading_that_begins_on_its_own_line_are_read_once():
+    short, long = (seconds("Zuweisung", "Befund: Herz\n" + "a\n" * lines) for lines in (2_500, 10_000))
     assert long < 9 * short + 0.05
 
 

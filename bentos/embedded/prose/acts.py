@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from bentos.embedded.entries import OPERATION, Procedure, procedure_of
 from bentos.embedded.prose.passages import Body, Sentence
-from bentos.embedded.prose.phrases import PlacedWord, phrase, words_of
-from clinical.language import DateMention, dates_of
+from bentos.embedded.prose.phrases import PlacedWord, phrase
+from clinical.language import dates_of
 
 _DONE = re.compile(
     r"\b(?:erfolgte[n]?|durchgeführt|durchführten|vorgenommen|führten|unterzog|implantiert|angelegt|entfernt|"
@@ -31,7 +31,7 @@ _NO_ACT = re.compile(
 def told_procedures(body: Body) -> list[Procedure]:
     """Procedures with their day, each once, in the order of the letter."""
     found: dict[str, Procedure] = {}
-    for sentence in body.sheet.budget.each(body.sentences):
+    for sentence in body.sheet.budget.each(body.telling):
         if "?" in sentence.text[-2:]:
             continue
         for one in _acts(body, sentence):
@@ -40,8 +40,7 @@ def told_procedures(body: Body) -> list[Procedure]:
 
 
 def _acts(body: Body, sentence: Sentence) -> Iterator[Procedure]:
-    words = words_of(sentence.text)
-    dates = [one for one in dates_of(sentence.text) if one.iso()]
+    words = body.words(sentence)
     taken = 0
     for n, word in enumerate(words):
         if n < taken or not word.text[0].isupper() or not _is_act(sentence.text, word) or _NO_ACT.search(word.text):
@@ -59,7 +58,7 @@ def _acts(body: Body, sentence: Sentence) -> Iterator[Procedure]:
             or _PLANNED.search(clause)
         ):
             continue
-        day = _day(dates, start, end)
+        day = _day(sentence.text, start, end)
         if day is not None or (_DONE.search(clause) and _FULL.search(clause)):
             named = procedure_of(sentence.text[start:end])
             yield Procedure(named.name, day or named.day)
@@ -91,8 +90,9 @@ def _clause(text: str, start: int, end: int) -> str:
     return text[first:last]
 
 
-def _day(dates: list[DateMention], start: int, end: int) -> str | None:
+def _day(text: str, start: int, end: int) -> str | None:
     """The day nearest to a name in its sentence, as ISO."""
+    dates = [one for one in dates_of(text) if one.iso()]
     if not dates:
         return None
     nearest = min(dates, key=lambda one: min(abs(one.start - end), abs(start - one.end)))

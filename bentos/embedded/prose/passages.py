@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from bentos.embedded.labels import key
 from bentos.embedded.letter import HeadedLines, Sheet, marked
+from bentos.embedded.prose.phrases import PlacedWord, words_of
 from bentos.embedded.sentences import sentences
 from clinical.language import Claim, Reading
 
 SENTENCE_MAX = 700
 """Characters of a sentence that is read; a longer one is a table or a list without stops."""
+SENTENCE_MIN = 2
+"""Characters of the shortest name that is looked for in sentences: `PE`, a procedure."""
 _WRAPPED = 50
 """Characters from which on a line may go on in the next one."""
 _EXAMINED = re.compile(
@@ -43,6 +47,7 @@ class Body:
     def __init__(self, sheet: Sheet) -> None:
         self.sheet = sheet
         self._readings: dict[int, Reading] = {}
+        self._words: dict[int, list[PlacedWord]] = {}
 
     def claim(self, sentence: Sentence, start: int, end: int) -> Claim:
         """What the letter claims of the part of a sentence from `start` to `end`."""
@@ -51,9 +56,21 @@ class Body:
             known = self._readings[sentence.start] = Reading.of(sentence.text)
         return known.claim(start, end)
 
+    def words(self, sentence: Sentence) -> list[PlacedWord]:
+        """The words of one of the body's sentences, divided once for all who look for names in it."""
+        known = self._words.get(sentence.start)
+        if known is None:
+            known = self._words[sentence.start] = words_of(sentence.text)
+        return known
+
     @cached_property
     def sentences(self) -> list[Sentence]:
         return list(self._sentences())
+
+    @cached_property
+    def telling(self) -> list[Sentence]:
+        """The sentences that are long enough to name a disease, a drug or a procedure."""
+        return [one for one in self.sentences if len(one.text) >= SENTENCE_MIN]
 
     def _sentences(self) -> Iterator[Sentence]:
         for number, (start, text, examined) in enumerate(self._paragraphs()):
@@ -69,22 +86,20 @@ class Body:
         sheet = self.sheet
         first = sheet.greeting + 1 if sheet.greeting < len(sheet.lines) else 0
         starts = self._starts
-        begun, n = first, first
-        while n < min(sheet.closing, len(sheet.lines)):
-            line = sheet.lines[n]
-            following = sheet.lines[n + 1] if n + 1 < min(sheet.closing, len(sheet.lines)) else ""
-            if not self._goes_on(line, following):
+        begun = first
+        lines = sheet.lines[: sheet.closing]
+        for n in range(first, len(lines)):
+            line = lines[n]
+            if not (len(line) >= _WRAPPED and n + 1 < len(lines) and self._goes_on(line, lines[n + 1])):
                 text = self.sheet.text[starts[begun] : starts[n] + len(line)].replace("\n", " ")
                 if text.strip():
                     yield starts[begun], text, self._examined(begun)
                 begun = n + 1
-            n += 1
 
     def _goes_on(self, line: str, following: str) -> bool:
         bare = following.strip()
         return (
-            len(line) >= _WRAPPED
-            and bool(bare)
+            bool(bare)
             and line.rstrip()[-1:] not in ".:!?"
             and not marked(following)
             and not marked(line)
@@ -102,14 +117,24 @@ class Body:
 
     def _examined(self, n: int) -> bool:
         section = self._section(n)
-        if section is not None and section.running and not all(map(str.strip, self.sheet.lines[section.at : n])):
+        if section is None or (section.running and self._last_blank[n] >= section.at):
             return False  # what began on the heading's own line ends with its paragraph
-        return section is not None and _EXAMINED.search(key(section.title)) is not None
+        return _EXAMINED.search(key(section.title)) is not None
 
     def _section(self, n: int) -> HeadedLines | None:
-        before = None
-        for one in self.sheet.sections:
-            if one.at > n:
-                break
-            before = one
-        return before
+        """The last section that begins at line `n` or before it."""
+        number = bisect_right(self._section_starts, n)
+        return self.sheet.sections[number - 1] if number else None
+
+    @cached_property
+    def _section_starts(self) -> list[int]:
+        return [one.at for one in self.sheet.sections]
+
+    @cached_property
+    def _last_blank(self) -> list[int]:
+        """For each line the number of the last blank one before it, -1 where there is none."""
+        found, last = [], -1
+        for n, line in enumerate(self.sheet.lines):
+            found.append(last)
+            last = last if line.strip() else n
+        return found

@@ -18,18 +18,19 @@ _STOPPED = re.compile(
     r"präoperativ|intraoperativ|kontrastmittel|hatte\w*\s.*eingenommen|früher\b",
     re.IGNORECASE,
 )
+_PARTS = re.compile(r";\s|\.\s")
 _SCHEME = re.compile(r"\d\s?-\s?\d\s?-\s?\d|\d\s?x|tgl|tägl|abends|morgens|zur Nacht|Bedarf|wöch|Woche|Reserve")
 
 
 def told_drugs(body: Body, strict: bool) -> list[str]:
     """Drugs with their dose, each once. `strict` (letters): only in sentences that say how or that they are taken."""
     found: dict[str, str] = {}
-    for sentence in body.sheet.budget.each(body.sentences):
+    for sentence in body.sheet.budget.each(body.telling):
         text = sentence.text
-        if sentence.examined and strict:
+        if strict and (sentence.examined or not _TAKES.search(text)):
             continue
-        for part in re.split(r";\s|\.\s", text):
-            if strict and (_STOPPED.search(part) or not _TAKES.search(text)):
+        for part in _PARTS.split(text):
+            if strict and _STOPPED.search(part):
                 continue
             for match in TOLD_DRUG.finditer(part):
                 drug = match[0].strip(" .,")

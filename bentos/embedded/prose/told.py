@@ -37,7 +37,7 @@ _PAST_ACT = re.compile(r"(?:Z\.\s?n\.|St\.\s?[np]\.|Zustand nach|Status nach|Sta
 def told_diagnoses(body: Body) -> list[str]:
     """What the sentences of the letter say the patient has, each once; denied, asked and of relatives left out."""
     found: dict[str, str] = {}
-    for sentence in body.sheet.budget.each(body.sentences):
+    for sentence in body.sheet.budget.each(body.telling):
         if sentence.examined or _IDLE.search(sentence.text):
             continue
         for one in _named(body, sentence):
@@ -48,8 +48,7 @@ def told_diagnoses(body: Body) -> list[str]:
 
 def diagnoses_in(text: str) -> list[str]:
     """The same for one entry of a list that is a sentence."""
-    sentence = Sentence(text, 0, 0)
-    return [text[start:end] for start, end in _phrases(sentence)]
+    return [text[start:end] for start, end in _phrases(text, words_of(text))]
 
 
 def _is_part(one: str, others: object) -> bool:
@@ -58,7 +57,7 @@ def _is_part(one: str, others: object) -> bool:
 
 
 def _named(body: Body, sentence: Sentence) -> Iterator[str]:
-    for start, end in _phrases(sentence):
+    for start, end in _phrases(sentence.text, body.words(sentence)):
         claim = body.claim(sentence, start, end)
         whole = sentence.text[start:end]
         if _DENIED_BEHIND.search(sentence.text[end : end + 90]) or _OF_OTHERS.search(sentence.text[:start]):
@@ -67,26 +66,30 @@ def _named(body: Body, sentence: Sentence) -> Iterator[str]:
             yield whole
 
 
-def _phrases(sentence: Sentence) -> Iterator[tuple[int, int]]:
-    """(start, end) of every phrase that names a disease, with its mark of suspicion or past."""
-    words = words_of(sentence.text)
+def _phrases(text: str, words: list[PlacedWord]) -> Iterator[tuple[int, int]]:
+    """(start, end) of every phrase of a sentence that names a disease, with its mark of suspicion or past."""
     taken = 0
     for n, word in enumerate(words):
-        operated = OPERATION.search(word.text) and _PAST_ACT.search(sentence.text[: word.start][-24:])
-        if n < taken or not (names_disease(word.text) or operated):
+        if n < taken or not (names_disease(word.text) or _is_past_act(text, word)):
             continue
         left, right = phrase(words, n, taken, names_disease)
         start, end = words[left].start, words[right].end
-        marked = _MARK.search(sentence.text[max(0, start - 40) : start])
+        marked = _MARK.search(text[max(0, start - 40) : start])
         if marked:
             start -= len(marked.group())
         taken = right + 1
-        if now := _NOW.match(sentence.text, end):
+        if now := _NOW.match(text, end):
             end = now.end()
         if _is_vague(words, n, left, right):
             continue
         if end - start <= LONGEST and not _is_of_compound(words, right):
             yield start, end
+
+
+def _is_past_act(text: str, word: PlacedWord) -> bool:
+    """`Z. n. Appendektomie`: a procedure behind a mark of the past is told like a disease."""
+    before = text[max(0, word.start - 24) : word.start]
+    return _PAST_ACT.search(before) is not None and OPERATION.search(word.text) is not None
 
 
 _VAGUE = frozenset(
