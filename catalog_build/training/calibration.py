@@ -49,13 +49,18 @@ class Calibration:
         return cls(np.repeat(values.astype(np.float32), queries.astype(int)), np.repeat(pattern, np.array(hits, int)))
 
 
-def choose(probability: Vectors, right: NDArray[np.bool_]) -> tuple[ConfidenceThresholds, dict[str, Any]]:
+def choose(
+    probability: Vectors,
+    right: NDArray[np.bool_],
+    high_precision: float = HIGH_PRECISION,
+    medium_precision: float = MEDIUM_PRECISION,
+) -> tuple[ConfidenceThresholds, dict[str, Any]]:
     """The lowest thresholds whose bands keep their precision, from each query's best code (q,), and how they did."""
     order = np.argsort(-probability, kind="stable")
     probability, right = probability[order], right[order]
     ends = np.append(probability[1:] < probability[:-1], True)  # calibration has plateaus: all of one, or none
-    high = _longest(right, ends, HIGH_PRECISION)
-    medium = high + _longest(right[high:], ends[high:], MEDIUM_PRECISION)
+    high = _longest(right, ends, high_precision)
+    medium = high + _longest(right[high:], ends[high:], medium_precision)
     bounds = [float(probability[size - 1]) if size else NEVER for size in (high, medium)]
     thresholds = ConfidenceThresholds(high=bounds[0], medium=bounds[1])
     bands = {"high": right[:high], "medium": right[high:medium], "low": right[medium:]}

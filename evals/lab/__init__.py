@@ -1,0 +1,22 @@
+"""Search, measure, compare and look at errors, from a notebook: each is one call and gives a DataFrame."""
+
+from evals.lab.browser import browser
+from evals.lab.fitted import CalibratedSearch
+from evals.lab.measured import Evaluation, compare, evaluate, flips
+from evals.lab.misses import CAUSES, errors
+from evals.lab.opened import opened
+from evals.lab.searched import first, search
+
+__all__ = [
+    "CAUSES",
+    "CalibratedSearch",
+    "Evaluation",
+    "browser",
+    "compare",
+    "errors",
+    "evaluate",
+    "first",
+    "flips",
+    "opened",
+    "search",
+]

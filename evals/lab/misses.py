@@ -1,0 +1,183 @@
+"""What went wrong: a table of the misses of a data set, each with a cause and what the classification says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+import pandas as pd
+
+from clinical.catalog import Catalog
+from clinical.search import Candidate, Mentioned, SearchIndex
+from evals.coding.outcomes import Outcome
+from evals.lab.measured import Evaluation, evaluate
+from evals.lab.opened import Artifact, Data
+
+FAR: Final = 0.3
+"""Share of words under which no wording is like the query: two words of seven; notebook 06 shows how it is spread."""
+FEW: Final = 3
+"""Wordings of a code up to which it is hardly known: a title and the median of two synonyms (notebook 01)."""
+NOTES: Final = 4
+"""Official notes shown of a code and its category."""
+
+CAUSES: Final = {
+    "failed": "the target gave no answer",
+    "unknown code": "no right code is a terminal code of this catalog: another year, or a category",
+    "claim": "the right code is found for words that the text excludes, leaves to the past or to relatives",
+    "another mention": "the right code is found, for another part of the text than the first code",
+    "excluded by note": "an official note at the found code sends to the right one, or the other way round",
+    "too general": "the found code leaves open what the right one says",
+    "too specific": "the found code says more than the right one",
+    "sibling": "the category is right, the code below it is not",
+    "order": "the right code is found, below one of another category",
+    "unlike any wording": f"under {FAR:.0%} of the words are shared with any wording of a right code",
+    "few wordings": f"the best-known right code has at most {FEW} wordings",
+    "other": "none of these",
+}
+"""What a miss is put down to: the first that holds."""
+COLUMNS: Final = (
+    "text", "right", "right_title", "found", "found_title", "probability", "confidence", "rank", "cause",
+    "right_notes", "found_notes", "mentions",
+)  # fmt: skip
+
+
+class Miss(NamedTuple):
+    """One missed query: how it came out, and how tier 1 reads its text."""
+
+    outcome: Outcome
+    candidates: tuple[Candidate, ...]
+    mentions: tuple[Mentioned, ...]
+
+
+def errors(data: Data | Evaluation, catalog: Artifact = None, within: str = "", **options: Any) -> pd.DataFrame:
+    """The queries whose first code is not right, the surest on top.
+
+    `data`: what `evaluate` takes (with its `options`), or what it gave. `within`: only misses whose right or found
+    code lies there: the beginning of codes (E11), a block (I10-I15) or a chapter (09). `cause`: see CAUSES.
+    `right_notes`, `found_notes`: inclusions, exclusions and hints of the official files at the codes and above.
+    `mentions`: where the text names something, for `browser`. The tables can be filtered as any other.
+    """
+    done = data if isinstance(data, Evaluation) else evaluate(data, catalog, **options)
+    index, rows = done.index, []
+    for outcome in done.outcomes:
+        if outcome.rank != 1 and _within(index.catalog, outcome, within):
+            read = index.read(outcome.example.query)
+            rows.append(_row(index, Miss(outcome, read.codes, read.mentions)))
+    table = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"rank": "Int64", "probability": "float64"})
+    return table.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
+
+
+def _row(index: SearchIndex, miss: Miss) -> tuple[Any, ...]:
+    outcome, first, right = miss.outcome, miss.outcome.first, tuple(sorted(miss.outcome.example.codes))
+    found = (first.code,) if first else ()
+    said = (first.probability, first.confidence) if first else (None, None)
+    return (
+        outcome.example.query, right, _titles(index.catalog, right), first.code if first else None,
+        _titles(index.catalog, found), *said, outcome.rank, _cause(index, miss), _notes(index.catalog, right),
+        _notes(index.catalog, found), miss.mentions,
+    )  # fmt: skip
+
+
+def _cause(index: SearchIndex, miss: Miss) -> str:
+    outcome, catalog = miss.outcome, index.catalog
+    right, first = outcome.example.codes, outcome.first
+    if outcome.found is None:
+        return "failed"
+    if not any((code := catalog.get(name)) and code.terminal for name in right):
+        return "unknown code"
+    if _claimed(index, miss):
+        return "claim"
+    if first is not None and (between := _between(catalog, miss, first.code)):
+        return between
+    if outcome.rank is not None:
+        return "order"
+    if outcome.overlap < FAR:
+        return "unlike any wording"
+    return "few wordings" if outcome.wordings <= FEW else "other"
+
+
+def _between(catalog: Catalog, miss: Miss, found: str) -> str:
+    """What stands between the found and the right code; empty: nothing that the classification knows of."""
+    right = miss.outcome.example.codes
+    if _elsewhere(miss, found):
+        return "another mention"
+    if any(_refers(catalog, found, code) or _refers(catalog, code, found) for code in right):
+        return "excluded by note"
+    if right & _names(catalog.more_specific(found)):
+        return "too general"
+    if any(found in _names(catalog.more_specific(code)) for code in right):
+        return "too specific"
+    return "sibling" if any(code[:3] == found[:3] for code in right) else ""
+
+
+def _names(codes: Iterable[Any]) -> set[str]:
+    return {code.code for code in codes}
+
+
+def _claimed(index: SearchIndex, miss: Miss) -> bool:
+    """Whether words that the text does not claim to be there now would, by themselves, give a right code."""
+    text, right = miss.outcome.example.query, miss.outcome.example.codes
+    shown = {hit.code for hit in miss.outcome.found or () if hit.shown}
+    gone = [one for one in miss.mentions if one.claim in ("excluded", "history", "family")]
+    found = index.search_many([text[one.start : one.end] for one in gone], limit=1)
+    return any(hit.code in right - shown for hits in found for hit in hits)
+
+
+def _elsewhere(miss: Miss, found: str) -> bool:
+    """Whether tier 1 shows the right code too, found by words that the first code was not found by."""
+    shown = {one.code: one for one in miss.candidates if one.confidence != "low"}
+    own = shown.get(found)
+    others = [shown[code] for code in miss.outcome.example.codes if code in shown]
+    return own is not None and any(one.end <= own.start or own.end <= one.start for one in others)
+
+
+def _refers(catalog: Catalog, code: str, other: str) -> bool:
+    """Whether an exclusion at a code, or above it, names the other one or what it belongs to."""
+    for name in _above(catalog, code):
+        for note in catalog.codes[catalog.number(name)].notes:
+            if note.kind == "exclusion" and any(_covers(reference, other) for reference in note.references):
+                return True
+    return False
+
+
+def _covers(reference: str, code: str) -> bool:
+    """`E10.-` and `E10` cover E10.90, `E10-E14` every category between its ends."""
+    low, _, high = reference.rstrip("-+*!†.").partition("-")
+    high = high.rstrip(".-+*!†")
+    if not high:
+        return bool(low) and code.startswith(low)
+    return low <= code[: len(low)] and code[: len(high)] <= high
+
+
+def _above(catalog: Catalog, code: str) -> list[str]:
+    """A code and those above it, from below."""
+    chain = []
+    entry = catalog.get(code)
+    while entry is not None:
+        chain.append(entry.code)
+        entry = catalog.get(entry.parent) if entry.parent else None
+    return chain
+
+
+def _titles(catalog: Catalog, codes: Iterable[str]) -> str:
+    return "; ".join(code.title if (code := catalog.get(name)) else "?" for name in codes)
+
+
+def _notes(catalog: Catalog, codes: Iterable[str]) -> str:
+    """A line each, the nearest first."""
+    lines: dict[str, None] = {}
+    for code in codes:
+        for name in _above(catalog, code):
+            for note in catalog.codes[catalog.number(name)].notes:
+                if note.kind != "pair":
+                    lines[f"{name} {note.kind}: {note.text} {' '.join(note.references)}".strip()] = None
+    return "\n".join(list(lines)[:NOTES])
+
+
+def _within(catalog: Catalog, outcome: Outcome, where: str) -> bool:
+    """Whether the right or the found code lies there."""
+    first = outcome.first
+    names = [*outcome.example.codes, *([first.code] if first else [])]
+    entries = [code for name in names if (code := catalog.get(name))]
+    places = (name.startswith(where) for name in names)
+    return any(places) or any(where in (code.block, code.chapter) for code in entries)

@@ -1,0 +1,83 @@
+"""What every call of the lab starts from: an artifact, loaded once, and texts or a data set of any usual shape."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import pandas as pd
+
+from clinical.errors import SourceError
+from clinical.search import SearchIndex
+from evals.coding.card import Dataset, read_dataset
+from evals.coding.datasets import Example
+from evals.notebooks.lab import Lab
+
+Artifact: TypeAlias = str | Path | SearchIndex | None
+"""A folder, an index that is loaded already, or None: what `make up` builds (BEFUND_CATALOG, else var/catalog)."""
+Data: TypeAlias = str | Path | pd.DataFrame | Sequence[Example]
+"""A TSV or JSON lines file, a table with the columns query (or text) and codes, or examples."""
+AT_ONCE: Final = 2
+"""Indexes that stay loaded: two are compared; a full catalog takes about 350 MB."""
+
+
+def opened(catalog: Artifact = None) -> SearchIndex:
+    """The index of an artifact. Raises ArtifactMissing or ArtifactMismatch."""
+    if isinstance(catalog, SearchIndex):
+        return catalog
+    folder = Path(catalog).expanduser().resolve() if catalog else Lab.open().catalog
+    manifest = folder / "manifest.json"
+    return _loaded(folder, manifest.stat().st_mtime_ns if manifest.is_file() else 0)
+
+
+@lru_cache(maxsize=AT_ONCE)
+def _loaded(folder: Path, _written: int) -> SearchIndex:
+    """`_written`: an artifact that was built again is loaded again."""
+    return SearchIndex.load(folder)
+
+
+def texts_of(texts: str | Iterable[Any] | None) -> pd.Series:
+    """Texts as a Series of objects, with the index that they came with; a single text is a Series of one."""
+    if isinstance(texts, pd.Series):
+        return texts.astype(object)
+    values = [texts] if isinstance(texts, str) else list(texts) if texts is not None else []
+    return pd.Series(values, dtype=object)
+
+
+def data_of(data: Data) -> Dataset:
+    """Examples, and what is known of where they are from. Raises SourceError where there are none."""
+    if isinstance(data, str | Path):
+        return read_dataset(Path(data).expanduser())
+    examples = _rows(data) if isinstance(data, pd.DataFrame) else list(data)
+    if not examples:
+        raise SourceError("the table", None, "holds no queries", "at least one row", "give another")
+    rows = [[one.query, sorted(one.codes), one.kind] for one in examples]
+    digest = hashlib.sha256(json.dumps(rows, ensure_ascii=False).encode()).hexdigest()
+    return Dataset(examples, digest, None, "table")
+
+
+def codes_of(value: object) -> frozenset[str]:
+    """Right codes of one text: a string (commas between several) or any collection of strings; a gap has none."""
+    if isinstance(value, str):
+        return frozenset(code.strip() for code in value.split(",") if code.strip())
+    return frozenset(map(str, value)) if isinstance(value, Iterable) else frozenset()
+
+
+def _rows(table: pd.DataFrame) -> list[Example]:
+    text = "query" if "query" in table else "text"
+    if not {text, "codes"} <= set(table.columns):
+        found = f"columns {', '.join(map(str, table.columns[:20]))}"
+        raise SourceError("the table", None, found, "query and codes", "rename its columns")
+    kinds = table["kind"] if "kind" in table else [""] * len(table)
+    examples = []
+    for number, (query, codes, kind) in enumerate(zip(table[text], table["codes"], kinds, strict=True), start=1):
+        right = codes_of(codes)
+        if not isinstance(query, str) or not query.strip() or not right:
+            remedy = "fill or drop the row: table.dropna()"
+            raise SourceError("the table", number, "an empty query or no codes", "both", remedy)
+        examples.append(Example(query, right, kind if isinstance(kind, str) else ""))
+    return examples
