@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, Protocol
 from urllib.parse import unquote, urlencode, urlsplit
@@ -72,20 +73,23 @@ class FolderFiles:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._durable: set[Path] = set()  # folders whose own names are synced; two levels of 256, never removed
 
     def put(self, source: IO[bytes]) -> Stored:
         """Write under a temporary name, sync, rename, sync the folder: there is never half a file."""
         stored = self._put_unsynced(source)
-        for folder in self._folders_of(stored):
+        for folder in self._unsynced_of(stored):
             _sync_folder(folder)
+        self._durable.update(self._folders_of(stored)[:2])
         return stored
 
     def put_all(self, sources: Sequence[Path]) -> list[Stored | OSError]:
         """As `put`, side by side, since most of the time is waiting for the disk; each folder is synced once."""
         with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
             done = list(pool.map(lambda path: _put_path(self._put_unsynced, path), sources))
-            folders = {folder for stored in done if isinstance(stored, Stored) for folder in self._folders_of(stored)}
-            list(pool.map(_sync_folder, folders))
+            there = [stored for stored in done if isinstance(stored, Stored)]
+            list(pool.map(_sync_folder, {folder for stored in there for folder in self._unsynced_of(stored)}))
+        self._durable.update(folder for stored in there for folder in self._folders_of(stored)[:2])
         return done
 
     def _put_unsynced(self, source: IO[bytes]) -> Stored:
@@ -96,9 +100,9 @@ class FolderFiles:
             with os.fdopen(descriptor, "wb") as target:
                 stored = _copy(source, target)
                 target.flush()
+                final = self._place(stored.digest)
+                final.parent.mkdir(parents=True, exist_ok=True)  # a journal writes it together with the file
                 os.fsync(target.fileno())
-            final = self._place(stored.digest)
-            final.parent.mkdir(parents=True, exist_ok=True)
             os.replace(name, final)
         except BaseException:
             Path(name).unlink(missing_ok=True)
@@ -108,6 +112,12 @@ class FolderFiles:
     def _folders_of(self, stored: Stored) -> tuple[Path, Path, Path]:
         folder = self._place(stored.digest).parent
         return folder, folder.parent, self.folder
+
+    def _unsynced_of(self, stored: Stored) -> list[Path]:
+        """The folders to sync until the file's name is durable: its own, and each that holds the name of one that this
+        process has not seen durable yet. Others put their temporary names into the root, so syncing it waits."""
+        folders = self._folders_of(stored)
+        return [folders[0], *(above for folder, above in pairwise(folders) if folder not in self._durable)]
 
     def path(self, digest: bytes) -> Path | None:
         """The file's place; raises FileMissing."""

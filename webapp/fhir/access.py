@@ -36,7 +36,7 @@ def authorize(organization: str) -> uuid.UUID:
         raise FhirError(403)
     g.bearer = bearer
     if bearer.rights is not None and (lacking := missing(bearer.rights, needed(request))):
-        raise FhirError(403, f"Diesem Dienstkonto fehlt der Bereich {lacking}.")
+        raise FhirError(403, f"Diesem Dienstkonto fehlt: {lacking}.")
     return place
 
 

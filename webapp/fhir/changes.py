@@ -11,12 +11,13 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import cast
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import Table, func, insert, select
 from sqlalchemy.orm import Session
 
 from webapp.fhir import clock
-from webapp.fhir.models import DocumentChange, StorageClock
+from webapp.fhir.models import DocumentChange
 
 AT_ONCE = 400  # documents looked up by one statement, below SQLite's smallest limit of 999 values
 
@@ -36,28 +37,24 @@ def tell(
 ) -> None:
     """Note that these documents (id, entered in error) have changed just now, or that they are no more."""
     if documents:
-        stamps = clock.stamps(session, organization, [None] * len(documents))
-        record(
-            session,
-            organization,
-            [Change(ident, wrong, at, deleted) for (ident, wrong), (_, at) in zip(documents, stamps, strict=True)],
-        )
+        first, stamps = clock.numbered(session, organization, [None] * len(documents))
+        told = [Change(ident, wrong, at, deleted) for (ident, wrong), (_, at) in zip(documents, stamps, strict=True)]
+        record(session, organization, told, first)
 
 
-def record(session: Session, organization: uuid.UUID, changes: Sequence[Change], *, new: bool = False) -> None:
-    """Write stamped changes down; `new` where each is the first of its document."""
+def record(
+    session: Session, organization: uuid.UUID, changes: Sequence[Change], first: int, *, new: bool = False
+) -> None:
+    """Write stamped changes down, numbered from `first`; `new` where each is the first of its document."""
     if not changes:
         return
-    mine = update(StorageClock).where(StorageClock.organization_id == organization)
-    counted = mine.values(changes=StorageClock.changes + len(changes)).returning(StorageClock.changes)
-    first = int(session.scalar(counted) or 0) - len(changes) + 1
     before = {} if new else _versions(session, (change.document for change in changes))
     rows = [
         {"document_id": change.document, "version": before.get(change.document, 0) + 1, "organization_id": organization,
          "at": change.at, "number": number, "entered_in_error": change.entered_in_error, "deleted": change.deleted}
         for number, change in enumerate(changes, start=first)
     ]  # fmt: skip
-    session.execute(insert(DocumentChange), rows)
+    session.execute(insert(cast(Table, DocumentChange.__table__)), rows)
 
 
 def _versions(session: Session, documents: Iterable[uuid.UUID]) -> dict[uuid.UUID, int]:

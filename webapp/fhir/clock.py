@@ -1,16 +1,21 @@
 """Storage times of an organization: stamped under its lock, strictly increasing in the order of visibility."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
+from typing import cast as typed
 
-from sqlalchemy import BigInteger, ColumnElement, cast, func, select, update
+from sqlalchemy import BigInteger, ColumnElement, Insert, Table, bindparam, cast, func
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from clinical.errors import BefundError
 from webapp.fhir import dates
 from webapp.fhir.models import StorageClock
+
+_TABLE = typed(Table, StorageClock.__table__)
+_PLACE = bindparam("place_", type_=_TABLE.c.organization_id.type)
 
 
 class ImpossibleTime(BefundError):
@@ -22,32 +27,65 @@ class ImpossibleTime(BefundError):
         )
 
 
-def stamps(session: Session, organization: uuid.UUID, given: Iterable[int | None]) -> list[tuple[int, int]]:
+def stamps(session: Session, organization: uuid.UUID, given: Sequence[int | None]) -> list[tuple[int, int]]:
     """For each, when it is stored and when that was done: the same but where the original time is given."""
-    last, now = lock(session, organization)
-    stamped = []
+    return _stamped(_advance(session, organization, len(given), 0), given)
+
+
+def numbered(
+    session: Session, organization: uuid.UUID, given: Sequence[int | None]
+) -> tuple[int, list[tuple[int, int]]]:
+    """As `stamps`, with the number of the first of as many changes."""
+    row = _advance(session, organization, len(given), len(given))
+    return row[1] - len(given) + 1, _stamped(row, given)
+
+
+def lock(session: Session, organization: uuid.UUID) -> None:
+    """Lock the organization's clock until the transaction ends."""
+    session.execute(_locking(dialect(session)), {"place_": organization})
+
+
+def _stamped(row: Any, given: Sequence[int | None]) -> list[tuple[int, int]]:
+    last, _, now = row
     for original in given:
         if original is not None and not 0 <= original <= now:
             raise ImpossibleTime(original)
-        last = max(last + 1, now)
-        stamped.append((last if original is None else original, last))
-    session.execute(update(StorageClock).where(StorageClock.organization_id == organization).values(last=last))
-    return stamped
+    times = range(last - len(given) + 1, last + 1)
+    return [(at if original is None else original, at) for original, at in zip(given, times, strict=True)]
 
 
-def lock(session: Session, organization: uuid.UUID) -> tuple[int, int]:
-    """Lock the organization's clock until the transaction ends; its last time and the database's now."""
-    first = dialect(session).insert(StorageClock).values(organization_id=organization, last=0, changes=0)
-    session.execute(first.on_conflict_do_nothing())
-    mine = update(StorageClock).where(StorageClock.organization_id == organization)
-    last = session.scalar(mine.values(last=StorageClock.last).returning(StorageClock.last))
-    now = session.scalar(select(_now(session)))  # read after the lock is held, not when the statement began
-    return int(last or 0), int(now or 0)
+def _advance(session: Session, organization: uuid.UUID, times: int, changes: int) -> Any:
+    """Lock the clock and move it on, by one statement, since others wait until this transaction ends; its last time,
+    its last change, and the database's now."""
+    values = {"place_": organization, "times_": times, "changes_": changes}
+    return session.execute(_advancing(dialect(session)), values).one()
 
 
-def _now(session: Session) -> ColumnElement[int]:
+@cache
+def _locking(kind: Any) -> Insert:
+    first = kind.insert(_TABLE).values(organization_id=_PLACE, last=0, changes=0)
+    same: Insert = first.on_conflict_do_update(index_elements=[_TABLE.c.organization_id], set_={"last": _TABLE.c.last})
+    return same
+
+
+@cache
+def _advancing(kind: Any) -> Insert:
+    """Both databases take the row's lock before they compute the new values, the time of now among them (PostgreSQL:
+    `ExecOnConflictUpdate`)."""
+    times, changes = (bindparam(name, type_=BigInteger()) for name in ("times_", "changes_"))
+    now = _now(kind)
+    later = func.greatest if kind is postgresql else func.max
+    first = kind.insert(_TABLE).values(organization_id=_PLACE, last=now + times - 1, changes=changes)
+    on = {"last": later(_TABLE.c.last + 1, now) + times - 1, "changes": _TABLE.c.changes + changes}
+    moved: Insert = first.on_conflict_do_update(index_elements=[_TABLE.c.organization_id], set_=on).returning(
+        _TABLE.c.last, _TABLE.c.changes, now
+    )
+    return moved
+
+
+def _now(kind: Any) -> ColumnElement[int]:
     """The database's clock in microseconds; SQLite's has milliseconds."""
-    if session.get_bind().dialect.name == "postgresql":
+    if kind is postgresql:
         return cast(func.extract("epoch", func.clock_timestamp()) * 1_000_000, BigInteger)
     seconds, millis = func.strftime("%s", "now"), func.substr(func.strftime("%f", "now"), 4)
     return cast(seconds, BigInteger) * 1_000_000 + cast(millis, BigInteger) * 1_000

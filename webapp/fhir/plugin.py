@@ -1,22 +1,32 @@
 """Adds document retrieval to the application: routes, errors in the shape of FHIR, pages for members, commands."""
 
-from flask import Flask, request
+from flask import Flask, Response, request
 
 from webapp.extensions import csrf, limiter
 from webapp.fhir import answers, service
 from webapp.fhir.bulk.cli import GROUPS
 from webapp.fhir.files import binary
-from webapp.fhir.machines.cli import services
+from webapp.fhir.machines.cli import origin_list, services
 from webapp.fhir.machines.oauth import oauth
 from webapp.fhir.pages import member_pages
 from webapp.fhir.routes import fhir
 from webapp.fhir.writing.routes import writing
 
+_ROUTES = (fhir.name, binary.name, writing.name)
+
 
 @limiter.request_filter
 def _is_ours() -> bool:
     """Bearer-authenticated calls have no limit of their own, and looking for one costs more than checking the token."""
-    return request.blueprint in (fhir.name, binary.name, writing.name)
+    return request.blueprint in _ROUTES
+
+
+def _allow_origin(response: Response) -> Response:
+    """Only these routes are for web pages of others, where the organization lists them."""
+    given = request.view_args or {}
+    if request.blueprint not in _ROUTES or "organization" not in given:
+        return response
+    return service.service().origins.allow(response, given["organization"])
 
 
 def init_app(app: Flask) -> None:
@@ -27,5 +37,6 @@ def init_app(app: Flask) -> None:
         csrf.exempt(blueprint)
         app.register_blueprint(blueprint)
     app.register_blueprint(member_pages)
-    for group in (*GROUPS, services):
+    app.after_request(_allow_origin)
+    for group in (*GROUPS, services, origin_list):
         app.cli.add_command(group)

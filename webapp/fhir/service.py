@@ -8,6 +8,7 @@ from flask import Flask, current_app, request
 
 from webapp.config import Settings
 from webapp.fhir.machines.checking import Machines
+from webapp.fhir.machines.origins import Origins
 from webapp.fhir.models import ImagingStudy, Patient
 from webapp.fhir.searching.history import Histories
 from webapp.fhir.searching.patients import Resources
@@ -31,6 +32,7 @@ class Service:
     studies: Resources
     tokens: Tokens
     machines: Machines
+    origins: Origins
     files: FolderFiles | BucketFiles
     presigner: Presigner
     storage_link: int
@@ -50,6 +52,7 @@ def init_app(app: Flask) -> None:
         studies=Resources(reader, ImagingStudy),
         tokens=Tokens(reader),
         machines=Machines(reader, given.secret),
+        origins=Origins(reader),
         files=files,
         presigner=Presigner(given.secret, given.presign_window, given.previous_secret),
         storage_link=given.storage_link if given.presign == "storage" and isinstance(files, BucketFiles) else 0,

@@ -3,6 +3,7 @@
 from alembic import context
 
 import webapp.fhir.machines.models
+import webapp.fhir.machines.origins
 import webapp.fhir.models
 import webapp.fhir.writing.models
 import webapp.fhir.writing.purging

@@ -77,3 +77,15 @@ def test_it_asks_before(app: Flask, place: Place, caller: Caller) -> None:
     done = run(args=["documents", "purge", str(document), "--reason", "x"], input="n\n")
     assert done.exit_code != 0
     assert caller.ids("DocumentReference") == [str(document)]
+
+
+def test_pollers_of_the_feed_are_told(app: Flask, place: Place, caller: Caller) -> None:
+    kept, gone = add_document(place, b"bleibt"), add_document(place, b"geht")
+    cursor = caller.get("DocumentReference/_history").headers["Befund-Complete-Until"]
+    purge(app, gone)
+    (entry,) = caller.bundle(f"DocumentReference/_history?_since={cursor}")["entry"][:1]
+    assert (entry["request"]["method"], entry["request"]["url"]) == ("DELETE", f"DocumentReference/{gone}")
+    assert "resource" not in entry
+    feed = caller.bundle("DocumentReference/_history?_sort=_lastUpdated")["entry"]
+    assert [entry["request"]["method"] for entry in feed] == ["POST", "POST", "DELETE"]
+    assert caller.ids("DocumentReference") == [str(kept)]

@@ -1,4 +1,4 @@
-"""`flask --app webapp services ...`: service accounts, their secrets and keys."""
+"""`flask --app webapp services ...`: service accounts, secrets, keys; `origins ...`: web pages that may call."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +12,11 @@ from webapp.cli import Group
 from webapp.extensions import db
 from webapp.fhir.bulk.cli import ORG, organization_of
 from webapp.fhir.dates import to_text
-from webapp.fhir.machines import accounts, scopes
+from webapp.fhir.machines import accounts, origins, scopes
 from webapp.fhir.machines.models import ServiceAccount
 
 services = Group("services", help="Service accounts: programs that call an organization's FHIR base.")
+origin_list = Group("origins", help="Origins of web pages that may call an organization's FHIR base (CORS).")
 
 _ACCOUNT = click.argument("account")
 _DAYS = click.option(
@@ -92,6 +93,36 @@ def deactivate(account: str, undo: bool) -> None:
         row: ServiceAccount = accounts.find(session, account)
         accounts.set_active(session, row, undo)
     click.echo(f"{account} is {'active' if undo else 'inactive'}")
+
+
+@origin_list.command("add")
+@ORG
+@click.argument("origin")
+def add_origin(org: str, origin: str) -> None:
+    """Let web pages of ORIGIN (https://host) read what their token may read."""
+    with _writing() as session:
+        origins.add(session, organization_of(org), origin)
+    click.echo(f"{origin} is allowed")
+
+
+@origin_list.command("remove")
+@ORG
+@click.argument("origin")
+def remove_origin(org: str, origin: str) -> None:
+    """Refuse web pages of ORIGIN from now on."""
+    with _writing() as session:
+        done = origins.remove(session, organization_of(org), origin)
+    if not done:
+        raise click.ClickException(f"{origin} is not on the list")
+    click.echo(f"{origin} is not allowed any more")
+
+
+@origin_list.command("list")
+@ORG
+def list_origins(org: str) -> None:
+    """One origin a line."""
+    for origin in origins.listed(db.session, organization_of(org)):
+        click.echo(origin)
 
 
 @contextmanager

@@ -41,9 +41,6 @@ def granted(allowed: str, asked: str) -> str:
 
 
 def missing(have: Rights, needed: Iterable[tuple[str, str]]) -> str:
-    """The first right of `needed` that is not there, as a scope; "" when all are."""
-    for kind, letter in needed:
-        implied = letter == "r" and kind == "Binary" and ("DocumentReference", "r") in have
-        if (kind, letter) not in have and not implied:
-            return f"system/{kind}.{letter}"
-    return ""
+    """The rights of `needed` that are not there, as scopes by single spaces; "" when all are."""
+    implied = {("Binary", "r")} if ("DocumentReference", "r") in have else set()
+    return " ".join(sorted({f"system/{kind}.{letter}" for kind, letter in {*needed} - have - implied}))

@@ -90,7 +90,7 @@ def transact(organization: str) -> Response:
     work = Transaction(given.resource_of(_body(), "Bundle"))
     rights = bearer().rights or frozenset()
     if lacking := missing(rights, {(kind, "c") for kind in work.kinds}):
-        raise FhirError(403, f"Diesem Dienstkonto fehlt der Bereich {lacking}.")
+        raise FhirError(403, f"Diesem Dienstkonto fehlt: {lacking}.")
     puts = {name: service().files.put(io.BytesIO(file.body)) for name, file in work.files.items()}
     with db.write() as session:
         results = work.store(session, place, puts)

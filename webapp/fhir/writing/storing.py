@@ -14,7 +14,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from webapp import audit
-from webapp.fhir import linking, store, terms
+from webapp.fhir import clock, linking, store, terms
 from webapp.fhir.answers import FhirError
 from webapp.fhir.bulk.lines import BadLine
 from webapp.fhir.bulk.resources import ResourceImporter
@@ -64,7 +64,7 @@ def condition_of(text: str, at: str) -> tuple[str, str] | None:
 def put_document(session: Session, place: uuid.UUID, prepared: Prepared, references: dict[str, str]) -> Result:
     """Store a document unless its condition finds one. `references` are those of a bundle that lead to new resources.
     Raises FhirError 412 and 422."""
-    store.stamp(session, place)  # the organization's lock: from here on nobody else stores
+    clock.lock(session, place)  # from here on nobody else stores
     condition = condition_of(prepared.condition, f"{prepared.at}ifNoneExist" if prepared.at else "If-None-Exist")
     if condition and (known := _documents_with(session, place, *condition)):
         if len(known) > 1:
@@ -88,7 +88,7 @@ def put_document(session: Session, place: uuid.UUID, prepared: Prepared, referen
 
 def put_patient(session: Session, place: uuid.UUID, resource: Resource, condition: str, at: str = "") -> Result:
     """Store a patient unless the condition finds one. Raises FhirError 409 when an identifier is taken."""
-    store.stamp(session, place)
+    clock.lock(session, place)
     wanted = condition_of(condition, f"{at}ifNoneExist" if at else "If-None-Exist")
     if wanted and (known := linking.find_patient(session, place, *wanted)):
         return Result("Patient", known, created=False)

@@ -1,0 +1,73 @@
+"""Web pages of other origins: none reads an answer until an organization lists its origin, and without cookies."""
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from tests.webapp.conftest import Outside, add_organization
+from tests.webapp.fhir.conftest import Caller, Place, add_document, resources_of
+from webapp.models import AuditEvent
+
+PAGE = "https://viewer.example"
+ALLOW = "Access-Control-Allow-Origin"
+
+
+def run(app: Flask, *arguments: str, fails: bool = False) -> str:
+    done = app.test_cli_runner().invoke(args=["origins", *arguments])
+    assert (done.exit_code != 0) == fails, done.output
+    return done.output
+
+
+def asked(place: Place, path: str, origin: str = PAGE, method: str = "OPTIONS", **headers: str) -> TestResponse:
+    before = {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "authorization"}
+    sent = {"Origin": origin, **(before if method == "OPTIONS" else {}), **headers}
+    return place.app.test_client().open(path, method=method, headers=sent)
+
+
+def test_a_listed_origin_may_search_read_and_fetch_and_no_other(place: Place, caller: Caller, db: Outside) -> None:
+    document = add_document(place)
+    link = resources_of(caller.bundle("DocumentReference"))[0]["content"][0]["attachment"]["url"]
+    paths = [f"{place.path}/DocumentReference", f"{place.path}/Binary/{document}", link]
+    bearer = {"Authorization": f"Bearer {place.token}"}
+    for path in paths:
+        for answer in (asked(place, path), asked(place, path, method="GET", **bearer)):
+            assert answer.status_code in (200, 204)
+            assert ALLOW not in answer.headers, "off by default"
+    run(place.app, "add", PAGE, "--org", str(place.organization))
+    assert run(place.app, "list", "--org", str(place.organization)).split() == [PAGE]
+    for path in paths:
+        before, answer = asked(place, path), asked(place, path, method="GET", **bearer)
+        assert (before.headers[ALLOW], answer.headers[ALLOW]) == (PAGE, PAGE)
+        assert "Authorization" in before.headers["Access-Control-Allow-Headers"]
+        assert "Befund-Complete-Until" in answer.headers["Access-Control-Expose-Headers"]
+        assert "Origin" in answer.headers["Vary"]
+        assert "Access-Control-Allow-Credentials" not in answer.headers
+        for other in ("https://viewer.example.evil", "https://evil", "http://viewer.example", "null", "*"):
+            assert ALLOW not in asked(place, path, other).headers
+    run(place.app, "remove", PAGE, "--org", str(place.organization))
+    assert ALLOW not in asked(place, paths[0]).headers
+    assert "not on the list" in run(place.app, "remove", PAGE, "--org", str(place.organization), fails=True)
+    events = db.session.scalars(select(AuditEvent.event).where(AuditEvent.event.like("origin%"))).all()
+    assert sorted(events) == ["origin_allowed", "origin_refused"]
+
+
+def test_a_page_that_is_listed_still_needs_a_token_and_reads_why(place: Place) -> None:
+    run(place.app, "add", PAGE, "--org", str(place.organization))
+    answer = asked(place, f"{place.path}/DocumentReference", method="GET")
+    assert (answer.status_code, answer.headers[ALLOW]) == (401, PAGE)
+
+
+def test_the_list_is_of_one_organization_and_of_its_fhir_routes(place: Place) -> None:
+    other = Place(place.app, add_organization(place.app, "Andere Praxis").id, place.user, place.token)
+    run(place.app, "add", PAGE, "--org", str(other.organization))
+    assert ALLOW in asked(other, f"{other.path}/Patient").headers
+    for path in (f"{place.path}/Patient", "/", "/login", f"/{other.organization}/oauth2/token"):
+        assert ALLOW not in asked(place, path).headers
+
+
+@pytest.mark.parametrize(
+    "wrong", ["*", "null", "https://*.example", "http://viewer.example", "https://viewer.example/", "https://V.example"]
+)
+def test_what_is_no_origin_is_not_listed(place: Place, wrong: str) -> None:
+    assert "https://host" in run(place.app, "add", wrong, "--org", str(place.organization), fails=True)
