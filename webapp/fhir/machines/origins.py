@@ -27,7 +27,8 @@ PREFLIGHT = {
     "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, If-None-Exist, If-None-Match, Prefer, Range",
     "Access-Control-Max-Age": "600",  # seconds; an origin that is taken off the list is refused by the answer itself
 }
-EXPOSED = "Befund-Complete-Until, Befund-Ignored, Content-Disposition, Content-Range, ETag, Location, Retry-After"  # what a page may read beside the headers every page may
+# What a page may read beside the headers that every page may.
+EXPOSED = "Befund-Complete-Until, Befund-Ignored, Content-Disposition, Content-Range, ETag, Location, Retry-After"
 
 
 class AllowedOrigin(Base):
