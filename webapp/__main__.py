@@ -1,14 +1,16 @@
-"""The webapp from the command line: `python -m webapp serve`. Everything else is `flask --app webapp ...`."""
+"""The webapp from the command line: `python -m webapp serve`, `backup`, `restore`; the rest is Flask's."""
 
 import os
 import sys
+from pathlib import Path
 
 import click
 
-from clinical.command_line import Group, entry
+from clinical.command_line import PATH, Group, entry
 from clinical.errors import BefundError
-from clinical.settings import server_settings
+from clinical.settings import server_settings, settings
 from webapp import create_app
+from webapp.backups import back_up, restore
 from webapp.cli import schema_is_current, upgrade_schema
 from webapp.demo.cli import seed
 from webapp.sso.providers import all_providers
@@ -48,6 +50,25 @@ def _prepare(demo: bool) -> None:
                 "run: flask --app webapp db upgrade",
             )
     app.extensions["befund_engine"].dispose()
+
+
+@command.command("backup")
+@click.argument("folder", type=PATH)
+def _backup(folder: Path) -> int:
+    """Keep the databases of both servers and all stored files in the new FOLDER; the servers may run."""
+    kept = back_up(settings(), folder)
+    click.echo(f"{folder}: {', '.join(kept.databases) or 'no database'}, {kept.files} files")
+    for digest in kept.damaged:
+        click.echo(f"befund: the file {digest} is damaged in the storage and was left out", err=True)
+    return int(bool(kept.damaged))
+
+
+@command.command("restore")
+@click.argument("folder", type=PATH)
+def _restore(folder: Path) -> None:
+    """Fill empty databases and the storage from FOLDER, while the servers are stopped."""
+    kept = restore(settings(), folder)
+    click.echo(f"restored: {', '.join(kept.databases) or 'no database'}, {kept.files} files")
 
 
 main = entry(command, "python -m webapp", status=1)

@@ -1,0 +1,138 @@
+"""A backup is a folder: each database once, every stored file under its hash, and a manifest that is written last.
+
+The databases come first: a file is in the storage before the row that names it is committed, so whatever the kept rows
+name is there when the files are copied after them. What is not kept: the settings and their secrets, without which
+sealed secrets of vendors cannot be read again, and the catalog, which is built anew.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+from clinical.errors import BefundError
+from webapp.backups import databases
+from webapp.config import Settings
+from webapp.storage import FileMissing, FolderFiles, open_files
+
+MANIFEST = "manifest.json"
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class BackedUp:
+    """What a backup holds: names of databases, number of files, hashes of files that were damaged and left out."""
+
+    databases: tuple[str, ...]
+    files: int
+    damaged: tuple[str, ...] = ()
+
+
+def back_up(settings: Settings, folder: Path) -> BackedUp:
+    """Write a backup into `folder`, which must not be there yet; the servers may run. Raises BefundError."""
+    if folder.exists():
+        raise BefundError(f"{folder} is there", "a new folder for every backup", "name another")
+    unfinished = folder.with_name(f"{folder.name}.unfinished")
+    unfinished.mkdir(mode=0o700, parents=True)
+    try:
+        kept = _write(settings, unfinished)
+        os.rename(unfinished, folder)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    return kept
+
+
+def restore(settings: Settings, folder: Path) -> BackedUp:
+    """Fill the empty databases and the storage of the settings from `folder`. The databases are checked first and
+    written last, so that a backup that is damaged leaves them empty. Raises BefundError."""
+    said, urls = _manifest(folder), _databases(settings)
+    for name, row in said["databases"].items():
+        _require_fit(folder / name, row, urls.get(name))
+    source = FolderFiles(folder / "files")
+    there = list(source.digests())
+    if len(there) != said["files"]:
+        raise BefundError(f"{folder} has {len(there)} files", f"{said['files']}, as its manifest says")
+    target = open_files(settings.storage)
+    for digest in there:
+        with source.path(digest).open("rb") as file:
+            if target.put(file).digest != digest:
+                raise BefundError(f"the file {digest.hex()} is damaged", "its own hash", "take an earlier backup")
+    for name in said["databases"]:
+        databases.load(urls[name], folder / name)
+    return BackedUp(tuple(said["databases"]), len(there), tuple(said["damaged"]))
+
+
+def _write(settings: Settings, folder: Path) -> BackedUp:
+    kept = {name: url for name, url in _databases(settings).items() if databases.is_there(url)}
+    for name, url in kept.items():
+        databases.dump(url, folder / name)
+    files, damaged = _copy_files(settings, folder)
+    rows = {name: {"kind": databases.kind(url), "sha256": _digest(folder / name)} for name, url in kept.items()}
+    said = {"format": FORMAT, "databases": rows, "files": files, "damaged": damaged}
+    (folder / MANIFEST).write_text(json.dumps(said, indent=1), "utf-8")
+    return BackedUp(tuple(kept), files, tuple(damaged))
+
+
+def _databases(settings: Settings) -> dict[str, str]:
+    """The databases by the name of their file in a backup; one that both servers share is kept once."""
+    both = {"webapp.database": settings.database_url, "api.database": settings.api_database_url}
+    return both if len(set(both.values())) > 1 else {"webapp.database": settings.database_url}
+
+
+def _copy_files(settings: Settings, folder: Path) -> tuple[int, list[str]]:
+    """How many files were copied, and the hashes of those that are no longer what was stored."""
+    source, target = open_files(settings.storage), FolderFiles(folder / "files")
+    count, damaged = 0, []
+    for digest in source.digests():
+        try:
+            stored = target.put(cast(IO[bytes], _Chunks(source.read(digest))))
+        except FileMissing:
+            continue  # a document was purged meanwhile
+        if stored.digest == digest:
+            count += 1
+        else:
+            target.remove(stored.digest)
+            damaged.append(digest.hex())
+    return count, damaged
+
+
+class _Chunks:
+    """An iterator of bytes as a file that is read from its beginning to its end."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+
+    def read(self, _size: int = -1) -> bytes:
+        """The next chunk, of whatever size; empty at the end."""
+        return next(self._chunks, b"")
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    try:
+        said: dict[str, Any] = json.loads((folder / MANIFEST).read_text("utf-8"))
+    except (OSError, ValueError):
+        raise BefundError(f"{folder} is no finished backup", f"a folder with {MANIFEST}") from None
+    if said.get("format") != FORMAT:
+        raise BefundError(f"{folder} is of format {said.get('format')}", str(FORMAT), "use the version that made it")
+    return said
+
+
+def _require_fit(file: Path, row: dict[str, str], url: str | None) -> None:
+    """Raises BefundError when `file` is not what was kept, or cannot go where `url` says."""
+    if url is None:
+        raise BefundError(f"{file.name} is kept apart, and the settings name one database for both", "two databases")
+    if databases.kind(url) != row["kind"]:
+        raise BefundError(f"{file.name} is of {row['kind']}, the settings name {databases.kind(url)}", "the same kind")
+    if not file.is_file() or _digest(file) != row["sha256"]:
+        raise BefundError(f"{file.name} is damaged or missing", "what the manifest says", "take an earlier backup")
+    databases.require_empty(url)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
