@@ -59,9 +59,8 @@ def restore(settings: Settings, folder: Path) -> BackedUp:
         raise BefundError(f"{folder} has {len(there)} files", f"{said['files']}, as its manifest says")
     target = open_files(settings.storage)
     for digest in there:
-        with source.path(digest).open("rb") as file:
-            if target.put(file).digest != digest:
-                raise BefundError(f"the file {digest.hex()} is damaged", "its own hash", "take an earlier backup")
+        if target.put(_as_file(source.read(digest))).digest != digest:
+            raise BefundError(f"the file {digest.hex()} is damaged", "its own hash", "take an earlier backup")
     for name in said["databases"]:
         databases.load(urls[name], folder / name)
     return BackedUp(tuple(said["databases"]), len(there), tuple(said["damaged"]))
@@ -90,7 +89,7 @@ def _copy_files(settings: Settings, folder: Path) -> tuple[int, list[str]]:
     count, damaged = 0, []
     for digest in source.digests():
         try:
-            stored = target.put(cast(IO[bytes], _Chunks(source.read(digest))))
+            stored = target.put(_as_file(source.read(digest)))
         except FileMissing:
             continue  # a document was purged meanwhile
         if stored.digest == digest:
@@ -99,6 +98,11 @@ def _copy_files(settings: Settings, folder: Path) -> tuple[int, list[str]]:
             target.remove(stored.digest)
             damaged.append(digest.hex())
     return count, damaged
+
+
+def _as_file(chunks: Iterator[bytes]) -> IO[bytes]:
+    """What `put` asks of a file is that it can be read."""
+    return cast(IO[bytes], _Chunks(chunks))
 
 
 class _Chunks:
