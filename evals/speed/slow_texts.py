@@ -142,6 +142,7 @@ def slow_texts(
             continue
         for length in (one for one in readable if one in lengths):
             text, _ = long_letter(made, length)
+            way(text)  # what is compiled or loaded at the first call is there before the children begin
             ordinary = max(FLOOR, min(cpu_seconds(way, text) for _ in range(REPEATS)))
             mine = sorted(_measured(name, way, length, wanted, ordinary, limit), key=lambda one: -one.ratio)
             found += mine
@@ -170,38 +171,44 @@ def _least(way: Way, text: str, first: float, allowed: float) -> float:
     return least
 
 
-def cpu_seconds(way: Way, text: str) -> float:
-    """Processor time of `way(text)` in a child process; LONGEST when the kernel had to end it or it failed."""
-    return cpu_seconds_of_all(way, [text])[0]
+def cpu_seconds(way: Way, text: str, longest: int = LONGEST) -> float:
+    """Processor time of `way(text)` in a child process; `longest` when the kernel had to end it or it failed."""
+    return cpu_seconds_of_all(way, [text], longest)[0]
 
 
-def cpu_seconds_of_all(way: Way, texts: Sequence[str]) -> list[float]:
-    """The same for many texts, one after the other in one child, and in a new one after each that had to be ended."""
+def cpu_seconds_of_all(way: Way, texts: Sequence[str], longest: int = LONGEST) -> list[float]:
+    """The same for many texts, one after the other in one child, and in a new one after each that had to be ended.
+
+    A child that neither failed nor used up its time was ended by the machine (memory, a stop): its text says nothing
+    by that and is read again. Raises RuntimeError where that happens REPEATS times in a row.
+    """
     done: list[float] = []
+    lost = 0
     while len(done) < len(texts):
-        done += _by_a_child(way, texts[len(done) :])
-        if len(done) < len(texts):
-            done.append(float(LONGEST))
+        seconds, how = _by_a_child(way, texts[len(done) :], longest)
+        done, lost = done + seconds, 0 if seconds else lost
+        if how in (_FAILED, -signal.SIGXCPU):
+            done, lost = [*done, float(longest)], 0
+        elif len(done) < len(texts):
+            lost += 1
+            if lost == REPEATS:
+                raise RuntimeError(f"{texts[len(done)][:20]!r}: its process was ended {lost} times from outside: {how}")
     return done
 
 
-def _by_a_child(way: Way, texts: Sequence[str]) -> list[float]:
-    """Seconds of the first texts: of all, or of those before the one the child did not survive."""
+_FAILED = 1
+"""Exit status of a child whose work raised."""
+
+
+def _by_a_child(way: Way, texts: Sequence[str], longest: int) -> tuple[list[float], int]:
+    """(seconds of the first texts, exit code): of all, or of those before the one the child did not survive."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        try:
-            gc.freeze()  # as the servers do: what was loaded before is not gone through again
-            for text in texts:
-                began = time.process_time()
-                resource.setrlimit(resource.RLIMIT_CPU, (int(began) + 1 + LONGEST, resource.RLIM_INFINITY))
-                way(text)
-                os.write(writing, f"{time.process_time() - began}\n".encode())
-        finally:
-            os._exit(0)
+        os._exit(_measured_in_turn(way, texts, longest, writing))
     os.close(writing)
     said = b""
-    while select.select([reading], [], [], 10 * LONGEST)[0]:  # a stopped child must not stop us
+    while select.select([reading], [], [], 10 * max(longest, LONGEST))[0]:  # a stopped child must not stop us
         part = os.read(reading, 65_536)
         said += part
         if not part:
@@ -209,8 +216,21 @@ def _by_a_child(way: Way, texts: Sequence[str]) -> list[float]:
     else:
         os.kill(child, signal.SIGKILL)
     os.close(reading)
-    os.waitpid(child, 0)
-    return [float(line) for line in said.splitlines()]
+    return [float(line) for line in said.splitlines()], os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _measured_in_turn(way: Way, texts: Sequence[str], longest: int, writing: int) -> int:
+    """In the child: each text's seconds as a line, then 0; _FAILED where one raised, and the kernel ends what lasts."""
+    gc.freeze()  # as the servers do: what was loaded before is not gone through again
+    try:
+        for text in texts:
+            began = time.process_time()
+            resource.setrlimit(resource.RLIMIT_CPU, (int(began) + 1 + longest, resource.RLIM_INFINITY))
+            way(text)
+            os.write(writing, f"{time.process_time() - began}\n".encode())
+    except BaseException:  # noqa: BLE001 - the process ends here, whatever it was: nothing of it may run on as ours
+        return _FAILED
+    return 0
 
 
 @click.command()

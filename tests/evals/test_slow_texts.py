@@ -1,6 +1,10 @@
 """The fuzzer of slow texts finds what is slow, ends what never ends, and knows every kind of token of the tables."""
 
+import os
+import signal
 import time
+
+import pytest
 
 from evals.speed import slow_texts
 from evals.speed.slow_texts import LENGTHS, LONGEST, SHAPES, cpu_seconds, tokens, ways
@@ -26,6 +30,25 @@ def test_a_quadratic_reader_is_found_and_one_that_never_ends_is_ended():
 
     assert cpu_seconds(failing, "a") == LONGEST
     assert time.process_time() - began < LONGEST, "the work is not done in this process"
+
+
+def test_a_text_whose_process_the_machine_ended_is_read_again(tmp_path):
+    def ended_once(text):
+        if not (seen := tmp_path / "seen").exists():
+            seen.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    assert cpu_seconds(ended_once, "a") < LONGEST
+    with pytest.raises(RuntimeError, match="3 times"):
+        cpu_seconds(lambda text: os.kill(os.getpid(), signal.SIGKILL), "a")
+
+
+def test_what_never_ends_is_ended_by_the_kernel():
+    def endless(text):
+        while True:
+            pass
+
+    assert cpu_seconds(endless, "a", longest=1) == 1, "the limit itself, however long the machine took to it"
 
 
 LONG = ("...", "?", "\u0661", "24.12.2024 ", "notfall ", "männlich ", "Z ", "Dr. ", "A\n")

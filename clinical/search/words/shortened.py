@@ -193,12 +193,23 @@ def _holds(word: str, characters: str) -> bool:
     return all(character in rest for character in characters)
 
 
+LEAST: Final = 1e-100
+"""Below it the product of hundreds of probabilities is taken as against the best one, before it becomes 0."""
+
+
+def _scaled(chosen: list[tuple[tuple[str, ...], float]]) -> list[tuple[tuple[str, ...], float]]:
+    best = chosen[0][1]
+    if best >= LEAST:
+        return chosen
+    return [(texts, chance / best if best else 1.0) for texts, chance in chosen]
+
+
 def _together(query: str, options: Sequence[tuple[Token, Chances]], most: int) -> Chances:
     """The likeliest readings of all words together: of each beginning of the query the best are carried on."""
     chosen: list[tuple[tuple[str, ...], float]] = [((), 1.0)]
     for _, some in options:
         longer = [((*texts, text), chance * own) for texts, chance in chosen for text, own in some]
-        chosen = sorted(longer, key=lambda each: -each[1])[:most]
+        chosen = _scaled(sorted(longer, key=lambda each: -each[1])[:most])
     written = [word for word, _ in options]
     best = chosen[0][1]
     return [(replaced(query, list(zip(written, texts, strict=True))), chance / best) for texts, chance in chosen]

@@ -103,3 +103,10 @@ def test_cut_off_wordings_find_what_they_find_whole(index: SearchIndex) -> None:
     for short, whole in (("Hypertens. Herzkrankh.", "Hypertensive Herzkrankheit"), ("Migr.", "Migräne")):
         wanted = index.search(whole)[0]
         assert wanted.code[:3] in [one.code[:3] for one in index.search(short)[:3]], short
+
+
+def test_a_text_of_hundreds_of_cut_off_words_has_its_readings_too(shortened: Shortened) -> None:
+    """The product of their probabilities is smaller than the smallest number."""
+    found = shortened.expanded("hyp. " * 2_000)
+    assert found[0][1] == 1.0
+    assert all(0 <= chance <= 1 for _, chance in found)
