@@ -1,7 +1,8 @@
 """python -m batch INPUT --catalog DIR --out OUTPUT: ICD-10-GM codes for every text of a file.
 
 INPUT is Parquet, CSV (comma, semicolon or tab) or TSV, with a header. OUTPUT is Parquet or CSV, one row for each row
-and in their order: id, status, codes, confidences, probabilities (best first). No text is written unless --keep-text.
+and in their order: id, status, codes, confidences, probabilities (best first); with --details (Parquet) also titles,
+wordings, starts, ends, claims, sides. No text is written unless --keep-text.
 A row that cannot be coded says so in its status: missing, empty, too-long (over 2,000 characters), bad-utf-8,
 malformed; nothing-found where no word is known. Stopped at any moment, the same command goes on where it was.
 """
@@ -40,16 +41,18 @@ class Job:
     output: Path
     limit: int = 10
     keep_text: bool = False
+    details: bool = False
     workers: int = 1
     ray: str | None = None
 
     def record(self, rows: int) -> dict[str, Any]:
         """What must be the same when a run is resumed; the number of workers need not be."""
+        details = {"details": True} if self.details else {}
         return {
             "input": {"size": self.source.path.stat().st_size, "sha256": checksum(self.source.path), "rows": rows},
             "columns": {"text": self.source.column, "id": self.source.id_column},
             "catalog": Manifest.load(self.catalog).digest,
-            "options": {"limit": self.limit, "keep_text": self.keep_text},
+            "options": {"limit": self.limit, "keep_text": self.keep_text} | details,
             "version": __version__,
         }
 
@@ -67,6 +70,7 @@ def cores() -> int:
 @click.option("--id-column", help="the column of the ids (default: the number of the row, from 1)")
 @click.option("--limit", type=int, default=10, help="most codes of a text, 1 to 20 (default: 10)")
 @click.option("--keep-text", is_flag=True, help="write the texts into the output as well")
+@click.option("--details", is_flag=True, help="also titles, wordings, places, claims and sides (.parquet)")
 @click.option("--workers", type=int, default=cores, help="processes (default: one for each core)")
 @click.option("--ray", metavar="ADDRESS", help="run on a Ray cluster: its address, auto, or local")
 def command(**options: Any) -> int:
@@ -87,6 +91,8 @@ main = entry(command, "python -m batch")
 def _job(input: Path, column: str, id_column: str | None, catalog: Path, out: Path, **how: Any) -> Job:
     if out.suffix not in WRITABLE:
         raise SettingError(f"--out ends in {out.suffix!r}", " or ".join(WRITABLE), "name another file")
+    if how["details"] and out.suffix != ".parquet":
+        raise SettingError("--details writes lists of texts", "an --out that ends in .parquet", "name one")
     if not out.resolve().parent.is_dir():
         raise SettingError(f"there is no folder {out.parent}", "one that exists", "make it")
     if not 1 <= how["limit"] <= 20:
@@ -119,7 +125,7 @@ def run(job: Job, disable: bool | None = True, each: Callable[[int], object] = i
 
 def _work(job: Job, work: Run, tables: Callable[[], Iterator[pa.Table]]) -> Generator[int]:
     """Code and keep; the number of rows after each step. The workers are ended with it."""
-    coder = Coder(str(job.catalog), job.limit, job.keep_text)
+    coder = Coder(str(job.catalog), job.limit, job.keep_text, job.details)
     if job.ray is not None:
         coded = in_ray(coder, tables, job.workers, job.ray)
     else:

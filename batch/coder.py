@@ -10,12 +10,13 @@ import gc
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
 from clinical.coding import Hit, with_written_codes
 from clinical.contract import QUERY_MAX
+from clinical.language import Reading
 from clinical.search import Candidate, SearchIndex
 
 CODED, NOTHING = "coded", "nothing-found"
@@ -32,19 +33,28 @@ class Read(NamedTuple):
     status: str
 
 
+class _Found(NamedTuple):
+    """A code of a text; `wording`: the indexed words that it was found by, or the code as the text writes it."""
+
+    hit: Hit
+    wording: str
+
+
 class Coder:
     """Tier 1 over tables.
 
     In: `row` (int64), `id`, `text` (large_binary, UTF-8, nullable), `malformed` (bool). Out, a row for each row and in
     their order: `row`, `id`, `status`, and as lists of equal length, best first, `codes`, `confidences`,
-    `probabilities`; with `keep_text` also `text`. Codes of every confidence are listed, at most `limit`.
+    `probabilities`; with `details` also `titles`, `wordings` (of the catalog), `starts` and `ends` (of the part of the
+    text, in code points), `claims` and `sides`; with `keep_text` also `text`. Codes of every confidence are listed, at
+    most `limit`.
     """
 
-    def __init__(self, catalog: str, limit: int = 10, keep_text: bool = False) -> None:
-        self.catalog, self.limit, self.keep_text = catalog, limit, keep_text
+    def __init__(self, catalog: str, limit: int = 10, keep_text: bool = False, details: bool = False) -> None:
+        self.catalog, self.limit, self.keep_text, self.details = catalog, limit, keep_text, details
 
-    def __reduce__(self) -> tuple[type[Coder], tuple[str, int, bool]]:
-        return Coder, (self.catalog, self.limit, self.keep_text)
+    def __reduce__(self) -> tuple[type[Coder], tuple[str, int, bool, bool]]:
+        return Coder, (self.catalog, self.limit, self.keep_text, self.details)
 
     @cached_property
     def _index(self) -> SearchIndex:
@@ -59,7 +69,8 @@ class Coder:
         rows = [_read(value, malformed) for value, malformed in values]
         texts = sorted({row.text for row in rows if row.status == CODED and row.text is not None})
         found = dict(zip(texts, self._coded(texts), strict=True))
-        hits = [found.get(row.text or "", ()) if row.status == CODED else () for row in rows]
+        coded = [found.get(row.text or "", ()) if row.status == CODED else () for row in rows]
+        hits = [[one.hit for one in own] for own in coded]
         status = [
             NOTHING if row.status == CODED and not own else row.status for row, own in zip(rows, hits, strict=True)
         ]
@@ -71,24 +82,46 @@ class Coder:
             "confidences": pa.array([[hit.confidence for hit in own] for own in hits], pa.list_(pa.string())),
             "probabilities": pa.array([[hit.probability for hit in own] for own in hits], pa.list_(pa.float32())),
         }
+        if self.details:
+            columns |= self._details(rows, coded)
         if self.keep_text:
             columns["text"] = pa.array([row.text for row in rows], pa.string())
         return pa.table(columns)
 
-    def _coded(self, texts: Sequence[str]) -> list[Sequence[Hit]]:
+    def _coded(self, texts: Sequence[str]) -> list[Sequence[_Found]]:
         """As tier 1 of the text API: a text that is a code is looked up, codes inside a text count as named."""
         catalog = self._index.catalog
         bare = [catalog.parse(text) for text in texts]
         asked = [text for text, code in zip(texts, bare, strict=True) if code is None]
         searched = iter(self._index.search_many(asked, self.limit))
-        coded: list[Sequence[Hit]] = []
+        coded: list[Sequence[_Found]] = []
         for text, code in zip(texts, bare, strict=True):
             if code is not None:
-                coded.append([Hit(code, 1.0, "high", 0, len(text))] if code in catalog else [])
+                coded.append([_Found(Hit(code, 1.0, "high", 0, len(text)), text)] if code in catalog else [])
             else:
-                hits = [_hit(candidate) for candidate in next(searched)]
-                coded.append(with_written_codes(text, hits, catalog)[: self.limit])
+                candidates = next(searched)
+                wordings = {candidate.code: candidate.text for candidate in candidates}
+                hits = with_written_codes(text, [_hit(candidate) for candidate in candidates], catalog)[: self.limit]
+                coded.append([_Found(hit, wordings.get(hit.code, text[hit.start : hit.end])) for hit in hits])
         return coded
+
+    def _details(self, rows: Sequence[Read], coded: Sequence[Sequence[_Found]]) -> dict[str, pa.Array]:
+        """The columns beside codes: lists of the same lengths."""
+        catalog, strings, places = self._index.catalog, pa.list_(pa.string()), pa.list_(pa.int32())
+        readings = [Reading.of(row.text) if own and row.text else None for row, own in zip(rows, coded, strict=True)]
+        said: list[list[tuple[Any, Any]]] = [
+            [(r.claim(f.hit.start, f.hit.end).assertion, r.side(f.hit.start, f.hit.end)) for f in own] if r else []
+            for r, own in zip(readings, coded, strict=True)
+        ]
+        titles = [[catalog.codes[catalog.number(f.hit.code)].title for f in own] for own in coded]
+        return {
+            "titles": pa.array(titles, strings),
+            "wordings": pa.array([[f.wording for f in own] for own in coded], strings),
+            "starts": pa.array([[f.hit.start for f in own] for own in coded], places),
+            "ends": pa.array([[f.hit.end for f in own] for own in coded], places),
+            "claims": pa.array([[claim for claim, _ in own] for own in said], strings),
+            "sides": pa.array([[side for _, side in own] for own in said], strings),
+        }
 
 
 def _hit(found: Candidate) -> Hit:

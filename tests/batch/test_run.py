@@ -141,6 +141,24 @@ def test_a_coder_travels_as_its_options(starter_artifact):
     assert pickle.loads(packed)(table).equals(first)
 
 
+def test_details_say_what_each_code_rests_on(tmp_path, starter_artifact, index, capsys):
+    texts = ["Gonarthrose links", "", "V. a. Asthma bronchiale, J18.9", "E11.90"]
+    pq.write_table(pa.table({"text": texts}), tmp_path / "in.parquet")
+    arguments = (tmp_path / "in.parquet", "--catalog", starter_artifact, "--workers", 1, "--details", "--out")
+    assert call(*arguments, tmp_path / "out.csv") == 2
+    assert ".parquet" in capsys.readouterr().err
+    assert call(*arguments, tmp_path / "out.parquet") == 0
+    knee, empty, lungs, bare = pq.read_table(tmp_path / "out.parquet").to_pylist()
+    names = ("titles", "wordings", "starts", "ends", "claims", "sides")
+    first = index.search(texts[0], 1)[0]
+    title = index.catalog.get(first.code).title
+    assert [knee[name][0] for name in names] == [title, first.text, first.start, first.end, "present", "L"]
+    assert all(empty[name] == [] for name in names)
+    assert all(len(lungs[name]) == len(lungs["codes"]) for name in names)
+    assert "suspected" in lungs["claims"]
+    assert bare["wordings"] == ["E11.90"]
+
+
 # --- what is refused ------------------------------------------------------------------------------------------------
 
 
