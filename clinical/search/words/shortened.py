@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import islice
 from math import log
 from typing import Final, NamedTuple
 
@@ -30,6 +31,8 @@ RARE: Final = 0.02
 """A known word counts as cut off where it has less than this share of the wordings of the words that begin with it."""
 MOST: Final = 3
 """Readings of a query that are ranked; 6 or 12 find no more at the first place."""
+CUT_WORDS: Final = 40
+"""Cut-off words of one text that are written out, the first ones: no mention has more, and each costs its readings."""
 EACH, FORMS = 8, 40
 """Stems kept of each word, and the forms that they are looked for among."""
 BY_CODE, BY_WORDING = 0.5, 0.5
@@ -83,16 +86,18 @@ class Shortened:
         """At most `most` readings of the query, likeliest first, with their probabilities as against the first; empty
         where no word is shortened. `written`: its words, where known."""
         written = words(query) if written is None else written
-        short = [word for word in written if self._is_short(query, word)]
+        short = list(islice((word for word in written if self._is_short(query, word)), CUT_WORDS))
         if not short:
             return []
         whole = {word.text for word in written} - {word.text for word in short}
         meant = {word: found for word in whole if (found := self._itself(word)) is not None}
         dotted = {word.text for word in short if query[word.end : word.end + 1] == "."}
-        some = {word.text: self._candidates(word.text, word.text in dotted) for word in short}
-        meant |= {word: found for word, found in some.items() if found is not None}
+        some = {word: self._candidates(word, word in dotted) for word in dict.fromkeys(word.text for word in short)}
+        found_for = {word: found for word, found in some.items() if found is not None}
+        meant |= found_for
         context, there = self._context(list(meant.values())), {_stem(word) for word in whole}
-        options = [(word, self._ranked(meant[word.text], context, there)) for word in short if word.text in meant]
+        ranked = {word: self._ranked(found, context, there) for word, found in found_for.items()}
+        options = [(word, ranked[word.text]) for word in short if word.text in ranked]
         return _together(query, options, most) if options else []
 
     def _is_short(self, query: str, word: Token) -> bool:
