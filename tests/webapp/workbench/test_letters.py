@@ -1,6 +1,7 @@
 """The pages "Extrahieren" and "Formulieren" in a real browser, before the real text API and before ones that fail."""
 
 import json
+import re
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
@@ -74,7 +75,7 @@ def test_a_stored_document_is_coded_and_read_from_its_page(erika: Visitor) -> No
     expect(page.locator('[data-path="patient.nachname"]')).to_have_value("Mustermann")
     page.go_back()
     page.get_by_role("link", name="Formulieren").last.click()
-    page.wait_for_function("document.getElementById('text').value.includes('Hypertonie')")
+    expect(page.locator("#text")).to_have_value(re.compile("Hypertonie"))
 
 
 def test_a_draft_is_marked_as_one_and_instructions_are_ones_own(
