@@ -109,12 +109,13 @@ class Settings(LanguageModelSettings):
     workbench_api_key: SecretStr | None = None
     workbench_streams: int = Field(default=8, ge=1, le=20)
     workbench_catalog: Literal["members", "everybody"] = "members"
+    workbench_earlier: Path | None = None
 
-    @field_validator("var", "catalog")
+    @field_validator("var", "catalog", "workbench_earlier")
     @classmethod
-    def _absolute(cls, value: Path) -> Path:
+    def _absolute(cls, value: Path | None) -> Path | None:
         """What an operator gives is relative to the working folder."""
-        return value.resolve()
+        return value and value.resolve()
 
     @field_validator("internal_path")
     @classmethod

@@ -124,7 +124,7 @@ def open_book(folder: Path) -> CodeBook | None:
     return _read(file, file.stat().st_mtime_ns) if file.is_file() else None
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)  # this year and an earlier one, each also while it is replaced
 def _read(file: Path, _changed: int) -> CodeBook:
     return CodeBook(json.loads(file.read_bytes()))
 

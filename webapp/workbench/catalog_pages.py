@@ -15,6 +15,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.config import settings
 from webapp.extensions import limiter, login_manager
 from webapp.workbench.catalog import CodeBook, ListedCode, open_book
+from webapp.workbench.changes import Since, since
 from webapp.workbench.words import NOTES
 
 P = ParamSpec("P")
@@ -107,6 +108,7 @@ def one_code(code: str) -> str:
         sexes=_sexes(),
         ages=_ages(found),
         kinds=NOTES,
+        changed=_changed(book, found),
     )
 
 
@@ -115,6 +117,13 @@ def _book() -> CodeBook:
     if book is None:
         abort(404, description="no catalog")
     return book
+
+
+def _changed(book: CodeBook, code: ListedCode) -> Since | None:
+    """What changed since the earlier catalog that the operator named; None without one."""
+    folder = settings().workbench_earlier
+    before = open_book(folder) if folder else None
+    return since(before, book, code) if before else None
 
 
 def _told(book: CodeBook, code: ListedCode) -> dict[str, Any]:

@@ -55,6 +55,25 @@ def test_pages_are_for_members(small: Any) -> None:
     assert [client.get(path).status_code for path in PAGES] == [200, 200, 200]
 
 
+def test_a_code_says_what_changed_since_an_earlier_year(small: Any, starter_artifact: Path, tmp_path: Path) -> None:
+    raw = json.loads((starter_artifact / "codes.json").read_bytes())
+    code, title = raw["columns"].index("code"), raw["columns"].index("title")
+    then = [list(row) for row in raw["codes"] if row[code] != "E11.90"]
+    then.append([*then[0][:code], "E11.99", *then[0][code + 1 :]])
+    then[-1][raw["columns"].index("parent")] = "E11.9"
+    next(row for row in then if row[code] == "I10")[title] = "Hochdruck"
+    (tmp_path / "earlier").mkdir()
+    (tmp_path / "earlier" / "codes.json").write_text(json.dumps({**raw, "version": "2025", "codes": then}))
+    client = small(workbench_catalog="everybody", workbench_earlier=tmp_path / "earlier").test_client()
+    pages = {name: client.get(f"/catalog/{name}/").text for name in ("E11.90", "E11.9", "I10", "I10.90")}
+    assert "Geändert seit 2025" in pages["E11.90"]
+    assert "Der Kode ist neu." in pages["E11.90"]
+    assert "Gestrichen:" in pages["E11.9"]
+    assert "E11.99" in pages["E11.9"]
+    assert "Titel damals: Hochdruck" in pages["I10"]
+    assert "Geändert seit" not in pages["I10.90"]
+
+
 def test_the_catalog_opens_to_everybody_only_where_the_operator_says_so(small: Any) -> None:
     assert small().test_client().get("/catalog/").status_code == 302
     client = small(workbench_catalog="everybody").test_client()
