@@ -87,6 +87,12 @@ class Behind:
         await _send(send, TIER_1)
         await _left(receive)
 
+    async def paired(self, receive: Any, send: Any) -> None:
+        """Tier 1 with a dagger code and the asterisk code that belongs to it, then nothing until the client leaves."""
+        await _begin(send)
+        await _send(send, {**TIER_1, "codes": [{**TIER_1["codes"][0], "code": "E11.20", "pair": "N08.3"}]})
+        await _left(receive)
+
     async def broken(self, receive: Any, send: Any) -> None:
         """Tier 1, then the stream ends as if the process had died."""
         await _begin(send)

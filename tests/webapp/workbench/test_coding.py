@@ -47,6 +47,17 @@ def test_five_codes_are_accepted_and_copied_with_six_keys(page: Page) -> None:
     print(f"keystrokes to accept five right codes and copy them: {len(keys)}")
 
 
+def test_a_dagger_code_and_its_asterisk_code_are_offered_and_accepted_together(page: Page, bench: Bench) -> None:
+    bench.behind.mode = "paired"
+    typed(page, "Diabetische Nephropathie")
+    expect(page.locator(".code-card .pair")).to_contain_text("+ N08.3")
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Enter")
+    page.keyboard.press("c")
+    expect(page.locator("#said")).to_contain_text("Kopiert")
+    assert page.evaluate("navigator.clipboard.readText()") == "E11.20G; N08.3G"
+
+
 def test_typing_shows_marks_and_codes_and_says_why_there_is_none(page: Page) -> None:
     typed(page, "Z. n. Hinterwandinfarkt 2019. Kein Fieber. V. a. Pneumonie. Mutter: Mammakarzinom.")
     finished(page)
