@@ -18,6 +18,8 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 PREFIX = "BEFUND_VLLM_"
+BENTOML_COUNTS = "PROMETHEUS_MULTIPROC_DIR"
+"""Where BentoML tells its workers to keep their counts."""
 NOT_OURS = frozenset({"VENV"})
 """BEFUND_VLLM_VENV is where the tests find a vLLM."""
 SHORTEST_KEY = 16
@@ -209,8 +211,9 @@ def command(host: Host) -> list[str]:
 
 
 def environment(host: Host, here: Mapping[str, str]) -> dict[str, str]:
-    """vLLM's environment: this one, quiet, with the key, and with the folder in which it finds its door."""
-    ours = {name: value for name, value in here.items() if not name.startswith(PREFIX)}
+    """vLLM's environment: this one, quiet, with the key, and with the folder in which it finds its door; without
+    BentoML's folder of counts, which the next server of the same user empties, vLLM's counts with it."""
+    ours = {name: value for name, value in here.items() if not name.startswith(PREFIX) and name != BENTOML_COUNTS}
     home = str(Path(__file__).resolve().parents[2])
     ours["PYTHONPATH"] = os.pathsep.join(filter(None, (home, here.get("PYTHONPATH"))))
     key = {"VLLM_API_KEY": host.api_key.get_secret_value()} if host.api_key else {}

@@ -181,6 +181,12 @@ def test_the_key_comes_from_a_setting_a_file_or_vllms_own_variable_and_reaches_v
         assert KEY not in repr(host) + " ".join(command(host))
 
 
+def test_vllm_counts_apart_from_bentoml_whose_folder_the_next_server_empties():
+    given = environment(read({}, {}), {"PROMETHEUS_MULTIPROC_DIR": "/bentoml/prometheus", "HOME": "/root"})
+    assert "PROMETHEUS_MULTIPROC_DIR" not in given
+    assert given["HOME"] == "/root"
+
+
 @pytest.mark.parametrize(
     ("variables", "arguments", "said"),
     [
