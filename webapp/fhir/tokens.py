@@ -65,8 +65,8 @@ class Tokens:
         """
         token_id, secret = _parts(header)
         given = hashlib.sha256(secret.encode()).digest()
-        place = (organization or uuid.UUID(int=0)).hex if self._reader.is_sqlite else organization
-        rows = self._reader.rows(self._statement, {"token": token_id, "organization": place})
+        asked = self._reader.uuid(organization or uuid.UUID(int=0))
+        rows = self._reader.rows(self._statement, {"token": token_id, "organization": asked})
         stored, expires_at, user_id, alive, member = rows[0] if rows else (_NO_SECRET, 0, "", False, False)
         genuine = hmac.compare_digest(given, stored)
         if not (genuine and alive and expires_at > time.time() * 1_000_000):
@@ -78,8 +78,8 @@ class Tokens:
 
         A link made with a token dies with the token, the membership and the account, whatever its signature says.
         """
-        place = organization.hex if self._reader.is_sqlite else organization
-        rows = self._reader.rows(self._statement, {"token": token_id, "organization": place})
+        asked = self._reader.uuid(organization)
+        rows = self._reader.rows(self._statement, {"token": token_id, "organization": asked})
         _, expires_at, user_id, alive, member = rows[0] if rows else (_NO_SECRET, 0, "", False, False)
         return str(user_id) if alive and member and expires_at > time.time() * 1_000_000 else None
 

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from webapp.fhir.bulk.lines import BadLine
+from webapp.fhir.bulk.lines import BadLine, problems_of
 from webapp.fhir.details import LARGEST, Details, picked
 
 SYSTEMS = {"kdl": "http://dvmd.de/fhir/CodeSystem/kdl", "loinc": "http://loinc.org"}
@@ -79,8 +79,7 @@ def _validate(given: Resource) -> None:
     try:
         DocumentReference.model_validate(given | {"status": "current", "content": content})
     except ValidationError as error:
-        problems = {f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:5]}
-        raise BadLine("; ".join(sorted(problems)), "elements of a FHIR R4 DocumentReference") from None
+        raise BadLine(problems_of(error), "elements of a FHIR R4 DocumentReference") from None
 
 
 def _coding(words: Words | None) -> Resource | None:

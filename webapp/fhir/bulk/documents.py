@@ -24,7 +24,7 @@ from sqlalchemy import or_, select
 from webapp.extensions import db
 from webapp.fhir import clock, dates, linking, store
 from webapp.fhir.bulk.details import DetailsLine, details_of
-from webapp.fhir.bulk.lines import BadLine, LineResult, numbered
+from webapp.fhir.bulk.lines import BadLine, LineResult, numbered, problems_of
 from webapp.fhir.models import SYSTEM_LENGTH, TITLE_LENGTH, VALUE_LENGTH, Document, Status
 from webapp.fhir.titles import clean_content_type, clean_title
 from webapp.storage import CHUNK, Files
@@ -235,5 +235,4 @@ def _validated(text: str) -> DocumentLine:
     try:
         return DocumentLine.model_validate_json(text)
     except ValidationError as error:
-        problems = {f"{'.'.join(map(str, item['loc'])) or 'line'}: {item['msg']}" for item in error.errors()}
-        raise BadLine("; ".join(sorted(problems)), _FIELDS) from None
+        raise BadLine(problems_of(error, most=None, whole="line"), _FIELDS) from None

@@ -38,6 +38,12 @@ def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
             yield number, text
 
 
+def problems_of(error: ValidationError, most: int | None = 5, whole: str = "") -> str:
+    """The elements at fault and what is wrong with each; `whole` names what lies in no element."""
+    said = {f"{'.'.join(map(str, item['loc'])) or whole}: {item['msg']}" for item in error.errors()[:most]}
+    return "; ".join(sorted(said))
+
+
 def resource_of(text: str, kind: str) -> dict[str, Any]:
     """The FHIR resource on a line, once fhir.resources (R4B) finds it valid; without `meta`. Raises BadLine."""
     from fhir.resources.R4B.imagingstudy import ImagingStudy as ValidStudy  # slow to import: 1 s
@@ -47,8 +53,7 @@ def resource_of(text: str, kind: str) -> dict[str, Any]:
         resource = orjson.loads(text)
         (ValidPatient if kind == "Patient" else ValidStudy).model_validate(resource)
     except ValidationError as error:
-        problems = {f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:5]}
-        raise BadLine("; ".join(sorted(problems)), f"a FHIR R4 {kind}") from None
+        raise BadLine(problems_of(error), f"a FHIR R4 {kind}") from None
     except ValueError:
         raise BadLine("the line is no JSON", f"a FHIR R4 {kind}") from None
     if not isinstance(resource, dict) or resource.pop("resourceType", kind) != kind or "\\u0000" in text:

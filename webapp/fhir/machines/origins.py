@@ -7,7 +7,6 @@ origin that is listed may ask; what it gets is decided by the token alone.
 
 import re
 import uuid
-from typing import Any
 
 from flask import Response, request
 from sqlalchemy import ForeignKey, String, delete, select
@@ -56,8 +55,7 @@ class Origins:
         origin = request.headers.get("Origin", "")
         if not _ORIGIN.fullmatch(origin) or not UUID.fullmatch(organization):
             return response
-        place: Any = uuid.UUID(organization)
-        given = {"organization": place.hex if self._reader.is_sqlite else place, "origin": origin}
+        given = {"organization": self._reader.uuid(uuid.UUID(organization)), "origin": origin}
         if self._reader.rows(self._statement, given):
             response.headers["Access-Control-Allow-Origin"] = origin
             asks_before = request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers

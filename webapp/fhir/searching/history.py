@@ -38,9 +38,10 @@ class Histories:
         count = 0 if wanted.answer.count_only else paging.count
         skip = paging.cursor is None and paging.offset > 0
         shape = (count, skip, paging.cursor is not None, wanted.since is not None, document is not None, ascending)
-        values: Values = {"organization": self._id(organization), "since": wanted.since, "offset": paging.offset}
+        values: Values = {"organization": self._reader.uuid(organization), "offset": paging.offset}
+        values["since"] = wanted.since
         if document is not None:
-            values["document"] = self._id(document)
+            values["document"] = self._reader.uuid(document)
         if paging.cursor:
             values |= {"after": paging.cursor.stored_at, "number": paging.cursor.id.int}
         rows = self._reader.rows(self._statement(shape), values)
@@ -50,9 +51,6 @@ class Histories:
         page = [row[2:] for row in rows[:count]]
         more = Cursor(page[-1][0], uuid.UUID(int=page[-1][1]), min(paging.offset + count, 2**31 - 1))
         return ResultPage(total, page, more if len(rows) > count else None, complete)
-
-    def _id(self, value: uuid.UUID) -> Any:
-        return value.hex if self._reader.is_sqlite else value
 
     def _compose(self, shape: _Shape) -> Statement:
         count, skip, cursor, since, one, ascending = shape

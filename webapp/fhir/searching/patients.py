@@ -53,11 +53,11 @@ class Resources:
     def search(self, organization: uuid.UUID, wanted: ResourceSearch) -> ResultPage:
         """The page that `wanted` asks for; rows as `StoredRow`, resource still as text."""
         if wanted.never:
-            (known,) = self._reader.rows(self._mark, {"organization": self._id(organization)})
+            (known,) = self._reader.rows(self._mark, {"organization": self._reader.uuid(organization)})
             return ResultPage(0, [], None, int(known[0]))
         paging, count = wanted.answer.paging, 0 if wanted.answer.count_only else wanted.answer.paging.count
         skip, sqlite = paging.cursor is None and paging.offset > 0, self._reader.is_sqlite
-        values: dict[str, Any] = {"organization": self._id(organization), "offset": paging.offset}
+        values: dict[str, Any] = {"organization": self._reader.uuid(organization), "offset": paging.offset}
         for number, group in enumerate(wanted.groups):
             values |= lists.group_values(group, number, sqlite)
         for number, term in enumerate(wanted.terms):
@@ -66,7 +66,7 @@ class Resources:
         if wanted.ids is not None:
             values["ids"] = lists.listed(wanted.ids, sqlite)
         if paging.cursor:
-            values |= {"after": paging.cursor.stored_at, "after_id": self._id(paging.cursor.id)}
+            values |= {"after": paging.cursor.stored_at, "after_id": self._reader.uuid(paging.cursor.id)}
         statement = self._statement(_shape(wanted, count, skip))
         return found(self._reader.rows(statement, values), paging, count)
 
@@ -78,12 +78,9 @@ class Resources:
 
     def one(self, organization: uuid.UUID, patient: uuid.UUID) -> tuple[Any, ...] | None:
         """The row of one patient of an organization."""
-        values = {"organization": self._id(organization), "patient": self._id(patient)}
+        values = {"organization": self._reader.uuid(organization), "patient": self._reader.uuid(patient)}
         rows = self._reader.rows(self._one, values)
         return rows[0] if rows else None
-
-    def _id(self, value: uuid.UUID) -> Any:
-        return value.hex if self._reader.is_sqlite else value
 
     def _compose(self, shape: _Shape) -> Statement:
         count, skip, cursor, groups, ids, terms, order = shape

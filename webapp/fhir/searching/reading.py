@@ -7,6 +7,7 @@ and one snapshot; psycopg prepares a statement on the server after its fifth use
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import Engine, Executable, create_engine, event
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -40,6 +41,10 @@ class Reader:
     def __init__(self, url: str) -> None:
         self.engine = _engine(url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
+
+    def uuid(self, value: UUID) -> Any:
+        """A UUID as a statement's value: the driver of SQLite knows none."""
+        return value.hex if self.is_sqlite else value
 
     def rows(self, statement: Statement, given: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """All rows. A connection the server has closed meanwhile is replaced, once."""

@@ -67,7 +67,7 @@ class Documents:
     def search(self, organization: uuid.UUID, wanted: Search) -> ResultPage:
         """The page `wanted` asks for, of an organization's documents; rows as `resources.DocumentRow`."""
         if wanted.never:
-            (known,) = self._reader.rows(self._mark, {"organization": self._id(organization)})
+            (known,) = self._reader.rows(self._mark, {"organization": self._reader.uuid(organization)})
             return ResultPage(0, [], None, known[0])
         paging = wanted.answer.paging
         count = 0 if wanted.answer.count_only else paging.count
@@ -89,7 +89,7 @@ class Documents:
         return replace(wanted, patients=tuple(patients), groups=tuple(groups)) if wanted.chained else wanted
 
     def _owners(self, organization: uuid.UUID, identifiers: tuple[Identifier, ...]) -> list[uuid.UUID]:
-        values = {"organization": self._id(organization)}
+        values = {"organization": self._reader.uuid(organization)}
         values |= lists.identifier_values(identifiers, "0", self._reader.is_sqlite)
         rows = self._reader.rows(self._owned(lists.identifier_flags(identifiers)), values)
         return [uuid.UUID(str(row[0])) for row in rows]
@@ -110,25 +110,22 @@ class Documents:
             window.start is not None, window.end is not None, wanted.types,
         )  # fmt: skip
         values = self._paging_values(paging) | window_values(window)
-        values |= {"organization": self._id(organization), "patient": self._id(patient)}
+        values |= {"organization": self._reader.uuid(organization), "patient": self._reader.uuid(patient)}
         rows = self._reader.rows(self._everything(shape), values)
         return found(rows, paging, count) if rows else None
 
     def one(self, organization: uuid.UUID, document: uuid.UUID) -> Row | None:
         """The row of one document of an organization, in the order of `DocumentRow`."""
-        values = {"organization": self._id(organization), "document": self._id(document)}
+        values = {"organization": self._reader.uuid(organization), "document": self._reader.uuid(document)}
         rows = self._reader.rows(self._one, values)
         return rows[0][:-1] if rows else None
 
-    def _id(self, value: uuid.UUID) -> Any:
-        return value.hex if self._reader.is_sqlite else value
-
     def _values(self, organization: uuid.UUID, wanted: Search, shape: Shape) -> Values:
         values = self._paging_values(wanted.answer.paging) | window_values(wanted.window)
-        values["organization"] = self._id(organization)
+        values["organization"] = self._reader.uuid(organization)
         values["content_type"] = wanted.content_type
         for number, key in enumerate(wanted.patients):
-            values[f"patient_{number}"] = self._id(key.patient) if key.patient else None
+            values[f"patient_{number}"] = self._reader.uuid(key.patient) if key.patient else None
             if key.identifier:
                 values[f"value_{number}"] = key.identifier.value
                 values[f"system_{number}"] = key.identifier.system
@@ -147,7 +144,7 @@ class Documents:
     def _paging_values(self, paging: Paging) -> Values:
         values: Values = {"offset": paging.offset}
         if paging.cursor:
-            values |= {"after": paging.cursor.stored_at, "after_id": self._id(paging.cursor.id)}
+            values |= {"after": paging.cursor.stored_at, "after_id": self._reader.uuid(paging.cursor.id)}
         return values
 
     def _compose(self, shape: Shape) -> Statement:

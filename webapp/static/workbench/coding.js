@@ -1,6 +1,6 @@
 // The page "Kodieren": the text to the left, its codes to the right, and keys for everything.
 
-import { Running, byId, copy, download, events, fill, given, h, post, say, showFailure, storedText, words } from "./page.js";
+import { Work, byId, copy, download, fill, given, h, onButtons, post, say, showFailure, storedText, words } from "./page.js";
 import { EMPTY, accepted, add, cards, choiceOf, choose, next, parts, rejected, withTier } from "./state.js";
 import { atCursor, draw, mentionsOf, under } from "./marks.js";
 import { card, list, withoutCode } from "./cards.js";
@@ -12,46 +12,32 @@ const HISTORY = 300;
 
 const text = byId("text");
 const info = new Map(); // what the catalog says of a code
-const running = new Running(byId("running"), () => stop(words.stopped));
+const work = new Work(() => clearTimeout(waiting));
 let state = EMPTY;
 let past = [];
 let at = 0; // the card the keys act on
 let open = null; // the code whose alternatives are shown
 let active = new Set(); // the mentions that are tied to the card or the pointer
-let call = null;
 let failure = null;
 let waiting = 0;
 
 // --- calling -------------------------------------------------------------------------------------------------------
 
-function stop(why) {
-  clearTimeout(waiting);
-  call?.abort();
-  call = null;
-  running.end();
-  if (why) say(why);
-}
-
 function research() {
-  stop();
+  work.stop();
   failure = null;
   const query = text.value;
   if (!query.trim()) return show({ ...state, text: query, entries: [], mentions: [], tier: 0 });
   if (Array.from(query).length > given.longest) return void split(query);
-  const mine = (call = new AbortController());
-  running.begin(fill(words.tier, { n: 1 }) + ": " + words.tiers[1]);
-  events(given.urls.events, { query }, (event) => mine === call && take(event, query), mine.signal).finally(() => {
-    if (mine !== call) return;
-    running.end();
-    call = null;
-  });
+  const first = fill(words.tier, { n: 1 }) + ": " + words.tiers[1];
+  work.begin(first, given.urls.events, { query }, (event) => take(event, query));
 }
 
 function take(event, query) {
   if (event.type === "failure" || event.status === "error") return fail(event);
   if (event.type !== "partial" && event.type !== "result") return;
   show(withTier({ ...state, text: query }, event.layer, event.codes, event.mentions));
-  if (event.layer < 3) running.tell(fill(words.tier, { n: event.layer + 1 }) + ": " + words.tiers[event.layer + 1]);
+  if (event.layer < 3) work.running.tell(fill(words.tier, { n: event.layer + 1 }) + ": " + words.tiers[event.layer + 1]);
   else say(words.ready);
   lookUp();
 }
@@ -152,7 +138,7 @@ function undo() {
   const before = past.pop();
   const other = before.text !== text.value;
   if (other) {
-    stop();
+    work.stop();
     text.value = before.text;
   }
   show(other ? before : { ...before, entries: state.entries, mentions: state.mentions, tier: state.tier }); // what was found since stays
@@ -203,7 +189,7 @@ function decide(what) {
 }
 
 function forward() {
-  stop();
+  work.stop();
   open = null;
   failure = null;
   at = 0;
@@ -314,7 +300,7 @@ byId("codes").addEventListener("mouseover", (event) => {
   const entry = element && cards(state).find((one) => one.code === element.dataset.code);
   if (entry) { active = mentionsOf(entry, state.mentions); draw(byId("marks"), text.value, text.value === state.text ? state.mentions : [], active); }
 });
-for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => DO[button.dataset.do]());
+onButtons(DO);
 
 // --- adding a code by hand -----------------------------------------------------------------------------------------
 

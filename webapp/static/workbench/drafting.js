@@ -1,30 +1,16 @@
 // The page "Formulieren": an instruction and a text become a draft, which stays marked as one.
 
-import { Running, byId, copy, events, fill, given, say, showFailure, storedText, words } from "./page.js";
+import { Work, byId, copy, fill, given, onButtons, onRunKey, say, showFailure, storedText, words } from "./page.js";
 
-const running = new Running(byId("running"), () => stop(words.stopped));
-let call = null;
+const work = new Work();
 let drafts = [];
 
-function stop(why) {
-  call?.abort();
-  call = null;
-  running.end();
-  if (why) say(why);
-}
-
 function run() {
-  stop();
+  work.stop();
   showFailure(byId("failure"), null);
   if (!byId("prompt").value.trim()) return byId("prompt").focus();
   if (!byId("text").value.trim()) return byId("text").focus();
-  const mine = (call = new AbortController());
-  running.begin(words.drafts);
-  events(given.urls.answer, { prompt: byId("prompt").value, text: byId("text").value }, (event) => mine === call && take(event), mine.signal).finally(() => {
-    if (mine !== call) return;
-    running.end();
-    call = null;
-  });
+  work.begin(words.drafts, given.urls.answer, { prompt: byId("prompt").value, text: byId("text").value }, take);
 }
 
 function take(event) {
@@ -49,12 +35,8 @@ function count() {
 }
 
 byId("text").addEventListener("input", count);
-for (const box of [byId("text"), byId("prompt")]) {
-  box.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); run(); }
-  });
-}
-for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => DO[button.dataset.do]());
+for (const box of [byId("text"), byId("prompt")]) onRunKey(box, run);
+onButtons(DO);
 for (const button of document.querySelectorAll("[data-instruction]")) {
   button.addEventListener("click", () => { byId("prompt").value = button.dataset.instruction; byId("prompt").focus(); });
 }

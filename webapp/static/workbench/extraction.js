@@ -1,37 +1,23 @@
 // The page "Extrahieren": the letter to the left, its fields to the right, each value tied to what evidences it.
 
-import { Running, byId, copy, download, events, fill, given, h, say, showFailure, storedText, words } from "./page.js";
+import { Work, byId, copy, download, fill, given, h, onButtons, onRunKey, say, showFailure, storedText, words } from "./page.js";
 import { changed, exported, fieldsOf, nameOf, within } from "./fields.js";
 
 const text = byId("text");
-const running = new Running(byId("running"), () => stop(words.stopped));
-let call = null;
+const work = new Work();
 let read = null; // the answer, with the text it was read from
 let data = null;
 let past = [];
 
-function stop(why) {
-  call?.abort();
-  call = null;
-  running.end();
-  if (why) say(why);
-}
-
 function run() {
-  stop();
+  work.stop();
   const letter = text.value;
   const long = Array.from(letter).length;
   if (!letter.trim()) return text.focus();
   if (long > given.longest) return showFailure(byId("failure"), { part: words.letter, message: fill(words.too_long, { n: long, most: given.longest }) });
   showFailure(byId("failure"), null);
-  const mine = (call = new AbortController());
-  running.begin(words.reads);
   const wanted = { document_type: document.querySelector("[name=kind]:checked").value, text: letter };
-  events(given.urls.answer, wanted, (event) => mine === call && take(event, letter), mine.signal).finally(() => {
-    if (mine !== call) return;
-    running.end();
-    call = null;
-  });
+  work.begin(words.reads, given.urls.answer, wanted, (event) => take(event, letter));
 }
 
 function take(event, letter) {
@@ -175,12 +161,10 @@ const DO = {
 };
 
 text.addEventListener("input", mark);
-text.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); run(); }
-});
+onRunKey(text, run);
 text.addEventListener("mousemove", (event) => { const path = read && pathUnder(event); if (path) tie(path); });
 text.addEventListener("click", (event) => { const path = read && pathUnder(event); if (path) byId("fields").querySelector(`[data-path="${CSS.escape(path)}"]`)?.focus(); });
-for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => DO[button.dataset.do]());
+onButtons(DO);
 storedText(byId("failure")).then((stored) => {
   if (stored !== null && !text.value) { text.value = stored; mark(); run(); }
   else if (new URLSearchParams(location.search).has("example")) DO.example();

@@ -35,7 +35,7 @@ export const post = (url, body, signal) =>
 const lost = (message) => ({ type: "failure", kind: "web", part: words.web, message, remedy: "" });
 
 // Post, then give each event to `take`. A failure is an event of type `failure`, whatever it was.
-export async function events(url, body, take, signal) {
+async function events(url, body, take, signal) {
   try {
     const answer = await post(url, body, signal);
     const type = answer.headers.get("Content-Type") ?? "";
@@ -102,6 +102,46 @@ export class Running {
     this.box.hidden = true;
     this.box.replaceChildren();
   }
+}
+
+// The call of a page, one at a time: shown while it runs, ended by its button, by the next one, or by leaving.
+export class Work {
+  constructor(before = () => {}) {
+    this.before = before; // done at every stop
+    this.running = new Running(byId("running"), () => this.stop(words.stopped));
+    this.call = null;
+  }
+
+  stop(why) {
+    this.before();
+    this.call?.abort();
+    this.call = null;
+    this.running.end();
+    if (why) say(why);
+  }
+
+  // Events of a call that is no longer the page's own are dropped.
+  begin(what, url, body, take) {
+    const mine = (this.call = new AbortController());
+    this.running.begin(what);
+    events(url, body, (event) => mine === this.call && take(event), mine.signal).finally(() => {
+      if (mine !== this.call) return;
+      this.running.end();
+      this.call = null;
+    });
+  }
+}
+
+// Strg Enter in a box does what the page's button does.
+export function onRunKey(box, run) {
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); run(); }
+  });
+}
+
+// Buttons say by `data-do` which of these they do.
+export function onButtons(does) {
+  for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => does[button.dataset.do]());
 }
 
 // A failure: which part, what happened, what to do; and a button that tries again.
