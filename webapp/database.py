@@ -10,7 +10,9 @@ SQLite takes a write lock only when told so up front: a transaction that reads f
 
 import fcntl
 import os
+import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -18,12 +20,13 @@ from typing import Any, cast
 
 from flask import Flask, current_app, g
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, OperationalError
 from sqlalchemy.orm import Session
 
-from clinical.errors import SettingError
+from clinical.errors import DatabaseBusy, SettingError
 
-SQLITE_BUSY_MS = 10_000
+WAIT_S = 10  # a writing transaction takes milliseconds; a page whose answer takes longer is reloaded, and waits anew
+LOOK_EVERY_S = 0.0005, 0.005  # at another process's lock: first and longest pause; a transaction takes about 1 ms
 POOL_SIZE = 20
 
 
@@ -32,9 +35,10 @@ class Database:
 
     def init_app(self, app: Flask) -> None:
         """Make the engine of `app` from its settings; nothing is connected yet."""
-        app.extensions["befund_engine"] = make_engine(app.config["BEFUND"].database_url)
+        given = app.config["BEFUND"]
+        app.extensions["befund_engine"] = make_engine(given.database_url, given.database_wait)
         keep_private(app.extensions["befund_engine"])
-        app.extensions["befund_write_turn"] = _write_turn(app.extensions["befund_engine"])
+        app.extensions["befund_write_turn"] = _write_turn(app.extensions["befund_engine"], given.database_wait)
         app.teardown_appcontext(self._close)
 
     @property
@@ -84,32 +88,32 @@ class Database:
             session.close()
 
 
-def _write_turn(engine: Engine) -> AbstractContextManager[Any]:
+def _write_turn(engine: Engine, wait: float) -> AbstractContextManager[Any]:
     """SQLite has one writer at a time and makes the others sleep and try again, for up to a tenth of a second. Threads
-    and processes rather take turns here, and are woken when theirs comes; PostgreSQL needs no turns."""
+    rather take turns here, woken when theirs comes, and processes look again soon; PostgreSQL needs no turns."""
     name = engine.url.database if engine.dialect.name == "sqlite" else None
     if name is None:
         return nullcontext()
-    return threading.Lock() if name == ":memory:" else Turn(Path(f"{name}-turn"))
+    return threading.Lock() if name == ":memory:" else Turn(Path(f"{name}-turn"), wait)
 
 
 class Turn:
     """One writer at a time among all threads of all processes that use the same database file: a lock for the threads,
     and a lock on a file beside the database (`flock`, which the kernel gives back when its process ends). A folder that
-    takes no file leaves the processes to SQLite's own way of waiting."""
+    takes no file leaves the processes to SQLite's own way of waiting. A process that is stopped while it holds the lock
+    stops nobody else for longer than `wait` seconds: whoever waited that long, for either lock, gets DatabaseBusy."""
 
-    def __init__(self, file: Path) -> None:
-        self._file, self._threads, self._held = file, threading.Lock(), -1
+    def __init__(self, file: Path, wait: float = WAIT_S) -> None:
+        self._file, self._wait, self._threads, self._held = file, wait, threading.Lock(), -1
 
     def __enter__(self) -> None:
-        self._threads.acquire()
+        until = time.monotonic() + self._wait
+        if not self._threads.acquire(timeout=self._wait):
+            raise self._busy()
         try:
-            self._held = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError:
-            self._held = -1
-            return
-        try:
-            fcntl.flock(self._held, fcntl.LOCK_EX)
+            self._held = self._opened()
+            if self._held >= 0 and not _locked(self._held, until):
+                raise self._busy()
         except BaseException:
             self.__exit__()
             raise
@@ -119,6 +123,46 @@ class Turn:
         if held >= 0:
             os.close(held)
         self._threads.release()
+
+    def _opened(self) -> int:
+        try:
+            return os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError:
+            return -1
+
+    def _busy(self) -> DatabaseBusy:
+        return _busy(f"{self._file} is locked by {_holder(self._file)}", self._wait)
+
+
+def _locked(file: int, until: float) -> bool:
+    """Whether the lock on an open file could be had before `until`; `flock` itself knows no limit of time."""
+    pause, longest = LOOK_EVERY_S
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(pause)
+            pause = min(2 * pause, longest)
+        else:
+            return True
+
+
+def _holder(file: Path) -> str:
+    """Who holds a lock on `file`, as Linux lists them (proc(5), /proc/locks): "process 4711", or "another process"."""
+    with suppress(OSError):
+        inode = str(file.stat().st_ino)
+        for line in Path("/proc/locks").read_text("ascii").splitlines():
+            cells = line.split()
+            if cells[1] == "FLOCK" and cells[5].rpartition(":")[2] == inode:
+                return f"process {cells[4]}"
+    return "another process"
+
+
+def _busy(found: str, wait: float) -> DatabaseBusy:
+    expected = f"every change to end within {wait:g} s (BEFUND_DATABASE_WAIT)"
+    return DatabaseBusy(found, expected, "nothing was written; let a stopped process run on, or end it: its lock goes")
 
 
 def parsed(url: str) -> URL:
@@ -133,16 +177,17 @@ def parsed(url: str) -> URL:
     return read if read.get_backend_name() == "sqlite" else read.set(drivername="postgresql+psycopg")
 
 
-def make_engine(url: str) -> Engine:
-    """An engine for SQLite (WAL, foreign keys on) or PostgreSQL (UTC). Its errors do not quote the values of a row."""
+def make_engine(url: str, wait: float = WAIT_S) -> Engine:
+    """An engine for SQLite (WAL, foreign keys on; waits that many seconds for SQLite's own lock) or PostgreSQL (UTC).
+    Its errors do not quote the values of a row."""
     address = parsed(url)
     if address.get_backend_name() != "sqlite":
         utc = {"options": "-c timezone=utc"}
         return create_engine(address, pool_pre_ping=True, pool_size=POOL_SIZE, connect_args=utc, hide_parameters=True)
-    waiting = {"timeout": SQLITE_BUSY_MS / 1000}
+    waiting = {"timeout": wait}
     engine = create_engine(address, pool_size=POOL_SIZE, connect_args=waiting, hide_parameters=True)
     event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
+    event.listen(engine, "begin", lambda connection: _begin_sqlite(connection, wait))
     return engine
 
 
@@ -171,10 +216,15 @@ def advisory_lock(session: Session, key: int) -> None:
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:
     connection.isolation_level = None  # the driver's own implicit BEGIN is deferred; `_begin_sqlite` decides instead
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", f"busy_timeout={SQLITE_BUSY_MS}"):
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _begin_sqlite(connection: Any) -> None:
+def _begin_sqlite(connection: Any, wait: float) -> None:
     write = connection.get_execution_options().get("befund_write")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+    try:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+    except OperationalError as error:
+        if getattr(error.orig, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:  # the primary result code
+            raise
+        raise _busy(f"{connection.engine.url.database} is locked by another process", wait) from None

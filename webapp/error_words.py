@@ -108,6 +108,12 @@ WORDS = {
         _l("Zur gleichen Zeit wurde an diesem Konto etwas geändert."),
         AGAIN,
     ),
+    "http_503": ErrorText(
+        _l("Gerade nicht zu speichern"),
+        _l("Die Datenbank ist von einem anderen Vorgang belegt. Es wurde nichts geändert."),
+        _l("Bitte versuchen Sie es in einer Minute erneut. Wenn es so bleibt, wenden Sie sich an den Betreiber."),
+        retry=False,
+    ),
     "http_400": ErrorText(
         _l("Anfrage nicht verstanden"),
         _l("Das Formular ist abgelaufen oder unvollständig."),

@@ -2,6 +2,7 @@
 
     Outcome                     a deliberate end of a request with a page: `key` picks the words, `status` the code
     HTTPException               404, 405, 413, 429, CSRF: the same page with general words
+    DatabaseBusy                503 at the same page: nothing was written, and later it may work
     anything else               500 without any detail; the traceback goes to the log, without request contents
 
 A blueprint with another wire format (FHIR: OperationOutcome) registers handlers of its own on the blueprint, and
@@ -13,12 +14,14 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from flask import Flask, Response, make_response, render_template, request
+from flask import Flask, Response, g, make_response, render_template, request
 from werkzeug.exceptions import HTTPException, SecurityError
 
-from clinical.errors import BefundError
+from clinical.errors import BefundError, DatabaseBusy
 
 log = logging.getLogger(__name__)
+
+RETRY_S = 10  # a lock that is only held for long is free again by then
 
 ApiErrorPage = Callable[[int, str], Response]  # (status, name of the status) -> the API's own error answer
 
@@ -36,6 +39,7 @@ def init_app(app: Flask) -> None:
     app.extensions["befund_api_prefixes"] = []
     app.register_error_handler(ErrorPage, _outcome)
     app.register_error_handler(HTTPException, _http)
+    app.register_error_handler(DatabaseBusy, busy_page)
     app.register_error_handler(Exception, _unexpected)
 
 
@@ -51,6 +55,15 @@ def error_page(key: str, status: int, **values: Any) -> Response:
 
 def _outcome(error: ErrorPage) -> Response:
     return error_page(error.key, error.status, code=error.code, **error.values)
+
+
+def busy_page(error: DatabaseBusy) -> Response:
+    """The answer to a request that could not write; its session is not written either."""
+    log.error("%s", error)
+    g.unsaved_session = True  # it would wait for the same lock once more
+    response = _page_for(503, "Service Unavailable")
+    response.headers["Retry-After"] = str(RETRY_S)
+    return response
 
 
 def _http(error: HTTPException) -> Response:

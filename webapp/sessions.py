@@ -3,17 +3,20 @@
 import hashlib
 import secrets
 import uuid
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from flask import Flask, Request, Response, request
+from flask import Flask, Request, Response, g, request
 from flask.json.tag import TaggedJSONSerializer
 from flask.sessions import SessionInterface, SessionMixin
 from sqlalchemy import ColumnElement, Row, Table, bindparam, delete, insert, or_, select, update
 from werkzeug.datastructures import CallbackDict
 from werkzeug.wrappers import Response as BaseResponse
 
+from clinical.errors import DatabaseBusy
 from webapp.config import session_times, settings
+from webapp.errors import busy_page
 from webapp.extensions import db
 from webapp.models import BrowserSession, utcnow
 
@@ -67,14 +70,11 @@ class DatabaseSessions(SessionInterface):
         assert isinstance(session, ServerSession)  # noqa: S101 - ours by construction
         if session.accessed:
             response.vary.add("Cookie")
-        if not session:
-            _remove(session, response)
-        elif session.rotate or session.row_key is None:
-            _insert(session, response)
-        elif session.modified:
-            _update(session, data=_serializer.dumps(dict(session)), user_id=_user_id(session), seen_at=utcnow())
-        elif session.seen_at is not None and utcnow() - session.seen_at > TOUCH_EVERY:
-            _update(session, seen_at=utcnow())
+        try:
+            if not g.get("unsaved_session"):
+                _save(session, response)
+        except DatabaseBusy as error:  # behind the handlers of errors: the answer that was made is no longer true
+            _replace(response, busy_page(error))
 
 
 def cookie_name(name: str) -> str:
@@ -141,6 +141,27 @@ def _is_over(row: BrowserSession | Row[Any]) -> bool:
 def _user_id(session: ServerSession) -> uuid.UUID | None:
     value = session.get("_user_id")
     return uuid.UUID(value) if value else None
+
+
+def _save(session: ServerSession, response: Response) -> None:
+    if not session:
+        _remove(session, response)
+    elif session.rotate or session.row_key is None:
+        _insert(session, response)
+    elif session.modified:
+        _update(session, data=_serializer.dumps(dict(session)), user_id=_user_id(session), seen_at=utcnow())
+    elif session.seen_at is not None and utcnow() - session.seen_at > TOUCH_EVERY:
+        with suppress(DatabaseBusy):  # reading goes on; the next request says it
+            _update(session, seen_at=utcnow())
+
+
+def _replace(response: Response, by: Response) -> None:
+    """Make `response`, which keeps its headers of security, say what `by` says."""
+    response.status_code = by.status_code
+    response.set_data(by.get_data())
+    response.headers.pop("Location", None)
+    for name in ("Content-Type", "Retry-After"):
+        response.headers[name] = by.headers[name]
 
 
 def _remove(session: ServerSession, response: Response) -> None:

@@ -90,6 +90,7 @@ class Settings(LanguageModelSettings):
     database_url: str = Field(
         default_factory=lambda earlier: f"sqlite:///{earlier['var'] / 'webapp.sqlite3'}", repr=False
     )
+    database_wait: int = Field(default=10, ge=1, le=50)  # below gunicorn's 60 s for a worker
     storage: str = Field(default_factory=lambda earlier: f"file://{earlier['var'] / 'files'}")
     limits_url: str = Field(default="memory://", repr=False)
     internal_path: str = "/internal"

@@ -16,7 +16,7 @@ from webapp.fhir.resources import MEDIA_TYPE, Resource, outcome, to_bytes
 WORTH_COMPRESSING = 1400  # bytes: what fits one packet does not get faster
 CODES = {400: "invalid", 401: "login", 403: "forbidden", 404: "not-found", 405: "not-supported", 413: "too-long",
          409: "conflict", 412: "multiple-matches",
-         415: "not-supported", 422: "processing", 429: "throttled"}  # fmt: skip
+         415: "not-supported", 422: "processing", 429: "throttled", 503: "transient"}  # fmt: skip
 TEXTS = {
     400: "Die Anfrage ist nicht lesbar.",
     401: "Das Zugriffstoken fehlt oder ist ungültig. Erwartet wird: Authorization: Bearer <ACCESS_TOKEN>.",
@@ -25,6 +25,7 @@ TEXTS = {
     405: "Diese Methode gibt es hier nicht; welche es gibt, steht in der Kopfzeile Allow.",
     413: "Die Anfrage ist zu groß.",
     429: "Von dieser Adresse kamen zu viele Aufrufe. Bitte einen Moment warten.",
+    503: "Die Datenbank ist gerade von einem anderen Vorgang belegt; es wurde nichts geändert. Bitte später erneut.",
     500: "Ein unerwarteter Fehler ist aufgetreten. Bitte später noch einmal versuchen.",
 }
 
