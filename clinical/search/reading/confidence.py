@@ -66,7 +66,7 @@ def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds)
     rows = [
         _row(draft, hits.at(slice(a, b)), wordings, traits) for a, b in zip(first.tolist(), ends.tolist(), strict=True)
     ]
-    own = np.array(rows, dtype=np.float32).reshape(-1, len(OF_MENTION))
+    own = np.array([[row[name] for name in OF_MENTION] for row in rows], dtype=np.float32).reshape(-1, len(OF_MENTION))
     symptom, plain = own[:, OF_MENTION.index("symptom")], np.full(len(own), draft.plain)
     explained = symptom * text["disease"]
     together = {
@@ -93,8 +93,8 @@ def _of_text(draft: TextSpans, hits: Hits, first: Ints, traits: CodeKinds) -> di
     return {"mentions": np.log1p(len(real)), "prose": float(np.clip(share, 0, 1)), "disease": float(disease)}
 
 
-def _row(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds) -> tuple[float, ...]:
-    """The columns OF_MENTION of one span; `hits` are its own, best first."""
+def _row(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds) -> dict[str, float]:
+    """The columns OF_MENTION of one span by name; `hits` are its own, best first."""
     number, code = int(hits.part[0]), int(hits.code[0])
     span, claim = draft.spans[number], draft.claims[number]
     chance = float(np.clip(hits.probability[0], NEVER_SURE, 1 - NEVER_SURE))
@@ -102,12 +102,21 @@ def _row(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds) ->
     same = traits.category[hits.code] == traits.category[code]
     spelled = [word.text for word in words(span.part.text)]
     verbatim = sorted(spelled) == sorted(word.text for word in words(wordings.text(int(hits.wording[0]))))
-    return (
-        *(np.log(chance / (1 - chance)), chance - second, float(hits.probability[same].sum())),
-        *(span.chance, np.log1p(len(spelled)), len(spelled) == 1, verbatim, bool(traits.unspecified[code])),
-        *(bool(traits.symptom[code]), not span.part.noun),
-        *(claim == "suspected", claim == "history", claim == "family"),
-    )
+    return {
+        "logit": float(np.log(chance / (1 - chance))),
+        "margin": chance - second,
+        "category": float(hits.probability[same].sum()),
+        "chance": span.chance,
+        "words": float(np.log1p(len(spelled))),
+        "one_word": len(spelled) == 1,
+        "verbatim": verbatim,
+        "unspecified": bool(traits.unspecified[code]),
+        "symptom": bool(traits.symptom[code]),
+        "small": not span.part.noun,
+        "suspected": claim == "suspected",
+        "history": claim == "history",
+        "family": claim == "family",
+    }
 
 
 @dataclass(frozen=True)
