@@ -23,7 +23,7 @@ export VLLM_NO_USAGE_STATS := 1
 export OTEL_SDK_DISABLED := true
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-vllm check catalog lab notebooks pictures docs evals clean
+.PHONY: help up test test-vllm check catalog lab notebooks pictures docs bundle test-bundle evals clean
 
 help:
 	@sed -n 's/^#: //p' Makefile
@@ -75,6 +75,15 @@ docs: $(VENV)/.all
 	@test -d tests/node/node_modules/iframe-worker || npm ci --prefix tests/node --no-audit --no-fund --silent
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "open site/index.html"
+
+#: make bundle              all that an installation without internet needs, in dist/; CATALOG=dir takes another
+#:                          catalog than the starter's, VLLM=1 adds the wheels of vLLM (many GB)
+bundle: docs var/starter/manifest.json
+	$(BIN)/python -m deploy.bundle --site site --catalog "$(or $(CATALOG),var/starter)" $(if $(VLLM),--vllm)
+
+#: make test-bundle         makes that bundle, installs it with the network off, codes a text with it; prints seconds
+test-bundle: bundle
+	$(BIN)/python -m deploy.bundle.trial dist/befund-*-linux-x86_64
 
 #: make evals               has quality dropped? on the starter catalog, against the results that are kept
 evals: $(VENV)/.all var/starter/manifest.json

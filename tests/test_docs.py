@@ -34,7 +34,7 @@ EXAMPLE = (ROOT / ".env.example").read_text("utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 LONGEST_MS = 150_000
 """For a browser on a machine that is busy: it bounds the wait and judges nothing."""
-BENTOML = {"build", "get", "containerize", "serve"}
+BENTOML = {"build", "import", "get", "containerize", "serve"}
 
 
 # --- links ----------------------------------------------------------------------------------------------------------

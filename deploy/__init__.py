@@ -1,0 +1,1 @@
+"""Files for running it elsewhere: one machine, services, a cluster, images, bundles, releases, and what watches it."""

@@ -1,0 +1,134 @@
+"""A bundle put together: what lies in it, and in which order it is made."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from packaging.requirements import Requirement
+
+from clinical import __version__
+from deploy.bundle.wheels import (
+    EXTRAS,
+    ROOT,
+    BundleError,
+    gather,
+    gather_language_server,
+    missing,
+    requirements,
+    sha256,
+    wheels,
+)
+
+HERE = Path(__file__).parent
+BENTOS = ("bentofile.yaml", "bentos/vllm.bentofile.yaml")
+"""The text API in one, and the language model of the GPU host."""
+FILES_OF_DEPLOY = ("compose.yaml", "grafana", "images", "kustomize", "nginx", "prometheus", "systemd")
+CHECKSUMS = "SHA256SUMS"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What goes into a bundle: an artifact, a built site, extras of pyproject.toml, and whether vLLM's wheels."""
+
+    catalog: Path
+    site: Path
+    extras: tuple[str, ...] = EXTRAS
+    vllm: bool = False
+
+
+def bundle(out: Path, parts: Parts) -> Path:
+    """Make the bundle in `out` and a tar of it beside; an earlier one of this version is replaced. Gives its folder.
+
+    Raises BundleError.
+    """
+    for what, file in ((parts.catalog, "manifest.json"), (parts.site, "index.html")):
+        if not (what / file).is_file():
+            raise BundleError(f"no {file} in {what}", "a finished catalog and a built site", "run make bundle")
+    folder = out / f"befund-{__version__}-linux-x86_64"
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "wheels").mkdir(parents=True)
+    gather(parts.extras, folder / "wheels")
+    if parts.vllm:
+        (own,) = (folder / "wheels").glob("befund-*.whl")
+        gather_language_server(folder / "wheels-vllm", own, packages_of("bentos/vllm.bentofile.yaml"))
+    shutil.copytree(parts.catalog, folder / "catalog")
+    shutil.copytree(parts.site, folder / "docs")
+    _copy_files(folder)
+    export_bentos(folder / "bentos", parts.catalog)
+    seal(folder, [Requirement(f"befund[{','.join(parts.extras)}]")])
+    with tarfile.open(f"{folder}.tar", "w") as archive:
+        archive.add(folder, folder.name)
+    return folder
+
+
+def packages_of(bentofile: str) -> list[str]:
+    """The packages that a Bento installs, with their versions."""
+    packages: list[str] = yaml.safe_load((ROOT / bentofile).read_text("utf-8"))["python"]["packages"]
+    return packages
+
+
+def _copy_files(folder: Path) -> None:
+    for name in FILES_OF_DEPLOY:
+        source, target = ROOT / "deploy" / name, folder / "deploy" / name
+        target.parent.mkdir(exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target)
+        else:
+            shutil.copy2(source, target)
+    for name in ("CHANGELOG.md", ".env.example", "constraints.txt"):
+        shutil.copy2(ROOT / name, folder / name.lstrip("."))
+
+
+def export_bentos(folder: Path, catalog: Path) -> None:
+    """Build each Bento from a copy of the checkout with this catalog, in a store of its own, as a file in `folder`."""
+    from deploy.bundle.wheels import checkout
+
+    folder.mkdir()
+    with tempfile.TemporaryDirectory(prefix="befund-bentos-") as name:
+        source = checkout(Path(name) / "source")
+        shutil.copytree(catalog, source / "var" / "catalog")
+        environment = {**os.environ, "BENTOML_HOME": str(Path(name) / "store"), "BENTOML_DO_NOT_TRACK": "True"}
+        for bentofile in BENTOS:
+            tag = _bentoml(source, environment, "build", "-f", bentofile, "--version", __version__, "-o", "tag")
+            tag = tag.strip().rpartition(":")[0].removeprefix("__tag__:") + f":{__version__}"
+            _bentoml(source, environment, "export", tag, str(folder / f"{tag.replace(':', '-')}.bento"))
+
+
+def _bentoml(source: Path, environment: dict[str, str], *arguments: str) -> str:
+    command = [sys.executable, "-m", "bentoml", *arguments]
+    done = subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BundleError(f"bentoml {arguments[0]} failed: {(done.stdout + done.stderr).strip()[-2_000:]}")
+    return done.stdout
+
+
+def seal(folder: Path, asked: list[Requirement]) -> None:
+    """Write what installing goes by: requirements with hashes, what this machine has to be, install.sh, checksums.
+
+    Raises BundleError when a wheel is missing that another one needs.
+    """
+    there = wheels(folder / "wheels")
+    if lacking := missing(there, asked):
+        raise BundleError(f"the bundle is not whole: {'; '.join(lacking)}")
+    (folder / "requirements.txt").write_text(requirements(there), "utf-8")
+    needed = max((wheel.glibc for wheel in there), default=(0, 0))
+    if (vllm := folder / "wheels-vllm").is_dir():
+        of_vllm = wheels(vllm)
+        (folder / "requirements-vllm.txt").write_text(requirements(of_vllm), "utf-8")
+        needed = max(needed, *(wheel.glibc for wheel in of_vllm))
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    said = {"VERSION": __version__, "NEEDS_PYTHON": python, "NEEDS_GLIBC": "{}.{}".format(*needed)}
+    (folder / "bundle.env").write_text("".join(f"{name}={value}\n" for name, value in said.items()), "utf-8")
+    shutil.copy2(HERE / "install.sh", folder / "install.sh")
+    (folder / "install.sh").chmod(0o755)
+    listed = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != CHECKSUMS)
+    sums = "".join(f"{sha256(file)}  {file.relative_to(folder)}\n" for file in listed)
+    (folder / CHECKSUMS).write_text(sums, "utf-8")

@@ -1,0 +1,153 @@
+"""The wheels of a bundle: gathered, looked through for what is missing, and pinned by their hashes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from email.parser import HeaderParser
+from pathlib import Path
+from zipfile import ZipFile
+
+from packaging.requirements import Requirement
+from packaging.tags import Tag
+from packaging.utils import canonicalize_name, parse_wheel_filename
+from packaging.version import Version
+
+from clinical.errors import BefundError
+
+ROOT = Path(__file__).resolve().parents[2]
+EXTRAS = ("serve", "build", "webapp", "otel")
+"""What a bundle installs: both servers, the catalog builder, traces. Notebooks, training and tests stay at home."""
+PIP = "pip==26.3"
+"""What installs the bundle, run from its wheel: the machine's own Python need not have one."""
+_GLIBC = re.compile(r"manylinux_(\d+)_(\d+)_")
+_OLD_NAMES = {"manylinux2014": (2, 17), "manylinux2010": (2, 12), "manylinux1": (2, 5)}
+"""PEP 600: what the names before it stand for."""
+
+
+class BundleError(BefundError):
+    """A bundle cannot be made, or is not whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """One wheel: its file, what it is, what it requires (PEP 508 lines) and where it runs."""
+
+    file: Path
+    name: str
+    version: Version
+    requires: tuple[Requirement, ...]
+    tags: frozenset[Tag]
+
+    @classmethod
+    def read(cls, file: Path) -> Wheel:
+        """From the file's name and its METADATA. Raises BundleError for a file that is no wheel."""
+        try:
+            name, version, _, tags = parse_wheel_filename(file.name)
+            with ZipFile(file) as archive:
+                inside = next(path for path in archive.namelist() if path.endswith(".dist-info/METADATA"))
+                said = HeaderParser().parsestr(archive.read(inside).decode("utf-8"))
+        except (ValueError, OSError, StopIteration) as error:
+            raise BundleError(f"{file.name} is no wheel ({type(error).__name__})", "a wheel") from None
+        requires = tuple(Requirement(line) for line in said.get_all("Requires-Dist") or ())
+        return cls(file, name, version, requires, tags)
+
+    @property
+    def glibc(self) -> tuple[int, int]:
+        """The C library it needs at least; (0, 0) where it has nothing compiled in it.
+
+        Of several tags the oldest counts: each of them is a promise.
+        """
+        found = [bounds for tag in self.tags if (bounds := _glibc_of(tag.platform))]
+        return min(found, default=(0, 0))
+
+
+def _glibc_of(platform: str) -> tuple[int, int] | None:
+    if match := _GLIBC.match(platform):
+        return int(match[1]), int(match[2])
+    return next((bounds for name, bounds in _OLD_NAMES.items() if platform.startswith(name)), None)
+
+
+def gather(extras: Sequence[str], folder: Path, python: str = sys.executable) -> None:
+    """Fill `folder` with the wheels of the project and of all it needs, at the versions of constraints.txt.
+
+    The project's own is built from a copy of the checkout, so that nothing of an earlier build comes in. Raises
+    BundleError with the last lines of pip.
+    """
+    with tempfile.TemporaryDirectory(prefix="befund-source-") as name:
+        source = checkout(Path(name))
+        needed = f"{source}[{','.join(extras)}]"
+        _pip(python, "wheel", "--quiet", "-c", str(ROOT / "constraints.txt"), "-w", str(folder), needed, PIP)
+
+
+def gather_language_server(folder: Path, own: Path, packages: Sequence[str], python: str = sys.executable) -> None:
+    """The wheels of vLLM's own environment, many gigabytes, and the project's wheel beside them."""
+    _pip(python, "download", "--quiet", "--only-binary", ":all:", "-d", str(folder), *packages)
+    shutil.copy2(own, folder)
+
+
+def checkout(folder: Path) -> Path:
+    """A copy of what is under version control, and of new files that git does not ignore, without what was built."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target)
+    return folder
+
+
+def _pip(python: str, *arguments: str) -> None:
+    command = [python, "-m", "pip", "--disable-pip-version-check", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BundleError(f"pip {arguments[0]} failed: {done.stderr.strip()[-2_000:]}")
+
+
+def wheels(folder: Path) -> list[Wheel]:
+    """The wheels of a folder, by name."""
+    return sorted((Wheel.read(file) for file in folder.glob("*.whl")), key=lambda wheel: wheel.name)
+
+
+def missing(there: Sequence[Wheel], asked: Sequence[Requirement]) -> list[str]:
+    """What is asked for, or required by what is there, and not there in a version that fits; a sentence each.
+
+    pip installs a bundle without looking for dependencies (each file is named), so it is looked here. Extras that are
+    asked of a package are followed; what is only needed on other systems is not.
+    """
+    by_name = {canonicalize_name(wheel.name): wheel for wheel in there}
+    open_ends = [("the bundle", requirement) for requirement in asked]
+    seen: set[tuple[str, str]] = set()
+    found = []
+    while open_ends:
+        who, requirement = open_ends.pop()
+        name = canonicalize_name(requirement.name)
+        wheel = by_name.get(name)
+        if wheel is None or not requirement.specifier.contains(wheel.version, prereleases=True):
+            have = f"{wheel.version} is there" if wheel else "nothing is there"
+            found.append(f"{who} needs {requirement}, {have}")
+            continue
+        for extra in ("", *requirement.extras):
+            if (name, extra) not in seen:
+                seen.add((name, extra))
+                needs = [need for need in wheel.requires if not need.marker or need.marker.evaluate({"extra": extra})]
+                open_ends += [(wheel.name, need) for need in needs]
+    return sorted(set(found))
+
+
+def requirements(there: Sequence[Wheel]) -> str:
+    """The lines of a requirements file in which each wheel is pinned by version and SHA-256."""
+    return "".join(f"{wheel.name}=={wheel.version} --hash=sha256:{sha256(wheel.file)}\n" for wheel in there)
+
+
+def sha256(file: Path) -> str:
+    """Of the whole file, in hexadecimal."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

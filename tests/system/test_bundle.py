@@ -1,0 +1,204 @@
+"""A bundle is installed by its own script with nothing to be reached, and says in a sentence why it is not.
+
+The mechanism with the project's own wheel and a few real ones; `make test-bundle` does it with a whole bundle.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from importlib.metadata import distribution
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from packaging.requirements import Requirement
+
+from deploy.bundle import assembly, wheels
+from tests.conftest import ROOT
+
+SETTINGS = (
+    *("pydantic", "pydantic-core", "pydantic-settings", "python-dotenv", "annotated-types", "typing-extensions"),
+    *("typing-inspection", "click", "pip"),
+)
+"""What reading the settings needs, and what installs it."""
+CLOSED = "http://127.0.0.1:9"
+
+
+def _packed(name: str, folder: Path) -> None:
+    """An installed package as the wheel it came from."""
+    package = distribution(name)
+    (tag,) = re.findall(r"^Tag: (\S+)$", package.read_text("WHEEL"), re.MULTILINE)[-1:]
+    file = folder / f"{package.name.replace('-', '_')}-{package.version}-{tag}.whl"
+    with ZipFile(file, "w") as archive:
+        for inside in package.files:
+            if ".." not in inside.parts and inside.suffix != ".pyc" and inside.name not in ("INSTALLER", "REQUESTED"):
+                archive.write(inside.locate(), inside.as_posix())
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory) -> Path:
+    """A small bundle: our own wheel, built here without a network, and what the settings need."""
+    folder = tmp_path_factory.mktemp("bundle")
+    source = wheels.checkout(tmp_path_factory.mktemp("source"))
+    (folder / "wheels").mkdir()
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*build, "-w", str(folder / "wheels"), str(source)], check=True, timeout=120)
+    for name in SETTINGS:
+        _packed(name, folder / "wheels")
+    (folder / "catalog").mkdir()
+    (folder / "catalog" / "manifest.json").write_text("{}", "utf-8")
+    assembly.seal(folder, [Requirement("pydantic-settings")])
+    return folder
+
+
+def _install(bundle: Path, target: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """By install.sh, in a network of its own with nothing in it where that is allowed, else with a closed index."""
+    clean = {"PATH": os.environ["PATH"], "HOME": str(target.parent), "PYTHON": sys.executable}
+    clean |= {"http_proxy": CLOSED, "https_proxy": CLOSED, "PIP_INDEX_URL": CLOSED, "PIP_FIND_LINKS": "", **environment}
+    command = [str(bundle / "install.sh"), str(target)]
+    alone = ["unshare", "--map-root-user", "--net"]
+    if shutil.which("unshare") and subprocess.run([*alone, "true"], capture_output=True, check=False).returncode == 0:
+        command = [*alone, *command]
+    return subprocess.run(command, env=clean, capture_output=True, text=True, timeout=200, check=False)
+
+
+def _inside(target: Path, code: str) -> str:
+    command = [str(target / ".venv" / "bin" / "python"), "-c", code]
+    done = subprocess.run(command, cwd=target, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_it_installs_without_a_network_and_again_over_itself(bundle, tmp_path):
+    target = tmp_path / "befund"
+    done = _install(bundle, target)
+    assert done.returncode == 0, done.stderr
+    where = _inside(target, "import clinical.settings as s; print(s.Settings.read(env='development').api_port, s.ROOT)")
+    port, _, root = where.partition(" ")
+    assert port == "3000"
+    assert Path(root).is_relative_to(target.resolve())
+    for file in ("bentos/proxy.conf", "catalog_build/weights/encoder.safetensors", "webapp/static/befund.css"):
+        assert (Path(root) / file).is_file()
+    assert list((Path(root) / "catalog_build" / "starter").glob("*.txt"))
+
+    (target / "catalog" / "ours").write_text("an operator's own", "utf-8")
+    first = (target / ".venv").resolve()
+    again = _install(bundle, target)
+    assert again.returncode == 0, again.stderr
+    assert (target / ".venv").resolve() == first
+    assert (target / "catalog" / "ours").is_file(), "a catalog that is there is never replaced"
+
+
+@pytest.fixture
+def changed(bundle, tmp_path) -> Path:
+    """A copy of the bundle, to be damaged."""
+    return Path(shutil.copytree(bundle, tmp_path / "changed", copy_function=os.link))
+
+
+def _damage(bundle: Path, name: str, content: bytes | None) -> None:
+    file = bundle / name
+    file.unlink()
+    if content is not None:
+        file.write_bytes(content)
+
+
+def _summed_anew(bundle: Path) -> None:
+    """Checksums that agree with what lies there now, as whoever exchanged a file would write them."""
+    listed = [file for file in bundle.rglob("*") if file.is_file() and file.name != assembly.CHECKSUMS]
+    lines = "".join(f"{wheels.sha256(file)}  {file.relative_to(bundle)}\n" for file in listed)
+    _damage(bundle, assembly.CHECKSUMS, lines.encode())
+
+
+def _refusal(bundle: Path, target: Path, **environment: str) -> str:
+    done = _install(bundle, target, **environment)
+    assert done.returncode == 1, done.stdout
+    assert not (target / ".venv").exists()
+    return done.stderr.strip().splitlines()[-1]
+
+
+def test_a_damaged_or_missing_file_is_refused_before_anything_is_written(changed, tmp_path):
+    (wheel,) = changed.glob("wheels/click-*.whl")
+    target = tmp_path / "befund"
+    for content in (b"something else", None):
+        _damage(changed, str(wheel.relative_to(changed)), content)
+        assert "copy the bundle again" in _refusal(changed, target)
+        wheel.touch()
+    assert not target.exists()
+
+
+def test_a_wheel_whose_hash_nobody_wrote_down_is_not_installed(changed, tmp_path):
+    (wheel,) = changed.glob("wheels/click-*.whl")
+    with ZipFile(wheel) as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    wheel.unlink()
+    with ZipFile(wheel, "w") as archive:
+        for name, content in held.items():
+            archive.writestr(name, content)
+        archive.writestr("click/more.py", "")
+    _summed_anew(changed)
+    assert "pip could not install" in _refusal(changed, tmp_path / "befund")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("NEEDS_PYTHON", "3.99", "the wheels are for 3.99"),
+        ("NEEDS_GLIBC", "9.9", "the wheels need 9.9 or newer"),
+    ],
+)
+def test_what_this_machine_lacks_is_one_sentence(changed, tmp_path, name, value, said):
+    text = re.sub(rf"{name}=.*", f"{name}={value}", (changed / "bundle.env").read_text("utf-8"))
+    _damage(changed, "bundle.env", text.encode())
+    _summed_anew(changed)
+    refusal = _refusal(changed, tmp_path / "befund")
+    assert refusal.startswith("befund: ")
+    assert said in refusal
+
+
+def test_a_folder_that_cannot_be_written_and_a_bundle_without_vllm_are_said(bundle, tmp_path):
+    (tmp_path / "file").touch()
+    assert "cannot be written" in _refusal(bundle, tmp_path / "file" / "befund")
+    done = subprocess.run([bundle / "install.sh", "--vllm"], capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 1
+    assert "make bundle VLLM=1" in done.stderr
+
+
+def test_a_wheel_that_another_one_needs_is_missed_when_the_bundle_is_made(bundle):
+    there = wheels.wheels(bundle / "wheels")
+    assert wheels.missing(there, [Requirement("pydantic-settings")]) == []
+    without = [wheel for wheel in there if wheel.name != "python-dotenv"]
+    (said,) = wheels.missing(without, [Requirement("pydantic-settings")])
+    assert re.match(r"pydantic-settings needs python-dotenv.*nothing is there", said)
+    (said,) = wheels.missing(there, [Requirement("click>=99")])
+    assert said.startswith("the bundle needs click>=99, 8.")
+    lacking = wheels.missing(there, [Requirement("befund[serve]")])
+    assert any("bentoml" in line for line in lacking)
+    assert not any("flask" in line for line in lacking)
+
+
+def test_the_oldest_c_library_of_a_wheel_counts(tmp_path):
+    names = {
+        "a-1-py3-none-any.whl": (0, 0),
+        "b-1-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_34_x86_64.whl": (2, 27),
+        "c-1-cp311-cp311-manylinux2014_x86_64.whl": (2, 17),
+    }
+    for name, needed in names.items():
+        with ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("x.dist-info/METADATA", "Name: x\n")
+        assert wheels.Wheel.read(tmp_path / name).glibc == needed
+    with pytest.raises(wheels.BundleError, match="is no wheel"):
+        wheels.Wheel.read(tmp_path / "d.whl")
+
+
+def test_the_bundle_is_for_what_is_served_and_made_by_the_targets():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert re.search(r"^bundle:.*\n\t.*-m deploy\.bundle ", makefile, re.MULTILINE)
+    assert re.search(r"^test-bundle: bundle\n\t.*-m deploy\.bundle\.trial ", makefile, re.MULTILINE)
+    assert not {"test", "notebooks", "train"} & set(wheels.EXTRAS)
+    assert assembly.packages_of("bentos/vllm.bentofile.yaml") == ["bentoml==1.4.39", "vllm==0.32.0"]
+    assert sysconfig.get_platform() == "linux-x86_64", "bundles are made for the machine they are made on"
