@@ -22,7 +22,7 @@ PACKAGES = ("clinical", "catalog_build", "bentos", "batch", "webapp", "evals")
 PYTHON_FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 HEAVY = ("torch", "sentence_transformers", "pandas", "great_expectations", "flask", "sqlalchemy", "fastapi", "bentoml")
 
-OPTIONAL = {"scipy", "tqdm"}
+OPTIONAL = {"scipy", "tqdm", "numba", "llvmlite"}
 """bm25s imports them where they are installed, and does without where they are not."""
 NOT_SERVED = OPTIONAL | {"torch", "sentence_transformers", "pandas", "great_expectations", "sklearn", "lxml"}
 NOT_SERVED |= {"catalog_build", "evals", "batch", "webapp"}

@@ -16,10 +16,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from clinical.search.compiled import alignment, descending, word_matches
+from clinical.search.compiled import AskedWords, descending
 from clinical.search.cosines import cosines, whole
 from clinical.search.encoder import Vectors
-from clinical.search.retrieval import Gathered, Queries, gather
+from clinical.search.retrieval import Gathered, Queries, gather, room_of
 from clinical.search.runs import Ints, Runs, run_starts
 from clinical.search.terms import Wordings
 from clinical.search.traits import TRAITS, CodeTraits
@@ -120,15 +120,10 @@ def _ordered(gathered: Gathered, similarity: Vectors, wordings: Wordings) -> tup
 
 
 def _align(queries: Queries, wordings: Wordings, gathered: Gathered) -> _Alignment:
-    tables, vectors = wordings.tables, whole(queries.word_vectors)
-    match = word_matches(
-        queries.words, queries.length, vectors.numbers, vectors.scales, gathered.query, gathered.wording,
-        tables.word_start, tables.word, tables.word_rows, tables.word_scales,
-    )  # fmt: skip
-    by_word, found = alignment(
-        match, queries.words, queries.length, queries.idf, queries.word_weight, gathered.query, gathered.wording,
-        tables.word_start, tables.word, tables.word_idf, tables.word_weight,
-    )  # fmt: skip
+    vectors = whole(queries.word_vectors)
+    asked = AskedWords(queries.words, queries.length, *vectors, queries.idf, queries.word_weight)
+    pairs = gathered.query, gathered.wording
+    by_word, found = wordings.known_words.aligned(asked, *pairs, room_of(wordings).seen)
     query_covered, wording_covered, weighted_covered, weighted_wording, worst_query_word, worst_wording_word = found
     return _Alignment(
         by_word=by_word,

@@ -11,18 +11,17 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinical.language import words
-from clinical.search.bm25 import Bm25, character_grams
-from clinical.search.compiled import add_postings, best_rows, clear_postings, looked_at
+from clinical.search.bm25 import character_grams
+from clinical.search.compiled import LookedAt
 from clinical.search.encoder import Encoder, Vectors, unit
 from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
 
 NEAREST: Final = 150
 """Wordings taken from the vector search; 0.974 of held-out synonyms have their code among them, 0.976 at 300."""
-BEST_BY_WORDS, BEST_BY_CHARACTERS = 15, 25
-"""Codes added from each BM25."""
 CELLS: Final = 512
 """Queries times words of the longest that are looked at together: bounds memory to some MB, whatever the text."""
 
@@ -99,10 +98,8 @@ def _read(
 def gather(queries: Queries, wordings: Wordings) -> Gathered:
     """The nearest wordings of each query, and the best wording of each code that a BM25 puts forward."""
     _, near = wordings.nearest(queries.vectors, NEAREST)
-    if not hasattr(_of_thread, "scores") or len(_of_thread.scores.by_word) != len(wordings):
-        _of_thread.scores = _Scores(len(wordings))
-    scores: _Scores = _of_thread.scores
-    picked = [_picked(scores, wordings, near[row], spelled) for row, spelled in enumerate(queries.folded)]
+    scores = room_of(wordings).scores
+    picked = [_looked_at(scores, wordings, near[row], spelled) for row, spelled in enumerate(queries.folded)]
     found, by_word, by_character = zip(*picked, strict=True)
     return Gathered(
         np.repeat(np.arange(len(picked)), [len(some) for some in found]),
@@ -113,36 +110,26 @@ def gather(queries: Queries, wordings: Wordings) -> Gathered:
     )
 
 
-class _Scores:
-    """Both BM25s of every wording for one query; zero before and after it, so that nothing of a query stays."""
+def _looked_at(scores: Vectors, wordings: Wordings, near: Ints, spelled: Sequence[str]) -> LookedAt:
+    """What to look at for one query. `near`: the numbers of its nearest wordings, -1 where there are fewer."""
+    words, characters = wordings.words_bm25, wordings.characters_bm25
+    return wordings.looking.at(near, words.runs(spelled), characters.runs(character_grams(spelled)), scores)
 
-    def __init__(self, wordings: int) -> None:
-        self.by_word, self.by_character = np.zeros((2, wordings), dtype=np.float32)
+
+class Room(NamedTuple):
+    """Room for the compiled loops: as they leave it, so that nothing of a query stays in it."""
+
+    scores: Vectors  # (2, wordings) all 0
+    seen: NDArray[np.int32]  # (words of the catalog,) all -1
 
 
 _of_thread = threading.local()
-"""The scores of a thread: fresh arrays of this size for every query would cost a page fault for each 4 kB of them."""
+"""The room of a thread: fresh arrays of this size for every query would cost a page fault for each 4 kB of them."""
 
 
-def _picked(scores: _Scores, wordings: Wordings, near: Ints, spelled: Sequence[str]) -> tuple[Ints, Vectors, Vectors]:
-    """The wordings to look at for one query, ascending, and both BM25s' best value for each code of theirs.
-
-    `near`: the numbers of its nearest wordings, -1 where there are fewer.
-    """
-    words, characters = wordings.words_bm25, wordings.characters_bm25
-    of_words, of_characters = words.runs(spelled), characters.runs(character_grams(spelled))
-    try:
-        by_words = _best(scores.by_word, words, of_words, wordings.row, BEST_BY_WORDS)
-        by_characters = _best(scores.by_character, characters, of_characters, wordings.row, BEST_BY_CHARACTERS)
-        extra = np.concatenate([by_words, by_characters])
-        bounds = (wordings.row, wordings.starts, wordings.ends)
-        return looked_at(near, extra, scores.by_word, scores.by_character, *bounds)
-    finally:
-        clear_postings(scores.by_word, words.indices, of_words)
-        clear_postings(scores.by_character, characters.indices, of_characters)
-
-
-def _best(scores: Vectors, bm25: Bm25, runs: Ints, row: Ints, count: int) -> Ints:
-    """Add the postings up and name the `count` best codes by them (rows of C); fewer where fewer are above 0."""
-    add_postings(scores, bm25.indices, bm25.data, runs)
-    return best_rows(scores, bm25.indices, runs, row, count)
+def room_of(wordings: Wordings) -> Room:
+    """The room of this thread for a catalog of this size."""
+    room: Room | None = getattr(_of_thread, "room", None)
+    if room is None or room.scores.shape[1] != len(wordings) or len(room.seen) != len(wordings.vocabulary):
+        room = _of_thread.room = Room(wordings.looking.scores(), wordings.known_words.seen())
+    return room

@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 
 from clinical.language import words
 from clinical.search.bm25 import COMMON, Bm25, character_grams
+from clinical.search.compiled import Looking, Postings, Vocabulary
 from clinical.search.encoder import Encoder, Vectors, quantise, unit
 from clinical.search.runs import Ints
 from clinical.search.tensors import map_tensors, write_tensors
 
 LINKS, BUILD_DEPTH, SEARCH_DEPTH = 24, 100, 200
 """HNSW: neighbours of a node, candidates while building and while searching."""
+BEST_BY_WORDS, BEST_BY_CHARACTERS = 15, 25
+"""Codes added from each BM25."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,12 @@ class Wordings:
         lines = tables.word_text.tobytes().decode().split("\n")
         self.vocabulary = {word: number for number, word in enumerate(lines)}
         self.rarest = float(np.log((len(tables.code) + 1) / 0.5))
+        by_word = Postings(words_bm25.indices, words_bm25.data, BEST_BY_WORDS)
+        by_character = Postings(characters_bm25.indices, characters_bm25.data, BEST_BY_CHARACTERS)
+        self.looking = Looking(by_word, by_character, self.row, self.starts, self.ends)
+        self.known_words = Vocabulary(
+            tables.word_start, tables.word, tables.word_rows, tables.word_scales, tables.word_idf, tables.word_weight
+        )
 
     def __len__(self) -> int:
         return len(self.tables.code)

@@ -5,21 +5,25 @@ ARG PYTHON=python:3.11-slim-bookworm
 
 FROM ${PYTHON} AS build
 WORKDIR /build
+# For the loops of the search alone; this stage is left behind.
+RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev
 COPY pyproject.toml constraints.txt ./
-# What serving needs, at the versions of constraints.txt and as wheels: nothing is compiled, no compiler is installed.
+# What serving needs, at the versions of constraints.txt and as wheels.
 RUN python -m venv /opt/befund \
  && /opt/befund/bin/python -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*p['dependencies'], *p['optional-dependencies']['serve'], sep='\n')" > needed.txt \
  && /opt/befund/bin/pip install --no-cache-dir --only-binary :all: -c constraints.txt -r needed.txt \
  && /opt/befund/bin/pip uninstall --yes pip setuptools
+COPY clinical clinical
+RUN /opt/befund/bin/python clinical/search/native.py
 
 FROM ${PYTHON}
 RUN useradd --system --uid 10001 --home-dir /var/lib/befund --create-home befund
 COPY --from=build /opt/befund /opt/befund
 WORKDIR /app
-COPY clinical clinical
+COPY --from=build /build/clinical clinical
 COPY bentos bentos
 ENV PATH=/opt/befund/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 BENTOML_DO_NOT_TRACK=True \
-    BENTOML_HOME=/tmp/bentoml NUMBA_CACHE_DIR=/tmp/numba \
+    BENTOML_HOME=/tmp/bentoml \
     BEFUND_ENV=production BEFUND_API_HOST=0.0.0.0 BEFUND_VAR=/var/lib/befund BEFUND_CATALOG=/var/lib/befund/catalog
 USER 10001:10001
 EXPOSE 3000

@@ -12,6 +12,7 @@ import pytest
 
 from bentos.keys.database import open_database
 from bentos.keys.keys import KeyLimits, Keys
+from clinical.search.native import LIBRARY, is_current
 from clinical.sse import Decoder
 from tests.bentos.conftest import CLOSED
 from tests.malformed import FORMS, filled, send
@@ -144,6 +145,8 @@ def test_a_built_bento_serves_from_another_folder_and_its_keys_lie_outside(envir
     environment = {name: value for name, value in environment.items() if name not in without}
     environment["HOME"] = str(elsewhere)
     (source,) = Path(environment["BENTOML_HOME"], "bentos", "befund").glob("*/src")
+    assert is_current(source / LIBRARY.relative_to(ROOT)), "the loops of the search travel compiled"
+    environment["CC"] = "none"  # where it is served there is no compiler
     made = subprocess.run(
         [sys.executable, "-m", "bentos", "keys", "create", "--name", "Praxis"],
         cwd=source, env=environment, capture_output=True, text=True, timeout=120, check=True,

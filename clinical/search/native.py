@@ -1,0 +1,73 @@
+"""The library of `loops.c`: compiled where the project is installed, or at the first import where it is not yet.
+
+Only Python's own library is imported here: `setup.py` and the recipe of the image run this file before anything else
+is installed. `python clinical/search/native.py` compiles.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+import zlib
+from pathlib import Path
+from typing import Final
+
+SOURCE: Final = Path(__file__).with_name("loops.c")
+LIBRARY: Final = SOURCE.with_name(f"_loops-{sysconfig.get_platform()}.so")
+"""Beside its source; it serves any Python of this system and processor."""
+FLAGS: Final = ("-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-shared")
+"""No product is joined with a sum, so that the figures are the same on every processor."""
+PATIENCE: Final = 120.0
+"""Seconds that the compiler may take; it takes one."""
+
+
+class Unwritable(OSError):
+    """The folder of the library cannot be written."""
+
+
+def compiler() -> str | None:
+    """The C compiler of this machine: the one that `CC` names, else the first that is there."""
+    names = [os.environ["CC"]] if os.environ.get("CC") else ["cc", "gcc", "clang"]
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+def is_current(library: Path) -> bool:
+    """Whether the library is there, and made of the source that lies here; where none lies here, it is."""
+    if not library.is_file():
+        return False
+    return not SOURCE.is_file() or f"befund loops {_digest()}".encode() in library.read_bytes()
+
+
+def compile_into(library: Path) -> None:
+    """Compile the source. Raises Unwritable, OSError without a compiler, SubprocessError where the compiler fails.
+
+    Processes that do it at the same time do not meet: each writes a file of its own and puts it in place.
+    """
+    program = compiler()
+    if program is None:
+        raise FileNotFoundError("there is no C compiler (cc)")
+    try:
+        library.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=library.parent, prefix=".loops-")
+    except OSError as error:
+        raise Unwritable(str(error)) from error
+    os.close(handle)
+    draft = Path(name)
+    try:
+        command = [program, *FLAGS, f'-DDIGEST="{_digest()}"', str(SOURCE), "-o", name]
+        subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
+        draft.chmod(0o755)
+        draft.replace(library)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _digest() -> str:
+    return f"{zlib.crc32(SOURCE.read_bytes()):08x}"
+
+
+if __name__ == "__main__":
+    compile_into(LIBRARY)

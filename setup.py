@@ -1,0 +1,33 @@
+"""What pyproject.toml cannot say: the loops of the search are compiled as `clinical/search/native.py` compiles them.
+
+A machine without a C compiler gets everything else; whoever searches there is told what is missing.
+"""
+
+import runpy
+from pathlib import Path
+from subprocess import SubprocessError
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError
+
+NATIVE = runpy.run_path(str(Path(__file__).with_name("clinical") / "search" / "native.py"))
+
+
+class Library(build_ext):
+    """Compiles a library without Python in it, under a name without Python's version."""
+
+    def get_ext_filename(self, fullname):
+        return str(Path(*fullname.split(".")).with_name(NATIVE["LIBRARY"].name))
+
+    def build_extension(self, ext):
+        try:
+            NATIVE["compile_into"](Path(self.get_ext_fullpath(ext.name)).absolute())
+        except (OSError, SubprocessError) as error:
+            raise CompileError(str(error)) from error
+
+
+setup(
+    ext_modules=[Extension("clinical.search._loops", ["clinical/search/loops.c"], optional=True)],
+    cmdclass={"build_ext": Library},
+)
