@@ -59,16 +59,22 @@ catalog: $(VENV)/.quality
 lab: $(VENV)/.all $(STARTER)
 	PYTHONPATH="$(CURDIR)" PYTHONWARNINGS="ignore:IProgress not found" $(BIN)/jupyter lab --config=notebooks/jupyter_lab_config.py notebooks/00_start.ipynb
 
+# How much the notebooks measure, by the names in their first cells: make notebooks QUERIES=600.
+SIZES := QUERIES TRIES TEXTS SEARCHES REQUESTS ROUNDS LETTERS TUNED WORST DRAWS TRAINED
+GIVEN = $(strip $(foreach name,$(SIZES),$(if $($(name)),$(name)=$($(name)))))
+
 #: make notebooks CATALOG=dir SOURCE=dir   run the notebooks: executed copies, HTML and pictures in var/reports;
-#:                          also HOLDOUT=dir EARLIER="dir ..." DATA=dir ONLY="01 03"
+#:                          also HOLDOUT=dir EARLIER="dir ..." DATA=file-or-dir ONLY="01 03" QUERIES=600 TRIES=... FULL=1
 notebooks: $(VENV)/.all
 	@test -n "$(CATALOG)" || { echo "usage: make notebooks CATALOG=artifact [SOURCE=its-BfArM-files]"; exit 2; }
 	$(BIN)/python -m evals notebooks --catalog "$(CATALOG)" $(if $(SOURCE),--source "$(SOURCE)") \
-	  $(if $(HOLDOUT),--holdout "$(HOLDOUT)") $(if $(DATA),--data "$(DATA)") $(if $(EARLIER),--earlier $(EARLIER)) $(if $(ONLY),--only $(ONLY))
+	  $(if $(HOLDOUT),--holdout "$(HOLDOUT)") $(if $(DATA),--data "$(DATA)") $(if $(EARLIER),--earlier $(EARLIER)) $(if $(ONLY),--only $(ONLY)) \
+	  $(if $(GIVEN),--size $(GIVEN)) $(if $(FULL),--full)
 
-#: make pictures            the page and the pictures of the documentation from the last `make notebooks`
+#: make pictures            the page and the pictures of the documentation from the last `make notebooks`; ONLY="05";
+#:                          SMALLER=1: also where the page shows a larger run
 pictures: $(VENV)/.all
-	$(BIN)/python -m evals notebooks --docs docs
+	$(BIN)/python -m evals notebooks --docs docs $(if $(ONLY),--only $(ONLY)) $(if $(SMALLER),--smaller)
 
 #: make docs                the documentation as a site in site/, to be opened without a network
 docs: $(VENV)/.all

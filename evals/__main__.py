@@ -6,6 +6,7 @@ batch-speed texts a second and memory of batch coding
 compare    two results of `coding`: what changed, tested in pairs, and which queries flipped
 report     the results of a folder as one HTML page with plots
 gate       has quality dropped below the results that are kept? (make evals)
+benchmark  our own public texts, with the baselines BM25, TF-IDF and plain vectors
 reading    mentions and claims found in texts, what is shown of stated diagnoses, lists and sentence frames
 extraction lies that pass grounding, truths it removes, foreign letters, the rehearsal baseline, time
 grounding  a leaderboard of judges: what passes and what is lost, also of a program of your own
@@ -39,6 +40,7 @@ MEASURES = {
     "compare": "evals.reports.compare",
     "report": "evals.reports.report",
     "gate": "evals.gate",
+    "benchmark": "evals.benchmark.measure",
     "reading": "evals.reading.measure",
     "extraction": "evals.extraction.measure",
     "letters": "evals.extraction.annotated",
@@ -58,7 +60,7 @@ MEASURES = {
 """The module of each measure."""
 MOVED = {"batch": "python -m batch"}
 """Names kept for those who know them, and what to say now."""
-ONE_THREAD = ("coding", "gate", "reading")
+ONE_THREAD = ("coding", "gate", "reading", "benchmark")
 """As a served worker: matrices of one query are too small to share, and threads that wait for each other took 2.4 times
 the processor's time on a busy machine."""
 

@@ -15,6 +15,10 @@ import httpx
 import nbformat
 import pytest
 
+from evals.notebooks import run as notebooks
+from evals.notebooks.lab import Lab
+from evals.notebooks.pages import read_records
+from evals.notebooks.sizes import Sizes, declared_sizes
 from tests.serving import free_port, wait_until
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -93,8 +97,9 @@ def _evals(*arguments):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
 
 
-def test_a_run_leaves_an_executed_copy_a_page_without_scripts_and_pictures(starter_artifact, tmp_path):
-    done = _evals("--catalog", starter_artifact, "--only", "02", "--out", tmp_path / "reports")
+def test_a_run_leaves_an_executed_copy_a_page_without_scripts_and_pictures(starter_artifact, tmp_path, capsys):
+    arguments = ("--catalog", starter_artifact, "--only", "02", "--size", "DRAWS=3", "--out", tmp_path / "reports")
+    done = _evals(*arguments)
     assert done.returncode == 0, done.stderr
     (notebook,) = (path for path in NOTEBOOKS if path.name.startswith("02_"))
     executed = nbformat.read(tmp_path / "reports" / notebook.name, as_version=4)
@@ -106,12 +111,43 @@ def test_a_run_leaves_an_executed_copy_a_page_without_scripts_and_pictures(start
     assert pictures
     assert all(path.stat().st_size < 80_000 for path in pictures)
 
-    done = _evals("--only", "02", "--out", tmp_path / "reports", "--docs", tmp_path / "docs")
-    assert done.returncode == 0, done.stderr
+    docs = ["--only", "02", "--out", str(tmp_path / "reports"), "--docs", str(tmp_path / "docs")]
+    assert notebooks.main(docs) == 0
     written = (tmp_path / "docs" / "notebooks.md").read_text("utf-8")
     shown = re.findall(r"!\[[^]]+\]\((pictures/[^)]+)\)", written)
     assert len(shown) == len(pictures)
     assert all((tmp_path / "docs" / picture).is_file() for picture in shown)
+    (record,) = read_records(tmp_path / "docs")
+    assert (record.sizes, record.on["catalog"]) == ({"DRAWS": 3}, "the starter catalog")
+    assert f"`{record.command}`, {record.date}" in written
+    assert record.command.endswith("ONLY=02 DRAWS=3")
+
+    executed.metadata.papermill.parameters["DRAWS"] = 2
+    nbformat.write(executed, tmp_path / "reports" / notebook.name)
+    assert notebooks.main(docs) == 2
+    assert "was run smaller than the page: DRAWS 2 (page: 3)" in capsys.readouterr().err
+    assert (tmp_path / "docs" / "notebooks.md").read_text("utf-8") == written
+    assert notebooks.main([*docs, "--smaller"]) == 0
+    assert read_records(tmp_path / "docs")[0].sizes == {"DRAWS": 2}
+
+
+def test_sizes_and_own_data_reach_the_notebooks_that_declare_them():
+    """What a person passes to `make notebooks` has a home in each notebook that draws queries."""
+    sizes = Sizes({"QUERIES": 7}, full=True)
+    asked = {path.name[:2]: sizes.for_notebook(path, {"DATA": "mine.tsv", "CATALOG": "DIR"}) for path in NOTEBOOKS}
+    assert {name for name, own in asked.items() if own.get("QUERIES") == 7} == {"03", "05", "06", "10"}
+    assert {name for name, own in asked.items() if "DATA" in own} == set(asked) - {"00", "01", "02", "07"}
+    assert all(own["CATALOG"] == "DIR" for own in asked.values())
+    for path in NOTEBOOKS:
+        own, sizes = asked[path.name[:2]], declared_sizes(path)
+        assert all(own[name] >= size.small for name, size in sizes.items() if name != "QUERIES")
+
+
+def test_own_queries_are_asked_instead_of_unseen_synonyms(starter_artifact, tmp_path):
+    (tmp_path / "queries.tsv").write_text("query\tcodes\nHusten\tR05\nalles tut weh\tR52.9\n")
+    unseen = Lab.open(str(starter_artifact), data=str(tmp_path)).unseen
+    assert [one.query for one in unseen.examples] == ["Husten", "alles tut weh"]
+    assert unseen.caution.startswith("Asked is queries; 1 of 2 queries stand in the index")
 
 
 def test_a_notebook_that_fails_is_named(tmp_path, starter_artifact):

@@ -2,7 +2,7 @@
 
 TSV: a header with the columns `query` and `codes` (comma-separated); `kind`, where there is one, names the kind of
 input; others are ignored. JSON lines: objects with `text` or `query`, `codes` (a list), and perhaps `kind`; a line with
-`"clean": false` is left out.
+`"clean": false` is left out. Codes may be statements as `evals.reading.inputs` has them: all their codes are right.
 """
 
 from __future__ import annotations
@@ -54,11 +54,20 @@ def _json_lines(path: Path) -> Iterator[tuple[str, list[str], str]]:
         for number, line in enumerate(file, start=1):
             try:
                 row = json.loads(line)
-                text, codes = str(row.get("text") or row["query"]), row["codes"]
-                if not isinstance(codes, list) or not codes or not all(isinstance(code, str) for code in codes):
-                    raise ValueError("codes")
+                text, codes = str(row.get("text") or row["query"]), _codes(row["codes"])
                 if row.get("clean", True):
-                    yield text, codes, str(row.get("kind") or "")
+                    yield text, codes, str(row.get("kind") or row.get("class") or "")
             except (ValueError, KeyError, AttributeError, TypeError):
                 found = "is not an object with text and codes"
                 raise SourceError(path.name, number, found, '{"text": ..., "codes": [...]}', "mend the line") from None
+
+
+def _codes(said: object) -> list[str]:
+    """Right codes of a line. Raises ValueError, KeyError or TypeError where there are none."""
+    if not isinstance(said, list) or not said:
+        raise ValueError("codes")
+    if all(isinstance(one, dict) for one in said):
+        return [str(code) for one in said for code in (*one["codes"], *one.get("also", ()))]
+    if not all(isinstance(code, str) for code in said):
+        raise ValueError("codes")
+    return said

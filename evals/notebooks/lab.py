@@ -18,26 +18,35 @@ from catalog_build.official import Source, Synonym, read_source
 from catalog_build.own_synonyms import STARTER, own_texts
 from catalog_build.synonyms import all_texts, fold_of
 from clinical.errors import SettingError
-from clinical.search import SearchIndex
+from clinical.search import Manifest, SearchIndex
+from evals.coding.card import Dataset, read_dataset
 from evals.coding.datasets import Example
 from evals.coding.heldout import held_out
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FOLD: Final = 0
 """The fold that is asked where no artifact with a fold held out is named."""
+QUERY_FILES: Final = ("queries.tsv", "queries.jsonl")
+"""What a folder of own data may call its queries with their right codes."""
 
 
 @dataclass(frozen=True)
 class Unseen:
-    """Queries that are not in the index. `honest`: the weights have not seen them either, so the figures are real."""
+    """Queries that are not in the index. `honest`: the weights have not seen them either, so the figures are real.
+    `own`: the name of own data that is asked instead, whatever of it stands in the index."""
 
     index: SearchIndex
     examples: list[Example]
     honest: bool
+    own: str = ""
 
     @property
     def caution(self) -> str:
         """What has to be said beside every figure of these queries; empty where they are honest."""
+        if self.own:
+            known = {self.index.wordings.text(number) for number in range(len(self.index.wordings))}
+            verbatim = sum(example.query in known for example in self.examples)
+            return f"Asked is {self.own}; {verbatim} of {len(self.examples)} queries stand in the index as they are."
         if self.honest:
             return ""
         return (
@@ -49,7 +58,8 @@ class Unseen:
 
 @dataclass(frozen=True)
 class Lab:
-    """`source`, `holdout`: None where not named or not known; `earlier`: sources of earlier years.
+    """`source`, `holdout`: None where not named or not known; `earlier`: sources of earlier years; `data`: a file of
+    own queries with their codes, or a folder with own data.
 
     Paths that are not absolute are below the project's folder: a notebook's own folder depends on who runs it.
     """
@@ -58,10 +68,11 @@ class Lab:
     source_path: Path | None
     holdout: Path | None
     earlier_paths: tuple[Path, ...] = ()
+    data_path: Path | None = None
 
     @classmethod
-    def open(cls, catalog: str = "", source: str = "", holdout: str = "", earlier: str = "") -> Lab:
-        """Empty arguments are taken from BEFUND_NOTEBOOK_CATALOG, ..._SOURCE, ..._HOLDOUT and ..._EARLIER.
+    def open(cls, catalog: str = "", source: str = "", holdout: str = "", earlier: str = "", data: str = "") -> Lab:
+        """Empty arguments are taken from BEFUND_NOTEBOOK_CATALOG, ..._SOURCE, ..._HOLDOUT, ..._EARLIER and ..._DATA.
 
         Failing these, `catalog` is BEFUND_CATALOG or `var/catalog`, and `source` the starter catalog where the
         artifact was made from it. `earlier`: folders or zips, with the system's path separator between them.
@@ -74,6 +85,7 @@ class Lab:
             _path(source or _setting("SOURCE")),
             _path(holdout or _setting("HOLDOUT")),
             tuple(ROOT / year for year in years if year),
+            _path(data or _setting("DATA")),
         )
 
     @cached_property
@@ -82,9 +94,26 @@ class Lab:
         return SearchIndex.load(self.catalog)
 
     @cached_property
+    def manifest(self) -> Manifest:
+        """What the artifact says of itself."""
+        return Manifest.load(self.catalog)
+
+    @cached_property
+    def data(self) -> Dataset | None:
+        """Own queries with their codes: the file named, or `queries.tsv` (`.jsonl`) of the folder; None without one.
+
+        Raises SourceError for a file that cannot be read as such.
+        """
+        if self.data_path is None:
+            return None
+        files = [self.data_path / name for name in QUERY_FILES] if self.data_path.is_dir() else [self.data_path]
+        found = [file for file in files if file.is_file() or file == self.data_path]
+        return read_dataset(found[0]) if found else None
+
+    @cached_property
     def starter(self) -> bool:
         """Whether the artifact was made from the starter catalog."""
-        return self.index.manifest.sources == read_source(STARTER).files
+        return self.manifest.sources == read_source(STARTER).files
 
     @cached_property
     def source(self) -> Source | None:
@@ -96,9 +125,9 @@ class Lab:
         if path is None:
             return None
         source = read_source(path)
-        if source.files != self.index.manifest.sources:
+        if source.files != self.manifest.sources:
             found = f"the files in {path.name} are not those that the artifact was made from"
-            raise SettingError(found, ", ".join(self.index.manifest.sources), "name their folder or zip as SOURCE")
+            raise SettingError(found, ", ".join(self.manifest.sources), "name their folder or zip as SOURCE")
         return source
 
     @cached_property
@@ -116,7 +145,12 @@ class Lab:
 
     @cached_property
     def unseen(self) -> Unseen:
-        """Synonyms of one fold with an index that does not hold them. Raises SettingError without a source."""
+        """Own queries where DATA names some; else synonyms of one fold with an index that does not hold them.
+
+        Raises SettingError without data and without a source.
+        """
+        if self.data is not None:
+            return Unseen(self.index, self.data.examples, honest=True, own=str(self.data.about["name"]))
         source = self._needed_source()
         if self.holdout is None:
             return Unseen(self.index_without({FOLD}), held_out(source, FOLD), honest=False)
@@ -133,12 +167,13 @@ class Lab:
         whole = SearchIndex.load(self.holdout) if self.holdout else self.index
         kept = [text for text in self.texts if fold_of(text) not in folds]
         wordings = index_wordings(source, kept, whole.encoder)
-        return SearchIndex(whole.catalog, wordings, whole.encoder, whole.ranker, whole.manifest, whole.expansion)
+        made = (whole.catalog, wordings, whole.encoder, whole.ranker, whole.manifest, whole.expansion)
+        return SearchIndex(*made, finder=whole.finder, confidence=whole.confidence)
 
     @property
     def about(self) -> dict[str, str | int]:
         """What the figures of this notebook are figures of."""
-        manifest = self.index.manifest
+        manifest, data = self.manifest, self.data
         return {
             "catalog": "the starter catalog" if self.starter else f"ICD-10-GM {manifest.year}",
             "codes": manifest.codes,
@@ -147,6 +182,7 @@ class Lab:
             "artifact": manifest.digest[:12],
             "official files": "at hand" if self.source else "not at hand: name their folder as SOURCE",
             "fold held out": "yes" if self.holdout else "no: name an artifact built with --holdout as HOLDOUT",
+            "own data": f"{data.about['name']}, {len(data.examples)} queries" if data else "none: name it as DATA",
         }
 
     def _needed_source(self) -> Source:

@@ -1,11 +1,14 @@
 """python -m evals notebooks --catalog DIR [--source DIR]: run the notebooks, keep executed copies, HTML and pictures.
 
-Each notebook runs on its own: one that fails is named at the end, with exit code 1, and the others are there. `--docs`
-writes the page that lists questions, answers and pictures from the executed copies, without running anything.
+Each notebook runs on its own: one that fails is named at the end, with exit code 1, and the others are there. Sizes
+(how many queries, texts, tries) are small unless given by `--size QUERIES=600` or `--full`, those of the documentation.
+`--docs` writes the page that lists questions, answers and pictures from the executed copies, without running anything;
+it does not replace a larger run by a smaller one unless `--smaller` allows it.
 """
 
 from __future__ import annotations
 
+import datetime
 import os
 import sys
 import time
@@ -19,10 +22,13 @@ from clinical.command_line import PATH, Command, Several, paragraphs
 from clinical.errors import SettingError
 from clinical.search import Manifest
 from evals.command import main_of
+from evals.notebooks.lab import Lab
+from evals.notebooks.sizes import Sizes, sizes_of
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 NOTEBOOKS: Final = ROOT / "notebooks"
 REPORTS: Final = ROOT / "var" / "reports"
+SMALL: Final = Sizes()
 CELL_SECONDS: Final = 3_600
 """A cell that takes longer hangs: the slowest trains an encoder on the full catalog, some minutes."""
 
@@ -32,22 +38,30 @@ CELL_SECONDS: Final = 3_600
 @click.option("--source", type=PATH, help="folder or zip with the files that the artifact was made from")
 @click.option("--holdout", type=PATH, help="artifact of the same files built with --train --holdout K")
 @click.option("--earlier", cls=Several, type=PATH, metavar="PATH...", help="files of earlier years")
-@click.option("--data", type=PATH, help="folder with evaluation sets of your own")
+@click.option("--data", type=PATH, help="own queries with their codes: a file, or a folder with queries.tsv")
+@click.option("--size", "sizes", cls=Several, metavar="NAME=N...", help="sizes, such as QUERIES=600 TRIES=40")
+@click.option("--full", is_flag=True, help="the sizes of the documentation where none is given")
 @click.option("--only", cls=Several, metavar="NN...", help="numbers of notebooks, such as 01 03")
 @click.option("--out", type=PATH, default=REPORTS, help="folder for the results (var/reports)")
 @click.option("--docs", type=PATH, metavar="DIR", help="write notebooks.md and pictures/ there, run nothing")
-def command(only: Sequence[str], out: Path, docs: Path | None, earlier: Sequence[Path], **named: Path | None) -> int:
+@click.option("--smaller", is_flag=True, help="with --docs: also where a larger run was written before")
+def command(
+    only: Sequence[str], out: Path, docs: Path | None, smaller: bool, sizes: Sequence[str], full: bool, **named: Any
+) -> int:
     """Run what is asked for; 0, 1 where a notebook failed, 2 for input that cannot be used."""
     if docs is not None:
         from evals.notebooks.pages import write_page
 
-        print(write_page(_chosen(only), out, docs))
+        print(write_page(_chosen(only), out, docs, smaller))
         return 0
     if named["catalog"] is None:
         remedy = "name one: --catalog DIR (make notebooks CATALOG=DIR)"
         raise SettingError("no artifact is named", "an artifact folder", remedy)
     Manifest.load(named["catalog"])
-    failed = run(_chosen(only), out, _parameters(named, earlier))
+    earlier = named.pop("earlier")
+    parameters = _parameters(named, earlier)
+    lab = Lab.open(**{name.lower(): path for name, path in parameters.items()})
+    failed = run(_chosen(only), out, parameters, sizes_of(sizes, full, NOTEBOOKS), about_of(lab))
     if failed:
         print(f"failed: {', '.join(failed)}; the executed copies in {out} show where", file=sys.stderr)
     return 1 if failed else 0
@@ -72,7 +86,28 @@ def _chosen(numbers: Sequence[str]) -> list[Path]:
     return [path for path in there if not numbers or path.name[:2] in numbers]
 
 
-def run(notebooks: Sequence[Path], out: Path, parameters: Mapping[str, str]) -> list[str]:
+def about_of(lab: Lab) -> dict[str, Any]:
+    """On what the notebooks run, without a place of this machine. Raises for an artifact or data that is not sound."""
+    manifest, data = lab.manifest, lab.data
+    holdout = Manifest.load(lab.holdout) if lab.holdout else None
+    return {
+        "catalog": "the starter catalog" if lab.starter else f"ICD-10-GM {manifest.year}",
+        "codes": manifest.codes,
+        "artifact": manifest.digest[:12],
+        "source": lab.source_path is not None,
+        "holdout": holdout.digest[:12] if holdout else None,
+        "earlier": [source.year for source in lab.earlier],
+        "data": data.about if data else None,
+    }
+
+
+def run(
+    notebooks: Sequence[Path],
+    out: Path,
+    parameters: Mapping[str, str],
+    sizes: Sizes = SMALL,
+    about: Mapping[str, Any] | None = None,
+) -> list[str]:
     """Run each with the parameters it declares; the names of those that failed."""
     out.mkdir(parents=True, exist_ok=True)
     _quiet()
@@ -80,7 +115,7 @@ def run(notebooks: Sequence[Path], out: Path, parameters: Mapping[str, str]) -> 
     for number, notebook in enumerate(notebooks, start=1):
         start = time.perf_counter()
         print(f"[{number}/{len(notebooks)}] {notebook.stem} ...", end=" ", flush=True)
-        error = _run_one(notebook, out, parameters)
+        error = _run_one(notebook, out, sizes.for_notebook(notebook, parameters), about or {})
         print(f"{'FAILED: ' + error if error else 'done'} ({time.perf_counter() - start:.0f} s)", flush=True)
         if error:
             failed.append(notebook.stem)
@@ -97,8 +132,9 @@ def _quiet() -> None:
     }
 
 
-def _run_one(notebook: Path, out: Path, parameters: Mapping[str, str]) -> str:
-    """Execute one and write its HTML; what went wrong, or nothing. The copy is there in either case."""
+def _run_one(notebook: Path, out: Path, parameters: Mapping[str, Any], about: Mapping[str, Any]) -> str:
+    """Execute one and write its HTML; what went wrong, or nothing. The copy is there in either case, and says on what
+    it ran."""
     import nbformat
     import papermill
     from nbclient.exceptions import DeadKernelError
@@ -107,13 +143,12 @@ def _run_one(notebook: Path, out: Path, parameters: Mapping[str, str]) -> str:
     from evals.notebooks.pages import save_html, save_pictures
 
     executed = out / notebook.name
-    declared = papermill.inspect_notebook(str(notebook))
     error = ""
     try:
         papermill.execute_notebook(
             str(notebook),
             str(executed),
-            {name: value for name, value in parameters.items() if name in declared},
+            dict(parameters),
             cwd=str(NOTEBOOKS),
             kernel_name="python3",
             progress_bar=False,
@@ -122,6 +157,8 @@ def _run_one(notebook: Path, out: Path, parameters: Mapping[str, str]) -> str:
     except (PapermillException, DeadKernelError, TimeoutError) as problem:
         error = f"{getattr(problem, 'ename', type(problem).__name__)}: {getattr(problem, 'evalue', problem)}"
     tree: Any = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]
+    tree.metadata["befund"] = {"on": dict(about), "date": f"{datetime.date.today():%Y-%m-%d}"}
+    nbformat.write(tree, executed)  # type: ignore[no-untyped-call]
     save_html(tree, executed.with_suffix(".html"))
     if not error:
         save_pictures(tree, out / "pictures")

@@ -88,4 +88,5 @@ def _first(codes: Sequence[object], right: Collection[object]) -> int | None:
 def with_encoder(index: SearchIndex, source: Source, texts: Sequence[Synonym], encoder: Encoder) -> SearchIndex:
     """The same ranking model over an index of these texts made with another encoder."""
     wordings = index_wordings(source, texts, encoder)
-    return SearchIndex(index.catalog, wordings, encoder, index.ranker, index.manifest, index.expansion)
+    made = (index.catalog, wordings, encoder, index.ranker, index.manifest, index.expansion)
+    return SearchIndex(*made, finder=index.finder, confidence=index.confidence)

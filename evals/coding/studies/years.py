@@ -51,7 +51,8 @@ def index_of(source: Source, texts: Sequence[Synonym], like: SearchIndex) -> Sea
     """The catalog of another year with the wordings that live in it, searched with the weights of `like`."""
     wordings = index_wordings(source, texts_in(texts, source.catalog), like.encoder)
     manifest = replace(like.manifest, year=source.year, codes=len(source.catalog), wordings=len(wordings))
-    return SearchIndex(source.catalog, wordings, like.encoder, like.ranker, manifest, like.expansion)
+    made = (source.catalog, wordings, like.encoder, like.ranker, manifest, like.expansion)
+    return SearchIndex(*made, finder=like.finder, confidence=like.confidence)
 
 
 def moves(before: SearchIndex, after: SearchIndex, queries: Sequence[str], limit: int = 10) -> list[Moved]:
