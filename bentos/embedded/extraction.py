@@ -11,12 +11,11 @@ from typing import Any
 
 from bentos.embedded.budget import Budget
 from bentos.embedded.choices import ChoiceReader
-from bentos.embedded.contacts import Contact
 from bentos.embedded.kinds import title_of
 from bentos.embedded.letter import Sheet
 from bentos.embedded.letter_dates import letter_date
 from bentos.embedded.lists import ListReader
-from bentos.embedded.parties import PartyReader
+from bentos.embedded.parties import Contact, PartyReader
 from bentos.embedded.patient import PatientReader
 from bentos.embedded.sentences import sentences
 from clinical.contract import DocumentType

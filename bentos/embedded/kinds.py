@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from bentos.embedded.contacts import SPECIALTY
 from bentos.embedded.letter import Sheet
+from bentos.embedded.specialties import SPECIALTY
 
 _KIND_WORD = re.compile(
     r"(?<![\w-])[\w-]*(?:bericht|brief|zuweisung(?:sschreiben)?|"

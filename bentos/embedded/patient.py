@@ -7,10 +7,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bentos.embedded.contacts import PLACE, place_in, segments, street_in
 from bentos.embedded.letter import Labelled, Sheet
-from bentos.embedded.name_words import FIRST_NAMES
-from bentos.embedded.people import (
+from bentos.embedded.names import (
+    FIRST_NAMES,
     Name,
     another_first,
     doctor_in,
@@ -20,6 +19,7 @@ from bentos.embedded.people import (
     ticked_salutation,
     ticked_word,
 )
+from bentos.embedded.parties import PLACE, place_in, segments, street_in
 from clinical.language import DateMention
 
 NEAR_HEAD = 12

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bentos.embedded.labels import label_of
-from bentos.embedded.name_words import FIRST_NAMES, NOT_A_NAME, PARTICLES
+from bentos.embedded.names.words import FIRST_NAMES, NOT_A_NAME, PARTICLES
 
 _RANK = (
     r"o\.\s?Univ\.?|Ao\.|Univ\.?\s?-?|Uriv\.-?|Prim\.?(?:aria)?|Prof(?:essor)?(?:in)?\.?|Priv\.?\s?-?\s?Doz\.?|PD|"

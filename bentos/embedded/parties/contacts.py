@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from bentos.embedded.people import TITLE, doctor_in, is_name_word, strip_titles
+from bentos.embedded.names import TITLE, doctor_in, is_name_word, strip_titles
+from bentos.embedded.specialties import SPECIALTY
 from clinical.language import dates_of
 
 SEGMENT_MAX = 160
@@ -64,15 +65,6 @@ DEPARTMENT = re.compile(
     r"[\w-]*sprechstunde|[\w-]*station)\b"
     r"|\w+(?:ologische|iatrische|chirurgische|ädische|medizinische|logische|ische) (?:klinik|abteilung|ambulanz|"
     r"sprechstunde)",
-    re.IGNORECASE,
-)
-SPECIALTY = re.compile(
-    r"^(?:[\w-]*(?:ologie|iatrie|chirurgie|ädie|medizin|therapie|gynäkologie|urologie|hilfe|heilkunde|anästhesie|"
-    r"chirurgie)|Innere(?:\s\w+)?|Psychosomatik|Palliative? \w+|Palliativ\w*|Physiotherapie|Intensivstation|Kreißsaal|"
-    r"Medizin|Aufnahme|Notfall|Chirurgie|HNO|Memory Clinic|Med\. Klinik [IVX\d]+|Geburtshilfe|Onkologie|"
-    r"\w+(?:ische|ische und \w+ische)\s(?:Chirurgie|Medizin|Onkologie|Tagesklinik|Rehabilitation|Radiologie))"
-    r"(?:\s(?:und|&|/)\s[\w-]*(?:ologie|iatrie|chirurgie|ädie|medizin|therapie|hilfe|heilkunde|Chirurgie))?(?:\s(?:I|"
-    r"II|III|IV|\d))?$",
     re.IGNORECASE,
 )
 _OF_SPECIALTY = re.compile(
