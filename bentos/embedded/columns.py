@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -35,7 +36,77 @@ def unfolded(text: str) -> str:
         return "\n".join(_records(lines))
     if sum(_TABLE_ROW.match(line) is not None for line in lines[:400]) >= MIN_RECORDS:
         lines = [_TABLE_ROW.sub(r"\1: \2", line) for line in lines if not _TABLE_RULE.match(line)]
-    return _WITHIN.sub(_set_apart, "\n".join(_columns(lines)))
+    return _WITHIN.sub(_set_apart, "\n".join(_columns(_side_by_side(lines))))
+
+
+HEAD_LINES = 40
+"""Lines of a letter in which an address and a letterhead may stand side by side."""
+RIGHT_FROM = 28
+"""The column from which on a part of a line stands on the right of the page."""
+_GAP = re.compile(r"\s{3,}(?=\S)")
+
+
+def _side_by_side(lines: list[str]) -> list[str]:
+    """The lines with what stands on the right of the head's blocks set under what stands on their left."""
+    found: list[str] = []
+    n = 0
+    while n < len(lines):
+        if n >= HEAD_LINES or any(_begins_text(line) for line in lines[n : n + 1]):
+            return [*found, *lines[n:]]
+        end = n
+        while end < min(len(lines), HEAD_LINES) and lines[end].strip() and len(lines[end]) < LINE_MAX:
+            end += 1
+        found += _parted(lines[n:end])
+        found += lines[end : end + 1]
+        n = end + 1
+    return found
+
+
+def _parted(block: list[str]) -> list[str]:
+    """One block: itself, or its left part, an empty line, its right part."""
+    pairs = [_left_right(line) for line in block]
+    column = Counter(at for _, right, at in pairs if right)
+    alone = any(right and not left for left, right, _ in pairs)
+    if not column or not any(left for left, _, _ in pairs) or len(block) < 2:
+        return block
+    aligned = {at for at in column if sum(column[near] for near in (at - 1, at, at + 1)) > 1}
+    divided = [
+        (left, right) if right and (at in aligned or not left) else (line.rstrip(), "")
+        for line, (left, right, at) in zip(block, pairs, strict=True)
+    ]
+    forms = sum(bool(_LABELLED.search(left)) for left, right in divided if right and left)
+    beside = sum(bool(left and right) for left, right in divided)
+    if any(_OF_A_FORM.search(line) for line in block) or not any(_PLACED.search(line) for line in block):
+        return block
+    if not (aligned or alone) or 2 * forms > beside > 0:
+        return block
+    lefts = [left for left, _ in divided if left]
+    rights = [right for _, right in divided if right]
+    first, second = (rights, lefts) if not divided[0][0] else (lefts, rights)
+    return [*first, "", *second]
+
+
+def _begins_text(line: str) -> bool:
+    head = line.partition(":")[0].strip()
+    return _GREETS.match(line.strip()) is not None or heading_field(head) in _MEDICAL
+
+
+_GREETS = re.compile(r"(?:sehr geehrt|liebe[rs]? )", re.IGNORECASE)
+_MEDICAL = ("diagnosen", "medikation", "eingriffe", "procedere")
+_OF_A_FORM = re.compile(r"[\[(]\s?[xX]?\s?[\])]|[☐☒☑]|\bgeb\b|\*\d", re.IGNORECASE)
+"""Boxes and a birth date: a form whose cells belong to one another."""
+_PLACED = re.compile(r"(?:^|\s)(?:[AD]-|CH-)?\d{4,5}\s+[^\W\d_]")
+"""A postcode and its place: an address or a letterhead."""
+_LABELLED = re.compile(r":\s*$|^[^:]{2,30}:\s\S")
+
+
+def _left_right(line: str) -> tuple[str, str, int]:
+    """(left part, right part, column of the right part); a right part is "" where the line has no such gap."""
+    gaps = [found for found in _GAP.finditer(line) if found.end() >= RIGHT_FROM]
+    if not gaps or "\t" in line or "|" in line:
+        return line.rstrip(), "", 0
+    gap = gaps[0]
+    return line[: gap.start()].rstrip(), line[gap.end() :].rstrip(), gap.end()
 
 
 _TABLE_ROW = re.compile(r"^\|\s*([^|]{2,60}?)\s*\|\s*([^|]{0,2000}?)\s*\|\s*$")

@@ -27,7 +27,9 @@ LABELS: dict[str, str] = {
     "vorname": "vorname vornamen",
     "patient": "patient patientin pat patientinpatient patienten patientdaten namevorname vornamename versicherte "
     "versicherter namepatient namedespatienten patientenname betrifftpatient namevornamedesversicherten dnpatient "
-    "personalien kind ihrpatient ihrepatientin kunde",
+    "personalien kind ihrpatient ihrepatientin kunde klient klientin bewohner bewohnerin mitarbeiter mitarbeiterin "
+    "arbeitnehmer arbeitnehmerin mitglied patname namedespatientin namederpatientin patientenname proband "
+    "patientenetikett namevornamegebdatum namevornamegeburtsdatum klientinklient bewohnerinbewohner pateint rehabilitand rehabilitandin versicherteperson untersuchteperson",
     "betreff": "betreff betrifft betr re btr subject",
     "geburtsdatum": "geburtsdatum gebdatum gebdat geboren geborenam geb gebam geburtstag gebd gd jahrgang",
     "geschlecht": "geschlecht sex geschl mwd wmd mw wm geschlechtmwd",

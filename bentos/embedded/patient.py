@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from bentos.embedded.letter import Labelled, Sheet
 from bentos.embedded.names import (
@@ -27,7 +28,7 @@ NEAR_HEAD = 12
 
 _BORN = re.compile(
     r"\*\s?(?=\d)|\bgeb(?:\.|oren(?:e[rn]?)?\b)?(?:\s?[-.]?dat(?:um)?\.?)?(?:\s(?:am|den))?\b|"
-    r",\s?(?=\d{1,2}\.\s?\d{1,2}\.)|\s(?=\d{1,2}\.\d{1,2}\.(?:19|20)\d\d)",
+    r",\s?(?=\d{1,2}\.\s?\d{1,2}\.|(?:19|20)\d\d-\d\d-\d\d)|\s(?=\d{1,2}\.\d{1,2}\.(?:19|20)\d\d)",
     re.IGNORECASE,
 )
 _SPOKEN = re.compile(
@@ -63,7 +64,19 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _RELATIVE_NEAR = re.compile(r"\b(?:Mutter|Vater|Ehe\w+|Gatt\w+|Bruder|Schwester|Sohn|Tochter|Partner\w*)\W{0,3}$")
+_TITLED = re.compile(r"^(?:Herrn?|Frau)?\s?(?:Dr|Prof|PD|Prim|OA|OÄ|Univ)\b")
+_OF_POSTCODES = 8_000
+"""Characters in which a letter's postcodes are counted."""
+_SEX_OR_AGE = re.compile(r"^\(?(?:[mwfMWF♀♂]|männl\w*\.?|weibl\w*\.?|\d{1,3}\s?(?:J\.?|Jahre))\)?$")
 _COLLEAGUE = re.compile(r"^(?:Kolleg|Dr\b|Prof|Doz|PD\b|OA\b|Primar|Univ)", re.IGNORECASE)
+
+
+def _named_cell(before: str) -> str:
+    """The last cell of what stands before a birth date that is no sex or age."""
+    cells = [one for one in re.split(r"\t+|\s{3,}|\||\s·\s", before.rstrip(" ,(*–-\t|·")) if one]
+    while len(cells) > 1 and _SEX_OR_AGE.match(cells[-1].strip()):
+        cells.pop()
+    return cells[-1] if cells else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +101,12 @@ class PatientReader:
             for found in _SPOKEN.finditer(sheet.text)
             if not _COLLEAGUE.match(found[1]) and not found[2]
         )
+
+    @cached_property
+    def register(self) -> bool:
+        """Whether lists of people have the surname first: letters with Swiss or Austrian postcodes."""
+        codes = [len(found[1]) for found in PLACE.finditer(self.sheet.text[:_OF_POSTCODES])]
+        return 2 * codes.count(4) > len(codes)
 
     def read(self) -> NamedPatient:
         best: tuple[float, Name, int] | None = None
@@ -131,7 +150,8 @@ class PatientReader:
         if not cells or (re.match(r"(?:Herrn?|Frau)?\s?(?:Kolleg|Dr)", cells[0]) and one.field == "betreff"):
             return
         cells[0] = re.sub(r"(?<=[^\W\d_])\s/\s(?=[^\W\d_a-zäöü])", ", ", cells[0])
-        whole = parse_name(cells[0], self.spoken, one.field == "patient" and len(one.cells) > 1)
+        register = one.field == "patient" and (len(one.cells) > 1 or self.register)
+        whole = parse_name(cells[0], self.spoken, register)
         if (
             whole is not None
             and whole.first is None
@@ -160,8 +180,7 @@ class PatientReader:
             line = sheet.lines[n][:600]
             previous = sheet.lines[n - 1][-80:] if n else ""
             for mark in _BORN.finditer(line):
-                cells = re.split(r"\t+|\s{3,}|\|", line[: mark.start()].rstrip(" ,(*–-\t|"))
-                before = cells[-1]
+                before = _named_cell(line[: mark.start()])
                 if not before.strip() and n:
                     before = previous.rstrip(" ,(*")
                 before = re.sub(r"\s?[,(]?\s?\b[mwMW]\)?$|\s\((?:m|w)\)$", "", before).rstrip(" ,(")
@@ -170,7 +189,7 @@ class PatientReader:
                 run = name_before(before)
                 if re.search(rf"\d{{4,5}}\s+{re.escape(run)}", before):
                     continue
-                name = parse_name(run, self.spoken)
+                name = parse_name(run, self.spoken, self.register and run == before.strip())
                 weak = mark.group().strip() in (",", "")
                 if name is not None and name.first is not None:
                     yield 8 - 2 * weak - (n > last_line), name, n
@@ -185,6 +204,8 @@ class PatientReader:
             line = sheet.lines[n][:600]
             for found in _INTRODUCED.finditer(line):
                 run = leading_name(found[1])
+                if sheet.greeting >= len(sheet.lines) and _TITLED.match(found[1]):
+                    continue  # a doctor of the letterhead
                 if not run or _COLLEAGUE.match(run) or _RELATIVE.search(line[: found.start()]):
                     continue
                 name = parse_name(run, self.spoken)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bentos.embedded.labels import label_of
+from bentos.embedded.names.order import given, surname_first
 from bentos.embedded.names.words import FIRST_NAMES, NOT_A_NAME, PARTICLES
 
 _RANK = (
@@ -29,7 +30,7 @@ _SALUTED = re.compile(
     r"Unsere[nrms]?|gemeinsame[nrms]?|Versicherte[rn]?|z\.\s?Hd?\.|z\.H\.|an|An)[\s.:]+)+"
 )
 _CUT = re.compile(
-    r"[*(;|\t\d<]|\bgeb\b|\bgeboren|\bwohnh|,\s*(?:[mwMW]|weibl|männl|weiblich|männlich)\b|"
+    r"[*(;|\t<]|(?<![^\W\d_])\d|\d(?![^\W\d_])|\bgeb\b|\bgeboren|\bwohnh|,\s*(?:[mwMW]|weibl|männl|weiblich|männlich)\b|"
     r"\s[mwMW]\s*$|\s-\s|\s[–—]\s|:"
 )
 
@@ -58,22 +59,29 @@ def strip_titles(text: str) -> str:
     return text
 
 
+_SCANNED_IN = re.compile(r"(?<=[^\W\d_])[01](?=[^\W\d_])")
+"""Digits that a scan read within a name."""
+
+
+def _has_symbol(word: str) -> bool:
+    """`Knie-TEP`, `MRT-Befund`: a part in capitals beside one that is not is no name's."""
+    parts = [part for part in word.split("-") if len(part) > 1]
+    return not word.isupper() and any(part.isupper() for part in parts)
+
+
 def is_name_word(word: str) -> bool:
     """A word with a capital that may be part of a name, particles apart."""
     bare = word.strip(",.")
-    plain = bare.replace("-", "").replace("'", "").replace("’", "").replace("´", "").replace(".", "")
+    plain = _SCANNED_IN.sub("l", re.sub(r"[-'’´.]", "", bare))
     return (
         bool(plain)
+        and not _has_symbol(bare)
         and len(bare) <= 30
         and bare[0].isupper()
         and plain.isalpha()
         and (len(plain) > 1 or word.endswith("."))
         and bare.lower() not in NOT_A_NAME
     )
-
-
-def _is_first(word: str) -> bool:
-    return any(part in FIRST_NAMES for part in word.lower().strip(".").split("-"))
 
 
 def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) -> Name | None:
@@ -90,6 +98,9 @@ def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) 
         last, first = (part.strip() for part in text.split(","))
         if label_of(first) is not None:
             return parse_name(last, spoken, register)
+        told = last.split()
+        if len(told) > 1 and given(told[0]) > 1 and given(first.split()[0] if first else "") <= 0:
+            return parse_name(last, spoken, register)  # `Anna Kern, Personalnr.`
         return Name(last, strip_titles(first) or None, True) if last and len(last.split()) <= 4 else None
     if "," in text.strip(","):
         return None
@@ -107,11 +118,7 @@ def _ordered(words: list[str], spoken: Collection[str], register: bool) -> Name:
     said = {name.lower() for name in spoken}
     if (first_last.last.lower() in said) != (last_first.last.lower() in said):
         return first_last if first_last.last.lower() in said else last_first
-    if _is_first(words[-1]) and not _is_first(words[0]):
-        return last_first
-    if _is_first(words[0]) and not _is_first(words[-1]):
-        return first_last
-    return last_first if register else first_last
+    return last_first if surname_first(words, register) else first_last
 
 
 def _split(words: list[str], last_first: bool) -> Name:
@@ -147,8 +154,12 @@ def name_before(text: str) -> str:
             if commas > 1:
                 break
         run.append(word if run else bare)
-    while run and run[-1].strip(",").lower() in PARTICLES and run[-1][0].islower() is False:
-        run.pop()
+    while (
+        run
+        and run[-1].strip(",").lower() in PARTICLES
+        and (run[-1][0].islower() is False or (len(run) > 2 and given(run[-2]) > 1 and "," not in run[-2]))
+    ):
+        run.pop()  # `Zuweisung von Anna Kern`
     return " ".join(reversed(run[:6]))
 
 

@@ -8,7 +8,9 @@ from bentos.embedded.kinds import department_of_title, kind_of, title_of
 from bentos.embedded.labels import label_of
 from bentos.embedded.letter import CLOSING, Sheet
 from bentos.embedded.names import Name, doctor_in, same_person
-from bentos.embedded.parties.contacts import CLINIC, DEPARTMENT, HOUSE, LEADER, PLACE, Contact, contact_of, plain_name
+from bentos.embedded.parties.contacts import Contact, contact_of, plain_name
+from bentos.embedded.parties.house_words import CLINIC, DEPARTMENT, HOUSE, LEADER
+from bentos.embedded.parties.places import PLACE
 from clinical.language import dates_of
 
 _ADDRESSED = re.compile(

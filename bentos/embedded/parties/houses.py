@@ -1,0 +1,85 @@
+"""Which piece of a letterhead or an address is the house, and which the department of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from bentos.embedded.parties.house_words import CLINIC, DEPARTMENT, HOUSE, LEADER
+from bentos.embedded.parties.places import MAIL, PLACE, STREET_NAMED
+from bentos.embedded.specialties import SPECIALTY
+
+_OF_SPECIALTY = re.compile(
+    r"^(?:FMH|FA\b|FÄ\b|Fach[aä]rzt|Facharzt|Arzt für|Ärztin für|Praktische|Prakt\.|[\w-]*FMH$|Allgemeinmedizin|"
+    r"Hausarzt\b|Hausärztin\b|"
+    r"LANR|BSNR|ZSR|GLN|EAN|IK\b|(?:Ur|Kardi|Neur)olog(?:e|in)\b|Internist|Leitende|Chefarzt|Chefärztin|"
+    r"Oberarzt|Oberärztin|"
+    r"Geht an|Kopie|Praxis-Info|Seite\b|Öffnungszeit|Sprechzeit|Formular|Muster \d)",
+    re.IGNORECASE,
+)
+
+
+def institution(pieces: Sequence[str]) -> tuple[str | None, str | None]:
+    """(institution, department): a hospital or practice, and the part of it that is named beside."""
+    house = department = None
+    for piece in pieces:
+        piece = re.sub(r"^(?:An die|An das|An den|An|Von|Praxis:)\s+", "", piece).strip(" :")
+        led = LEADER.search(piece)
+        piece = piece[: led.start()].strip() if led and led.start() > 20 else piece
+        if not _may_be_house(piece):
+            continue
+        inner = _inner(piece)
+        if inner and house is None:
+            house, department = inner[1], department or inner[0]
+        elif HOUSE.search(piece) and not _is_part(piece):
+            house = house or piece
+        elif DEPARTMENT.search(piece) or SPECIALTY.match(piece):
+            department = department or piece
+        elif CLINIC.search(piece):
+            house = house or piece
+    if house is None and department is not None and CLINIC.search(department):
+        house, department = department, None
+    return house, department
+
+
+def _is_part(piece: str) -> bool:
+    """A department although a house's word is in it: `Zentrum für ...`, `... am Spitalzentrum`."""
+    return re.match(
+        r"^(?:zentrum|klinik|institut|abteilung|abt\.|ambulanz|station) ", piece, re.IGNORECASE
+    ) is not None and not (re.search(r"\b(?:des|der|am|im)\s.*(?:spital|krankenhaus|klinikum)", piece, re.IGNORECASE))
+
+
+def _inner(piece: str) -> tuple[str, str] | None:
+    """`Chirurgie Spital Musterau` -> (Chirurgie, Spital Musterau)."""
+    words = piece.split()
+    for count in (1, 2):
+        head, rest = " ".join(words[:count]), " ".join(words[count:])
+        if rest and SPECIALTY.match(head) and HOUSE.match(rest.split()[0]) is None and HOUSE.search(rest.split()[0]):
+            return head, rest
+        if rest and SPECIALTY.match(head) and HOUSE.match(rest):
+            return head, rest
+    return None
+
+
+_HOURS = re.compile(r":\s|\b(?:Mo|Di|Mi|Do|Fr)\b|\bUhr\b")
+"""Opening hours and labelled values are no house."""
+_SENTENCE = re.compile(r"\b(?:wir|ich|sie|ist|sind|wird|wurde|hat|war|bitte|dass|und eine|nicht)\b", re.IGNORECASE)
+
+
+def _may_be_house(piece: str) -> bool:
+    return (
+        len(piece) < 110
+        and not MAIL.search(piece)
+        and not _OF_SPECIALTY.match(piece)
+        and not LEADER.search(piece.split(":")[0])
+        and not _SENTENCE.search(piece)
+        and not PLACE.match(" " + piece)
+        and not piece.lower().startswith(
+            ("lehrkrankenhaus", "akademisches lehr", "der ", "ein unternehmen", "besuchszeit", "notfallstation")
+        )
+        and piece[:1].isupper()
+        and not _HOURS.search(piece)
+        and "Krankenhausbehandlung" not in piece
+        and not (STREET_NAMED.search(piece) and piece.startswith(("Ordination", "Praxis ")))
+        and not re.search(r"\d{3}", piece)
+    )
