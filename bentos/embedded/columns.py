@@ -80,7 +80,7 @@ def _parted(block: list[str]) -> list[str]:
         return block
     if not (aligned or alone) or 2 * forms > beside > 0:
         return block
-    lefts = [left for left, _ in divided if left]
+    lefts = [left for n, (left, _) in enumerate(divided) if left or (n and divided[n - 1][0])]
     rights = [right for _, right in divided if right]
     first, second = (rights, lefts) if not divided[0][0] else (lefts, rights)
     return [*first, "", *second]

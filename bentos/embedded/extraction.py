@@ -18,6 +18,7 @@ from bentos.embedded.lists import ListReader
 from bentos.embedded.parties import Contact, PartyReader
 from bentos.embedded.patient import PatientReader
 from bentos.embedded.sentences import sentences
+from bentos.embedded.sex import stated_sex
 from clinical.contract import DocumentType
 from clinical.language import SourceText, dates_of
 
@@ -26,6 +27,11 @@ _AHV = re.compile(r"\b756(?:[.\s]\d{4}[.\s]\d{4}[.\s]\d{2}|\d{10})\b")
 _KVNR = re.compile(r"(?<![\w])[A-Z]\s?\d{3}\s?\d{3}\s?\d{3}\b")
 _PENSION = re.compile(r"(?<![\d.])\d{2}\s?\d{6}\s?[A-Z]\s?\d{3}(?!\d)")
 _CARD = re.compile(r"(?<!\d)80756\d{15}(?!\d)")
+_CASE = re.compile(
+    r"\b(?:Fall(?:nummer|nr|zahl|-Nr|-ID)|Aufn(?:ahme)?\.?-?(?:Nr|zahl|nummer))\.?(?:\s(?:Spital|Klinik))?\s?:?\s{0,3}"
+    r"((?:[A-Z]-?)?\d[\d./-]{3,16})",
+    re.IGNORECASE,
+)
 _SERIAL = r"[1-9]\d{3}"
 _SVNR = re.compile(r"\b(?:SV|SVN|VSN|VNR|VSNR|SVNR)\b[-.\s]{0,2}(?:Nr\b\.?|Nummer)?[:\s]{0,3}(\d{4}\s?\d{6})\b")
 """Insurance numbers: Swiss AHV, German and Austrian, the last by its label."""
@@ -44,6 +50,10 @@ _OF_RELATIVE = re.compile(r"\b(?:Mutter|Vater|Ehe\w+|Gatt\w+|Bruder|Schwester|So
 _INSURED_AT = re.compile(
     r"(?:versichert\s(?:ist\s(?:sie|er)\s)?bei(?:\sder|\sdem)?|"
     r"bei\sder)\s([^\W\d_a-zäöü][\w-]*(?:\s[A-ZÄÖÜ][\w-]+)?)(?=\sversichert|[,.;]|\s\w)"
+)
+_INSURER_BESIDE = re.compile(
+    r"\b(?:KK|Krankenkasse|Krankenversicherer|Krankenversicherung)(?:\sde[rs]\s\w+)?\s?:\s(?!privat|allg)"
+    r"([^\W\d_a-zäöü][\w-]+(?:\s[A-ZÄÖÜ][\w/-]+)?)"
 )
 _ASKED = re.compile(
     r"\b(?i:(?:könnte(?:st|n|t)|kannst|würde(?:st|n|t)|magst)\s(?:du|ihr|sie)\b|wärst du|"
@@ -128,12 +138,12 @@ class _Reader:
             "nachname": name.last if name else None,
             "vorname": name.first if name else None,
             "geburtsdatum": self.found.born,
-            "geschlecht": self.patients.sex(name, self.found.lines),
+            "geschlecht": stated_sex(self.sheet, name, self.found.lines),
             "strasse": street,
             "plz": plz,
             "ort": ort,
             "versichertennummer": self._insurance_number(),
-            "fallnummer": _number(self.sheet.value("fallnummer")),
+            "fallnummer": _number(self.sheet.value("fallnummer")) or self._case_number(),
         }
 
     def _insurance_number(self) -> str | None:
@@ -144,6 +154,11 @@ class _Reader:
             return number
         return _number(self.sheet.value("versichertennummer"))
 
+    def _case_number(self) -> str | None:
+        """Within a line: `..., Fallnr. 55023981, ...`."""
+        found = _CASE.search(self.sheet.text[:8_000])
+        return _number(found[1]) if found else None
+
     def _by_birth(self, born: str) -> str | None:
         """An Austrian number without a label: four digits before the patient's own day of birth."""
         found = re.search(rf"(?<![\d.]){_SERIAL}[\s/-]?{born[8:10]}{born[5:7]}{born[2:4]}(?![\d.])", self.sheet.text)
@@ -151,7 +166,10 @@ class _Reader:
 
     def _insurer(self) -> str | None:
         for one in self.sheet.labelled:
-            if one.field == "versicherung" and (name := self._insurer_of(" ".join(one.cells[:2]))):
+            if one.field != "versicherung":
+                continue
+            told = map(self._insurer_of, (*one.cells[:1], " ".join(one.cells[:2])))
+            if name := next(filter(None, told), None):
                 return name
         for found in _INSURERS.finditer(self.sheet.text[:8_000]):
             if _OF_RELATIVE.search(self.sheet.text[max(0, found.start() - 90) : found.start()]):
@@ -160,6 +178,8 @@ class _Reader:
                 found.start()
             ):
                 return found[0]
+        if beside := _INSURER_BESIDE.search(self.sheet.text[:8_000]):
+            return beside[1]
         told = _INSURED_AT.search(self.sheet.text[:8_000])
         return told[1] if told and "ersichert" in self.sheet.text[told.start() : told.end() + 12] else None
 
@@ -184,6 +204,8 @@ class _Reader:
         )
         if 1 <= len(words) <= 4 and name[:1].isupper() and not unsuited:
             return name
+        if unsuited and (behind := re.match(r"\w+(?:\sversichert)?,\s([^\W\d_a-zäöü][\w-]+)$", value)):
+            return behind[1]
         known = _INSURERS.search(value)
         return known[0] if known else None
 

@@ -9,7 +9,7 @@ from bentos.embedded.specialties import SPECIALTY
 
 _KIND_WORD = re.compile(
     r"(?<![\w-])[\w-]*(?:bericht|brief|zuweisung(?:sschreiben)?|"
-    r"überweisung(?:sschein)?|einweisung(?:sschein)?|"
+    r"überweisung(?:sschein|sempfehlung)?|einweisung(?:sschein)?|"
     r"befund|konsil|konsilium|konsilanforderung|epikrise|anmeldung|\w*formular|anforderung|kurzbrief|verordnung|"
     r"verlegungsbrief|gutachten|mitteilung|auftrag|protokoll|\w*anfrage|bescheinigung|attest|\w+gesuch|rezept|"
     r"arztzeugnis)(?![\w-])",

@@ -29,7 +29,8 @@ LABELS: dict[str, str] = {
     "versicherter namepatient namedespatienten patientenname betrifftpatient namevornamedesversicherten dnpatient "
     "personalien kind ihrpatient ihrepatientin kunde klient klientin bewohner bewohnerin mitarbeiter mitarbeiterin "
     "arbeitnehmer arbeitnehmerin mitglied patname namedespatientin namederpatientin patientenname proband "
-    "patientenetikett namevornamegebdatum namevornamegeburtsdatum klientinklient bewohnerinbewohner pateint rehabilitand rehabilitandin versicherteperson untersuchteperson",
+    "patientenetikett namevornamegebdatum namevornamegeburtsdatum klientinklient bewohnerinbewohner "
+    "rehabilitand rehabilitandin versicherteperson untersuchteperson",
     "betreff": "betreff betrifft betr re btr subject",
     "geburtsdatum": "geburtsdatum gebdatum gebdat geboren geborenam geb gebam geburtstag gebd gd jahrgang",
     "geschlecht": "geschlecht sex geschl mwd wmd mw wm geschlechtmwd",
@@ -41,9 +42,9 @@ LABELS: dict[str, str] = {
     "versichertennummer": "ahvnr ahvnummer ahv ahvn versichertennummer versichertennr versnr versichertenr svnr "
     "svnummer sozialversicherungsnummer sozvnr kvnr kvnummer versicherungsnummer versicherungsnr policennummer "
     "policennr versichertenkarte versichertenkartennr versichertenkartennummer mitgliedsnummer vnr svn vsnr ahvsvnr "
-    "krankenversichertennummer versichertennummerderkk",
+    "krankenversichertennummer versichertennummerderkk verskartennr versicherungskartennr versicherungskartennummer",
     "fallnummer": "fallnummer fallnr fall fallzahl aufnahmenummer aufnahmezahl aufnahmezl aufnahmenr falld fallid "
-    "behandlungsfall",
+    "behandlungsfall aufnnr fallnrspital fallnrklinik aufnahmenrfall falldnr",
     "versicherung": "versicherung krankenkasse kostenträger krankenversicherung kasse garant kk krankenversicherer "
     "versicherer vers versichertbei kostenträgerin krankenkassekostenträger "
     "grundversicherung krankenkassebzwkostenträger",
@@ -77,15 +78,18 @@ LABELS: dict[str, str] = {
     "überweisendepraxis überweisenderarzt zuweisendearztpraxis anfordernder zugewiesenvon zuweisung zuweiserangaben "
     "hausarzt hausärztin fürdiezuweisung zuweisungdurch anforderndestation anfordernderarzt "
     "anforderndeärztin anforderndeabteilung zugewiesendurch überwiesendurch überwiesenvon absenderin "
-    "einsender anmeldendestelle "
+    "einsender anmeldendestelle verordnenderarzt verordnendeärztin einweisendestelle zuweiserstempel "
+    "einsenderin veranlasser "
     "anmelder",
     "empfaenger": "empfangendestelle empfangendeklinik aufnehmendeklinik zugewiesenestelle zielpraxis "
     "konsiliararzt zielstelle zielabteilung zuhanden zuhändenvon gehtan gerichtetan abteilungklinik "
-    "aufnehmendesspital aufnehmendeshaus adressiertan zuhändender empfänger empfängerin an zuweisungan "
+    "aufnehmendesspital aufnehmendeshaus adressiertan in zuhändender empfänger empfängerin an zuweisungan "
     "überweisungan überweisungin einweisungin adressat adressatin anmeldungan "
     "überweisungeinweisungin andie anden andas zielklinik zugewiesenan nächsterreichbaregeeignetekrankenhäuser "
-    "nächsterreichbaresgeeigneteskrankenhaus anmeldungbei überweisungeinweisungan",
-    "praxis": "praxis institution klinik spital einrichtung praxisname ärztinarzt arzt ärztin arztärztin name",
+    "nächsterreichbaresgeeigneteskrankenhaus anmeldungbei überweisungeinweisungan "
+    "ergehtan angemeldetbei weiterbehandler weiterbehandelnderarzt",
+    "praxis": "praxis institution klinik spital einrichtung praxisname ärztinarzt arzt ärztin arztärztin name "
+    "haus krankenhaus",
 }
 """Labels by what they name, as keys."""
 
@@ -192,7 +196,8 @@ def label_of(text: str) -> str | None:
     start = text[:2].lower()
     if len(text) > KEY_MAX or (start.isalpha() and start not in _STARTS):
         return None
-    return _LABEL.get(key(text))
+    word = key(text)
+    return _LABEL.get(word) or (_LABEL.get(key(_BRACKETED.sub("", text))) if "(" in text else None)
 
 
 def heading_field(text: str) -> str | None:

@@ -50,7 +50,8 @@ _NAMED_DOCTOR = re.compile(
 )
 _DEGREE = re.compile(r"^[^\W\d_a-zäöü][\w-]+\s[^\W\d_a-zäöü][\w-]+\s(?:MD|PhD|M\.D\.)")
 _FAX_LINE = re.compile(r"^\s*(?:tele)?fax\b.*\d.*\b(?:an|von|to|from|s\.|seite)\b", re.IGNORECASE)
-_BANNER = re.compile(r"^[\s=*#–-]{0,6}([^\W\d_][^:]{2,40}?)[\s=*#–-]{0,6}:?$")
+_ITEM_NUMBER = re.compile(r"^\d{1,2}[.)]\s+(?=[^\W\d_])")
+_BANNER = re.compile(r"^[\s=*#–-]{0,6}(?:\d{1,2}[.)]\s+)?([^\W\d_][^:]{2,40}?)[\s=*#–-]{0,6}:?$")
 
 
 def mended(text: str) -> str:
@@ -131,7 +132,7 @@ class Sheet:
         for n in last:
             line = self.lines[n].strip()
             if (
-                len(line) < CLOSING_MAX
+                len(line) < 2 * CLOSING_MAX
                 and n > len(self.lines) // 2
                 and (_NAMED_DOCTOR.match(line) or _DEGREE.search(line))
             ):
@@ -204,6 +205,7 @@ class Sheet:
         for cell in (one.strip() for one in _CELLS.split(line.strip())):
             if not cell:
                 continue
+            cell = _ITEM_NUMBER.sub("", cell)
             name, rest = _split_label(cell)
             if name is not None:
                 found.append((name, [rest] if rest else []))
@@ -320,6 +322,7 @@ _FITS: dict[str | None, re.Pattern[str]] = {
     "geschlecht": re.compile(r"[mwMW]"),
     "versicherung": re.compile(r"[A-ZÄÖÜ]"),
     "email": re.compile(r"\S+@"),
+    "wohnort": re.compile(r"(?:[A-Z]{1,2}-)?\d{4,5}\s"),
 }
 NUMBERED = frozenset(_FITS)
 """Labels that may stand before their value without a colon: the value's form tells that it is one."""

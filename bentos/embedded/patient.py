@@ -12,13 +12,10 @@ from bentos.embedded.letter import Labelled, Sheet
 from bentos.embedded.names import (
     FIRST_NAMES,
     Name,
-    another_first,
     doctor_in,
     leading_name,
     name_before,
     parse_name,
-    ticked_salutation,
-    ticked_word,
 )
 from bentos.embedded.parties import PLACE, place_in, segments, street_in
 from clinical.language import DateMention
@@ -40,16 +37,6 @@ _INTRODUCED = re.compile(
     r"Versicherte[rn]?)[:,]?\s{0,2}"
     r"((?:(?:Dr|Prof|Mag|DI|Dipl|Ing|med|Herrn?|Frau)[\w.-]*\s?){0,4}[^\W\d_a-zäöü][^\n;:()*]{1,70})"
 )
-_WOMAN = re.compile(
-    r"\bPatientin\b|\bPat(?:ientin)?in\b|\bVersicherte:|\bgemeinsame Pat\b|\bdie (?:o\.\s?g\.\s)?Pat\.", re.IGNORECASE
-)
-_MAN = re.compile(
-    r"\b(?:der|den|dem|des|unsere[nmrs]?|Ihre[nmrs]?|gemeinsamen|genannten|meinen|diesen)\s(?:o\.\s?g\.\s|oben "
-    r"genannten\s|gemeinsamen\s|deutschsprachigen\s)?Pat(?:ient(?:en)?\b(?!in)|\.(?!in))"
-    r"|\bHerr Pat|\bder Pat\.|\b(?:über|von)\s(?:o\.\s?g\.|obgenannten|oben genannten)\sPatienten\b"
-)
-_SEX_CELL = re.compile(r"^\(?\s?(?:(w|weibl\.?|weiblich|f|♀)|(m|männl\.?|männlich|♂))\s?\)?$", re.IGNORECASE)
-_SEX_NEAR = re.compile(r"[\s,;(|/](?:(weiblich|w|W|♀)|(männlich|m|M|♂))(?=[\s,;)|]|$)")
 _LIVES = re.compile(
     r"\b(?:wohnhaft|wh\.|wohnt(?:\s\w+)?(?=\s(?:in|an)\b)|whft\.?|aus(?=\s(?:der|dem)\s[A-ZÄÖÜ]\w+\s\d)|"
     r"aus(?=\s[A-ZÄÖÜ][\wäöü]+\s?(?:\(|"
@@ -63,7 +50,6 @@ _RELATIVE = re.compile(
     r"angehörige\w*|beist[aä]nd\w*|lebensgefährt\w*)\W{0,3}$",
     re.IGNORECASE,
 )
-_RELATIVE_NEAR = re.compile(r"\b(?:Mutter|Vater|Ehe\w+|Gatt\w+|Bruder|Schwester|Sohn|Tochter|Partner\w*)\W{0,3}$")
 _TITLED = re.compile(r"^(?:Herrn?|Frau)?\s?(?:Dr|Prof|PD|Prim|OA|OÄ|Univ)\b")
 _OF_POSTCODES = 8_000
 """Characters in which a letter's postcodes are counted."""
@@ -268,43 +254,8 @@ class PatientReader:
         before = self.sheet.text[max(self.starts[at], one.start - 40) : one.start]
         return re.search(r"\b(?:vom|am|bis|seit|Datum|Aufnahme|Eintritt|ED|OP|stat)\b\W*$", before) is None
 
-    def sex(self, name: Name | None, lines: range) -> str | None:
-        """m or w as stated: by label, beside the name, by the patient's own salutation, by Patientin and Patient."""
-        said = (
-            ticked_word(self.sheet.value("geschlecht") or "")
-            or ticked_salutation(self.sheet.lines[:60])
-            or self.sheet.value("anrede")
-            or ""
-        )
-        if found := re.match(r"\(?(?:(w\b|weib|f\b|frau)|(m\b|männ|herr))", said.strip().lower()):
-            return "w" if found[1] else "m"
-        for n in lines:
-            for cell in segments(self.sheet.lines[n : n + 1]):
-                if (
-                    one := _SEX_CELL.match(cell) or (self._named_in(name, n) and _SEX_NEAR.search(cell))
-                ) is not None and one:
-                    return "w" if one[1] else "m"
-        if name is not None and (mine := self._salutation(name)):
-            return mine
-        women, men = (len(_WOMAN.findall(self.sheet.text)), len(_MAN.findall(self.sheet.text)))
-        return "w" if women > 2 * men else "m" if men > 2 * women else None
-
     def _named_in(self, name: Name | None, n: int) -> bool:
         return name is not None and name.last in self.sheet.lines[n]
-
-    def _salutation(self, name: Name) -> str | None:
-        pattern = re.compile(
-            rf"\b(Herrn?|Hr\.|Hrn\.|Frau|Fr\.|"
-            rf"Sig\.)\s+(?:[^\s,.;:]{{1,20}}[.\s]\s?){{0,4}}?{re.escape(name.last)}(?![\w-])"
-        )
-        mine = (name.first or "").split()[:1]
-        votes = [
-            found[1].startswith("F")
-            for found in pattern.finditer(self.sheet.text)
-            if not _RELATIVE_NEAR.search(self.sheet.text[max(0, found.start() - 30) : found.start()])
-            and not (mine and another_first(found[0], name, mine[0]))
-        ]
-        return None if not votes else "w" if 2 * sum(votes) > len(votes) else "m"
 
     def address(self, found: NamedPatient) -> tuple[str | None, str | None, str | None]:
         """(street, postcode, place): behind wohnhaft, in the labelled address, or around the name."""

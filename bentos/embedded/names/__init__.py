@@ -1,5 +1,6 @@
 """Names of people by their form: which words may be one, and which of them is the surname."""
 
+from bentos.embedded.names.order import given
 from bentos.embedded.names.people import (
     TITLE,
     Name,
@@ -22,6 +23,7 @@ __all__ = [
     "Name",
     "another_first",
     "doctor_in",
+    "given",
     "is_name_word",
     "leading_name",
     "name_before",

@@ -207,7 +207,7 @@ def ticked_word(value: str) -> str:
 
 def another_first(salutation: str, name: Name, first: str) -> bool:
     """`Frau Nadine Kern` beside a patient Theo Kern: another person of that surname."""
-    between = salutation[: salutation.rfind(name.last)].split()[1:]
+    between = salutation[: salutation.casefold().rfind(name.last.casefold())].split()[1:]
     said = [word for word in between if word[0].isupper() and word.isalpha() and word.lower() in FIRST_NAMES]
     return bool(said) and first.split("-")[0] not in " ".join(said)
 

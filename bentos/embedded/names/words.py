@@ -14,8 +14,10 @@ facharzt fachärztin arzt ärztin oberarzt oberärztin chefarzt chefärztin assi
 stationsärztin primarin hausarzt hausärztin med dr prof univ ltd leitender leitende urologe neurologe kardiologe
 chirurg internist telefonisch mutter vater sohn tochter ehemann ehefrau bruder schwester dieser diese dieses dass
 geboren geb wohnhaft pat stationär stationäre ambulant ambulante behandlung untersuchung kontrolle medikation
-allgemein privat halbprivat fmh nr nummer garant di dipl ing mag lic uhr ankunft verlassen eintritt tel fax mobil kontakt druckdatum fallnummer patientenetikett
-unterschrift stempel eilt eilig dringend termin gruss grüsse grüße liebe lieber guten tag hallo geschlecht unfall gmbh ag aktuell aktuelle frage
+allgemein privat halbprivat fmh nr nummer garant di dipl ing mag lic
+uhr ankunft verlassen eintritt tel fax mobil kontakt druckdatum fallnummer patientenetikett
+unterschrift stempel eilt eilig dringend termin gruss grüsse grüße liebe lieber guten tag hallo
+geschlecht unfall gmbh ag aktuell aktuelle frage
 fragestellung versicherung krankenkasse kasse betr
 """
 _FIRST_NAMES = """

@@ -10,7 +10,8 @@ HOUSE = re.compile(
     r"medizinischer dienst|"
     r"verbund|\be\.\s?V\.|\bAG\b|\bGmbH\b|\bSpitex|\bHeim\b|pflegeheim|zentrale\b|\bpoliklinik\b|\bcharité\b|"
     r"\bNetz\b|netz\s|"
-    r"krankenanstalt|\bstift\b|\bStudio medico|\bkurhaus|\bInselspital|privatklinik|rehaklinik|clinique|clinica|"
+    r"ospedale|hôpital|krankenanstalt|\bstift\b|\bStudio medico|\bkurhaus|\bInselspital|privatklinik|"
+    r"rehaklinik|clinique|clinica|"
     r"ordination\b",
     re.IGNORECASE,
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from bentos.embedded.kinds import kind_of
+from bentos.embedded.names import doctor_in, given, is_name_word
 from bentos.embedded.parties.house_words import CLINIC, DEPARTMENT, HOUSE, LEADER
 from bentos.embedded.parties.places import MAIL, PLACE, STREET_NAMED
 from bentos.embedded.specialties import SPECIALTY
@@ -24,22 +26,46 @@ def institution(pieces: Sequence[str]) -> tuple[str | None, str | None]:
     house = department = None
     for piece in pieces:
         piece = re.sub(r"^(?:An die|An das|An den|An|Von|Praxis:)\s+", "", piece).strip(" :")
+        if titled := re.search(r"(?<=\sfür\s)([\w-]+)\s(?=(?:Dr|Prof|PD|Dipl)\b)", piece):
+            piece = piece[: titled.end(1)]
         led = LEADER.search(piece)
         piece = piece[: led.start()].strip() if led and led.start() > 20 else piece
         if not _may_be_house(piece):
+            department = department or (piece if house and piece == "Notfallstation" else None)
             continue
         inner = _inner(piece)
         if inner and house is None:
             house, department = inner[1], department or inner[0]
         elif HOUSE.search(piece) and not _is_part(piece):
+            if house and department is None and _WEAK.search(house) and not _WEAK.search(piece):
+                house, department = piece, house  # `Ambulatorium, Kinderspital`
             house = house or piece
         elif DEPARTMENT.search(piece) or SPECIALTY.match(piece):
             department = department or piece
         elif CLINIC.search(piece):
             house = house or piece
-    if house is None and department is not None and CLINIC.search(department):
+    if house is None and department is not None and (CLINIC.search(department) or _SERVICE.search(department)):
         house, department = department, None
     return house, department
+
+
+def first_piece(lines: Sequence[str]) -> str | None:
+    """The first piece of a letterhead, where it is no person, address, specialty or telephone: a house by its place."""
+    for line in lines[:1]:
+        piece = re.split(r"\s*[|·•]\s*|\s{2,}|,\s+|\s[–-]\s", line.strip())[0].strip()
+        plain = not (doctor_in(piece) or STREET_NAMED.search(piece) or ":" in piece or kind_of(piece))
+        if plain and _may_be_house(piece) and 1 < len(piece.split()) <= 8 and not _is_a_person(piece):
+            return piece
+    return None
+
+
+def _is_a_person(piece: str) -> bool:
+    return all(is_name_word(word) for word in piece.split()) and any(given(word) > 1 for word in piece.split())
+
+
+_WEAK = re.compile(r"^(?:ambulatorium|ambulanz|\w+zentrum|zentrum|institut|poliklinik|sprechstunde)\b", re.IGNORECASE)
+"""Houses that may be a part of a hospital named beside them."""
+_SERVICE = re.compile(r"dienst\b", re.IGNORECASE)
 
 
 def _is_part(piece: str) -> bool:
@@ -77,7 +103,8 @@ def _may_be_house(piece: str) -> bool:
         and not piece.lower().startswith(
             ("lehrkrankenhaus", "akademisches lehr", "der ", "ein unternehmen", "besuchszeit", "notfallstation")
         )
-        and piece[:1].isupper()
+        and (piece[:1].isupper() or re.match(r"\d\.\s[A-ZÄÖÜ]", piece) is not None)
+        and kind_of(piece) is None
         and not _HOURS.search(piece)
         and "Krankenhausbehandlung" not in piece
         and not (STREET_NAMED.search(piece) and piece.startswith(("Ordination", "Praxis ")))
