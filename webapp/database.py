@@ -20,14 +20,16 @@ from typing import Any, cast
 
 from flask import Flask, current_app, g
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError, InvalidatePoolError, OperationalError
 from sqlalchemy.orm import Session
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from clinical.errors import DatabaseBusy, SettingError
 
 WAIT_S = 10  # a writing transaction takes milliseconds; a page whose answer takes longer is reloaded, and waits anew
 LOOK_EVERY_S = 0.0005, 0.005  # at another process's lock: first and longest pause; a transaction takes about 1 ms
 POOL_SIZE = 20
+PING_AFTER_S = 1.0
 
 
 class Database:
@@ -63,6 +65,20 @@ class Database:
             yield session
         if "db_session" in g:
             g.db_session.expire_all()
+
+    @staticmethod
+    @contextmanager
+    def sent_together(session: Session) -> Iterator[None]:
+        """The end of a writing transaction: statements that return nothing, sent without waiting for each other, and
+        the commit with them, so that others wait for one round trip (libpq's pipeline mode; SQLite has no trips)."""
+        connection = session.connection()
+        driver = connection.connection.driver_connection
+        if connection.dialect.name != "postgresql" or driver is None:
+            yield
+            return
+        with driver.pipeline():
+            yield
+            driver.commit()
 
     @contextmanager
     def write_rows(self) -> Iterator[Connection]:
@@ -183,7 +199,9 @@ def make_engine(url: str, wait: float = WAIT_S) -> Engine:
     address = parsed(url)
     if address.get_backend_name() != "sqlite":
         utc = {"options": "-c timezone=utc"}
-        return create_engine(address, pool_pre_ping=True, pool_size=POOL_SIZE, connect_args=utc, hide_parameters=True)
+        engine = create_engine(address, pool_size=POOL_SIZE, connect_args=utc, hide_parameters=True)
+        _ping_after_rest(engine)
+        return engine
     waiting = {"timeout": wait}
     engine = create_engine(address, pool_size=POOL_SIZE, connect_args=waiting, hide_parameters=True)
     event.listen(engine, "connect", _prepare_sqlite)
@@ -212,6 +230,25 @@ def advisory_lock(session: Session, key: int) -> None:
     """
     if session.get_bind().dialect.name == "postgresql":
         session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
+
+
+def _ping_after_rest(engine: Engine) -> None:
+    """Try a connection that rested before it is used. The pool's own ping comes before every transaction, a round trip
+    each; a server that went away within the last second ends the transactions of that second anyway."""
+
+    def note_use(_: Any, record: ConnectionPoolEntry) -> None:
+        record.info["used"] = time.monotonic()
+
+    def ping(connection: Any, record: ConnectionPoolEntry, _: Any) -> None:
+        used = record.info.get("used")  # none on a new connection
+        if used is not None and time.monotonic() - used > PING_AFTER_S:
+            try:
+                engine.dialect.do_ping(connection)
+            except engine.dialect.loaded_dbapi.Error as error:
+                raise InvalidatePoolError from error  # all that rest are as dead; the pool makes a new one
+
+    event.listen(engine, "checkin", note_use)
+    event.listen(engine, "checkout", ping)
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:

@@ -17,21 +17,27 @@ BYTES = 2_000  # a text letter; the disk's sync costs the same for any size up t
 SCOPES = "system/DocumentReference.cs"
 
 
-def stored(rig: Rig, seconds: float) -> Load:
-    """Documents stored a second, and how long one takes."""
-    account = rig.flask("services", "add", "Messung", "--org", rig.organization, "--scopes", SCOPES).strip()
-    secret = rig.flask("services", "add-secret", account).strip()
+class Program:
+    """A service account with a secret, and the documents it has posted."""
 
-    def post(number: int) -> bytes:
-        body = json.dumps(_document(number)).encode()
+    def __init__(self, rig: Rig) -> None:
+        account = rig.flask("services", "add", "Messung", "--org", rig.organization, "--scopes", SCOPES).strip()
+        self._secret = rig.flask("services", "add-secret", account).strip()
+        self._rig, self._posted = rig, 0
+
+    def stores(self, seconds: float) -> Load:
+        """Documents stored a second, and how long one takes."""
+        return measure(self._rig.address, self._post, clients=CLIENTS, seconds=seconds, status=201)
+
+    def _post(self, _: int) -> bytes:
+        self._posted += 1
+        body = json.dumps(_document(self._posted)).encode()
         head = [
-            f"POST {urlsplit(rig.base).path}/DocumentReference HTTP/1.1",
-            f"Host: {rig.address[0]}:{rig.address[1]}", f"Authorization: Bearer {secret}",
+            f"POST {urlsplit(self._rig.base).path}/DocumentReference HTTP/1.1",
+            f"Host: {self._rig.address[0]}:{self._rig.address[1]}", f"Authorization: Bearer {self._secret}",
             "Content-Type: application/fhir+json", "Prefer: return=minimal", f"Content-Length: {len(body)}",
         ]  # fmt: skip
         return "\r\n".join(head).encode() + b"\r\n\r\n" + body
-
-    return measure(rig.address, post, clients=CLIENTS, seconds=seconds, status=201)
 
 
 def _document(number: int) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from webapp.fhir import clock
 from webapp.fhir.models import DocumentChange
 
+_INSERT = insert(cast(Table, DocumentChange.__table__))
 AT_ONCE = 400  # documents looked up by one statement, below SQLite's smallest limit of 999 values
 
 
@@ -54,7 +55,7 @@ def record(
          "at": change.at, "number": number, "entered_in_error": change.entered_in_error, "deleted": change.deleted}
         for number, change in enumerate(changes, start=first)
     ]  # fmt: skip
-    session.execute(insert(cast(Table, DocumentChange.__table__)), rows)
+    session.connection().execute(_INSERT, rows[0] if len(rows) == 1 else rows)
 
 
 def _versions(session: Session, documents: Iterable[uuid.UUID]) -> dict[uuid.UUID, int]:

@@ -42,7 +42,7 @@ def numbered(
 
 def lock(session: Session, organization: uuid.UUID) -> None:
     """Lock the organization's clock until the transaction ends."""
-    session.execute(_locking(dialect(session)), {"place_": organization})
+    session.connection().execute(_locking(dialect(session)), {"place_": organization})
 
 
 def _stamped(row: Any, given: Sequence[int | None]) -> list[tuple[int, int]]:
@@ -58,7 +58,7 @@ def _advance(session: Session, organization: uuid.UUID, times: int, changes: int
     """Lock the clock and move it on, by one statement, since others wait until this transaction ends; its last time,
     its last change, and the database's now."""
     values = {"place_": organization, "times_": times, "changes_": changes}
-    return session.execute(_advancing(dialect(session)), values).one()
+    return session.connection().execute(_advancing(dialect(session)), values).one()
 
 
 @cache

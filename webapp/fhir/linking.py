@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from sqlalchemy import and_, func, or_, select, tuple_, update
+from sqlalchemy import and_, bindparam, func, or_, select, tuple_, update
 from sqlalchemy.orm import Session
 
 from webapp.fhir import changes, clock
@@ -25,6 +25,10 @@ PAIRS_AT_ONCE = 400
 """Identifiers looked up by one statement: two bound values each, below SQLite's smallest limit of 999."""
 
 Pair = tuple[str, str]
+_OWNERS = select(PatientIdentifier.value, PatientIdentifier.system, PatientIdentifier.patient_id).where(
+    PatientIdentifier.organization_id == bindparam("place"),
+    PatientIdentifier.value.in_(bindparam("values", expanding=True)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +87,9 @@ def find_patients(session: Session, organization: uuid.UUID, pairs: Iterable[Pai
     wanted = set(pairs)
     rest = iter({value for _, value in wanted})
     owners: dict[str, set[tuple[str, uuid.UUID]]] = {}
-    table = PatientIdentifier
+    connection = session.connection()
     while some := list(islice(rest, PAIRS_AT_ONCE)):
-        mine = select(table.value, table.system, table.patient_id).where(table.organization_id == organization)
-        for value, system, patient in session.execute(mine.where(table.value.in_(some))):
+        for value, system, patient in connection.execute(_OWNERS, {"place": organization, "values": some}):
             owners.setdefault(value, set()).add((system, patient))
     found = {(system, value): patient for value, having in owners.items() for system, patient in having}
     for value, having in owners.items():

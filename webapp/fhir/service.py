@@ -2,7 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from flask import Flask, current_app, request
 
@@ -15,10 +15,12 @@ from webapp.fhir.searching.patients import Resources
 from webapp.fhir.searching.reading import Reader
 from webapp.fhir.searching.search import Documents
 from webapp.fhir.tokens import Tokens
+from webapp.fhir.writing.together import Together
 from webapp.storage import BucketFiles, FolderFiles, Presigner, open_files
 from webapp.urls import public_origin
 
 _KEY = "befund_fhir"
+POSTED_TOGETHER = 50  # documents a transaction; more than a process has threads, far below what an import holds others
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class Service:
     origins: Origins
     files: FolderFiles | BucketFiles
     presigner: Presigner
+    together: Together[Any, Any]
+    """Documents that are posted at the same moment."""
     storage_link: int
     """Seconds that an S3 storage's own links live; 0 where the webapp hands files out itself."""
 
@@ -55,6 +59,7 @@ def init_app(app: Flask) -> None:
         origins=Origins(reader),
         files=files,
         presigner=Presigner(given.secret, given.presign_window, given.previous_secret),
+        together=Together(POSTED_TOGETHER),
         storage_link=given.storage_link if given.presign == "storage" and isinstance(files, BucketFiles) else 0,
     )
 

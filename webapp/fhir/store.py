@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import orjson
-from sqlalchemy import ColumnElement, Insert, Table, delete, func, insert, literal_column, select, union_all
+from sqlalchemy import ColumnElement, Connection, Insert, Table, delete, func, insert, literal_column, select, union_all
 from sqlalchemy.orm import Session
 
 from webapp.fhir import changes, clock, dates, terms
@@ -34,6 +34,16 @@ from webapp.storage import Stored
 NO_FILE = Stored(b"", 0)
 """The file of a document that is described before its file is put."""
 _Key = tuple[int, bool, str]  # day, entered in error, content type
+Times = tuple[int, list[tuple[int, int]]]  # see `clock.numbered`
+_INSERT = insert(cast(Table, Document.__table__))
+_INSERT_TERM = insert(cast(Table, DocumentTerm.__table__))
+
+
+class Placed(NamedTuple):
+    """A document that was stored: its id and its storage time, in microseconds since 1970."""
+
+    id: uuid.UUID
+    stored_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,49 +63,73 @@ class NewDocument:
     details: Details | None = None
 
 
-def store_documents(session: Session, organization: uuid.UUID, new: Sequence[NewDocument]) -> list[Document]:
-    """Stamp and insert; they are visible, all at once, when the transaction commits. The objects are not the session's.
+def store_documents(session: Session, organization: uuid.UUID, new: Sequence[NewDocument]) -> list[Placed]:
+    """Stamp and insert; they are visible, all at once, when the transaction commits. Raises ImpossibleTime."""
+    return store_stamped(session, organization, new, times_of(session, organization, new))
+
+
+def times_of(session: Session, organization: uuid.UUID, new: Sequence[NewDocument]) -> Times:
+    """Storage times for documents that are stored in this transaction, under the organization's lock from here on.
     Raises ImpossibleTime."""
-    first, stamps = clock.numbered(session, organization, [item.stored_at for item in new])
-    documents = [
-        Document(
-            id=uuid.uuid4(), organization_id=organization, patient_id=item.patient_id,
-            external_system=item.external_system, external_value=item.external_value,
-            entered_in_error=item.status is Status.ENTERED_IN_ERROR, content_type=item.content_type,
-            title=item.title, size=item.file.size, sha256=item.file.digest, stored_at=stored_at,
-            import_key=item.import_key, import_line=item.import_line,
-            details=orjson.dumps(item.details).decode() if item.details else None,
-        )
-        for item, (stored_at, _) in zip(new, stamps, strict=True)
-    ]  # fmt: skip
+    if not new:
+        return 0, []
     session.flush()  # what is waiting may be their patients
-    session.execute(insert(cast(Table, Document.__table__)), [_values(document) for document in documents])
-    _keep_terms(session, documents, new)
+    return clock.numbered(session, organization, [item.stored_at for item in new])
+
+
+def store_stamped(session: Session, organization: uuid.UUID, new: Sequence[NewDocument], times: Times) -> list[Placed]:
+    """Insert documents with the times that were made for them, by statements that return nothing."""
+    if not new:
+        return []
+    first, stamps = times
+    placed = [Placed(uuid.uuid4(), stored_at) for stored_at, _ in stamps]
+    connection = session.connection()  # plain statements: others wait, and the session's take twice as long
+    connection.execute(_INSERT, one_or_all([_row(organization, *both) for both in zip(placed, new, strict=True)]))
+    _keep_terms(connection, organization, placed, new)
     told = [
-        changes.Change(document.id, document.entered_in_error, at)
-        for document, (_, at) in zip(documents, stamps, strict=True)
+        changes.Change(document.id, item.status is Status.ENTERED_IN_ERROR, at)
+        for document, item, (_, at) in zip(placed, new, stamps, strict=True)
     ]
     changes.record(session, organization, told, first, new=True)
-    _count(session, organization, Counter(key for document in documents for key in _keys(document)))
-    return documents
+    counts = Counter(
+        key
+        for document, item in zip(placed, new, strict=True)
+        for key in _keys(document.stored_at, item.status is Status.ENTERED_IN_ERROR, item.content_type)
+    )
+    _count(session, organization, counts)
+    return placed
 
 
-def _values(document: Document) -> dict[str, Any]:
-    """The columns of a new document: a plain insert takes half the time of the session's, and others wait for it."""
-    return {column.key: getattr(document, column.key) for column in Document.__table__.columns}
+def one_or_all(rows: list[dict[str, Any]]) -> Any:
+    """What `execute` takes fastest: one row by itself, several as a list."""
+    return rows[0] if len(rows) == 1 else rows
 
 
-def _keep_terms(session: Session, documents: Sequence[Document], new: Sequence[NewDocument]) -> None:
+def _row(organization: uuid.UUID, placed: Placed, item: NewDocument) -> dict[str, Any]:
+    """The columns of a new document."""
+    return {
+        "id": placed.id, "organization_id": organization, "patient_id": item.patient_id,
+        "external_system": item.external_system, "external_value": item.external_value,
+        "entered_in_error": item.status is Status.ENTERED_IN_ERROR, "content_type": item.content_type,
+        "title": item.title, "size": item.file.size, "sha256": item.file.digest, "stored_at": placed.stored_at,
+        "import_key": item.import_key, "import_line": item.import_line,
+        "details": orjson.dumps(item.details).decode() if item.details else None,
+    }  # fmt: skip
+
+
+def _keep_terms(
+    connection: Connection, organization: uuid.UUID, placed: Sequence[Placed], new: Sequence[NewDocument]
+) -> None:
     """The words by which documents with details are found."""
     rows = [
-        {"organization_id": document.organization_id, "kind": kind, "term": term, "stored_at": document.stored_at,
+        {"organization_id": organization, "kind": kind, "term": term, "stored_at": document.stored_at,
          "document_id": document.id}
-        for document, item in zip(documents, new, strict=True)
+        for document, item in zip(placed, new, strict=True)
         if item.details
         for kind, term in dict.fromkeys(terms.document_terms(item.details))
     ]  # fmt: skip
     if rows:
-        session.execute(insert(DocumentTerm), rows)
+        connection.execute(_INSERT_TERM, one_or_all(rows))
 
 
 def store_studies(session: Session, studies: Sequence[ImagingStudy]) -> None:
@@ -121,9 +155,9 @@ def mark(session: Session, document_id: uuid.UUID, status: Status) -> Document |
     clock.lock(session, document.organization_id)
     session.refresh(document)
     if document.status is not status:
-        counts = Counter(dict.fromkeys(_keys(document), -1))
+        counts = Counter(dict.fromkeys(_keys_of(document), -1))
         document.entered_in_error = status is Status.ENTERED_IN_ERROR
-        counts.update(_keys(document))
+        counts.update(_keys_of(document))
         session.flush()
         _count(session, document.organization_id, counts)
         changes.tell(session, document.organization_id, [(document.id, document.entered_in_error)])
@@ -133,7 +167,7 @@ def mark(session: Session, document_id: uuid.UUID, status: Status) -> Document |
 def remove(session: Session, document: Document) -> None:
     """Delete a document's row, its words and its place in the counters; pollers are told, and the file stays."""
     clock.lock(session, document.organization_id)
-    counts = Counter(dict.fromkeys(_keys(document), -1))
+    counts = Counter(dict.fromkeys(_keys_of(document), -1))
     session.execute(delete(DocumentTerm).where(DocumentTerm.document_id == document.id))
     session.delete(document)
     session.flush()
@@ -182,9 +216,12 @@ def add_counts(session: Session, organization: uuid.UUID, differences: Counter[_
     _count(session, organization, differences)
 
 
-def _keys(document: Document) -> tuple[_Key, _Key]:
-    kind = (document.entered_in_error, document.content_type)
-    return (document.stored_at // dates.DAY, *kind), (WHOLE, *kind)
+def _keys(stored_at: int, in_error: bool, content_type: str) -> tuple[_Key, _Key]:
+    return (stored_at // dates.DAY, in_error, content_type), (WHOLE, in_error, content_type)
+
+
+def _keys_of(document: Document) -> tuple[_Key, _Key]:
+    return _keys(document.stored_at, document.entered_in_error, document.content_type)
 
 
 def _count(session: Session, organization: uuid.UUID, counts: Counter[_Key]) -> None:
@@ -195,7 +232,7 @@ def _count(session: Session, organization: uuid.UUID, counts: Counter[_Key]) -> 
         if number
     ]  # fmt: skip
     if rows:
-        session.execute(_counting(clock.dialect(session)), rows)
+        session.connection().execute(_counting(clock.dialect(session)), one_or_all(rows))
 
 
 @cache

@@ -10,11 +10,16 @@ Create is conditional with `If-None-Exist: identifier=system|value`: what is the
 
 import io
 import uuid
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
+import psycopg
 from flask import Blueprint, Response, request
+from sqlalchemy.exc import DataError, IntegrityError
 from sqlalchemy.orm import Session
 
+from webapp.audit import short_ip
 from webapp.extensions import db
 from webapp.fhir import answers, resources
 from webapp.fhir.access import authorize, bearer
@@ -26,7 +31,7 @@ from webapp.fhir.searching.patients import stored_row
 from webapp.fhir.service import fhir_base, service
 from webapp.fhir.titles import clean_content_type
 from webapp.fhir.writing import given, storing
-from webapp.fhir.writing.storing import Prepared, Result
+from webapp.fhir.writing.storing import Posted, Prepared, Result
 from webapp.fhir.writing.transaction import Transaction
 from webapp.storage import Stored
 
@@ -35,6 +40,7 @@ answers.init_blueprint(writing)
 
 LARGEST_JSON = 64 * 1024 * 1024  # a file inline is in memory three times, as text, in JSON and as bytes
 LARGEST_FILE = 512 * 1024 * 1024  # as on the page for uploads
+_REFUSED = (DataError, IntegrityError, psycopg.DataError, psycopg.IntegrityError)
 JSON_TYPES = ("application/fhir+json", "application/json")
 
 
@@ -48,11 +54,25 @@ def create_document(organization: str) -> Response:
     attachment = given.attachment_of(resource)
     condition = request.headers.get("If-None-Exist", "")
     inline = None if data is None else _inline(attachment, data)  # synced before the organization's lock is taken
+    if inline is not None and not condition:
+        posted = Posted(Prepared(resource, *inline), bearer().account, short_ip(request.remote_addr))
+        return _created(place, service().together.do(place, posted, partial(_store_together, place)))
     with db.write() as session:
         file, content_type = inline or _waiting(session, place, attachment)
         result = storing.put_document(session, place, Prepared(resource, file, content_type, condition), {})
         storing.note(session, result, bearer().account)
     return _created(place, result)
+
+
+def _store_together(place: uuid.UUID, posted: Sequence[Posted]) -> list[Result | Exception]:
+    """One transaction for all; where a row of one is refused by the database, one for each."""
+    try:
+        with db.write() as session:
+            return storing.put_documents(session, place, posted)
+    except _REFUSED as error:  # a statement was, so that nothing is committed
+        if len(posted) == 1:
+            return [error]
+        return [result for one in posted for result in _store_together(place, [one])]
 
 
 @writing.post("/Patient", provide_automatic_options=False)

@@ -5,7 +5,8 @@ the organization's lock, so that two equal conditional creates at the same momen
 """
 
 import uuid
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qsl
@@ -14,6 +15,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from webapp import audit
+from webapp.extensions import db
 from webapp.fhir import clock, linking, store, terms
 from webapp.fhir.answers import FhirError
 from webapp.fhir.bulk.lines import BadLine
@@ -50,6 +52,15 @@ class Prepared:
     at: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A document without a condition, and what its trace says: which account sent it, from which network."""
+
+    prepared: Prepared
+    account: str
+    network: str
+
+
 def condition_of(text: str, at: str) -> tuple[str, str] | None:
     """System and value of `identifier=system|value`; None without a condition. Raises FhirError 400 for any other."""
     if not text:
@@ -61,7 +72,7 @@ def condition_of(text: str, at: str) -> tuple[str, str] | None:
     return found.system or "", found.value
 
 
-def put_document(session: Session, place: uuid.UUID, prepared: Prepared, references: dict[str, str]) -> Result:
+def put_document(session: Session, place: uuid.UUID, prepared: Prepared, references: Mapping[str, str]) -> Result:
     """Store a document unless its condition finds one. `references` are those of a bundle that lead to new resources.
     Raises FhirError 412 and 422."""
     clock.lock(session, place)  # from here on nobody else stores
@@ -70,20 +81,33 @@ def put_document(session: Session, place: uuid.UUID, prepared: Prepared, referen
         if len(known) > 1:
             raise FhirError(412, "If-None-Exist: mehrere Dokumente haben diese Kennung.")
         return Result("DocumentReference", known[0], created=False)
-    resource = prepared.resource
-    attachment = given.attachment_of(resource, prepared.at)
-    new = store.NewDocument(
-        prepared.file,
-        given.title_of(attachment),
-        given.type_of(attachment, prepared.content_type),
-        status=_status(resource, prepared.at),
-        details=given.details_of(resource, prepared.at),
-    )
-    subject = resource.get("subject") or {}
-    patient, system, value = _subject(session, place, subject, references, f"{prepared.at}DocumentReference.subject")
-    new = replace(new, patient_id=patient, external_system=system, external_value=value)
-    (document,) = store.store_documents(session, place, [new])
+    (document,) = store.store_documents(session, place, [_new(session, place, prepared, references)])
     return Result("DocumentReference", document.id, created=True)
+
+
+def put_documents(session: Session, place: uuid.UUID, posted: Sequence[Posted]) -> list[Result | Exception]:
+    """Store documents without conditions together, each with its trace: for each its result, or its own fault."""
+    clock.lock(session, place)  # before their patients are looked up: whoever stores a patient links what is there
+    subjects = [item.prepared.resource.get("subject") or {} for item in posted]
+    identifiers = [subject.get("identifier") or {} for subject in subjects]
+    named = [(one.get("system") or "", one["value"]) for one in identifiers if one.get("value")]
+    owners = linking.find_patients(session, place, named)
+    described = [_described(session, place, item.prepared, owners) for item in posted]
+    new = [one for one in described if not isinstance(one, Exception)]
+    times = store.times_of(session, place, new)
+    with db.sent_together(session):
+        placed = iter(store.store_stamped(session, place, new, times))
+        results: list[Result | Exception] = [
+            one if isinstance(one, Exception) else Result("DocumentReference", next(placed).id, created=True)
+            for one in described
+        ]
+        told = [
+            (_trace(result, item.account), item.network)
+            for result, item in zip(results, posted, strict=True)
+            if isinstance(result, Result)
+        ]
+        audit.record_all(session, "uploaded", told)
+    return results
 
 
 def put_patient(session: Session, place: uuid.UUID, resource: Resource, condition: str, at: str = "") -> Result:
@@ -126,7 +150,35 @@ def take_waiting(session: Session, place: uuid.UUID, binary: uuid.UUID) -> Waiti
 def note(session: Session, result: Result, account: str) -> None:
     """Leave a trace of what a program made."""
     if result.created:
-        audit.record(session, "uploaded", detail=f"{result.kind}/{result.id} by {account}")
+        audit.record(session, "uploaded", detail=_trace(result, account))
+
+
+def _trace(result: Result, account: str) -> str:
+    return f"{result.kind}/{result.id} by {account}"
+
+
+def _described(
+    session: Session, place: uuid.UUID, prepared: Prepared, owners: Mapping[linking.Pair, uuid.UUID]
+) -> store.NewDocument | FhirError:
+    try:
+        return _new(session, place, prepared, {}, owners)
+    except FhirError as error:
+        return error
+
+
+def _new(
+    session: Session, place: uuid.UUID, prepared: Prepared, references: Mapping[str, str],
+    owners: Mapping[linking.Pair, uuid.UUID] | None = None,
+) -> store.NewDocument:  # fmt: skip
+    """The document as it is stored. Raises FhirError 422."""
+    resource, at = prepared.resource, prepared.at
+    attachment = given.attachment_of(resource, at)
+    subject = resource.get("subject") or {}
+    linked = _subject(session, place, subject, references, f"{at}DocumentReference.subject", owners)
+    return store.NewDocument(
+        prepared.file, given.title_of(attachment), given.type_of(attachment, prepared.content_type), *linked,
+        status=_status(resource, at), details=given.details_of(resource, at),
+    )  # fmt: skip
 
 
 def _documents_with(session: Session, place: uuid.UUID, system: str, value: str) -> list[uuid.UUID]:
@@ -145,8 +197,9 @@ def _status(resource: Resource, at: str) -> Status:
 
 
 def _subject(
-    session: Session, place: uuid.UUID, subject: Resource, references: dict[str, str], at: str
-) -> tuple[uuid.UUID | None, str | None, str | None]:
+    session: Session, place: uuid.UUID, subject: Resource, references: Mapping[str, str], at: str,
+    owners: Mapping[linking.Pair, uuid.UUID] | None,
+) -> tuple[uuid.UUID | None, str | None, str | None]:  # fmt: skip
     """Linked patient, and the system and value of the tag, as an import finds them. Raises FhirError 422."""
     reference = references.get(subject.get("reference", ""), subject.get("reference", ""))
     if reference and linking.referenced_id(reference):
@@ -155,11 +208,12 @@ def _subject(
             raise FhirError(422, "Diese Patientin oder diesen Patienten gibt es hier nicht.", f"{at}.reference")
         return patient, None, None
     identifier = subject.get("identifier") or {}
-    system, value = identifier.get("system", ""), identifier.get("value")
+    system, value = identifier.get("system") or "", identifier.get("value")
     if reference and not value:
         raise FhirError(422, "Erwartet wird Patient/<id> oder subject.identifier.", f"{at}.reference")
     if not value:
         return None, None, None
     if len(value) > VALUE_LENGTH:
         raise FhirError(422, "Die Kennung ist zu lang.", f"{at}.identifier.value")
-    return linking.find_patient(session, place, system, value), system, value
+    owner = linking.find_patient(session, place, system, value) if owners is None else owners.get((system, value))
+    return owner, system, value
