@@ -23,7 +23,7 @@ export VLLM_NO_USAGE_STATS := 1
 export OTEL_SDK_DISABLED := true
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-vllm check catalog lab notebooks pictures docs bundle test-bundle evals clean
+.PHONY: help up test test-vllm check catalog lab notebooks pictures docs bundle test-bundle release evals clean
 
 help:
 	@sed -n 's/^#: //p' Makefile
@@ -83,13 +83,18 @@ docs: $(VENV)/.all
 	@echo "open site/index.html"
 
 #: make bundle              all that an installation without internet needs, in dist/; CATALOG=dir takes another
-#:                          catalog than the starter's, VLLM=1 adds the wheels of vLLM (many GB)
+#:                          catalog than the starter's, WITH_VLLM=1 adds the wheels of vLLM (many GB)
+BUNDLE = dist/befund-$(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' clinical/__init__.py)-linux-x86_64
 bundle: docs var/starter/manifest.json
-	$(BIN)/python -m deploy.bundle --site site --catalog "$(or $(CATALOG),var/starter)" $(if $(VLLM),--vllm)
+	$(BIN)/python -m deploy.bundle --site site --catalog "$(or $(CATALOG),var/starter)" $(if $(WITH_VLLM),--vllm)
 
 #: make test-bundle         makes that bundle, installs it with the network off, codes a text with it; prints seconds
 test-bundle: bundle
-	$(BIN)/python -m deploy.bundle.trial dist/befund-*-linux-x86_64
+	$(BIN)/python -m deploy.bundle.trial $(BUNDLE)
+
+#: make release             that bundle with its bill of materials, licences and upgrade note; SINCE=tag is upgraded from
+release: bundle
+	$(BIN)/python -m deploy.release $(BUNDLE) $(if $(SINCE),--since "$(SINCE)")
 
 #: make evals               has quality dropped? on the starter catalog, against the results that are kept
 evals: $(VENV)/.all var/starter/manifest.json

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Install Befund from this folder, without any network:
 #   ./install.sh [FOLDER]            into FOLDER, /opt/befund unless said otherwise; again for an update
-#   ./install.sh --vllm [FOLDER]     on the GPU host: the language model's environment, of a bundle made with VLLM=1
+#   ./install.sh --vllm [FOLDER]     on the GPU host: the language model's environment, of a bundle made with WITH_VLLM=1
 #   PYTHON=/usr/bin/python3.11       which Python
 # FOLDER/.venv is a link to the environment of this version; the one before stays beside it until you remove it.
 set -eu
@@ -17,7 +17,7 @@ list=requirements.txt wheels=wheels link=.venv
 if [ "${1:-}" = --vllm ]; then
     list=requirements-vllm.txt wheels=wheels-vllm link=.venv-vllm
     shift
-    [ -f "$list" ] || no "this bundle has no wheels of vLLM; make one with: make bundle VLLM=1"
+    [ -f "$list" ] || no "this bundle has no wheels of vLLM; make one with: make bundle WITH_VLLM=1"
 fi
 folder=${1:-/opt/befund}
 

@@ -29,7 +29,7 @@ SETTINGS = (
 CLOSED = "http://127.0.0.1:9"
 
 
-def _packed(name: str, folder: Path) -> None:
+def packed(name: str, folder: Path) -> None:
     """An installed package as the wheel it came from."""
     package = distribution(name)
     (tag,) = re.findall(r"^Tag: (\S+)$", package.read_text("WHEEL"), re.MULTILINE)[-1:]
@@ -49,7 +49,7 @@ def bundle(tmp_path_factory) -> Path:
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     subprocess.run([*build, "-w", str(folder / "wheels"), str(source)], check=True, timeout=120)
     for name in SETTINGS:
-        _packed(name, folder / "wheels")
+        packed(name, folder / "wheels")
     (folder / "catalog").mkdir()
     (folder / "catalog" / "manifest.json").write_text("{}", "utf-8")
     assembly.seal(folder, [Requirement("pydantic-settings")])
@@ -165,7 +165,7 @@ def test_a_folder_that_cannot_be_written_and_a_bundle_without_vllm_are_said(bund
     assert "cannot be written" in _refusal(bundle, tmp_path / "file" / "befund")
     done = subprocess.run([bundle / "install.sh", "--vllm"], capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 1
-    assert "make bundle VLLM=1" in done.stderr
+    assert "make bundle WITH_VLLM=1" in done.stderr
 
 
 def test_a_wheel_that_another_one_needs_is_missed_when_the_bundle_is_made(bundle):
