@@ -19,6 +19,7 @@ from deploy.bundle.wheels import (
     EXTRAS,
     ROOT,
     BundleError,
+    checkout,
     gather,
     gather_language_server,
     missing,
@@ -89,11 +90,10 @@ def _copy_files(folder: Path) -> None:
 
 def export_bentos(folder: Path, catalog: Path) -> None:
     """Build each Bento from a copy of the checkout with this catalog, in a store of its own, as a file in `folder`."""
-    from deploy.bundle.wheels import checkout
-
     folder.mkdir()
     with tempfile.TemporaryDirectory(prefix="befund-bentos-") as name:
         source = checkout(Path(name) / "source")
+        subprocess.run([sys.executable, str(source / "clinical" / "search" / "native.py")], check=True)
         shutil.copytree(catalog, source / "var" / "catalog")
         environment = {**os.environ, "BENTOML_HOME": str(Path(name) / "store"), "BENTOML_DO_NOT_TRACK": "True"}
         for bentofile in BENTOS:

@@ -84,6 +84,17 @@ def gather(extras: Sequence[str], folder: Path, python: str = sys.executable) ->
         source = checkout(Path(name))
         needed = f"{source}[{','.join(extras)}]"
         _pip(python, "wheel", "--quiet", "-c", str(ROOT / "constraints.txt"), "-w", str(folder), needed, PIP)
+    require_loops(folder)
+
+
+def require_loops(folder: Path) -> None:
+    """Raises BundleError when the project's wheel was made without the compiled loops of the search."""
+    for wheel in folder.glob("befund-*.whl"):
+        with ZipFile(wheel) as archive:
+            if not any(Path(name).name.startswith("_loops-") for name in archive.namelist()):
+                raise BundleError(
+                    f"{wheel.name} has no compiled loops", "a C compiler", "on Debian: apt-get install gcc libc6-dev"
+                )
 
 
 def gather_language_server(folder: Path, own: Path, packages: Sequence[str], python: str = sys.executable) -> None:

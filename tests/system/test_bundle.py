@@ -181,6 +181,14 @@ def test_a_wheel_that_another_one_needs_is_missed_when_the_bundle_is_made(bundle
     assert not any("flask" in line for line in lacking)
 
 
+def test_a_wheel_without_the_compiled_loops_of_the_search_is_no_wheel_of_ours(bundle, tmp_path):
+    wheels.require_loops(bundle / "wheels")
+    with ZipFile(tmp_path / "befund-1-py3-none-any.whl", "w") as archive:
+        archive.writestr("clinical/search/loops.c", "")
+    with pytest.raises(wheels.BundleError, match="C compiler"):
+        wheels.require_loops(tmp_path)
+
+
 def test_the_oldest_c_library_of_a_wheel_counts(tmp_path):
     names = {
         "a-1-py3-none-any.whl": (0, 0),
