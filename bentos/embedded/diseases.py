@@ -35,6 +35,7 @@ insomnie apnoe burnout adhs autismus ptbs dyslipidämie megalie zele varikozele 
 dyskinesie enzephalopathie hydrozephalus ismus rheumatismus raumforderung raumforderungen neubildung neoplasie
 adenopathie schwäche blase fersensporn hallux tendopathie impingement kapsulitis bursitis inkontinenz retention
 obstruktion obstipation gastroparese achalasie zöliakie sprue crohn ulzerosa basedow hashimoto raynaud sjögren lupus
+aszites ascites atemnot dyspnoe entgleisung
 marasmus kachexie sarkopenie exsikkose dehydratation dekubitus gangrän ischämie klaudikatio claudicatio paVK pavk khk
 tia nstemi stemi akutes-koronarsyndrom endokarditis kardiomyopathie shunt-vitium foramen rechtsherzinsuffizienz
 herzschwäche herzfehler klappenfehler verkalkung plaque plaques gestose hyperemesis abort schwangerschaft gravidität

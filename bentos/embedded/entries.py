@@ -19,38 +19,6 @@ ITEM_MAX = 260
 WRAPPED = 55
 """A line at least this long may go on in the next one."""
 
-_DOSE = (
-    r"\d+(?:[.,]\d+)?\s?(?:mg|g|µg|μg|ug|mcg|ml|IE|I\.E\.|IU|E|Einh\w*|gtt|Tr(?:opfen|pf)?|Hub|Hübe|Tbl|Tabl\w*|Kps|"
-    r"Kapsel\w*|Beutel|Btl|Amp\w*|"
-    r"Stk|Sachet|Mio|mval|mmol|%|Esslöffel|EL|TL|ug/h|µg/h|mg/h)\b\.?"
-)
-_SCHEME = (
-    r"(?<=\s)[\d½](?:\s[\d½]){2,3}(?=\s|$)|\b[\d½]x[\d½]\b|"
-    r"(?<![\d.])[\d½¼¾]+(?:[./,]\d+)?\s?[-–/]\s?[\dO½¼¾]+(?:[./,]\d+)?\s?[-–/]\s?[\dO½¼¾]+|"
-    r"\b\d+(?:-\d+)?\s?[x×X]\s?(?:\d|tgl|täglich|tägl|/|wöch|pro|am Tag|Woche)|"
-    r"\b(?:1x|2x|3x)|täglich|\btgl\b|bei Bed|b\.\s?B|b\. Bedarf|zur Nacht|in Reserve|morgens|abends|pausiert|nach "
-    r"INR|einmal jährlich|alle \d"
-)
-_TABLE_HEAD = re.compile(
-    r"wirkstoff|medikament|präparat|handelsname|stärke|dosis|dosierung|morgens?|mittags?|abends?|nachts?|"
-    r"zur nacht|form|"
-    r"einheit|hinweise?|grund|bemerkung(?:en)?|mo|mi|ab|na|arzneimittel|einnahme|dauer|bis",
-    re.IGNORECASE,
-)
-_BY_COLUMN = re.compile(r"(?:\s{2,}|\t|\s*\|\s*)")
-_DRUG = re.compile(rf"(?:{_DOSE}|{_SCHEME})", re.IGNORECASE)
-STRICT_DRUG = re.compile(
-    rf"^(?:[-•*]\s*)?(?:\d+\s?(?:mg|µg)\s|[^\W\d_][^,;:]{{1,60}}?)\s*(?:{_DOSE}|"
-    rf"(?<![\d.])[\d½]+[-–/][\dO½]+[-–/][\dO½]|\d\s?x\s?(?:\d|tgl|täglich))",
-    re.IGNORECASE,
-)
-TOLD_DRUG = re.compile(
-    r"(?<![\w-])[^\W\d_a-zäöü][\w®-]{3,30}(?:\s(?:ret\.?|retard|forte|mite|plus|[A-Z]\d?))?\s(?:wurde auf\s)?"
-    r"\d{1,5}(?:[.,]\d{1,3})?\s?(?:mg|µg|mcg|IE|gtt|Tropfen|Hub)\b(?!\s?/)"
-    r"(?:\s(?:ausgebaut|zur Nacht|täglich|tgl\.?|tägl\.?|in Reserve|bei Bedarf|b\.B\.|max\.|morgens|abends|"
-    r"\d\s?x|\d-\d-\d(?:-\d)?)){0,6}"
-)
-"""A drug within a sentence: a word with a capital, its dose, how it is taken."""
 OPERATION = re.compile(
     r"(?:ektomie|otomie|ostomie|\bstomie|plastik|exstirpation|resektion|implantation|explantation|arthroskop\w*|"
     r"osteosynthese|amputation|"
@@ -82,9 +50,11 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 NO_ITEM = re.compile(
-    r"^(?:[^\W\d_]\S+(?:\s\S+)?,\s(?:am|den)\s\d|\w*(?:arzt|ärztin)$|mit freundlich|freundliche|seite \d|\(?Stand|"
+    r"^(?:(?:\d\.\s?)?(?:Operateur|Assistenz|Instrumentier|An(?:ä|ae)sthes|Saal|Springer|Narkose)\w*\s?:|"
+    r"[^\W\d_]\S+(?:\s\S+)?,\s(?:am|den)\s\d|\w*(?:arzt|ärztin)$|mit freundlich|freundliche|seite \d|\(?Stand|"
     r"durchschlag|verteiler|nachrichtlich|ergeht an|kopie an|wie oben|es können|es konnen|selbstverständlich können|"
     r"bioäquivalent|RR\s|Temp\w*\W|Puls\s|HF\s|SpO2|SO2|BZ\s|CRP\s|"
+    r"kein\w*\s\w+\s(?:angegeben|bekannt|vorhanden)|"
     r"wir (?:berichten|bedanken|danken)|vielen dank|für rückfragen|bei rückfragen|hauptdiagnose|nebendiagnosen?|"
     r"sonstige:?$|aktuell:?$)",
     re.IGNORECASE,
@@ -111,7 +81,6 @@ _GIVEN = re.compile(r"\d\s?(?:mg|g|µg|ml)\s?/\s?(?:m2|m²|qm|kg|d)|\bmg\b.*\bTa
 """A treatment with its dose."""
 _STAY = re.compile(r"\b(?:Eintritt|Austritt|Aufnahme|Entlassung)\s?:?\s+\d")
 """A day of the stay, not of a procedure."""
-_ISO_DAY = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b")
 _CODE_TAIL = re.compile(r"[,\s]*\(?[A-TV-Z]\d{2}(?:\.\d{1,2})?[GVAZ]?[+*!]?\)?[.\s]*$")
 
 
@@ -157,39 +126,6 @@ def _same_kind(kept: Sequence[str], text: str) -> bool:
     return unmarked_list and plain and ":" not in text
 
 
-def drug_part(lines: Sequence[str]) -> list[str]:
-    """The lines up to where the list of drugs ends: behind an empty line only what looks like a drug goes on."""
-    kept: list[str] = []
-    gap = False
-    for line in lines:
-        text = line.strip()
-        if not text:
-            gap = bool(kept)
-            continue
-        if gap and not (STRICT_DRUG.match(text) or (_DRUG.search(text) and len(text) < 90 and not VERB.search(text))):
-            break
-        if kept and VERB_OF_PROSE.search(text) and not _DRUG.search(text):
-            break
-        gap = False
-        kept.append(line)
-    return kept
-
-
-VERB_OF_PROSE = re.compile(r"\b(?:ich|wir|bitte|bitten|danke|empfehle|überweise)\b", re.IGNORECASE)
-"""What tells that a line under a list of drugs is a sentence of the letter."""
-
-
-def tabled(lines: Sequence[str]) -> list[str]:
-    """Rows of a table of drugs as one line each: its head row is dropped, the cells of a row are set side by side."""
-    rows = [[cell.strip() for cell in _BY_COLUMN.split(line.strip()) if cell.strip()] for line in lines]
-    heads = [
-        len(row) > 2 and sum(_TABLE_HEAD.fullmatch(cell) is not None for cell in row) > len(row) / 2 for row in rows
-    ]
-    if not any(heads):
-        return list(lines)
-    return [" ".join(row) for row, head in zip(rows, heads, strict=True) if not head]
-
-
 def items(lines: Sequence[str], wrap: bool = True) -> list[str]:
     """Entries by line; a line that goes on where the one before broke off belongs to it."""
     entries: list[str] = []
@@ -229,8 +165,12 @@ def running_list(text: str) -> Iterator[str]:
     """A list on one line: by semicolons, sentences, or commas between capitals."""
     text = text.strip().rstrip(".")
     pieces = divided(text, ";")
+    slashed = text.split(" / ")
+    if len(pieces) == 1 and len(slashed) > 2 and all(one[:1].isupper() for one in slashed):
+        pieces = slashed
     if len(pieces) == 1:
-        pieces = [one.rstrip(".") for one in sentences(text)]
+        pieces = _listed([one.rstrip(".") for one in sentences(text)])
+        text = pieces[0] if len(pieces) == 1 else text
     if len(pieces) == 1 and text.count(",") > 0 and len(text) < 400:
         parts = divided(text, ",")
         capital = [part for part in parts if part[:1].isupper() or any(map(names_disease, part.split()))]
@@ -249,39 +189,16 @@ def running_list(text: str) -> Iterator[str]:
     yield from (unmarked(" " + piece) for piece in pieces)
 
 
-def _taken_now(text: str) -> list[str]:
-    """A running list of drugs up to the first sentence that is none: what was stopped, denials, remarks."""
-    cut = _AFTER_SCHEME.split(text, maxsplit=1)[0]
-    for one in sentences(cut)[1:]:
-        if VERB.search(one) or one.startswith("Kein"):
-            return [cut[: cut.find(one)].rstrip(" .")]
-    return [cut.rstrip(" .") if cut != text else text]
+def _listed(told: list[str]) -> list[str]:
+    """Of several sentences those before the first with a verb, where the list itself has none."""
+    verbs = [_TELLS.search(one) is not None for one in told]
+    return told[: verbs.index(True)] if True in verbs and not verbs[0] else told
 
 
-_AFTER_SCHEME = re.compile(
-    r"(?<=\d[-–/]\d)\.\s(?=Kein|Die\b|Der\b|Das\b|Es\b|Sie\b|Er\b|Wir\b)|"
-    r"(?<=[a-zäöü)])\.\s(?=[^\W\d_]+\s(?:wurde|wird|ist|war)\b)"
+_TELLS = re.compile(
+    rf"{VERB.pattern}|\b(?:er|sie|ich|wir|es|man)\b|\b(?:raucht|nimmt|läuft|liegt|lebt|trinkt|bekannt)\b|^Aktuell\s"
 )
-"""Where a sentence begins behind the last drug."""
-
-
-def drugs_of(text: str) -> Iterator[str]:
-    """Each drug of a line: `A 5 mg 1-0-0, B 10 mg 0-0-1; C` are three."""
-    for piece in (one for part in divided(text.replace(" // ", "; "), ";|") for one in _taken_now(part)):
-        parts = divided(piece, ",")
-        if (
-            len(parts) > 1
-            and sum(part[:1].isupper() or part[:1].isdigit() for part in parts) == len(parts)
-            and sum(bool(_DRUG.search(part)) for part in parts) >= len(parts) - 1 - len(parts) // 3
-        ):
-            yield from (
-                part.strip(" .") if not part.strip().endswith(("tgl.", "bds.", "Wo.", "B.")) else part.strip()
-                for part in parts
-            )
-        elif len(parts) > 1 and all(len(part.split()) <= 2 and part[:1].isupper() for part in parts):
-            yield from parts
-        else:
-            yield piece
+"""What tells that a piece is a sentence of the letter and no item of a list."""
 
 
 def may_be_diagnosis(entry: str) -> bool:
@@ -296,21 +213,6 @@ def may_be_diagnosis(entry: str) -> bool:
 
 def _names_any(entry: str) -> bool:
     return any(names_disease(word.strip("(),.;:")) for word in entry.split())
-
-
-def is_drug(entry: str) -> bool:
-    entry = _ISO_DAY.sub("", entry)
-    if re.match(r"(?:Die|Der|Das|Es|Sie|Er|Wir)\s", entry) and VERB.search(entry):
-        return False
-    if (
-        len(entry) > 160
-        or NO_ITEM.match(entry)
-        or re.match(r"^(?:kein\w*|entfällt|siehe|s\.\s?o|unverändert|nil|-)\b", entry, re.IGNORECASE)
-    ):
-        return False
-    return (bool(_DRUG.search(entry)) and not (len(entry) > 90 and VERB.search(entry))) or (
-        len(entry.split()) <= 4 and entry[:1].isupper() and not VERB.search(entry) and not entry.endswith((":", "?"))
-    )
 
 
 def may_be_procedure(entry: str, listed: bool) -> bool:

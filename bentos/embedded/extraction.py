@@ -127,7 +127,9 @@ class _Reader:
         }
         if kind == "zuweisung":
             return form | {key: self.choices.read(key) for key in ("kostengutsprache", "dringlichkeit")}
-        form["eingriffe"] = [{"bezeichnung": one.name, "datum": one.day} for one in self.lists.procedures()]
+        written = form["dokument"]["datum"]
+        done = [one for one in self.lists.procedures() if not (written and one.day and one.day > written)]
+        form["eingriffe"] = [{"bezeichnung": one.name, "datum": one.day} for one in done]
         form["procedere"] = self.lists.next_steps()
         return form
 

@@ -118,7 +118,7 @@ _HEADINGS: tuple[tuple[str, str], ...] = (
     ("diagnosen", r"(?:wirstellten|wirstelltenfolgende|folgende|esbestehenfolgende)diagnosen|vorerkrankungen"
      r"|problemliste|(?:relevante|bekannte|weitere)?(?:vor|neben|begleit|grund)?erkrankung(?:en)?|nebenbefunde|"
      r"diagnosenundprobleme"
-     r"|hd|nd|vd|(?:haupt|grund|neben|aktuelle)(?:leiden|problem\w{0,2})|(?:aktive|chronische|medizinische|"
+     r"|hd|nd|vd|bekannt|bekanntist|(?:haupt|grund|neben|aktuelle)(?:leiden|problem\w{0,2})|(?:aktive|chronische|medizinische|"
      r"aktuelle)?probleme?"
      r"|[kc]omorbidit(?:ät|äten|aeten)|(?:vor|begleit|neben|haupt|grund)?krankheit(?:en)?|diagnose(?:n)?beurteilung"
      r"|chronische(?:leiden|krankheiten)|verdacht(?:auf)?|bekanntediagnosen\w{0,12}"),
@@ -126,7 +126,8 @@ _HEADINGS: tuple[tuple[str, str], ...] = (
      r"|medikationsplan|medikamentenplan|arzneimittel|med|lokaltherapie|systemtherapie|system|medikamententherapie)"
      r"(?:(?:bei|während|im|zum|zur|der|am|vom|nach|vor|laut|gemäss|gem|aktuell|zuhause|in|stand|derzeit|bis|"
      r"für)\w{0,30})?"),
-    ("medikation", r"tabletten|dauertherapie|pharmakotherapie|heimtherapie|rx|medikamentös|"
+    ("medikation", r"tabletten|therapie(?:zu(?:r|m)?hause|daheim)|d(?=$)x|"
+     r"dauertherapie|pharmakotherapie|heimtherapie|rx|medikamentös|"
         r"(?:aktuelle)?(?:medikamenten)?"
      r"verordnung(?:en)?|arzneien|(?:regelmässige)?medikamenteneinnahme|medikationsliste|entlassrezept|medis"),
     ("medikation", r"bisherigemassnahmen(?:zbmedikation)?|(?:aktuelle|derzeitige|letzte|unsereletzte|medikamentöse|"

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from bentos.embedded.budget import Budget
 from bentos.embedded.columns import unfolded
+from bentos.embedded.ending import last_signed
 from bentos.embedded.labels import OWNERS, bare_heading, heading_field, key, label_of
 from clinical.language import MONTH_NAMES
 
@@ -37,18 +38,13 @@ GREETING = re.compile(
 CLOSING = re.compile(
     r"(?:freund\S{0,3}iche[nrms]{0,2}|freundl\.|kolleg\S{0,8}|beste[nr]?|herzliche[nr]?|liebe)\s(?:\S+\s)?Gr(?:u|ü|"
     r"ue)(?:ss|ß)"
-    r"|hochachtungsvoll|^(?:herzlich(?:st|e[nrs]?)?|viele[n]?|liebe[nr]?|gruss|gruß|lg|vlg)(?:\s(?:gr\w+|"
+    r"|hochachtungsvoll|^(?:es\s)?grü(?:ss|ß)(?:t|en)\b|^mit\s(?:\w+\s)?empfehlungen|^(?:herzlich(?:st|e[nrs]?)?|viele[n]?|liebe[nr]?|gruss|gruß|lg|vlg)(?:\s(?:gr\w+|"
     r"dank))?\s?(?:[,!.]|$)|^freundliche\s(?:\S+\s)?grüsse|^danke? dir|^(?:mit\s)?bestem dank|^m\.?[fk]\.?g\b",
     re.IGNORECASE,
 )
 CLOSING_MAX = 90
 _SIGNED = re.compile(r"^(?:gez\.|i\.\s?[AV]\.|elektronisch (?:signiert|unterschrieben|freigegeben))", re.IGNORECASE)
 _RULE = re.compile(r"^[\s=_*~#–-]{4,}$")
-_NAMED_DOCTOR = re.compile(
-    r"^(?:\w+[aä]rzt(?:in)?\s)?(?:(?:Dr|Prof|OA|OÄ|PD|Prim|Priv|Univ|Chef[aä]rzt|"
-    r"DDr)[\w.-]*\s?){1,6}[^\W\d_a-zäöü][\w.-]+(?:\s[^\W\d_a-zäöü][\w-]+)?"
-)
-_DEGREE = re.compile(r"^[^\W\d_a-zäöü][\w-]+\s[^\W\d_a-zäöü][\w-]+\s(?:MD|PhD|M\.D\.)")
 _FAX_LINE = re.compile(r"^\s*(?:tele)?fax\b.*\d.*\b(?:an|von|to|from|s\.|seite)\b", re.IGNORECASE)
 _ITEM_NUMBER = re.compile(r"^\d{1,2}[.)]\s+(?=[^\W\d_])")
 _BANNER = re.compile(r"^[\s=*#–-]{0,6}(?:\d{1,2}[.)]\s+)?([^\W\d_][^:]{2,40}?)[\s=*#–-]{0,6}:?$")
@@ -124,20 +120,11 @@ class Sheet:
             if len(line) < CLOSING_MAX and CLOSING.search(line):
                 return n
         signed = (n for n in range(first, len(self.lines)) if _SIGNED.match(self.lines[n].strip()))
-        return next(signed, self._last_signed())
+        return min(next(signed, len(self.lines)), self._last_signed())
 
     def _last_signed(self) -> int:
-        """Without a formula: the first of the last lines that is a doctor's name or bears a degree behind one."""
-        last = [n for n, line in enumerate(self.lines) if line.strip()][-4:]
-        for n in last:
-            line = self.lines[n].strip()
-            if (
-                len(line) < 2 * CLOSING_MAX
-                and n > len(self.lines) // 2
-                and (_NAMED_DOCTOR.match(line) or _DEGREE.search(line))
-            ):
-                return n
-        return len(self.lines)
+        """Without a formula: where the names, roles and notes begin that end the letter."""
+        return last_signed(self.lines)
 
     @cached_property
     def head_end(self) -> int:
@@ -254,6 +241,8 @@ def heading_of(line: str, alone: bool = False) -> tuple[str | None, str, str]:
         return None, "", ""
     text = text.lstrip("#* ")
     head, colon, rest = text.partition(":")
+    if colon and head.strip() in _LETTERED and rest.strip():
+        return _LETTERED[head.strip()], head, rest.strip()
     if colon and (name := heading_field(head)) is not None and not (name == "" and len(rest) > 400 and len(head) > 30):
         return name, head, rest.strip(" *\t")
     cells = [one.strip() for one in _WIDE.split(text, maxsplit=1)]
@@ -273,6 +262,8 @@ def heading_of(line: str, alone: bool = False) -> tuple[str | None, str, str]:
     return ("diagnosen", text, told[1].strip()) if told else (None, "", "")
 
 
+_LETTERED = {"D": "diagnosen", "Dg": "diagnosen", "Th": "therapie", "P": "procedere", "M": "medikation"}
+"""Headings of one character, with a colon and their text on the same line."""
 _SPOKEN_HEADING = re.compile(
     r"^(Therapie|Procedere|Prozedere|Medikation|Anamnese|Diagnosen?)\s(?=[^\W\d_a-zäöü]\w{3,})(?!Empf)"
 )

@@ -8,22 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from bentos.embedded.diseases import names_disease
+from bentos.embedded.drugs import STRICT_DRUG, drug_part, drugs_of, is_drug, tabled
 from bentos.embedded.entries import (
     NO_ITEM,
     OPERATION,
-    STRICT_DRUG,
     VERB,
     Procedure,
-    drug_part,
-    drugs_of,
-    is_drug,
     items,
     list_part,
     may_be_diagnosis,
     may_be_procedure,
     procedure_of,
     running_list,
-    tabled,
 )
 from bentos.embedded.labels import key, rank_of
 from bentos.embedded.letter import HeadedLines, Sheet, marked, unmarked
@@ -80,7 +77,15 @@ class ListReader:
             found = [*(one for one in told_diagnoses(self.body) if one.casefold() not in listed), *found]
         if any(_IN_PROSE.search(entry) for entry in found):
             found = [one for entry in found for one in (diagnoses_in(entry) if _IN_PROSE.search(entry) else [entry])]
-        return merged(found or self._unheaded() or told_diagnoses(self.body))
+        return merged(found or self._assessed() or self._unheaded() or told_diagnoses(self.body))
+
+    def _assessed(self) -> list[str]:
+        """A report of tissue names its diagnoses as a numbered assessment."""
+        if not _OF_TISSUE.search(self.sheet.text[:3_000]):
+            return []
+        assessed = [one for one in self.sections if _ASSESSMENT.search(key(one.title))]
+        listed = [line for one in assessed for line in one.lines if marked(line)]
+        return [entry for entry in items(listed) if may_be_diagnosis(entry)]
 
     def _unheaded(self) -> list[str]:
         """Without a heading: the letter's first list of three or more marked lines that are no drugs."""
@@ -162,11 +167,13 @@ class ListReader:
                 for one in told
                 if may_be_procedure(one, False) and (dates_of(one) or _BEGINS.match(one))
             ]
-        for section in self._of("diagnosen", "therapie", "empfehlung"):
+        for section in self._of("diagnosen", "therapie"):
             plain = section.field != "diagnosen"
             told_of = items(list_part(section.lines)) if plain else list(self._entries(section))
             entries = (one for entry in told_of for one in _joined(entry))
-            found += [procedure_of(entry) for entry in entries if may_be_procedure(entry, False)]
+            found += [
+                procedure_of(entry) for entry in entries if may_be_procedure(entry, False) and (plain or _is_act(entry))
+            ]
         for line in self.sheet.budget.each(self.sheet.lines):
             day = (
                 re.match(r"^\s*\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})\s?[:\s–-]\s*(?=[^\W\d_])", line)
@@ -205,7 +212,16 @@ class ListReader:
                     yield sentence
 
 
-_BESIDE = re.compile(r"neben|begleit|vorbestehend|vorerkrank|nd$")
+def _is_act(entry: str) -> bool:
+    """Whether an entry among diagnoses is a procedure: the first of its nouns that names either is no disease."""
+    act = OPERATION.search(entry)
+    before = entry[: entry.rfind(" ", 0, act.start()) + 1] if act else ""
+    return not any(names_disease(word.strip("(),.;:")) for word in before.split())
+
+
+_OF_TISSUE = re.compile(r"(?:histo|zyto|patho)log", re.IGNORECASE)
+_ASSESSMENT = re.compile(r"beurteilung$|^diagnose")
+_BESIDE = re.compile(r"neben|^bekannt|begleit|vorbestehend|vorerkrank|nd$")
 """Headings of what is beside the reason for the letter, which its sentences tell."""
 _MORE = re.compile(
     r"neben|weitere|sonstige|begleit|dauer|aktuelle|bekannte|rehabilitation|haupt|chirurg|psychiatr|somat"

@@ -128,3 +128,37 @@ def test_another_person_of_the_patients_surname_tells_neither_sex_nor_insurer():
     got = read(text)
     assert got["patient"]["geschlecht"] is None
     assert got["versicherung"]["name"] == "CSS"
+
+
+def test_a_letter_without_a_formula_ends_where_names_roles_and_notes_begin() -> None:
+    text = (
+        "Klinik am Bach\n\nDiagnosen\nGonarthrose links\n\n"
+        "Empfehlungen\n- Physiotherapie fortsetzen\n- Kontrolle in vier Wochen\n\n"
+        "Dr. med. Ida Moos          Dr. med. Jan Kolb\nOberärztin                 Chefarzt\n"
+        "Bankverbindung: Sparkasse Musterdorf, Amtsgericht Musterstadt"
+    )
+    found = read(text)
+    assert found["procedere"] == ["Physiotherapie fortsetzen", "Kontrolle in vier Wochen"]
+    assert found["absender"]["name"] == "Dr. med. Ida Moos"
+
+
+def test_who_operated_is_no_procedure_and_a_planned_day_is_none_either() -> None:
+    text = (
+        "OP-Bericht vom 03.02.2026\n\nOperation:\nArthroskopie rechtes Knie\nOperateur: Dr. Ida Moos\n"
+        "Assistenz: Dr. Jan Kolb\n\nVerlauf: Eine Meniskusresektion ist am 10.03.2026 vorgesehen."
+    )
+    assert [one["bezeichnung"] for one in read(text)["eingriffe"]] == ["Arthroskopie rechtes Knie"]
+
+
+def test_lists_divided_by_slashes_and_followed_by_sentences() -> None:
+    text = (
+        "Aktuelle Medikation: Ramipril 5 mg 1-0-0 / Torasemid 10 mg 1-0-0 / Novalgin b. Bed.\n\nD: Gicht, Gonarthrose"
+    )
+    assert read(text)["medikation"] == ["Ramipril 5 mg 1-0-0", "Torasemid 10 mg 1-0-0", "Novalgin b. Bed."]
+    told = "Diagnosen: Gonarthrose links, Adipositas, Gicht. Sie raucht nicht mehr. Aktuell Ibuprofen 400 mg."
+    assert read(told)["diagnosen"] == ["Gonarthrose links", "Adipositas", "Gicht"]
+
+
+def test_of_drugs_below_one_another_the_one_that_is_not_taken_is_left_out() -> None:
+    text = "Therapievorschlag\nMadopar 100 mg 1-1-1\nXadago bitte nicht zusätzlich.\nCircadin 2 mg 0-0-0-1"
+    assert read(text)["medikation"] == ["Madopar 100 mg 1-1-1", "Circadin 2 mg 0-0-0-1"]

@@ -25,6 +25,8 @@ _REFERRED = re.compile(
     r"^\s*(?:zugewiesen|zuweis|überw|einweis|hausarzt|hausärzt|auftraggeb|anforder|einsend|verordnend|veranlass)",
     re.IGNORECASE,
 )
+_DISTRIBUTED = re.compile(r"^\s*(?:ergeht|geht) an\b", re.IGNORECASE)
+"""Whom a letter goes to, also below its signature."""
 _ORDERED = re.compile(r"^\s*(?:einsend|verordnend|auftraggeb|veranlass)", re.IGNORECASE)
 """Labels of whom a report answers, whatever stands behind them."""
 
@@ -51,7 +53,8 @@ class LetterHead:
         """Everything that stands in the part of a form that is this party's; a report is sent by none who referred."""
         lines: list[str] = []
         for one in self.sheet.labelled:
-            if one.owner != owner or (one.at >= self.sheet.closing and owner == "empfaenger"):
+            below = one.at >= self.sheet.closing and not _DISTRIBUTED.match(self.sheet.lines[one.at])
+            if one.owner != owner or (below and owner == "empfaenger"):
                 continue
             if one.field in ("fax", "versicherung", "datum") or (not referral and self._is_referred(one)):
                 continue

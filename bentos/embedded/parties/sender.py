@@ -98,7 +98,8 @@ class Sender:
         for number, block in enumerate(self.head.blocks):
             mine = self.head.lines(block)
             if self._holds_recipient(number, mine):
-                lines += self._before_address(mine) if number == 0 else []
+                before = self._before_address(mine)
+                lines += before if number == 0 or (before and HOUSE.search(before[0])) else []
                 continue
             if number and self._ends_letterhead(mine) and not any(map(REACHED.search, mine)):
                 continue

@@ -15,7 +15,9 @@ _OPENING_ADJECTIVE = re.compile(
 _NO_ADJECTIVE = re.compile(
     r"^(?:ein\w{0,2}|kein\w{0,2}|de[rmns]|die|das|dies\w*|jene\w*|sein\w*|ihr\w*|unser\w*|eure\w*|mein\w*|welche\w*|"
     r"aber|oder|unter|über|hinter|ausser|wegen|neben|gegen|daneben|zudem|ferner|weiter|immer|wieder|bisher|seither|"
-    r"leider|nachher|vorher|daher|eher|sehr|\w{3,}(?:ierten?|teten?)|wurden?|waren?|hatten?|haben|werden|sollen|"
+    r"leider|nachher|vorher|daher|eher|sehr|"
+    r"(?!generalis|metastas|retin|kompens|dekompens|lokalis|dissemin|persist|infiltr|disloz|perfor|inkarzer|fraktur|"
+    r"kombin|komplizi|differenz|rupturi|thrombos|stenos)\w{3,}(?:ierten?|teten?)|wurden?|waren?|hatten?|haben|werden|sollen|"
     r"können|konnten?|müssen|fanden|stehen|bestehen|bestanden|zeigen|zeigten?|ergaben?|litten|leiden|sehen|"
     r"behandelten|stellten|dachten|vermuten|vermuteten|fanden|deuten|liegen|lagen|denken|sprechen|leite|bitte|"
     r"bitten|habe|hatte|wurde|leide|stelle|sowie|seine|ihre|andere[rns]?|zwischen|erlitten?|bekannten|"

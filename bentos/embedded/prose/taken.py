@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bentos.embedded.entries import TOLD_DRUG
+from bentos.embedded.drugs import TOLD_DRUG, drugs_of, is_drug
 from bentos.embedded.prose.passages import Body
 
 _TAKES = re.compile(
@@ -18,6 +18,10 @@ _STOPPED = re.compile(
     r"präoperativ|intraoperativ|kontrastmittel|hatte\w*\s.*eingenommen|früher\b",
     re.IGNORECASE,
 )
+_STRONG = re.compile(r"\b(?:nimmt|erhält|verordnet|nehme|einnimmt|weiterhin)\b")
+"""Verbs that say the drug is taken, however its scheme is told."""
+_ANNOUNCED = re.compile(r"\b(?:erhält|nimmt|bekommt|Medikation|Medikamente)\b[^.:;]{0,40}:\s(?=[^\W\d_a-zäöü])")
+"""What announces a list of drugs within a sentence."""
 _PARTS = re.compile(r";\s|\.\s")
 _SCHEME = re.compile(r"\d\s?-\s?\d\s?-\s?\d|\d\s?x|tgl|tägl|abends|morgens|zur Nacht|Bedarf|wöch|Woche|Reserve")
 
@@ -27,6 +31,10 @@ def told_drugs(body: Body, strict: bool) -> list[str]:
     found: dict[str, str] = {}
     for sentence in body.sheet.budget.each(body.telling):
         text = sentence.text
+        if announced := _ANNOUNCED.search(text):
+            listed = text[announced.end() :].rstrip(".").replace(" und ", ", ")
+            found |= {one.casefold(): one for one in drugs_of(listed) if is_drug(one)}
+            continue
         if strict and (sentence.examined or not _TAKES.search(text)):
             continue
         for part in _PARTS.split(text):
@@ -34,6 +42,6 @@ def told_drugs(body: Body, strict: bool) -> list[str]:
                 continue
             for match in TOLD_DRUG.finditer(part):
                 drug = match[0].strip(" .,")
-                if not strict or _SCHEME.search(part[match.start() : match.end() + 14]):
+                if not strict or _STRONG.search(part) or _SCHEME.search(part[match.start() : match.end() + 14]):
                     found.setdefault(drug.casefold(), drug)
     return list(found.values())
