@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
-from flask import Flask, abort, request
+from flask import Flask, abort, g, request
 from flask_babel import format_datetime, get_locale
 from sqlalchemy.orm import Session
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -21,6 +21,7 @@ from webapp.sessions import DatabaseSessions
 from webapp.sso import plugin as sso
 from webapp.sso.accounts import credentials_ended
 from webapp.urls import UnderPrefix, prefix_of
+from webapp.watching import Counted, Probes, need
 from webapp.workbench import plugin as workbench
 
 LANGUAGES = ("de", "en")
@@ -50,17 +51,20 @@ def _made(settings: Settings) -> Flask:
         TRUSTED_HOSTS=trusted_hosts(settings),
         MAX_CONTENT_LENGTH=LARGEST_BODY,
         RATELIMIT_STORAGE_URI=settings.limits_url.replace("memory://", f"{extensions.SCHEME}://"),
+        RATELIMIT_STORAGE_OPTIONS=extensions.patience(settings.limits_url),
         WTF_CSRF_TIME_LIMIT=None,  # as long as the session
         WTF_CSRF_SSL_STRICT=False,  # it compares the Referer, which our own Referrer-Policy withholds
         BABEL_DEFAULT_LOCALE="de",
         BABEL_DEFAULT_TIMEZONE="Europe/Berlin",
     )
     app.session_interface = DatabaseSessions()
-    app.before_request(_refuse_nul)
+    app.before_request(_refuse_what_cannot_be)
     _wrap(app, settings)
     _init_extensions(app)
     for part in (logs, errors, headers, sso, pages, fhir, workbench, cli, demo):
         part.init_app(app)
+    need(app, "database", extensions.db.well)
+    need(app, "limits", extensions.limiter.storage.check)
     return app
 
 
@@ -72,11 +76,12 @@ def _end_tokens(session: Session, user: User) -> None:
 
 
 def _wrap(app: Flask, settings: Settings) -> None:
-    """Put the middleware around the application: what the proxy in front says, and the public prefix."""
+    """Put the middleware around the application: what the proxy in front says, the public prefix, counts, probes."""
     if prefix := prefix_of(settings):
         app.wsgi_app = UnderPrefix(app.wsgi_app, prefix)  # type: ignore[method-assign]
     if count := settings.trusted_proxies:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=count, x_proto=count, x_host=count, x_prefix=count)  # type: ignore[method-assign]
+    app.wsgi_app = Probes(Counted(app.wsgi_app), app, settings)  # type: ignore[method-assign]
 
 
 def _init_extensions(app: Flask) -> None:
@@ -89,10 +94,13 @@ def _init_extensions(app: Flask) -> None:
     pages.init_login(app)
 
 
-def _refuse_nul() -> None:
-    """No path of ours holds U+0000, and PostgreSQL takes none as a value to look for."""
+def _refuse_what_cannot_be() -> None:
+    """No path of ours holds U+0000, and PostgreSQL takes none as a value to look for. Who has a session that could not
+    be read is not somebody without one."""
     if "\0" in request.path:
         abort(404)
+    if lost := g.pop("session_lost", None):
+        raise lost
 
 
 def _language() -> str:

@@ -14,6 +14,7 @@ from webapp.backups import back_up, restore
 from webapp.cli import schema_is_current, upgrade_schema
 from webapp.demo.cli import seed
 from webapp.sso.providers import all_providers
+from webapp.watching import in_a_folder
 
 
 @click.group(cls=Group)
@@ -29,6 +30,7 @@ def _serve(demo: bool) -> None:
     """Prepare the database and become gunicorn."""
     server_settings()
     _prepare(demo)
+    in_a_folder()
     program = [sys.executable, "-m", "gunicorn", "-c", "python:webapp.gunicorn_conf", "webapp:create_app()"]
     os.execv(sys.executable, program)  # noqa: S606 - our own interpreter
 

@@ -92,6 +92,11 @@ class Database:
         if "db_session" in g:
             g.db_session.expire_all()
 
+    def well(self) -> bool:
+        """Whether the database answers and has tables; raises what the driver says when it does not."""
+        self.session.execute(text("SELECT 1 FROM organization LIMIT 1"))
+        return True
+
     def release(self) -> None:
         """Give the reading session's connection back before a long wait; what was loaded stays readable."""
         if "db_session" in g:

@@ -148,6 +148,12 @@ WORDS = {
         _l("Bitte warten Sie einen Moment und versuchen Sie es dann erneut."),
         retry=False,
     ),
+    "outage": ErrorText(
+        _l("Im Augenblick nicht möglich"),
+        _l("Ein Teil des Dienstes antwortet gerade nicht. Es ist nichts verloren, und Sie bleiben angemeldet."),
+        _l("Bitte versuchen Sie es gleich noch einmal."),
+        retry=False,
+    ),
 }
 OTHERWISE = ErrorText(
     _l("Da ist etwas schiefgegangen"),

@@ -3,6 +3,7 @@
     Outcome                     a deliberate end of a request with a page: `key` picks the words, `status` the code
     HTTPException               404, 405, 413, 429, CSRF: the same page with general words
     DatabaseBusy                503 at the same page: nothing was written, and later it may work
+    an outage                   503: the database, the counters or the storage do not answer (`watching.part_of`)
     anything else               500 without any detail; the traceback goes to the log, without request contents
 
 A blueprint with another wire format (FHIR: OperationOutcome) registers handlers of its own on the blueprint, and
@@ -18,6 +19,8 @@ from flask import Flask, Response, g, make_response, render_template, request
 from werkzeug.exceptions import HTTPException, SecurityError
 
 from clinical.errors import BefundError, DatabaseBusy
+from webapp.extensions import login_manager
+from webapp.watching import FAILURES, RETRY_SECONDS, part_of
 
 log = logging.getLogger(__name__)
 
@@ -59,10 +62,23 @@ def _outcome(error: ErrorPage) -> Response:
 
 def busy_page(error: DatabaseBusy) -> Response:
     """The answer to a request that could not write; its session is not written either."""
+    FAILURES.labels("database").inc()
     log.error("%s", error)
-    g.unsaved_session = True  # it would wait for the same lock once more
-    response = _page_for(503, "Service Unavailable")
-    response.headers["Retry-After"] = str(RETRY_S)
+    return _later("http_503", RETRY_S)
+
+
+def outage_page(part: str, error: Exception) -> Response:
+    """The answer to a request that a part of what the server rests on did not answer; nobody is signed out by it."""
+    FAILURES.labels(part).inc()
+    log.error("%s: %s on endpoint %s", part, type(error).__name__, request.endpoint)
+    g._login_user = login_manager.anonymous_user()  # the page asks nothing more of the database
+    return _later("outage", RETRY_SECONDS)
+
+
+def _later(key: str, seconds: int) -> Response:
+    g.unsaved_session = True  # it would wait for the same once more
+    response = _page_for(503, "Service Unavailable", key)
+    response.headers["Retry-After"] = str(seconds)
     return response
 
 
@@ -79,18 +95,21 @@ def _http(error: HTTPException) -> Response:
     return response
 
 
-def _page_for(status: int, name: str) -> Response:
+def _page_for(status: int, name: str, key: str = "") -> Response:
     from flask import current_app
 
     for matches, page in current_app.extensions["befund_api_prefixes"]:
         if matches(request.path):
             found: Response = page(status, name)
             return found
-    return error_page(f"http_{status}", status)
+    return error_page(key or f"http_{status}", status)
 
 
 def _unexpected(error: Exception) -> Response:
     """Type and place go to the log. The message of a foreign error may quote what was sent, so only ours is said."""
+    if part := part_of(error):
+        return outage_page(part, error)
+    FAILURES.labels("request").inc()
     said = str(error) if isinstance(error, BefundError) else ""
     place = "".join(traceback.format_tb(error.__traceback__))
     log.error("unexpected %s on endpoint %s: %s\n%s", type(error).__name__, request.endpoint, said, place)

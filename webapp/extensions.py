@@ -95,6 +95,11 @@ class ProcessMemory(Storage):
         self._sweep_at = max(SWEEP_FROM, 2 * len(self._counts))
 
 
+def patience(limits_url: str) -> dict[str, float]:
+    """Redis that hangs must not hang a request; memory takes no options."""
+    return {"socket_timeout": 2.0, "socket_connect_timeout": 2.0} if limits_url.startswith("redis") else {}
+
+
 db = Database()
 babel = Babel()
 login_manager = LoginManager()

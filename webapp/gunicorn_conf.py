@@ -15,6 +15,7 @@ import os
 from typing import Any
 
 from clinical.settings import address, settings
+from webapp.watching import a_worker_ended, server_ended
 
 _settings = settings()
 bind = address(_settings.web_host, _settings.web_port)
@@ -54,3 +55,13 @@ def post_worker_init(_worker: object) -> None:
     """What lives as long as the process is taken out of the garbage collector's rounds: a sixth of a FHIR search."""
     gc.collect()
     gc.freeze()
+
+
+def child_exit(_server: object, worker: Any) -> None:
+    """What a process had open when it ended counts no longer."""
+    a_worker_ended(worker.pid)
+
+
+def on_exit(_server: object) -> None:
+    """The counts end with the server."""
+    server_ended()

@@ -11,14 +11,16 @@ from flask import Flask, Request, Response, g, request
 from flask.json.tag import TaggedJSONSerializer
 from flask.sessions import SessionInterface, SessionMixin
 from sqlalchemy import ColumnElement, Row, Table, bindparam, delete, insert, or_, select, update
+from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.datastructures import CallbackDict
 from werkzeug.wrappers import Response as BaseResponse
 
 from clinical.errors import DatabaseBusy
 from webapp.config import session_times, settings
-from webapp.errors import busy_page
+from webapp.errors import busy_page, outage_page
 from webapp.extensions import db
 from webapp.models import BrowserSession, utcnow
+from webapp.watching import part_of
 
 SESSION_COOKIE = "befund_session"
 TOUCH_EVERY = timedelta(minutes=5)  # `seen_at` is written at most this often, so that reading stays reading
@@ -60,7 +62,11 @@ class DatabaseSessions(SessionInterface):
     def open_session(self, app: Flask, request: Request) -> ServerSession:
         """The stored session of the cookie, or a new one when there is none, it is unknown, idle or too old."""
         cookie = request.cookies.get(cookie_name(SESSION_COOKIE))
-        row = db.session.connection().execute(FINDING, {"key": digest(cookie)}).one_or_none() if cookie else None
+        try:
+            row = db.session.connection().execute(FINDING, {"key": digest(cookie)}).one_or_none() if cookie else None
+        except SQLAlchemyError as error:
+            g.session_lost = error  # raised where errors become answers; here it would be a bare 500
+            row = None
         if row is None or _is_over(row):
             return ServerSession()
         return ServerSession(_serializer.loads(row.data), row)
@@ -75,6 +81,10 @@ class DatabaseSessions(SessionInterface):
                 _save(session, response)
         except DatabaseBusy as error:  # behind the handlers of errors: the answer that was made is no longer true
             _replace(response, busy_page(error))
+        except SQLAlchemyError as error:
+            if not (part := part_of(error)):
+                raise
+            _replace(response, outage_page(part, error))
 
 
 def cookie_name(name: str) -> str:

@@ -67,6 +67,10 @@ class Files(Protocol):
     def remove(self, digest: bytes) -> None:
         """Remove a file that no document points to; one that is not there is removed already."""
 
+    def well(self) -> bool:
+        """Whether files can be read and put, as far as that can be asked without putting one: a disk that is full
+        still hands out what it holds. Raises what the system or the storage says."""
+
 
 class FolderFiles:
     """Files in a local folder, two levels deep."""
@@ -150,6 +154,11 @@ class FolderFiles:
         """See `Files.remove`."""
         self._place(digest).unlink(missing_ok=True)
 
+    def well(self) -> bool:
+        """See `Files.well`."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return os.access(self.folder, os.R_OK | os.W_OK | os.X_OK)
+
     def sweep(self) -> int:
         """Remove temporary files of processes that died; returns how many."""
         stale = [path for path in self.folder.glob(".incoming-*") if path.stat().st_mtime < time.time() - STALE]
@@ -212,6 +221,11 @@ class BucketFiles:
     def remove(self, digest: bytes) -> None:
         """See `Files.remove`."""
         self.client.delete_object(Bucket=self.bucket, Key=self._key(digest))
+
+    def well(self) -> bool:
+        """See `Files.well`."""
+        self.client.head_bucket(Bucket=self.bucket)
+        return True
 
     def _listed(self) -> Iterator[dict[str, Any]]:
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=self.prefix)

@@ -24,6 +24,7 @@ ENV PATH=/opt/befund/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
     BEFUND_STORAGE=file:///var/lib/befund/files
 USER 10001:10001
 EXPOSE 5000
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["python", "-c", "import http.client as h; c = h.HTTPConnection('127.0.0.1', 5000, timeout=4); c.request('GET', '/'); raise SystemExit(c.getresponse().status >= 500)"]
+# Ready: database, stored files, the counter of the limits, and the key that the vendors' secrets are sealed with.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
+  CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:5000/internal/readyz', timeout=2)"]
 CMD ["python", "-m", "webapp", "serve"]

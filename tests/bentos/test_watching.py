@@ -11,6 +11,7 @@ import yaml
 from prometheus_client import REGISTRY
 
 import bentos.metrics
+import webapp.watching.metrics
 from tests.bentos.conftest import ask, running
 from tests.openai_server import model_server
 
@@ -23,6 +24,7 @@ BOARD = ROOT / "deploy" / "grafana" / "befund.json"
 def _samples() -> set[str]:
     """The names under which our metrics are read."""
     assert bentos.metrics
+    assert webapp.watching.metrics
     names = set()
     for family in REGISTRY.collect():
         if family.name.startswith("befund_"):

@@ -108,6 +108,20 @@ def test_the_settings_of_the_compose_file_are_accepted_in_production(service, re
     assert found.limits_url == SECRETS["limits_url"]
 
 
+def test_prometheus_asks_both_servers_where_their_metrics_are_with_the_key_that_they_want():
+    asked = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yml").read_text("utf-8"))
+    services = _compose()["services"]
+    assert asked["rule_files"] == ["/etc/prometheus/alerts.yml"]
+    for job in asked["scrape_configs"]:
+        (target,) = job["static_configs"][0]["targets"]
+        key = services[target.partition(":")[0]]["environment"]["BEFUND_INTERNAL_KEY_FILE"]
+        assert job["authorization"]["credentials_file"] == key
+        assert job["metrics_path"] == f"{Settings().internal_path}/metrics"
+        assert Path(key).name in services["prometheus"]["secrets"]
+    ports = {f"api:{Settings().api_port}", f"webapp:{Settings().web_port}"}
+    assert {job["static_configs"][0]["targets"][0] for job in asked["scrape_configs"]} == ports
+
+
 def test_the_grace_of_a_container_is_longer_than_what_it_needs_to_end():
     services = _compose()["services"]
     drain = int(services["api"]["environment"]["BEFUND_DRAIN_SECONDS"])
@@ -146,8 +160,10 @@ def test_every_server_has_its_probes_its_end_and_no_rights_it_does_not_need():
         files = [v for k, v in _environment(name, container).items() if k.endswith("_FILE")]
         assert files
         assert {str(Path(file).parent) for file in files} <= mounts, name
-    assert _container("api", documents)["startupProbe"]["httpGet"]["path"] == "/internal/readyz"
-    assert _container("api", documents)["livenessProbe"]["httpGet"]["path"] == "/internal/livez"
+    for name in ("api", "webapp"):
+        probes = _container(name, documents)
+        asked = [probes[f"{kind}Probe"]["httpGet"]["path"] for kind in ("startup", "readiness", "liveness")]
+        assert asked == ["/internal/readyz", "/internal/readyz", "/internal/livez"], name
     queue = _of("HorizontalPodAutoscaler", "api", documents)["spec"]["metrics"][0]["pods"]["metric"]["name"]
     assert queue in (ROOT / "docs" / "operate.md").read_text("utf-8")
 
@@ -184,6 +200,7 @@ def test_an_image_installs_pinned_wheels_alone_and_copies_nothing_that_is_not_th
     *_, last = re.split(r"^FROM ", recipe, flags=re.MULTILINE)
     assert not re.search(r"apt-get|gcc|build-essential", last), "what serves has no compiler"
     assert re.search(r"^HEALTHCHECK ", recipe, re.MULTILINE)
+    assert "/internal/readyz" in recipe[recipe.index("HEALTHCHECK") :]
     assert re.search(r"^USER 10001", recipe, re.MULTILINE)
     code = re.search(r'python -c "(import tomllib.*)" > needed', recipe)[1]
     shutil.copy(ROOT / "pyproject.toml", tmp_path)

@@ -25,7 +25,7 @@ TEXTS = {
     405: "Diese Methode gibt es hier nicht; welche es gibt, steht in der Kopfzeile Allow.",
     413: "Die Anfrage ist zu groß.",
     429: "Von dieser Adresse kamen zu viele Aufrufe. Bitte einen Moment warten.",
-    503: "Die Datenbank ist gerade von einem anderen Vorgang belegt; es wurde nichts geändert. Bitte später erneut.",
+    503: "Das ist im Augenblick nicht möglich. Bitte gleich noch einmal versuchen.",
     500: "Ein unerwarteter Fehler ist aufgetreten. Bitte später noch einmal versuchen.",
 }
 

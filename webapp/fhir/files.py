@@ -16,6 +16,7 @@ from webapp.fhir.access import authorize, bearer, log_access, parse_id
 from webapp.fhir.answers import FhirError
 from webapp.fhir.service import service
 from webapp.storage import BucketFiles, FileMissing, Link
+from webapp.watching import DOCUMENTS_SERVED
 
 binary = Blueprint("fhir_files", __name__, url_prefix="/<organization>")
 answers.init_blueprint(binary)
@@ -82,6 +83,7 @@ def content(row: Any, *, inline: bool = False) -> Response:
         raise FhirError(
             500, "Die Datei dieses Dokuments fehlt im Speicher. Bitte den Betreiber verständigen."
         ) from None
+    DOCUMENTS_SERVED.inc()
     response.headers.update(headers)
     response.headers["Content-Type"] = content_type  # without a charset nobody declared
     return response

@@ -11,6 +11,7 @@ from webapp.fhir.machines.oauth import oauth
 from webapp.fhir.pages import member_pages
 from webapp.fhir.routes import fhir
 from webapp.fhir.writing.routes import writing
+from webapp.watching import need
 
 _ROUTES = (fhir.name, binary.name, writing.name)
 
@@ -40,3 +41,4 @@ def init_app(app: Flask) -> None:
     app.after_request(_allow_origin)
     for group in (*GROUPS, services, origin_list):
         app.cli.add_command(group)
+    need(app, "files", lambda: service.service().files.well())

@@ -15,7 +15,19 @@ from functools import cache
 from typing import Any, NamedTuple, cast
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, Insert, Table, delete, func, insert, literal_column, select, union_all
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Insert,
+    Table,
+    delete,
+    event,
+    func,
+    insert,
+    literal_column,
+    select,
+    union_all,
+)
 from sqlalchemy.orm import Session
 
 from webapp.fhir import changes, clock, dates, terms
@@ -30,6 +42,7 @@ from webapp.fhir.models import (
     Status,
 )
 from webapp.storage import Stored
+from webapp.watching import DOCUMENTS_STORED
 
 NO_FILE = Stored(b"", 0)
 """The file of a document that is described before its file is put."""
@@ -97,6 +110,7 @@ def store_stamped(session: Session, organization: uuid.UUID, new: Sequence[NewDo
         for key in _keys(document.stored_at, item.status is Status.ENTERED_IN_ERROR, item.content_type)
     )
     _count(session, organization, counts)
+    event.listen(session, "after_commit", lambda _: DOCUMENTS_STORED.inc(len(placed)), once=True)
     return placed
 
 

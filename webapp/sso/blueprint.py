@@ -28,6 +28,7 @@ from webapp.sso.sealing import unseal
 from webapp.sso.signing_in import ask_for_address, signed_in
 from webapp.sso.vendor import VendorSession, error_code, exchange_code, fetch_claims
 from webapp.urls import external_url
+from webapp.watching import SIGN_INS
 from webapp.wire import deadline
 
 PER_ADDRESS = "3000 per minute"  # a whole clinic comes from one address
@@ -120,6 +121,7 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
 
         attempt = attempts.take(request)
         if attempt is None:
+            SIGN_INS.labels("expired").inc()
             audit.record_alone("refused", detail="state missing, unknown, used or expired")
             raise ErrorPage("expired", 400)
         if attempt.next_path.startswith(dry_run.MARK):
@@ -127,6 +129,7 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
         try:
             return self._come_back(attempt, at)
         except ErrorPage as outcome:
+            SIGN_INS.labels(outcome.key).inc()
             reason = outcome.values.get("reason", outcome.code)
             audit.record_alone("refused", provider_id=attempt.provider_id, detail=f"{outcome.key}: {reason}")
             raise

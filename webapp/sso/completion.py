@@ -21,6 +21,7 @@ from webapp.sso.accounts import Pending
 from webapp.sso.profile import Profile, usable_email
 from webapp.sso.providers import find_active
 from webapp.sso.signing_in import pending, signed_in, update_pending
+from webapp.watching import SIGN_INS
 
 completion = Blueprint("completion", __name__, url_prefix="/accounts/complete")
 PER_ADDRESS = "120 per minute"
@@ -103,6 +104,7 @@ def _complete(waiting: dict[str, Any], email: str) -> Response:
     try:
         found = accounts.resolve(provider, Profile(**waiting["profile"]), proven_email=email)
     except ErrorPage as outcome:
+        SIGN_INS.labels(outcome.key).inc()
         audit.record_alone("refused", provider_id=provider.id, detail=outcome.key)
         raise
     if isinstance(found, Pending):  # cannot be: the address is proven

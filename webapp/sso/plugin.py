@@ -7,6 +7,8 @@ from flask import Flask
 from webapp.sso.blueprint import VendorBlueprint
 from webapp.sso.cli import providers
 from webapp.sso.completion import completion
+from webapp.sso.providers import secrets_open
+from webapp.watching import need
 
 
 def init_app(app: Flask) -> None:
@@ -17,3 +19,4 @@ def init_app(app: Flask) -> None:
     app.register_blueprint(VendorBlueprint())
     app.register_blueprint(completion)
     app.cli.add_command(providers)
+    need(app, "keys", secrets_open)

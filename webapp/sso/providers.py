@@ -13,7 +13,7 @@ from webapp import audit
 from webapp.extensions import db
 from webapp.models import NAME_LENGTH, User
 from webapp.sso.models import Provider, TokenAuthMethod
-from webapp.sso.sealing import seal
+from webapp.sso.sealing import seal, unseal
 from webapp.wire import BAD_NETWORK, BAD_SCHEME, BAD_URL, url_problem
 
 PROVIDER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -65,6 +65,21 @@ class ProviderFields:
     trust_email: bool = True
     basic_percent_encode: bool = False
     own_callback: bool = False
+
+
+def secrets_open() -> bool:
+    """Whether BEFUND_SECRET_KEY opens the secret of any active vendor: with none, nobody could sign in. One that it
+    does not open is that vendor's affair, and said when somebody signs in there."""
+    sealed = list(db.session.scalars(select(Provider.client_secret_encrypted).where(Provider.active)))
+    return not sealed or any(_opens(one) for one in sealed)
+
+
+def _opens(sealed: str) -> bool:
+    try:
+        unseal(sealed)
+    except SettingError:
+        return False
+    return True
 
 
 def find_active(provider_id: str) -> Provider | None:

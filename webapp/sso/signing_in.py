@@ -12,6 +12,7 @@ from webapp.models import User
 from webapp.sessions import ServerSession
 from webapp.sso.models import Provider
 from webapp.sso.profile import Profile
+from webapp.watching import SIGN_INS
 
 PENDING_KEY = "pending_sign_in"
 PENDING_S = 30 * 60  # time to find the mail; after that the vendor is asked again
@@ -21,6 +22,7 @@ def signed_in(user: User, next_path: str) -> Response:
     """Begin the person's session, under a new id, and go where they wanted to go."""
     _fresh_session()
     login_user(user)
+    SIGN_INS.labels("signed_in").inc()
     session.pop("_id", None)  # a hash of address and browser that Flask-Login only uses for its session protection
     return redirect(next_path or url_for("account.show"))
 
@@ -28,6 +30,7 @@ def signed_in(user: User, next_path: str) -> Response:
 def ask_for_address(provider: Provider, profile: Profile, next_path: str) -> Response:
     """Keep the sign-in in the session and go to the completion form."""
     _fresh_session()
+    SIGN_INS.labels("address").inc()
     session[PENDING_KEY] = {
         "id": secrets.token_urlsafe(24),
         "provider_id": provider.id,

@@ -59,6 +59,7 @@ class Reader:
                 if not dead:
                     raise
                 connection.invalidate(error)
+                self.engine.dispose()  # the others in the pool are as dead: the next try takes a new one
                 if last_try:
                     raise
             finally:

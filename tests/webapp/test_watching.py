@@ -1,0 +1,211 @@
+"""What an operator sees of the webapp: probes, counts over several processes, and outages answered in words."""
+
+import re
+import shutil
+import socket
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+import requests
+from flask import session
+from prometheus_client import REGISTRY
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy.exc import OperationalError
+
+from tests.serving import free_port, wait_until
+from tests.webapp.conftest import SECRET, add_user, login, make_app
+from tests.webapp.sso import live
+from webapp.fhir.resources import MEDIA_TYPE
+from webapp.sessions import SESSION_COOKIE
+from webapp.sso.cli import providers
+from webapp.watching import part_of
+
+NOWHERE = "127.0.0.1:1"
+PLACE = uuid.uuid4()
+
+
+def _count(name, **labels):
+    return REGISTRY.get_sample_value(name, labels) or 0.0
+
+
+@pytest.fixture
+def made(tmp_path, sqlite_template):
+    """A function that makes applications with settings of its own, on a copy of the empty database."""
+    apps = []
+    shutil.copy(sqlite_template, tmp_path / "webapp.sqlite3")
+
+    def make(database_url=f"sqlite:///{tmp_path}/webapp.sqlite3", **settings):
+        apps.append(make_app(database_url, tmp_path, **settings))
+        return apps[-1]
+
+    yield make
+    for app in apps:
+        app.extensions["befund_engine"].dispose()
+
+
+def test_the_probes_say_ready_and_count_as_no_request(made):
+    client = made().test_client()
+    before = _count("befund_web_requests_total", route="other", method="GET", status="404")
+    assert client.get("/internal/livez").data == client.get("/internal/readyz").data == b"ok\n"
+    assert client.get("/internal/readyz", headers={"Host": "10.0.0.7"}).status_code == 200
+    assert client.post("/internal/readyz").status_code == 405
+    assert client.get("/internal/readyz/x").status_code == 404
+    assert _count("befund_web_requests_total", route="other", method="GET", status="404") == before + 1
+
+
+def test_a_name_that_is_not_ours_stops_no_probe(made):
+    client = made(public_url="https://befund.example/app", allowed_hosts="befund.example").test_client()
+    assert client.get("/internal/readyz", headers={"Host": "10.0.0.7"}).status_code == 200
+    assert client.get("/app/accounts/login/", headers={"Host": "10.0.0.7"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("part", "settings"),
+    [
+        ("database", {"database_url": f"postgresql://nobody@{NOWHERE}/nowhere"}),
+        ("limits", {"limits_url": f"redis://{NOWHERE}/0"}),
+        ("files", {"storage": "file:///dev/null/files"}),
+    ],
+)
+def test_a_part_that_does_not_answer_is_named_counted_and_logged(part, settings, made, caplog):
+    before = _count("befund_web_failures_total", part=part)
+    client = made(**settings).test_client()
+    answer = client.get("/internal/readyz")
+    assert answer.status_code == 503
+    assert part in answer.text
+    assert NOWHERE not in answer.text + caplog.text
+    assert f"not ready: {part}: " in caplog.text
+    assert _count("befund_web_failures_total", part=part) == before + 1
+    assert client.get("/internal/livez").status_code == 200
+    assert client.get("/internal/readyz").status_code == 503
+    assert _count("befund_web_failures_total", part=part) == before + 1, "shared for two seconds"
+
+
+def test_a_secret_key_that_opens_no_vendors_secret_is_not_ready(made):
+    urls = [f"--{kind}-url=http://127.0.0.1/{kind}" for kind in ("authorization", "token", "userinfo")]
+    given = ["add", "alpha", "--name", "Alpha", "--client-id", "a", "--client-secret", "geheim", *urls]
+    app = made()
+    done = app.test_cli_runner().invoke(providers, given)
+    assert done.exit_code == 0, done.output
+    assert app.test_client().get("/internal/readyz").status_code == 200
+    answer = made(secret_key=f"{SECRET}-another").test_client().get("/internal/readyz")
+    assert (answer.status_code, answer.text) == (503, "not ready: keys\n")
+
+
+def test_the_metrics_want_the_key_in_production_and_off_closes_all(made):
+    open_to_all = made().test_client()
+    assert "befund_web_requests_total" in open_to_all.get("/internal/metrics").text
+    client = made(env="production", internal_key="nur-fuer-die-messung").test_client()
+    assert client.get("/internal/metrics").status_code == 404
+    assert client.get("/internal/metrics", headers={"Authorization": "Bearer falsch"}).status_code == 404
+    assert client.get("/internal/metrics", headers={"Authorization": "Bearer nur-fuer-die-messung"}).status_code == 200
+    assert made(env="production").test_client().get("/internal/metrics").status_code == 404
+    closed, moved = made(internal_path="off").test_client(), made(internal_path="/betrieb").test_client()
+    assert [closed.get(f"/internal/{name}").status_code for name in ("livez", "readyz", "metrics")] == [404] * 3
+    assert moved.get("/betrieb/livez").status_code == 200
+
+
+# --- outages ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path", ["/accounts/", f"/{PLACE}/fhir/r4/DocumentReference", "/accounts/vendor_oauth2/login/?provider_id=alpha"]
+)
+def test_without_its_database_a_request_is_a_503_in_words_and_nobody_is_signed_out(path, made, caplog):
+    before = _count("befund_web_failures_total", part="database")
+    client = made(f"postgresql://nobody@{NOWHERE}/nowhere").test_client()
+    client.set_cookie(SESSION_COOKIE, "a-session-of-somebody")
+    answer = client.get(path, headers={"Authorization": "Bearer bft_0123456789abcdef_" + "a" * 43})
+    assert answer.status_code == 503
+    assert answer.headers["Retry-After"] == "5"
+    assert "Set-Cookie" not in answer.headers
+    if "/fhir/" in path:
+        assert answer.content_type == MEDIA_TYPE
+        assert answer.json["issue"][0]["code"] == "transient"
+    else:
+        assert "Im Augenblick nicht möglich" in answer.text
+    assert _count("befund_web_failures_total", part="database") > before
+    assert "database: OperationalError on endpoint" in caplog.text
+    assert NOWHERE not in caplog.text
+
+
+def test_a_database_that_goes_in_the_middle_of_a_page_of_somebody_signed_in_leaves_the_session(made):
+    app = made()
+    client = app.test_client()
+    login(client, add_user(app))
+
+    @app.get("/test/breaks")
+    def breaks():
+        session["something"] = "new"
+        raise OperationalError("SELECT", {}, Exception("gone"))
+
+    answer = client.get("/test/breaks")
+    assert (answer.status_code, "Set-Cookie" in answer.headers) == (503, False)
+    assert client.get("/accounts/").status_code == 200
+
+
+def test_without_the_counters_of_limits_a_sign_in_is_a_503_and_documents_are_read_on(made):
+    client = made(limits_url=f"redis://{NOWHERE}/0").test_client()
+    before = _count("befund_web_failures_total", part="limits")
+    assert client.get("/accounts/vendor_oauth2/login/?provider_id=alpha").status_code == 503
+    assert _count("befund_web_failures_total", part="limits") == before + 1
+    assert client.get("/accounts/login/").status_code == 200
+
+
+def test_errors_of_a_request_are_no_outage():
+    assert part_of(ValueError("x")) == ""
+    assert part_of(FileNotFoundError(2, "x")) == ""
+    assert part_of(OSError(28, "no space left")) == "files"
+
+
+# --- several processes ------------------------------------------------------------------------------------------------
+
+
+def _samples(base):
+    text = requests.get(f"{base}/internal/metrics", timeout=10).text
+    families = text_string_to_metric_families(text)
+    return {(s.name, *sorted(s.labels.values())): s.value for family in families for s in family.samples}
+
+
+def test_two_processes_count_as_one_also_when_one_was_killed(tmp_path):
+    port = free_port()
+    with live.webapp(port, f"sqlite:///{tmp_path}/a.sqlite3", tmp_path) as base:
+        missed = ("befund_web_requests_total", "404", "GET", "other")
+        with ThreadPoolExecutor(8) as pool:
+            asked = [pool.submit(requests.get, f"{base}/nirgends/{n}", timeout=20) for n in range(60)]
+            assert {one.result().status_code for one in asked} == {404}
+        assert _samples(base)[missed] == 60
+        folder = re.search(rb"PROMETHEUS_MULTIPROC_DIR=([^\0]+)", _environ_of_a_worker(port))[1].decode()
+        _a_worker_is_killed(port)
+        wait_until(lambda: _reaches(port), "no worker is left")
+        assert _samples(base)[missed] == 60
+        assert requests.get(f"{base}/nirgends", timeout=20).status_code == 404
+        assert _samples(base)[missed] == 61
+        assert _samples(base)[("befund_web_requests_open",)] == 0
+    assert not Path(folder).exists(), "the counts end with the server"
+
+
+def _workers(port):
+    parents = (one for one in psutil.Process().children(recursive=True) if one.children())
+    return next(
+        one.children() for one in parents if any(found.laddr.port == port for found in one.net_connections(kind="tcp4"))
+    )
+
+
+def _environ_of_a_worker(port):
+    return Path(f"/proc/{_workers(port)[0].pid}/environ").read_bytes()
+
+
+def _a_worker_is_killed(port):
+    one = _workers(port)[0]
+    one.kill()
+    wait_until(lambda: one.pid not in {other.pid for other in _workers(port)}, "it is still there")
+    wait_until(lambda: len(_workers(port)) == 2, "it was not replaced")
+
+
+def _reaches(port):
+    with socket.create_connection(("127.0.0.1", port), timeout=2):
+        return True

@@ -1,0 +1,22 @@
+"""What an operator sees of the webapp: counts, probes, and failures of what it rests on."""
+
+from webapp.watching.counting import Counted
+from webapp.watching.metrics import DOCUMENTS_SERVED, DOCUMENTS_STORED, FAILURES, SIGN_INS
+from webapp.watching.outages import RETRY_SECONDS, part_of
+from webapp.watching.probes import Probes, need
+from webapp.watching.shared import a_worker_ended, in_a_folder, server_ended
+
+__all__ = [
+    "DOCUMENTS_SERVED",
+    "DOCUMENTS_STORED",
+    "FAILURES",
+    "RETRY_SECONDS",
+    "SIGN_INS",
+    "Counted",
+    "Probes",
+    "a_worker_ended",
+    "in_a_folder",
+    "need",
+    "part_of",
+    "server_ended",
+]

@@ -1,0 +1,47 @@
+"""Counts each request by route, method and status: around the application, so that nothing passes uncounted."""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from webapp.urls import Wsgi
+from webapp.watching.metrics import REQUESTS, REQUESTS_OPEN, RESPONSE_START
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+NOWHERE = "other"
+
+
+class Counted:
+    """WSGI middleware. The route is its pattern, never the path: what no route matches is `other`."""
+
+    def __init__(self, app: Wsgi) -> None:
+        self.app = app
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """Serve one request; it counts when its head is sent, and as 500 when the application gave none."""
+        began, status = time.perf_counter(), "500"
+
+        def noted(line: str, *rest: Any) -> Any:
+            nonlocal status
+            status = line[:3]
+            return start_response(line, *rest)
+
+        REQUESTS_OPEN.inc()
+        try:
+            return self.app(environ, noted)
+        finally:
+            REQUESTS_OPEN.dec()
+            route = _route(environ)
+            REQUESTS.labels(route, _method(environ), status).inc()
+            RESPONSE_START.labels(route).observe(time.perf_counter() - began)
+
+
+def _route(environ: dict[str, Any]) -> str:
+    """The pattern that Flask found for this request, which leaves it in the environment."""
+    rule = getattr(environ.get("werkzeug.request"), "url_rule", None)
+    return str(rule.rule) if rule is not None else NOWHERE
+
+
+def _method(environ: dict[str, Any]) -> str:
+    method = environ.get("REQUEST_METHOD", "")
+    return method if method in METHODS else NOWHERE

@@ -1,0 +1,51 @@
+"""Prometheus metrics of the webapp: nothing of a request but its route, its method and how it ended.
+
+All names are in docs/operate.md, "What to watch"; a test compares the two.
+"""
+
+import os
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from webapp.watching.shared import FOLDER
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+
+SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60)
+"""Up to the time after which gunicorn ends a worker that says nothing."""
+
+REQUESTS = Counter("befund_web_requests", "Requests answered", ["route", "method", "status"])
+RESPONSE_START = Histogram(
+    "befund_web_response_start_seconds", "Seconds to the head of the answer", ["route"], buckets=SECONDS
+)
+REQUESTS_OPEN = Gauge("befund_web_requests_open", "Requests in a thread", multiprocess_mode="livesum")
+SIGN_INS = Counter(
+    "befund_web_sign_ins",
+    "Sign-ins that came back from a vendor: signed_in, address (one must be proven), or the outcome that was shown",
+    ["outcome"],
+)
+DOCUMENTS_STORED = Counter("befund_web_documents_stored", "Documents stored, when their transaction is committed")
+DOCUMENTS_SERVED = Counter("befund_web_documents_served", "Files of documents handed out, parts and 304 included")
+FAILURES = Counter(
+    "befund_web_failures",
+    "Requests and probes that failed of database, limits, files or keys, and unforeseen errors: request",
+    ["part"],
+)
+
+
+def exposition() -> bytes:
+    """All metrics in the text format, summed over the processes by the files they share."""
+    if FOLDER not in os.environ:
+        return generate_latest(REGISTRY)
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return generate_latest(registry)
