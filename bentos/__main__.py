@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bentos.keys import NAME_MAX, PER_DAY, PER_MINUTE, KeyLimits, Keys, open_keys
 from clinical.command_line import Group, Refused, entry, paragraphs
-from clinical.settings import given, server_settings, settings
+from clinical.settings import base_urls, given, server_settings, settings
 
 
 class Served(Group):
@@ -63,7 +63,7 @@ def _check_model() -> int:
     from bentos.check_model import check, line
     from bentos.models import endpoint_of
 
-    urls = [url.strip() for url in (settings().llm_base_url or "").split(",") if url.strip()]
+    urls = base_urls(settings().llm_base_url or "")
     if not urls:
         raise Refused("no language model is set up; set BEFUND_LLM_BASE_URL")
 

@@ -25,6 +25,7 @@ from clinical.errors import (
     ModelUnavailable,
 )
 from clinical.llm import Completion, JsonSchema, Limits, Message
+from clinical.settings import base_urls
 
 log = logging.getLogger("befund.model")
 
@@ -70,8 +71,7 @@ class OpenAIModel:
         manners = Manners(context=endpoint.context)
         self.servers = [
             ModelServer(url, endpoint.api_key, endpoint.model, endpoint.concurrency, manners)
-            for url in endpoint.base_url.split(",")
-            if url.strip()
+            for url in base_urls(endpoint.base_url)
         ]
 
     @property

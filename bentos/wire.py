@@ -109,9 +109,15 @@ _MARKS = tuple(
         ("<|begin_of_thought|>", "<|end_of_thought|>"),
         ("<unused94>", "<unused95>"),
         ("[THINK]", "[/THINK]"),
+        ("<|inner_prefix|>", "<|inner_suffix|>"),
+        ("<seed:think>", "</seed:think>"),
+        ("◁think▷", "◁/think▷"),
+        ("<reasoning>", "</reasoning>"),
+        ("<thought>", "</thought>"),
     )
 )
-"""How models mark thoughts in their text: Qwen3, DeepSeek and others; medgemma (`<unused94>`); Mistral (`[THINK]`)."""
+"""How models mark thoughts in their text: Qwen3, DeepSeek and others; medgemma (`<unused94>`); Mistral (`[THINK]`);
+Apertus (`<|inner_prefix|>`); Seed; Kimi; and words that prompts of older models ask for."""
 
 
 def without_thoughts(text: str) -> str:

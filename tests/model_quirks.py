@@ -110,6 +110,12 @@ CASES: dict[str, Case] = {
     "think that does not end": Case(always(f"<think>{THOUGHT}"), error=ModelMalformed),
     "mistral THINK": Case(always(f"[THINK]{THOUGHT}[/THINK]{DRAFT}")),
     "medgemma unused": Case(always(f"<unused94>thought {THOUGHT}<unused95>{DRAFT}")),
+    "apertus inner": Case(always(f"<|inner_prefix|>{THOUGHT}<|inner_suffix|>{DRAFT}")),
+    "seed think": Case(always(f"<seed:think>{THOUGHT}</seed:think>{DRAFT}")),
+    "kimi think": Case(always(f"◁think▷{THOUGHT}◁/think▷{DRAFT}")),
+    "reasoning and thought as words": Case(
+        always(f"<reasoning>{THOUGHT}</reasoning>Ent<thought>{THOUGHT}</thought>wurf.")
+    ),
     "harmony channels": Case(always(HARMONY)),
     "harmony without a final channel": Case(always(f"<|channel|>analysis<|message|>{THOUGHT}"), error=ModelMalformed),
     "think before a form": Case(always(f"<think>{{{THOUGHT}}}</think>{FORM}"), form=True),

@@ -1,5 +1,6 @@
 """The settings of both servers and of every command, `BEFUND_*`, read in one place."""
 
+from clinical.settings.language_model import base_urls
 from clinical.settings.reader import Settings, address, server_settings, settings
 from clinical.settings.sources import FROM_FILES, NO_SETTINGS, NO_SETTINGS_BEGIN, PREFIX, ROOT, given
 
@@ -11,6 +12,7 @@ __all__ = [
     "ROOT",
     "Settings",
     "address",
+    "base_urls",
     "given",
     "server_settings",
     "settings",

@@ -10,6 +10,11 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings
 
 
+def base_urls(text: str) -> list[str]:
+    """The base URLs in a setting that may name several, with commas between."""
+    return [url.strip() for url in text.split(",") if url.strip()]
+
+
 class LanguageModelSettings(BaseSettings):
     """The part of `Settings` that says which language model answers."""
 
@@ -32,7 +37,8 @@ class LanguageModelSettings(BaseSettings):
     @field_validator("llm_base_url", "llm_canary_base_url")
     @classmethod
     def _a_base_url(cls, value: str | None) -> str | None:
-        if value and not all(url.strip().startswith(("http://", "https://")) for url in value.split(",")):
+        urls = base_urls(value or "")
+        if value and not (urls and all(url.startswith(("http://", "https://")) for url in urls)):
             raise ValueError("must be an http(s) URL up to and including /v1, or several with commas between")
         return value
 

@@ -81,6 +81,7 @@ def _cut_without_a_word(body, number):
         (but("Farbe", "Blau."), "schema", "fail", "no answer in the form"),
         (_words_only, "schema", "warn", "stands in the prompt"),
         (but("Hauptstadt", "<|channel|>final"), "thinking", "ok", "tokens"),
+        (but("Hauptstadt", "<Reasoning_1>Bayern, also</Reasoning_1> München"), "thinking", "fail", "come through"),
         (_cut_without_a_word, "truncation", "fail", "no word of the cut"),
         (but("Kennwort", "Welches Kennwort?"), "context", "fail", "the beginning of a long text was lost"),
         (but("Lungenentz", "Pneumonia is an infection of one or both of the lungs."), "German", "fail", "0%"),
