@@ -23,7 +23,7 @@ export VLLM_NO_USAGE_STATS := 1
 export OTEL_SDK_DISABLED := true
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-vllm check catalog lab notebooks pictures docs bundle test-bundle release evals clean
+.PHONY: help up test test-vllm check catalog lab notebooks pictures docs bundle test-bundle release evals soak clean
 
 help:
 	@sed -n 's/^#: //p' Makefile
@@ -99,6 +99,10 @@ release: bundle
 #: make evals               has quality dropped? on the starter catalog, against the results that are kept
 evals: $(VENV)/.all var/starter/manifest.json
 	$(BIN)/python -m evals gate --catalog var/starter $(if $(ACCEPT),--accept)
+
+#: make soak MINUTES=10     both servers under mixed load while parts of them fail, on the starter catalog
+soak: $(VENV)/.all var/starter/manifest.json
+	$(BIN)/python -m evals soak --catalog var/starter --minutes $(if $(MINUTES),$(MINUTES),10)
 
 #: make clean               remove the environment; var/ stays
 clean:

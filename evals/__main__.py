@@ -17,6 +17,7 @@ feedback   reviewed codings as an evaluation set and as candidate synonyms, show
 card       the card of a data set: show, check or write it
 idle       what `make up` takes: seconds until it greets, memory at rest
 speed      latency, throughput, load time and memory of search and of the served API
+soak       both servers under mixed load while parts of them fail: answers, counters, documents, memory
 fhir-speed requests a second, latency and memory of document retrieval
 notebooks  run the notebooks: executed copies, HTML, pictures, the page of the documentation
 sign-in    vendor sign-ins under load: nobody mixed up, and how many a second
@@ -56,6 +57,7 @@ MEASURES = {
     "slow-texts": "evals.speed.slow_texts",
     "trickle": "evals.speed.trickle",
     "fhir-speed": "evals.speed.fhir",
+    "soak": "evals.soak.measure",
 }
 """The module of each measure."""
 MOVED = {"batch": "python -m batch"}

@@ -178,6 +178,14 @@ def test_two_processes_count_as_one_also_when_one_was_killed(tmp_path):
             asked = [pool.submit(requests.get, f"{base}/nirgends/{n}", timeout=20) for n in range(60)]
             assert {one.result().status_code for one in asked} == {404}
         assert _samples(base)[missed] == 60
+        begun = _samples(base)["befund_web_requests_total", "/accounts/login/", "200", "GET"]
+        assert requests.get(f"{base}/accounts/login/?next=/geheim", timeout=20).status_code == 200
+        assert requests.get(f"{base}/{PLACE}/fhir/r4/Patient/{PLACE}/$everything", timeout=20).status_code == 401
+        seen = _samples(base)
+        assert seen["befund_web_requests_total", "/accounts/login/", "200", "GET"] == begun + 1
+        template = "/<organization>/fhir/r4/Patient/<patient_id>/$everything"
+        assert seen["befund_web_requests_total", template, "401", "GET"] == 1
+        assert str(PLACE) not in str(seen)
         folder = re.search(rb"PROMETHEUS_MULTIPROC_DIR=([^\0]+)", _environ_of_a_worker(port))[1].decode()
         _a_worker_is_killed(port)
         wait_until(lambda: _reaches(port), "no worker is left")

@@ -19,11 +19,11 @@ class Counted:
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Serve one request; it counts when its head is sent, and as 500 when the application gave none."""
-        began, status = time.perf_counter(), "500"
+        began, status, route = time.perf_counter(), "500", NOWHERE
 
         def noted(line: str, *rest: Any) -> Any:
-            nonlocal status
-            status = line[:3]
+            nonlocal status, route
+            status, route = line[:3], _route(environ)
             return start_response(line, *rest)
 
         REQUESTS_OPEN.inc()
@@ -31,13 +31,12 @@ class Counted:
             return self.app(environ, noted)
         finally:
             REQUESTS_OPEN.dec()
-            route = _route(environ)
             REQUESTS.labels(route, _method(environ), status).inc()
             RESPONSE_START.labels(route).observe(time.perf_counter() - began)
 
 
 def _route(environ: dict[str, Any]) -> str:
-    """The pattern that Flask found for this request, which leaves it in the environment."""
+    """The pattern that Flask found; it is in the environment until the request's context ends."""
     rule = getattr(environ.get("werkzeug.request"), "url_rule", None)
     return str(rule.rule) if rule is not None else NOWHERE
 

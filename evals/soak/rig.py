@@ -1,0 +1,166 @@
+"""Both servers with all they rest on, as an operator starts them: two processes each, PostgreSQL, Redis, a model."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import psutil
+
+from bentos.keys import KeyLimits, Keys, open_database
+from evals.soak.parts import Disk, Model, Postgres, Program, redis
+from evals.speed.servers import NotStarted, environment_with, free_port, listens, running
+
+WORKERS = 2
+METRICS_KEY = "nur-fuer-die-messung"
+SCOPES = "system/DocumentReference.crs system/Binary.r"
+RATE = KeyLimits(per_minute=1_000_000, per_day=0)
+"""Never reached, and counted in Redis all the same; 0 would count nothing."""
+PROVIDER = "alpha"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One of the two servers: where it answers, and its first process."""
+
+    name: str
+    base: str
+    process: psutil.Process
+    marks: tuple[str, ...]
+    """What stands in the command line of its workers."""
+
+    def workers(self) -> list[psutil.Process]:
+        """The processes that answer requests, of which there are WORKERS."""
+        family = self.process.children(recursive=True)
+        return [one for one in family if _is_worker(one, self.marks)]
+
+    def family(self) -> list[psutil.Process]:
+        """All its processes."""
+        return [self.process, *self.process.children(recursive=True)]
+
+    def metrics(self) -> str:
+        """The text of its metrics."""
+        said = httpx.get(
+            f"{self.base}/internal/metrics",
+            headers={"Authorization": f"Bearer {METRICS_KEY}"},
+            timeout=30,
+            trust_env=False,
+        )
+        return said.raise_for_status().text
+
+    def ready(self) -> bool:
+        """Whether it says that it can answer."""
+        try:
+            return httpx.get(f"{self.base}/internal/readyz", timeout=5, trust_env=False).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+
+def _is_worker(process: psutil.Process, marks: tuple[str, ...]) -> bool:
+    try:
+        line = " ".join(process.cmdline())
+    except psutil.Error:
+        return False
+    return all(mark in line for mark in marks)
+
+
+@dataclass(frozen=True, slots=True)
+class Rig:
+    """Everything that runs, and what a client must know."""
+
+    api: Server
+    web: Server
+    postgres: Postgres
+    redis: Program
+    model: Model
+    disk: Disk
+    key: str
+    organization: str
+    secret: str
+
+    @property
+    def servers(self) -> tuple[Server, Server]:
+        """Both."""
+        return self.api, self.web
+
+
+@contextmanager
+def standing(catalog: Path) -> Iterator[Rig]:
+    """All of it, from when both servers are ready; taken down in the end."""
+    with tempfile.TemporaryDirectory(prefix="befund-soak-") as name, ExitStack() as ends:
+        folder = Path(name)
+        postgres, disk = Postgres(folder), Disk(folder)
+        counters, model, vendor_port = redis(), Model(), free_port()
+        for start, end in (
+            (disk.start, disk.stop),
+            (postgres.start, postgres.stop),
+            (counters.start, counters.kill),
+            (model.start, model.kill),
+        ):
+            start()
+            ends.callback(end)
+        vendor = [sys.executable, "-m", "evals.speed.sign_in_vendor", str(vendor_port)]
+        ends.enter_context(running(vendor, lambda: listens(vendor_port)))
+        settings = {"INTERNAL_KEY": METRICS_KEY, "LIMITS_URL": f"redis://127.0.0.1:{counters.port}/0", "VAR": folder}
+        given = {**settings, "ENV": "development", "DATABASE_URL": postgres.url("web"), "WEB_PORT": free_port()}
+        given |= {"STORAGE": f"file://{disk.folder}", "SECRET_KEY": secrets.token_hex(24)}
+        organization, secret = prepared(given, vendor_port)
+        web = _served("webapp", ["-m", "webapp", "serve"], given, ("gunicorn",), ends)
+        given = {**settings, "ENV": "production", "API_DATABASE_URL": postgres.url("api"), "WORKERS": WORKERS}
+        given |= {"CATALOG": catalog, "API_PORT": free_port(), "LLM_BASE_URL": f"http://127.0.0.1:{model.port}/v1"}
+        key = Keys(open_database(postgres.url("api"))).create("soak", RATE)
+        api = _served("text API", ["-m", "bentos", "serve"], given, ("_bentoml_impl.worker.service",), ends)
+        rig = Rig(api, web, postgres, counters, model, disk, key, organization, secret)
+        until_ready(rig)
+        yield rig
+
+
+def _served(name: str, command: list[str], given: dict[str, object], marks: tuple[str, ...], ends: ExitStack) -> Server:
+    port = given["WEB_PORT"] if name == "webapp" else given["API_PORT"]
+    environment = {**environment_with(given), "WEB_CONCURRENCY": str(WORKERS)}
+    log = Path(str(given["VAR"])) / f"{name.replace(' ', '-')}.log"
+    process = running([sys.executable, *command], lambda: listens(int(str(port))), environment=environment, log=log)
+    pid = ends.enter_context(process).pid
+    return Server(name, f"http://127.0.0.1:{port}", psutil.Process(pid), marks)
+
+
+def prepared(given: dict[str, object], vendor_port: int) -> tuple[str, str]:
+    """Tables, a vendor, an organization and a service account: the organization's id and the account's secret."""
+    from webapp import create_app
+    from webapp.cli import upgrade_schema
+
+    app = create_app({name.lower(): str(value) for name, value in given.items() if name != "INTERNAL_KEY"})
+    with app.app_context():
+        upgrade_schema()
+
+    def do(*arguments: str) -> str:
+        done = app.test_cli_runner().invoke(args=list(arguments))
+        if done.exit_code:
+            raise NotStarted(f"flask {' '.join(arguments[:2])} failed: {done.output}")
+        return done.stdout.strip()
+
+    base = f"http://127.0.0.1:{vendor_port}"
+    urls = [f"--{kind}-url={base}/{kind}" for kind in ("authorization", "token", "userinfo")]
+    do("providers", "add", PROVIDER, "--name", PROVIDER, "--client-id", "soak", "--client-secret", "soak-soak", *urls)
+    organization = do("orgs", "add", "Praxis am Beispielplatz").split()[0]
+    account = do("services", "add", "Dauerlauf", "--org", organization, "--scopes", SCOPES)
+    secret = do("services", "add-secret", account)
+    app.extensions["befund_engine"].dispose()
+    return organization, secret
+
+
+def until_ready(rig: Rig, seconds: float = 120.0, also: Callable[[], bool] = lambda: True) -> float:
+    """Wait until both servers are ready; how many seconds that took. Raises NotStarted after `seconds`."""
+    began = time.monotonic()
+    while not (all(server.ready() for server in rig.servers) and also()):
+        if time.monotonic() - began > seconds:
+            raise NotStarted("; ".join(f"{one.name} is not ready" for one in rig.servers if not one.ready()))
+        time.sleep(0.1)
+    return time.monotonic() - began
