@@ -49,7 +49,15 @@ class Visitors:
 
     def all(self) -> list[Coroutine[Any, Any, None]]:
         """Each client as a coroutine."""
-        return [self._storing(), self._storing(), self._polling(), self._fetching(), self._person(1), self._person(2)]
+        return [
+            self._storing(),
+            self._posting(),
+            self._posting(),
+            self._polling(),
+            self._fetching(),
+            self._person(1),
+            self._person(2),
+        ]
 
     def _program(self) -> httpx.AsyncClient:
         return client_of(self.rig.web.base, Authorization=f"Bearer {self.rig.secret}")
@@ -67,7 +75,17 @@ class Visitors:
                 self.tally.acknowledged.add(title)
                 await self._think()
 
-    async def _stored(self, client: httpx.AsyncClient, title: str) -> bool:
+    async def _posting(self) -> None:
+        """The same without a condition, as those that share a transaction: sent once, since nobody knows of one that
+        failed whether it is stored."""
+        async with self._program() as client:
+            while not self.over.is_set():
+                title = f"Befund {next(self.numbers)}.txt"
+                if await self._stored(client, title, conditional=False):
+                    self.tally.acknowledged.add(title)
+                await self._think()
+
+    async def _stored(self, client: httpx.AsyncClient, title: str, conditional: bool = True) -> bool:
         attachment = {"contentType": "text/plain", "title": title, "data": base64.b64encode(content(title)).decode()}
         body = {
             "resourceType": "DocumentReference",
@@ -75,7 +93,8 @@ class Visitors:
             "identifier": [{"system": SYSTEM, "value": title}],
             "content": [{"attachment": attachment}],
         }
-        headers = {"If-None-Exist": f"identifier={SYSTEM}|{title}", "Content-Type": "application/fhir+json"}
+        headers = {"Content-Type": "application/fhir+json"}
+        headers |= {"If-None-Exist": f"identifier={SYSTEM}|{title}"} if conditional else {}
         response = await self.tally.ask(client, STORE, self.path, judged.stored, json=body, headers=headers)
         return response is not None and response.status_code in (200, 201)
 
