@@ -63,6 +63,8 @@ def governed(source: SourceText, triggers: tuple[Occurrence, ...]) -> Governed:
 _BRACKET: Final = re.compile(r"[()]")
 _DIVIDED: Final = re.compile(r"[,;.:\n()]")
 """What parts a sign from the words beside it."""
+_SUSPENDED: Final = re.compile(r"-\s?[/,]")
+"""A word whose end the next one says: "Blasen-/Mastdarmstörung" is one item."""
 
 
 class _Scopes:
@@ -139,6 +141,8 @@ class _Scopes:
     def _crosses(self, one: Occurrence, i: int, over_commas: bool) -> bool:
         """Whether what a trigger governs goes on over the mark before token `i`."""
         source = self.source
+        if source.gap(i) == COMMA and _SUSPENDED.match(source.glue(i)):
+            return True
         if source.gap(i) == COLON:
             return one.row.scope == "sentence" or source.words[i - 2 : i - 1] == ["folgende"]
         return over_commas and (one.row.scope != "list" or "," not in source.glue(i) or self._is_bare(i))

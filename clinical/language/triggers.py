@@ -38,6 +38,16 @@ VALUES: Final[Mapping[Axis, tuple[str, ...]]] = {
     "experiencer": ("patient", "family", "other"),
 }
 
+_FORMS: Final[Mapping[str, str]] = {
+    "-": r"(?<=[^\W\d_)] )[-–−](?=\s*(?:[,;/|\n]|\Z))",
+    **{f"(^{letter})": rf"(?m:^(?:[-•*] )?){letter}(?= [A-ZÄÖÜ])" for letter in "AVZ"},
+}
+"""Signs that say something at certain places only: a minus by itself between a word and a dividing mark ("Fieber -,
+Husten +"), and the outpatient marker that opens a line."""
+_MARKED_LINE: Final = re.compile(r"^(?:[-•*] )?[GAVZ] (?=[A-ZÄÖÜ])", re.M)
+MARKED_LINES: Final = 2
+"""Lines that open with a marker before one of them is read as a marker: a single letter may be a name or a grade."""
+
 Direction = Literal["before", "behind", "both", "within", "stop", "end", "pseudo"]
 Scope = Literal["word", "item", "list", "sentence", "-"]
 
@@ -131,7 +141,8 @@ def _row(number: int, columns: Sequence[str], groups: Mapping[str, str]) -> Trig
             f"{TABLE}, line {number}: {len(columns)} columns; expected trigger, axis, value, direction, scope, example,"
             " counter-example, divided by tabs"
         )
-    trigger, axis, value, direction, scope, example, counter = columns
+    trigger, axis, value, direction, scope, *shown = columns
+    example, counter = (text.replace("\\n", "\n") for text in shown)
     axes: tuple[Axis, ...] = AXES if axis == "all" else (axis,)  # type: ignore[assignment]
     known = (
         all(one in AXES and (value == "-" or value in VALUES[one]) for one in axes)
@@ -169,7 +180,10 @@ def _indexed(rows: Sequence[TriggerRow], groups: Mapping[str, str]) -> Table:
         if head.number or head.year:
             numbers.append(row)
     signs = {row.trigger: row for row in rows if not row.elements}
-    pattern = "|".join(re.escape(sign) for sign in sorted(signs, key=len, reverse=True))
+    plain = [re.escape(sign) for sign in sorted(signs, key=len, reverse=True) if sign not in _FORMS]
+    pattern = "|".join(
+        (*plain, *(f"(?P<f{at}>{form})" for at, (sign, form) in enumerate(_FORMS.items()) if sign in signs))
+    )
     return Table(
         tuple(rows),
         {word: tuple(some) for word, some in by_word.items()},
@@ -234,12 +248,16 @@ def _beginning(word: str, rows: Table) -> tuple[TriggerRow, ...]:
 
 
 def _of_signs(source: SourceText, rows: Table) -> Iterator[Occurrence]:
+    marked = len(_MARKED_LINE.findall(source.text)) >= MARKED_LINES
     for match in rows.signs.finditer(source.text):
+        sign = match.group() if match.lastgroup is None else tuple(_FORMS)[int(match.lastgroup[1:])]
+        if sign.startswith("(^") and not marked:
+            continue
         first = bisect_left(source.start, match.start())
         sign_tokens = tuple(i for i in range(first, min(first + 2, len(source))) if source.start[i] < match.end())
         behind = sign_tokens[-1] + 1 if sign_tokens else first
         at = (behind, behind - 1) if not sign_tokens else (sign_tokens[0], sign_tokens[-1])
-        yield Occurrence(rows.by_sign[match.group()], *at, sign_tokens, match.start(), match.end())
+        yield Occurrence(rows.by_sign[sign], *at, sign_tokens, match.start(), match.end())
 
 
 def _match(source: SourceText, elements: Sequence[Element], i: int) -> tuple[int, ...]:

@@ -46,6 +46,17 @@ _LEADING: Final = _ARTICLES | word_set("""
 und oder sowie mit bei durch im in am an auf von vom nach zur zum ohne als für beim ins wegen unter über gegen trotz
 """)
 """Words with which no mention ends."""
+_BESIDE: Final = word_set("""
+nur nun jetzt somit aber also sonst selbst auch wieder noch nebenbei derzeit aktuell gegenwärtig zudem außerdem vs
+daneben dann sogar bereits schon
+""")
+"""Words beside a mention, before it or behind it, that are none of it."""
+_JOINING: Final = word_set("bei nach mit und sowie wegen wg infolge durch unter trotz oder")
+"""Words between two mentions, or within one ("Diabetes mit Nephropathie"): both readings are candidates."""
+_NO_END: Final = _LEADING | _BESIDE | {"nicht"}
+_NO_BEGINNING: Final = _ARTICLES | _BESIDE | _JOINING
+_PARTED: Final = re.compile(r"[,;:&+·|•]|\s[-–—/]\s")
+"""Marks of which a run of words may be parts: each of two neighbours may be a mention by itself."""
 _LITTLE: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,4}$")
 """A word so short before a full stop is more often cut off than the end of a sentence ("Stad. II", "Dig. II")."""
 
@@ -121,6 +132,10 @@ def spans_of(
     ]
     clause_of = np.searchsorted(ends, places[:, 0], side="right").tolist()
     bare = [text[start:end].casefold() for start, end in places.tolist()]
+    parted = [_PARTED.search(text, places[at - 1, 1], places[at, 0]) is not None for at in range(1, len(places))]
+    starts = _leading(reading)
+    leading = [start in starts for start in places[:, 0].tolist()]
+    joined = [word in _JOINING for word in bare]
     best: dict[tuple[int, int], float] = {}
     for first, last, chance in runs:
         at = first
@@ -128,9 +143,11 @@ def spans_of(
             stop = at
             while stop < last and clause_of[stop + 1] == clause_of[at]:
                 stop += 1
-            run = _trimmed(bare, at, stop)
-            if run is not None:
-                best[run] = max(best.get(run, 0.0), chance)
+            for a, b in _with_pieces(at, stop, parted, joined):
+                for begins in dict.fromkeys((a, _behind(leading, a, b))):
+                    run = _trimmed(bare, begins, b)
+                    if run is not None:
+                        best[run] = max(best.get(run, 0.0), chance)
             at = stop + 1
     found = []
     for (first, last), chance in sorted(best.items()):
@@ -142,12 +159,39 @@ def spans_of(
     return found
 
 
+def _with_pieces(first: int, last: int, parted: Sequence[bool], joined: Sequence[bool]) -> list[tuple[int, int]]:
+    """A run, and the runs between the marks and prepositions in it, where there are any."""
+    found = [(first, last)]
+    for cuts in (
+        [at for at in range(first + 1, last + 1) if parted[at - 1]],
+        [at for at in range(first + 1, last + 1) if parted[at - 1] or joined[at]],
+    ):
+        if cuts:
+            starts = [first, *cuts]
+            found += zip(starts, [at - 1 for at in (*cuts, last + 1)], strict=True)
+    return found
+
+
+def _leading(reading: Reading) -> set[int]:
+    """Where the words of triggers stand that govern what follows ("V. a.", "suspekt auf"): no code words them."""
+    before = (one for one in reading.triggers if one.row.direction in ("before", "both") and one.row.scope != "word")
+    return {reading.start[at] for one in before for at in one.cue_tokens}
+
+
+def _behind(leading: Sequence[bool], first: int, last: int) -> int:
+    """The first word of a run behind the words that lead to it; the run's own where nothing would be left."""
+    at = first
+    while at <= last and leading[at]:
+        at += 1
+    return at if at <= last else first
+
+
 def _trimmed(bare: Sequence[str], first: int, last: int) -> tuple[int, int] | None:
     """The run without articles before it and without words behind it that lead to the next one; None: nothing is left.
     `bare`: each word in lower case."""
-    while first <= last and bare[last] in _LEADING:
+    while first <= last and bare[last] in _NO_END:
         last -= 1
-    while first <= last and bare[first] in _ARTICLES:
+    while first <= last and bare[first] in _NO_BEGINNING:
         first += 1
     return (first, last) if first <= last else None
 

@@ -57,9 +57,13 @@ class TextSpans:
         """What is to be searched: the number of the span, and its words as the catalog would say them."""
         found = []
         for number, (span, claim) in enumerate(zip(self.spans, self.claims, strict=True)):
-            if claim != "excluded":
+            if claim != "excluded" and not (claim == "family" and self._is_strangers(span.part)):
                 found.append((number, self._spot(span.part, claim)))
         return found
+
+    def _is_strangers(self, part: Part) -> bool:
+        """Whether a disease is that of somebody who is no relative ("Kind der Nachbarin"), which gives no code."""
+        return self.reading.claim(part.start, part.end).experiencer == "other"
 
     def _spot(self, part: Part, claim: Assertion) -> Spot:
         if claim != "family":
@@ -117,7 +121,8 @@ class MentionReader:
         seen = see(text)
         found = mentions(self._finder.probabilities(seen), self.weights.least, MOST_WORDS)
         best = sorted(found, key=lambda run: -run[2])[:RANKED_SPANS]
-        return spans_of(reading, seen.places, best)
+        likeliest = sorted(spans_of(reading, seen.places, best), key=lambda span: -span.chance)[:RANKED_SPANS]
+        return sorted(likeliest, key=lambda span: (span.part.start, span.part.end))
 
     def chosen(self, draft: TextSpans, hits: Hits, weights: ReadingWeights | None = None) -> tuple[list[int], Hits]:
         """The numbers of the spans that explain the text best, and the hits (span by span) that count of them; with

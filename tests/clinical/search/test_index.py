@@ -225,3 +225,13 @@ def test_a_general_code_goes_beside_a_specific_one_of_the_same_parent(index: Sea
         ]
     )
     assert [one.code for one in found] == ["F32.1", "I10.90"]
+
+
+def test_what_somebody_who_is_no_relative_has_gives_no_code(index: SearchIndex):
+    found = index.read("Der Nachbar hat Asthma. Migräne.", 10)
+    assert [one.code for one in found.codes if one.confidence != "low"] == ["G43.9"]
+
+
+def test_two_diagnoses_that_a_finder_takes_for_one_are_both_found(index: SearchIndex):
+    found = index.read("Hypertonie & Gürtelrose", 10)
+    assert {"I10.90", "B02.9"} <= {one.code for one in found.codes if one.confidence != "low"}

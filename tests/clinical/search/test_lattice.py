@@ -98,3 +98,24 @@ def test_a_short_word_with_a_dot_ends_no_sentence(text):
 def test_a_mention_begins_with_no_article_and_ends_with_no_preposition():
     assert runs("Hat den grauen Star mit Blendung", "den grauen Star mit") == [("grauen Star", 2, 0.6)]
     assert runs("Urtikaria nach der Mahlzeit", "nach der") == []
+
+
+@pytest.mark.parametrize("separator", [", ", " & ", " - ", " · ", " bei ", " und "])
+def test_what_a_mark_or_a_preposition_parts_is_also_a_candidate_by_itself(separator):
+    text = separator.join(["Pollinosis", "Urtikaria"])
+    assert {one for one, _, _ in runs(text, text)} == {text, "Pollinosis", "Urtikaria"}
+
+
+def test_a_hyphen_and_a_slash_within_a_word_part_nothing():
+    assert [one for one, _, _ in runs("Kälte-Urtikaria L4/5", "Kälte-Urtikaria L4/5")] == ["Kälte-Urtikaria L4/5"]
+
+
+def test_words_beside_a_mention_are_none_of_it():
+    assert [one for one, _, _ in runs("Heute nur Schluckauf wieder", "nur Schluckauf wieder")] == ["Schluckauf"]
+    assert [one for one, _, _ in runs("Gallenkolik nicht", "Gallenkolik nicht")] == ["Gallenkolik"]
+
+
+def test_without_the_words_that_lead_to_it_a_mention_is_also_a_candidate():
+    text = "Vd. a. Sarkoidose"
+    assert {one for one, _, _ in runs(text, text)} == {text, "Sarkoidose"}
+    assert [one for one, _, _ in runs("Verdacht auf", "Verdacht auf")] == ["Verdacht"]
