@@ -24,7 +24,7 @@ LONGEST: Final = 7
 ACROSS: Final = 12
 """Content words up to which words on both sides of a border are also one candidate."""
 _BORDER: Final = re.compile(
-    r"[;,:/+()\[\]•·|!?\n]|\s[-–—]\s|(?<=[^\W\d_]{4})\.(?=\s|$)|(?<=[\d)%])\.(?=\s)"
+    r"[;,:/+()\[\]•·|!?\n]|\s[-–—&]\s|(?<=[^\W\d_]{4})\.(?=\s|$)|(?<=[\d)%])\.(?=\s)"
     r"|\b(?:und|sowie|aber|seit|wegen)(?!\w)|(?<=\s)u\.(?=\s)",
     re.I,
 )
