@@ -8,6 +8,7 @@ from webapp.fhir.bulk.cli import GROUPS
 from webapp.fhir.files import binary
 from webapp.fhir.machines.cli import origin_list, services
 from webapp.fhir.machines.oauth import oauth
+from webapp.fhir.machines.pages import service_pages
 from webapp.fhir.pages import member_pages
 from webapp.fhir.routes import fhir
 from webapp.fhir.writing.routes import writing
@@ -38,6 +39,7 @@ def init_app(app: Flask) -> None:
         csrf.exempt(blueprint)
         app.register_blueprint(blueprint)
     app.register_blueprint(member_pages)
+    app.register_blueprint(service_pages)
     app.after_request(_allow_origin)
     for group in (*GROUPS, services, origin_list):
         app.cli.add_command(group)

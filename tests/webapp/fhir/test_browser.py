@@ -63,6 +63,15 @@ def sign_in(visitor: Visitor, organization: str, link: str = "Mit Klinikum Muste
     return visitor
 
 
+def make_account(visitor: Visitor) -> str:
+    """A service account with a secret; the path of its page."""
+    page = visitor.open("/operator/services/")
+    page.locator("#name").fill("Archiv")
+    page.locator("main form button").last.click()
+    page.locator("#secret").wait_for()
+    return f"/operator/services/{page.locator('dd code').first.inner_text()}/"
+
+
 def test_a_token_is_made_and_copied(member: Visitor, organization: str) -> None:
     page = member.open("/tokens/")
     page.get_by_label("Wofür").fill("Abruf durch das Praxisprogramm")
@@ -73,6 +82,19 @@ def test_a_token_is_made_and_copied(member: Visitor, organization: str) -> None:
     answer = member.context.request.get(f"{base}/DocumentReference", headers={"Authorization": f"Bearer {token}"})
     assert answer.json()["total"] == 3
     assert base in page.locator("main").inner_text()
+
+
+def test_a_service_account_is_made_and_its_secret_shown_once(member: Visitor, organization: str) -> None:
+    path = make_account(member)
+    page = member.page
+    secret = page.locator("#secret").inner_text()
+    picture(page, "service")
+    base = page.locator("dd code").nth(1).inner_text()
+    answer = member.context.request.get(f"{base}/DocumentReference", headers={"Authorization": f"Bearer {secret}"})
+    assert answer.ok
+    expect(member.open(path).locator("#secret")).to_have_count(0)
+    member.open("/operator/services/")
+    picture(page, "services")
 
 
 def test_documents_are_previewed_in_a_frame_that_belongs_to_no_origin(member: Visitor, organization: str) -> None:
@@ -106,6 +128,11 @@ def test_axe_finds_nothing(chromium: Browser, stage: Stage, organization: str, s
     page.get_by_role("button", name="Markierung aufheben").click()
     visitor.open(f"/documents/{organization}/?patient=niemand")
     found["nothing"] = violations(page)
+    visitor.open("/operator/services/")
+    page.get_by_role("button", name="Anlegen").click()
+    found["services, refused"] = violations(page)
+    make_account(visitor)
+    found["service"] = violations(page)
     visitor.context.close()
     assert {name: faults for name, faults in found.items() if faults} == {}
 
@@ -117,6 +144,7 @@ def test_no_page_scrolls_sideways_on_a_phone(chromium: Browser, stage: Stage, or
     visitor.open(f"/documents/{organization}/")
     page.get_by_role("link", name="Laborbefund.pdf").click()
     pages |= {"documents-phone-dark": f"/documents/{organization}/", "document-phone-dark": page.url}
+    pages |= {"service-phone-dark": make_account(visitor), "services-phone-dark": "/operator/services/"}
     for name, path in pages.items():
         visitor.open(path.removeprefix(stage.base))
         page.wait_for_timeout(1000 if name.startswith("document-") else 0)

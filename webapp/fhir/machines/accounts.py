@@ -113,6 +113,14 @@ def set_keys(
     audit.record(session, "service_keys_set", user=by, detail=f"of {account.id}, {'by URL' if url else 'uploaded'}")
 
 
+def set_scopes(session: Session, account: ServiceAccount, scopes: str, *, by: User | None = None) -> None:
+    """Change what an account may do, from its next call on. Raises SettingError."""
+    if wrong := smart.problem(scopes):
+        raise SettingError(wrong)
+    account.scopes = scopes
+    audit.record(session, "service_scopes_set", user=by, detail=f"of {account.id}: {scopes}")
+
+
 def set_active(session: Session, account: ServiceAccount, active: bool, *, by: User | None = None) -> None:
     """Switch an account on or off; what it holds works, or stops, with the next call."""
     account.active = active

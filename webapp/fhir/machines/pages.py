@@ -1,0 +1,255 @@
+"""The operator's pages of service accounts: who calls, with which secrets or keys, what it may do, when it last did."""
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
+from flask_babel import lazy_gettext as _l
+from flask_login import current_user
+from flask_wtf import FlaskForm
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
+from wtforms import IntegerField, SelectField, StringField, TextAreaField
+from wtforms.validators import InputRequired, Length, NumberRange, Optional, ValidationError
+
+from clinical.errors import SettingError
+from webapp.extensions import db
+from webapp.fhir.dates import EPOCH, MICROSECOND
+from webapp.fhir.machines import accounts
+from webapp.fhir.machines import scopes as smart
+from webapp.fhir.machines.models import SCOPES_LENGTH, ServiceAccount, ServiceSecret
+from webapp.fhir.service import fhir_base
+from webapp.guards import operator_required
+from webapp.models import NAME_LENGTH, Organization
+from webapp.wire import url_problem
+
+service_pages = Blueprint("services", __name__, url_prefix="/operator/services")
+SECRET, KEYS_URL, KEYS = "secret", "url", "upload"
+WAYS = [
+    (SECRET, _l("Geheimnis, das einmal angezeigt wird")),
+    (KEYS_URL, _l("Öffentliche Schlüssel unter einer URL (JWKS)")),
+    (KEYS, _l("Öffentliche Schlüssel, hier eingefügt (JWKS)")),
+]
+Page = str | Response | tuple[str, int]
+
+
+class ScopesForm(FlaskForm):  # type: ignore[misc] # no types there
+    """What an account may do."""
+
+    scopes = StringField(_l("Rechte (Scopes)"), default=smart.DEFAULT, validators=[Length(max=SCOPES_LENGTH)])
+
+    def validate_scopes(self, field: StringField) -> None:
+        """Words that are scopes, by single spaces."""
+        if smart.problem(field.data or ""):
+            raise ValidationError(
+                _("Erwartet werden Wörter wie system/DocumentReference.rs, durch Leerzeichen getrennt.")
+            )
+
+
+class KeysForm(FlaskForm):  # type: ignore[misc] # no types there
+    """How a program proves who it is."""
+
+    way = SelectField(_l("Womit es sich ausweist"), choices=WAYS)
+    url = StringField(_l("URL der Schlüssel"))
+    jwks = TextAreaField(_l("Schlüsselsatz (JSON)"), validators=[Length(max=accounts.LARGEST_KEYS)])
+
+    def validate_url(self, field: StringField) -> None:
+        """https, where keys are fetched from there."""
+        if self.way.data == KEYS_URL and url_problem((field.data or "").strip()):
+            raise ValidationError(_("Erwartet wird eine Adresse, die mit https:// beginnt."))
+
+    def validate_jwks(self, field: TextAreaField) -> None:
+        """Public keys, where they are pasted."""
+        if self.way.data != KEYS:
+            return
+        try:
+            accounts.checked_keys(field.data or "")
+        except SettingError:
+            words = _("Erwartet wird ein JSON Web Key Set mit öffentlichen Schlüsseln für RS384 oder ES384.")
+            raise ValidationError(words) from None
+
+    def give(self, session: Session, account: ServiceAccount) -> str:
+        """Give the account what was chosen; the text of a new secret, "" for keys. Raises SettingError."""
+        if self.way.data == SECRET:
+            return accounts.add_secret(session, account, by=current_user)
+        given = {"url": self.url.data.strip()} if self.way.data == KEYS_URL else {"jwks": self.jwks.data}
+        accounts.set_keys(session, account, **given, by=current_user)
+        return ""
+
+
+class NewForm(ScopesForm, KeysForm):
+    """A new account."""
+
+    organization = SelectField(_l("Organisation"))
+    name = StringField(
+        _l("Name des Programms"), validators=[InputRequired(_l("Bitte ausfüllen.")), Length(max=NAME_LENGTH)]
+    )
+
+    def validate_name(self, field: StringField) -> None:
+        """One line of words."""
+        if not (field.data or "").strip() or not field.data.isprintable():
+            raise ValidationError(_("Bitte ausfüllen."))
+
+
+class DaysForm(FlaskForm):  # type: ignore[misc] # no types there
+    """How long a new secret is valid."""
+
+    days = IntegerField(
+        _l("Gültig für Tage"), default=accounts.DAYS, validators=[Optional(), NumberRange(1, accounts.MOST_DAYS)]
+    )
+
+
+@service_pages.get("/")
+@operator_required
+def show() -> str:
+    """All accounts, and a form for a new one."""
+    return _listed(_new_form())
+
+
+@service_pages.post("/")
+@operator_required
+def add() -> Page:
+    """Make an account with its first secret, which this answer shows and no other, or with its keys."""
+    form = _new_form()
+    if not form.validate():
+        return _listed(form), 422
+    with db.write() as session:
+        account = accounts.create(
+            session, uuid.UUID(form.organization.data), form.name.data, form.scopes.data, by=current_user
+        )  # fmt: skip
+        fresh = form.give(session, account)
+    return _answer(account.id, fresh)
+
+
+@service_pages.get("/<account>/")
+@operator_required
+def one(account: str) -> str:
+    """An account with its secrets and keys."""
+    return _shown(_found(db.session, account))
+
+
+@service_pages.post("/<account>/secrets/")
+@operator_required
+def add_secret(account: str) -> Page:
+    """A further secret; those before it go on working, so that the program can change over."""
+    form = DaysForm()
+    if not form.validate():
+        return _shown(_found(db.session, account), days=form), 422
+    fresh = ""
+    try:
+        with db.write() as session:
+            days = form.days.data or accounts.DAYS
+            fresh = accounts.add_secret(session, _found(session, account), days, by=current_user)
+    except SettingError:
+        most = accounts.SECRETS_AT_MOST
+        flash(
+            _("Mehr als %(most)d gültige Geheimnisse hat ein Dienstkonto nicht: beenden Sie zuerst eines.", most=most),
+            "error",
+        )
+    return _answer(account, fresh)
+
+
+@service_pages.post("/<account>/secrets/<secret>/revoke/")
+@operator_required
+def revoke_secret(account: str, secret: str) -> Response:
+    """End a secret; the next call with it is refused."""
+    with db.write() as session:
+        if not accounts.revoke_secret(session, _found(session, account), secret, by=current_user):
+            abort(404)
+    flash(_("Das Geheimnis ist beendet."), "success")
+    return redirect(url_for("services.one", account=account))
+
+
+@service_pages.post("/<account>/keys/")
+@operator_required
+def set_keys(account: str) -> Page:
+    """Say where the public keys are, in place of those before."""
+    form = _keys_form()
+    if not form.validate():
+        return _shown(_found(db.session, account), keys=form), 422
+    with db.write() as session:
+        form.give(session, _found(session, account))
+    return _saved(account)
+
+
+@service_pages.post("/<account>/scopes/")
+@operator_required
+def set_scopes(account: str) -> Page:
+    """Change what it may do, from its next call on."""
+    form = ScopesForm()
+    if not form.validate():
+        return _shown(_found(db.session, account), scopes=form), 422
+    with db.write() as session:
+        accounts.set_scopes(session, _found(session, account), form.scopes.data, by=current_user)
+    return _saved(account)
+
+
+@service_pages.post("/<account>/active/")
+@operator_required
+def switch(account: str) -> Response:
+    """Switch it on or off."""
+    with db.write() as session:
+        accounts.set_active(session, _found(session, account), request.form.get("active") == "1", by=current_user)
+    return _saved(account)
+
+
+def _saved(account: str) -> Response:
+    flash(_("Gespeichert."), "success")
+    return redirect(url_for("services.one", account=account))
+
+
+def _answer(account: str, fresh: str) -> Page:
+    """The page of the account: at once where a secret has to be shown, which no address leads to again."""
+    return _shown(_found(db.session, account), fresh) if fresh else redirect(url_for("services.one", account=account))
+
+
+def _found(session: Session, account: str) -> ServiceAccount:
+    row = session.get(ServiceAccount, account)
+    if row is None:
+        abort(404)
+    return row
+
+
+def _new_form() -> NewForm:
+    form = NewForm()
+    places: Sequence[Organization] = db.session.scalars(select(Organization).order_by(Organization.name)).all()
+    form.organization.choices = [(str(place.id), place.name) for place in places]
+    return form
+
+
+def _keys_form(**more: Any) -> KeysForm:
+    form = KeysForm(**more)
+    form.way.choices = [way for way in WAYS if way[0] != SECRET]
+    return form
+
+
+def _listed(form: NewForm) -> str:
+    rows = [
+        (account, accounts.living(account), _when(account.last_used_at), accounts.ends_soon(account))
+        for account in accounts.all_accounts(db.session)
+    ]
+    return render_template("services.html", rows=rows, form=form)
+
+
+def _shown(account: ServiceAccount, fresh: str = "", **forms: FlaskForm) -> str:
+    living = {secret.id for secret in accounts.living(account)}
+    secrets = [(one, _when(one.expires_at), _when(one.last_used_at), _state(one, living)) for one in account.secrets]
+    ends = accounts.ends_soon(account)
+    given: dict[str, Any] = {"days": DaysForm(formdata=None), "keys": _keys_form(formdata=None)}
+    given["scopes"] = ScopesForm(formdata=None, scopes=account.scopes)
+    return render_template(
+        "service.html", account=account, secrets=secrets, fresh=fresh, used=_when(account.last_used_at),
+        ends=_when(ends.expires_at) if ends else None, base=fhir_base(account.organization_id), forms=given | forms,
+    )  # fmt: skip
+
+
+def _state(secret: ServiceSecret, living: set[str]) -> str:
+    return "valid" if secret.id in living else "revoked" if secret.revoked_at is not None else "expired"
+
+
+def _when(micros: int | None) -> datetime | None:
+    return None if micros is None else EPOCH + micros * MICROSECOND
