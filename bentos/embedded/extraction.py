@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from bentos.embedded.about import AddressReader, PatientReader, stated_sex
 from bentos.embedded.budget import Budget
 from bentos.embedded.choices import ChoiceReader
 from bentos.embedded.kinds import title_of
@@ -16,9 +17,7 @@ from bentos.embedded.letter import Sheet
 from bentos.embedded.letter_dates import letter_date
 from bentos.embedded.lists import ListReader
 from bentos.embedded.parties import Contact, PartyReader
-from bentos.embedded.patient import PatientReader
 from bentos.embedded.sentences import sentences
-from bentos.embedded.sex import stated_sex
 from clinical.contract import DocumentType
 from clinical.language import SourceText, dates_of
 
@@ -135,7 +134,7 @@ class _Reader:
 
     def _patient(self) -> dict[str, Any]:
         name = self.found.name
-        street, plz, ort = self.patients.address(self.found)
+        street, plz, ort = AddressReader(self.sheet).read(self.found)
         return {
             "nachname": name.last if name else None,
             "vorname": name.first if name else None,

@@ -24,7 +24,10 @@ LINE_MAX = 2_000
 _NUMBER = re.compile(r"[\dOolI][\dOolI.,/:-]*")
 _NO_NUMBER = re.compile(r"[IO]\d\d(?:[.,]\d*)?|[\d.,]+l|[^\d]*")
 _MENDED = str.maketrans("OolI", "0011")
-_CELLS = re.compile(r"\t+|\s*[|·]\s*|\s{3,}|\s*;\s+")
+_CELLS = re.compile(
+    r"\t+|\s*[|·]\s*|\s{3,}|\s*;\s+|"
+    r"(?<=[\w.])\s+(?=(?:Nachname|Vorname|Name|Geburtsdatum|Geb\.?-?Dat\.?|Geschlecht|Straße|Strasse|Versicherung)\s?:\s)"
+)
 _WIDE = re.compile(r"\t+|\s{3,}")
 _COLUMNS = re.compile(r"\t+|\s*\|\s*|\s{2,}")
 _MARK = re.compile(
@@ -46,7 +49,7 @@ CLOSING_MAX = 90
 _SIGNED = re.compile(r"^(?:gez\.|i\.\s?[AV]\.|elektronisch (?:signiert|unterschrieben|freigegeben))", re.IGNORECASE)
 _RULE = re.compile(r"^[\s=_*~#–-]{4,}$")
 _FAX_LINE = re.compile(r"^\s*(?:tele)?fax\b.*\d.*\b(?:an|von|to|from|s\.|seite)\b", re.IGNORECASE)
-_ITEM_NUMBER = re.compile(r"^\d{1,2}[.)]\s+(?=[^\W\d_])")
+_ITEM_NUMBER = re.compile(r"^(?:\d{1,2}[.)]|\d\.\d{1,2}\.?)\s+(?=[^\W\d_])")
 _BANNER = re.compile(r"^[\s=*#–-]{0,6}(?:\d{1,2}[.)]\s+)?([^\W\d_][^:]{2,40}?)[\s=*#–-]{0,6}:?$")
 
 

@@ -216,7 +216,7 @@ def _is_act(entry: str) -> bool:
     """Whether an entry among diagnoses is a procedure: the first of its nouns that names either is no disease."""
     act = OPERATION.search(entry)
     before = entry[: entry.rfind(" ", 0, act.start()) + 1] if act else ""
-    return not any(names_disease(word.strip("(),.;:")) for word in before.split())
+    return not any(names_disease(word.strip("(),.;:").lstrip("0123456789-")) for word in before.split())
 
 
 _OF_TISSUE = re.compile(r"(?:histo|zyto|patho)log", re.IGNORECASE)

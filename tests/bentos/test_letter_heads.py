@@ -28,3 +28,13 @@ def test_a_head_is_read(expected: str, text: str) -> None:
     assert read == (last.casefold(), first.casefold())
     assert sender == "-" or sender.casefold() in _party(found["absender"]).casefold(), found["absender"]
     assert recipient == "-" or recipient.removeprefix("Herrn ") in _party(found["empfaenger"]), found["empfaenger"]
+
+
+NAMED = [line.split("\t") for line in (Path(__file__).parent / "named_patients.tsv").read_text("utf-8").splitlines()]
+"""Surname, first name (`-` where it is not told), a short letter with its line breaks and tabs as `\\n` and `\\t`."""
+
+
+@pytest.mark.parametrize(("last", "first", "text"), NAMED, ids=[f"{row[0]}-{n}" for n, row in enumerate(NAMED)])
+def test_the_patient_is_named(last: str, first: str, text: str) -> None:
+    found = second_opinion(text.replace("\\n", "\n").replace("\\t", "\t"), "arztbrief")["patient"]
+    assert (found["nachname"], found["vorname"] or "-") == (last, first)

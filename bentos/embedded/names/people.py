@@ -26,7 +26,7 @@ _DEGREE = (
 TITLE = re.compile(rf"(?:{_RANK})(?=[\s.A-ZÄÖÜ-]|$)")
 _TITLES = re.compile(rf"(?:(?:{_RANK}|{_DEGREE})[\s.,-]*(?![a-zäöüß]))+")
 _SALUTED = re.compile(
-    r"^(?:(?:Herrn?|Frau|Hrn?\.?|Fr\.|Sig\.(?:ra)?|Patient(?:in|en)?|Pat\.|Kolleg(?:e|in|en)|Kindes|Kind|Ihre[nrms]?|"
+    r"^(?:(?:Herrn?|Frau|Hrn?|Fr|Hrn?\.?|Fr\.|Sig\.(?:ra)?|Patient(?:in|en)?|Pat\.|Kolleg(?:e|in|en)|Kindes|Kind|Ihre[nrms]?|"
     r"Unsere[nrms]?|gemeinsame[nrms]?|Versicherte[rn]?|z\.\s?Hd?\.|z\.H\.|an|An)[\s.:]+)+"
 )
 _CUT = re.compile(
@@ -35,6 +35,7 @@ _CUT = re.compile(
 )
 
 
+_GENERATION = re.compile(r"\s(?:jun|sen|jr|sr|junior|senior)\b\.?", re.IGNORECASE)
 _DEGREE_IN_BRACKETS = re.compile(r"\s?\((?:FH|Univ\.?[^)]{0,20}|TU|ETH|FMH)\)")
 
 
@@ -89,7 +90,7 @@ def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) 
 
     `spoken`: surnames that the letter says behind Frau or Herr. `register`: in forms the surname often stands first.
     """
-    text = _DEGREE_IN_BRACKETS.sub("", text[:140])
+    text = _GENERATION.sub("", _DEGREE_IN_BRACKETS.sub("", text[:140]))
     text = strip_titles(_CUT.split(text[:120].strip(" ,*-"), maxsplit=1)[0].strip(" ,"))
     words = text.split()
     if not 1 <= len(words) <= 6 or not all(is_name_word(one) or one.lower() in PARTICLES for one in words):
@@ -124,11 +125,13 @@ def _ordered(words: list[str], spoken: Collection[str], register: bool) -> Name:
 def _split(words: list[str], last_first: bool) -> Name:
     if last_first:
         end = 1
-        while end < len(words) - 1 and words[end - 1].lower() in PARTICLES:
+        while end < len(words) - 1 and (
+            words[end - 1].lower() in PARTICLES or (given(words[end]) <= 0 and given(words[-1]) > 1)
+        ):
             end += 1
         return Name(" ".join(words[:end]), " ".join(words[end:]))
     start = len(words) - 1
-    while start > 1 and words[start - 1].lower() in PARTICLES:
+    while start > 1 and (words[start - 1].lower() in PARTICLES or given(words[start - 1]) < 0):
         start -= 1
     return Name(" ".join(words[start:]), " ".join(words[:start]))
 
@@ -217,7 +220,7 @@ def leading_name(text: str) -> str:
     run: list[str] = []
     for word in text.split()[:8]:
         bare = word.strip(",.;")
-        title = re.match(r"(?:Dr|Prof|Mag|DI|Dipl|Ing|med|univ|Herrn?|Frau)\b", word)
+        title = re.match(r"(?:Dr|Prof|Mag|DI|Dipl|Ing|med|univ|Herrn?|Hrn?|Fr|Frau)\b", word)
         if title and not run:
             glued = re.match(r"(?:Dr|Mag|Prof)\.(?=[A-ZÄÖÜ])(.+)", word)
             if glued:

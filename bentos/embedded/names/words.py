@@ -15,6 +15,7 @@ stationsärztin primarin hausarzt hausärztin med dr prof univ ltd leitender lei
 chirurg internist telefonisch mutter vater sohn tochter ehemann ehefrau bruder schwester dieser diese dieses dass
 geboren geb wohnhaft pat stationär stationäre ambulant ambulante behandlung untersuchung kontrolle medikation
 allgemein privat halbprivat fmh nr nummer garant di dipl ing mag lic
+klient klientin baby kind bub mädchen säugling knabe bewohner bewohnerin hr fr hrn id nr patid oberstudienrat studienrat
 uhr ankunft verlassen eintritt tel fax mobil kontakt druckdatum fallnummer patientenetikett
 unterschrift stempel eilt eilig dringend termin gruss grüsse grüße liebe lieber guten tag hallo
 geschlecht unfall gmbh ag aktuell aktuelle frage

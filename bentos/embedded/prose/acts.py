@@ -22,7 +22,7 @@ _PLANNED = re.compile(
     re.IGNORECASE,
 )
 _NO_ACT = re.compile(
-    r"revision der|intervention\b$|drainagen?$|entfernung der fäden|fadenentfernung|lymphdrainage|narbe|zugang|"
+    r"revision der|intervention\b$|drainagen?$|entfernung der fäden|fadenentfernung|lymphdrainage|narbe|zugang|datum|"
     r"befund|bericht|termin|wunde|gebiet|folge|planung|vorbereitung|indikation|risiko|aufklärung|reha",
     re.IGNORECASE,
 )
@@ -61,9 +61,17 @@ def _acts(body: Body, sentence: Sentence) -> Iterator[Procedure]:
         day = _day(sentence.text, start, end)
         if day is not None or (_DONE.search(clause) and _FULL.search(clause)):
             named = procedure_of(sentence.text[start:end])
+            if _GENERAL.fullmatch(named.name):
+                continue
             yield Procedure(named.name, day or named.day)
 
 
+_GENERAL = re.compile(
+    r"(?:Die\s)?(?:operation|op|injektion(?:en)?|intervention|revision|entfernung|operative (?:entfernung|versorgung)|"
+    r"angiographie|punktion|biopsien?|drainage|reposition)",
+    re.IGNORECASE,
+)
+"""General nouns that name no procedure by themselves."""
 _MEANS = re.compile(r"\b(?:durch|mittels|nach)\s(?:\w+\s)?$")
 """What was found or excluded by a procedure: the procedure itself took place."""
 _ACT = re.compile(r"(?:[\w-]*injektion(?:en)?|Anlage|Einlage|[\w-]*operation)\b", re.IGNORECASE)

@@ -13,19 +13,20 @@ from bentos.embedded.names import (
     FIRST_NAMES,
     Name,
     doctor_in,
+    given,
     leading_name,
     name_before,
     parse_name,
 )
-from bentos.embedded.parties import PLACE, place_in, segments, street_in
-from clinical.language import DateMention
+from bentos.embedded.parties import HOUSE, PLACE
+from clinical.language import DateMention, dates_of
 
 NEAR_HEAD = 12
 """Lines behind the salutation in which a letter introduces its patient."""
 
 _BORN = re.compile(
     r"\*\s?(?=\d)|\bgeb(?:\.|oren(?:e[rn]?)?\b)?(?:\s?[-.]?dat(?:um)?\.?)?(?:\s(?:am|den))?\b|"
-    r",\s?(?=\d{1,2}\.\s?\d{1,2}\.|(?:19|20)\d\d-\d\d-\d\d)|\s(?=\d{1,2}\.\d{1,2}\.(?:19|20)\d\d)",
+    r",\s?(?=\d{1,2}\.\s?\d{1,2}\.|(?:19|20)\d\d-\d\d-\d\d)|[\s(](?=\d{1,2}\.\d{1,2}\.(?:19|20)\d\d)",
     re.IGNORECASE,
 )
 _SPOKEN = re.compile(
@@ -37,11 +38,11 @@ _INTRODUCED = re.compile(
     r"Versicherte[rn]?)[:,]?\s{0,2}"
     r"((?:(?:Dr|Prof|Mag|DI|Dipl|Ing|med|Herrn?|Frau)[\w.-]*\s?){0,4}[^\W\d_a-zäöü][^\n;:()*]{1,70})"
 )
-_LIVES = re.compile(
-    r"\b(?:wohnhaft|wh\.|wohnt(?:\s\w+)?(?=\s(?:in|an)\b)|whft\.?|aus(?=\s(?:der|dem)\s[A-ZÄÖÜ]\w+\s\d)|"
-    r"aus(?=\s[A-ZÄÖÜ][\wäöü]+\s?(?:\(|"
-    r",)))\s*(?:der\s+|dem\s+|in\s+der\s+|an\s+der\s+|in\s+|an\s+|am\s+)?([^\n]{3,90})"
-)
+_MAIDEN = re.compile(r",?\s\(?geb(?:\.|orene)\s(?=[A-ZÄÖÜ])[\w-]+\)?")
+"""A name of birth behind the surname."""
+_DIVIDED = re.compile(r"\s*\|\s*|\s+/\s+|\t+")
+_LINES_TO_BIRTH = 5
+"""Lines below a name in which its birth date may stand: the address is between."""
 _NUMBERED_PATIENT = re.compile(r"^(?:Pat(?:ient(?:in)?)?\b\.?)?[\s-]*(?:Nr|ID)\b[.:\s-]*\d+[,;:]?\s*")
 _REFERRED = re.compile(r"^(?:Zuweisung|Überweisung|Einweisung|Anmeldung|Vorstellung|Patient(?:in)?)[:,]?\s+")
 _RELATIVE = re.compile(
@@ -118,6 +119,7 @@ class PatientReader:
         yield from self._beside_birth()
         yield from self._introduced()
         yield from self._in_cells()
+        yield from self._on_lines()
         yield from self._addressed()
 
     def _labelled(self) -> Iterator[tuple[float, Name, int]]:
@@ -132,7 +134,8 @@ class PatientReader:
                 yield from self._value(one)
 
     def _value(self, one: Labelled) -> Iterator[tuple[float, Name, int]]:
-        cells = [_NUMBERED_PATIENT.sub("", _REFERRED.sub("", cell)) for cell in one.cells]
+        cells = [_MAIDEN.sub("", _NUMBERED_PATIENT.sub("", _REFERRED.sub("", cell))) for cell in one.cells]
+        cells = [re.sub(r"^\d{1,2}\.\s?\d{1,2}\.\s?\d{2,4}\s+", "", cell) for cell in cells]
         if not cells or (re.match(r"(?:Herrn?|Frau)?\s?(?:Kolleg|Dr)", cells[0]) and one.field == "betreff"):
             return
         cells[0] = re.sub(r"(?<=[^\W\d_])\s/\s(?=[^\W\d_a-zäöü])", ", ", cells[0])
@@ -163,7 +166,7 @@ class PatientReader:
         sheet = self.sheet
         last_line = max(sheet.greeting if sheet.greeting < len(sheet.lines) else 0, 0) + NEAR_HEAD
         for n in sheet.budget.each(range(min(len(sheet.lines), max(last_line, 40)))):
-            line = sheet.lines[n][:600]
+            line = _MAIDEN.sub("", sheet.lines[n][:600])
             previous = sheet.lines[n - 1][-80:] if n else ""
             for mark in _BORN.finditer(line):
                 before = _named_cell(line[: mark.start()])
@@ -175,7 +178,7 @@ class PatientReader:
                 run = name_before(before)
                 if re.search(rf"\d{{4,5}}\s+{re.escape(run)}", before):
                     continue
-                name = parse_name(run, self.spoken, self.register and run == before.strip())
+                name = parse_name(run, self.spoken, self.register and run == before.rpartition(":")[2].strip())
                 weak = mark.group().strip() in (",", "")
                 if name is not None and name.first is not None:
                     yield 8 - 2 * weak - (n > last_line), name, n
@@ -198,13 +201,44 @@ class PatientReader:
                 if name is not None:
                     yield (6.0 if name.first else 2.5) - 0.1 * (n - first), name, n
 
+    @cached_property
+    def _births(self) -> frozenset[int]:
+        """The lines of dates said to be of birth, else of the oldest date, where it is years before the others."""
+        said = frozenset(self._line_of(one) for one in self.dates if one.birth or self._starred(one))
+        years = sorted({int(day[:4]) for one in self.dates if (day := one.iso(birth=True))})
+        if said or not years or (len(years) > 1 and years[1] - years[0] < 1):
+            return said
+        oldest = (one for one in self.dates if (one.iso(birth=True) or "").startswith(str(years[0])))
+        return frozenset(self._line_of(one) for one in oldest)
+
+    def _on_lines(self) -> Iterator[tuple[float, Name, int]]:
+        """A name alone on its line, or surname and first name on two, above address and birth date."""
+        sheet = self.sheet
+        for n in range(min(len(sheet.lines), 40)):
+            if not any(0 < at - n <= _LINES_TO_BIRTH for at in self._births) or not sheet.lines[n].strip():
+                continue
+            line = sheet.lines[n].strip()
+            told = re.sub(r"^(?:für\s)?(?:Frau|Herrn?)\s", "", line)
+            name = parse_name(told, self.spoken, self.register) if len(line) < 50 and not doctor_in(line) else None
+            if name is None or _COLLEAGUE.match(told) or HOUSE.search(line):
+                continue
+            if name.first is not None and max(given(name.first.split()[0]), given(name.last)) > 0.5:
+                yield 4.5, name, n
+            below = sheet.lines[n + 1].strip()
+            if name.first is None and len(below.split()) == 1 and given(below) > 1:
+                yield 4.0, Name(name.last, below), n
+
     def _in_cells(self) -> Iterator[tuple[float, Name, int]]:
         """`Kern, Anna` as a cell of its own in a form's head, with a birth date within four lines."""
         sheet = self.sheet
-        births = {self._line_of(one) for one in self.dates if one.birth}
         for n in range(min(len(sheet.lines), 24)):
-            if not any(abs(n - at) <= 4 for at in births):
+            if not any(abs(n - at) <= 4 for at in self._births):
                 continue
+            cells = [cell.strip() for cell in _DIVIDED.split(sheet.lines[n][:300])]
+            for one, other, day in zip(cells, cells[1:], cells[2:], strict=False):
+                if dates_of(day) and (both := parse_name(f"{one.rpartition(': ')[2]}, {other}")) and both.first:
+                    ordered = parse_name(f"{both.last} {both.first}", self.spoken, register=True)
+                    yield 6.0, ordered or both, n
             for cell in re.split(r"\t+|\s{2,}|\|", sheet.lines[n][:300].strip()):
                 name = parse_name(cell) if cell.count(",") == 1 and len(cell.split()) <= 4 else None
                 if name is not None and name.first is not None:
@@ -256,60 +290,3 @@ class PatientReader:
 
     def _named_in(self, name: Name | None, n: int) -> bool:
         return name is not None and name.last in self.sheet.lines[n]
-
-    def address(self, found: NamedPatient) -> tuple[str | None, str | None, str | None]:
-        """(street, postcode, place): behind wohnhaft, in the labelled address, or around the name."""
-        sheet = self.sheet
-        if lives := _LIVES.search(sheet.text[:6_000]):
-            pieces = segments(
-                re.split(
-                    r",\s(?:der|die|das|welche\w*|in)\s|(?<!tr)\.\s|\sin(?=\s\d{4})|;", lives[1].replace("-", " ", 0)
-                )[:2]
-            )
-            plz, ort = place_in(pieces)
-            street = street_in(pieces)
-            if plz or street:
-                return street, plz, ort
-            village = re.match(r"([^\W\d_a-zäöü][\w.-]+(?:\s[^\W\d_a-zäöü][\w.-]+)?)\s*(?:\(|,|$|\.)", lives[1])
-            if village:
-                return None, None, village[1]
-        mine = [one for one in sheet.labelled if one.owner in (None, "patient")]
-        pieces = [
-            piece
-            for one in mine
-            if one.field in ("adresse", "strasse", "wohnort", "plz")
-            for piece in segments([*one.cells, " ".join(one.cells[1:3]), *self._continued(one)])
-        ]
-        if pieces:
-            street, (plz, ort) = street_in(pieces), place_in(pieces)
-            town = next((one.value for one in mine if one.field == "wohnort" and one.value.isalpha()), None)
-            if street or plz:
-                return street, plz, ort or town
-        return self._around(found)
-
-    def _continued(self, one: Labelled) -> list[str]:
-        behind = self.sheet.lines[one.at + 1 : one.at + 2]
-        return behind if one.field == "adresse" and behind and PLACE.match(" " + behind[0].strip()) else []
-
-    def _around(self, found: NamedPatient) -> tuple[str | None, str | None, str | None]:
-        if found.name is None or not found.lines:
-            return None, None, None
-        at = found.lines.start + (
-            found.lines.start + 1 < found.lines.stop and not self._named_in(found.name, found.lines.start)
-        )
-        rows: list[str] = []
-        for n in range(at, min(found.lines.stop, len(self.sheet.lines))):
-            line = self.sheet.lines[n]
-            if rows and (
-                not line.strip()
-                or any(one.at == n and one.owner in ("absender", "empfaenger") for one in self.sheet.labelled)
-            ):
-                break
-            rows.append(line[:600])
-            if len(line) > 200:
-                break
-        text = "\n".join(rows)
-        start = text.find(found.name.last)
-        pieces = segments(text[max(0, start) :].split("\n"))
-        plz, ort = place_in(pieces)
-        return (street_in(pieces), plz, ort) if plz else (None, None, None)
