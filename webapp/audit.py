@@ -61,14 +61,19 @@ def record(
 
 
 def record_all(session: Session, event: str, told: Sequence[tuple[str, str]]) -> None:
-    """Add several events of no person by one statement: of each its detail, and the network it came from."""
+    """Add several events of no person by one statement, which returns nothing: of each its detail, and the network it
+    came from. `purge_at_times` is the caller's, since it asks."""
     if not told:
         return
-    if secrets.randbelow(PURGE_EVERY) < len(told):
-        purge(session)
     kind = KINDS.get(event, OTHER_KIND)
     rows = [{"kind": kind, "event": event, "detail": detail[:DETAIL_LENGTH], "ip": ip} for detail, ip in told]
     session.connection().execute(_INSERT, rows[0] if len(rows) == 1 else rows)
+
+
+def purge_at_times(session: Session, added: int) -> None:
+    """Delete what is past its time at one row in PURGE_EVERY of those that are added."""
+    if secrets.randbelow(PURGE_EVERY) < added:
+        purge(session)
 
 
 def record_alone(event: str, *, user: User | None = None, provider_id: str = "", detail: str = "") -> None:

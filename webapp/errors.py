@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flask import Flask, Response, g, make_response, render_template, request
-from werkzeug.exceptions import HTTPException, SecurityError
+from werkzeug.exceptions import HTTPException, InternalServerError, SecurityError
 
 from clinical.errors import BefundError, DatabaseBusy
 from webapp.extensions import login_manager
@@ -67,12 +67,17 @@ def busy_page(error: DatabaseBusy) -> Response:
     return _later("http_503", RETRY_S)
 
 
-def outage_page(part: str, error: Exception) -> Response:
+def outage_page(part: str, error: BaseException) -> Response:
     """The answer to a request that a part of what the server rests on did not answer; nobody is signed out by it."""
     FAILURES.labels(part).inc()
     log.error("%s: %s on endpoint %s", part, type(error).__name__, request.endpoint)
     g._login_user = login_manager.anonymous_user()  # the page asks nothing more of the database
     return _later("outage", RETRY_SECONDS)
+
+
+def is_outage() -> bool:
+    """Whether this request has ended as one of the two above."""
+    return bool(g.get("unsaved_session"))
 
 
 def _later(key: str, seconds: int) -> Response:
@@ -84,6 +89,8 @@ def _later(key: str, seconds: int) -> Response:
 
 def _http(error: HTTPException) -> Response:
     status = error.code or 500
+    if isinstance(error, InternalServerError) and (behind := error.original_exception) and (part := part_of(behind)):
+        return outage_page(part, behind)  # raised behind the view, where no handler of it is asked
     if isinstance(error, SecurityError):  # a host that is not ours: there is no URL a page could link to
         return Response("This host name is not answered here.\n", status, content_type="text/plain; charset=utf-8")
     if error.response is not None or status < 400:

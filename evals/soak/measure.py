@@ -52,6 +52,8 @@ class Soaked:
     growth: list[Growth]
     faults: dict[str, Seen]
     disk: str
+    unforeseen: tuple[str, ...] = ()
+    """What the servers logged of errors that nobody foresaw."""
 
     @property
     def lost(self) -> int:
@@ -103,7 +105,8 @@ async def _soak(rig: Rig, minutes: float) -> Soaked:
     await _at_rest(rig)
     after = {server.name: samples(server.metrics()) for server in rig.servers}
     wrong = sorted(miscounted(tally, before, after))
-    return Soaked(ended - began, tally, wrong, memory.growth(warm, ended), faults.seen, rig.disk.how)
+    said = tuple(f"{server.name}: {one}" for server in rig.servers for one in server.unforeseen())
+    return Soaked(ended - began, tally, wrong, memory.growth(warm, ended), faults.seen, rig.disk.how, said)
 
 
 async def _calm_until(moment: float) -> float:
@@ -146,6 +149,7 @@ def table(found: Soaked) -> str:
     ]  # fmt: skip
     wrong = Counter([*tally.outside, *found.wrong_counts])
     below = [f"  {count} x {what}" for what, count in wrong.most_common(SHOWN)]
+    below += [f"  {one}" for one in found.unforeseen[:SHOWN]]
     if not found.growth_is_judged:
         below.append(f"memory is judged from {JUDGED_FROM_MINUTES:.0f} minutes on")
     return "\n".join([*(f"{name:<44} {value}" for name, value in lines), *below])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import sys
 import tempfile
@@ -21,6 +22,8 @@ from evals.speed.servers import NotStarted, environment_with, free_port, listens
 WORKERS = 2
 METRICS_KEY = "nur-fuer-die-messung"
 SCOPES = "system/DocumentReference.crs system/Binary.r"
+UNFORESEEN = re.compile("unexpected |unforeseen |Traceback|Exception")
+PLACE_LINES = 60
 RATE = KeyLimits(per_minute=1_000_000, per_day=0)
 """Never reached, and counted in Redis all the same; 0 would count nothing."""
 PROVIDER = "alpha"
@@ -35,6 +38,7 @@ class Server:
     process: psutil.Process
     marks: tuple[str, ...]
     """What stands in the command line of its workers."""
+    log: Path
 
     def workers(self) -> list[psutil.Process]:
         """The processes that answer requests, of which there are WORKERS."""
@@ -44,6 +48,12 @@ class Server:
     def family(self) -> list[psutil.Process]:
         """All its processes."""
         return [self.process, *self.process.children(recursive=True)]
+
+    def unforeseen(self) -> list[str]:
+        """What it logged of errors that nobody foresaw, with the place of each: its logs hold no content."""
+        lines = self.log.read_text("utf-8", "replace").splitlines()
+        begin = [number for number, line in enumerate(lines) if UNFORESEEN.search(line)]
+        return ["\n    ".join(lines[number : number + PLACE_LINES]) for number in begin]
 
     def metrics(self) -> str:
         """The text of its metrics."""
@@ -128,7 +138,7 @@ def _served(name: str, command: list[str], given: dict[str, object], marks: tupl
     log = Path(str(given["VAR"])) / f"{name.replace(' ', '-')}.log"
     process = running([sys.executable, *command], lambda: listens(int(str(port))), environment=environment, log=log)
     pid = ends.enter_context(process).pid
-    return Server(name, f"http://127.0.0.1:{port}", psutil.Process(pid), marks)
+    return Server(name, f"http://127.0.0.1:{port}", psutil.Process(pid), marks, log)
 
 
 def prepared(given: dict[str, object], vendor_port: int) -> tuple[str, str]:

@@ -151,8 +151,20 @@ def test_without_the_counters_of_limits_a_sign_in_is_a_503_and_documents_are_rea
     client = made(limits_url=f"redis://{NOWHERE}/0").test_client()
     before = _count("befund_web_failures_total", part="limits")
     assert client.get("/accounts/vendor_oauth2/login/?provider_id=alpha").status_code == 503
-    assert _count("befund_web_failures_total", part="limits") == before + 1
+    assert client.get("/accounts/vendor_oauth2/login/callback/?state=x").status_code == 503
+    assert _count("befund_web_failures_total", part="limits") == before + 2
     assert client.get("/accounts/login/").status_code == 200
+
+
+def test_an_outage_behind_the_view_is_a_503_too(made):
+    app = made()
+
+    @app.after_request
+    def breaks(response):
+        raise OperationalError("SELECT", {}, Exception("gone"))
+
+    answer = app.test_client().get("/accounts/login/")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
 
 
 def test_errors_of_a_request_are_no_outage():

@@ -16,7 +16,7 @@ from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from webapp import audit
-from webapp.errors import ErrorPage
+from webapp.errors import ErrorPage, is_outage
 from webapp.extensions import db, limiter
 from webapp.sso import accounts, attempts, dry_run, mail
 from webapp.sso.accounts import Pending
@@ -38,7 +38,8 @@ OWN_CALLBACK = "authorized_own"
 
 
 def _is_refusal(response: Any) -> bool:
-    return bool(response.status_code >= 400)
+    """Not an outage: what is counted there may be what does not answer."""
+    return bool(response.status_code >= 400) and not is_outage()
 
 
 class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types there

@@ -70,6 +70,14 @@ def test_a_transaction_that_fails_ends_those_in_it_and_no_other() -> None:
     assert line._waiting == {}
 
 
+def test_a_document_whose_trace_is_the_one_that_also_purges_is_stored(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("secrets.randbelow", lambda below: 0)
+    program = calls(place, machine(place, "--scopes", WRITES)[1])
+    assert post(program, "DocumentReference", document()).status_code == 201
+
+
 def test_documents_posted_at_once_are_all_there_and_bad_ones_are_refused(place: Place) -> None:
     program = calls(place, machine(place, "--scopes", WRITES)[1])
     reader = Caller(place)

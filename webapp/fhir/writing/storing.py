@@ -95,6 +95,7 @@ def put_documents(session: Session, place: uuid.UUID, posted: Sequence[Posted]) 
     described = [_described(session, place, item.prepared, owners) for item in posted]
     new = [one for one in described if not isinstance(one, Exception)]
     times = store.times_of(session, place, new)
+    audit.purge_at_times(session, len(posted))  # not below, where no statement may return anything
     with db.sent_together(session):
         placed = iter(store.store_stamped(session, place, new, times))
         results: list[Result | Exception] = [
