@@ -28,6 +28,8 @@ class Library(build_ext):
 
 
 setup(
-    ext_modules=[Extension("clinical.search._loops", ["clinical/search/loops.c"], optional=True)],
+    ext_modules=[
+        Extension("clinical.search._loops", ["clinical/search/loops.c", "clinical/search/columns.c"], optional=True)
+    ],
     cmdclass={"build_ext": Library},
 )

@@ -83,6 +83,9 @@ def words(text: str, folds: dict[str, str] | None = None) -> list[Token]:
     So is what is longer than LONGEST_WORD: no word, and its n-grams would drown all others. `folds` is filled with the
     words met and their folded forms: for a caller that reads overlapping pieces of one text, and drops it with them.
     """
+    if text.isalnum():  # one word, as most of what is looked up is
+        folded = fold(text) if len(text) <= LONGEST_WORD else ""
+        return [Token(folded, 0, len(text))] if folded else []
     known = {} if folds is None else folds
     found = []
     for run in _WORD.finditer(text):

@@ -1,4 +1,4 @@
-"""The loops of the search as machine code: the functions of `loops.c`, for arrays of numpy.
+"""The loops of the search as machine code: the functions of `loops.c` and `columns.c`, for arrays of numpy.
 
 Every array is checked before its address is handed over, so that a wrong one is a TypeError. Python's lock is not held
 while a function runs.
@@ -49,10 +49,11 @@ def _refused(found: str) -> SettingError:
 
 
 class _Loops(NamedTuple):
-    products_of_pairs: Any
     descending: Any
     look_at: Any
-    align: Any
+    nearest_first: Any
+    compare: Any
+    distances: Any
 
 
 @cache
@@ -60,16 +61,17 @@ def _loops() -> _Loops:
     """The functions of the library, loaded when the first index is; never in a request."""
     library = load(LIBRARY)
 
-    def declared(name: str, *kinds: type[Any]) -> Any:
+    def declared(name: str, *kinds: type[Any], restype: type[Any] | None = None) -> Any:
         function = getattr(library, name)
-        function.argtypes, function.restype = kinds, None
+        function.argtypes, function.restype = kinds, restype
         return function
 
     return _Loops(
-        declared("products_of_pairs", *[_POINTER] * 2, _NUMBER, *[_POINTER] * 2, _NUMBER, _POINTER),
         declared("descending", _POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER),
         declared("look_at", *[_POINTER] * 3, _NUMBER, _POINTER, _NUMBER, _POINTER, _NUMBER, *[_POINTER] * 5),
-        declared("align", *[_POINTER] * 4, _NUMBER, *[_POINTER] * 4),
+        declared("nearest_first", *[_POINTER] * 4, _NUMBER, *[_POINTER] * 4, restype=_NUMBER),
+        declared("compare", *[_POINTER] * 5, _NUMBER, _POINTER, _NUMBER, *[_POINTER] * 5),
+        declared("distances", _POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER),
     )
 
 
@@ -79,16 +81,6 @@ def _at(array: NDArray[Any], kind: np.dtype[Any]) -> int:
         raise TypeError(f"an array of {array.dtype} where the compiled loops take {kind}, without gaps")
     address: int = array.ctypes.data
     return address
-
-
-def products_of_pairs(left: NDArray[np.int16], at: Ints, rows: NDArray[np.int8], wanted: Ints) -> Floats:
-    """The dot product of row `at` on the left with row `wanted` of the table, pair by pair, exact."""
-    found = np.empty(len(at), dtype=np.float32)
-    _loops().products_of_pairs(
-        _at(left, _SHORT), _at(rows, _BYTE), left.shape[1], _at(at, _LONG), _at(wanted, _LONG), len(at),
-        _at(found, _FLOAT),
-    )  # fmt: skip
-    return found
 
 
 def descending(values: Floats, first: Ints) -> Ints:
@@ -157,23 +149,25 @@ class Looking:
         return LookedAt(wording[:wordings], by_word[:codes], by_character[:codes])
 
 
+def _fields(pointers: str, numbers: str = "") -> tuple[tuple[str, Any], ...]:
+    return (*((name, _POINTER) for name in pointers.split()), *((name, _NUMBER) for name in numbers.split()))
+
+
 class _Asked(ctypes.Structure):
-    _fields_ = (
-        *(("words", _POINTER), ("length", _POINTER), ("vectors", _POINTER)),
-        *(("scales", _POINTER), ("idf", _POINTER), ("weight", _POINTER)),
-        *(("longest", _NUMBER), ("dimensions", _NUMBER)),
+    _fields_ = _fields(
+        "words length vectors scales idf weight whole whole_scales whole_weight", numbers="longest dimensions"
     )
 
 
-class _Vocabulary(ctypes.Structure):
-    _fields_ = (
-        *(("word_start", _POINTER), ("word", _POINTER), ("rows", _POINTER)),
-        *(("scales", _POINTER), ("idf", _POINTER), ("weight", _POINTER)),
+class _Known(ctypes.Structure):
+    _fields_ = _fields(
+        "word_start word word_rows word_scales idf weight rows scales whole_weight title row centres centre_scales"
     )
 
 
 class AskedWords(NamedTuple):
-    """The words of Q queries, W of the longest, m distinct: `words` (Q, W) are numbers of rows of the others."""
+    """Q queries, W words in the longest, m distinct ones: `words` (Q, W) are numbers of the m words. Vectors are whole
+    numbers with a scale (`cosines.Whole`)."""
 
     words: Ints
     length: Ints  # (Q,)
@@ -181,42 +175,112 @@ class AskedWords(NamedTuple):
     scales: Floats  # (m,)
     idf: Floats  # (m,)
     weight: Floats  # (m,)
+    whole: NDArray[np.int16]  # (Q, D)
+    whole_scales: Floats  # (Q,)
+    whole_weight: Floats  # (Q,)
+
+    def struct(self) -> _Asked:
+        """The addresses; they count while the arrays live."""
+        kinds = (_LONG, _LONG, _SHORT, _FLOAT, _FLOAT, _FLOAT, _SHORT, _FLOAT, _FLOAT)
+        return _Asked(*map(_at, self, kinds), self.words.shape[1], self.vectors.shape[1])
 
 
-class Vocabulary:
-    """The words of all wordings: those of a wording begin at its `word_start` in `word`, whose numbers are rows of the
-    others. The arrays are kept with their addresses."""
+class KnownWordings(NamedTuple):
+    """The words of all wordings (those of a wording begin at its `word_start` in `word`, whose numbers are rows of
+    `word_rows` to `weight`), the wordings themselves (N), and their codes (C)."""
 
-    def __init__(
-        self, word_start: Ints, word: NDArray[np.int32], rows: NDArray[np.int8],
-        scales: Floats, idf: Floats, weight: Floats,
-    ) -> None:  # fmt: skip
-        self._kept = (word_start, word, rows, scales, idf, weight)
-        floats = (_at(array, _FLOAT) for array in (scales, idf, weight))
-        self._vocabulary = _Vocabulary(_at(word_start, _LONG), _at(word, _INT), _at(rows, _BYTE), *floats)
-        self._address, self._start = ctypes.addressof(self._vocabulary), word_start
+    word_start: Ints
+    word: NDArray[np.int32]
+    word_rows: NDArray[np.int8]
+    word_scales: Floats
+    idf: Floats
+    weight: Floats
+    rows: NDArray[np.int8]  # (N, D)
+    scales: Floats  # (N,)
+    whole_weight: Floats  # (N,)
+    title: Ints  # (C,) number of a wording
+    row: Ints  # (N,) number of its code, from 0 to C
+    centres: NDArray[np.int8]  # (C, D)
+    centre_scales: Floats  # (C,)
+
+
+class OfCodes(NamedTuple):
+    """What the wordings of each code say beside the query, shape (c,) each: of all of them the largest value, or
+    (`best_...`, `worst_...`, `length_ratio`, `weight_difference`) of the best one. In the order of `columns.c`."""
+
+    similarity: Floats
+    second: Floats
+    title: Floats
+    centre: Floats
+    query_covered: Floats
+    wording_covered: Floats
+    alignment: Floats
+    weighted_alignment: Floats
+    query_covered_by_all: Floats
+    best_query_covered: Floats
+    best_wording_covered: Floats
+    worst_query_word: Floats
+    worst_wording_word: Floats
+    best_weighted_covered: Floats
+    verbatim: Floats
+    length_ratio: Floats
+    weight_difference: Floats
+
+
+class Ordered(NamedTuple):
+    """Wordings to look at, n of c codes: of each code of each query the most similar first; `first` (c,) where each
+    code of each query begins."""
+
+    query: Ints
+    wording: Ints
+    similarity: Floats
+    first: Ints
+
+
+class Comparing:
+    """Queries compared with the wordings of a catalog. The arrays are kept with their addresses."""
+
+    def __init__(self, known: KnownWordings) -> None:
+        self._known = known
+        kinds = (_LONG, _INT, _BYTE, _FLOAT, _FLOAT, _FLOAT, _BYTE, _FLOAT, _FLOAT, _LONG, _LONG, _BYTE, _FLOAT)
+        self._struct = _Known(*map(_at, known, kinds))
+        self._address = ctypes.addressof(self._struct)
 
     def seen(self) -> NDArray[np.int32]:
-        """Room for what `aligned` has seen, all -1; it leaves nothing in it."""
-        return np.full(len(self._kept[2]), -1, dtype=np.int32)
+        """Room for what `compared` has seen, all -1; it leaves nothing in it."""
+        return np.full(len(self._known.word_rows), -1, dtype=np.int32)
 
-    def aligned(self, asked: AskedWords, query: Ints, wording: Ints, seen: NDArray[np.int32]) -> tuple[Floats, Floats]:
-        """Of each pair of a query and a wording (those of one query one behind the other): (W, pairs) the best match
-        of each word of the query, as squared cosine, 0 where the cosine is below; and (6, pairs) how much of the query
-        and of the wording is covered, by IDF and by the encoder's weight, and the worst matched word of each: in this
-        order query, wording, query, wording, query, wording."""
-        words, length, vectors, scales, idf, weight = asked
-        longest = words.shape[1]
-        by_word = np.zeros((longest, len(wording)), dtype=np.float32)
-        found = np.empty((6, len(wording)), dtype=np.float32)
-        most = int((self._start[wording + 1] - self._start[wording]).sum())
-        match = np.empty(most * longest, dtype=np.float32)
-        floats = (_at(array, _FLOAT) for array in (scales, idf, weight))
-        own = _Asked(
-            _at(words, _LONG), _at(length, _LONG), _at(vectors, _SHORT), *floats, longest, vectors.shape[1]
+    def ordered(self, asked: AskedWords, query: Ints, wording: Ints) -> Ordered:
+        """The wordings of each query, ascending before, in the order of `Ordered`."""
+        size = len(wording)
+        room, ordered, first = (np.empty(count, dtype=np.int64) for count in (2 * size, size, size))
+        similarity, struct = np.empty(size, dtype=np.float32), asked.struct()
+        codes = _loops().nearest_first(
+            ctypes.addressof(struct), self._address, _at(query, _LONG), _at(wording, _LONG), size, _at(room, _LONG),
+            _at(ordered, _LONG), _at(similarity, _FLOAT), _at(first, _LONG),
         )  # fmt: skip
-        _loops().align(
-            ctypes.addressof(own), self._address, _at(query, _LONG), _at(wording, _LONG), len(wording),
-            _at(seen, _INT), _at(match, _FLOAT), _at(by_word, _FLOAT), _at(found, _FLOAT),
+        return Ordered(query, ordered, similarity, first[:codes])
+
+    def compared(self, asked: AskedWords, some: Ordered, seen: NDArray[np.int32]) -> tuple[OfCodes, Ints]:
+        """What the wordings of each code say, and the best of them: the one whose alignment and similarity add up to
+        the most, the first of equal ones."""
+        codes, longest, starts = len(some.first), asked.words.shape[1], self._known.word_start
+        columns, best = np.empty((len(OfCodes._fields), codes), dtype=np.float32), np.empty(codes, dtype=np.int64)
+        most = int((starts[some.wording + 1] - starts[some.wording]).sum())
+        match, by_word = (np.empty(count * longest, dtype=np.float32) for count in (most, 2))
+        struct = asked.struct()
+        _loops().compare(
+            ctypes.addressof(struct), self._address, _at(some.query, _LONG), _at(some.wording, _LONG),
+            _at(some.similarity, _FLOAT), len(some.wording), _at(some.first, _LONG), codes, _at(seen, _INT),
+            _at(match, _FLOAT), _at(by_word, _FLOAT), _at(columns, _FLOAT), _at(best, _LONG),
         )  # fmt: skip
-        return by_word, found
+        return OfCodes(*columns), best
+
+
+def distances(matrix: Floats, columns: Ints, first: Ints, found: Floats) -> None:
+    """Into the rows of `found` (columns, c): these rows of the matrix (rows, c), each as its distance to the largest
+    value of the same query. `first`: where each query begins."""
+    _loops().distances(
+        _at(matrix, _FLOAT), matrix.shape[1], _at(columns, _LONG), len(columns), _at(first, _LONG), len(first),
+        _at(found, _FLOAT),
+    )  # fmt: skip

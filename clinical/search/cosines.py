@@ -3,19 +3,17 @@
 A matrix product rounds its sums in an order that depends on the shape of the whole matrix, so the last digits of a
 text's similarities would depend on which texts are searched together with it. Here both sides are whole numbers small
 enough that every partial sum is a whole number below 2^24, which float32 holds exactly in any order of summation.
-The scales are multiplied afterwards, each value by itself.
+The scales are multiplied afterwards, each value by itself (`columns.c`).
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.search.compiled import products_of_pairs
 from clinical.search.encoder import Vectors
-from clinical.search.runs import Ints
 
 EXACT: Final = 2**24
 """Up to which every whole number is a float32 (IEEE 754: 24 bits of significand)."""
@@ -35,11 +33,3 @@ def whole(vectors: Vectors) -> Whole:
     steps = np.float32(EXACT // (LARGEST * vectors.shape[1]))
     scales = np.maximum(np.abs(vectors).max(axis=1), np.float32(1e-9)) / steps
     return Whole(np.rint(vectors / scales[:, None]).astype(np.int16), scales)
-
-
-def cosines(left: Whole, at: Ints, rows: NDArray[Any], scales: Vectors, wanted: Ints) -> Vectors:
-    """For each pair (row `at` on the left, row `wanted` of the table): their cosine. Shape of `wanted`.
-
-    `rows` (int8) and `scales` are the quantised unit vectors of a table.
-    """
-    return products_of_pairs(left.numbers, at, rows, wanted) * left.scales[at] * scales[wanted]

@@ -4,57 +4,27 @@
  * before. Each function takes what belongs to one query in the query's own order, so that its figures are the same to
  * the last bit whatever is searched beside it; no product is joined with a sum (-ffp-contract=off) for the same reason.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* The same loop once for every processor and once for those of the last ten years; the loader takes the better. */
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-#define FOR_EACH_PROCESSOR __attribute__((target_clones("avx2", "default")))
-#else
-#define FOR_EACH_PROCESSOR
-#endif
+#include "loops.h"
 
 /* Which source this library was made of: `compiled.py` looks for it and makes the library again where it is another. */
 const char befund_loops_source[] = "befund loops " DIGEST;
 
-/* Weights that are divided by are at least this: a query of words without any weight covers nothing. */
-static const float LEAST_WEIGHT = 1e-6f;
-
-/* The dot product of whole numbers so small that every sum is exact (see `cosines.py`). */
-static inline __attribute__((always_inline)) int32_t product(const int16_t *one, const int8_t *other, int64_t dimensions)
+/* order[start..end): the places of these values, the largest first; equal ones in their order. */
+static void sort_places(const float *values, int64_t start, int64_t end, int64_t *order)
 {
-    int32_t total = 0;
-    for (int64_t dimension = 0; dimension < dimensions; dimension++)
-        total += (int32_t)one[dimension] * (int32_t)(int16_t)other[dimension];
-    return total;
-}
-
-static inline float larger(float one, float other) { return other > one ? other : one; }
-static inline float smaller(float one, float other) { return other < one ? other : one; }
-
-/* found[pair]: the dot product of row `at` on the left with row `wanted` of the table. */
-FOR_EACH_PROCESSOR void products_of_pairs(const int16_t *left, const int8_t *rows, int64_t dimensions,
-                                          const int64_t *at, const int64_t *wanted, int64_t pairs, float *found)
-{
-    for (int64_t pair = 0; pair < pairs; pair++)
-        found[pair] = (float)product(left + at[pair] * dimensions, rows + wanted[pair] * dimensions, dimensions);
+    for (int64_t place = start; place < end; place++) {
+        int64_t at = place;
+        for (; at > start && values[order[at - 1]] < values[place]; at--)
+            order[at] = order[at - 1];
+        order[at] = place;
+    }
 }
 
 /* order: the places of the values, run by run, in each run the largest first; equal ones in their order. */
 void descending(const float *values, int64_t count, const int64_t *first, int64_t runs, int64_t *order)
 {
-    for (int64_t place = 0; place < count; place++)
-        order[place] = place;
-    for (int64_t run = 0; run < runs; run++) {
-        int64_t start = first[run], end = run + 1 < runs ? first[run + 1] : count;
-        for (int64_t place = start + 1; place < end; place++) {
-            int64_t moved = order[place], at = place;
-            for (; at > start && values[order[at - 1]] < values[moved]; at--)
-                order[at] = order[at - 1];
-            order[at] = moved;
-        }
-    }
+    for (int64_t run = 0; run < runs; run++)
+        sort_places(values, first[run], run + 1 < runs ? first[run + 1] : count, order);
 }
 
 /* --- both BM25s and the wordings to look at --------------------------------------------------------------------- */
@@ -190,93 +160,4 @@ void look_at(const Catalog *catalog, float *scores, const Run *words, int64_t of
     counts[0] = distinct(wording, many);
     clear_postings(scores, word, words, of_words);
     clear_postings(of_character, character, characters, of_characters);
-}
-
-/* --- the words of a query and those of a wording ---------------------------------------------------------------- */
-
-typedef struct {
-    const int64_t *words, *length;                /* (queries, longest) numbers of words; of each query */
-    const int16_t *vectors;                       /* of each word of the queries */
-    const float *scales, *idf, *weight;           /* the same */
-    int64_t longest, dimensions;
-} Asked;
-
-typedef struct {
-    const int64_t *word_start;                    /* where the words of each wording begin in `word` */
-    const int32_t *word;                          /* numbers of the wordings' words */
-    const int8_t *rows;                           /* their vectors */
-    const float *scales, *idf, *weight;
-} Vocabulary;
-
-/* Squared cosine of a word of the catalog with each word of the query, 0 where the cosine is below. */
-static inline __attribute__((always_inline)) void match_word(const Asked *asked, int64_t query,
-                                                             const Vocabulary *known, int64_t word, float *found)
-{
-    const int64_t *own = asked->words + query * asked->longest;
-    for (int64_t number = 0; number < asked->length[query]; number++) {
-        const int16_t *vector = asked->vectors + own[number] * asked->dimensions;
-        float exact = (float)product(vector, known->rows + word * asked->dimensions, asked->dimensions);
-        float cosine = exact * asked->scales[own[number]] * known->scales[word];
-        found[number] = cosine > 0 ? cosine * cosine : 0;
-    }
-}
-
-/* How much of one side is covered: by IDF, by the encoder's weight, and its worst matched word. */
-typedef struct {
-    float idf, weight, by_idf, by_weight, worst;
-} Side;
-
-static inline void count_word(Side *side, float best, float idf, float weight)
-{
-    side->idf += idf;
-    side->weight += weight;
-    side->by_idf += best * idf;
-    side->by_weight += best * weight;
-    side->worst = smaller(side->worst, best);
-}
-
-/* Of each pair (query, wording), pairs of one query one behind the other: `by_word` (longest, pairs) the best match of
- * each word of the query; `found` (6, pairs) how much of the query and of the wording is covered, by IDF and by the
- * encoder's weight, and the worst matched word of each: in this order query, wording, query, wording, query, wording.
- * A word of the catalog is compared once for each query: `seen` (words of the catalog, all -1 before and after) says
- * where in `match`, which has room for longest values for each word of all these wordings. */
-FOR_EACH_PROCESSOR void align(const Asked *asked, const Vocabulary *known, const int64_t *query,
-                              const int64_t *wording, int64_t pairs, int32_t *seen, float *match, float *by_word,
-                              float *found)
-{
-    int64_t begun = 0, matched = 0;
-    for (int64_t pair = 0; pair < pairs; pair++) {
-        int64_t own = query[pair], length = asked->length[own];
-        const int64_t *words = asked->words + own * asked->longest;
-        Side left = {0, 0, 0, 0, __builtin_inff()}, right = left;
-        for (int64_t at = known->word_start[wording[pair]]; at < known->word_start[wording[pair] + 1]; at++) {
-            int32_t other = known->word[at];
-            if (seen[other] < 0) {
-                seen[other] = (int32_t)matched;
-                match_word(asked, own, known, other, match + matched++ * asked->longest);
-            }
-            const float *matches = match + seen[other] * asked->longest;
-            float best = 0;
-            for (int64_t number = 0; number < length; number++) {
-                float *so_far = by_word + number * pairs + pair;
-                best = larger(best, matches[number]);
-                *so_far = larger(*so_far, matches[number]);
-            }
-            count_word(&right, best, known->idf[other], known->weight[other]);
-        }
-        for (int64_t number = 0; number < length; number++)
-            count_word(&left, by_word[number * pairs + pair], asked->idf[words[number]], asked->weight[words[number]]);
-        found[pair] = left.by_idf / larger(left.idf, LEAST_WEIGHT);
-        found[pairs + pair] = right.by_idf / larger(right.idf, LEAST_WEIGHT);
-        found[2 * pairs + pair] = left.by_weight / larger(left.weight, LEAST_WEIGHT);
-        found[3 * pairs + pair] = right.by_weight / larger(right.weight, LEAST_WEIGHT);
-        found[4 * pairs + pair] = left.worst;
-        found[5 * pairs + pair] = right.worst;
-        if (pair + 1 == pairs || query[pair + 1] != own) {
-            for (; begun <= pair; begun++)
-                for (int64_t at = known->word_start[wording[begun]]; at < known->word_start[wording[begun] + 1]; at++)
-                    seen[known->word[at]] = -1;
-            matched = 0;
-        }
-    }
 }

@@ -1,4 +1,4 @@
-"""The library of `loops.c`: compiled where the project is installed, or at the first import where it is not yet.
+"""The library of `loops.c` and `columns.c`: compiled where the project is installed, or where it is first needed.
 
 Only Python's own library is imported here: `setup.py` and the recipe of the image run this file before anything else
 is installed. `python clinical/search/native.py` compiles.
@@ -15,9 +15,11 @@ import zlib
 from pathlib import Path
 from typing import Final
 
-SOURCE: Final = Path(__file__).with_name("loops.c")
-LIBRARY: Final = SOURCE.with_name(f"_loops-{sysconfig.get_platform()}.so")
-"""Beside its source; it serves any Python of this system and processor."""
+FOLDER: Final = Path(__file__).parent
+SOURCES: Final = (FOLDER / "loops.c", FOLDER / "columns.c")
+HEADER: Final = FOLDER / "loops.h"
+LIBRARY: Final = FOLDER / f"_loops-{sysconfig.get_platform()}.so"
+"""Beside its sources; it serves any Python of this system and processor."""
 FLAGS: Final = ("-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-shared")
 """No product is joined with a sum, so that the figures are the same on every processor."""
 PATIENCE: Final = 120.0
@@ -35,14 +37,14 @@ def compiler() -> str | None:
 
 
 def is_current(library: Path) -> bool:
-    """Whether the library is there, and made of the source that lies here; where none lies here, it is."""
+    """Whether the library is there, and made of the sources that lie here; where none lie here, it is."""
     if not library.is_file():
         return False
-    return not SOURCE.is_file() or f"befund loops {_digest()}".encode() in library.read_bytes()
+    return not HEADER.is_file() or f"befund loops {_digest()}".encode() in library.read_bytes()
 
 
 def compile_into(library: Path) -> None:
-    """Compile the source. Raises Unwritable, OSError without a compiler, SubprocessError where the compiler fails.
+    """Compile the sources. Raises Unwritable, OSError without a compiler, SubprocessError where the compiler fails.
 
     Processes that do it at the same time do not meet: each writes a file of its own and puts it in place.
     """
@@ -57,7 +59,7 @@ def compile_into(library: Path) -> None:
     os.close(handle)
     draft = Path(name)
     try:
-        command = [program, *FLAGS, f'-DDIGEST="{_digest()}"', str(SOURCE), "-o", name]
+        command = [program, *FLAGS, f'-DDIGEST="{_digest()}"', *map(str, SOURCES), "-o", name]
         subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
         draft.chmod(0o755)
         draft.replace(library)
@@ -66,7 +68,7 @@ def compile_into(library: Path) -> None:
 
 
 def _digest() -> str:
-    return f"{zlib.crc32(SOURCE.read_bytes()):08x}"
+    return f"{zlib.crc32(b''.join(path.read_bytes() for path in (HEADER, *SOURCES))):08x}"
 
 
 if __name__ == "__main__":

@@ -131,5 +131,5 @@ def room_of(wordings: Wordings) -> Room:
     """The room of this thread for a catalog of this size."""
     room: Room | None = getattr(_of_thread, "room", None)
     if room is None or room.scores.shape[1] != len(wordings) or len(room.seen) != len(wordings.vocabulary):
-        room = _of_thread.room = Room(wordings.looking.scores(), wordings.known_words.seen())
+        room = _of_thread.room = Room(wordings.looking.scores(), wordings.comparing.seen())
     return room

@@ -23,13 +23,6 @@ def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
     return np.repeat(starts - first, sizes) + np.arange(int(ends[-1]) if len(ends) else 0), first
 
 
-def first_largest(column: NDArray[np.float32], first: Ints) -> Ints:
-    """The row with the first largest value of each run."""
-    of = np.repeat(np.arange(len(first)), lengths(first, len(column)))
-    largest = np.flatnonzero(column == np.maximum.reduceat(column, first)[of])
-    return largest[run_starts(of[largest])]
-
-
 def lengths(first: Ints, total: int) -> Ints:
     """How long the runs are that begin there, of `total` in all."""
     ends = np.empty_like(first)
@@ -62,12 +55,3 @@ class Runs:
         """The sum of each run."""
         result: NDArray[np.float32] = np.add.reduceat(column, self.first)
         return result
-
-    def best(self, column: NDArray[np.float32]) -> Ints:
-        """Number of the row with the first largest value of each run."""
-        return first_largest(column, self.first)
-
-    def second(self, descending: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The second value of each run of a column that descends in each run; 0 where there is only one."""
-        at = np.minimum(self.first + 1, len(descending) - 1)
-        return np.where(self.sizes > 1, descending[at], np.float32(0))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clinical.language import words
 from clinical.search.bm25 import COMMON, Bm25, character_grams
-from clinical.search.compiled import Looking, Postings, Vocabulary
+from clinical.search.compiled import Comparing, KnownWordings, Looking, Postings
 from clinical.search.encoder import Encoder, Vectors, quantise, unit
 from clinical.search.runs import Ints
 from clinical.search.tensors import map_tensors, write_tensors
@@ -68,9 +68,11 @@ class Wordings:
         by_word = Postings(words_bm25.indices, words_bm25.data, BEST_BY_WORDS)
         by_character = Postings(characters_bm25.indices, characters_bm25.data, BEST_BY_CHARACTERS)
         self.looking = Looking(by_word, by_character, self.row, self.starts, self.ends)
-        self.known_words = Vocabulary(
-            tables.word_start, tables.word, tables.word_rows, tables.word_scales, tables.word_idf, tables.word_weight
-        )
+        known = KnownWordings(
+            tables.word_start, tables.word, tables.word_rows, tables.word_scales, tables.word_idf, tables.word_weight,
+            tables.rows, tables.scales, tables.weight, tables.title, self.row, tables.centre_rows, tables.centre_scales,
+        )  # fmt: skip
+        self.comparing = Comparing(known)
 
     def __len__(self) -> int:
         return len(self.tables.code)

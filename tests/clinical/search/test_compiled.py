@@ -8,11 +8,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinical.errors import SettingError
-from clinical.search.compiled import AskedWords, Looking, Postings, Vocabulary, descending, load
+from clinical.search.compiled import (
+    AskedWords,
+    Comparing,
+    KnownWordings,
+    Looking,
+    Postings,
+    descending,
+    distances,
+    load,
+)
 from clinical.search.native import LIBRARY, is_current
 
 WORDINGS, CODES = 12, 5
@@ -23,6 +32,7 @@ ENDS = np.array([2, 5, 7, 10, 12])
 numbers = st.lists(st.integers(0, WORDINGS - 1), max_size=8)
 
 
+@settings(deadline=None)  # the first call may wait for the compiler
 @given(st.lists(st.lists(st.sampled_from([0.1, 0.2, 0.3]), min_size=1, max_size=5), min_size=1, max_size=4))
 def test_each_run_is_ordered_by_itself_and_equal_ones_stay_in_their_order(runs):
     values = np.array([value for run in runs for value in run], dtype=np.float32)
@@ -57,6 +67,7 @@ def best_codes(scores: list[float], most: int) -> list[int]:
     return sorted((code for code, score in best.items() if score > 0), key=lambda code: (-best[code], code))[:most]
 
 
+@settings(deadline=None)
 @given(tokens, tokens, near)
 def test_near_wordings_and_the_best_of_each_code_that_a_bm25_puts_forward_are_looked_at(words, characters, near):
     by_word, of_words, word_scores = postings_of(words, 0.5, MOST_BY_WORD)
@@ -76,65 +87,66 @@ def test_near_wordings_and_the_best_of_each_code_that_a_bm25_puts_forward_are_lo
 
 
 chance = np.random.default_rng(7)
-LONGEST, WORDS, ASKED, DIMENSIONS = 3, 6, 4, 8
-KNOWN = {
-    "word_start": np.array([0, 2, 3, 6, 8]),
-    "word": np.array([0, 1, 1, 2, 3, 0, 5, 5], dtype=np.int32),
-    "rows": chance.integers(-127, 128, (WORDS, DIMENSIONS)).astype(np.int8),
-    "scales": np.full(WORDS, 1 / 300, dtype=np.float32),
-    "idf": chance.random(WORDS, dtype=np.float32),
-    "weight": chance.random(WORDS, dtype=np.float32),
-}
+WORDS, ASKED, DIMENSIONS = 6, 4, 8
+
+
+def rows(count: int) -> np.ndarray:
+    return chance.integers(-127, 128, (count, DIMENSIONS)).astype(np.int8)
+
+
+def vectors(count: int) -> np.ndarray:
+    return chance.integers(-600, 600, (count, DIMENSIONS)).astype(np.int16)
+
+
+def floats(count: int) -> np.ndarray:
+    return chance.random(count, dtype=np.float32)
+
+
+KNOWN = KnownWordings(
+    word_start=np.array([0, 2, 3, 6, 8]),
+    word=np.array([0, 1, 1, 2, 3, 0, 5, 5], dtype=np.int32),
+    word_rows=rows(WORDS), word_scales=floats(WORDS) / 300, idf=floats(WORDS), weight=floats(WORDS),
+    rows=rows(4), scales=floats(4) / 300, whole_weight=floats(4),
+    title=np.array([1, 2]), row=np.array([0, 0, 1, 1]), centres=rows(2), centre_scales=floats(2) / 300,
+)  # fmt: skip
 OF_QUERIES = AskedWords(
     words=np.array([[0, 1, 4], [2, 4, 4], [3, 2, 0]]),  # the last one is what shorter queries are filled up with
     length=np.array([2, 1, 3]),
-    vectors=np.concatenate([chance.integers(-600, 600, (ASKED, DIMENSIONS)), np.zeros((1, DIMENSIONS))]).astype(
-        np.int16
-    ),
-    scales=np.full(ASKED + 1, 1 / 900, dtype=np.float32),
-    idf=np.append(chance.random(ASKED, dtype=np.float32), np.float32(0)),
-    weight=np.append(chance.random(ASKED, dtype=np.float32), np.float32(0)),
-)
+    vectors=np.append(vectors(ASKED), np.zeros((1, DIMENSIONS), dtype=np.int16), axis=0),
+    scales=np.append(floats(ASKED), np.float32(0)) / 900,
+    idf=np.append(floats(ASKED), np.float32(0)),
+    weight=np.append(floats(ASKED), np.float32(0)),
+    whole=vectors(3), whole_scales=floats(3) / 900, whole_weight=floats(3),
+)  # fmt: skip
 
 
-def plain_alignment(query: int, wording: int) -> tuple[list[float], list[float]]:
-    """What `aligned` says of one pair, word by word."""
-    own = OF_QUERIES.words[query, : OF_QUERIES.length[query]]
-    start, end = KNOWN["word_start"][wording : wording + 2]
-    others = KNOWN["word"][start:end]
-    exact = OF_QUERIES.vectors[own].astype(int) @ KNOWN["rows"][others].astype(int).T
-    cosine = exact * OF_QUERIES.scales[own][:, None] * KNOWN["scales"][others]
-    match = np.maximum(cosine, 0) ** 2
-    left, right = match.max(axis=1), match.max(axis=0)
+def test_codes_are_compared_to_the_last_bit_alike_alone_and_among_others_and_nothing_stays():
+    comparing = Comparing(KNOWN)
+    seen = comparing.seen()
+    asked = [(0, [0, 1, 2]), (1, [1]), (2, [0, 2, 3])]
+    query = np.array([number for number, some in asked for _ in some])
+    wording = np.array([one for _, some in asked for one in some])
+    together = comparing.ordered(OF_QUERIES, query, wording)
+    assert [sorted(run) for run in np.split(together.wording, together.first[1:])] == [[0, 1], [2], [1], [0], [2, 3]]
+    assert (np.diff(together.similarity)[[0, -1]] <= 0).all(), "the most similar wording of a code first"
+    columns, best = comparing.compared(OF_QUERIES, together, seen)
+    at = 0
+    for number, some in asked:
+        alone = comparing.ordered(OF_QUERIES, np.full(len(some), number), np.array(some))
+        own, own_best = comparing.compared(OF_QUERIES, alone, seen)
+        codes = slice(at, at + len(alone.first))
+        np.testing.assert_array_equal(np.stack(own), np.stack(columns)[:, codes])
+        np.testing.assert_array_equal(own_best, best[codes])
+        at = codes.stop
+    assert (seen == -1).all()
+    assert np.isfinite(np.stack(columns)).all()
 
-    def covered(best: np.ndarray, weights: np.ndarray) -> float:
-        return float((best * weights).sum() / weights.sum())
 
-    sides = ((left, OF_QUERIES, own), (right, None, others))
-    weights = [
-        (side.idf[at], side.weight[at]) if side else (KNOWN["idf"][at], KNOWN["weight"][at]) for _, side, at in sides
-    ]
-    by_idf = [covered(best, idf) for (best, _, _), (idf, _) in zip(sides, weights, strict=True)]
-    by_weight = [covered(best, weight) for (best, _, _), (_, weight) in zip(sides, weights, strict=True)]
-    return left.tolist(), [*by_idf, *by_weight, float(left.min()), float(right.min())]
-
-
-def test_words_are_aligned_as_plain_loops_align_them():
-    pairs = [(0, 0), (0, 2), (1, 1), (2, 0), (2, 3)]
-    known = Vocabulary(**KNOWN)
-    seen = known.seen()
-    query, wording = (np.array(column) for column in zip(*pairs, strict=True))
-    by_word, found = known.aligned(OF_QUERIES, query, wording, seen)
-    assert (seen == -1).all(), "nothing of a query stays"
-    assert found.any()
-    for number, pair in enumerate(pairs):
-        left, expected = plain_alignment(*pair)
-        np.testing.assert_allclose(by_word[: len(left), number], left, rtol=1e-5)
-        assert not by_word[len(left) :, number].any()
-        np.testing.assert_allclose(found[:, number], expected, rtol=1e-5)
-        alone, of_it = known.aligned(OF_QUERIES, query[number : number + 1], wording[number : number + 1], seen)
-        np.testing.assert_array_equal(of_it[:, 0], found[:, number])  # to the last bit
-        np.testing.assert_array_equal(alone[:, 0], by_word[:, number])
+def test_distances_are_those_to_the_largest_value_of_the_query():
+    matrix = np.array([[1, 3, 2, 7], [0, 0, 5, 4]], dtype=np.float32)
+    found = np.empty((2, 4), dtype=np.float32)
+    distances(matrix, np.array([1, 0]), np.array([0, 2]), found)
+    assert found.tolist() == [[0, 0, 0, -1], [-2, 0, -5, 0]]
 
 
 # --- the library ------------------------------------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from clinical.search.compiled import products_of_pairs
-from clinical.search.cosines import EXACT, cosines, whole
+from clinical.search.compiled import AskedWords, Comparing, KnownWordings
+from clinical.search.cosines import EXACT, Whole, whole
 from clinical.search.encoder import quantise, unit
 
 
@@ -12,12 +12,30 @@ def vectors(rows: int, dimensions: int, seed: int = 0) -> np.ndarray:
     return unit(np.random.default_rng(seed).standard_normal((rows, dimensions)).astype(np.float32))
 
 
+def cosines(left: Whole, at: np.ndarray, rows: np.ndarray, scales: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """The similarity of the query `at` to the wording `wanted`, pair by pair, in a catalog of one wording a code."""
+    count, none = len(rows), np.zeros(len(rows), dtype=np.float32)
+    numbers = np.arange(count)
+    known = KnownWordings(
+        np.arange(count + 1), numbers.astype(np.int32), rows, none, none, none,
+        rows, scales, none, numbers, numbers, rows, none,
+    )  # fmt: skip
+    queries = len(left.scales)
+    zeros = np.zeros(queries, dtype=np.float32)
+    asked = AskedWords(
+        np.arange(queries)[:, None], np.ones(queries, dtype=np.int64), left.numbers, zeros, zeros, zeros,
+        left.numbers, left.scales, zeros,
+    )  # fmt: skip
+    return Comparing(known).ordered(asked, at, wanted).similarity
+
+
 @pytest.mark.parametrize("dimensions", [64, 192, 768])
 def test_products_are_exact_and_never_reach_what_float32_cannot_hold(dimensions: int) -> None:
     left, (rows, _) = whole(vectors(40, dimensions)), quantise(vectors(50, dimensions, 1))
     exact = left.numbers.astype(np.int64) @ rows.astype(np.int64).T
     at, wanted = np.repeat(np.arange(40), 50), np.tile(np.arange(50), 40)
-    np.testing.assert_array_equal(products_of_pairs(left.numbers, at, rows, wanted), exact.ravel())
+    ones = Whole(left.numbers, np.ones(40, dtype=np.float32)), np.ones(50, dtype=np.float32)
+    np.testing.assert_array_equal(cosines(ones[0], at, rows, ones[1], wanted), exact.ravel())
     most = int(np.abs(left.numbers).max()) * 127 * dimensions
     assert most <= EXACT
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from clinical.search import features
+from clinical.search.compiled import OfCodes
 from clinical.search.features import COLUMNS, RELATIVE, Candidates
 from clinical.search.index import SearchIndex
 from clinical.search.retrieval import read_queries
@@ -74,7 +75,7 @@ def test_a_column_is_read_by_its_name(index: SearchIndex, plain: dict[str, Plain
 
 
 class Exchanged(ast.NodeTransformer):
-    """Two names exchanged in one place: the keys of the columns, or what is taken of an alignment or of a code."""
+    """Two names exchanged in one place: the keys of the columns, or what is taken of a comparison or of a code."""
 
     def __init__(self, one: str, other: str) -> None:
         self.names, self.done = {one: other, other: one}, 0
@@ -89,14 +90,14 @@ class Exchanged(ast.NodeTransformer):
 
 
 class ExchangedFields(Exchanged):
-    """Two fields of `_Alignment` exchanged in the `number`-th column that is made of either."""
+    """Two fields of `OfCodes` exchanged in the `number`-th column that is made of either."""
 
     def __init__(self, one: str, other: str, number: int) -> None:
         super().__init__(one, other)
         self.number = number
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        if node.name == "_aligned_columns":
+        if node.name == "_compared":
             self.generic_visit(node)
         return node
 
@@ -106,7 +107,7 @@ class ExchangedFields(Exchanged):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.Attribute:
         self.generic_visit(node)
-        if node.attr in self.names and isinstance(node.value, ast.Name) and node.value.id == "aligned":
+        if node.attr in self.names and isinstance(node.value, ast.Name) and node.value.id == "found":
             if self.done == self.number:
                 node.attr = self.names[node.attr]
             self.done += 1
@@ -136,12 +137,8 @@ def test_two_columns_exchanged_do_not_pass(index, plain, one: str, other: str) -
     assert {one, other} <= set(wrong)
 
 
-FIELDS = ("query_covered", "wording_covered", "alignment", "weighted_alignment", "worst_query_word",
-          "worst_wording_word", "weighted_covered")  # fmt: skip
-
-
-@pytest.mark.parametrize(("one", "other"), pairwise(FIELDS))
-def test_two_fields_of_an_alignment_exchanged_in_any_column_do_not_pass(index, plain, one: str, other: str) -> None:
+@pytest.mark.parametrize(("one", "other"), pairwise(OfCodes._fields))
+def test_two_fields_of_a_comparison_exchanged_in_any_column_do_not_pass(index, plain, one: str, other: str) -> None:
     number = 0
     while True:
         change = ExchangedFields(one, other, number)

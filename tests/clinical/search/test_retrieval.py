@@ -8,7 +8,7 @@ import pytest
 from clinical.search.features import Candidates, candidates
 from clinical.search.index import SearchIndex
 from clinical.search.retrieval import CELLS, read_queries
-from clinical.search.runs import first_largest, ranges, run_starts
+from clinical.search.runs import ranges, run_starts
 
 TEXTS = [
     "Bluthochdruck",
@@ -71,4 +71,3 @@ def test_runs() -> None:
     places, first = ranges(np.array([10, 3]), np.array([3, 2]))
     np.testing.assert_array_equal(places, [10, 11, 12, 3, 4])
     np.testing.assert_array_equal(first, [0, 3])
-    np.testing.assert_array_equal(first_largest(np.array([1.0, 5, 5, 2, 0, 2]), np.array([0, 3])), [1, 3])
