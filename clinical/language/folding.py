@@ -58,6 +58,7 @@ _FOLDS = (
     *(("aee", "a"), ("oee", "o"), ("uee", "u")),  # Diarrhoeen, Diarrhöen
     *(("ae", "a"), ("oe", "o"), ("ue", "u"), ("ph", "f"), ("th", "t"), ("rh", "r")),
 )
+_WITHOUT_DOTS = str.maketrans("äöü", "aou")
 _LETTERS = str.maketrans({"y": "i", "c": "k", "z": "k", "ø": "o", "æ": "a", "œ": "o", "ı": "i", "đ": "d", "ł": "l"})
 
 
@@ -67,6 +68,8 @@ def fold(word: str) -> str:
     c, k and z fall together (Carcinom, Karzinom and every mixture), ä/ae/a, ö/oe/o, ü/ue/u, ph/f, th/t, rh/r, y/i.
     """
     folded = word.casefold()
+    if not folded.isascii():
+        folded = folded.translate(_WITHOUT_DOTS)  # as below, in a tenth of the time
     if not folded.isascii():
         decomposed = unicodedata.normalize("NFKD", folded).casefold()
         folded = "".join(character for character in decomposed if character.isalnum())
@@ -83,9 +86,6 @@ def words(text: str, folds: dict[str, str] | None = None) -> list[Token]:
     So is what is longer than LONGEST_WORD: no word, and its n-grams would drown all others. `folds` is filled with the
     words met and their folded forms: for a caller that reads overlapping pieces of one text, and drops it with them.
     """
-    if text.isalnum():  # one word, as most of what is looked up is
-        folded = fold(text) if len(text) <= LONGEST_WORD else ""
-        return [Token(folded, 0, len(text))] if folded else []
     known = {} if folds is None else folds
     found = []
     for run in _WORD.finditer(text):

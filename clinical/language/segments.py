@@ -7,6 +7,7 @@ each moved on by half of itself; function words at their edges are cut away, and
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from bm25s.stopwords import STOPWORDS_GERMAN
@@ -53,9 +54,13 @@ class Part(NamedTuple):
     noun: bool = True
 
 
-def content_words(text: str) -> list[Token]:
-    """The words that carry meaning; a text of function words alone gives none."""
-    return [word for word in words(text) if text[word.start : word.end].casefold() not in FUNCTION_WORDS]
+def content_words(text: str, written: Sequence[Token] | None = None) -> list[Token]:
+    """The words that carry meaning; a text of function words alone gives none. `written`: its words, where known."""
+    return [
+        word
+        for word in (words(text) if written is None else written)
+        if text[word.start : word.end].casefold() not in FUNCTION_WORDS
+    ]
 
 
 def cut(text: str) -> list[Part]:

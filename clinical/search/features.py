@@ -64,10 +64,7 @@ class Candidates(NamedTuple):
 def candidates(queries: Queries, wordings: Wordings, traits: CodeTraits) -> Candidates:
     """All codes that one of the three searches puts forward for each query, with their columns."""
     gathered = gather(queries, wordings)
-    asked = AskedWords(
-        queries.words, queries.length, *whole(queries.word_vectors), queries.idf, queries.word_weight,
-        *whole(queries.vectors), queries.weight,
-    )  # fmt: skip
+    asked = _asked(queries)
     some = wordings.comparing.ordered(asked, gathered.query, gathered.wording)
     compared, best = wordings.comparing.compared(asked, some, room_of(wordings).seen)
     group, one = Runs(some.first, len(some.wording)), Runs.of(gathered.code_query)
@@ -87,6 +84,16 @@ def candidates(queries: Queries, wordings: Wordings, traits: CodeTraits) -> Cand
         "query_weight": queries.weight[query],
     }
     return Candidates(codes, _matrix(columns, one), best, one.first)
+
+
+def _asked(queries: Queries) -> AskedWords:
+    """The queries for the compiled loops, their vectors as whole numbers."""
+    count = len(queries.word_vectors)
+    both = whole(np.concatenate([queries.word_vectors, queries.vectors]))
+    return AskedWords(
+        queries.words, queries.length, both.numbers[:count], both.scales[:count], queries.idf, queries.word_weight,
+        both.numbers[count:], both.scales[count:], queries.weight,
+    )  # fmt: skip
 
 
 def _compared(found: OfCodes) -> dict[str, Vectors]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from clinical.language import words
 from clinical.search.bm25 import character_grams
 from clinical.search.compiled import LookedAt
-from clinical.search.encoder import Encoder, Vectors, unit
+from clinical.search.encoder import Encoder, Vectors
 from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
 
@@ -55,7 +55,8 @@ class Gathered(NamedTuple):
 
 def read_queries(texts: Sequence[str], encoder: Encoder, wordings: Wordings) -> Iterator[Queries]:
     """The texts in batches of bounded size; texts without a word, or of which none means anything, are left out."""
-    folded = [[word.text for word in words(text)] for text in texts]
+    folds: dict[str, str] = {}
+    folded = [[word.text for word in words(text, folds)] for text in texts]
     batch: list[int] = []
     for number in sorted((number for number, own in enumerate(folded) if own), key=lambda number: len(folded[number])):
         if batch and (len(batch) + 1) * len(folded[number]) > CELLS:
@@ -75,6 +76,7 @@ def _read(
     known = np.flatnonzero(weights[: len(numbers)] >= 1e-6)
     if not len(known):
         return
+    units = rows / np.maximum(weights, np.float32(1e-9))[:, None]
     own = [folded[numbers[int(at)]] for at in known]
     of_word = {word: at for at, word in enumerate(distinct)}
     length = np.array([len(spelled) for spelled in own])
@@ -85,11 +87,11 @@ def _read(
     yield Queries(
         np.array(numbers, dtype=np.int64)[known],
         own,
-        unit(rows[known]),
+        units[known],
         weights[known],
         length,
         filled,
-        np.concatenate([unit(rows[len(numbers) :]), np.zeros((1, rows.shape[1]), dtype=np.float32)]),
+        np.concatenate([units[len(numbers) :], np.zeros((1, rows.shape[1]), dtype=np.float32)]),
         np.concatenate([weights[len(numbers) :], none]),
         np.concatenate([wordings.idf(distinct), none]),
     )

@@ -82,6 +82,14 @@ class Wordings:
         start, end = self.tables.text_start[number : number + 2].tolist()
         return str(self._text[start:end], "utf-8")
 
+    def has_words(self, number: int, folded: Sequence[str]) -> bool:
+        """Whether a wording has these very words, in any order."""
+        start, end = self.tables.word_start[number : number + 2].tolist()
+        known = self.vocabulary
+        return end - start == len(folded) and sorted(self.tables.word[start:end].tolist()) == sorted(
+            known.get(word, -1) for word in folded
+        )
+
     def nearest(self, vectors: Vectors, count: int, depth: int = SEARCH_DEPTH) -> tuple[Vectors, Ints]:
         """Cosine and numbers of the nearest wordings, shape (queries, count) each; number -1 where there are fewer."""
         parameters = faiss.SearchParametersHNSW(efSearch=depth)  # type: ignore[attr-defined]  # not in the stubs

@@ -8,7 +8,10 @@ seen (`catalog_build.training.confidence`). The order of a mention's codes stays
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
+from math import log, log1p
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +25,7 @@ from clinical.language import words
 from clinical.search.encoder import Vectors
 from clinical.search.hits import Hits
 from clinical.search.reading.reader import TextSpans
-from clinical.search.runs import Ints
+from clinical.search.runs import Ints, run_starts
 from clinical.search.terms import Wordings
 from clinical.thresholds import ConfidenceThresholds
 
@@ -42,6 +45,8 @@ LIKELY: Final = 0.25
 """From which probability of the ranking model a disease is taken to be named."""
 NEVER_SURE: Final = 1e-3
 """Probabilities are kept this far from 0 and 1 before their logit is taken."""
+_LEAST, _MOST = float(np.float32(NEVER_SURE)), float(np.float32(1 - NEVER_SURE))
+"""The same as the probabilities are kept."""
 
 
 class CodeKinds:
@@ -60,56 +65,67 @@ class CodeKinds:
 
 def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds) -> tuple[Ints, Vectors]:
     """The row of `hits` (span by span, best first) that is each span's first, and its columns: (m,), (m, COLUMNS)."""
-    first = np.flatnonzero(np.r_[True, hits.part[1:] != hits.part[:-1]])[: len(hits.part)]
-    ends = np.append(first, len(hits.part))[1:]
-    text = _of_text(draft, hits, first, traits)
+    first = run_starts(hits.part)
+    starts, parts = [*first.tolist(), len(hits.part)], hits.part[first].tolist()
+    spelled = [[word.text for word in words(draft.spans[part].part.text)] for part in parts]
+    text = _of_text(draft, [draft.spans[part].chance > 0 for part in parts], spelled, hits.at(first), traits)
     rows = [
-        _row(draft, hits.at(slice(a, b)), wordings, traits) for a, b in zip(first.tolist(), ends.tolist(), strict=True)
+        _row(draft, own, hits.at(slice(*bounds)), wordings, traits)
+        for own, bounds in zip(spelled, pairwise(starts), strict=True)
     ]
-    own = np.array([[row[name] for name in OF_MENTION] for row in rows], dtype=np.float32).reshape(-1, len(OF_MENTION))
-    symptom, plain = own[:, OF_MENTION.index("symptom")], np.full(len(own), draft.plain)
-    explained = symptom * text["disease"]
+    found = np.empty((len(rows), len(COLUMNS)), dtype=np.float32)
+    for number, row in enumerate(rows):
+        found[number, : len(OF_MENTION)] = [row[name] for name in OF_MENTION]
+    of = {name: found[:, number] for number, name in enumerate(COLUMNS)}
+    explained = of["symptom"] * text["disease"]
     together = {
-        "plain": plain,
-        "lower": own[:, OF_MENTION.index("small")] + draft.reading.text.islower() > 0,
-        "mentions": np.full(len(own), text["mentions"]),
-        "length": np.full(len(own), np.log1p(len(draft.reading.text))),
-        "prose": np.full(len(own), text["prose"]),
+        "plain": draft.plain,
+        "lower": of["small"] + draft.reading.text.islower() > 0,
+        "mentions": text["mentions"],
+        "length": log1p(len(draft.reading.text)),
+        "prose": text["prose"],
         "explained": explained,
         "explained_in_prose": explained * text["prose"],
-        "verbatim_open": own[:, OF_MENTION.index("verbatim")] * own[:, OF_MENTION.index("unspecified")],
-        "logit_in_prose": own[:, OF_MENTION.index("logit")] * text["prose"],
+        "verbatim_open": of["verbatim"] * of["unspecified"],
+        "logit_in_prose": of["logit"] * text["prose"],
     }
-    wide = np.stack([together[name] for name in OF_TEXT], axis=1).astype(np.float32)
-    return first, np.concatenate([own, wide], axis=1)
+    for name in OF_TEXT:
+        of[name][:] = together[name]
+    return first, found
 
 
-def _of_text(draft: TextSpans, hits: Hits, first: Ints, traits: CodeKinds) -> dict[str, float]:
-    """How many mentions there are, which share of the words none of them holds, whether one of them is a disease."""
-    real = [at for at in first.tolist() if draft.spans[int(hits.part[at])].chance > 0]
-    named = sum(len(words(draft.spans[int(hits.part[at])].part.text)) for at in real)
-    disease = any(not traits.symptom[hits.code[at]] and hits.probability[at] >= LIKELY for at in real)
+def _of_text(
+    draft: TextSpans, real: Sequence[bool], spelled: Sequence[Sequence[str]], first: Hits, traits: CodeKinds
+) -> dict[str, float]:
+    """How many mentions there are, which share of the words none of them holds, whether one of them is a disease.
+
+    `real`: which spans are mentions; `spelled`: their words; `first`: the first hit of each.
+    """
+    named = sum(len(own) for own, counts in zip(spelled, real, strict=True) if counts)
+    likely = zip(real, first.code.tolist(), first.probability.tolist(), strict=True)
+    disease = any(counts and chance >= LIKELY and not traits.symptom[code] for counts, code, chance in likely)
     share = 1 - named / max(1, len(draft.reading))
-    return {"mentions": np.log1p(len(real)), "prose": float(np.clip(share, 0, 1)), "disease": float(disease)}
+    return {"mentions": log1p(sum(real)), "prose": min(max(share, 0.0), 1.0), "disease": float(disease)}
 
 
-def _row(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds) -> dict[str, float]:
-    """The columns OF_MENTION of one span by name; `hits` are its own, best first."""
+def _row(
+    draft: TextSpans, spelled: Sequence[str], hits: Hits, wordings: Wordings, traits: CodeKinds
+) -> dict[str, float]:
+    """The columns OF_MENTION of one span by name; `spelled`: its words, `hits`: its own, best first."""
     number, code = int(hits.part[0]), int(hits.code[0])
     span, claim = draft.spans[number], draft.claims[number]
-    chance = float(np.clip(hits.probability[0], NEVER_SURE, 1 - NEVER_SURE))
+    first = float(hits.probability[0])
+    chance = min(max(first, _LEAST), _MOST)
     second = float(hits.probability[1]) if len(hits.part) > 1 else 0.0
     same = traits.category[hits.code] == traits.category[code]
-    spelled = [word.text for word in words(span.part.text)]
-    verbatim = sorted(spelled) == sorted(word.text for word in words(wordings.text(int(hits.wording[0]))))
     return {
-        "logit": float(np.log(chance / (1 - chance))),
+        "logit": log(chance / (1 - chance)),
         "margin": chance - second,
         "category": float(hits.probability[same].sum()),
         "chance": span.chance,
-        "words": float(np.log1p(len(spelled))),
+        "words": log1p(len(spelled)),
         "one_word": len(spelled) == 1,
-        "verbatim": verbatim,
+        "verbatim": wordings.has_words(int(hits.wording[0]), spelled),
         "unspecified": bool(traits.unspecified[code]),
         "symptom": bool(traits.symptom[code]),
         "small": not span.part.noun,

@@ -85,13 +85,14 @@ def _cuts_off(text: str, stop: int, cut_off: Callable[[str], bool] | None) -> bo
     return is_abbreviation(spelling(word.group()), word.group()) or (cut_off is not None and cut_off(word.group()))
 
 
-def is_plain(text: str, content: Sequence[Token] | None = None, cut_off: Callable[[str], bool] | None = None) -> bool:
+def is_plain(text: str, written: Sequence[Token] | None = None, cut_off: Callable[[str], bool] | None = None) -> bool:
     """Whether a text is a wording by itself: short, without a border or a word that tells of a visit or a claim.
-    `content`: its content words, where known; `cut_off` as in `borders`."""
-    content = content_words(text) if content is None else content
+    `written`: its words, where known; `cut_off` as in `borders`."""
+    written = words(text) if written is None else written
+    content = content_words(text, written)
     if len(content) > LONGEST or borders(text.strip(), cut_off):
         return False
-    others = set(words(text)) - set(content)
+    others = set(written) - set(content)
     return {text[word.start : word.end].casefold() for word in others} <= _WITHIN
 
 

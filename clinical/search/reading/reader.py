@@ -101,14 +101,14 @@ class MentionReader:
     def draft(self, text: str) -> TextSpans:
         """The spans of a text that are worth a search, and what it claims of them."""
         whole = CandidateSpan(Part(text, 0, len(text)), 1, 1.0)
-        reading, content = Reading.of(text), content_words(text)
-        if is_plain(text, content, self._cut_off) and reading.claim(0, len(text)) == Claim():
+        reading, written = Reading.of(text), words(text)
+        if is_plain(text, written, self._cut_off) and reading.claim(0, len(text)) == Claim():
             return TextSpans(reading, (whole,), ("present",), True)
         found = self._spans(reading)
         if not found:
             return TextSpans(reading, (whole,), ("present",), True)
         claims = [reading.claim(span.part.start, span.part.end).assertion for span in found]
-        if len(content) <= ACROSS:
+        if len(content_words(text, written)) <= ACROSS:
             found.append(whole._replace(chance=0.0))
             claims.append("present")
         relative = FAMILY if self._elsewhere.is_silent_on_relatives else "{}"
