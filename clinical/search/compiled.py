@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,6 +82,10 @@ def _at(array: NDArray[Any], kind: np.dtype[Any]) -> int:
         raise TypeError(f"an array of {array.dtype} where the compiled loops take {kind}, without gaps")
     address: int = array.ctypes.data
     return address
+
+
+def _all_at(arrays: Iterable[Any], kinds: Iterable[np.dtype[Any]]) -> list[int]:
+    return [_at(array, kind) for array, kind in zip(arrays, kinds, strict=True)]
 
 
 def descending(values: Floats, first: Ints) -> Ints:
@@ -182,7 +187,7 @@ class AskedWords(NamedTuple):
     def struct(self) -> _Asked:
         """The addresses; they count while the arrays live."""
         kinds = (_LONG, _LONG, _SHORT, _FLOAT, _FLOAT, _FLOAT, _SHORT, _FLOAT, _FLOAT)
-        return _Asked(*map(_at, self, kinds), self.words.shape[1], self.vectors.shape[1])
+        return _Asked(*_all_at(self, kinds), self.words.shape[1], self.vectors.shape[1])
 
 
 class KnownWordings(NamedTuple):
@@ -243,7 +248,7 @@ class Comparing:
     def __init__(self, known: KnownWordings) -> None:
         self._known = known
         kinds = (_LONG, _INT, _BYTE, _FLOAT, _FLOAT, _FLOAT, _BYTE, _FLOAT, _FLOAT, _LONG, _LONG, _BYTE, _FLOAT)
-        self._struct = _Known(*map(_at, known, kinds))
+        self._struct = _Known(*_all_at(known, kinds))
         self._address = ctypes.addressof(self._struct)
 
     def seen(self) -> NDArray[np.int32]:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from math import log, log1p
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import orjson
@@ -78,7 +78,7 @@ def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds)
         found[number, : len(OF_MENTION)] = [row[name] for name in OF_MENTION]
     of = {name: found[:, number] for number, name in enumerate(COLUMNS)}
     explained = of["symptom"] * text["disease"]
-    together = {
+    together: dict[str, Any] = {
         "plain": draft.plain,
         "lower": of["small"] + draft.reading.text.islower() > 0,
         "mentions": text["mentions"],
