@@ -55,6 +55,9 @@ class Files(Protocol):
     def path(self, digest: bytes) -> Path | None:
         """The local path, None where the storage is remote."""
 
+    def has(self, digest: bytes) -> bool:
+        """Whether the file is there."""
+
     def read(self, digest: bytes, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """Bytes `start:end` in chunks; opened at once, so that a missing file is known before the first chunk."""
 
@@ -130,6 +133,10 @@ class FolderFiles:
             raise FileMissing(digest)
         return place
 
+    def has(self, digest: bytes) -> bool:
+        """See `Files.has`."""
+        return self._place(digest).is_file()
+
     def read(self, digest: bytes, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """See `Files.read`."""
         try:
@@ -196,6 +203,16 @@ class BucketFiles:
     def path(self, digest: bytes) -> Path | None:
         """Always None: the file is elsewhere."""
         return None
+
+    def has(self, digest: bytes) -> bool:
+        """See `Files.has`."""
+        try:
+            self.client.head_object(Bucket=self.bucket, Key=self._key(digest))
+        except self.client.exceptions.ClientError as error:
+            if error.response["Error"]["Code"] in ("404", "NoSuchKey"):
+                return False
+            raise
+        return True
 
     def read(self, digest: bytes, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """See `Files.read`."""

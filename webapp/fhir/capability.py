@@ -9,7 +9,7 @@ _PAGING = [
 ]
 _ID = {"name": "_id", "type": "token", "documentation": "Eine Id oder mehrere, durch Komma getrennt"}
 _SUBJECT = {"name": "subject", "type": "reference", "documentation": "Wie patient"}
-_VERSIONED = ["read", "search-type", "history-instance", "history-type"]
+_VERSIONED = ["read", "vread", "search-type", "history-instance", "history-type"]
 _CARRIED = {
     "identifier": ("token", "Auch masterIdentifier"), "type": ("token", "Zum Beispiel KDL oder LOINC"),
     "category": ("token", "code oder system|code"), "author": ("reference", "Auch author:identifier"),

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 from typing import cast as typed
 
-from sqlalchemy import BigInteger, ColumnElement, Insert, Table, bindparam, cast, func
+from sqlalchemy import BigInteger, ColumnElement, Insert, Table, bindparam, cast, func, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -43,6 +43,13 @@ def numbered(
 def lock(session: Session, organization: uuid.UUID) -> None:
     """Lock the organization's clock until the transaction ends."""
     session.connection().execute(_locking(dialect(session)), {"place_": organization})
+
+
+def lock_all(session: Session) -> None:
+    """Lock the clocks of all organizations, also of those that have none yet, until the transaction ends: nobody
+    stores. SQLite's writing transactions exclude each other already."""
+    if dialect(session) is postgresql:
+        session.execute(text("LOCK TABLE storage_clock IN EXCLUSIVE MODE"))
 
 
 def _stamped(row: Any, given: Sequence[int | None]) -> list[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from flask import Blueprint, Response, abort, flash, redirect, render_template, request, url_for
@@ -10,6 +11,7 @@ from flask_login import current_user
 from flask_wtf import FlaskForm
 from sqlalchemy import select
 from sqlalchemy.orm import joinedload
+from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response as AnyResponse
 from wtforms import IntegerField, StringField
 from wtforms.validators import DataRequired, Length, NumberRange
@@ -172,19 +174,24 @@ def upload(place: uuid.UUID) -> AnyResponse:
     except ValueError:
         flash(_("Diese Patientenkennung ist unbekannt."), "error")
         return redirect(url_for("documents.of_organization", place=place))
-    new = [
-        store.NewDocument(
-            service().files.put(file.stream), clean_title(file.filename or "")[:TITLE_LENGTH],
-            clean_content_type(file.mimetype), *whose,
-        )
-        for file in chosen
-    ]  # fmt: skip
-    with db.write() as session:
-        store.store_documents(session, place, new)
-        if new:
-            audit.record(session, "uploaded", user=current_user, detail=f"{len(new)} in organization {place}")
+    new = store.put_and_store(lambda: [_put(file, whose) for file in chosen], partial(_store, place))
     flash(_("Gespeichert: %(number)d", number=len(new)), "success" if new else "error")
     return redirect(url_for("documents.of_organization", place=place))
+
+
+def _put(file: FileStorage, whose: linking.Subject) -> store.NewDocument:
+    file.stream.seek(0)
+    kept = service().files.put(file.stream)
+    title = clean_title(file.filename or "")[:TITLE_LENGTH]
+    return store.NewDocument(kept, title, clean_content_type(file.mimetype), *whose)
+
+
+def _store(place: uuid.UUID, new: list[store.NewDocument]) -> list[store.NewDocument]:
+    with db.write() as session:
+        store.store_documents(session, place, new, service().files)
+        if new:
+            audit.record(session, "uploaded", user=current_user, detail=f"{len(new)} in organization {place}")
+    return new
 
 
 @member_pages.post("/documents/<uuid:place>/<uuid:document>/mark/")

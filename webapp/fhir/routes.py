@@ -28,6 +28,7 @@ fhir = Blueprint("fhir", __name__, url_prefix="/<organization>/fhir/r4")
 answers.init_blueprint(fhir)
 
 _STRICT = re.compile(r"(^|[,;\s])handling\s*=\s*\"?strict\"?", re.IGNORECASE)
+_VERSION = re.compile(r"[1-9][0-9]{0,8}")  # the database counts to 2^31
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 HALF_LIFE = LIFETIME // 2  # seconds
 Pairs = list[tuple[str, str]]
@@ -70,6 +71,23 @@ def changes_of_document(organization: str, document_id: str) -> Response:
         raise FhirError(404, "Dieses Dokument gibt es in dieser Organisation nicht.")
     log_access("metadata", place, key, bearer().user_id, bearer().token_id)
     return _history(place, f"DocumentReference/{key}/_history", wanted, key)
+
+
+@fhir.get("/DocumentReference/<document_id>/_history/<version_id>")
+def read_version(organization: str, document_id: str, version_id: str) -> Response:
+    """One version of a document (vread); 410 for that of its deletion, and for all of a deleted document."""
+    place = authorize(organization)
+    key, number = parse_id(document_id), int(version_id) if _VERSION.fullmatch(version_id) else 0
+    found = service().histories.changes(place, params.History(), key, number).rows if key and number else []
+    if key is None or not found:
+        raise FhirError(404, "Diese Version gibt es in dieser Organisation nicht.")
+    log_access("metadata", place, key, bearer().user_id, bearer().token_id)
+    entry = resources.version(fhir_base(place), found[0], document_maker(place))
+    if "resource" not in entry:
+        raise FhirError(410, "Dieses Dokument ist gelöscht.")
+    response = answer(entry["resource"])
+    response.headers["ETag"] = entry["response"]["etag"]
+    return response
 
 
 @fhir.get("/DocumentReference/<document_id>")

@@ -9,10 +9,10 @@ All functions take a session of `db.write()` and leave committing to it. The fil
 
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import orjson
 from sqlalchemy import (
@@ -41,11 +41,13 @@ from webapp.fhir.models import (
     PatientIdentifier,
     Status,
 )
-from webapp.storage import Stored
+from webapp.storage import FileMissing, Files, Stored
 from webapp.watching import DOCUMENTS_STORED
 
 NO_FILE = Stored(b"", 0)
 """The file of a document that is described before its file is put."""
+T = TypeVar("T")
+R = TypeVar("R")
 _Key = tuple[int, bool, str]  # day, entered in error, content type
 Times = tuple[int, list[tuple[int, int]]]  # see `clock.numbered`
 _INSERT = insert(cast(Table, Document.__table__))
@@ -76,18 +78,36 @@ class NewDocument:
     details: Details | None = None
 
 
-def store_documents(session: Session, organization: uuid.UUID, new: Sequence[NewDocument]) -> list[Placed]:
-    """Stamp and insert; they are visible, all at once, when the transaction commits. Raises ImpossibleTime."""
-    return store_stamped(session, organization, new, times_of(session, organization, new))
+def store_documents(
+    session: Session, organization: uuid.UUID, new: Sequence[NewDocument], files: Files | None = None
+) -> list[Placed]:
+    """Stamp and insert; they are visible, all at once, when the transaction commits. With `files`, theirs have to be
+    there still. Raises ImpossibleTime and FileMissing."""
+    return store_stamped(session, organization, new, times_of(session, organization, new, files))
 
 
-def times_of(session: Session, organization: uuid.UUID, new: Sequence[NewDocument]) -> Times:
+def put_and_store(put: Callable[[], T], write: Callable[[T], R]) -> R:
+    """Put files, then write what refers to them; once more where a deletion of the same content came in between."""
+    try:
+        return write(put())
+    except FileMissing:
+        return write(put())
+
+
+def times_of(
+    session: Session, organization: uuid.UUID, new: Sequence[NewDocument], files: Files | None = None
+) -> Times:
     """Storage times for documents that are stored in this transaction, under the organization's lock from here on.
-    Raises ImpossibleTime."""
+    Raises ImpossibleTime, and FileMissing where the file of one is not there any more: a purge of other documents with
+    the same content removes it, but never under this lock."""
     if not new:
         return 0, []
     session.flush()  # what is waiting may be their patients
-    return clock.numbered(session, organization, [item.stored_at for item in new])
+    times = clock.numbered(session, organization, [item.stored_at for item in new])
+    for digest in {item.file.digest for item in new}:
+        if files is not None and not files.has(digest):
+            raise FileMissing(digest)
+    return times
 
 
 def store_stamped(session: Session, organization: uuid.UUID, new: Sequence[NewDocument], times: Times) -> list[Placed]:

@@ -1,6 +1,7 @@
 """The feed of changes: stored, marked, restored, linked, deleted; in order, nothing behind the cursor."""
 
 import threading
+import uuid
 
 from alembic import command
 from fhir.resources.R4B import get_fhir_model_class
@@ -51,6 +52,28 @@ def test_marks_and_their_undoing_are_versions(place, caller):
     assert [entry["resource"]["meta"]["versionId"] for entry in found] == ["3", "2", "1", "1"]
     own = entries(caller, f"DocumentReference/{first}/_history?_count=2")
     assert [entry["response"]["etag"] for entry in own] == ['W/"3"', 'W/"2"', 'W/"1"']
+
+
+def test_each_version_is_read_by_its_number(place, caller):
+    document, other = add_document(place), add_document(place)
+    mark(place, document)
+    path = f"DocumentReference/{document}/_history"
+    versions = [caller.get(f"{path}/{number}") for number in (1, 2)]
+    shown = [answer.get_json(force=True) for answer in versions]
+    for resource in shown:
+        get_fhir_model_class("DocumentReference").model_validate(resource)
+    assert [resource["status"] for resource in shown] == ["current", "entered-in-error"]
+    assert [resource["meta"]["versionId"] for resource in shown] == ["1", "2"]
+    assert [answer.headers["ETag"] for answer in versions] == ['W/"1"', 'W/"2"']
+    assert [resource["id"] for resource in shown] == [str(document)] * 2
+    unknown = [f"{path}/{number}" for number in ("3", "0", "01", "-1", "x", "9" * 30)]
+    unknown += [f"DocumentReference/{uuid.uuid4()}/_history/1", f"DocumentReference/{other}/_history/2"]
+    assert {caller.get(one).status_code for one in unknown} == {404}
+    stranger = make_place(place.app, "Andere Praxis", "max@example.org")
+    assert Caller(stranger).get(f"{path}/1").status_code == 404
+    done = place.app.test_cli_runner().invoke(args=["documents", "purge", str(document), "--reason", "x", "--yes"])
+    assert done.exit_code == 0
+    assert {caller.get(f"{path}/{number}").status_code for number in (1, 2, 3)} == {410}
 
 
 def test_pages_continue_in_both_orders_and_totals_are_exact(place, caller):

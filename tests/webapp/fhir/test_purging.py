@@ -1,5 +1,7 @@
 """Deletion on request: row, words, file and links go for good; a tombstone, the trail and the counters tell of it."""
 
+import io
+import threading
 import uuid
 from urllib.parse import urlsplit
 
@@ -9,10 +11,13 @@ from sqlalchemy import func, select
 
 from tests.webapp.conftest import Outside
 from tests.webapp.fhir.conftest import Caller, Place, add_document, resources_of
+from webapp.extensions import db as database
+from webapp.fhir import store
 from webapp.fhir.models import AccessLog, Document, DocumentTerm
 from webapp.fhir.service import service
-from webapp.fhir.writing.purging import PurgedDocument
+from webapp.fhir.writing.purging import PurgedDocument, remove_unused
 from webapp.models import AuditEvent
+from webapp.storage import Stored
 
 DETAILS = {"masterIdentifier": {"system": "urn:oid:1.2.3", "value": "brief-1"}}
 
@@ -90,3 +95,49 @@ def test_pollers_of_the_feed_are_told(app: Flask, place: Place, caller: Caller) 
     methods = [entry["request"]["method"] for entry in feed]
     assert methods == ["POST", "DELETE", "DELETE"], "its earlier version has nothing to show any more"
     assert caller.ids("DocumentReference") == [str(kept)]
+
+
+def test_what_is_stored_again_while_it_is_purged_keeps_its_file(app: Flask, place: Place, caller: Caller) -> None:
+    """The new one puts its file, the purge of the old one removes it, and only then the new one's row is written."""
+    old, put = add_document(place, b"gleich"), []
+
+    def put_and_purge() -> Stored:
+        put.append(service().files.put(io.BytesIO(b"gleich")))
+        if len(put) == 1:
+            assert purge(app, old) == f"{old} is deleted\n"
+            assert not service().files.has(put[0].digest)
+        return put[-1]
+
+    def write(file: Stored) -> uuid.UUID:
+        with database.write() as session:
+            new = store.NewDocument(file, "neu.txt", "text/plain")
+            return store.store_documents(session, place.organization, [new], service().files)[0].id
+
+    with app.app_context():
+        document = store.put_and_store(put_and_purge, write)
+    assert len(put) == 2
+    assert caller.get(f"Binary/{document}").data == b"gleich"
+    assert app.test_cli_runner().invoke(args=["documents", "verify"]).exit_code == 0
+
+
+def test_a_file_is_not_removed_from_under_a_transaction_that_stores_it(
+    app: Flask, place: Place, caller: Caller
+) -> None:
+    removed: list[bool] = []
+
+    def remove(digest: bytes) -> None:
+        with app.app_context(), database.write() as session:
+            removed.append(remove_unused(session, service().files, digest))
+
+    with app.app_context():
+        file = service().files.put(io.BytesIO(b"gleich"))
+        remover = threading.Thread(target=remove, args=[file.digest])
+        with database.write() as session:
+            new = store.NewDocument(file, "neu.txt", "text/plain")
+            (placed,) = store.store_documents(session, place.organization, [new], service().files)
+            remover.start()
+            remover.join(0.3)
+            assert remover.is_alive(), "it waits for the transaction"
+        remover.join(20)
+    assert removed == [False]
+    assert caller.get(f"Binary/{placed.id}").data == b"gleich"

@@ -21,7 +21,7 @@ from webapp.fhir.dates import to_text
 from webapp.fhir.models import Document, Status
 from webapp.fhir.searching import params
 from webapp.fhir.service import service
-from webapp.fhir.writing.purging import purge
+from webapp.fhir.writing.purging import purge, remove_unused
 from webapp.models import Organization, User
 
 documents = Group("documents", help="Documents: import, mark, verify.")
@@ -71,9 +71,8 @@ def purge_document(document: uuid.UUID, reason: str) -> None:
         purged = purge(session, document, reason)
     if purged is None:
         raise click.ClickException(f"there is no document {document}")
-    if purged.unused is not None:
-        service().files.remove(purged.unused)
-    kept = "" if purged.unused else "; its file stays, since another document has the same"
+    gone = purged.unused is not None and _remove_unused(purged.unused)
+    kept = "" if gone else "; its file stays, since another document has the same"
     click.echo(f"{document} is deleted{kept}")
 
 
@@ -87,13 +86,19 @@ def verify_documents(sweep: bool) -> None:
     """Read every stored file and compare it with its hash and size. Exits with 1 when a file is missing or rotten."""
     with db.engine.connect() as connection:
         expected = {bytes(row[0]): row[1] for row in connection.execute(select(Document.sha256, Document.size))}
-    report = verify(service().files, expected, sweep=sweep)
+    report = verify(service().files, expected, _remove_unused if sweep else None)
     for digest, fault in report.faults:
         click.echo(f"{digest.hex()}: {fault}", err=True)
     click.echo(f"{len(expected)} files expected, {report.sound} sound, {len(report.faults)} faulty, ", nl=False)
     click.echo(f"{report.unused} that no document points to ({report.removed} of them removed), ", nl=False)
     click.echo(f"{report.swept} temporary ones removed")
     sys.exit(1 if report.faults else 0)
+
+
+def _remove_unused(digest: bytes) -> bool:
+    """In a transaction of its own, so that the others wait for one file at most."""
+    with db.write() as session:
+        return remove_unused(session, service().files, digest)
 
 
 @documents.command("recount")

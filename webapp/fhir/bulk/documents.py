@@ -129,7 +129,18 @@ class DocumentImporter:
 
     def _stored(self, folder: Path, new: list[tuple[Keyed, store.NewDocument]]) -> list[LineResult]:
         """Put the files of a batch, then their rows in one transaction."""
-        results, ready = [], []
+        return store.put_and_store(lambda: self._put(folder, new), self._written)
+
+    def _written(self, put: tuple[list[LineResult], list[tuple[Keyed, store.NewDocument]]]) -> list[LineResult]:
+        results, ready = put
+        return results + self._rows(ready)
+
+    def _put(
+        self, folder: Path, new: list[tuple[Keyed, store.NewDocument]]
+    ) -> tuple[list[LineResult], list[tuple[Keyed, store.NewDocument]]]:
+        """Lines whose file cannot be had, and those whose file is stored."""
+        results: list[LineResult] = []
+        ready: list[tuple[Keyed, store.NewDocument]] = []
         puts = self.files.put_all([folder / item.line.path for item, _ in new])
         for (item, document), put in zip(new, puts, strict=True):
             if isinstance(put, OSError):
@@ -138,14 +149,14 @@ class DocumentImporter:
                 results.append(LineResult(item.number, "bad", str(BadLine("the file changed while it was read"))))
             else:
                 ready.append((item, replace(document, file=put)))
-        return results + self._rows(ready)
+        return results, ready
 
     def _rows(self, new: list[tuple[Keyed, store.NewDocument]]) -> list[LineResult]:
         if not new:
             return []
         try:
             with db.write() as session:
-                store.store_documents(session, self.organization, [document for _, document in new])
+                store.store_documents(session, self.organization, [document for _, document in new], self.files)
         except clock.ImpossibleTime as error:
             if len(new) == 1:
                 return [LineResult(new[0][0].number, "bad", str(error))]

@@ -5,7 +5,7 @@ old, so that none is taken from under a transaction that is about to point to it
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from webapp.storage import STALE, FileMissing, Files, FolderFiles
@@ -23,20 +23,18 @@ class StorageReport:
     swept: int
 
 
-def verify(files: Files, expected: Mapping[bytes, int], *, sweep: bool = False) -> StorageReport:
-    """Check the files of `expected` (hash to size in bytes)."""
+def verify(files: Files, expected: Mapping[bytes, int], remove: Callable[[bytes], bool] | None = None) -> StorageReport:
+    """Check the files of `expected` (hash to size in bytes). `remove` sweeps: it removes a file that no document points
+    to at that moment and says whether it did."""
     faults = [(digest, fault) for digest, size in expected.items() if (fault := _fault(files, digest, size))]
     unused = sum(1 for digest in files.digests() if digest not in expected)
-    removed = _removed(files, expected) if sweep else 0
-    swept = files.sweep() if sweep and isinstance(files, FolderFiles) else 0
+    removed = sum(map(remove, _settled(files, expected))) if remove else 0
+    swept = files.sweep() if remove and isinstance(files, FolderFiles) else 0
     return StorageReport(len(expected) - len(faults), tuple(faults), unused, removed, swept)
 
 
-def _removed(files: Files, expected: Mapping[bytes, int]) -> int:
-    unused = [digest for digest in files.settled(STALE) if digest not in expected]
-    for digest in unused:
-        files.remove(digest)
-    return len(unused)
+def _settled(files: Files, expected: Mapping[bytes, int]) -> list[bytes]:
+    return [digest for digest in files.settled(STALE) if digest not in expected]
 
 
 def _fault(files: Files, digest: bytes, size: int) -> str:

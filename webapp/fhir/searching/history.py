@@ -20,7 +20,7 @@ from webapp.fhir.searching.wanted import Cursor, History
 _CHANGE = DocumentChange.__table__
 _CLOCK = StorageClock.__table__
 _DOCUMENT = Document.__table__
-_Shape = tuple[int, bool, bool, bool, bool, bool]
+_Shape = tuple[int, bool, bool, bool, bool, bool, bool]
 
 
 class Histories:
@@ -30,16 +30,27 @@ class Histories:
         self._reader = reader
         self._statement = lru_cache(maxsize=SHAPES)(self._compose)
 
-    def changes(self, organization: uuid.UUID, wanted: History, document: uuid.UUID | None = None) -> ResultPage:
-        """The page that `wanted` asks for. A row: instant of the change, its number, version, whether it says that the
-        document is deleted, id of the document, then the columns of `resources.DocumentRow` with the status of that
-        version; they are empty where the document is there no more."""
+    def changes(
+        self, organization: uuid.UUID, wanted: History, document: uuid.UUID | None = None, version: int | None = None
+    ) -> ResultPage:
+        """The page that `wanted` asks for, of one document where one is named, of one version of it. A row: instant of
+        the change, its number, version, whether it says that the document is deleted, id of the document, then the
+        columns of `resources.DocumentRow` with the status of that version; they are empty where the document is there
+        no more."""
         paging, ascending = wanted.answer.paging, wanted.answer.order == "date"
         count = 0 if wanted.answer.count_only else paging.count
         skip = paging.cursor is None and paging.offset > 0
-        shape = (count, skip, paging.cursor is not None, wanted.since is not None, document is not None, ascending)
+        shape = (
+            count,
+            skip,
+            paging.cursor is not None,
+            wanted.since is not None,
+            document is not None,
+            version is not None,
+            ascending,
+        )
         values: Values = {"organization": self._reader.uuid(organization), "offset": paging.offset}
-        values["since"] = wanted.since
+        values |= {"since": wanted.since, "version": version}
         if document is not None:
             values["document"] = self._reader.uuid(document)
         if paging.cursor:
@@ -53,10 +64,11 @@ class Histories:
         return ResultPage(total, page, more if len(rows) > count else None, complete)
 
     def _compose(self, shape: _Shape) -> Statement:
-        count, skip, cursor, since, one, ascending = shape
+        count, skip, cursor, since, one, versioned, ascending = shape
         table, sqlite = _CHANGE, self._reader.is_sqlite
         mine = [table.c.organization_id == bind("organization")]
         mine += [table.c.document_id == bind("document")] if one else []
+        mine += [table.c.version == bind("version")] if versioned else []
         newer = [table.c.at >= bind("since")] if since else []
         number = _counted(mine + newer) if one else _total(since=since)
         counted = select(number.label("total"), _clock(_CLOCK.c.last).label("complete")).subquery("counted")

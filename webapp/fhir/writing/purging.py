@@ -12,10 +12,11 @@ from sqlalchemy import BigInteger, ForeignKey, String, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from webapp import audit
-from webapp.fhir import store
+from webapp.fhir import clock, store
 from webapp.fhir.models import Document
 from webapp.fhir.writing.models import WaitingBinary
 from webapp.models import Base, User
+from webapp.storage import Files
 
 REASON_LENGTH = 200
 
@@ -41,8 +42,8 @@ class Purged:
 
 
 def purge(session: Session, document: uuid.UUID, reason: str, *, by: User | None = None) -> Purged | None:
-    """Delete a document's row and leave its tombstone; None when there is none of that id. The caller removes the
-    unused file once this is committed."""
+    """Delete a document's row and leave its tombstone; None when there is none of that id. Once this is committed, the
+    caller lets `remove_unused` have the hash."""
     row = session.get(Document, document)
     if row is None:
         return None
@@ -60,6 +61,22 @@ def purge(session: Session, document: uuid.UUID, reason: str, *, by: User | None
     )
     audit.record(session, "purged", user=by, detail=f"{row.id}: {reason}")
     session.flush()
+    return Purged(row.id, None if _used(session, digest) else digest)
+
+
+def remove_unused(session: Session, files: Files, digest: bytes) -> bool:
+    """Remove a file unless a document or a waiting Binary refers to it; whether it was removed.
+
+    Nobody stores meanwhile, and whoever stores looks under the lock whether the file is there still and puts it again
+    if not (`store.put_and_store`): what somebody stores at this moment with the same content keeps its file.
+    """
+    clock.lock_all(session)
+    if _used(session, digest):
+        return False
+    files.remove(digest)
+    return True
+
+
+def _used(session: Session, digest: bytes) -> bool:
     tables: tuple[type[Document | WaitingBinary], ...] = (Document, WaitingBinary)
-    used = any(session.scalar(select(table.id).where(table.sha256 == digest).limit(1)) for table in tables)
-    return Purged(row.id, None if used else digest)
+    return any(session.scalar(select(table.id).where(table.sha256 == digest).limit(1)) for table in tables)

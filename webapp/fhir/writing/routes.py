@@ -11,8 +11,9 @@ Create is conditional with `If-None-Exist: identifier=system|value`: what is the
 import io
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 from flask import Blueprint, Response, request
@@ -21,7 +22,7 @@ from sqlalchemy.orm import Session
 
 from webapp.audit import short_ip
 from webapp.extensions import db
-from webapp.fhir import answers, resources
+from webapp.fhir import answers, resources, store
 from webapp.fhir.access import authorize, bearer
 from webapp.fhir.answers import FhirError, answer
 from webapp.fhir.machines.scopes import missing
@@ -33,7 +34,7 @@ from webapp.fhir.titles import clean_content_type
 from webapp.fhir.writing import given, storing
 from webapp.fhir.writing.storing import Posted, Prepared, Result
 from webapp.fhir.writing.transaction import Transaction
-from webapp.storage import Stored
+from webapp.storage import FileMissing, Stored
 
 writing = Blueprint("fhir_writing", __name__, url_prefix="/<organization>/fhir/r4")
 answers.init_blueprint(writing)
@@ -53,22 +54,36 @@ def create_document(organization: str) -> Response:
     given.checked(resource, "DocumentReference")
     attachment = given.attachment_of(resource)
     condition = request.headers.get("If-None-Exist", "")
-    inline = None if data is None else _inline(attachment, data)  # synced before the organization's lock is taken
-    if inline is not None and not condition:
-        posted = Posted(Prepared(resource, *inline), bearer().account, short_ip(request.remote_addr))
-        return _created(place, service().together.do(place, posted, partial(_store_together, place)))
+    if data is None:
+        result = _store_alone(place, Prepared(resource, store.NO_FILE, "", condition), attachment)
+        return _created(place, result)
+
+    def write(file: Stored) -> Result:
+        if condition:
+            return _store_alone(place, Prepared(resource, file, "", condition))
+        posted = Posted(Prepared(resource, file, ""), bearer().account, short_ip(request.remote_addr))
+        return cast(Result, service().together.do(place, posted, partial(_store_together, place)))
+
+    # The file is synced before the organization's lock is taken.
+    return _created(place, store.put_and_store(partial(_inline, attachment, data), write))
+
+
+def _store_alone(place: uuid.UUID, prepared: Prepared, refers: dict[str, Any] | None = None) -> Result:
+    """One document in a transaction of its own; `refers`: its attachment, which leads to a waiting file."""
     with db.write() as session:
-        file, content_type = inline or _waiting(session, place, attachment)
-        result = storing.put_document(session, place, Prepared(resource, file, content_type, condition), {})
+        if refers is not None:
+            file, content_type = _waiting(session, place, refers)
+            prepared = replace(prepared, file=file, content_type=content_type)
+        result = storing.put_document(session, place, prepared, {}, service().files)
         storing.note(session, result, bearer().account)
-    return _created(place, result)
+    return result
 
 
 def _store_together(place: uuid.UUID, posted: Sequence[Posted]) -> list[Result | Exception]:
     """One transaction for all; where a row of one is refused by the database, one for each."""
     try:
         with db.write() as session:
-            return storing.put_documents(session, place, posted)
+            return storing.put_documents(session, place, posted, service().files)
     except _REFUSED as error:  # a statement was, so that nothing is committed
         if len(posted) == 1:
             return [error]
@@ -97,8 +112,11 @@ def create_binary(organization: str) -> Response:
     else:
         request.max_content_length = LARGEST_FILE
         content_type, file = clean_content_type(request.mimetype), service().files.put(request.stream)
-    with db.write() as session:
-        key = storing.put_waiting(session, place, file, content_type)
+    try:
+        with db.write() as session:
+            key = storing.put_waiting(session, place, file, content_type, service().files)
+    except FileMissing:  # what was streamed cannot be put again from here
+        raise FhirError(503, "Die Datei wurde zugleich gelöscht. Bitte noch einmal senden.") from None
     return Response(status=201, headers={"Location": f"{fhir_base(place)}/Binary/{key}"})
 
 
@@ -111,12 +129,19 @@ def transact(organization: str) -> Response:
     rights = bearer().rights or frozenset()
     if lacking := missing(rights, {(kind, "c") for kind in work.kinds}):
         raise FhirError(403, f"Diesem Dienstkonto fehlt: {lacking}.")
-    puts = {name: service().files.put(io.BytesIO(file.body)) for name, file in work.files.items()}
-    with db.write() as session:
-        results = work.store(session, place, puts)
-        for result in results.values():
-            storing.note(session, result, bearer().account)
-    return answer(work.answer(fhir_base(place), results))
+    files = service().files
+
+    def put() -> dict[str, Stored]:
+        return {name: files.put(io.BytesIO(file.body)) for name, file in work.files.items()}
+
+    def write(puts: dict[str, Stored]) -> dict[int, Result]:
+        with db.write() as session:
+            results = work.store(session, place, puts, files)
+            for result in results.values():
+                storing.note(session, result, bearer().account)
+        return results
+
+    return answer(work.answer(fhir_base(place), store.put_and_store(put, write)))
 
 
 def _writer(organization: str) -> uuid.UUID:
@@ -134,10 +159,10 @@ def _body() -> bytes:
     return request.get_data(cache=False)
 
 
-def _inline(attachment: dict[str, Any], data: bytes) -> tuple[Stored, str]:
+def _inline(attachment: dict[str, Any], data: bytes) -> Stored:
     file = service().files.put(io.BytesIO(data))
     given.check_file(attachment, file.digest, given.sha1_of(data), file.size)
-    return file, ""
+    return file
 
 
 def _waiting(session: Session, place: uuid.UUID, attachment: dict[str, Any]) -> tuple[Stored, str]:

@@ -25,7 +25,7 @@ from webapp.fhir.searching import params
 from webapp.fhir.writing import given
 from webapp.fhir.writing.models import WaitingBinary
 from webapp.models import utcnow
-from webapp.storage import Stored
+from webapp.storage import FileMissing, Files, Stored
 
 WAITS = timedelta(days=1)  # a Binary for its document; as long as `documents verify --sweep` leaves files alone
 Resource = dict[str, Any]
@@ -72,20 +72,24 @@ def condition_of(text: str, at: str) -> tuple[str, str] | None:
     return found.system or "", found.value
 
 
-def put_document(session: Session, place: uuid.UUID, prepared: Prepared, references: Mapping[str, str]) -> Result:
+def put_document(
+    session: Session, place: uuid.UUID, prepared: Prepared, references: Mapping[str, str], files: Files
+) -> Result:
     """Store a document unless its condition finds one. `references` are those of a bundle that lead to new resources.
-    Raises FhirError 412 and 422."""
+    Raises FhirError 412 and 422, and FileMissing."""
     clock.lock(session, place)  # from here on nobody else stores
     condition = condition_of(prepared.condition, f"{prepared.at}ifNoneExist" if prepared.at else "If-None-Exist")
     if condition and (known := _documents_with(session, place, *condition)):
         if len(known) > 1:
             raise FhirError(412, "If-None-Exist: mehrere Dokumente haben diese Kennung.")
         return Result("DocumentReference", known[0], created=False)
-    (document,) = store.store_documents(session, place, [_new(session, place, prepared, references)])
+    (document,) = store.store_documents(session, place, [_new(session, place, prepared, references)], files)
     return Result("DocumentReference", document.id, created=True)
 
 
-def put_documents(session: Session, place: uuid.UUID, posted: Sequence[Posted]) -> list[Result | Exception]:
+def put_documents(
+    session: Session, place: uuid.UUID, posted: Sequence[Posted], files: Files
+) -> list[Result | Exception]:
     """Store documents without conditions together, each with its trace: for each its result, or its own fault."""
     clock.lock(session, place)  # before their patients are looked up: whoever stores a patient links what is there
     subjects = [item.prepared.resource.get("subject") or {} for item in posted]
@@ -94,7 +98,7 @@ def put_documents(session: Session, place: uuid.UUID, posted: Sequence[Posted]) 
     owners = linking.find_patients(session, place, named)
     described = [_described(session, place, item.prepared, owners) for item in posted]
     new = [one for one in described if not isinstance(one, Exception)]
-    times = store.times_of(session, place, new)
+    times = store.times_of(session, place, new, files)
     audit.purge_at_times(session, len(posted))  # not below, where no statement may return anything
     with db.sent_together(session):
         placed = iter(store.store_stamped(session, place, new, times))
@@ -129,8 +133,11 @@ def put_patient(session: Session, place: uuid.UUID, resource: Resource, conditio
     return Result("Patient", patient.id, created=True)
 
 
-def put_waiting(session: Session, place: uuid.UUID, file: Stored, content_type: str) -> uuid.UUID:
-    """Keep a file for the document that will refer to it; those that waited too long go."""
+def put_waiting(session: Session, place: uuid.UUID, file: Stored, content_type: str, files: Files) -> uuid.UUID:
+    """Keep a file for the document that will refer to it; those that waited too long go. Raises FileMissing."""
+    clock.lock(session, place)  # a purge of the same content waits, or was before
+    if not files.has(file.digest):
+        raise FileMissing(file.digest)
     session.execute(delete(WaitingBinary).where(WaitingBinary.created_at < utcnow() - WAITS))
     row = WaitingBinary(
         id=uuid.uuid4(), organization_id=place, content_type=content_type, size=file.size, sha256=file.digest

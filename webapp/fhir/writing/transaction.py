@@ -16,7 +16,7 @@ from webapp.fhir.resources import Resource, outcome
 from webapp.fhir.titles import clean_content_type
 from webapp.fhir.writing import given, storing
 from webapp.fhir.writing.storing import Prepared, Result
-from webapp.storage import Stored
+from webapp.storage import Files, Stored
 
 MOST_ENTRIES = 200  # as many as an import stores at once: others wait for the organization's lock that long
 KINDS = ("Binary", "Patient", "DocumentReference", "List")
@@ -59,7 +59,7 @@ class Transaction:
         for entry in self.entries:
             self._require_file(entry)
 
-    def store(self, session: Session, place: uuid.UUID, puts: Mapping[str, Stored]) -> dict[int, Result]:
+    def store(self, session: Session, place: uuid.UUID, puts: Mapping[str, Stored], files: Files) -> dict[int, Result]:
         """Patients first, so that documents find them; by number of the entry."""
         results: dict[int, Result] = {}
         references: dict[str, str] = {}
@@ -75,7 +75,7 @@ class Transaction:
             prepared = Prepared(
                 entry.resource, puts[name], self.files[name].content_type, entry.condition, entry.at
             )  # fmt: skip
-            results[entry.number] = storing.put_document(session, place, prepared, references)
+            results[entry.number] = storing.put_document(session, place, prepared, references, files)
         self._place_binaries(results)
         return results
 
