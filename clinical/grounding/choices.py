@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final, Literal
+from typing import Final
 
 from clinical.grounding.boxes import State, label_before, state_of
 from clinical.grounding.circumstances import Circumstances, Kind, says
@@ -61,7 +61,7 @@ def named_choice(source: SourceText, field: str, kind: Kind | None = None) -> st
 
 def _best(letter: Circumstances, field: str) -> tuple[int, int, int, str] | None:
     if field not in letter.named:
-        letter.named[field] = min(_places(letter, field), default=None)
+        letter.named[field] = next(_places(letter, field), None)
     return letter.named[field]
 
 
@@ -73,7 +73,8 @@ def is_denied_choice(letter: Circumstances, field: str) -> bool:
 
 
 def _places(letter: Circumstances, field: str) -> Iterator[tuple[int, int, int, str]]:
-    """(strength, first token, last token, value) of every place that counts; none where the text has too many."""
+    """(strength, first token, last token, value) of every place that counts, the strongest first; none where the text
+    has too many. A place is judged when it is asked for: what is weaker than the first that counts never is."""
     source = letter.source
     found = {value: [(phrase, list(matches(source, phrase))) for phrase in phrases(field, value)]
              for value in values(field)}  # fmt: skip
@@ -81,30 +82,33 @@ def _places(letter: Circumstances, field: str) -> Iterator[tuple[int, int, int, 
     known = {place for pairs in found.values() for _, places in pairs for place in places}
     if max(len(known), sum(map(len, options))) > PLACES:
         return
-    judged: dict[range, State | Literal["plain", "refused", "void"]] = {}
+    states = {place: state_of(source, place) for place in known}
+    offered: set[tuple[int, int, int, str]] = set()
+    ticked: set[tuple[int, int, int, str]] = set()
     for value, pairs in found.items():
         voided = {i for phrase, places in pairs if phrase.role == "not" for place in places for i in place}
-        for place in _ticked(source, field, value):
-            yield TICKED, place[0], place[-1], value
+        ticked |= {(TICKED, place[0], place[-1], value) for place in _ticked(source, field, value)}
         for phrase, place in ((one, place) for one, places in pairs if one.role != "not" for place in places):
-            if place not in judged:
-                judged[place] = _judged(letter, field, place)
-            state = judged[place]
-            if state == "ticked" or (state == "plain" and not voided & set(place)):
-                yield _strength(source, phrase.role, place, state), place[0], place[-1], value
+            state = states[place]
+            if state == "ticked" or (state is None and not voided & set(place)):
+                offered.add((_strength(source, phrase.role, place, state), place[0], place[-1], value))
+    counts: dict[range, bool] = {}
+    for offer in sorted(offered | ticked):
+        place = range(offer[1], offer[2] + 1)
+        if offer not in ticked and place not in counts:
+            counts[place] = _counts(letter, field, place, states[place])
+        if offer in ticked or counts[place]:
+            yield offer
 
 
-def _judged(letter: Circumstances, field: str, place: range) -> State | Literal["plain", "refused", "void"]:
-    """What becomes of a phrase at this place, whichever value it names."""
-    state = state_of(letter.source, place)
-    if state == "empty" or _is_refused(letter.source, place):
-        return "refused"
-    if state is None and (_is_void(letter.source, field, place) or letter.void(field, place)):
-        return "void"
-    return state or "plain"
+def _counts(letter: Circumstances, field: str, place: range, state: State | None) -> bool:
+    """Whether a phrase at this place says what it says, whichever value it names."""
+    if _is_refused(letter.source, place):
+        return False
+    return state is not None or not (_is_void(letter.source, field, place) or letter.void(field, place))
 
 
-def _strength(source: SourceText, role: str, place: range, state: str) -> int:
+def _strength(source: SourceText, role: str, place: range, state: State | None) -> int:
     if state == "ticked":
         return TICKED
     if role == "hints":
