@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from clinical.grounding.boxes import State, label_before, state_of
-from clinical.grounding.circumstances import Circumstances, Kind, says
+from clinical.grounding.fixed.boxes import State, label_before, state_of
+from clinical.grounding.fixed.circumstances import Circumstances, Kind, says
+from clinical.grounding.fixed.phrases import choices, matches, phrases, values
 from clinical.grounding.literal import TokenMatch
-from clinical.grounding.phrases import choices, matches, phrases, values
 from clinical.language import COLON, COMMA, SALUTATIONS, STOP, TITLES, SourceText
 
 DENIED_WITHIN: Final = 3
@@ -157,7 +157,21 @@ def _is_denied(source: SourceText, first: int, last: int) -> bool:
         if says("@denied_behind", source.words[k]):
             # `stationär, nicht ambulant` and `Notfall: nein` differ in the mark between them
             return gap != COMMA or source.words[k] != "nicht"
+    return _is_denied_at_its_end(source, last)
+
+
+def _is_denied_at_its_end(source: SourceText, last: int) -> bool:
+    """`Ein Notfall im engeren Sinne ist es nicht`."""
+    for k in range(last + 3, min(len(source), last + 1 + DENIED_AT_END)):
+        if any(source.gap(i) >= COMMA for i in range(k - 1, k + 1)):
+            return False
+        if all(says(name, source.words[k - n]) for n, name in enumerate(("@not_so", "@this", "@being"))):
+            return True
     return False
+
+
+DENIED_AT_END: Final = 9
+"""Tokens behind a phrase in which its clause may end with a denial of the whole."""
 
 
 def _is_conditional(source: SourceText, first: int) -> bool:
@@ -185,10 +199,12 @@ def _is_alternative(source: SourceText, field: str, i: int) -> bool:
     """`ambulant oder stationär?`: the word between two choices."""
     if not 0 < i < len(source) - 1 or source.words[i] not in ("oder", "bzw", "versus", "vs"):
         return False
-    stems = tuple(word[:6] for word in choices(field) if len(word) > 5)
+    stems = tuple(word[:6] for word in choices(field) if len(word) > 5) + _OTHER_STAYS.get(field, ())
     return all(source.words[k].startswith(stems) for k in (i - 1, i + 1))
 
 
+_OTHER_STAYS: Final = {"aufenthalt.art": ("tagesk", "tagess", "teilst", "kurzst", "wochen")}
+"""Beginnings of kinds of stay that are no value of the list and may be offered beside one."""
 _BORN = re.compile(r"[\s,]*(?:\(|\*|geb\b|geboren|jg\b|jahrgang|\d{1,2}\.\s?\d{1,2}\.)", re.IGNORECASE)
 _SALUTATION = {"m": frozenset(("herr", "herrn", "hr", "hrn")), "w": frozenset(("frau", "fr"))}
 NAME_REACH = 8
