@@ -15,6 +15,7 @@ streams    tiers 2 and 3: lies that come through, our own time, streams at once,
 heldout    the synonyms of one fold as queries
 feedback   reviewed codings as an evaluation set and as candidate synonyms, shown for approval
 card       the card of a data set: show, check or write it
+bench      side by side: search against plain libraries, the text API against bare FastAPI, our client against none
 idle       what `make up` takes: seconds until it greets, memory at rest
 speed      latency, throughput, load time and memory of search and of the served API
 soak       both servers under mixed load while parts of them fail: answers, counters, documents, memory
@@ -50,6 +51,7 @@ MEASURES = {
     "feedback": "evals.feedback.commands",
     "card": "evals.coding.card",
     "notebooks": "evals.notebooks.run",
+    "bench": "evals.bench.measure",
     "idle": "evals.speed.idle",
     "speed": "evals.speed.search",
     "streams": "evals.speed.streams",

@@ -21,7 +21,7 @@ CODE = re.compile(r"[A-Z][0-9]{2}(\.[0-9]{1,2})?[!*+]?")
 
 
 def _media(response: httpx.Response) -> str:
-    return response.headers.get("content-type", "").partition(";")[0].strip()
+    return str(response.headers.get("content-type", "")).partition(";")[0].strip()
 
 
 def problem(response: httpx.Response, *statuses: int) -> str:

@@ -107,7 +107,7 @@ def _of_outcomes(tally: Tally, before: Mapping[str, Samples], after: Mapping[str
     broken = Counter[str]()
     for route, count in tally.broken.items():
         broken[route.server] += count
-    rows = (
+    rows: tuple[tuple[str, str, dict[str, str], int], ...] = (
         ("befund_streams_total", "text API", {}, tally.streams + tally.left),
         ("befund_streams_total", "text API", {"outcome": "result"}, tally.results),
         ("befund_web_sign_ins_total", "webapp", {"outcome": "signed_in"}, tally.signed_in),
