@@ -20,7 +20,9 @@ endif
 export BENTOML_DO_NOT_TRACK := True
 export GX_ANALYTICS_ENABLED := false
 export VLLM_NO_USAGE_STATS := 1
+ifeq ($(BEFUND_TRACES_URL)$(BEFUND_TRACES_URL_FILE)$(shell sed -n 's/^BEFUND_TRACES_URL\(_FILE\)*=//p' .env 2>/dev/null),)
 export OTEL_SDK_DISABLED := true
+endif
 
 .DEFAULT_GOAL := help
 .PHONY: help up test test-vllm check catalog lab notebooks pictures docs bundle test-bundle release evals soak bench clean

@@ -24,6 +24,7 @@ from bentos.queueing import Pools
 from bentos.wire import Extras, Manners, body_of, completion_of, context_said, learnt, too_long
 from clinical.errors import LanguageModelError, ModelMalformed, ModelTimeout, ModelUnavailable
 from clinical.llm import Completion, JsonSchema, Limits, Message
+from clinical.tracing import outgoing
 
 log = logging.getLogger("befund.model")
 
@@ -94,7 +95,9 @@ class ModelServer:
         """One request. As `extra_body` the large parts go through as they are: the library would copy them item by
         item, looking for types of its own, which took longer than anything else here."""
         try:
-            return await self._client.chat.completions.create(model=name, messages=[], extra_body=body)
+            return await self._client.chat.completions.create(
+                model=name, messages=[], extra_body=body, extra_headers=outgoing()
+            )
         except openai.APITimeoutError:
             raise ModelTimeout("the connection to the language model timed out") from None
         except openai.APIConnectionError:

@@ -9,6 +9,7 @@ import sys
 from bentos.keys import open_keys
 from clinical.errors import ArtifactMissing, SettingError
 from clinical.settings import ROOT, Settings
+from clinical.tracing import check_export
 
 
 def serve(settings: Settings) -> int:
@@ -16,6 +17,7 @@ def serve(settings: Settings) -> int:
     require_free_port(settings.api_host, settings.api_port, "BEFUND_API_PORT")
     require_artifact(settings)
     open_keys(settings)
+    check_export(settings.traces_url)
     environment = {"BENTOML_DO_NOT_TRACK": "True", **os.environ}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     command = [sys.executable, "-m", "bentoml", "serve", "bentos.service:Befund"]

@@ -23,24 +23,16 @@ import bentoml  # noqa: E402
 
 from bentos.api import PARTS, OnlyContractPaths, Part, contract_paths, create_app, internal_paths  # noqa: E402
 from clinical.settings import server_settings  # noqa: E402
+from clinical.tracing import write_lines  # noqa: E402
 
 FIRST_BYTE_SECONDS = 180
 """Time to the first byte of an answer, at most: extraction and generation wait for a language model."""
+FOREIGN = ("", "bentoml", "uvicorn", "uvicorn.error", "circus")
+"""What has log lines of its own, which take the form of ours where that is JSON."""
 
 
-def _log_to_stdout() -> None:
-    """One line per event, no content; uvicorn and BentoML configure only their own loggers."""
-    logger = logging.getLogger("befund")
-    if not logger.handlers:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-        logger.addHandler(handler)
-        logger.setLevel(logging.INFO)
-        logger.propagate = False
-
-
-_log_to_stdout()
 _settings = server_settings()
+write_lines(_settings.log_format, "befund", FOREIGN, logging.INFO)
 
 
 def _options(name: str) -> dict[str, Any]:

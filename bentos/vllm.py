@@ -6,8 +6,8 @@ vLLM listens on BEFUND_VLLM_PORT (8000), and BEFUND_LLM_BASE_URL is `http://HOST
 watches it and ends it; on its own port (3001) it answers /livez and /readyz from its first second on, and nothing else:
 a proxy here would keep an abandoned call running.
 
-Every setting is read where the Bento runs (gpu_host/host_settings.py). This file imports nothing of the text API: the
-image of this Bento holds vLLM and BentoML only.
+Every setting is read where the Bento runs (gpu_host/host_settings.py). This file imports nothing of the text API but
+how log lines look: the image of this Bento holds vLLM and BentoML only.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import bentoml
 from starlette.applications import Starlette
 
 from bentos.gpu_host import Child, Host, WrongSetting, command, environment, read
+from clinical.tracing import write_lines
 
 log = logging.getLogger("befund.gpu_host")
 
@@ -43,17 +44,12 @@ def _settings() -> Host:
         raise SystemExit(f"befund: {error}") from None
 
 
-def _log_to_stdout() -> None:
-    logger = logging.getLogger("befund")
-    if not logger.handlers:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-        logger.addHandler(handler)
-        logger.setLevel(logging.INFO)
-        logger.propagate = False
-
-
-_log_to_stdout()
+write_lines(
+    os.environ.get("BEFUND_LOG_FORMAT", "text"),
+    "befund",
+    ("", "bentoml", "uvicorn", "uvicorn.error", "circus"),
+    logging.INFO,
+)
 host = _settings()
 child = Child(command(host), environment(host, os.environ), host.health_url)
 

@@ -52,6 +52,8 @@ class ModelServer:
     health_path: bool = True
     base_url: str = ""
     calls: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    """Of each call."""
     running: int = 0
     finished: int = 0
     given_up: int = 0
@@ -78,6 +80,7 @@ class ModelServer:
     async def _chat(self, request: Request) -> Response:
         body = await request.json()
         self.calls.append(body)
+        self.headers.append(dict(request.headers))
         if self.key and request.headers.get("authorization") != f"Bearer {self.key}":
             return JSONResponse({"error": {"message": "Unauthorized"}}, status_code=401)
         if self.quirk and (odd := self.quirk(body, len(self.calls) - 1)) is not None:

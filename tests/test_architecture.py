@@ -31,6 +31,7 @@ NOT_SERVED |= {"catalog_build", "evals", "batch", "webapp"}
 # The floors of clinical as the house was drawn, lowest first.
 FLOORS = [
     {"errors", "settings", "running", "command_line"},
+    {"tracing"},
     {"contract"},
     {"catalog", "thresholds", "sse"},
     {"language", "llm"},

@@ -21,7 +21,7 @@ from webapp.sessions import DatabaseSessions
 from webapp.sso import plugin as sso
 from webapp.sso.accounts import credentials_ended
 from webapp.urls import UnderPrefix, prefix_of
-from webapp.watching import Counted, Probes, need
+from webapp.watching import Counted, Probes, Traced, need
 from webapp.workbench import plugin as workbench
 
 LANGUAGES = ("de", "en")
@@ -76,12 +76,12 @@ def _end_tokens(session: Session, user: User) -> None:
 
 
 def _wrap(app: Flask, settings: Settings) -> None:
-    """Put the middleware around the application: what the proxy in front says, the public prefix, counts, probes."""
+    """Put the middleware around the application: what the proxy in front says, the prefix, counts, ids, probes."""
     if prefix := prefix_of(settings):
         app.wsgi_app = UnderPrefix(app.wsgi_app, prefix)  # type: ignore[method-assign]
     if count := settings.trusted_proxies:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=count, x_proto=count, x_host=count, x_prefix=count)  # type: ignore[method-assign]
-    app.wsgi_app = Probes(Counted(app.wsgi_app), app, settings)  # type: ignore[method-assign]
+    app.wsgi_app = Probes(Traced(Counted(app.wsgi_app)), app, settings)  # type: ignore[method-assign]
 
 
 def _init_extensions(app: Flask) -> None:

@@ -9,6 +9,7 @@ import click
 from clinical.command_line import PATH, Group, entry
 from clinical.errors import BefundError
 from clinical.settings import server_settings, settings
+from clinical.tracing import check_export
 from webapp import create_app
 from webapp.backups import back_up, restore
 from webapp.cli import schema_is_current, upgrade_schema
@@ -28,7 +29,7 @@ def command() -> None:
 )
 def _serve(demo: bool) -> None:
     """Prepare the database and become gunicorn."""
-    server_settings()
+    check_export(server_settings().traces_url)
     _prepare(demo)
     in_a_folder()
     program = [sys.executable, "-m", "gunicorn", "-c", "python:webapp.gunicorn_conf", "webapp:create_app()"]

@@ -15,6 +15,7 @@ import os
 from typing import Any
 
 from clinical.settings import address, settings
+from clinical.tracing import end_export, export_to
 from webapp.watching import a_worker_ended, server_ended
 
 _settings = settings()
@@ -53,8 +54,14 @@ def post_fork(_server: object, worker: Any) -> None:
 
 def post_worker_init(_worker: object) -> None:
     """What lives as long as the process is taken out of the garbage collector's rounds: a sixth of a FHIR search."""
+    export_to(_settings.traces_url, "befund-web")
     gc.collect()
     gc.freeze()
+
+
+def worker_exit(_server: object, _worker: object) -> None:
+    """The last spans are sent."""
+    end_export()
 
 
 def child_exit(_server: object, worker: Any) -> None:

@@ -11,6 +11,9 @@ from typing import Any
 from gunicorn.glogging import Logger
 from gunicorn.workers.gthread import ThreadWorker
 
+from clinical.settings import settings
+from clinical.tracing import JsonLines
+
 HEADERS_S = 10.0  # a request line and headers are one packet or two
 BODY_S = 20.0  # for a body of any size, and
 SLOWEST = 64 * 1024  # bytes a second beyond that: half a megabit, the slowest line a letter is uploaded over
@@ -20,6 +23,13 @@ TICK_S = 1.0
 class QuietLogger(Logger):  # type: ignore[misc] # no types there
     """Says that a request failed, never what was in it: gunicorn quotes the whole line of one that is malformed, with
     the patient, the code and the state in it, and beside it the full address."""
+
+    def setup(self, cfg: Any) -> None:
+        """As it is, and as JSON where BEFUND_LOG_FORMAT says so."""
+        super().setup(cfg)
+        if settings().log_format == "json":
+            for handler in (*self.error_log.handlers, *self.access_log.handlers):
+                handler.setFormatter(JsonLines())
 
     def warning(self, msg: Any, *args: Any, **kwargs: Any) -> None:
         """As it is, but for the line about a malformed request, which it puts together itself."""

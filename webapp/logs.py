@@ -8,6 +8,10 @@ import logging
 import re
 from typing import Any
 
+from flask import Flask
+
+from clinical.tracing import write_lines
+
 TALKATIVE = (
     "oauthlib",
     "requests_oauthlib",
@@ -43,8 +47,9 @@ class WarningsOnly(logging.Filter):
         return record.levelno >= logging.WARNING
 
 
-def init_app(_: Any) -> None:
-    """Install the filters, once per process however many applications are made."""
+def init_app(app: Flask) -> None:
+    """Install the filters and the form of our lines, once per process however many applications are made."""
+    write_lines(app.config["BEFUND"].log_format, "webapp")
     for name in TALKATIVE:
         _add(logging.getLogger(name), WarningsOnly())
         logging.getLogger(name).setLevel(logging.WARNING)

@@ -20,6 +20,7 @@ from clinical.coding import research
 from clinical.contract import Event, PartialEvent, ResearchRequest, ResultEvent, StatusEvent
 from clinical.errors import ModelBusy, NotReady
 from clinical.sse import PING, PING_SECONDS, encode
+from clinical.tracing import note
 
 router = APIRouter()
 log = logging.getLogger("befund")
@@ -90,6 +91,7 @@ async def _work(events: AsyncGenerator[Event], ready: asyncio.Queue[bytes], drai
                 ready.put_nowait(encode(event))
                 if isinstance(event, PartialEvent | ResultEvent):
                     tier = event.layer
+                    note(f"tier {tier}")
                     TIERS.labels(str(tier)).observe(time.perf_counter() - began)
                     TIERS_ENDED.labels(str(tier), "answered").inc()
                 outcome = _outcome(event, outcome)

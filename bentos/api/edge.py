@@ -11,11 +11,13 @@ import time
 import traceback
 from pathlib import PurePath
 
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bentos.api.problems import of_status
 from bentos.metrics import FAILURES, REQUESTS, RESPONSE_START
+from clinical.tracing import Serving
 
 log = logging.getLogger("befund")
 access = logging.getLogger("befund.access")
@@ -55,7 +57,9 @@ class Edge:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        watch = _Watch(send)
+        headers = Headers(scope=scope)
+        serving = Serving(headers.get("x-request-id"), headers.get("traceparent"))
+        watch = _Watch(send, serving)
         try:
             await self.app(scope, receive, watch)
         except ClientDisconnect:
@@ -70,16 +74,17 @@ class Edge:
 
 
 class _Watch:
-    """`send`, noting status and times."""
+    """`send`, noting status and times, and saying which request this was."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, send: Send, serving: Serving) -> None:
+        self._send, self._serving = send, serving
         self._begun = self._answered = time.perf_counter()
         self.status = 0
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status, self._answered = message["status"], time.perf_counter()
+            MutableHeaders(scope=message).update(self._serving.headers)
         await self._send(message)
 
     def finish(self, scope: Scope) -> None:
@@ -88,6 +93,7 @@ class _Watch:
         REQUESTS.labels(route, method, str(self.status)).inc()
         RESPONSE_START.labels(route).observe(self._answered - self._begun)
         access.info("%s %s %d %.1f ms", method, route, self.status, 1_000 * (time.perf_counter() - self._begun))
+        self._serving.end(method, route, self.status)
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -20,6 +20,7 @@ from bentos.metrics import FAILURES
 from bentos.server_folder import forget_the_dead
 from clinical.errors import ArtifactError, BefundError
 from clinical.settings import Settings
+from clinical.tracing import end_export, export_to
 
 log = logging.getLogger("befund")
 
@@ -35,6 +36,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     # The server's own access log holds paths and query strings; ours (edge.py) does not.
     logging.getLogger("uvicorn.access").disabled = True
     forget_the_dead()
+    export_to(app.state.settings.traces_url, "befund-api")
     app.state.probe, app.state.stores = ModelProbe(), StoresProbe()
     sqlite = app.state.settings.api_database_url.startswith("sqlite")
     app.state.pool = ThreadPoolExecutor(SQLITE_THREADS if sqlite else SERVER_THREADS, thread_name_prefix="keys")
@@ -46,6 +48,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         starting.cancel()
         await asyncio.gather(starting, return_exceptions=True)
         app.state.pool.shutdown(wait=False, cancel_futures=True)
+        await asyncio.to_thread(end_export)
 
 
 async def _start(app: FastAPI) -> None:

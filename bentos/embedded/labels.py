@@ -27,8 +27,7 @@ LABELS: dict[str, str] = {
     "vorname": "vorname vornamen",
     "patient": "patient patientin pat patientinpatient patienten patientdaten namevorname vornamename versicherte "
     "versicherter namepatient namedespatienten patientenname betrifftpatient namevornamedesversicherten dnpatient "
-    "personalien kind ihrpatient ihrepatientin kunde angabenpatient angabenzumpatienten angabenzurperson "
-    "patientenangaben angabenzurpatientin klient klientin bewohner bewohnerin mitarbeiter mitarbeiterin "
+    "personalien kind ihrpatient ihrepatientin kunde klient klientin bewohner bewohnerin mitarbeiter mitarbeiterin "
     "arbeitnehmer arbeitnehmerin mitglied patname namedespatientin namederpatientin patientenname proband "
     "patientenetikett namevornamegebdatum namevornamegeburtsdatum klientinklient bewohnerinbewohner "
     "rehabilitand rehabilitandin versicherteperson untersuchteperson",
@@ -79,8 +78,7 @@ LABELS: dict[str, str] = {
     "überweisendepraxis überweisenderarzt zuweisendearztpraxis anfordernder zugewiesenvon zuweisung zuweiserangaben "
     "hausarzt hausärztin fürdiezuweisung zuweisungdurch anforderndestation anfordernderarzt "
     "anforderndeärztin anforderndeabteilung zugewiesendurch überwiesendurch überwiesenvon absenderin "
-    "einsender anmeldendestelle angabenzuweiser angabenzumzuweiser angabendeszuweisers "
-    "zuweiserdaten verordnenderarzt verordnendeärztin einweisendestelle zuweiserstempel "
+    "einsender anmeldendestelle verordnenderarzt verordnendeärztin einweisendestelle zuweiserstempel "
     "einsenderin veranlasser "
     "anmelder",
     "empfaenger": "empfangendestelle empfangendeklinik aufnehmendeklinik zugewiesenestelle zielpraxis "

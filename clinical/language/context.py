@@ -99,20 +99,7 @@ class _Scopes:
             end = self.source.start[i] if i < len(self.source) else len(self.source.text)
             return i >= len(self.source) or _DIVIDED.search(self.source.text, one.end, end) is not None
         source = self.source
-        if i >= len(source) or source.ends_clause(i) or ends_item(source, i) or is_answer(source, i):
-            return True
-        return "\n" in source.glue(i) and source.view[source.start[i]].isupper() and self._names_before(one)
-
-    def _names_before(self, one: Occurrence) -> bool:
-        """Whether the trigger's own line names something before it: `Stent im Jahr 2019`, then a new line."""
-        source = self.source
-        line = source.line_of(one.first)
-        begun = source.start[one.first] - len(line)
-        return any(
-            source.view[source.start[k]].isupper()
-            for k in range(one.first - 1, max(-1, one.first - 1 - REACH), -1)
-            if source.start[k] > begun
-        )
+        return i >= len(source) or source.ends_clause(i) or ends_item(source, i) or is_answer(source, i)
 
     def _opens(self, one: Occurrence) -> bool:
         """Whether a trigger of both directions begins an item that goes on behind it: it governs what follows."""

@@ -233,11 +233,6 @@ class SourceText:
         return dict(places)
 
     @cached_property
-    def sorted_words(self) -> tuple[list[str], list[str]]:
-        """The name keys of the text and its joined words, each sorted: those that begin alike are neighbours."""
-        return sorted(self.name_places), sorted(self.merged_places)
-
-    @cached_property
     def by_head(self) -> dict[str, list[str]]:
         """The text's spelled words by their first three characters."""
         heads: defaultdict[str, list[str]] = defaultdict(list)

@@ -81,6 +81,8 @@ class Settings(LanguageModelSettings):
     web_port: int = Field(default=5000, ge=1, le=65_535)
     web_pin: Literal["on", "off"] = "on"
     workers: int = Field(default=1, ge=1, le=256)
+    log_format: Literal["text", "json"] = "text"
+    traces_url: str = Field(default="", repr=False)
     drain_seconds: int = Field(default=4, ge=0, le=600)
     secret_key: SecretStr | None = None
     secret_key_previous: SecretStr | None = None
@@ -148,7 +150,7 @@ class Settings(LanguageModelSettings):
             raise ValueError("must be memory:// or redis://host:port/0")
         return value
 
-    @field_validator("public_url", "workbench_api_url")
+    @field_validator("public_url", "workbench_api_url", "traces_url")
     @classmethod
     def _an_absolute_url(cls, value: str) -> str:
         parts = urlsplit(value)

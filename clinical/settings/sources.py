@@ -24,6 +24,7 @@ FROM_FILES = (
     "mail_url",
     "llm_api_key",
     "workbench_api_key",
+    "traces_url",
 )
 """What may hold a password: `BEFUND_..._FILE` names a file with the value, as container secrets are mounted."""
 

@@ -1,5 +1,6 @@
 """The BentoML service for real: `bentoml serve` with two workers, and a built Bento served from another folder."""
 
+import json
 import os
 import subprocess
 import sys
@@ -67,6 +68,7 @@ def folder(tmp_path_factory):
 def environment(folder, starter_artifact):
     database = f"sqlite:///{folder / 'api.sqlite'}"
     settings = {"CATALOG": starter_artifact, "API_DATABASE_URL": database, "WORKERS": 2, "ENV": "development"}
+    settings["LOG_FORMAT"] = "json"
     return {
         **os.environ,
         **{f"BEFUND_{name}": str(value) for name, value in settings.items()},
@@ -126,6 +128,17 @@ def test_no_form_of_a_request_reaches_the_log_of_the_api(base, folder, form):
     log = (folder / "log").read_bytes()
     for told in (CANARY, b"code=", b"M\xc3\xbcller", b" HTTP/1.1", b"127.0.0.1:" + str(port).encode() + b" - "):
         assert told not in log
+
+
+def test_every_line_of_the_server_is_json_and_names_the_request(base, folder):
+    request_id = "f058ebd6-02f7-4d3f-942e-904344e8cde5"
+    assert httpx.get(f"{base}/api/health", headers={"X-Request-ID": request_id}).headers["X-Request-ID"] == request_id
+    lines = [line for line in (folder / "log").read_text("utf-8").splitlines() if line.strip()]
+    assert [line for line in lines if not line.startswith("{")] == []
+    said = [json.loads(line) for line in lines]
+    (access,) = [line for line in said if line.get("request_id") == request_id]
+    assert access["logger"] == "befund.access"
+    assert access["message"].startswith("GET /api/health 200 ")
 
 
 def test_a_built_bento_serves_from_another_folder_and_its_keys_lie_outside(environment, tmp_path):

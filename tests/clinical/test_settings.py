@@ -107,6 +107,13 @@ def test_every_name_of_the_project_is_a_setting_or_let_through():
     assert {name for name in strange if not name.startswith(NO_SETTINGS_BEGIN)} == set()
 
 
+def test_whatever_is_hidden_as_a_secret_may_be_a_file():
+    secret = {name for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation)}
+    hidden = {name for name, field in Settings.model_fields.items() if not field.repr}
+    assert len(secret) >= 5
+    assert secret | hidden == set(FROM_FILES)
+
+
 @pytest.mark.parametrize("field", FROM_FILES)
 def test_what_may_hold_a_password_may_be_named_as_a_file(monkeypatch, tmp_path, field):
     others = {
@@ -114,6 +121,7 @@ def test_what_may_hold_a_password_may_be_named_as_a_file(monkeypatch, tmp_path, 
         "llm_api_key": LONG,
         "limits_url": "redis://:geheim@127.0.0.1/0",
         "mail_url": "smtp://user:geheim@127.0.0.1",
+        "traces_url": "https://user:geheim@127.0.0.1:4318/v1/traces",
     }
     value = others.get(field, "postgresql://user:geheim@127.0.0.1/befund")
     name = f"BEFUND_{field.upper()}"

@@ -92,11 +92,11 @@ def test_the_upgrade_note_says_what_to_do_by_hand_and_which_tables_change():
 
 
 def test_the_note_since_a_version_holds_what_came_after_it():
-    text = note(Changes("- **Do this.**", [("0002_b", "More")], ["BEFUND_NEW"], ["BEFUND_OLD"], "v1"))
+    text = note(Changes("- **Do this.**", [("0002_b", "More")], ["NEW_NAME"], ["OLD_NAME"], "v1"))
     assert "from v1" in text
     assert "- Do this." in text
-    assert "- new: `BEFUND_NEW`" in text
-    assert "refused from now on: `BEFUND_OLD`" in text
+    assert "- new: `NEW_NAME`" in text
+    assert "refused from now on: `OLD_NAME`" in text
     head = changes("HEAD")
     before = subprocess.run(["git", "show", "HEAD:.env.example"], cwd=ROOT, capture_output=True, text=True, check=True)
     there = (ROOT / ".env.example").read_text("utf-8")

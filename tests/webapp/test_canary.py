@@ -1,5 +1,6 @@
 """Whatever a client sends, malformed or not, no server logs it: neither patient nor code nor the full address."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +26,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> 
     ports = [free_port(), free_port()]
     url = f"sqlite:///{folder / 'webapp.sqlite3'}"
     with (
-        live.webapp(ports[0], url, folder, BEFUND_SECRET_KEY=SECRET) as base,
+        live.webapp(ports[0], url, folder, BEFUND_SECRET_KEY=SECRET, BEFUND_LOG_FORMAT="json") as base,
         nginx.in_front_of(base, ports[1], front),
     ):
         yield ports, [folder / "webapp.log", front / "nginx.log"]
@@ -57,3 +58,10 @@ def test_a_malformed_request_is_counted_in_the_log_without_its_address(servers: 
     text = logs[0].read_text("utf-8", "replace")
     assert "a malformed request was refused" in text
     assert "ip=127.0.0.1" not in text
+
+
+def test_every_line_of_gunicorn_and_of_ours_is_json(servers: tuple[list[int], list[Path]]) -> None:
+    lines = [line for line in servers[1][0].read_text("utf-8").splitlines() if line.strip()]
+    ours = [line for line in lines if line.startswith("{")]
+    assert {json.loads(line)["logger"] for line in ours} >= {"gunicorn.error"}
+    assert [line for line in lines if not line.startswith(("{", "webapp: "))] == []

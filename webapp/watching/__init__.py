@@ -5,6 +5,7 @@ from webapp.watching.metrics import DOCUMENTS_SERVED, DOCUMENTS_STORED, FAILURES
 from webapp.watching.outages import RETRY_SECONDS, part_of
 from webapp.watching.probes import Probes, need
 from webapp.watching.shared import a_worker_ended, in_a_folder, server_ended
+from webapp.watching.tracing import Traced
 
 __all__ = [
     "DOCUMENTS_SERVED",
@@ -14,6 +15,7 @@ __all__ = [
     "SIGN_INS",
     "Counted",
     "Probes",
+    "Traced",
     "a_worker_ended",
     "in_a_folder",
     "need",

@@ -23,7 +23,7 @@ class Counted:
 
         def noted(line: str, *rest: Any) -> Any:
             nonlocal status, route
-            status, route = line[:3], _route(environ)
+            status, route = line[:3], route_of(environ)
             return start_response(line, *rest)
 
         REQUESTS_OPEN.inc()
@@ -35,7 +35,7 @@ class Counted:
             RESPONSE_START.labels(route).observe(time.perf_counter() - began)
 
 
-def _route(environ: dict[str, Any]) -> str:
+def route_of(environ: dict[str, Any]) -> str:
     """The pattern that Flask found; it is in the environment until the request's context ends."""
     rule = getattr(environ.get("werkzeug.request"), "url_rule", None)
     return str(rule.rule) if rule is not None else NOWHERE

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from clinical.contract import ResultEvent, StatusEvent
 from clinical.sse import PING, Decoder
+from clinical.tracing import outgoing
 from webapp.workbench.failures import kind_of, wait_of
 
 LOOK_S = 0.1  # how often it is looked whether the browser is still there
@@ -96,7 +97,7 @@ async def _chunks(call: ApiCall, words: Words) -> AsyncIterator[bytes]:
     opened = False
     try:
         async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT, verify=_tls()) as client:
-            headers = {"Authorization": f"Bearer {call.key}"}
+            headers = {"Authorization": f"Bearer {call.key}", **outgoing()}
             async with client.stream("POST", call.url, json=call.body, headers=headers) as answer:
                 opened = True
                 if answer.status_code != httpx.codes.OK:

@@ -78,8 +78,6 @@ def _is_part(piece: str) -> bool:
 def _inner(piece: str) -> tuple[str, str] | None:
     """`Chirurgie Spital Musterau` -> (Chirurgie, Spital Musterau)."""
     words = piece.split()
-    if len(words) > 1 and words[1].lower() in ("zentrum", "praxis", "praxisklinik"):
-        return None  # `Orthopädie Zentrum Musterau`
     for count in (1, 2):
         head, rest = " ".join(words[:count]), " ".join(words[count:])
         if rest and SPECIALTY.match(head) and HOUSE.match(rest.split()[0]) is None and HOUSE.search(rest.split()[0]):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from clinical.grounding import named_choice
 from clinical.grounding.free_text import find_statement
 from clinical.language import Reading
 
@@ -274,27 +273,3 @@ def test_what_the_patient_has_is_evidence(form):
 @pytest.mark.parametrize("kind", ["diagnosis", "statement"])
 def test_a_changed_dose_side_or_stage_is_no_evidence(text, value, kind):
     assert not says(text, value, kind)
-
-
-@pytest.mark.parametrize(
-    ("field", "text"),
-    [
-        ("versicherung.klasse", "Kontakt: Mutter, Frau Elke Kern (privat versichert)"),
-        ("aufenthalt.art", "Wir bitten um Übernahme, tagesklinisch oder stationär nach Ermessen."),
-        ("dringlichkeit", "Ein Notfall im engeren Sinne ist es nicht."),
-        ("dringlichkeit", "Notfall ist es keiner."),
-    ],
-)
-def test_what_is_of_a_relative_left_open_or_denied_at_its_end_names_nothing(field, text):
-    assert named_choice(Reading.of(text), field, "zuweisung") is None
-
-
-def test_what_follows_an_apposition_or_no_denial_still_names_its_value():
-    assert named_choice(Reading.of("Frau Kern (privat versichert)"), "versicherung.klasse", "zuweisung") == "privat"
-    assert named_choice(Reading.of("Es ist ein Notfall."), "dringlichkeit", "zuweisung") == "notfall"
-
-
-def test_a_year_at_the_end_of_a_line_does_not_make_the_next_line_past():
-    text = "Koronare Herzkrankheit mit Stentimplantation in den Ramus im Jahr 2019\nVorhofflimmern besteht weiterhin."
-    at = text.index("Vorhof")
-    assert Reading.of(text).claim(at, at + 14).temporality == "present"

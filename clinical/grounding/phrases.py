@@ -5,8 +5,7 @@ Every line of `enumerations.tsv` is one phrase: words, gaps and dividing marks, 
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -48,7 +47,7 @@ class Phrase:
 @lru_cache(maxsize=1)
 def table() -> tuple[Phrase, ...]:
     """The lines of the table. Raises ValueError naming the line that cannot be read."""
-    lines = files("clinical.grounding.fixed").joinpath(TABLE).read_text("utf-8").splitlines()
+    lines = files("clinical.grounding").joinpath(TABLE).read_text("utf-8").splitlines()
     return tuple(_read(number, line) for number, line in enumerate(lines, 1) if line.strip() and line[0] != "#")
 
 
@@ -101,20 +100,9 @@ def matches(source: SourceText, phrase: Phrase) -> Iterator[range]:
 def _places(source: SourceText, head: Words) -> list[int]:
     indexes = (source.name_places, source.merged_places)
     places = {i for index in indexes for word in head.words for i in index.get(word, ())}
-    if head.endings:
+    if head.stems or head.endings:
         places |= {i for index in indexes for word, where in index.items() if head.fits(word) for i in where}
-    elif head.stems:
-        for index, words in zip(indexes, source.sorted_words, strict=True):
-            places |= {i for stem in head.stems for word in _beginning(words, stem) for i in index[word]}
     return sorted(places)
-
-
-def _beginning(words: Sequence[str], stem: str) -> Iterator[str]:
-    """The words that begin with a stem, of words in their order."""
-    for k in range(bisect_left(words, stem), len(words)):
-        if not words[k].startswith(stem):
-            return
-        yield words[k]
 
 
 def _fits(source: SourceText, word: Words, i: int) -> int | None:

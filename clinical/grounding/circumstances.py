@@ -51,7 +51,7 @@ _YEAR = re.compile(r"#(?:\d{1,2}/)?(19\d\d|20\d\d)")
 @cache
 def words() -> Mapping[str, Words]:
     """The groups of the table. Raises ValueError naming the line that is no group."""
-    return read_groups(files("clinical.grounding.fixed").joinpath(TABLE).read_text("utf-8"), TABLE)
+    return read_groups(files("clinical.grounding").joinpath(TABLE).read_text("utf-8"), TABLE)
 
 
 def says(name: str, word: str) -> bool:
@@ -148,16 +148,13 @@ class Circumstances:
         if word.startswith("patient") or word in ("pat", "selbst"):
             return not (k > 1 and source.words[k - 1] in ("des", "der") and self._is_other(k - 2))
         behind = source.words[k + 1] if k + 1 < len(source) else ""
-        if word in SALUTATIONS and k > 0 and self._is_other(k - 1):
-            return False  # `Mutter, Frau Kern`
         named = word in SALUTATIONS and behind and behind not in TITLES and source.view[source.start[k + 1]].isupper()
         return bool(named) and not self._is_other(k)
 
     def _is_other(self, k: int) -> bool:
         word = self.source.words[k]
         if says("@close", word):
-            behind = self.source.words[k + 1] if k + 1 < len(self.source) else ""
-            return (k > 0 and says("@possessive", self.source.words[k - 1])) or behind in SALUTATIONS
+            return k > 0 and says("@possessive", self.source.words[k - 1])
         return says("@another", word)
 
     def _only_speaks(self, k: int, first: int) -> bool:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, Literal
 
-from clinical.grounding.fixed.boxes import State, label_before, state_of
-from clinical.grounding.fixed.circumstances import Circumstances, Kind, says
-from clinical.grounding.fixed.phrases import choices, matches, phrases, values
+from clinical.grounding.boxes import State, label_before, state_of
+from clinical.grounding.circumstances import Circumstances, Kind, says
 from clinical.grounding.literal import TokenMatch
+from clinical.grounding.phrases import choices, matches, phrases, values
 from clinical.language import COLON, COMMA, SALUTATIONS, STOP, TITLES, SourceText
 
 DENIED_WITHIN: Final = 3
@@ -61,7 +61,7 @@ def named_choice(source: SourceText, field: str, kind: Kind | None = None) -> st
 
 def _best(letter: Circumstances, field: str) -> tuple[int, int, int, str] | None:
     if field not in letter.named:
-        letter.named[field] = next(_places(letter, field), None)
+        letter.named[field] = min(_places(letter, field), default=None)
     return letter.named[field]
 
 
@@ -73,8 +73,7 @@ def is_denied_choice(letter: Circumstances, field: str) -> bool:
 
 
 def _places(letter: Circumstances, field: str) -> Iterator[tuple[int, int, int, str]]:
-    """(strength, first token, last token, value) of every place that counts, the strongest first; none where the text
-    has too many. A place is judged when it is asked for: what is weaker than the first that counts never is."""
+    """(strength, first token, last token, value) of every place that counts; none where the text has too many."""
     source = letter.source
     found = {value: [(phrase, list(matches(source, phrase))) for phrase in phrases(field, value)]
              for value in values(field)}  # fmt: skip
@@ -82,33 +81,30 @@ def _places(letter: Circumstances, field: str) -> Iterator[tuple[int, int, int, 
     known = {place for pairs in found.values() for _, places in pairs for place in places}
     if max(len(known), sum(map(len, options))) > PLACES:
         return
-    states = {place: state_of(source, place) for place in known}
-    offered: set[tuple[int, int, int, str]] = set()
-    ticked: set[tuple[int, int, int, str]] = set()
+    judged: dict[range, State | Literal["plain", "refused", "void"]] = {}
     for value, pairs in found.items():
         voided = {i for phrase, places in pairs if phrase.role == "not" for place in places for i in place}
-        ticked |= {(TICKED, place[0], place[-1], value) for place in _ticked(source, field, value)}
+        for place in _ticked(source, field, value):
+            yield TICKED, place[0], place[-1], value
         for phrase, place in ((one, place) for one, places in pairs if one.role != "not" for place in places):
-            state = states[place]
-            if state == "ticked" or (state is None and not voided & set(place)):
-                offered.add((_strength(source, phrase.role, place, state), place[0], place[-1], value))
-    counts: dict[range, bool] = {}
-    for offer in sorted(offered | ticked):
-        place = range(offer[1], offer[2] + 1)
-        if offer not in ticked and place not in counts:
-            counts[place] = _counts(letter, field, place, states[place])
-        if offer in ticked or counts[place]:
-            yield offer
+            if place not in judged:
+                judged[place] = _judged(letter, field, place)
+            state = judged[place]
+            if state == "ticked" or (state == "plain" and not voided & set(place)):
+                yield _strength(source, phrase.role, place, state), place[0], place[-1], value
 
 
-def _counts(letter: Circumstances, field: str, place: range, state: State | None) -> bool:
-    """Whether a phrase at this place says what it says, whichever value it names."""
-    if _is_refused(letter.source, place):
-        return False
-    return state is not None or not (_is_void(letter.source, field, place) or letter.void(field, place))
+def _judged(letter: Circumstances, field: str, place: range) -> State | Literal["plain", "refused", "void"]:
+    """What becomes of a phrase at this place, whichever value it names."""
+    state = state_of(letter.source, place)
+    if state == "empty" or _is_refused(letter.source, place):
+        return "refused"
+    if state is None and (_is_void(letter.source, field, place) or letter.void(field, place)):
+        return "void"
+    return state or "plain"
 
 
-def _strength(source: SourceText, role: str, place: range, state: State | None) -> int:
+def _strength(source: SourceText, role: str, place: range, state: str) -> int:
     if state == "ticked":
         return TICKED
     if role == "hints":
@@ -157,21 +153,7 @@ def _is_denied(source: SourceText, first: int, last: int) -> bool:
         if says("@denied_behind", source.words[k]):
             # `stationär, nicht ambulant` and `Notfall: nein` differ in the mark between them
             return gap != COMMA or source.words[k] != "nicht"
-    return _is_denied_at_its_end(source, last)
-
-
-def _is_denied_at_its_end(source: SourceText, last: int) -> bool:
-    """`Ein Notfall im engeren Sinne ist es nicht`."""
-    for k in range(last + 3, min(len(source), last + 1 + DENIED_AT_END)):
-        if any(source.gap(i) >= COMMA for i in range(k - 1, k + 1)):
-            return False
-        if all(says(name, source.words[k - n]) for n, name in enumerate(("@not_so", "@this", "@being"))):
-            return True
     return False
-
-
-DENIED_AT_END: Final = 9
-"""Tokens behind a phrase in which its clause may end with a denial of the whole."""
 
 
 def _is_conditional(source: SourceText, first: int) -> bool:
@@ -199,12 +181,10 @@ def _is_alternative(source: SourceText, field: str, i: int) -> bool:
     """`ambulant oder stationär?`: the word between two choices."""
     if not 0 < i < len(source) - 1 or source.words[i] not in ("oder", "bzw", "versus", "vs"):
         return False
-    stems = tuple(word[:6] for word in choices(field) if len(word) > 5) + _OTHER_STAYS.get(field, ())
+    stems = tuple(word[:6] for word in choices(field) if len(word) > 5)
     return all(source.words[k].startswith(stems) for k in (i - 1, i + 1))
 
 
-_OTHER_STAYS: Final = {"aufenthalt.art": ("tagesk", "tagess", "teilst", "kurzst", "wochen")}
-"""Beginnings of kinds of stay that are no value of the list and may be offered beside one."""
 _BORN = re.compile(r"[\s,]*(?:\(|\*|geb\b|geboren|jg\b|jahrgang|\d{1,2}\.\s?\d{1,2}\.)", re.IGNORECASE)
 _SALUTATION = {"m": frozenset(("herr", "herrn", "hr", "hrn")), "w": frozenset(("frau", "fr"))}
 NAME_REACH = 8

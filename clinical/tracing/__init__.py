@@ -1,0 +1,23 @@
+"""Which request a line of the log and a span belong to, on every server: ids in and out, log lines, OpenTelemetry."""
+
+from clinical.tracing.context import Trace, current, outgoing, received
+from clinical.tracing.lines import JsonLines, TextLines, formatter, write_lines
+from clinical.tracing.spans import Call, Serving, check_export, end_export, export_to, note, span
+
+__all__ = [
+    "Call",
+    "JsonLines",
+    "Serving",
+    "TextLines",
+    "Trace",
+    "check_export",
+    "current",
+    "end_export",
+    "export_to",
+    "formatter",
+    "note",
+    "outgoing",
+    "received",
+    "span",
+    "write_lines",
+]

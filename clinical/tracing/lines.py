@@ -1,0 +1,84 @@
+"""How a line of the log looks, as text or as JSON, and that it says to which request it belongs."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import traceback
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import PurePath
+
+from clinical.tracing.context import current
+
+TEXT = "%(asctime)s %(levelname)s %(name)s %(message)s"
+
+
+class TextLines(logging.Formatter):
+    """Time, level, logger, message, and the request's id at the end."""
+
+    def __init__(self) -> None:
+        super().__init__(TEXT)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        line, trace = super().format(record), current()
+        return f"{line} request={trace.request_id}" if trace else line
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line: time (UTC), level, logger, message, and the ids of the request.
+
+    Of an exception the kind and the places are said, never its text, which may quote what was sent.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, ASCII only."""
+        said: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info and (error := record.exc_info[1]):
+            frames = traceback.extract_tb(error.__traceback__)
+            places = [f"{PurePath(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
+            said["exception"] = {"kind": type(error).__name__, "places": places}
+        if trace := current():
+            said |= {"request_id": trace.request_id, "trace_id": trace.trace_id, "span_id": trace.span_id}
+        return json.dumps(said)
+
+
+def formatter(form: str) -> logging.Formatter:
+    """For `json` or `text` (BEFUND_LOG_FORMAT)."""
+    return JsonLines() if form == "json" else TextLines()
+
+
+class _ToStandardError(logging.StreamHandler):  # type: ignore[type-arg]
+    """Writes to what standard error is at the moment: it may be exchanged after this handler was made."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.stream = sys.stderr
+        super().emit(record)
+
+
+def write_lines(form: str, ours: str, foreign: Sequence[str] = (), level: int = logging.NOTSET) -> None:
+    """Write what the logger `ours` and those below it say; as JSON also what libraries (`foreign`) have handlers for.
+
+    Where `foreign` is named the lines of `ours` are not handed to the libraries, which would write them again.
+    `level` where one is given is the least that is written. Called again it changes the form and adds nothing.
+    """
+    logger = logging.getLogger(ours)
+    handler = next((one for one in logger.handlers if isinstance(one, _ToStandardError)), None)
+    if handler is None:
+        handler = _ToStandardError()
+        logger.addHandler(handler)
+    handler.setFormatter(formatter(form))
+    if level:
+        logger.setLevel(level)
+    logger.propagate = logger.propagate and not foreign
+    if form == "json":
+        for name in foreign:
+            for other in logging.getLogger(name).handlers:
+                other.setFormatter(JsonLines())
