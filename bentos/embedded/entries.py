@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from bentos.embedded.diseases import names_disease
 from bentos.embedded.letter import GREETING, marked, unmarked
+from bentos.embedded.relatives import begins_with_relative
 from bentos.embedded.sentences import divided, sentences
 from clinical.language import dates_of
 
@@ -71,9 +72,7 @@ RECOMMENDS = re.compile(
     r"wir verlegen|physiotherapie|teilbelastung|fadenzug)\b",
     re.IGNORECASE,
 )
-_OF_OTHERS = re.compile(
-    r"^(?:FA|Familie\w*|Fam\.\w*|Vater|Mutter|Gro(?:ss|ß)\w+|Bruder|Schwester|Soz(?:ial)?\w*)\b[\s:.]", re.IGNORECASE
-)
+_OF_OTHERS = re.compile(r"^(?:FA|Familie\w*|Fam\.\w*|Soz(?:ial)?\w*)\b[\s:.]", re.IGNORECASE)
 """What begins a note on relatives or the household."""
 _EXAMINED = re.compile(r"^(?!ED\b|Aktuell|Jetzt)[^\W\d_][\w.-]{2,20}:\s|^Status (?!nach|post)", re.IGNORECASE)
 """What was examined and found: `Cor: rein`, `Status neurologicus`."""
@@ -204,7 +203,13 @@ _TELLS = re.compile(
 def may_be_diagnosis(entry: str) -> bool:
     if len(entry) < 3 or len(entry) > ITEM_MAX or _DENIED.search(entry) or NO_ITEM.match(entry):
         return False
-    if _OF_OTHERS.match(entry) or _EXAMINED.match(entry) or _GIVEN.search(entry) or entry.endswith(":"):
+    if (
+        _OF_OTHERS.match(entry)
+        or begins_with_relative(entry)
+        or _EXAMINED.match(entry)
+        or _GIVEN.search(entry)
+        or entry.endswith(":")
+    ):
         return False
     if dates_of(entry) and OPERATION.search(entry) and not _PAST.match(entry) and not _names_any(entry):
         return False

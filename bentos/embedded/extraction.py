@@ -17,6 +17,7 @@ from bentos.embedded.letter import Sheet
 from bentos.embedded.letter_dates import letter_date
 from bentos.embedded.lists import ListReader
 from bentos.embedded.parties import Contact, PartyReader
+from bentos.embedded.relatives import names_relative
 from bentos.embedded.sentences import sentences
 from clinical.contract import DocumentType
 from clinical.language import SourceText, dates_of
@@ -44,8 +45,6 @@ _INSURERS = re.compile(
     r"Merkur Versicherung|UNIQA|Uniqa|Wiener Städtische)\b(?!-)"
 )
 _INSURED = re.compile(r"(?:krankenkasse|versichert|versicherung|kasse|cassa malati|zusatz|KK)", re.IGNORECASE)
-_OF_RELATIVE = re.compile(r"\b(?:Mutter|Vater|Ehe\w+|Gatt\w+|Bruder|Schwester|Sohn|Tochter|Partner\w*)\b[^.;\n]*$")
-"""Whose insurer is named in the same clause: not the patient's."""
 _INSURED_AT = re.compile(
     r"(?:versichert\s(?:ist\s(?:sie|er)\s)?bei(?:\sder|\sdem)?|"
     r"bei\sder)\s([^\W\d_a-zäöü][\w-]*(?:\s[A-ZÄÖÜ][\w-]+)?)(?=\sversichert|[,.;]|\s\w)"
@@ -173,7 +172,7 @@ class _Reader:
             if name := next(filter(None, told), None):
                 return name
         for found in _INSURERS.finditer(self.sheet.text[:8_000]):
-            if _OF_RELATIVE.search(self.sheet.text[max(0, found.start() - 90) : found.start()]):
+            if names_relative(re.split(r"[.;\n]", self.sheet.text[max(0, found.start() - 90) : found.start()])[-1]):
                 continue
             if _INSURED.search(self.sheet.text[max(0, found.start() - 30) : found.end() + 16]) or self._near_number(
                 found.start()

@@ -19,6 +19,7 @@ from bentos.embedded.names import (
     parse_name,
 )
 from bentos.embedded.parties import HOUSE, PLACE
+from bentos.embedded.relatives import ends_in_relative
 from clinical.language import DateMention, dates_of
 
 NEAR_HEAD = 12
@@ -45,12 +46,6 @@ _LINES_TO_BIRTH = 5
 """Lines below a name in which its birth date may stand: the address is between."""
 _NUMBERED_PATIENT = re.compile(r"^(?:Pat(?:ient(?:in)?)?\b\.?)?[\s-]*(?:Nr|ID)\b[.:\s-]*\d+[,;:]?\s*")
 _REFERRED = re.compile(r"^(?:Zuweisung|Überweisung|Einweisung|Anmeldung|Vorstellung|Patient(?:in)?)[:,]?\s+")
-_RELATIVE = re.compile(
-    r"(?:ehemann|ehefrau|ehegatte|gatt(?:e|in)|mutter|vater|tochter|sohn|bruder|schwester|partner(?:in)?|"
-    r"kontaktperson|"
-    r"angehörige\w*|beist[aä]nd\w*|lebensgefährt\w*)\W{0,3}$",
-    re.IGNORECASE,
-)
 _TITLED = re.compile(r"^(?:Herrn?|Frau)?\s?(?:Dr|Prof|PD|Prim|OA|OÄ|Univ)\b")
 _OF_POSTCODES = 8_000
 """Characters in which a letter's postcodes are counted."""
@@ -173,7 +168,7 @@ class PatientReader:
                 if not before.strip() and n:
                     before = previous.rstrip(" ,(*")
                 before = re.sub(r"\s?[,(]?\s?\b[mwMW]\)?$|\s\((?:m|w)\)$", "", before).rstrip(" ,(")
-                if _RELATIVE.search(before[: max(0, len(before) - 1)][-60:].rsplit(" ", 3)[0]):
+                if ends_in_relative(before[: max(0, len(before) - 1)][-60:].rsplit(" ", 3)[0]):
                     continue
                 run = name_before(before)
                 if re.search(rf"\d{{4,5}}\s+{re.escape(run)}", before):
@@ -195,7 +190,7 @@ class PatientReader:
                 run = leading_name(found[1])
                 if sheet.greeting >= len(sheet.lines) and _TITLED.match(found[1]):
                     continue  # a doctor of the letterhead
-                if not run or _COLLEAGUE.match(run) or _RELATIVE.search(line[: found.start()]):
+                if not run or _COLLEAGUE.match(run) or ends_in_relative(line[: found.start()]):
                     continue
                 name = parse_name(run, self.spoken)
                 if name is not None:

@@ -7,6 +7,7 @@ import re
 from bentos.embedded.letter import Sheet
 from bentos.embedded.names import Name, another_first, ticked_salutation, ticked_word
 from bentos.embedded.parties import segments
+from bentos.embedded.relatives import ends_in_relative
 
 _WOMAN = re.compile(
     r"\bPatientin\b|\bMädchen\b|\bPat(?:ientin)?in\b|\bVersicherte:|\bgemeinsame Pat\b|\bdie (?:o\.\s?g\.\s)?Pat\.",
@@ -20,7 +21,6 @@ _MAN = re.compile(
 )
 _SEX_CELL = re.compile(r"^\(?\s?(?:(w|weibl\.?|weiblich|f|♀)|(m|männl\.?|männlich|♂))\s?\)?$", re.IGNORECASE)
 _SEX_NEAR = re.compile(r"[\s,;(|/](?:(weiblich|w|W|♀)|(männlich|m|M|♂))(?=[\s,;)|]|$)")
-_RELATIVE_NEAR = re.compile(r"\b(?:Mutter|Vater|Ehe\w+|Gatt\w+|Bruder|Schwester|Sohn|Tochter|Partner\w*)\W{0,3}$")
 
 
 def stated_sex(sheet: Sheet, name: Name | None, lines: range) -> str | None:
@@ -54,7 +54,7 @@ def _saluted(sheet: Sheet, name: Name) -> str | None:
     votes = [
         found[1].startswith("F")
         for found in pattern.finditer(sheet.text)
-        if not _RELATIVE_NEAR.search(sheet.text[max(0, found.start() - 30) : found.start()])
+        if not ends_in_relative(sheet.text[max(0, found.start() - 30) : found.start()])
         and not (mine and another_first(found[0], name, mine[0]))
     ]
     return None if not votes else "w" if 2 * sum(votes) > len(votes) else "m"

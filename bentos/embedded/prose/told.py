@@ -9,6 +9,7 @@ from bentos.embedded.diseases import names_disease
 from bentos.embedded.entries import OPERATION, may_be_diagnosis
 from bentos.embedded.prose.passages import Body, Sentence
 from bentos.embedded.prose.phrases import PlacedWord, phrase, words_of
+from bentos.embedded.relatives import names_relative
 
 LONGEST = 110
 """Characters of a diagnosis told in a sentence; more is a clause."""
@@ -23,10 +24,6 @@ _MARK = re.compile(
 _IDLE = re.compile(
     r"\?\s*$|\b(?:Impfung|Screening|Prophylaxe|Risiko|Aufklärung|Vorsorge|Ausschluss|falls|sollten?|im Falle|"
     r"bei Auftreten|erneut\w* Auftreten|Leitlinie\w*|Merkblatt|Differentialdiagnos\w*|differentialdiagnostisch|DD)\b"
-)
-_OF_OTHERS = re.compile(
-    r"\b(?:Vater|Mutter|Bruder|Schwester|Eltern|Sohn|Tochter|Ehe(?:mann|frau|gatt\w+)|Partner\w*|Onkel|Tante|"
-    r"Gross\w+|Groß\w+|Familie\w*|Geschwister)s?\b"
 )
 _DENIED_BEHIND = re.compile(r"^[^,;:]*\b(?:nicht|ausgeschlossen\w*|ausschliess\w*|ausschließ\w*|verneint|negativ)\b")
 _NOW = re.compile(r",\s(?:gegenwärtig|derzeit|aktuell|zurzeit|dzt\.)\s[^.,;:()]{4,60}?(?=[.,;]|$)")
@@ -60,7 +57,7 @@ def _named(body: Body, sentence: Sentence) -> Iterator[str]:
     for start, end in _phrases(sentence.text, body.words(sentence)):
         claim = body.claim(sentence, start, end)
         whole = sentence.text[start:end]
-        if _DENIED_BEHIND.search(sentence.text[end : end + 90]) or _OF_OTHERS.search(sentence.text[:start]):
+        if _DENIED_BEHIND.search(sentence.text[end : end + 90]) or names_relative(sentence.text[:start]):
             continue
         if claim.assertion in ("present", "suspected", "history") and may_be_diagnosis(whole):
             yield whole

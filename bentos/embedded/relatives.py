@@ -1,0 +1,37 @@
+"""Whether words are about someone else than the patient: by the one table of such words (`clinical/language`)."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from clinical.language import Words, group, spelling
+
+_WORD = re.compile(r"[^\W\d_]+")
+_LAST = re.compile(r"([^\W\d_]+)\W{0,3}$")
+
+
+_ADJECTIVES = ("Bekannter",)
+"""Words for other people that begin the name of a disease as adjectives."""
+
+
+@cache
+def _others() -> Words:
+    return group("@another")
+
+
+def names_relative(text: str) -> bool:
+    """Whether a relative, a partner or a neighbour is named."""
+    return any(_others().fits(spelling(word)) for word in _WORD.findall(text) if len(word) > 2)
+
+
+def ends_in_relative(text: str) -> bool:
+    """Whether the text's last word names one."""
+    last = _LAST.search(text)
+    return last is not None and _others().fits(spelling(last[1]))
+
+
+def begins_with_relative(text: str) -> bool:
+    """Whether the text's first word names one."""
+    first = _WORD.match(text)
+    return first is not None and first[0] not in _ADJECTIVES and _others().fits(spelling(first[0]))
