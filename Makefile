@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Processes of the suite: most of its time is waiting for servers, browsers and file systems.
+WORKERS ?= 2
 VLLM := $(or $(BEFUND_VLLM_VENV),.venv-vllm)
 INPUTS := pyproject.toml constraints.txt
 
@@ -37,7 +39,7 @@ up: $(VENV)/.serve $(STARTER)
 #: make test                install everything and run the whole test suite
 test: $(VENV)/.all
 	@$(BIN)/python tests/system/install
-	$(BIN)/python -m pytest $(TESTS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(TESTS)
 
 #: make test-vllm           the tests with a real vLLM on CPU; installs it once (3.5 GB) where BEFUND_VLLM_VENV says
 test-vllm: $(VENV)/.all

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from evals.speed.servers import free_port
-from tests.serving import wait_until
+from tests.serving import free_port, wait_until
 from tests.webapp.nginx import program
 
 ROOT = Path(__file__).resolve().parents[2]
