@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
 
 Value = str | int | float | bool
-FLUSH_SECONDS = 3
-"""At the end of a server: for the spans that were not sent yet."""
-WAIT_SECONDS = 5
-"""For one answer of the collector; it is waited for in a thread of its own."""
+WAIT_SECONDS = 2
+"""For one batch of spans, tries included, in a thread of its own; a server that ends waits as long for the last one."""
 NEEDED = ("opentelemetry.sdk.trace", "opentelemetry.exporter.otlp.proto.http")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -80,10 +78,10 @@ def export_to(url: str, service: str) -> None:
 
 
 def end_export() -> None:
-    """Send what is left, within FLUSH_SECONDS, and stop."""
+    """Send what is left, within WAIT_SECONDS, and stop."""
     while _export:
         provider = _export.pop().provider
-        provider.force_flush(FLUSH_SECONDS * 1_000)
+        provider.force_flush(WAIT_SECONDS * 1_000)
         provider.shutdown()
 
 
