@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import cast
 
 from flask import has_request_context, request
-from sqlalchemy import ColumnElement, Table, and_, delete, insert, or_, select
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, insert, or_, select
 from sqlalchemy.orm import Session
 
 from webapp.extensions import db
@@ -42,22 +42,23 @@ PURGE_EVERY = 200  # one row in this many also deletes what is past its time
 
 
 def record(
-    session: Session, event: str, *, user: User | None = None, provider_id: str = "", detail: str = ""
-) -> None:  # fmt: skip
+    session: Session | Connection, event: str, *, user: User | None = None, provider_id: str = "", detail: str = ""
+) -> None:
     """Add one event to a writing transaction. `detail` is our own words, never a vendor's text, token or secret."""
     if secrets.randbelow(PURGE_EVERY) == 0:
         purge(session)
-    session.add(
-        AuditEvent(
-            kind=KINDS.get(event, OTHER_KIND),
-            event=event,
-            user_id=user.id if user else None,
-            actor=user.email if user else "",
-            provider_id=provider_id,
-            detail=detail[:DETAIL_LENGTH],
-            ip=short_ip(request.remote_addr) if has_request_context() else "cli",
-        )
-    )
+    if isinstance(session, Session):
+        session.flush()  # a person who was added just now has to be there first
+    row = {
+        "kind": KINDS.get(event, OTHER_KIND),
+        "event": event,
+        "user_id": user.id if user else None,
+        "actor": user.email if user else "",
+        "provider_id": provider_id,
+        "detail": detail[:DETAIL_LENGTH],
+        "ip": short_ip(request.remote_addr) if has_request_context() else "cli",
+    }
+    session.execute(_INSERT, row)
 
 
 def record_all(session: Session, event: str, told: Sequence[tuple[str, str]]) -> None:
@@ -78,12 +79,12 @@ def purge_at_times(session: Session, added: int) -> None:
 
 def record_alone(event: str, *, user: User | None = None, provider_id: str = "", detail: str = "") -> None:
     """Record an event that changes nothing else, such as a refusal; also says it in the log."""
-    with db.write() as session:
-        record(session, event, user=user, provider_id=provider_id, detail=detail)
+    with db.write_rows() as rows:
+        record(rows, event, user=user, provider_id=provider_id, detail=detail)
     log.info("%s provider=%s user=%s %s", event, provider_id or "-", user.id if user else uuid.UUID(int=0), detail)
 
 
-def purge(session: Session, refusals: int = REFUSALS_AT_MOST) -> int:
+def purge(session: Session | Connection, refusals: int = REFUSALS_AT_MOST) -> int:
     """Delete every row past the time of its kind, and the oldest refusals beyond that many; returns how many went."""
     now = utcnow()
     past: list[ColumnElement[bool]] = [

@@ -4,6 +4,7 @@ SQLite takes a write lock only when told so up front: a transaction that reads f
 "database is locked" as soon as another one committed in between. Hence two ways in, the same on PostgreSQL:
 
     db.session            the request's session, for reading; closed when the request ends
+    with db.read_rows()   a connection for one look at rows, without objects: a fraction of its processor time
     with db.write() as s: a transaction of its own that locks at once, commits at the end, rolls back on an error
     with db.write_rows()  the same for plain statements
 """
@@ -54,6 +55,10 @@ class Database:
         if "db_session" not in g:
             g.db_session = Session(self.engine, expire_on_commit=False, autoflush=False)
         return cast(Session, g.db_session)
+
+    def read_rows(self) -> Connection:
+        """A connection for `with`, given back at its end: what it reads is of one moment."""
+        return self.engine.connect()
 
     @contextmanager
     def write(self) -> Iterator[Session]:

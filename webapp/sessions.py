@@ -62,11 +62,13 @@ class DatabaseSessions(SessionInterface):
     def open_session(self, app: Flask, request: Request) -> ServerSession:
         """The stored session of the cookie, or a new one when there is none, it is unknown, idle or too old."""
         cookie = request.cookies.get(cookie_name(SESSION_COOKIE))
+        row = None
         try:
-            row = db.session.connection().execute(FINDING, {"key": digest(cookie)}).one_or_none() if cookie else None
+            if cookie:
+                with db.read_rows() as rows:
+                    row = rows.execute(FINDING, {"key": digest(cookie)}).one_or_none()
         except SQLAlchemyError as error:
             g.session_lost = error  # raised where errors become answers; here it would be a bare 500
-            row = None
         if row is None or _is_over(row):
             return ServerSession()
         return ServerSession(_serializer.loads(row.data), row)

@@ -3,24 +3,33 @@
 
 A read timeout alone bounds the silence between two bytes; a server that drips one byte every nine seconds would hold
 a thread for hours. Hence `deadline`: at its end the sockets opened under it are shut, whatever they are doing.
+
+Connections live as long as their deadline: both calls of one sign-in share one, no two sign-ins do, since a code sent
+into a connection that the vendor has just closed is lost. What all share is what is dear to make: the list of trusted
+certificates, which takes longer to read than all the rest of a sign-in.
 """
 
 import contextlib
 import ipaddress
 import math
+import os
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from requests import Response
+import certifi
+from requests import PreparedRequest, Response
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.util.connection import is_connection_dropped
+from urllib3.util.ssl_ import create_urllib3_context
 
 from webapp.config import settings
 
@@ -29,6 +38,7 @@ SILENCE_S = 10.0
 TOTAL_S = 13.0  # both calls of one sign-in together; the person waits for it
 LARGEST_ANSWER = 1024 * 1024
 CHUNK = 64 * 1024
+POOLS_KEPT = 100  # one for each vendor's host; they hold no connections
 BAD_URL = "not an absolute URL without user name and fragment"
 BAD_SCHEME = "must be https; http is for loopback in development"
 BAD_NETWORK = "this is an address in a private network; BEFUND_PRIVATE_VENDORS=allow permits it"
@@ -40,10 +50,12 @@ class AnswerTooLarge(Exception):
 
 
 class Watch:
-    """Duplicates of the sockets opened under one deadline: shutting a duplicate ends the connection itself."""
+    """Duplicates of the sockets opened under one deadline: shutting a duplicate ends the connection itself. And the
+    connections that wait for its next call, one for each pool."""
 
     def __init__(self) -> None:
         self.cut = False
+        self.idle: dict[HTTPConnectionPool, Any] = {}
         self._sockets: list[socket.socket] = []
         self._lock = threading.Lock()
 
@@ -63,7 +75,9 @@ class Watch:
                     watched.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Give the duplicates back."""
+        """Close the connections and give the duplicates back."""
+        while self.idle:
+            self.idle.popitem()[1].close()
         with self._lock:
             for watched in self._sockets:
                 watched.close()
@@ -114,7 +128,7 @@ _watch: ContextVar[Watch | None] = ContextVar("befund_watch", default=None)
 
 @contextlib.contextmanager
 def deadline(seconds: float = TOTAL_S) -> Iterator[Watch]:
-    """Everything a `BoundedAdapter` opens in this block is shut `seconds` after its beginning."""
+    """Everything that `transport` opens in this block is shut `seconds` after its beginning, or with its end."""
     watch = Watch()
     token = _watch.set(watch)
     _clock.start(watch, seconds)
@@ -146,8 +160,8 @@ def is_allowed(address: str) -> bool:
     return (found.is_global and not found.is_multicast) or (given.development and found.is_loopback)
 
 
-def _watched(opened: socket.socket) -> socket.socket:
-    if not is_allowed(str(opened.getpeername()[0])):
+def _watched(opened: socket.socket, behind_proxy: bool) -> socket.socket:
+    if not behind_proxy and not is_allowed(str(opened.getpeername()[0])):
         opened.close()
         raise PrivateAddress
     watch = _watch.get()
@@ -158,29 +172,87 @@ def _watched(opened: socket.socket) -> socket.socket:
 
 class _Connection(HTTPConnection):
     def _new_conn(self) -> socket.socket:
-        return _watched(super()._new_conn())
+        return _watched(super()._new_conn(), self.proxy is not None)
 
 
 class _SecureConnection(HTTPSConnection):
     def _new_conn(self) -> socket.socket:
-        return _watched(super()._new_conn())
+        return _watched(super()._new_conn(), self.proxy is not None)
 
 
-class _Pool(HTTPConnectionPool):
+class _OfOneDeadline(HTTPConnectionPool):
+    """A pool that keeps its connections on the deadline they were opened under, not for others."""
+
+    def _get_conn(self, timeout: float | None = None) -> Any:
+        watch = _watch.get()
+        kept = watch.idle.pop(self, None) if watch else None
+        if kept is not None and is_connection_dropped(kept):
+            kept.close()
+        return kept or self._new_conn()
+
+    def _put_conn(self, conn: Any) -> None:
+        watch = _watch.get()
+        if conn is None:
+            return
+        if watch is None or watch.cut or self in watch.idle:
+            conn.close()
+        else:
+            watch.idle[self] = conn
+
+
+class _Pool(_OfOneDeadline):
     ConnectionCls = _Connection
 
 
-class _SecurePool(HTTPSConnectionPool):
+class _SecurePool(_OfOneDeadline, HTTPSConnectionPool):
     ConnectionCls = _SecureConnection
 
 
 class BoundedAdapter(HTTPAdapter):
-    """Transport whose sockets obey `deadline`; never retries, since an authorization code works once."""
+    """Transport whose sockets obey `deadline`; never retries, since an authorization code works once. One for the whole
+    process: `close`, which a session of requests calls at its end, leaves it as it is."""
+
+    POOLS: ClassVar = {"http": _Pool, "https": _SecurePool}
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         """As in requests, with our connection classes."""
         super().init_poolmanager(*args, **kwargs)
-        self.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
+        self.poolmanager.pool_classes_by_scheme = self.POOLS
+
+    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
+        """The same behind a proxy, whose own address may be a private one."""
+        manager = super().proxy_manager_for(proxy, **kwargs)
+        manager.pool_classes_by_scheme = self.POOLS
+        return manager
+
+    def build_connection_pool_key_attributes(
+        self, request: PreparedRequest, verify: Any, cert: Any = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """As in requests, with one TLS context for each list of trusted certificates (`verify`: its path, or True)."""
+        host, tls = super().build_connection_pool_key_attributes(request, verify, cert)
+        if host["scheme"] != "https":
+            return host, {}
+        given = certifi.where() if verify is True else str(verify)
+        tls["ssl_context"] = _trusting(given, os.stat(given).st_mtime_ns)
+        return host, {name: value for name, value in tls.items() if not name.startswith("ca_")}
+
+    def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:
+        """Nothing is left to say: without a list of its own, a connection would read that of the context again."""
+
+    def close(self) -> None:
+        """Nothing: every connection ends with its deadline."""
+
+
+@lru_cache(maxsize=8)
+def _trusting(certificates: str, _changed: int) -> ssl.SSLContext:
+    """A context that trusts what a file or a folder lists, and asks for the host's name (`_changed`: read again)."""
+    context = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED)
+    folder = os.path.isdir(certificates)
+    context.load_verify_locations(None if folder else certificates, certificates if folder else None)
+    return context
+
+
+transport = BoundedAdapter(pool_connections=POOLS_KEPT)
 
 
 def read_answer(response: Response) -> bytes:

@@ -10,11 +10,12 @@ Whoever's account a vendor was linked to is told so by mail.
 
 import uuid
 from dataclasses import dataclass, replace
+from typing import cast
 
 from blinker import signal
-from sqlalchemy import delete, func, select
+from sqlalchemy import Table, bindparam, delete, func, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, joinedload, make_transient_to_detached
 
 from webapp import audit
 from webapp.errors import ErrorPage
@@ -25,6 +26,13 @@ from webapp.sso.notices import tell_linked
 from webapp.sso.profile import Profile, email_key
 
 NAMES = ("given_name", "family_name", "preferred_username", "picture")
+IDENTITIES, PEOPLE = cast(Table, Identity.__table__), cast(Table, User.__table__)
+KNOWN = (
+    select(PEOPLE, IDENTITIES.c.id.label("identity"))
+    .join(IDENTITIES, IDENTITIES.c.user_id == PEOPLE.c.id)
+    .where(IDENTITIES.c.provider_id == bindparam("provider"), IDENTITIES.c.subject == bindparam("subject"))
+)
+SEEN = update(IDENTITIES).where(IDENTITIES.c.id == bindparam("identity")).values(signed_in_at=bindparam("now"))
 RACES = 4  # two first sign-ins of one person at the same moment: the loser finds the winner's rows on the next round
 
 credentials_ended = signal("befund-credentials-ended")
@@ -41,6 +49,9 @@ class Pending:
 def resolve(provider: Provider, profile: Profile, proven_email: str = "") -> User | Pending:
     """The account that signs in, stored with its identity, or Pending. `proven_email`: an address the person has just
     proven by a code. Raises Outcome when the account is switched off."""
+    known = _known(provider, profile)
+    if known is not None:
+        return known
     for _ in range(RACES):
         try:
             with db.write() as session:
@@ -51,6 +62,24 @@ def resolve(provider: Provider, profile: Profile, proven_email: str = "") -> Use
             tell_linked(found, provider)
         return found
     raise ErrorPage("try_again", 503, reason="accounts changed at the same moment")
+
+
+def _known(provider: Provider, profile: Profile) -> User | None:
+    """The account of an identity that is there, active, and needs no change but the time: nearly every sign-in, and by
+    statements alone, which take a third of the time. The account is for reading and belongs to no session."""
+    with db.write_rows() as rows:
+        found = rows.execute(KNOWN, {"provider": provider.id, "subject": profile.subject}).one_or_none()
+        if found is None or not found.active:
+            return None
+        values = dict(found._mapping)
+        identity = values.pop("identity")
+        if any(new not in ("", values[name]) for name, new in _names(profile)):
+            return None
+        user = User(**values)
+        rows.execute(SEEN, {"identity": identity, "now": utcnow()})
+        audit.record(rows, "signed_in", user=user, provider_id=provider.id)
+    make_transient_to_detached(user)
+    return user
 
 
 def end_sessions(session: Session, user: User, keep: str | None = None) -> None:

@@ -2,14 +2,15 @@
 of vendors, safe under threads and tabs.
 
 Flask-Dance 7.1 keeps the OAuth session and the PKCE values on the blueprint, where threads share them, and its state in
-the browser's session, where tabs overwrite each other. So this subclass keeps the OAuth session in `flask.g`, made from
-the provider's row, and everything else in `webapp.sso.attempts`; no token is ever stored.
+the browser's session, where tabs overwrite each other. So this subclass has no OAuth session: what a sign-in says to
+its vendor is made from the provider's row (`webapp.sso.vendor`), and what it has to remember is in
+`webapp.sso.attempts`; no token is ever stored.
 """
 
 from typing import Any
 from urllib.parse import urlsplit
 
-from flask import after_this_request, g, redirect, request, url_for
+from flask import after_this_request, redirect, request, url_for
 from flask_dance.consumer import OAuth2ConsumerBlueprint
 from flask_dance.consumer.storage import NullStorage
 from flask_login import current_user
@@ -26,7 +27,7 @@ from webapp.sso.profile import Profile, SubjectMissing, read_profile
 from webapp.sso.providers import find_active, find_allowed, mixed_up, several_undefended, undefended
 from webapp.sso.sealing import unseal
 from webapp.sso.signing_in import ask_for_address, signed_in
-from webapp.sso.vendor import VendorSession, error_code, exchange_code, fetch_claims
+from webapp.sso.vendor import VendorCalls, error_code
 from webapp.urls import external_url
 from webapp.watching import SIGN_INS
 from webapp.wire import deadline
@@ -53,26 +54,8 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
             login_url="/login/",
             authorized_url="/login/callback/",
             storage=NullStorage(),
-            session_class=VendorSession,
         )
         self.add_url_rule("/login/callback/<provider_id>/", endpoint=OWN_CALLBACK, view_func=self.authorized_own)
-
-    @property
-    def session(self) -> VendorSession:
-        """The OAuth session of this request, for the provider that `use` put there."""
-        return g.vendor_session  # type: ignore[no-any-return]
-
-    def use(self, provider: Provider) -> VendorSession:
-        """A new OAuth session for `provider`, in `flask.g` for the rest of this request."""
-        g.vendor_session = self.session_class(client_id=provider.client_id, scope=provider.scopes, blueprint=self)
-        g.vendor_session.redirect_uri = callback_url(provider)
-        return self.session
-
-    def teardown_session(self, exception: BaseException | None = None) -> None:
-        """Close the vendor's connections with the request."""
-        session = g.pop("vendor_session", None)
-        if session is not None:
-            session.close()
 
     @limiter.limit(PER_ADDRESS)
     def login(self) -> Response:
@@ -88,16 +71,12 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
 
     def leave(self, provider: Provider, next_path: str, **more: str) -> Response:
         """Store an attempt and redirect to the vendor; `more` is added to the query."""
-        session = self.use(provider)
+        calls = VendorCalls(provider, callback_url(provider))
         started = attempts.start(provider.id, next_path, provider.pkce)
-        challenge: dict[str, Any] = dict(more)
         if started.verifier:
-            challenge |= {
-                "code_challenge": session._client.create_code_challenge(started.verifier, "S256"),
-                "code_challenge_method": "S256",
-            }
-        url, _ = session.authorization_url(provider.authorization_url, state=started.state, **challenge)
-        response = redirect(url)
+            challenge = calls.client.create_code_challenge(started.verifier, "S256")
+            more |= {"code_challenge": challenge, "code_challenge_method": "S256"}
+        response = redirect(calls.leaving(started.state, **more))
         attempts.remember(response, request, started)
         return response
 
@@ -152,12 +131,11 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
     def _ask(self, provider: Provider, attempt: Attempt, observer: dry_run.Observer | None = None) -> Any:
         """Code -> token -> claims. Raises Outcome."""
         code = _authorization_code(provider)
-        session = self.use(provider)
-        session.observer = observer
+        calls = VendorCalls(provider, callback_url(provider))
+        calls.observer = observer
         db.release()
         with deadline():
-            exchange_code(session, provider, code, attempt.code_verifier)
-            return fetch_claims(session, provider)
+            return calls.claims(code, attempt.code_verifier)
 
     def _try_out(self, attempt: Attempt, at: str) -> Response:
         """The end of an operator's dry run: all the checks of a sign-in, then a record instead of an account."""

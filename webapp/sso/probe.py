@@ -1,17 +1,14 @@
 """`providers test`: ask a vendor's three endpoints harmless questions and say what is wrong with them."""
 
 from dataclasses import dataclass
-from typing import cast
 
 import requests
 import urllib3
-from flask import current_app
 
 from webapp.errors import ErrorPage
-from webapp.sso.blueprint import VendorBlueprint
 from webapp.sso.models import Provider
-from webapp.sso.vendor import error_code, exchange_code, read_json
-from webapp.wire import BoundedAdapter, deadline, read_answer
+from webapp.sso.vendor import VendorCalls, error_code, read_json
+from webapp.wire import deadline, read_answer, transport
 
 BOGUS = "befund-providers-test"
 BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
@@ -29,7 +26,7 @@ class ProbeResult:
 def probe(provider: Provider, callback: str) -> list[ProbeResult]:
     """One finding per endpoint. Nobody is signed in and nothing is stored."""
     with deadline():
-        return [_authorization(provider, callback), _token(provider), _userinfo(provider)]
+        return [_authorization(provider, callback), _token(provider, callback), _userinfo(provider)]
 
 
 def _authorization(provider: Provider, callback: str) -> ProbeResult:
@@ -50,11 +47,10 @@ def _authorization(provider: Provider, callback: str) -> ProbeResult:
     return ProbeResult("authorization", True, f"answers {status}")
 
 
-def _token(provider: Provider) -> ProbeResult:
+def _token(provider: Provider, callback: str) -> ProbeResult:
     """A made-up code: a good server knows the client and refuses the code."""
-    session = cast(VendorBlueprint, current_app.blueprints["vendor_oauth2"]).use(provider)
     try:
-        exchange_code(session, provider, BOGUS, BOGUS * 3)
+        VendorCalls(provider, callback).token(BOGUS, BOGUS * 3)
     except ErrorPage as outcome:
         return _token_finding(outcome)
     return ProbeResult("token", False, "gave a token for a made-up code: this is no safe vendor")
@@ -86,7 +82,7 @@ def _get(url: str, **kwargs: object) -> tuple[int, bytes]:
     """Status and body; status 0 when there is no answer."""
     with requests.Session() as session:
         for prefix in ("https://", "http://"):
-            session.mount(prefix, BoundedAdapter())
+            session.mount(prefix, transport)
         try:
             response = session.get(url, allow_redirects=False, stream=True, timeout=(3, 10), **kwargs)  # type: ignore[arg-type]
             return response.status_code, read_answer(response)

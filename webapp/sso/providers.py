@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import func, select
+from sqlalchemy import Table, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from clinical.errors import SettingError
@@ -22,6 +22,8 @@ DEFAULT_SCOPES = "openid email profile"
 URL_FIELDS = ("authorization_url", "token_url", "userinfo_url")
 LIMITS = {"name": NAME_LENGTH, "client_id": 500, "scopes": 1000, "issuer": 2000, **dict.fromkeys(URL_FIELDS, 2000)}
 
+PROVIDERS = cast(Table, Provider.__table__)
+FINDING = select(PROVIDERS).where(PROVIDERS.c.id == bindparam("id"))
 UNDEFENDED = select(func.count()).where(Provider.active, Provider.issuer == "", Provider.own_callback.is_(False))
 
 BAD_ID = "letters, digits, dot, dash and underscore, 64 at most"
@@ -98,8 +100,13 @@ def find_allowed(provider_id: str) -> Provider | None:
 
 
 def find(provider_id: str) -> Provider | None:
-    """The provider of this id, active or not; None also for what could never be an id."""
-    return db.session.get(Provider, provider_id) if PROVIDER_ID.fullmatch(provider_id) else None
+    """The provider of this id, active or not, for reading: no session knows it. None also for what could never be an
+    id."""
+    if not PROVIDER_ID.fullmatch(provider_id):
+        return None
+    with db.read_rows() as rows:
+        row = rows.execute(FINDING, {"id": provider_id}).one_or_none()
+    return None if row is None else Provider(**row._mapping)
 
 
 def active_providers() -> list[Provider]:
@@ -125,7 +132,8 @@ def exposed(rows: Iterable[Provider]) -> list[Provider]:
 
 def several_undefended() -> bool:
     """Whether more than one active vendor is `exposed`: then neither can be used."""
-    return db.session.connection().execute(UNDEFENDED).scalar_one() > 1
+    with db.read_rows() as rows:
+        return bool(rows.execute(UNDEFENDED).scalar_one() > 1)
 
 
 def mixed_up(provider: Provider, issuers: list[str]) -> bool:

@@ -1,5 +1,8 @@
 """The two calls to a vendor: code -> token, token -> claims (contract, section 4). Every fault of the vendor becomes an
 `ErrorPage` here; none carries anything the vendor sent but its `error` code.
+
+oauthlib makes the parameters; they go over `webapp.wire` without the sessions of requests-oauthlib, which keep cookies,
+follow redirects, read `.netrc` and parse the answer more leniently than the contract does.
 """
 
 import json
@@ -11,38 +14,68 @@ from urllib.parse import quote_plus
 
 import requests
 import urllib3
-from flask_dance.consumer.requests import OAuth2Session
-from oauthlib.oauth2 import OAuth2Error
+from oauthlib.oauth2 import WebApplicationClient
 from requests.auth import HTTPBasicAuth
 
 from webapp.errors import ErrorPage
 from webapp.sso.models import Provider, TokenAuthMethod
 from webapp.sso.sealing import unseal
-from webapp.wire import CONNECT_S, SILENCE_S, AnswerTooLarge, BoundedAdapter, read_answer
+from webapp.wire import CONNECT_S, SILENCE_S, AnswerTooLarge, read_answer, transport
 
 USABLE_TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")  # RFC 6750 allows less; anything else cannot stand in a header
 ERROR_CODE = re.compile(r"[\x20-\x21\x23-\x5b\x5d-\x7e]{1,100}")  # RFC 6749, appendix A.7
 BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, OSError, AnswerTooLarge)
+HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Befund"}
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
-class VendorSession(OAuth2Session):  # type: ignore[misc] # no types there
-    """requests-oauthlib's session with our bounds on every call. One per sign-in, closed with the request. `observer`
-    sees every answer as it came, for a dry run alone."""
+class VendorCalls:
+    """The calls of one sign-in to its vendor, bounded by the `deadline` around them. `observer` sees every answer as it
+    came, for a dry run alone."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, provider: Provider, redirect_uri: str) -> None:
+        self.provider, self.redirect_uri = provider, redirect_uri
+        self.client = WebApplicationClient(provider.client_id)
         self.observer: Callable[[requests.Response], None] | None = None
-        adapter = BoundedAdapter()
-        for prefix in ("https://", "http://"):
-            self.mount(prefix, adapter)
-        self.register_compliance_hook("access_token_response", _checked_token_answer)
 
-    def request(self, method: str, url: str, data: Any = None, headers: Any = None, **kwargs: Any) -> requests.Response:
-        """As in requests, but never redirected, never waiting long, never reading much. Raises Outcome."""
-        kwargs |= {"allow_redirects": False, "stream": True, "timeout": (CONNECT_S, SILENCE_S)}
-        headers = {"Accept": "application/json", "Accept-Encoding": "identity", **(headers or {})}
+    def leaving(self, state: str, **more: str) -> str:
+        """The URL a person is sent to; `more` is added to its query."""
+        there, scopes = self.provider.authorization_url, self.provider.scopes
+        return str(self.client.prepare_request_uri(there, self.redirect_uri, scopes, state, **more))
+
+    def claims(self, code: str, verifier: str) -> dict[str, Any]:
+        """Code -> token -> the userinfo object. The token is used here and kept nowhere. Raises Outcome."""
+        return self._userinfo(self.token(code, verifier))
+
+    def token(self, code: str, verifier: str) -> str:
+        """Trade the authorization code for an access token. Raises Outcome."""
+        provider, secret = self.provider, unseal(self.provider.client_secret_encrypted)
+        given: dict[str, Any] = {"code_verifier": verifier} if verifier else {}
+        auth = None
+        if provider.token_auth_method is TokenAuthMethod.BASIC:
+            auth = _basic(provider, secret)
+        else:
+            given |= {"client_secret": secret}
+        body = self.client.prepare_request_body(
+            code=code, redirect_uri=self.redirect_uri, include_client_id=auth is None, **given
+        )
+        return _token_in(self._call("POST", provider.token_url, FORM, body, auth))
+
+    def _userinfo(self, token: str) -> dict[str, Any]:
+        response = self._call("GET", self.provider.userinfo_url, {"Authorization": f"Bearer {token}"})
+        if response.status_code in (401, 403):
+            raise ErrorPage("invalid_token", 502, reason=f"userinfo {response.status_code}")
+        claims = read_json(response.content) if response.status_code == 200 else None
+        if not isinstance(claims, dict):
+            raise ErrorPage("vendor_answer", 502, reason=f"userinfo {response.status_code}")
+        return claims
+
+    def _call(self, method: str, url: str, headers: dict[str, str], body: str = "", auth: Any = None) -> Any:
+        """One answer: never redirected, never waited for long, never much of it. Raises Outcome."""
+        request = requests.PreparedRequest()
         try:
-            response: requests.Response = super().request(method, url, data=data, headers=headers, **kwargs)
+            request.prepare(method, url, HEADERS | headers, data=body or None, auth=auth)
+            response = transport.send(request, True, (CONNECT_S, SILENCE_S), **_of_environment(url))
             response._content = read_answer(response)
         except BROKEN as error:
             raise ErrorPage("vendor_unreachable", 502, reason=type(error).__name__) from None
@@ -53,41 +86,13 @@ class VendorSession(OAuth2Session):  # type: ignore[misc] # no types there
             raise ErrorPage("vendor_answer", 502, reason="redirect")
         return response
 
-    def merge_environment_settings(self, url: str, proxies: Any, stream: Any, verify: Any, cert: Any) -> dict[str, Any]:
-        """As in requests, but what the environment says about proxies and certificates is read once per URL."""
-        return {**_of_environment(url), "stream": stream, "cert": cert}
-
 
 @lru_cache(maxsize=256)
 def _of_environment(url: str) -> dict[str, Any]:
+    """What the environment says about proxies and certificates for a URL, read once as requests reads it."""
     with requests.Session() as plain:
-        return dict(plain.merge_environment_settings(url, {}, None, None, None))
-
-
-def exchange_code(session: VendorSession, provider: Provider, code: str, verifier: str) -> None:
-    """Trade the authorization code for an access token, which stays in `session` alone. Raises Outcome."""
-    secret = unseal(provider.client_secret_encrypted)
-    extra = {"code_verifier": verifier} if verifier else {}
-    try:
-        if provider.token_auth_method is TokenAuthMethod.BASIC:
-            session.fetch_token(provider.token_url, code=code, auth=_basic(provider, secret), **extra)
-        else:
-            session.fetch_token(
-                provider.token_url, code=code, include_client_id=True, client_secret=secret, **extra
-            )  # fmt: skip
-    except OAuth2Error as error:  # the hook below leaves it nothing to complain of; its text would quote the answer
-        raise ErrorPage("vendor_answer", 502, reason=type(error).__name__) from None
-
-
-def fetch_claims(session: VendorSession, provider: Provider) -> dict[str, Any]:
-    """The userinfo object. Raises Outcome when there is none."""
-    response = session.get(provider.userinfo_url)
-    if response.status_code in (401, 403):
-        raise ErrorPage("invalid_token", 502, reason=f"userinfo {response.status_code}")
-    claims = read_json(response.content) if response.status_code == 200 else None
-    if not isinstance(claims, dict):
-        raise ErrorPage("vendor_answer", 502, reason=f"userinfo {response.status_code}")
-    return claims
+        said = plain.merge_environment_settings(url, {}, None, None, None)
+    return {"proxies": said["proxies"], "verify": said["verify"]}
 
 
 def read_json(body: bytes) -> Any:
@@ -114,11 +119,9 @@ def _basic(provider: Provider, secret: str) -> HTTPBasicAuth:
     return HTTPBasicAuth(user.encode(), password.encode())  # bytes: requests would encode text as Latin-1
 
 
-def _checked_token_answer(response: requests.Response) -> requests.Response:
-    """Hook of requests-oauthlib, before its own lenient parsing: leaves only what the contract asks for.
-
-    What else the vendor sent (a changed scope, an odd `expires_in`, a refresh token) is dropped here.
-    """
+def _token_in(response: requests.Response) -> str:
+    """The access token of a token endpoint's answer, of which nothing else is kept: not a changed scope, an odd
+    `expires_in`, a refresh token. Raises Outcome."""
     answer = read_json(response.content)
     if not isinstance(answer, dict):
         raise ErrorPage("vendor_answer", 502, reason=f"token {response.status_code}, no JSON object")
@@ -129,9 +132,7 @@ def _checked_token_answer(response: requests.Response) -> requests.Response:
         raise ErrorPage("vendor_answer", 502, reason="token_type is not Bearer")
     if not isinstance(token, str) or not USABLE_TOKEN.fullmatch(token) or _is_expired(answer.get("expires_in")):
         raise ErrorPage("invalid_token", 502, reason="access_token missing, malformed or expired")
-    response._content = json.dumps({"access_token": token, "token_type": "Bearer"}).encode()
-    response.encoding = "utf-8"
-    return response
+    return token
 
 
 def _is_expired(lifetime: Any) -> bool:

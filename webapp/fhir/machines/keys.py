@@ -16,7 +16,7 @@ from joserfc.jwk import KeySet
 from clinical.errors import SettingError
 from webapp.fhir.machines.accounts import LARGEST_KEYS, checked_keys
 from webapp.fhir.machines.models import ServiceAccount
-from webapp.wire import CONNECT_S, SILENCE_S, AnswerTooLarge, BoundedAdapter, deadline, read_answer, url_problem
+from webapp.wire import CONNECT_S, SILENCE_S, AnswerTooLarge, deadline, read_answer, transport, url_problem
 
 KEPT_S = 300.0
 AGAIN_S = 60.0
@@ -64,9 +64,8 @@ def _fetch(url: str) -> KeySet:
     if wrong := url_problem(url):
         raise SettingError(f"the key set's URL: {wrong}")
     with requests.Session() as session, deadline():
-        adapter = BoundedAdapter()
         for prefix in ("https://", "http://"):
-            session.mount(prefix, adapter)
+            session.mount(prefix, transport)
         try:
             answer = session.get(
                 url, allow_redirects=False, stream=True, timeout=(CONNECT_S, SILENCE_S),

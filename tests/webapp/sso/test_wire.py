@@ -1,0 +1,109 @@
+"""HTTPS towards vendors: whose certificate is trusted, and what two calls and two sign-ins share."""
+
+import http.server
+import ipaddress
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import requests
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from flask import Flask
+
+from webapp import wire
+from webapp.wire import deadline, read_answer, transport
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    """200 with two letters, on a connection that stays open."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.server.callers.append(self.client_address)  # type: ignore[attr-defined]
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+def certificate(folder: Path, address: str) -> Path:
+    """A self-signed certificate for an address, and its key, in one PEM file."""
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address))]), critical=True)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    plain, pem = serialization.NoEncryption(), serialization.Encoding.PEM
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
+    path = folder / f"{address}.pem"
+    path.write_bytes(private + made.public_bytes(pem))
+    return path
+
+
+@contextmanager
+def vendor(file: Path) -> Iterator[http.server.ThreadingHTTPServer]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    server.daemon_threads, server.callers = True, []  # type: ignore[attr-defined]
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture(params=["sqlite"])
+def database_url(tmp_path: Path, sqlite_template: Path) -> str:
+    return f"sqlite:///{sqlite_template}"
+
+
+def asked(server: http.server.ThreadingHTTPServer, trusted: object) -> bytes:
+    request = requests.PreparedRequest()
+    request.prepare("GET", f"https://127.0.0.1:{server.server_address[1]}/userinfo", {})
+    return read_answer(transport.send(request, stream=True, timeout=(3, 3), verify=trusted))
+
+
+def test_only_a_trusted_certificate_for_this_name_is_accepted(app: Flask, tmp_path: Path) -> None:
+    right, other = certificate(tmp_path, "127.0.0.1"), certificate(tmp_path, "127.0.0.2")
+    with app.app_context(), deadline():
+        with vendor(right) as server:
+            assert asked(server, str(right)) == b"ok"
+            for trusted in (True, str(other)):
+                with pytest.raises(requests.exceptions.SSLError):
+                    asked(server, trusted)
+        with vendor(other) as server, pytest.raises(requests.exceptions.SSLError, match="certificate verify failed"):
+            asked(server, str(other))
+
+
+def test_calls_of_one_sign_in_share_a_connection_and_sign_ins_do_not(app: Flask, tmp_path: Path) -> None:
+    file = certificate(tmp_path, "127.0.0.1")
+    with app.app_context(), vendor(file) as server:
+        before = wire._trusting.cache_info().misses
+        for _ in range(2):
+            with deadline():
+                assert [asked(server, str(file)) for _ in range(2)] == [b"ok", b"ok"]
+        first, again, second, last = server.callers  # type: ignore[attr-defined]
+        assert first == again
+        assert second == last
+        assert first != second
+        assert wire._trusting.cache_info().misses == before + 1, "the list of certificates is read once"
+        assert asked(server, str(file)) == b"ok", "without a deadline"
