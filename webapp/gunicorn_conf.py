@@ -52,9 +52,11 @@ def post_fork(_server: object, worker: Any) -> None:
         os.sched_setaffinity(0, {worker.befund_core})
 
 
-def post_worker_init(_worker: object) -> None:
-    """What lives as long as the process is taken out of the garbage collector's rounds: a sixth of a FHIR search."""
+def post_worker_init(worker: Any) -> None:
+    """What a first call would wait for is done now, and what lives as long as the process is taken out of the garbage
+    collector's rounds: a sixth of a FHIR search."""
     export_to(_settings.traces_url, "befund-web")
+    worker.wsgi.extensions["befund_warm_up"]()
     gc.collect()
     gc.freeze()
 

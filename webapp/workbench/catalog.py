@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 FILE = "codes.json"
@@ -121,7 +122,13 @@ def fold(text: str) -> str:
 def open_book(folder: Path) -> CodeBook | None:
     """The catalog of an artifact folder, read again only when the file has changed; None where there is none."""
     file = folder / FILE
-    return _read(file, file.stat().st_mtime_ns) if file.is_file() else None
+    if not file.is_file():
+        return None
+    with _READING:  # it takes a second; threads that read it side by side would each take that long times their number
+        return _read(file, file.stat().st_mtime_ns)
+
+
+_READING = Lock()
 
 
 @lru_cache(maxsize=4)  # this year and an earlier one, each also while it is replaced

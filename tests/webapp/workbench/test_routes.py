@@ -3,6 +3,7 @@
 import json
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 from flask import Flask
 
 from tests.webapp.conftest import add_organization, add_user, login, make_app
+from webapp.workbench import catalog, relay
 from webapp.workbench.catalog import CodeBook, open_book
 from webapp.workbench.failures import FAILURES, kind_of, wait_of
+from webapp.workbench.plugin import WARM_UP
 from webapp.workbench.relay import ApiCall, event, relayed
 from webapp.workbench.slots import PER_PERSON, Held, Slots
 
@@ -154,3 +157,21 @@ def test_codes_are_found_however_they_are_spelt_and_by_the_beginnings_of_words(b
     assert book.search("") == []
     assert [code.code for code in book.path(book.codes["M17.1"])] == ["M17"]
     assert book.codes["M17.1"] not in book.beside(book.codes["M17.1"])
+
+
+def test_a_catalog_is_read_once_for_all_who_ask_at_the_same_time(starter_artifact: Path, tmp_path: Path) -> None:
+    (tmp_path / "codes.json").write_bytes((starter_artifact / "codes.json").read_bytes())
+    before = catalog._read.cache_info().misses
+    with ThreadPoolExecutor(6) as pool:
+        books = list(pool.map(open_book, [tmp_path] * 6))
+    assert len({id(book) for book in books}) == 1
+    assert catalog._read.cache_info().misses == before + 1
+
+
+def test_a_process_is_warm_before_its_first_call(small: Any, starter_artifact: Path) -> None:
+    catalog._read.cache_clear()
+    small().extensions[WARM_UP]()
+    assert relay._tls.cache_info().currsize == 1
+    assert catalog._read.cache_info().misses == 1
+    assert open_book(starter_artifact)
+    assert catalog._read.cache_info().misses == 1
