@@ -5,7 +5,8 @@ import FILE --catalog DIR --out FOLDER
     added to those of earlier imports (reviews.jsonl, by content: the same review twice is one). One text in four goes
     to reviewed.tsv with its card (for `evals coding`), the others to training.tsv and candidates.json, for good: no
     synonym is measured on itself. What became nothing, and why, stands by line in dropped.tsv (exit 1 where lines of
-    FILE could not be read).
+    FILE could not be read). A FILE without texts (the workbench's, where the member keeps them) has counts alone: they
+    are added to counts.tsv, and how often each confidence was right is printed; no data set comes of it.
 show FOLDER
     the candidate synonyms: id, status, kind, text, codes, and what the index says today
 approve FOLDER ID... --catalog DIR / reject FOLDER ID... --catalog DIR
@@ -37,7 +38,7 @@ from clinical.search import SearchIndex, checksum
 from evals.coding.card import write_card
 from evals.coding.targets import target_of
 from evals.command import JSON, main_of
-from evals.feedback import store
+from evals.feedback import counts, store
 from evals.feedback.queue import texts_of, waiting
 from evals.feedback.reviews import disagreements, read_reviews
 from evals.feedback.store import Kept
@@ -60,6 +61,8 @@ def command() -> None:
 def _import(file: Path, catalog: Path, out: Path) -> int:
     """Add reviewed codings; status 1 where lines were left out."""
     index = SearchIndex.load(catalog)
+    if counts.is_counts(file):
+        return _import_counts(file, index.catalog, out)
     reviews, faults = read_reviews(file, index.catalog)
     before = store.read(out)
     rows = store.added(before, file.name, reviews)
@@ -83,6 +86,20 @@ def _import(file: Path, catalog: Path, out: Path) -> int:
         f"{len(rows)}: {len(measured)} for evaluation in {out / SET}, {len(learnt)} for training, {len(left)} dropped "
         f"({out / DROPPED}); agreement: {agree}; {len(fresh)} candidates ({_kinds(fresh)}): "
         f"python -m evals feedback show {out}"
+    )
+    return 1 if faults else 0
+
+
+def _import_counts(file: Path, catalog: Catalog, out: Path) -> int:
+    fresh, faults = counts.read_counts(file, catalog)
+    rows = counts.added(out, fresh)
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    print(counts.table(rows))
+    print(
+        f"{file.name} holds no texts, only how often {len(fresh)} codes were accepted and rejected: added to "
+        f"{out / counts.FILE} ({len(rows)} lines in all). Nothing is measured or learnt from it; for that, the texts "
+        "have to come along."
     )
     return 1 if faults else 0
 

@@ -225,3 +225,31 @@ def test_a_file_without_reviews_is_refused_whole(starter_artifact, tmp_path, cap
     assert capsys.readouterr().err.count("\n") == 1
     assert not (tmp_path / "out").exists()
     assert main(["show", str(tmp_path)]) == 2
+
+
+def test_a_file_without_texts_becomes_counts_and_says_so(tmp_path, starter_artifact, capsys):
+    line = '{"page": "p", "date": "2026-11-22", "code": "R51", "confidence": "high", "accepted": 3, "rejected": 1}'
+    wrong = ['{"code": "Q00.0"}', '{"code": "R51", "confidence": "sure"}', "{", '{"query": "geheim", "code": "R51"}']
+    nothing = '{"code": "R51", "confidence": "high", "accepted": 0, "rejected": true}'
+    file, out = tmp_path / "feedback-counts.jsonl", tmp_path / "out"
+    command = ["import", str(file), "--catalog", str(starter_artifact), "--out", str(out)]
+    file.write_text("\n".join([line, *wrong, nothing]), "utf-8")
+    assert main(command) == 1
+    said = capsys.readouterr()
+    assert [f"line {number}" in said.err for number in range(1, 8)] == [False] + 5 * [True] + [False]
+    assert "geheim" not in said.err
+    assert "high               3         1  0.75" in said.out
+    assert "rejected most often: R51 1" in said.out
+    assert "holds no texts, only how often 1 codes were accepted and rejected" in said.out
+
+    later = line.replace('"accepted": 3', '"accepted": 5')
+    other = line.replace('"p"', '"q"').replace('"high"', '"hand"')
+    file.write_text(f"{later}\n{other}\n", "utf-8")
+    assert main(command) == 0
+    assert main(command) == 0, "the same file twice changes nothing"
+    rows = list(csv.DictReader((out / "counts.tsv").open(encoding="utf-8"), delimiter="\t"))
+    assert [(row["page"], row["confidence"], row["accepted"]) for row in rows] == [
+        ("p", "high", "5"),
+        ("q", "hand", "3"),
+    ]
+    assert not (out / "reviewed.tsv").exists()

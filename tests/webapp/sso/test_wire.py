@@ -76,7 +76,7 @@ def database_url(tmp_path: Path, sqlite_template: Path) -> str:
     return f"sqlite:///{sqlite_template}"
 
 
-def asked(server: http.server.ThreadingHTTPServer, trusted: object) -> bytes:
+def asked(server: http.server.ThreadingHTTPServer, trusted: bool | str) -> bytes:
     request = requests.PreparedRequest()
     request.prepare("GET", f"https://127.0.0.1:{server.server_address[1]}/userinfo", {})
     return read_answer(transport.send(request, stream=True, timeout=(3, 3), verify=trusted))

@@ -9,6 +9,7 @@ from fhir.resources.R4B.bundle import Bundle
 from playwright.sync_api import Page, expect
 
 from clinical.search.index import SearchIndex
+from evals.feedback.counts import read_counts
 from evals.feedback.reviews import read_reviews
 from tests.serving import wait_until
 from tests.webapp.browser import Visitor, picture
@@ -118,9 +119,15 @@ def test_the_result_leaves_as_fhir_csv_and_feedback(page: Page, tmp_path: Path, 
     assert table[0] == "code;title;certainty;side"
     assert table[3] == '"J18.9";"Pneumonie, nicht näher bezeichnet";"V";"R"'
     page.get_by_text("Rückmeldung an den Betreiber").click()
-    silent = json.loads(download(page, "Datei speichern"))
-    assert "query" not in silent
-    assert (silent["accepted"], silent["rejected"]) == (["I10.90", "E11.90", "J18.9", "M17.9"], ["E03.9"])
+    silent = download(page, "Datei speichern")
+    assert not any(word in silent for word in FIVE.split())
+    (tmp_path / "counts.jsonl").write_text(silent, "utf-8")
+    counts, faults = read_counts(tmp_path / "counts.jsonl", index.catalog)
+    assert faults == []
+    assert {(one.code, one.accepted, one.rejected) for one in counts} == {
+        ("I10.90", 1, 0), ("E11.90", 1, 0), ("E03.9", 0, 1), ("J18.9", 1, 0), ("M17.9", 1, 0),
+    }  # fmt: skip
+    assert {one.confidence for one in counts} <= {"high", "medium", "low"}
     page.get_by_label("Die Texte mitgeben").check()
     spoken = json.loads(download(page, "Datei speichern"))
     assert spoken["query"] == FIVE

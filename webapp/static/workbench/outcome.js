@@ -37,9 +37,23 @@ export function csv(codes) {
   return "\ufeff" + ["code;title;certainty;side", ...rows].join("\r\n") + "\r\n";
 }
 
-// JSON lines for `python -m evals feedback import`. Without the texts only the codes go along.
+const PAGE = crypto.randomUUID?.() ?? String(Math.random()); // names nobody: a page that is saved twice is counted once
+
+// JSON lines for `python -m evals feedback import`: the texts with their codes, or, where the texts stay here, how often
+// each code was accepted and rejected, by the confidence it was shown with.
 export function feedback(texts, withText, day = new Date().toISOString().slice(0, 10)) {
-  return texts.map((one) => JSON.stringify({
-    ...(withText ? { query: one.text } : {}), accepted: one.accepted.map(({ code }) => code), rejected: one.rejected, date: day,
-  }) + "\n").join("");
+  const lines = withText
+    ? texts.map((one) => ({ query: one.text, accepted: one.accepted.map(({ code }) => code), rejected: one.rejected, date: day }))
+    : counts(texts).map((one) => ({ page: PAGE, date: day, ...one }));
+  return lines.map((one) => JSON.stringify(one) + "\n").join("");
+}
+
+function counts(texts) {
+  const found = new Map();
+  for (const { code, confidence, right } of texts.flatMap((one) => one.decided)) {
+    const one = found.get(code + confidence) ?? { code, confidence, accepted: 0, rejected: 0 };
+    one[right ? "accepted" : "rejected"] += 1;
+    found.set(code + confidence, one);
+  }
+  return [...found.values()];
 }

@@ -58,10 +58,21 @@ export function rejected(state) {
   return wrong.map((card) => card.code).filter((code) => !right.has(code));
 }
 
+// What was decided of each code shown: right, or not. One that another took the place of was not; that one was.
+export function decided(state) {
+  return cards(state).flatMap((card) => {
+    const choice = choiceOf(state, card.code);
+    if (choice.state === "open") return [];
+    const { code, confidence } = card;
+    if (choice.state === "accepted" && choice.as) return [{ code, confidence, right: false }, { code: choice.as.code, confidence: "hand", right: true }];
+    return [{ code, confidence, right: choice.state === "accepted" }];
+  });
+}
+
 // The finished text goes to the done ones, the next of the queue comes; `false` where there was nothing to finish.
 export function next(state) {
   const [right, wrong] = [accepted(state), rejected(state)];
-  const done = right.length || wrong.length ? [...state.done, { text: state.text, accepted: right, rejected: wrong }] : state.done;
+  const done = right.length || wrong.length ? [...state.done, { text: state.text, accepted: right, rejected: wrong, decided: decided(state) }] : state.done;
   const [text = "", ...queue] = state.queue;
   return { ...EMPTY, text, queue, at: queue.length || text ? state.at + 1 : 0, of: queue.length || text ? state.of : 1, done };
 }
