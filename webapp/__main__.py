@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 
 import click
+from flask import Flask
+from sqlalchemy.exc import SQLAlchemyError
 
 from clinical.command_line import PATH, Group, entry
 from clinical.errors import BefundError
@@ -39,6 +41,15 @@ def _serve(demo: bool) -> None:
 def _prepare(demo: bool) -> None:
     """Development keeps its schema current by itself, and has something to try where asked for; production is told."""
     app = create_app()
+    try:
+        _prepare_database(app, demo)
+    except SQLAlchemyError as error:
+        found = f"the database does not answer ({type(error).__name__})"
+        raise BefundError(found, "", "see BEFUND_DATABASE_URL, and start again") from None
+    app.extensions["befund_engine"].dispose()
+
+
+def _prepare_database(app: Flask, demo: bool) -> None:
     with app.app_context():
         if app.config["BEFUND"].development:
             upgrade_schema()
@@ -52,7 +63,6 @@ def _prepare(demo: bool) -> None:
                 "",
                 "run: flask --app webapp db upgrade",
             )
-    app.extensions["befund_engine"].dispose()
 
 
 @command.command("backup")

@@ -15,9 +15,11 @@ from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy.exc import OperationalError
 
+from clinical.errors import BefundError
 from tests.serving import free_port, wait_until
 from tests.webapp.conftest import SECRET, add_user, login, make_app
 from tests.webapp.sso import live
+from webapp.__main__ import _prepare as prepare
 from webapp.fhir.resources import MEDIA_TYPE
 from webapp.sessions import SESSION_COOKIE
 from webapp.sso.cli import providers
@@ -165,6 +167,22 @@ def test_an_outage_behind_the_view_is_a_503_too(made):
 
     answer = app.test_client().get("/accounts/login/")
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+
+
+@pytest.mark.parametrize("environment", ["production", "development"])
+def test_a_start_without_its_database_ends_in_one_sentence(environment, tmp_path, monkeypatch):
+    given = {
+        "ENV": environment,
+        "SECRET_KEY": SECRET,
+        "PUBLIC_URL": "https://befund.example",
+        "VAR": str(tmp_path),
+        "DATABASE_URL": f"postgresql://nobody@{NOWHERE}/nowhere",
+    }
+    for name, value in given.items():
+        monkeypatch.setenv(f"BEFUND_{name}", value)
+    with pytest.raises(BefundError, match="the database does not answer") as ended:
+        prepare(demo=False)
+    assert NOWHERE not in str(ended.value)
 
 
 def test_errors_of_a_request_are_no_outage():
