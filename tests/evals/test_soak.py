@@ -26,6 +26,7 @@ FAULTS = 10
 ROUTE = Route("webapp", "GET", "/accounts/")
 
 
+@pytest.mark.timeout(900)  # under a minute alone; what else the machine does must not fail it
 def test_both_servers_answer_by_the_contract_while_each_part_fails_once(starter_artifact):
     if postgres.missing() or shutil.which("redis-server") is None:
         pytest.skip(postgres.missing() or "redis-server is not installed (apt-get install redis-server)")
