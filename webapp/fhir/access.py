@@ -25,19 +25,19 @@ REFUSED_PER_ADDRESS = parse("600 per minute")  # a program with an old token pol
 
 def authorize(organization: str) -> uuid.UUID:
     """The organization in the path, once the caller's token has proved to be a member's. Raises FhirError 401, 403."""
-    place = parse_id(organization)
+    organization_id = parse_id(organization)
     header, parts = request.headers.get("Authorization", ""), service()
-    bearer = (parts.machines if parts.machines.is_asked(header) else parts.tokens).check(header, place)
+    bearer = (parts.machines if parts.machines.is_asked(header) else parts.tokens).check(header, organization_id)
     if bearer is None:
         if not limiter.limiter.hit(REFUSED_PER_ADDRESS, "fhir-refused", network()):
             raise FhirError(429, "Von dieser Adresse kamen zu viele Aufrufe ohne gültiges Zugriffstoken.")
         raise FhirError(401)
-    if place is None or not bearer.member:
+    if organization_id is None or not bearer.member:
         raise FhirError(403)
     g.bearer = bearer
     if bearer.rights is not None and (lacking := missing(bearer.rights, needed(request))):
         raise FhirError(403, f"Diesem Dienstkonto fehlt: {lacking}.")
-    return place
+    return organization_id
 
 
 def bearer() -> Bearer:

@@ -15,7 +15,7 @@ from webapp.fhir import dates
 from webapp.fhir.models import StorageClock
 
 _TABLE = typed(Table, StorageClock.__table__)
-_PLACE = bindparam("place_", type_=_TABLE.c.organization_id.type)
+_ORGANIZATION = bindparam("organization_", type_=_TABLE.c.organization_id.type)
 
 
 class ImpossibleTime(BefundError):
@@ -42,7 +42,7 @@ def numbered(
 
 def lock(session: Session, organization: uuid.UUID) -> None:
     """Lock the organization's clock until the transaction ends."""
-    session.connection().execute(_locking(dialect(session)), {"place_": organization})
+    session.connection().execute(_locking(dialect(session)), {"organization_": organization})
 
 
 def lock_all(session: Session) -> None:
@@ -64,13 +64,13 @@ def _stamped(row: Any, given: Sequence[int | None]) -> list[tuple[int, int]]:
 def _advance(session: Session, organization: uuid.UUID, times: int, changes: int) -> Any:
     """Lock the clock and move it on, by one statement, since others wait until this transaction ends; its last time,
     its last change, and the database's now."""
-    values = {"place_": organization, "times_": times, "changes_": changes}
+    values = {"organization_": organization, "times_": times, "changes_": changes}
     return session.connection().execute(_advancing(dialect(session)), values).one()
 
 
 @cache
 def _locking(kind: Any) -> Insert:
-    first = kind.insert(_TABLE).values(organization_id=_PLACE, last=0, changes=0)
+    first = kind.insert(_TABLE).values(organization_id=_ORGANIZATION, last=0, changes=0)
     same: Insert = first.on_conflict_do_update(index_elements=[_TABLE.c.organization_id], set_={"last": _TABLE.c.last})
     return same
 
@@ -82,7 +82,7 @@ def _advancing(kind: Any) -> Insert:
     times, changes = (bindparam(name, type_=BigInteger()) for name in ("times_", "changes_"))
     now = _now(kind)
     later = func.greatest if kind is postgresql else func.max
-    first = kind.insert(_TABLE).values(organization_id=_PLACE, last=now + times - 1, changes=changes)
+    first = kind.insert(_TABLE).values(organization_id=_ORGANIZATION, last=now + times - 1, changes=changes)
     on = {"last": later(_TABLE.c.last + 1, now) + times - 1, "changes": _TABLE.c.changes + changes}
     moved: Insert = first.on_conflict_do_update(index_elements=[_TABLE.c.organization_id], set_=on).returning(
         _TABLE.c.last, _TABLE.c.changes, now

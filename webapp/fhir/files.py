@@ -30,9 +30,9 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._ ()+=@,-]")
 @binary.get("/fhir/r4/Binary/<document_id>")
 def read_binary(organization: str, document_id: str) -> Response:
     """The file, for a member."""
-    place = authorize(organization)
-    row = _current(place, document_id)
-    log_access("binary", place, uuid.UUID(row[0]), bearer().user_id, bearer().token_id)
+    organization_id = authorize(organization)
+    row = _current(organization_id, document_id)
+    log_access("binary", organization_id, uuid.UUID(row[0]), bearer().user_id, bearer().token_id)
     return content(row)
 
 
@@ -49,10 +49,10 @@ def read_presigned(organization: str, document_id: str) -> Response:
                 given.get("token", ""))  # fmt: skip
     if not service().presigner.grants(link, given.get("key", ""), given.get("signature", ""), time.time()):
         raise FhirError(403, "Dieser Link ist ungültig oder abgelaufen. Die Suche liefert einen neuen.")
-    parts, place = service(), uuid.UUID(organization)
-    user = parts.tokens.stands(link.token, place)
+    parts, organization_id = service(), uuid.UUID(organization)
+    user = parts.tokens.stands(link.token, organization_id)
     if user is None:
-        user = parts.machines.stands(link.token, place)
+        user = parts.machines.stands(link.token, organization_id)
     if user is None:
         raise FhirError(403, "Der Zugang, mit dem dieser Link erstellt wurde, besteht nicht mehr.")
     row = _current(uuid.UUID(organization), document_id)
@@ -96,9 +96,9 @@ def disposition(title: str, *, inline: bool = False) -> str:
     return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(title, safe='')}"
 
 
-def _current(place: uuid.UUID, document_id: str) -> Any:
+def _current(organization_id: uuid.UUID, document_id: str) -> Any:
     key = parse_id(document_id)
-    row = service().documents.one(place, key) if key else None
+    row = service().documents.one(organization_id, key) if key else None
     if row is None:
         raise FhirError(404, "Dieses Dokument gibt es in dieser Organisation nicht.")
     if row[4]:

@@ -26,7 +26,7 @@ PAIRS_AT_ONCE = 400
 
 Pair = tuple[str, str]
 _OWNERS = select(PatientIdentifier.value, PatientIdentifier.system, PatientIdentifier.patient_id).where(
-    PatientIdentifier.organization_id == bindparam("place"),
+    PatientIdentifier.organization_id == bindparam("organization"),
     PatientIdentifier.value.in_(bindparam("values", expanding=True)),
 )
 
@@ -89,7 +89,7 @@ def find_patients(session: Session, organization: uuid.UUID, pairs: Iterable[Pai
     owners: dict[str, set[tuple[str, uuid.UUID]]] = {}
     connection = session.connection()
     while some := list(islice(rest, PAIRS_AT_ONCE)):
-        for value, system, patient in connection.execute(_OWNERS, {"place": organization, "values": some}):
+        for value, system, patient in connection.execute(_OWNERS, {"organization": organization, "values": some}):
             owners.setdefault(value, set()).add((system, patient))
     found = {(system, value): patient for value, having in owners.items() for system, patient in having}
     for value, having in owners.items():

@@ -80,7 +80,7 @@ def _allow_uploads(endpoint: str | None, values: dict[str, Any] | None) -> None:
     if endpoint == "documents.upload":
         if not current_user.is_authenticated:
             abort(login_manager.unauthorized())
-        _mine((values or {})["place"])
+        _mine((values or {})["organization_id"])
         request.max_content_length = LARGEST_UPLOAD
 
 
@@ -94,7 +94,7 @@ def access_tokens() -> str | AnyResponse:
             token, fresh = tokens.create(session, current_user.id, form.name.data.strip(), form.days.data)
             audit.record(session, "token_created", user=current_user, detail=token.id)
     mine = tokens.of_user(db.session, current_user.id)
-    bases = [(place.name, fhir_base(place.id)) for place in _organizations()]
+    bases = [(mine.name, fhir_base(mine.id)) for mine in _organizations()]
     rows = [(token, EPOCH + token.expires_at * MICROSECOND, _state(token)) for token in mine]
     return render_template("tokens.html", form=form, fresh=fresh, rows=rows, bases=bases)
 
@@ -116,46 +116,49 @@ def all_documents() -> str | AnyResponse:
     """The first organization's documents, or a word that there is none."""
     mine = _organizations()
     return (
-        redirect(url_for("documents.of_organization", place=mine[0].id)) if mine else render_template("no_place.html")
+        redirect(url_for("documents.of_organization", organization_id=mine[0].id))
+        if mine
+        else render_template("no_place.html")
     )
 
 
-@member_pages.get("/documents/<uuid:place>/")
+@member_pages.get("/documents/<uuid:organization_id>/")
 @signed_in_required
-def of_organization(place: uuid.UUID) -> str:
+def of_organization(organization_id: uuid.UUID) -> str:
     """Newest first; the filters are those of the search."""
-    organization = _mine(place)
+    organization = _mine(organization_id)
     pairs = [(name, value.strip()) for name, value in request.args.items(multi=True) if value.strip()]
     wanted = params.search([*_bounded(pairs), ("_count", str(PER_PAGE))])
-    found = service().documents.search(place, wanted)
+    found = service().documents.search(organization_id, wanted)
     kept: dict[str, Any] = {name: value for name, value in pairs if name in FILTERS}
-    newest = url_for("documents.of_organization", place=place, **kept)
+    newest = url_for("documents.of_organization", organization_id=organization_id, **kept)
     more: dict[str, Any] = {"_offset": str(found.next.offset), "_cursor": str(found.next)} if found.next else {}
-    older = url_for("documents.of_organization", place=place, **kept | more) if more else ""
+    older = url_for("documents.of_organization", organization_id=organization_id, **kept | more) if more else ""
     return render_template(
-        "documents.html", place=organization, places=_organizations(), items=[_item(row) for row in found.rows],
+        "documents.html", organization=organization, organizations=_organizations(),
+        items=[_item(row) for row in found.rows],
         total=found.total, kept=kept, older=older, newest=newest if wanted.answer.paging.offset else "",
     )  # fmt: skip
 
 
-@member_pages.get("/documents/<uuid:place>/<uuid:document>/")
+@member_pages.get("/documents/<uuid:organization_id>/<uuid:document>/")
 @signed_in_required
-def one_document(place: uuid.UUID, document: uuid.UUID) -> str:
+def one_document(organization_id: uuid.UUID, document: uuid.UUID) -> str:
     """What is known of a document, and its preview in a frame that runs nothing."""
-    organization = _mine(place)
-    return render_template("document.html", place=organization, item=_item(_row(place, document)))
+    organization = _mine(organization_id)
+    return render_template("document.html", organization=organization, item=_item(_row(organization_id, document)))
 
 
-@member_pages.get("/documents/<uuid:place>/<uuid:document>/file")
+@member_pages.get("/documents/<uuid:organization_id>/<uuid:document>/file")
 @signed_in_required
-def file(place: uuid.UUID, document: uuid.UUID) -> Response:
+def file(organization_id: uuid.UUID, document: uuid.UUID) -> Response:
     """The file itself: for download, or for the frame of its own page."""
-    _mine(place)
-    item = _item(_row(place, document))
+    _mine(organization_id)
+    item = _item(_row(organization_id, document))
     if item.row.entered_in_error:
         abort(404)
     preview = request.args.get("preview") == "1" and bool(item.kind)
-    log_access("preview" if preview else "download", place, document, str(current_user.id), None)
+    log_access("preview" if preview else "download", organization_id, document, str(current_user.id), None)
     response = content(item.row, inline=preview)
     if preview:
         response.headers["X-Frame-Options"] = "SAMEORIGIN"
@@ -163,20 +166,20 @@ def file(place: uuid.UUID, document: uuid.UUID) -> Response:
     return response
 
 
-@member_pages.post("/documents/<uuid:place>/upload/")
+@member_pages.post("/documents/<uuid:organization_id>/upload/")
 @signed_in_required
-def upload(place: uuid.UUID) -> AnyResponse:
+def upload(organization_id: uuid.UUID) -> AnyResponse:
     """Store the chosen files, filed under one patient or none."""
-    _mine(place)
+    _mine(organization_id)
     chosen = [file for file in request.files.getlist("files") if file.filename]
     try:
-        whose = linking.subject(db.session, place, request.form.get("patient", "").strip())
+        whose = linking.subject(db.session, organization_id, request.form.get("patient", "").strip())
     except ValueError:
         flash(_("Diese Patientenkennung ist unbekannt."), "error")
-        return redirect(url_for("documents.of_organization", place=place))
-    new = store.put_and_store(lambda: [_put(file, whose) for file in chosen], partial(_store, place))
+        return redirect(url_for("documents.of_organization", organization_id=organization_id))
+    new = store.put_and_store(lambda: [_put(file, whose) for file in chosen], partial(_store, organization_id))
     flash(_("Gespeichert: %(number)d", number=len(new)), "success" if new else "error")
-    return redirect(url_for("documents.of_organization", place=place))
+    return redirect(url_for("documents.of_organization", organization_id=organization_id))
 
 
 def _put(file: FileStorage, whose: linking.Subject) -> store.NewDocument:
@@ -186,26 +189,26 @@ def _put(file: FileStorage, whose: linking.Subject) -> store.NewDocument:
     return store.NewDocument(kept, title, clean_content_type(file.mimetype), *whose)
 
 
-def _store(place: uuid.UUID, new: list[store.NewDocument]) -> list[store.NewDocument]:
+def _store(organization_id: uuid.UUID, new: list[store.NewDocument]) -> list[store.NewDocument]:
     with db.write() as session:
-        store.store_documents(session, place, new, service().files)
+        store.store_documents(session, organization_id, new, service().files)
         if new:
-            audit.record(session, "uploaded", user=current_user, detail=f"{len(new)} in organization {place}")
+            audit.record(session, "uploaded", user=current_user, detail=f"{len(new)} in organization {organization_id}")
     return new
 
 
-@member_pages.post("/documents/<uuid:place>/<uuid:document>/mark/")
+@member_pages.post("/documents/<uuid:organization_id>/<uuid:document>/mark/")
 @signed_in_required
-def mark(place: uuid.UUID, document: uuid.UUID) -> AnyResponse:
+def mark(organization_id: uuid.UUID, document: uuid.UUID) -> AnyResponse:
     """Mark as entered in error, or take that back."""
-    _mine(place)
-    _row(place, document)
+    _mine(organization_id)
+    _row(organization_id, document)
     wrong = request.form.get("status") == Status.ENTERED_IN_ERROR.value
     with db.write() as session:
         store.mark(session, document, Status.ENTERED_IN_ERROR if wrong else Status.CURRENT)
         audit.record(session, "marked" if wrong else "unmarked", user=current_user, detail=str(document))
     flash(_("Als fehlerhaft markiert.") if wrong else _("Die Markierung ist aufgehoben."), "success")
-    return redirect(url_for("documents.one_document", place=place, document=document))
+    return redirect(url_for("documents.one_document", organization_id=organization_id, document=document))
 
 
 def _organizations() -> list[Organization]:
@@ -214,16 +217,16 @@ def _organizations() -> list[Organization]:
     return sorted((row.organization for row in rows), key=lambda organization: organization.name)
 
 
-def _mine(place: uuid.UUID) -> Organization:
+def _mine(organization_id: uuid.UUID) -> Organization:
     """The organization, 404 for those who do not belong to it: a page need not tell that it exists."""
     for organization in _organizations():
-        if organization.id == place:
+        if organization.id == organization_id:
             return organization
     abort(404)
 
 
-def _row(place: uuid.UUID, document: uuid.UUID) -> Any:
-    row = service().documents.one(place, document)
+def _row(organization_id: uuid.UUID, document: uuid.UUID) -> Any:
+    row = service().documents.one(organization_id, document)
     if row is None:
         abort(404)
     return row

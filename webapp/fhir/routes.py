@@ -7,6 +7,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote_plus
 
@@ -19,7 +20,7 @@ from webapp.fhir.access import authorize, bearer, log_access, parse_id
 from webapp.fhir.answers import FhirError, answer, tagged
 from webapp.fhir.capability import capability_statement
 from webapp.fhir.searching import params
-from webapp.fhir.searching.patients import stored_row
+from webapp.fhir.searching.patients import Resources, stored_row
 from webapp.fhir.searching.search import ResultPage
 from webapp.fhir.service import fhir_base, public_base, service
 from webapp.storage import LIFETIME
@@ -35,54 +36,79 @@ Pairs = list[tuple[str, str]]
 Wanted = TypeVar("Wanted", params.Search, params.Everything, params.History, params.ResourceSearch)
 
 
+NOBODY = "Diese Patientin oder diesen Patienten gibt es in dieser Organisation nicht."
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A type of resources that are kept as they came: how they are found, shown, and said not to be there."""
+
+    name: str
+    understand: Callable[[Pairs], params.ResourceSearch]
+    stored: Callable[[], Resources]
+    make: Callable[[resources.StoredRow], resources.Resource]
+    unknown: str
+
+
+KINDS = (
+    Kind("Patient", params.patient_search, lambda: service().patients, resources.patient, NOBODY),
+    Kind(
+        "ImagingStudy", params.study_search, lambda: service().studies, resources.imaging_study,
+        "Diese Bildgebungsstudie gibt es in dieser Organisation nicht.",
+    ),
+)  # fmt: skip
+
+
 @fhir.get("/metadata")
 def metadata(organization: str) -> Response:
     """CapabilityStatement; needs no token."""
-    place = parse_id(organization)
-    if place is None:
+    organization_id = parse_id(organization)
+    if organization_id is None:
         raise FhirError(404)
-    return tagged(capability_statement(fhir_base(place)))
+    return tagged(capability_statement(fhir_base(organization_id)))
 
 
 @fhir.get("/DocumentReference")
 @fhir.post("/DocumentReference/_search")
 def search_documents(organization: str) -> Response:
     """Search, newest first."""
-    place, wanted = _asked(organization, params.search)
-    found = service().documents.search(place, wanted)
+    organization_id, wanted = _asked(organization, params.search)
+    found = service().documents.search(organization_id, wanted)
     referred = [row[1] for row in found.rows if row[1]] if wanted.answer.with_patients else []
-    patients = tuple(resources.patient(stored_row(row)) for row in service().patients.listed(place, referred))
-    return _bundle(place, "DocumentReference", wanted.answer, found, document_maker(place), patients)
+    patients = tuple(resources.patient(stored_row(row)) for row in service().patients.listed(organization_id, referred))
+    return _bundle(
+        organization_id, "DocumentReference", wanted.answer, found, document_maker(organization_id), patients
+    )
 
 
 @fhir.get("/DocumentReference/_history")
 def document_changes(organization: str) -> Response:
     """What became of documents: stored, marked, restored, linked, deleted."""
-    place, wanted = _asked(organization, params.history)
-    return _history(place, "DocumentReference/_history", wanted, None)
+    organization_id, wanted = _asked(organization, params.history)
+    return _history(organization_id, "DocumentReference/_history", wanted, None)
 
 
 @fhir.get("/DocumentReference/<document_id>/_history")
 def changes_of_document(organization: str, document_id: str) -> Response:
     """The versions of one document."""
-    place, wanted = _asked(organization, params.history)
+    organization_id, wanted = _asked(organization, params.history)
     key = parse_id(document_id)
-    if key is None or not service().histories.changes(place, params.History(), key).total:
+    if key is None or not service().histories.changes(organization_id, params.History(), key).total:
         raise FhirError(404, "Dieses Dokument gibt es in dieser Organisation nicht.")
-    log_access("metadata", place, key, bearer().user_id, bearer().token_id)
-    return _history(place, f"DocumentReference/{key}/_history", wanted, key)
+    log_access("metadata", organization_id, key, bearer().user_id, bearer().token_id)
+    return _history(organization_id, f"DocumentReference/{key}/_history", wanted, key)
 
 
 @fhir.get("/DocumentReference/<document_id>/_history/<version_id>")
 def read_version(organization: str, document_id: str, version_id: str) -> Response:
     """One version of a document (vread); 410 for that of its deletion, and for all of a deleted document."""
-    place = authorize(organization)
+    organization_id = authorize(organization)
     key, number = parse_id(document_id), int(version_id) if _VERSION.fullmatch(version_id) else 0
-    found = service().histories.changes(place, params.History(), key, number).rows if key and number else []
+    found = service().histories.changes(organization_id, params.History(), key, number).rows if key and number else []
     if key is None or not found:
         raise FhirError(404, "Diese Version gibt es in dieser Organisation nicht.")
-    log_access("metadata", place, key, bearer().user_id, bearer().token_id)
-    entry = resources.version(fhir_base(place), found[0], document_maker(place))
+    log_access("metadata", organization_id, key, bearer().user_id, bearer().token_id)
+    entry = resources.version(fhir_base(organization_id), found[0], document_maker(organization_id))
     if "resource" not in entry:
         raise FhirError(410, "Dieses Dokument ist gelöscht.")
     response = answer(entry["resource"])
@@ -93,63 +119,56 @@ def read_version(organization: str, document_id: str, version_id: str) -> Respon
 @fhir.get("/DocumentReference/<document_id>")
 def read_document(organization: str, document_id: str) -> Response:
     """One document's DocumentReference."""
-    place = authorize(organization)
-    row = _row(place, document_id)
-    log_access("metadata", place, uuid.UUID(row[0]), bearer().user_id, bearer().token_id)
-    document = document_maker(place)(row)
+    organization_id = authorize(organization)
+    row = _row(organization_id, document_id)
+    log_access("metadata", organization_id, uuid.UUID(row[0]), bearer().user_id, bearer().token_id)
+    document = document_maker(organization_id)(row)
     return tagged(document, _state(document))
 
 
-@fhir.get("/Patient")
-@fhir.post("/Patient/_search")
-def search_patients(organization: str) -> Response:
-    """Resolve external identifiers to patients."""
-    place, wanted = _asked(organization, params.patient_search)
-    found = service().patients.search(place, wanted)
-    return _bundle(place, "Patient", wanted.answer, found, lambda row: resources.patient(stored_row(row)))
+def _search_resources(organization: str, kind: Kind) -> Response:
+    organization_id, wanted = _asked(organization, kind.understand)
+    found = kind.stored().search(organization_id, wanted)
+    return _bundle(organization_id, kind.name, wanted.answer, found, lambda row: kind.make(stored_row(row)))
 
 
-@fhir.get("/Patient/<patient_id>")
-def read_patient(organization: str, patient_id: str) -> Response:
-    """One patient."""
-    place = authorize(organization)
-    key = parse_id(patient_id)
-    row = service().patients.one(place, key) if key else None
+def _read_resource(organization: str, key: str, kind: Kind) -> Response:
+    organization_id, ident = authorize(organization), parse_id(key)
+    row = kind.stored().one(organization_id, ident) if ident else None
     if row is None:
-        raise FhirError(404, "Diese Patientin oder diesen Patienten gibt es in dieser Organisation nicht.")
-    return tagged(resources.patient(stored_row(row)))
+        raise FhirError(404, kind.unknown)
+    return tagged(kind.make(stored_row(row)))
 
 
-@fhir.get("/ImagingStudy")
-@fhir.post("/ImagingStudy/_search")
-def search_studies(organization: str) -> Response:
-    """Imaging studies by patient, identifier or id."""
-    place, wanted = _asked(organization, params.study_search)
-    found = service().studies.search(place, wanted)
-    return _bundle(place, "ImagingStudy", wanted.answer, found, lambda row: resources.imaging_study(stored_row(row)))
+def _route(kind: Kind) -> None:
+    """Search by GET and POST, and read."""
+
+    def search(organization: str) -> Response:
+        return _search_resources(organization, kind)
+
+    def read(organization: str, key: str) -> Response:
+        return _read_resource(organization, key, kind)
+
+    base = f"/{kind.name}"
+    fhir.add_url_rule(base, f"search_{kind.name}", search, methods=["GET"])
+    fhir.add_url_rule(f"{base}/_search", f"post_search_{kind.name}", search, methods=["POST"])
+    fhir.add_url_rule(f"{base}/<key>", f"read_{kind.name}", read, methods=["GET"])
 
 
-@fhir.get("/ImagingStudy/<study_id>")
-def read_study(organization: str, study_id: str) -> Response:
-    """One imaging study."""
-    place = authorize(organization)
-    key = parse_id(study_id)
-    row = service().studies.one(place, key) if key else None
-    if row is None:
-        raise FhirError(404, "Diese Bildgebungsstudie gibt es in dieser Organisation nicht.")
-    return tagged(resources.imaging_study(stored_row(row)))
+for _kind in KINDS:
+    _route(_kind)
 
 
 @fhir.route("/Patient/<patient_id>/$everything", methods=["GET", "POST"])
 def patient_everything(organization: str, patient_id: str) -> Response:
     """All current documents linked to a patient, and the patient's imaging studies. Posted: parameters in a form or in
     a Parameters resource, as FHIR clients do by default (FHIR R4, operations, section 3.2.0.2)."""
-    place, wanted = _asked(organization, params.everything)
+    organization_id, wanted = _asked(organization, params.everything)
     key = parse_id(patient_id)
-    found = service().documents.everything(place, key, wanted) if key else None
+    found = service().documents.everything(organization_id, key, wanted) if key else None
     if key is None or found is None:
-        raise FhirError(404, "Diese Patientin oder diesen Patienten gibt es in dieser Organisation nicht.")
-    return _bundle(place, f"Patient/{key}/$everything", wanted.answer, found, _either_maker(place))
+        raise FhirError(404, NOBODY)
+    return _bundle(organization_id, f"Patient/{key}/$everything", wanted.answer, found, _either_maker(organization_id))
 
 
 @fhir.route("/<path:_rest>", methods=[*_METHODS, "OPTIONS"], provide_automatic_options=False)
@@ -187,10 +206,10 @@ def _is_routed(method: str) -> bool:
 
 def _asked(organization: str, understand: Callable[[Pairs], Wanted]) -> tuple[uuid.UUID, Wanted]:
     """The organization and what is asked of it, once the caller may ask and everything is understood that has to be."""
-    place = authorize(organization)
+    organization_id = authorize(organization)
     wanted = understand(_pairs())
     _refuse_ignored(wanted.answer)
-    return place, wanted
+    return organization_id, wanted
 
 
 def _pairs() -> Pairs:
@@ -243,7 +262,7 @@ def _refuse_ignored(wanted: params.AnswerOptions) -> None:
 
 
 def _bundle(
-    place: uuid.UUID,
+    organization_id: uuid.UUID,
     path: str,
     wanted: params.AnswerOptions,
     found: ResultPage,
@@ -252,7 +271,7 @@ def _bundle(
     shape: Callable[..., resources.Resource] = resources.bundle,
 ) -> Response:
     page = resources.Page(found.total, [make(row) for row in found.rows], found.next, included, found.complete)
-    response = answer(shape(fhir_base(place), path, wanted, page))
+    response = answer(shape(fhir_base(organization_id), path, wanted, page))
     if found.complete is not None:
         response.headers["Befund-Complete-Until"] = dates.to_text(found.complete)
     if wanted.ignored:
@@ -261,25 +280,25 @@ def _bundle(
     return response
 
 
-def _history(place: uuid.UUID, path: str, wanted: params.History, document: uuid.UUID | None) -> Response:
-    base, maker = fhir_base(place), document_maker(place)
-    found = service().histories.changes(place, wanted, document)
+def _history(organization_id: uuid.UUID, path: str, wanted: params.History, document: uuid.UUID | None) -> Response:
+    base, maker = fhir_base(organization_id), document_maker(organization_id)
+    found = service().histories.changes(organization_id, wanted, document)
     make: Callable[[Any], Any] = lambda row: resources.version(base, row, maker)  # noqa: E731
-    return _bundle(place, path, wanted.answer, found, make, shape=resources.history)
+    return _bundle(organization_id, path, wanted.answer, found, make, shape=resources.history)
 
 
-def _row(place: uuid.UUID, document_id: str) -> Any:
+def _row(organization_id: uuid.UUID, document_id: str) -> Any:
     key = parse_id(document_id)
-    row = service().documents.one(place, key) if key else None
+    row = service().documents.one(organization_id, key) if key else None
     if row is None:
         raise FhirError(404, "Dieses Dokument gibt es in dieser Organisation nicht.")
     return row
 
 
-def document_maker(place: uuid.UUID) -> Callable[[Any], resources.Resource]:
+def document_maker(organization_id: uuid.UUID) -> Callable[[Any], resources.Resource]:
     """Row to DocumentReference, with the download URL of this call."""
     parts, make = service(), resources.document
-    url = parts.presigner.signer(public_base(), str(place), bearer().token_id, time.time())
+    url = parts.presigner.signer(public_base(), str(organization_id), bearer().token_id, time.time())
     return lambda row: make(row, url(row[0]))
 
 
@@ -294,9 +313,9 @@ def _state(document: resources.Resource) -> resources.Resource:
     return document | {"content": [content | {"attachment": attachment}], "_until": int(time.time() // HALF_LIFE)}
 
 
-def _either_maker(place: uuid.UUID) -> Callable[[Any], resources.Resource]:
+def _either_maker(organization_id: uuid.UUID) -> Callable[[Any], resources.Resource]:
     """Row of `$everything` to its resource; an imaging study has size -1 and its JSON in place of the title."""
-    document = document_maker(place)
+    document = document_maker(organization_id)
 
     def make(row: Any) -> resources.Resource:
         if row[7] >= 0:

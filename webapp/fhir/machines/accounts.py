@@ -35,8 +35,8 @@ def create(
     session: Session, organization: uuid.UUID, name: str, scopes: str = smart.DEFAULT, *, by: User | None = None
 ) -> ServiceAccount:
     """A new account without secrets and keys. Raises SettingError."""
-    place = session.get(Organization, organization)
-    if place is None:
+    found = session.get(Organization, organization)
+    if found is None:
         raise SettingError(f"there is no organization {organization}", "", "see: flask --app webapp orgs list")
     if not name.strip() or not name.isprintable() or len(name) > NAME_LENGTH:
         raise SettingError("the name of the service account", f"one line of at most {NAME_LENGTH} characters")
@@ -46,7 +46,7 @@ def create(
     account.jwks_url = account.jwks = ""
     session.add(account)
     session.flush()
-    audit.record(session, "service_added", user=by, detail=f"{account.id} for {place.name}: {scopes}")
+    audit.record(session, "service_added", user=by, detail=f"{account.id} for {found.name}: {scopes}")
     return account
 
 

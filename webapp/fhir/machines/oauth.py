@@ -49,12 +49,12 @@ class TokenRefused(Exception):
 @oauth.get("/fhir/r4/.well-known/smart-configuration")
 def smart_configuration(organization: str) -> Response:
     """What SMART clients ask for first; needs no token."""
-    place = parse_id(organization)
-    if place is None:
+    organization_id = parse_id(organization)
+    if organization_id is None:
         raise TokenRefused("invalid_request", "no organization")
     return jsonify(
         {
-            "token_endpoint": token_endpoint(place),
+            "token_endpoint": token_endpoint(organization_id),
             "token_endpoint_auth_methods_supported": ["private_key_jwt"],
             "token_endpoint_auth_signing_alg_values_supported": ALGORITHMS,
             "grant_types_supported": ["client_credentials"],
@@ -69,15 +69,15 @@ def smart_configuration(organization: str) -> Response:
 @limiter.limit(PER_ADDRESS)
 def token(organization: str) -> Response:
     """An access token for a program that signed for it."""
-    place = parse_id(organization)
-    if place is None:
+    organization_id = parse_id(organization)
+    if organization_id is None:
         raise TokenRefused("invalid_client", "no organization")
     given = _form()
     if given.get("grant_type") != "client_credentials":
         raise TokenRefused("unsupported_grant_type", "another grant")
     if given.get("client_assertion_type") != ASSERTION or not given.get("client_assertion"):
         raise TokenRefused("invalid_client", "no assertion")
-    account = _signer(place, given["client_assertion"])
+    account = _signer(organization_id, given["client_assertion"])
     granted = scopes.granted(account.scopes, given.get("scope", ""))
     if not granted:
         raise TokenRefused("invalid_scope", "none of the scopes", account.id)
@@ -99,9 +99,9 @@ def _refused(error: TokenRefused) -> tuple[Response, int]:
     return answer, 401 if error.code == "invalid_client" else 400
 
 
-def token_endpoint(place: uuid.UUID) -> str:
+def token_endpoint(organization_id: uuid.UUID) -> str:
     """Its absolute URL, which is the audience of an assertion."""
-    return f"{public_base()}/{place}/oauth2/token"
+    return f"{public_base()}/{organization_id}/oauth2/token"
 
 
 def _form() -> dict[str, str]:
@@ -111,14 +111,14 @@ def _form() -> dict[str, str]:
     return {name: value for name, value in request.form.items() if value}
 
 
-def _signer(place: uuid.UUID, assertion: str) -> ServiceAccount:
+def _signer(organization_id: uuid.UUID, assertion: str) -> ServiceAccount:
     """The account that signed, once everything about the assertion is right. Raises Refused."""
     if len(assertion) > LONGEST_ASSERTION:
         raise TokenRefused("invalid_client", "the assertion is too long")
     header, claims = _unverified(assertion)
     client = claims.get("iss")
     account = db.session.get(ServiceAccount, client) if isinstance(client, str) and client.isalnum() else None
-    if account is None or account.organization_id != place or not account.active:
+    if account is None or account.organization_id != organization_id or not account.active:
         raise TokenRefused("invalid_client", "unknown account")
     kid = header.get("kid")
     if not isinstance(kid, str) or header.get("alg") not in ALGORITHMS:
@@ -131,7 +131,7 @@ def _signer(place: uuid.UUID, assertion: str) -> ServiceAccount:
         raise TokenRefused("invalid_client", str(error)[:150], account.id) from None
     except (JoseError, ValueError):
         raise TokenRefused("invalid_client", "the signature", account.id) from None
-    _check(account, claims, token_endpoint(place))
+    _check(account, claims, token_endpoint(organization_id))
     return account
 
 

@@ -216,8 +216,8 @@ def _found(session: Session, account: str) -> ServiceAccount:
 
 def _new_form() -> NewForm:
     form = NewForm()
-    places: Sequence[Organization] = db.session.scalars(select(Organization).order_by(Organization.name)).all()
-    form.organization.choices = [(str(place.id), place.name) for place in places]
+    rows: Sequence[Organization] = db.session.scalars(select(Organization).order_by(Organization.name)).all()
+    form.organization.choices = [(str(row.id), row.name) for row in rows]
     return form
 
 

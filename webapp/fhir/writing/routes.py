@@ -48,63 +48,63 @@ JSON_TYPES = ("application/fhir+json", "application/json")
 @writing.post("/DocumentReference", provide_automatic_options=False)
 def create_document(organization: str) -> Response:
     """Store a document."""
-    place = _writer(organization)
+    organization_id = _writer(organization)
     resource = given.resource_of(_body(), "DocumentReference")
     data = given.taken_data(resource)
     given.checked(resource, "DocumentReference")
     attachment = given.attachment_of(resource)
     condition = request.headers.get("If-None-Exist", "")
     if data is None:
-        result = _store_alone(place, Prepared(resource, store.NO_FILE, "", condition), attachment)
-        return _created(place, result)
+        result = _store_alone(organization_id, Prepared(resource, store.NO_FILE, "", condition), attachment)
+        return _created(organization_id, result)
 
     def write(file: Stored) -> Result:
         if condition:
-            return _store_alone(place, Prepared(resource, file, "", condition))
+            return _store_alone(organization_id, Prepared(resource, file, "", condition))
         posted = Posted(Prepared(resource, file, ""), bearer().account, short_ip(request.remote_addr))
-        return cast(Result, service().together.do(place, posted, partial(_store_together, place)))
+        return cast(Result, service().together.do(organization_id, posted, partial(_store_together, organization_id)))
 
     # The file is synced before the organization's lock is taken.
-    return _created(place, store.put_and_store(partial(_inline, attachment, data), write))
+    return _created(organization_id, store.put_and_store(partial(_inline, attachment, data), write))
 
 
-def _store_alone(place: uuid.UUID, prepared: Prepared, refers: dict[str, Any] | None = None) -> Result:
+def _store_alone(organization_id: uuid.UUID, prepared: Prepared, refers: dict[str, Any] | None = None) -> Result:
     """One document in a transaction of its own; `refers`: its attachment, which leads to a waiting file."""
     with db.write() as session:
         if refers is not None:
-            file, content_type = _waiting(session, place, refers)
+            file, content_type = _waiting(session, organization_id, refers)
             prepared = replace(prepared, file=file, content_type=content_type)
-        result = storing.put_document(session, place, prepared, {}, service().files)
+        result = storing.put_document(session, organization_id, prepared, {}, service().files)
         storing.note(session, result, bearer().account)
     return result
 
 
-def _store_together(place: uuid.UUID, posted: Sequence[Posted]) -> list[Result | Exception]:
+def _store_together(organization_id: uuid.UUID, posted: Sequence[Posted]) -> list[Result | Exception]:
     """One transaction for all; where a row of one is refused by the database, one for each."""
     try:
         with db.write() as session:
-            return storing.put_documents(session, place, posted, service().files)
+            return storing.put_documents(session, organization_id, posted, service().files)
     except _REFUSED as error:  # a statement was, so that nothing is committed
         if len(posted) == 1:
             return [error]
-        return [result for one in posted for result in _store_together(place, [one])]
+        return [result for one in posted for result in _store_together(organization_id, [one])]
 
 
 @writing.post("/Patient", provide_automatic_options=False)
 def create_patient(organization: str) -> Response:
     """Store a patient; documents that wait for one of the identifiers are linked."""
-    place = _writer(organization)
+    organization_id = _writer(organization)
     resource = given.checked(given.resource_of(_body(), "Patient"), "Patient")
     with db.write() as session:
-        result = storing.put_patient(session, place, resource, request.headers.get("If-None-Exist", ""))
+        result = storing.put_patient(session, organization_id, resource, request.headers.get("If-None-Exist", ""))
         storing.note(session, result, bearer().account)
-    return _created(place, result)
+    return _created(organization_id, result)
 
 
 @writing.post("/Binary", provide_automatic_options=False)
 def create_binary(organization: str) -> Response:
     """Keep a file for the document that will refer to it: posted as it is (streamed), or as a FHIR Binary."""
-    place = _writer(organization)
+    organization_id = _writer(organization)
     if request.mimetype in JSON_TYPES:
         resource = given.resource_of(_body(), "Binary")
         content_type = clean_content_type(str(resource.get("contentType", "")))
@@ -114,17 +114,17 @@ def create_binary(organization: str) -> Response:
         content_type, file = clean_content_type(request.mimetype), service().files.put(request.stream)
     try:
         with db.write() as session:
-            key = storing.put_waiting(session, place, file, content_type, service().files)
+            key = storing.put_waiting(session, organization_id, file, content_type, service().files)
     except FileMissing:  # what was streamed cannot be put again from here
         raise FhirError(503, "Die Datei wurde zugleich gelöscht. Bitte noch einmal senden.") from None
-    return Response(status=201, headers={"Location": f"{fhir_base(place)}/Binary/{key}"})
+    return Response(status=201, headers={"Location": f"{fhir_base(organization_id)}/Binary/{key}"})
 
 
 @writing.post("/", provide_automatic_options=False)
 @writing.post("", strict_slashes=False, provide_automatic_options=False)
 def transact(organization: str) -> Response:
     """A transaction: all of it is stored, or nothing."""
-    place = _writer(organization)
+    organization_id = _writer(organization)
     work = Transaction(given.resource_of(_body(), "Bundle"))
     rights = bearer().rights or frozenset()
     if lacking := missing(rights, {(kind, "c") for kind in work.kinds}):
@@ -136,20 +136,20 @@ def transact(organization: str) -> Response:
 
     def write(puts: dict[str, Stored]) -> dict[int, Result]:
         with db.write() as session:
-            results = work.store(session, place, puts, files)
+            results = work.store(session, organization_id, puts, files)
             for result in results.values():
                 storing.note(session, result, bearer().account)
         return results
 
-    return answer(work.answer(fhir_base(place), store.put_and_store(put, write)))
+    return answer(work.answer(fhir_base(organization_id), store.put_and_store(put, write)))
 
 
 def _writer(organization: str) -> uuid.UUID:
     """The organization, once the caller is a program that may create what it posts. Raises FhirError."""
-    place = authorize(organization)
+    organization_id = authorize(organization)
     if bearer().rights is None:
         raise FhirError(403, "Schreiben dürfen nur Dienstkonten.")
-    return place
+    return organization_id
 
 
 def _body() -> bytes:
@@ -165,10 +165,10 @@ def _inline(attachment: dict[str, Any], data: bytes) -> Stored:
     return file
 
 
-def _waiting(session: Session, place: uuid.UUID, attachment: dict[str, Any]) -> tuple[Stored, str]:
+def _waiting(session: Session, organization_id: uuid.UUID, attachment: dict[str, Any]) -> tuple[Stored, str]:
     """The file that was posted before, and the type it came with. Raises FhirError."""
     key = str(attachment.get("url", "")).rpartition("Binary/")[2]
-    waiting = storing.take_waiting(session, place, uuid.UUID(key)) if UUID.fullmatch(key) else None
+    waiting = storing.take_waiting(session, organization_id, uuid.UUID(key)) if UUID.fullmatch(key) else None
     if waiting is None:
         raise FhirError(
             422, "Erwartet wird die Datei in data oder ein zuvor gesendetes Binary/<id> in url.",
@@ -178,19 +178,19 @@ def _waiting(session: Session, place: uuid.UUID, attachment: dict[str, Any]) -> 
     return Stored(waiting.sha256, waiting.size), waiting.content_type
 
 
-def _created(place: uuid.UUID, result: Result) -> Response:
+def _created(organization_id: uuid.UUID, result: Result) -> Response:
     """201, or 200 for what was there; the resource unless `Prefer: return=minimal`."""
-    headers = {"Location": f"{fhir_base(place)}/{result.kind}/{result.id}"}
+    headers = {"Location": f"{fhir_base(organization_id)}/{result.kind}/{result.id}"}
     status = 201 if result.created else 200
     if "return=minimal" in request.headers.get("Prefer", ""):
         return Response(status=status, headers=headers)
     parts = service()
     if result.kind == "Patient":
-        row = parts.patients.one(place, result.id)
+        row = parts.patients.one(organization_id, result.id)
         resource = resources.patient(stored_row(row)) if row else {}
     else:
-        found = parts.documents.one(place, result.id)
-        resource = document_maker(place)(found) if found else {}
+        found = parts.documents.one(organization_id, result.id)
+        resource = document_maker(organization_id)(found) if found else {}
     response = answer(resource, status)
     response.headers.update(headers)
     return response

@@ -73,35 +73,39 @@ def condition_of(text: str, at: str) -> tuple[str, str] | None:
 
 
 def put_document(
-    session: Session, place: uuid.UUID, prepared: Prepared, references: Mapping[str, str], files: Files
+    session: Session, organization_id: uuid.UUID, prepared: Prepared, references: Mapping[str, str], files: Files
 ) -> Result:
     """Store a document unless its condition finds one. `references` are those of a bundle that lead to new resources.
     Raises FhirError 412 and 422, and FileMissing."""
-    clock.lock(session, place)  # from here on nobody else stores
+    clock.lock(session, organization_id)  # from here on nobody else stores
     condition = condition_of(prepared.condition, f"{prepared.at}ifNoneExist" if prepared.at else "If-None-Exist")
-    if condition and (known := _documents_with(session, place, *condition)):
+    if condition and (known := _documents_with(session, organization_id, *condition)):
         if len(known) > 1:
             raise FhirError(412, "If-None-Exist: mehrere Dokumente haben diese Kennung.")
         return Result("DocumentReference", known[0], created=False)
-    (document,) = store.store_documents(session, place, [_new(session, place, prepared, references)], files)
+    (document,) = store.store_documents(
+        session, organization_id, [_new(session, organization_id, prepared, references)], files
+    )
     return Result("DocumentReference", document.id, created=True)
 
 
 def put_documents(
-    session: Session, place: uuid.UUID, posted: Sequence[Posted], files: Files
+    session: Session, organization_id: uuid.UUID, posted: Sequence[Posted], files: Files
 ) -> list[Result | Exception]:
     """Store documents without conditions together, each with its trace: for each its result, or its own fault."""
-    clock.lock(session, place)  # before their patients are looked up: whoever stores a patient links what is there
+    clock.lock(
+        session, organization_id
+    )  # before their patients are looked up: whoever stores a patient links what is there
     subjects = [item.prepared.resource.get("subject") or {} for item in posted]
     identifiers = [subject.get("identifier") or {} for subject in subjects]
     named = [(one.get("system") or "", one["value"]) for one in identifiers if one.get("value")]
-    owners = linking.find_patients(session, place, named)
-    described = [_described(session, place, item.prepared, owners) for item in posted]
+    owners = linking.find_patients(session, organization_id, named)
+    described = [_described(session, organization_id, item.prepared, owners) for item in posted]
     new = [one for one in described if not isinstance(one, Exception)]
-    times = store.times_of(session, place, new, files)
+    times = store.times_of(session, organization_id, new, files)
     audit.purge_at_times(session, len(posted))  # not below, where no statement may return anything
     with db.sent_together(session):
-        placed = iter(store.store_stamped(session, place, new, times))
+        placed = iter(store.store_stamped(session, organization_id, new, times))
         results: list[Result | Exception] = [
             one if isinstance(one, Exception) else Result("DocumentReference", next(placed).id, created=True)
             for one in described
@@ -115,42 +119,48 @@ def put_documents(
     return results
 
 
-def put_patient(session: Session, place: uuid.UUID, resource: Resource, condition: str, at: str = "") -> Result:
+def put_patient(
+    session: Session, organization_id: uuid.UUID, resource: Resource, condition: str, at: str = ""
+) -> Result:
     """Store a patient unless the condition finds one. Raises FhirError 409 when an identifier is taken."""
-    clock.lock(session, place)
+    clock.lock(session, organization_id)
     wanted = condition_of(condition, f"{at}ifNoneExist" if at else "If-None-Exist")
-    if wanted and (known := linking.find_patient(session, place, *wanted)):
+    if wanted and (known := linking.find_patient(session, organization_id, *wanted)):
         return Result("Patient", known, created=False)
     for number, item in enumerate(resource.get("identifier", [])):
-        if "value" in item and store.owner_of(session, place, item.get("system", ""), item["value"]):
+        if "value" in item and store.owner_of(session, organization_id, item.get("system", ""), item["value"]):
             where = f"{at}Patient.identifier[{number}]"
             raise FhirError(409, "Eine Patientin oder ein Patient hat diese Kennung schon.", where)
     kept = {name: value for name, value in resource.items() if name not in ("resourceType", "id", "meta")}
     try:
-        patient, _, _ = ResourceImporter(place).put_patient(session, kept, "")
+        patient, _, _ = ResourceImporter(organization_id).put_patient(session, kept, "")
     except BadLine:
         raise FhirError(422, "Eine Kennung ist zu lang.", f"{at}Patient.identifier") from None
     return Result("Patient", patient.id, created=True)
 
 
-def put_waiting(session: Session, place: uuid.UUID, file: Stored, content_type: str, files: Files) -> uuid.UUID:
+def put_waiting(
+    session: Session, organization_id: uuid.UUID, file: Stored, content_type: str, files: Files
+) -> uuid.UUID:
     """Keep a file for the document that will refer to it; those that waited too long go. Raises FileMissing."""
-    clock.lock(session, place)  # a purge of the same content waits, or was before
+    clock.lock(session, organization_id)  # a purge of the same content waits, or was before
     if not files.has(file.digest):
         raise FileMissing(file.digest)
     session.execute(delete(WaitingBinary).where(WaitingBinary.created_at < utcnow() - WAITS))
     row = WaitingBinary(
-        id=uuid.uuid4(), organization_id=place, content_type=content_type, size=file.size, sha256=file.digest
+        id=uuid.uuid4(), organization_id=organization_id, content_type=content_type, size=file.size, sha256=file.digest
     )
     session.add(row)
     session.flush()
     return row.id
 
 
-def take_waiting(session: Session, place: uuid.UUID, binary: uuid.UUID) -> WaitingBinary | None:
+def take_waiting(session: Session, organization_id: uuid.UUID, binary: uuid.UUID) -> WaitingBinary | None:
     """The waiting file of that id, which no other document can use then."""
     found = delete(WaitingBinary).where(
-        WaitingBinary.id == binary, WaitingBinary.organization_id == place, WaitingBinary.created_at > utcnow() - WAITS
+        WaitingBinary.id == binary,
+        WaitingBinary.organization_id == organization_id,
+        WaitingBinary.created_at > utcnow() - WAITS,
     )
     return session.execute(found.returning(WaitingBinary)).scalar_one_or_none()
 
@@ -166,33 +176,37 @@ def _trace(result: Result, account: str) -> str:
 
 
 def _described(
-    session: Session, place: uuid.UUID, prepared: Prepared, owners: Mapping[linking.Pair, uuid.UUID]
+    session: Session, organization_id: uuid.UUID, prepared: Prepared, owners: Mapping[linking.Pair, uuid.UUID]
 ) -> store.NewDocument | FhirError:
     try:
-        return _new(session, place, prepared, {}, owners)
+        return _new(session, organization_id, prepared, {}, owners)
     except FhirError as error:
         return error
 
 
 def _new(
-    session: Session, place: uuid.UUID, prepared: Prepared, references: Mapping[str, str],
+    session: Session, organization_id: uuid.UUID, prepared: Prepared, references: Mapping[str, str],
     owners: Mapping[linking.Pair, uuid.UUID] | None = None,
 ) -> store.NewDocument:  # fmt: skip
     """The document as it is stored. Raises FhirError 422."""
     resource, at = prepared.resource, prepared.at
     attachment = given.attachment_of(resource, at)
     subject = resource.get("subject") or {}
-    linked = _subject(session, place, subject, references, f"{at}DocumentReference.subject", owners)
+    linked = _subject(session, organization_id, subject, references, f"{at}DocumentReference.subject", owners)
     return store.NewDocument(
         prepared.file, given.title_of(attachment), given.type_of(attachment, prepared.content_type), *linked,
         status=_status(resource, at), details=given.details_of(resource, at),
     )  # fmt: skip
 
 
-def _documents_with(session: Session, place: uuid.UUID, system: str, value: str) -> list[uuid.UUID]:
+def _documents_with(session: Session, organization_id: uuid.UUID, system: str, value: str) -> list[uuid.UUID]:
     """Documents with that identifier, also those marked in error: the condition is about what was sent before."""
     term = terms.short(f"{system}|{value}" if system else value)
-    mine = (DocumentTerm.organization_id == place, DocumentTerm.kind == "identifier", DocumentTerm.term == term)
+    mine = (
+        DocumentTerm.organization_id == organization_id,
+        DocumentTerm.kind == "identifier",
+        DocumentTerm.term == term,
+    )
     found = select(Document.id).join(DocumentTerm, DocumentTerm.document_id == Document.id)
     return list(session.scalars(found.where(*mine).distinct().limit(2)))
 
@@ -205,13 +219,13 @@ def _status(resource: Resource, at: str) -> Status:
 
 
 def _subject(
-    session: Session, place: uuid.UUID, subject: Resource, references: Mapping[str, str], at: str,
+    session: Session, organization_id: uuid.UUID, subject: Resource, references: Mapping[str, str], at: str,
     owners: Mapping[linking.Pair, uuid.UUID] | None,
 ) -> tuple[uuid.UUID | None, str | None, str | None]:  # fmt: skip
     """Linked patient, and the system and value of the tag, as an import finds them. Raises FhirError 422."""
     reference = references.get(subject.get("reference", ""), subject.get("reference", ""))
     if reference and linking.referenced_id(reference):
-        patient = linking.known_patient(session, place, reference)
+        patient = linking.known_patient(session, organization_id, reference)
         if patient is None:
             raise FhirError(422, "Diese Patientin oder diesen Patienten gibt es hier nicht.", f"{at}.reference")
         return patient, None, None
@@ -223,5 +237,7 @@ def _subject(
         return None, None, None
     if len(value) > VALUE_LENGTH:
         raise FhirError(422, "Die Kennung ist zu lang.", f"{at}.identifier.value")
-    owner = linking.find_patient(session, place, system, value) if owners is None else owners.get((system, value))
+    owner = (
+        linking.find_patient(session, organization_id, system, value) if owners is None else owners.get((system, value))
+    )
     return owner, system, value

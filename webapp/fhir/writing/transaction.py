@@ -59,12 +59,14 @@ class Transaction:
         for entry in self.entries:
             self._require_file(entry)
 
-    def store(self, session: Session, place: uuid.UUID, puts: Mapping[str, Stored], files: Files) -> dict[int, Result]:
+    def store(
+        self, session: Session, organization_id: uuid.UUID, puts: Mapping[str, Stored], files: Files
+    ) -> dict[int, Result]:
         """Patients first, so that documents find them; by number of the entry."""
         results: dict[int, Result] = {}
         references: dict[str, str] = {}
         for entry in self._of("Patient"):
-            result = storing.put_patient(session, place, entry.resource, entry.condition, entry.at)
+            result = storing.put_patient(session, organization_id, entry.resource, entry.condition, entry.at)
             results[entry.number], references[entry.name] = result, f"Patient/{result.id}"
         for entry in self._of("DocumentReference"):
             name = self._file_name(entry)
@@ -75,7 +77,7 @@ class Transaction:
             prepared = Prepared(
                 entry.resource, puts[name], self.files[name].content_type, entry.condition, entry.at
             )  # fmt: skip
-            results[entry.number] = storing.put_document(session, place, prepared, references, files)
+            results[entry.number] = storing.put_document(session, organization_id, prepared, references, files)
         self._place_binaries(results)
         return results
 
