@@ -31,6 +31,10 @@ SEPARATORS: Final = (
     "\n",
     "\n- ",
     "\n• ",
+    "\n* ",
+    " - ",
+    " & ",
+    " · ",
     ". ",
     " ",
 )
@@ -128,7 +132,8 @@ class TextWriter:
     def _list(self) -> _Draft:
         draft, chance = _Draft(), self._chance
         separator = chance.choice(SEPARATORS)
-        numbered = separator == "\n" and chance.random() < 0.4
+        numbered = separator in ("\n", " ") and chance.random() < 0.4
+        number_form = chance.choice(("{}. ", "{}. ", "{}) ", "Diagnose {}: ", "Dg. {}: ", "({}) "))
         if chance.random() < 0.3:
             draft.add(self._filled(chance.choice(frames()["h"])[1]) + (" " if separator == ", " else "\n"))
         marked = chance.random() < 0.4
@@ -136,7 +141,7 @@ class TextWriter:
             if number:
                 draft.add(" und " if separator == ", " and chance.random() < 0.1 else separator)
             if numbered:
-                draft.add(f"{number + 1}. ")
+                draft.add(number_form.format(number + 1))
             if chance.random() < 0.06:
                 draft.add(self._filled(chance.choice(("{drug} {dose}", "{drug}", "{drug} {dose} 1-0-0"))))
             else:

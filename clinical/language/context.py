@@ -63,6 +63,8 @@ def governed(source: SourceText, triggers: tuple[Occurrence, ...]) -> Governed:
 _BRACKET: Final = re.compile(r"[()]")
 _DIVIDED: Final = re.compile(r"[,;.:\n()]")
 """What parts a sign from the words beside it."""
+_DASH: Final = re.compile(r"\s[-–—·•]\s")
+"""What parts the items of a list in one line: "Z. n. Apoplex - Hypertonie"."""
 _SUSPENDED: Final = re.compile(r"-\s?[/,]")
 """A word whose end the next one says: "Blasen-/Mastdarmstörung" is one item."""
 
@@ -121,6 +123,8 @@ class _Scopes:
         near, joined, started = one.last, False, False
         for i in range(one.last + 1, min(len(source), one.last + 1 + REACH)):
             if self._divides(i) or self.depth[i] < self.depth[max(one.last, 0)]:
+                return
+            if i > one.last + 1 and row.scope != "sentence" and _DASH.search(source.glue(i)):
                 return
             if i > one.last + 1 and source.gap(i) >= COMMA and not self._crosses(one, i, joined or crosses):
                 return

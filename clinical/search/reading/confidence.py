@@ -8,7 +8,8 @@ seen (`catalog_build.training.confidence`). The order of a mention's codes stays
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from math import log, log1p
@@ -33,6 +34,7 @@ FORMAT: Final = "befund-confidence-2"
 OF_MENTION: Final = (
     *("logit", "margin", "category", "chance", "words", "one_word", "verbatim", "unspecified", "symptom", "small"),
     *("suspected", "history", "family"),
+    *("uncovered", "unknown", "guessed"),
 )
 OF_TEXT: Final = (
     *("plain", "lower", "mentions", "length", "prose", "explained", "explained_in_prose", "verbatim_open"),
@@ -40,13 +42,22 @@ OF_TEXT: Final = (
 )
 COLUMNS: Final = (*OF_MENTION, *OF_TEXT)
 """What is known of a mention, and of the text around it. `prose`: the share of words in no mention, small in lists;
-`explained`: a symptom beside a disease, which is coded alone (German coding guidelines D003)."""
+`explained`: a symptom beside a disease, which is coded alone (German coding guidelines D003); `uncovered`: the share of
+letters in words that the code's wording has nothing like; `unknown`: in words that no wording has; `guessed`: nothing
+but unknown words of at most GUESSED letters, which a code can only be guessed from ("QTc" is one letter from "OTC")."""
+GUESSED: Final = 4
+ALIKE: Final = 5
+"""Letters that words have in common at their beginning when one is a form or a compound of the other."""
 LIKELY: Final = 0.25
 """From which probability of the ranking model a disease is taken to be named."""
 NEVER_SURE: Final = 1e-3
 """Probabilities are kept this far from 0 and 1 before their logit is taken."""
 _LEAST, _MOST = float(np.float32(NEVER_SURE)), float(np.float32(1 - NEVER_SURE))
 """The same as the probabilities are kept."""
+
+
+_NO_SITE: Final = re.compile(r"nicht näher bezeichneten? Körperregion|Körperregion nicht näher bezeichnet")
+"""Injuries and burns of no stated part of the body (T14, T30): other categories have the same with it."""
 
 
 class CodeKinds:
@@ -56,7 +67,10 @@ class CodeKinds:
     def __init__(self, catalog: Catalog) -> None:
         names = [code.code for code in catalog.codes]
         self.category: Ints = np.unique([name[:3] for name in names], return_inverse=True)[1]
-        self.open = np.array([bool(catalog.more_specific(code.code)) for code in catalog.codes], dtype=bool)
+        self.open = np.array(
+            [bool(catalog.more_specific(code.code)) or bool(_NO_SITE.search(code.title)) for code in catalog.codes],
+            dtype=bool,
+        )
         self.unspecified = np.array(
             ["nicht näher bez" in code.title or code.code.endswith(".9") for code in catalog.codes], dtype=bool
         )
@@ -118,6 +132,10 @@ def _row(
     chance = min(max(first, _LEAST), _MOST)
     second = float(hits.probability[1]) if len(hits.part) > 1 else 0.0
     same = traits.category[hits.code] == traits.category[code]
+    wording, letters = int(hits.wording[0]), max(1, _letters(spelled))
+    verbatim = wordings.has_words(wording, spelled)
+    bare = [] if verbatim else _uncovered(spelled, wordings.text(wording))
+    strange = [word for word in spelled if word.isalpha() and word not in wordings.vocabulary]
     return {
         "logit": log(chance / (1 - chance)),
         "margin": chance - second,
@@ -125,14 +143,36 @@ def _row(
         "chance": span.chance,
         "words": log1p(len(spelled)),
         "one_word": len(spelled) == 1,
-        "verbatim": wordings.has_words(int(hits.wording[0]), spelled),
+        "verbatim": verbatim,
         "unspecified": bool(traits.unspecified[code]),
         "symptom": bool(traits.symptom[code]),
         "small": not span.part.noun,
         "suspected": claim == "suspected",
         "history": claim == "history",
         "family": claim == "family",
+        "uncovered": _letters(bare) / letters,
+        "unknown": _letters(strange) / letters,
+        "guessed": len(strange) == len(spelled) and all(len(word) <= GUESSED for word in strange),
     }
+
+
+def _uncovered(spelled: Sequence[str], wording: str) -> list[str]:
+    """The words that the wording has nothing like."""
+    worded = [word.text for word in words(wording)]
+    return [word for word in spelled if not _covers(worded, word)]
+
+
+def _letters(some: Iterable[str]) -> int:
+    return sum(map(len, some))
+
+
+def _covers(worded: Sequence[str], word: str) -> bool:
+    """Whether a wording has the word, one that begins like it, or one that is a part of it."""
+    return any(
+        other == word
+        or (min(len(word), len(other)) >= ALIKE and (other[:ALIKE] == word[:ALIKE] or word in other or other in word))
+        for other in worded
+    )
 
 
 @dataclass(frozen=True)
@@ -166,12 +206,15 @@ class Confidence:
 
     @classmethod
     def load(cls, path: Path) -> Confidence:
-        """Read what `save` wrote. Raises ArtifactMismatch when it was fitted on other columns."""
+        """Read what `save` wrote; a column that it was fitted without has no weight. Raises ArtifactMismatch when it
+        was fitted on columns that are not known here."""
         tree = orjson.loads(path.read_bytes())
-        if tree.get("format") != FORMAT or tuple(tree.get("columns", ())) != COLUMNS:
+        if tree.get("format") != FORMAT or not set(tree.get("columns", ())) <= set(COLUMNS):
             remedy = "train it again: python -m catalog_build train SOURCE --out FOLDER"
             raise ArtifactMismatch(f"{path.name} was fitted on other columns", ", ".join(COLUMNS), remedy)
-        return cls(np.array(tree["weights"]), float(tree["bias"]), ConfidenceThresholds(**tree["bounds"]))
+        known = dict(zip(tree["columns"], tree["weights"], strict=True))
+        weights = np.array([known.get(name, 0.0) for name in COLUMNS])
+        return cls(weights, float(tree["bias"]), ConfidenceThresholds(**tree["bounds"]))
 
 
 def _settled(rows: Vectors) -> NDArray[np.bool_]:

@@ -1,6 +1,7 @@
 """The second stage of calibration: it changes how sure, never the order of a mention's codes."""
 
 import numpy as np
+import orjson
 import pytest
 
 from catalog_build.build import CONFIDENCE, WEIGHTS
@@ -56,10 +57,18 @@ def test_what_was_fitted_on_other_columns_is_refused(tmp_path):
         Confidence.load(tmp_path / CONFIDENCE)
 
 
+def test_a_column_that_it_was_fitted_without_has_no_weight(tmp_path):
+    shipped = orjson.loads((WEIGHTS / CONFIDENCE).read_bytes())
+    earlier = {**shipped, "columns": shipped["columns"][1:], "weights": shipped["weights"][1:]}
+    (tmp_path / CONFIDENCE).write_bytes(orjson.dumps(earlier))
+    weights = Confidence.load(tmp_path / CONFIDENCE).weights
+    assert weights.tolist() == [0.0, *shipped["weights"][1:]]
+
+
 def test_a_band_ends_where_its_last_codes_are_wrong_too_often():
-    """Of 0.95 nearly all are right, of 0.7 six in ten, of 0.3 a quarter: high ends above 0.7, medium above 0.3."""
+    """Of 0.95 nearly all are right, of 0.7 six in ten, of 0.3 none: high ends above 0.7, medium above 0.3."""
     probability = np.repeat(np.float32([0.95, 0.7, 0.3]), 3 * WINDOW)
-    right = np.arange(9 * WINDOW) % 20 < np.repeat([20, 12, 5], 3 * WINDOW)
+    right = np.arange(9 * WINDOW) % 20 < np.repeat([20, 12, 0], 3 * WINDOW)
     bounds = bounds_of(probability, right, np.arange(9 * WINDOW) % 97)
     assert (bounds.high, bounds.medium) == (pytest.approx(0.95), pytest.approx(0.7))
 
@@ -67,7 +76,7 @@ def test_a_band_ends_where_its_last_codes_are_wrong_too_often():
 def test_mistakes_of_one_category_are_one_observation():
     """The same share of right codes is worth less where the wrong ones are all of a few categories."""
     probability = np.full(4 * WINDOW, 0.9, dtype=np.float32)
-    wrong = np.arange(4 * WINDOW) % 20 == 0
+    wrong = np.arange(4 * WINDOW) % 12 == 0
     spread = bounds_of(probability, ~wrong, np.arange(4 * WINDOW))
     together = bounds_of(probability, ~wrong, np.where(wrong, 1, np.arange(4 * WINDOW) + 2))
     assert spread.high == pytest.approx(0.9)

@@ -8,6 +8,7 @@ from math import log
 
 import pytest
 
+from clinical.language import fold
 from clinical.search.hits import Hits
 from clinical.search.index import SearchIndex
 from clinical.search.reading.confidence import COLUMNS, columns
@@ -20,6 +21,7 @@ TEXTS = (
     "bauchschmerzen und durchfall, v.a. gastroenteritis",
     "Die Frau hat asthma und eine Migräne.",
     "asthma",
+    "Hypertonie, Xqz und Zuckerleiden",
 )
 Row = dict[str, float]
 
@@ -80,6 +82,24 @@ def of_mention(
         "suspected": claim == "suspected",
         "history": claim == "history",
         "family": claim == "family",
+    } | of_words(index, re.findall(r"\w+", span.text.lower()), re.findall(r"\w+", wording.lower()))
+
+
+def of_words(index: SearchIndex, said: list[str], worded: list[str]) -> Row:
+    """The columns of how far the wording, and the catalog, has the words of a span."""
+    said, worded = [fold(word) for word in said], [fold(word) for word in worded]
+    strange = [word for word in said if word.isalpha() and word not in index.wordings.vocabulary]
+    bare = []
+    for word in said:
+        alike = [other for other in worded if word[:5] == other[:5] or word in other or other in word]
+        long = [other for other in alike if len(other) >= 5 and len(word) >= 5]
+        if word not in worded and not long:
+            bare.append(word)
+    letters = len("".join(said))
+    return {
+        "uncovered": len("".join(bare)) / letters,
+        "unknown": len("".join(strange)) / letters,
+        "guessed": strange == said and max(map(len, said)) <= 4,
     }
 
 
