@@ -9,7 +9,8 @@ abbreviation ends nothing, so that "chron. Pankreatitis" is one mention.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -130,53 +131,76 @@ def spans_of(
     a word that only leads to the next one ("Nesselfieber nach"): such a run counts as its parts do.
     """
     text, lower = reading.text, reading.text.islower()
-    ends = [
-        clause.end
-        for clause in reading.clauses
-        if not _LITTLE.search(text, max(0, clause.end - LONGEST_WORD), clause.end)
-    ]
-    clause_of = np.searchsorted(ends, places[:, 0], side="right").tolist()
-    bare = [text[start:end].casefold() for start, end in places.tolist()]
-    parted = [_PARTED.search(text, places[at - 1, 1], places[at, 0]) is not None for at in range(1, len(places))]
-    starts = _leading(reading)
-    leading = [start in starts for start in places[:, 0].tolist()]
-    joined = [word in _JOINING for word in bare]
+    written = _Written.of(reading, places)
     best: dict[tuple[int, int], float] = {}
     for first, last, chance in runs:
-        at = first
-        while at <= last:
-            stop = at
-            while stop < last and clause_of[stop + 1] == clause_of[at]:
-                stop += 1
-            for a, b, share in _with_pieces(at, stop, parted, joined):
-                likely = chance * share
-                for begins in dict.fromkeys((a, _behind(leading, a, b))):
-                    run = _trimmed(bare, begins, b)
-                    if run is not None:
-                        best[run] = max(best.get(run, 0.0), likely)
-            at = stop + 1
+        for a, b, share in written.within(first, last):
+            best[a, b] = max(best.get((a, b), 0.0), chance * share)
     found = []
     for (first, last), chance in sorted(best.items()):
         start, end = int(places[first, 0]), int(places[last, 1])
-        content = sum(word not in _LEADING for word in bare[first : last + 1])
+        content = sum(word not in _LEADING for word in written.bare[first : last + 1])
         found.append(
             CandidateSpan(Part(text[start:end], start, end, has_noun(text[start:end], lower)), content, chance)
         )
     return found
 
 
-def _with_pieces(first: int, last: int, parted: Sequence[bool], joined: Sequence[bool]) -> list[tuple[int, int, float]]:
-    """A run, and the runs between the marks and prepositions in it, where there are any; and how likely each is a
-    mention as against the run."""
-    found = [(first, last, 1.0)]
-    for share, cuts in (
-        (1.0, [at for at in range(first + 1, last + 1) if parted[at - 1]]),
-        (JOINED, [at for at in range(first + 1, last + 1) if parted[at - 1] or joined[at]]),
-    ):
-        if cuts:
-            starts = [first, *cuts]
-            found += [(a, b - 1, share) for a, b in zip(starts, (*cuts, last + 1), strict=True)]
-    return found
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What is known of each word of a text (w,): itself in lower case, the number of its clause, whether a mark parts
+    it from the word before it, whether it may join two mentions, whether it leads to one ("Verdacht")."""
+
+    bare: Sequence[str]
+    clause: Sequence[int]
+    parted: Sequence[bool]
+    joins: Sequence[bool]
+    leads: Sequence[bool]
+
+    @classmethod
+    def of(cls, reading: Reading, places: NDArray[np.int64]) -> _Written:
+        text, rows = reading.text, places.tolist()
+        ends = [
+            clause.end
+            for clause in reading.clauses
+            if not _LITTLE.search(text, max(0, clause.end - LONGEST_WORD), clause.end)
+        ]
+        bare = [text[start:end].casefold() for start, end in rows]
+        parted = [_PARTED.search(text, one[1], other[0]) is not None for one, other in pairwise(rows)]
+        leading = _leading(reading)
+        return cls(
+            bare,
+            np.searchsorted(ends, places[:, 0], side="right").tolist(),
+            [False, *parted],
+            [word in _JOINING for word in bare],
+            [start in leading for start, _ in rows],
+        )
+
+    def within(self, first: int, last: int) -> Iterator[tuple[int, int, float]]:
+        """The runs that a run of words may mean, each within one clause, and how likely it is as against the run."""
+        at = first
+        while at <= last:
+            stop = at
+            while stop < last and self.clause[stop + 1] == self.clause[at]:
+                stop += 1
+            for a, b, share in self._with_pieces(at, stop):
+                for begins in dict.fromkeys((a, _behind(self.leads, a, b))):
+                    run = _trimmed(self.bare, begins, b)
+                    if run is not None:
+                        yield (*run, share)
+            at = stop + 1
+
+    def _with_pieces(self, first: int, last: int) -> list[tuple[int, int, float]]:
+        """A run, and the runs between the marks and prepositions in it, where there are any."""
+        found, inside = [(first, last, 1.0)], range(first + 1, last + 1)
+        for share, cuts in (
+            (1.0, [at for at in inside if self.parted[at]]),
+            (JOINED, [at for at in inside if self.parted[at] or self.joins[at]]),
+        ):
+            if cuts:
+                starts = [first, *cuts]
+                found += [(a, b - 1, share) for a, b in zip(starts, (*cuts, last + 1), strict=True)]
+        return found
 
 
 def _leading(reading: Reading) -> set[int]:
