@@ -67,7 +67,7 @@ def drug_part(lines: Sequence[str]) -> list[str]:
 
 
 _NOT_TAKEN = re.compile(
-    r"\b(?:nicht|kein\w*)\b[^,;]{0,30}$|^(?:abgesetzt|gestoppt|pausiert|sistiert)\s?:", re.IGNORECASE
+    r"\b(?:nicht|kein\w*)\b[^,;]{0,30}$|^(?:abgesetzt|gestoppt|pausiert|sistiert)\s?:|\b(?-i:STOPP?)$", re.IGNORECASE
 )
 """A line among drugs that names one which is not taken."""
 VERB_OF_PROSE = re.compile(r"\b(?:ich|wir|bitte|bitten|danke|empfehle|überweise)\b", re.IGNORECASE)
@@ -132,7 +132,8 @@ def is_drug(entry: str) -> bool:
         len(entry) > 160
         or NO_ITEM.match(entry)
         or re.match(
-            r"^(?:kein\w*|entfällt|siehe|s\.\s?o|unverändert|nil|-)\b|.*\bnicht mehr\b|.*\babgesetzt\b",
+            r"^(?:kein\w*|entfällt|siehe|s\.\s?o|unverändert|nil|-)\b|"
+            r".*\bnicht mehr\b|.*\babgesetzt\b|.*\b(?-i:STOPP?)$",
             entry,
             re.IGNORECASE,
         )

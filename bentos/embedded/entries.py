@@ -253,4 +253,5 @@ def procedure_of(entry: str) -> Procedure:
         "",
         entry,
     )
-    return Procedure(re.sub(r"\s+(?:am|vom)$", "", name).strip(" ,.;:–-("), day)
+    name = re.sub(r"\s+(?:am|vom)$", "", name).strip(" ,.;:–-(")
+    return Procedure(name + ")" * (name.count("(") > name.count(")")), day)

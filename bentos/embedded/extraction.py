@@ -51,7 +51,7 @@ _INSURED_AT = re.compile(
 )
 _INSURER_BESIDE = re.compile(
     r"\b(?:KK|Krankenkasse|Krankenversicherer|Krankenversicherung)(?:\sde[rs]\s\w+)?\s?:\s(?!privat|allg)"
-    r"([^\W\d_a-zäöü][\w-]+(?:\s[A-ZÄÖÜ][\w/-]+)?)"
+    r"([^\W\d_a-zäöü][\w-]+(?:[ ][A-ZÄÖÜ][\w/-]+)?)"
 )
 _ASKED = re.compile(
     r"\b(?i:(?:könnte(?:st|n|t)|kannst|würde(?:st|n|t)|magst)\s(?:du|ihr|sie)\b|wärst du|"

@@ -134,7 +134,7 @@ _HEADINGS: tuple[tuple[str, str], ...] = (
      r"entlassungs|bisherige|laufende|empfohlenemedikamentöse)(?:medikamentöse)?therapie"),
     ("empfehlung", r"(?:weitere|unsere)?therapie(?:empfehlun[gq](?:en)?|vorschla[gq]|vorschläge)(?:u|und)?"
      r"(?:pro[cz]edere?)?|empfohlene(?:weitere)?therapie|empfohlene(?:untersuchung(?:en)?|massnahmen)"
-     r"|therapie(?:bei|nach)entlassun[gq]|therapieundpro[cz]edere?|empfohlenetherapiemassnahmen|"
+     r"|therapie(?:bei|nach)(?:entlassun[gq]|austritt)|therapieundpro[cz]edere?|empfohlenetherapiemassnahmen|"
      r"behandlungsempfehlung"),
     ("procedere", r"(?:weiteres|empfohlenes|geplantes|unser|vorgeschlagenes|post\w{0,12}|"
         r"therapeutisches)*(?:pro[cz]edere?|vorgehen)(?:u|und)?"

@@ -31,7 +31,8 @@ _CELLS = re.compile(
 _WIDE = re.compile(r"\t+|\s{3,}")
 _COLUMNS = re.compile(r"\t+|\s*\|\s*|\s{2,}")
 _MARK = re.compile(
-    rf"^\s*(?:[-–—•*·▪►>+]+|\d{{1,2}}(?:\.\)|[.)])(?!\s+(?:{MONTH_NAMES})[.]?\s\d)(?!\d))[\s\t]+", re.IGNORECASE
+    rf"^\s*(?:[-–—•*·▪►>+]+|(?:[A-H]\)|\d{{1,2}}(?:\.\)|[.)]))(?!\s+(?:{MONTH_NAMES})[.]?\s\d)(?!\d))[\s\t]+",
+    re.IGNORECASE,
 )
 _TIGHT_MARK = re.compile(r"^\s*[-–•*·▪](?=[^\W\d_])")
 _LABEL_WORDS = 5

@@ -73,7 +73,7 @@ _MARKS_BEHIND = re.compile(
 )
 """Initials of who dictated and who wrote."""
 _NAMED_BEHIND = re.compile(
-    r"^,?\s(?:(?:Dr|Prof|PD|OA|OÄ|gez)\.?\s(?:med\.\s)?)?[^\W\d_a-zäöü][\w.-]+(?:\s[^\W\d_a-zäöü][\w.-]+)?$"
+    r"^,\s(?:(?:Dr|Prof|PD|OA|OÄ|gez)\.?\s(?:med\.\s)?)?[^\W\d_a-zäöü][\w.-]+(?:\s[^\W\d_a-zäöü][\w.-]+)?$"
 )
 _LAST_LINES = 4
 """Lines at the end of a letter in which a day and a name are its signature."""

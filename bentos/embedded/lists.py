@@ -101,7 +101,7 @@ class ListReader:
         drugs = sum(STRICT_DRUG.match(one) is not None for one in listed)
         return listed if len(listed) > 2 and 2 * drugs < len(listed) else []
 
-    def _entries(self, section: HeadedLines) -> Iterator[str]:
+    def _entries(self, section: HeadedLines, details: bool = False) -> Iterator[str]:
         """The list under a heading: items by line, a running list by its stops and semicolons."""
         lines = list_part(section.lines)
         whole = [line for line in lines if line.strip()]
@@ -111,7 +111,7 @@ class ListReader:
         if section.running and whole and whole[0].count(";") > 1:
             yield from running_list(whole[0])
             lines = whole[1:]
-        yield from items(lines)
+        yield from items(_without_details(lines) if section.field == "diagnosen" and not details else lines)
 
     # drugs
 
@@ -169,7 +169,7 @@ class ListReader:
             ]
         for section in self._of("diagnosen", "therapie"):
             plain = section.field != "diagnosen"
-            told_of = items(list_part(section.lines)) if plain else list(self._entries(section))
+            told_of = items(list_part(section.lines)) if plain else list(self._entries(section, details=True))
             entries = (one for entry in told_of for one in _joined(entry))
             found += [
                 procedure_of(entry) for entry in entries if may_be_procedure(entry, False) and (plain or _is_act(entry))
@@ -210,6 +210,21 @@ class ListReader:
                 empty = len(sentence) <= 8 or NO_ITEM.match(sentence) or _NOTHING.match(sentence)
                 if not empty and not _SIGNED.match(sentence) and not _is_bare_drug(sentence):
                     yield sentence
+
+
+_NUMBERED = re.compile(r"^\s*(?:\d{1,2}[.)]|[A-H]\))\s")
+_DASHED = re.compile(r"^\s*[-–•*·]\s*")
+
+
+def _without_details(lines: list[str]) -> list[str]:
+    """Under numbered diagnoses what is dashed and names no disease is a detail of the one above: a value, a measure."""
+    if not any(_NUMBERED.match(line) for line in lines):
+        return lines
+    return [line for line in lines if not _DASHED.match(line) or _names_any(line)]
+
+
+def _names_any(line: str) -> bool:
+    return any(names_disease(word.strip("(),.;:")) for word in line.split())
 
 
 def _is_act(entry: str) -> bool:

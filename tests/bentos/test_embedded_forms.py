@@ -162,3 +162,14 @@ def test_lists_divided_by_slashes_and_followed_by_sentences() -> None:
 def test_of_drugs_below_one_another_the_one_that_is_not_taken_is_left_out() -> None:
     text = "Therapievorschlag\nMadopar 100 mg 1-1-1\nXadago bitte nicht zusätzlich.\nCircadin 2 mg 0-0-0-1"
     assert read(text)["medikation"] == ["Madopar 100 mg 1-1-1", "Circadin 2 mg 0-0-0-1"]
+
+
+def test_details_under_numbered_diagnoses_are_procedures_or_nothing() -> None:
+    text = (
+        "DIAGNOSEN\nA) Chronische Herzinsuffizienz\n- HFrEF, NYHA II\n- ICD-Implantation 2021\nB) Diabetes mellitus Typ 2\n"
+        "- HbA1c 7.2 %\n\nTHERAPIE BEI AUSTRITT\nEntresto 49/51 mg 1-0-1\nTorem 10 mg 1-0-0 (neu)\nMetfin 1000 mg STOPP"
+    )
+    found = read(text)
+    assert found["diagnosen"] == ["Chronische Herzinsuffizienz", "Diabetes mellitus Typ 2"]
+    assert [one["bezeichnung"] for one in found["eingriffe"]] == ["ICD-Implantation"]
+    assert found["medikation"] == ["Entresto 49/51 mg 1-0-1", "Torem 10 mg 1-0-0 (neu)"]

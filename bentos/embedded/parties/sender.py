@@ -139,7 +139,7 @@ class Sender:
             and not self.head.is_patient(line)
             and not line.upper().startswith("FAX ")
             and not (kind and (kind == line or not (HOUSE.search(line) or PLACE.search(line))))
-            and not re.match(r"^(?:zur vorlage|information|lehrkrankenhaus|akademisches)", line, re.IGNORECASE)
+            and not re.match(r"^(?:nach\s|zur vorlage|information|lehrkrankenhaus|akademisches)", line, re.IGNORECASE)
         )
 
     def _signature(self) -> str | None:
