@@ -7,6 +7,7 @@ released or signed, printed or sent, dictated, arrived, the transmission line of
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -111,6 +112,7 @@ class _Dater:
         return found[1] if found else None
 
     def _placed(self) -> Iterator[tuple[DateMention, _Place]]:
+        counted: Counter[int] = Counter()
         starts, at = [], 0
         for _ in self.sheet.lines:
             starts.append(at)
@@ -119,6 +121,9 @@ class _Dater:
         for one in self.dates:
             while n + 1 < len(starts) and starts[n + 1] <= one.start:
                 n += 1
+            counted[n] += 1
+            if counted[n] > DATES_OF_LINE:
+                continue
             line = self.sheet.lines[n]
             first, last = one.start - starts[n], one.end - starts[n]
             before, behind = line[max(0, first - _AROUND) : first], line[last : last + _AROUND]
@@ -201,5 +206,7 @@ class _Dater:
 _WRITTEN_LABELS = frozenset(
     ["datum", "berichtsdatum", "briefdatum", "erstelltam", "ausgestelltam", "datumvisum", "datumunterschrift"]
 )
+DATES_OF_LINE = 8
+"""Dates of one line that are looked at: a line with more is a table and dates no letter."""
 LINE_OF_FAX = 160
 """Characters of a transmission line."""
