@@ -166,7 +166,8 @@ def test_of_drugs_below_one_another_the_one_that_is_not_taken_is_left_out() -> N
 
 def test_details_under_numbered_diagnoses_are_procedures_or_nothing() -> None:
     text = (
-        "DIAGNOSEN\nA) Chronische Herzinsuffizienz\n- HFrEF, NYHA II\n- ICD-Implantation 2021\nB) Diabetes mellitus Typ 2\n"
+        "DIAGNOSEN\nA) Chronische Herzinsuffizienz\n- HFrEF, NYHA II\n- ICD-Implantation 2021\nB) "
+        "Diabetes mellitus Typ 2\n"
         "- HbA1c 7.2 %\n\nTHERAPIE BEI AUSTRITT\nEntresto 49/51 mg 1-0-1\nTorem 10 mg 1-0-0 (neu)\nMetfin 1000 mg STOPP"
     )
     found = read(text)
