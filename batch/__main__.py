@@ -2,7 +2,8 @@
 
 INPUT is Parquet, CSV (comma, semicolon or tab) or TSV, with a header. OUTPUT is Parquet or CSV, one row for each row
 and in their order: id, status, codes, confidences, probabilities (best first); with --details (Parquet) also titles,
-wordings, starts, ends, claims, sides. No text is written unless --keep-text.
+wordings, starts, ends, claims, sides. --columns NAME... keeps columns of the input. No text is written unless
+--keep-text, or a kept column is one.
 A row that cannot be coded says so in its status: missing, empty, too-long (over 2,000 characters), bad-utf-8,
 malformed; nothing-found where no word is known. Stopped at any moment, the same command goes on where it was.
 """
@@ -22,12 +23,12 @@ import click
 import pyarrow as pa
 from tqdm import tqdm
 
-from batch.coder import STATUSES, Coder
+from batch.coder import OURS, STATUSES, Coder
 from batch.files import WRITABLE, TextFile
 from batch.run import Run, left
 from batch.workers import in_processes, in_ray
 from clinical import __version__
-from clinical.command_line import INTERRUPTED, PATH, entry, paragraphs
+from clinical.command_line import INTERRUPTED, PATH, Command, Several, entry, paragraphs
 from clinical.errors import SettingError
 from clinical.search import Manifest, checksum
 
@@ -48,9 +49,10 @@ class Job:
     def record(self, rows: int) -> dict[str, Any]:
         """What must be the same when a run is resumed; the number of workers need not be."""
         details = {"details": True} if self.details else {}
+        kept = {"kept": list(self.source.kept)} if self.source.kept else {}
         return {
             "input": {"size": self.source.path.stat().st_size, "sha256": checksum(self.source.path), "rows": rows},
-            "columns": {"text": self.source.column, "id": self.source.id_column},
+            "columns": {"text": self.source.column, "id": self.source.id_column} | kept,
             "catalog": Manifest.load(self.catalog).digest,
             "options": {"limit": self.limit, "keep_text": self.keep_text} | details,
             "version": __version__,
@@ -62,12 +64,13 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-@click.command(help=paragraphs(__doc__))
+@click.command(cls=Command, help=paragraphs(__doc__))
 @click.argument("input", type=PATH)
 @click.option("--catalog", type=PATH, required=True, help="the artifact folder")
 @click.option("--out", type=PATH, required=True, help="a new .parquet or .csv file")
 @click.option("--column", default="text", help="the column of the texts (default: text)")
 @click.option("--id-column", help="the column of the ids (default: the number of the row, from 1)")
+@click.option("--columns", cls=Several, metavar="NAME...", help="input columns that the output keeps, as they are")
 @click.option("--limit", type=int, default=10, help="most codes of a text, 1 to 20 (default: 10)")
 @click.option("--keep-text", is_flag=True, help="write the texts into the output as well")
 @click.option("--details", is_flag=True, help="also titles, wordings, places, claims and sides (.parquet)")
@@ -88,7 +91,9 @@ def command(**options: Any) -> int:
 main = entry(command, "python -m batch")
 
 
-def _job(input: Path, column: str, id_column: str | None, catalog: Path, out: Path, **how: Any) -> Job:
+def _job(
+    input: Path, column: str, id_column: str | None, columns: Sequence[str], catalog: Path, out: Path, **how: Any
+) -> Job:
     if out.suffix not in WRITABLE:
         raise SettingError(f"--out ends in {out.suffix!r}", " or ".join(WRITABLE), "name another file")
     if how["details"] and out.suffix != ".parquet":
@@ -99,7 +104,11 @@ def _job(input: Path, column: str, id_column: str | None, catalog: Path, out: Pa
         raise SettingError(f"--limit is {how['limit']}", "1 to 20: a search keeps no more", "name another")
     if how["workers"] < 1:
         raise SettingError(f"--workers is {how['workers']}", "at least 1", "name another")
-    source = TextFile(input.resolve(), column, id_column)
+    taken = [name for name in columns if name in OURS]
+    if taken:
+        remedy = "rename it in the input, or leave it out"
+        raise SettingError(f"--columns {', '.join(taken)}: the output has its own", "other names", remedy)
+    source = TextFile(input.resolve(), column, id_column, tuple(dict.fromkeys(columns)))
     Manifest.load(catalog.resolve()).verify(catalog.resolve())
     return Job(source, catalog.resolve(), out.resolve(), **how)
 

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
+from batch.files import KEPT
 from clinical.coding import Hit, with_written_codes
 from clinical.contract import QUERY_MAX
 from clinical.language import Reading
@@ -40,14 +41,20 @@ class _Found(NamedTuple):
     wording: str
 
 
+OURS: Final = frozenset(("row", "id", "status", "codes", "confidences", "probabilities", "text")) | frozenset(
+    ("titles", "wordings", "starts", "ends", "claims", "sides")
+)
+"""Names of the output's own columns."""
+
+
 class Coder:
     """Tier 1 over tables.
 
-    In: `row` (int64), `id`, `text` (large_binary, UTF-8, nullable), `malformed` (bool). Out, a row for each row and in
-    their order: `row`, `id`, `status`, and as lists of equal length, best first, `codes`, `confidences`,
+    In: `row` (int64), `id`, `text` (large_binary, UTF-8, nullable), `malformed` (bool), `kept:NAME`. Out, a row for
+    each row in their order: `row`, `id`, `status`, and as lists of equal length, best first, `codes`, `confidences`,
     `probabilities`; with `details` also `titles`, `wordings` (of the catalog), `starts` and `ends` (of the part of the
-    text, in code points), `claims` and `sides`; with `keep_text` also `text`. Codes of every confidence are listed, at
-    most `limit`.
+    text, in code points), `claims` and `sides`; each `kept:NAME` as NAME; with `keep_text` also `text`. Codes of every
+    confidence are listed, at most `limit`.
     """
 
     def __init__(self, catalog: str, limit: int = 10, keep_text: bool = False, details: bool = False) -> None:
@@ -84,6 +91,8 @@ class Coder:
         }
         if self.details:
             columns |= self._details(rows, coded)
+        kept = [name for name in table.column_names if name.startswith(KEPT)]
+        columns |= {name.removeprefix(KEPT): table[name] for name in kept}
         if self.keep_text:
             columns["text"] = pa.array([row.text for row in rows], pa.string())
         return pa.table(columns)

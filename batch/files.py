@@ -30,17 +30,21 @@ FIELD_MAX: Final = 1 << 20
 WRITTEN_ROWS: Final = 64_000
 """Rows of a row group of the output."""
 
+KEPT: Final = "kept:"
+"""Before the names of input columns that go into the output as they are, so that none is taken for one of ours."""
 READABLE: Final = (".parquet", ".csv", ".tsv")
 WRITABLE: Final = (".parquet", ".csv")
 
 
 @dataclass(frozen=True)
 class TextFile:
-    """A file of texts. `id_column` None: the number of the row, from 1, is its id."""
+    """A file of texts. `id_column` None: the number of the row, from 1, is its id; `kept`: columns that are handed
+    on."""
 
     path: Path
     column: str = "text"
     id_column: str | None = None
+    kept: tuple[str, ...] = ()
 
     def count(self) -> int:
         """The number of rows, at least 1. Reads a CSV to its end: what is wrong with it shows before any work is done.
@@ -61,16 +65,18 @@ class TextFile:
         return rows
 
     def tables(self, size: int = CHUNK) -> Iterator[pa.Table]:
-        """Tables of at most `size` rows in the order of the file: row (from 0), id, text (large_binary), malformed."""
+        """Tables of at most `size` rows in the order of the file: row (from 0), id, text (large_binary), malformed,
+        and `kept:NAME` for each kept column."""
         first = 0
-        for ids, texts, malformed in self._parquet(size) if self.path.suffix == ".parquet" else self._csv(size):
+        for ids, texts, malformed, kept in self._parquet(size) if self.path.suffix == ".parquet" else self._csv(size):
             row = pa.array(range(first, first + len(texts)), pa.int64())
             identifiers = pc.add(row, 1) if ids is None else ids
-            yield pa.table({"row": row, "id": identifiers, "text": texts, "malformed": malformed})
+            more = {f"{KEPT}{name}": column for name, column in zip(self.kept, kept, strict=True)}
+            yield pa.table({"row": row, "id": identifiers, "text": texts, "malformed": malformed} | more)
             first += len(texts)
 
     def _wanted(self) -> list[str]:
-        return list(dict.fromkeys([self.column, *([self.id_column] if self.id_column else [])]))
+        return list(dict.fromkeys([self.column, *([self.id_column] if self.id_column else []), *self.kept]))
 
     def _check_parquet(self) -> None:
         schema = _opened(self.path).schema_arrow
@@ -82,13 +88,14 @@ class TextFile:
         if not (_is_text(kind) or pa.types.is_null(kind)):
             raise SourceError(self.path.name, None, f"column {self.column} is {kind}", "text", "name another --column")
 
-    def _parquet(self, size: int) -> Iterator[tuple[Any, pa.Array, pa.Array]]:
+    def _parquet(self, size: int) -> Iterator[tuple[Any, pa.Array, pa.Array, list[Any]]]:
         with _opened(self.path) as file:
             for batch in file.iter_batches(size, columns=self._wanted(), use_threads=False):
                 ids = batch.column(self.id_column) if self.id_column else None
-                yield ids, _bytes(batch.column(self.column)), pa.repeat(False, len(batch))
+                kept = [batch.column(name) for name in self.kept]
+                yield ids, _bytes(batch.column(self.column)), pa.repeat(False, len(batch)), kept
 
-    def _csv(self, size: int) -> Iterator[tuple[Any, pa.Array, pa.Array]]:
+    def _csv(self, size: int) -> Iterator[tuple[Any, pa.Array, pa.Array, list[Any]]]:
         names, delimiter = self._header()
         text, id_column = names.index(self.column), names.index(self.id_column) if self.id_column else None
         rows = self._lines_below(names, delimiter)
@@ -96,7 +103,8 @@ class TextFile:
             fitting = [len(row) == len(names) for row in chunk]
             texts = [_raw(row[text]) if fits else None for row, fits in zip(chunk, fitting, strict=True)]
             malformed = pa.array([not fits for fits in fitting], pa.bool_())
-            yield _ids(chunk, id_column), pa.array(texts, pa.large_binary()), malformed
+            kept = [_ids(chunk, names.index(name)) for name in self.kept]
+            yield _ids(chunk, id_column), pa.array(texts, pa.large_binary()), malformed, kept
 
     def _lines_below(self, names: Sequence[str], delimiter: str) -> Iterator[list[str]]:
         """The rows below the header. A blank line is an empty text where there is one column, and else no row."""

@@ -53,10 +53,18 @@ def _check(source: Path, previous: Path | None, docs: Path | None) -> None:
 @SOURCE
 @HOLDOUT
 @click.option("--out", type=PATH, required=True, help="folder to write the weights into")
+@click.option("--encoder", type=PATH, help="only this sentence-transformers model (a folder), fine-tuned on the pairs")
+@click.option("--rounds", type=click.IntRange(1), default=4, help="with --encoder: pairs of each code (4)")
+@click.option("--rate", type=float, default=5e-4, help="with --encoder: learning rate (0.0005; large models 0.00002)")
 @click.option("--reading", type=PATH, help="only finder and confidence, with this artifact, which holds a fold out")
-def _train(source: Path, holdout: int | None, out: Path, reading: Path | None) -> None:
-    """Train encoder, ranking model, finder and confidence from SOURCE."""
+def _train(
+    source: Path, holdout: int | None, out: Path, encoder: Path | None, reading: Path | None, **how: Any
+) -> None:
+    """Train encoder, ranking model, finder and confidence from SOURCE; or fine-tune a model of your own."""
     BuildOptions(train=True, holdout=holdout)
+    if encoder is not None:
+        _tune(source, encoder, out, holdout or 0, **how)
+        return
     if reading is not None:
         _train_reading(source, out, reading)
         return
@@ -74,6 +82,23 @@ def _train(source: Path, holdout: int | None, out: Path, reading: Path | None) -
     _, outcome = choose(weights.calibration.probability, weights.calibration.right)
     click.echo(f"{weights.encoder.name} in {out}; on queries it has not seen: {json.dumps(outcome)}")
     click.echo(f"to ship them: copy the files to {WEIGHTS}, then run {NOTEBOOKS['confidence']} with WRITE = True")
+
+
+def _tune(source: Path, encoder: Path, out: Path, fold: int, **how: Any) -> None:
+    try:
+        from catalog_build.own_synonyms import own_texts
+        from catalog_build.training.finetuning import tuned
+
+        files = read_source(source)
+        texts = all_texts(files)
+        found = tuned(encoder, texts + own_texts(files, texts, fold), fold, out, **how)
+    except ModuleNotFoundError as error:
+        raise _extra_missing(error) from None
+    click.echo(
+        f"model in {out}; of {found.queries} synonyms it was not shown the nearest wording has the right code for "
+        f"{found.after:.1%}, before {found.before:.1%}"
+    )
+    click.echo(f"to build with it: python -m catalog_build build {source} --encoder {out} --out DIR")
 
 
 def _train_reading(source: Path, out: Path, artifact: Path) -> None:
@@ -98,7 +123,9 @@ def _train_reading(source: Path, out: Path, artifact: Path) -> None:
 @PREVIOUS
 @HOLDOUT
 @click.option("--out", type=PATH, required=True, help="artifact folder to write")
-@click.option("--encoder", help="sentence-transformers model, path or name, instead of the shipped weights")
+@click.option(
+    "--encoder", help="folder of a sentence-transformers model, copied into the artifact, for the shipped one"
+)
 @click.option("--train", is_flag=True, help="train the weights from these files first")
 @click.option("--official-only", is_flag=True, help="leave Befund's own synonyms out")
 @click.option("--synonyms", type=PATH, multiple=True, help="TSV of own synonyms: text, code; repeat: later ones win")

@@ -61,6 +61,11 @@ class Weights:
     finder: Finder | None = None
     confidence: Confidence | None = None
 
+    @property
+    def served(self) -> Encoder:
+        """The encoder without what it remembers of a build."""
+        return getattr(self.encoder, "encoder", self.encoder)
+
     def save(self, folder: Path) -> None:
         """Write the shipped weights, without their thresholds; only a static encoder can be shipped."""
         assert isinstance(self.encoder, StaticEncoder)  # noqa: S101 - train makes no other
@@ -142,9 +147,8 @@ def build_artifact(source_path: Path, out: Path, options: BuildOptions) -> Manif
         expansion = Expansion.of(replacements(references(source, options.holdout)))
         finder = weights.finder or Finder.load(WEIGHTS / FINDER)
         sure = weights.confidence
-        index = SearchIndex(
-            catalog, wordings, weights.encoder, weights.ranker, manifest, expansion, finder=finder, confidence=sure
-        )
+        parts = (catalog, wordings, weights.served, weights.ranker, manifest, expansion)
+        index = SearchIndex(*parts, finder=finder, confidence=sure)
         index.save(made)
         _replace(made, out)
     return Manifest.load(out)
@@ -219,7 +223,11 @@ def _weights(source: Source, texts: Sequence[Synonym], options: BuildOptions) ->
         return train_weights(source, texts, options.holdout)
     if options.encoder is None:
         return Weights.load()
-    encoder = TransformerEncoder(options.encoder)  # has seen none of the texts: only the ranking model is fitted
+    from catalog_build.training.remembered import Remembered
+
+    encoder = Remembered(
+        TransformerEncoder(Path(options.encoder))
+    )  # has seen no text: only the ranking model is fitted
     return _fit(source, texts, encoder, options.holdout)
 
 
@@ -230,6 +238,7 @@ def _fit(
     from catalog_build.training.augmentation import Augmenter
     from catalog_build.training.confidence import confidence_for
     from catalog_build.training.ranker import Gatherer, calibration_queries, fit_ranker
+    from catalog_build.training.remembered import Remembered
 
     unseen = calibration_folds(holdout)
     kept = [text for text in texts if fold_of(text) is None or fold_of(text) not in {*unseen, holdout}]
@@ -248,7 +257,10 @@ def _fit(
     indexed = [(text.text, number(text.code)) for text in kept if text.source != "title"]
     augmenter = Augmenter(0, references(source, holdout))
     gatherer = Gatherer(encoder, wordings, traits_of(source.catalog, wordings))
-    fitted = fit_ranker(gatherer.examples(calibration_queries(held_out, indexed, augmenter, seed=0)))
+    queries = calibration_queries(held_out, indexed, augmenter, seed=0)
+    if isinstance(encoder, Remembered):
+        encoder.ahead(text for text, _, _ in queries)
+    fitted = fit_ranker(gatherer.examples(queries))
     thresholds, _ = choose(fitted.probability, fitted.right)
     calibration = Calibration(fitted.probability, fitted.right)
     weights = Weights(encoder, fitted.ranker, thresholds, calibration, finder)

@@ -11,7 +11,7 @@ from clinical.errors import SettingError
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """`encoder`: None is the shipped weights, else a path or hub name of a sentence-transformers model; `train`:
+    """`encoder`: None is the shipped weights, else the folder of a sentence-transformers model; `train`:
     train own weights from this source first; `holdout`: build, and train, without this fold; `previous`: folder of
     the artifact whose counts are compared;
     `official_only`: without Befund's own synonyms; `synonyms`: files of own ones, later ones on top, `over_official`:

@@ -4,6 +4,7 @@ coding     how often the right ICD-10-GM code is found, and what high and medium
 batch      the old name of `python -m batch`: ICD-10-GM codes for every text of a file
 batch-speed texts a second and memory of batch coding
 compare    two results of `coding`: what changed, tested in pairs, and which queries flipped
+register   an artifact as a model in MLflow, to be loaded and served
 report     the results of a folder as one HTML page with plots
 gate       has quality dropped below the results that are kept? (make evals)
 benchmark  our own public texts, with the baselines BM25, TF-IDF and plain vectors
@@ -19,6 +20,7 @@ bench      side by side: search against plain libraries, the text API against ba
 idle       what `make up` takes: seconds until it greets, memory at rest
 speed      latency, throughput, load time and memory of search and of the served API
 soak       both servers under mixed load while parts of them fail: answers, counters, documents, memory
+nearest    flat, HNSW and IVF over an artifact's vectors: build, search, recall
 fhir-speed requests a second, latency and memory of document retrieval
 notebooks  run the notebooks: executed copies, HTML, pictures, the page of the documentation
 sign-in    vendor sign-ins under load: nobody mixed up, and how many a second
@@ -41,6 +43,7 @@ MEASURES = {
     "batch-speed": "evals.speed.batch",
     "compare": "evals.reports.compare",
     "report": "evals.reports.report",
+    "register": "evals.reports.register",
     "gate": "evals.gate",
     "benchmark": "evals.benchmark.measure",
     "reading": "evals.reading.measure",
@@ -58,6 +61,7 @@ MEASURES = {
     "sign-in": "evals.speed.sign_in",
     "slow-texts": "evals.speed.slow_texts",
     "trickle": "evals.speed.trickle",
+    "nearest": "evals.speed.nearest",
     "fhir-speed": "evals.speed.fhir",
     "soak": "evals.soak.measure",
 }

@@ -2,7 +2,8 @@
 
 Coding: our own everyday phrasings (`evals/data/everyday.tsv`) on the starter catalog, as they are, with a typo each,
 and in other spellings. The gate fails where top-1, top-10 or MRR is worse on the same queries by more than chance
-(paired: exact McNemar test, paired bootstrap, p < 0.05), or where more queries fail. Reading: it fails where, of
+(paired: exact McNemar test, paired bootstrap, p < 0.05), where precision or coverage of a label or the calibration
+error is worse (p < 0.01, whole categories drawn), or where more queries fail. Reading: it fails where, of
 generated texts, fewer mentions are found or shown, fewer claims are right, or labels are worth less than the 95 %
 interval kept allows. Extraction: it fails where more lies of a class pass than before, or where more truths are removed
 than the 95 % interval of their share before allows.
@@ -32,7 +33,7 @@ from evals.extraction.truths import TRUTHS, removed_truths
 from evals.reading import gated
 from evals.reports.compare import line_of
 from evals.reports.intervals import share
-from evals.reports.paired import changes, pairs_of
+from evals.reports.paired import changes, label_changes, pairs_of
 from evals.reports.results import provenance, read_result, write_result
 
 HERE = Path(__file__).parent
@@ -40,6 +41,8 @@ QUERIES, RESULTS = HERE / "data" / "everyday.tsv", HERE / "results"
 PARTS = ("none", "typo", "spelling", "reading", "extraction")
 """The variants of evals.coding.measure that are kept, reading, and extraction."""
 WATCHED = ("top_1", "top_10", "mrr")
+SURE = 0.01
+"""For labels: a dozen are tested beside the three measures, and at 0.05 every other gate would fail by chance."""
 TRIES, LETTERS, SEED = 60, 60, 2026
 REMEDY = """quality dropped. Which queries flipped:
 python -m evals coding --catalog DIR --queries {queries} --variant VARIANT --out NEW.json
@@ -131,6 +134,10 @@ def _codes(name: str, before: dict[str, Any], after: dict[str, Any]) -> list[str
             print(f"  {line_of(change)}")
             if change.real and change.better < 0:
                 drops.append(f"{name}: {change.name} {change.before:.3f} -> {change.after:.3f}, p {change.p:.4f}")
+    for change in label_changes(pairs_of(before, after, (f"{name}.json", "now"))):
+        print(f"  {line_of(change)}")
+        if change.p < SURE and change.better < 0:
+            drops.append(f"{name}: {change.name} {change.before:.3f} -> {change.after:.3f}, p {change.p:.4f}")
     return drops
 
 

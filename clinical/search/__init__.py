@@ -4,6 +4,7 @@ from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, 
 from clinical.search.features import Candidates, candidates
 from clinical.search.index import CONFIDENCE, FINDER, TOGETHER, Candidate, Mentioned, SearchIndex, Understood
 from clinical.search.manifest import Manifest, checksum
+from clinical.search.neighbours import built, nearest
 from clinical.search.ranking import NONE_COLUMNS, WIDTH, Ranker, summary
 from clinical.search.reading.confidence import COLUMNS, CodeKinds, Confidence
 from clinical.search.reading.elsewhere import NONE, Elsewhere
@@ -46,10 +47,12 @@ __all__ = [
     "Understood",
     "Vectors",
     "Wordings",
+    "built",
     "candidates",
     "checksum",
     "labels",
     "map_tensors",
+    "nearest",
     "read_queries",
     "see",
     "summary",

@@ -2,13 +2,16 @@
 
 `StaticEncoder` is a bag of character n-grams and whole words (Bojanowski et al. 2017, "Enriching Word Vectors with
 Subword Information"), trained contrastively and kept as int8 rows in one memory-mapped safetensors file: numpy only,
-tens of microseconds a query. `TransformerEncoder` is any sentence-transformers model by path or name.
+tens of microseconds a query. `TransformerEncoder` is any sentence-transformers model in a folder; an artifact that is
+built with one holds a copy of it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -25,6 +28,9 @@ FORMAT: Final = "befund-static-1"
 SHORTEST, LONGEST = 3, 5
 """Lengths of the character n-grams; measured in notebook 03: 3-5 beats 3-4 and 3-6 on held-out synonyms."""
 
+_MODEL_BATCH: Final = 256
+"""Texts that a model reads at once: wordings are short, and a call costs more than a row."""
+_LEFT_OUT: Final = (".*", "checkpoint-*")
 _CHUNK: Final = 512
 """Texts encoded at once: keeps the gathered n-gram rows under 50 MB."""
 
@@ -155,22 +161,55 @@ def _added(rows: NDArray[Any], scales: Vectors | None, runs: Sequence[Sequence[i
 
 
 class TransformerEncoder:
-    """Any sentence-transformers model, by local path or hub name. Needs the extra `train` (torch)."""
+    """A sentence-transformers model in a folder of this machine; no hub is ever asked. Needs the extra `train` (torch).
 
-    def __init__(self, name: str) -> None:
+    `name`: by which the manifest knows it; without one, folder, dimensions and a checksum of its files. Raises
+    SettingError for a folder that holds no such model.
+    """
+
+    def __init__(self, folder: Path, name: str = "") -> None:
+        self.folder = folder.resolve()
+        if not (self.folder / "modules.json").is_file():
+            remedy = "save the model there with SentenceTransformer(...).save(FOLDER), and name that folder"
+            raise SettingError(f"{folder} holds no sentence-transformers model", "a folder with modules.json", remedy)
         try:
             from sentence_transformers import SentenceTransformer
         except ModuleNotFoundError:
             remedy = "install the extra: pip install 'befund[train]'"
-            raise SettingError(f"the encoder {name} needs sentence-transformers", "it installed", remedy) from None
-        self.name = name
-        self._model = SentenceTransformer(name)
+            raise SettingError(f"the encoder {folder} needs sentence-transformers", "it installed", remedy) from None
+        try:
+            self._model = SentenceTransformer(str(self.folder), local_files_only=True)
+        except (OSError, ValueError, KeyError) as error:
+            said = str(error).splitlines()[0][:160] if str(error) else type(error).__name__
+            found = f"the model in {folder} cannot be loaded: {said}"
+            raise SettingError(found, "a whole model", "save it again") from None
         self.dimensions = int(self._model.get_embedding_dimension() or 0)
+        self.name = name or f"{self.folder.name}-{self.dimensions}-{self._digest()[:12]}"
+
+    def _digest(self) -> str:
+        found = hashlib.sha256()
+        for path in sorted(path for path in self.folder.rglob("*") if path.is_file()):
+            inside = path.relative_to(self.folder)
+            if not _left_out(inside):
+                found.update(inside.as_posix().encode() + path.read_bytes())
+        return found.hexdigest()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Shape (texts, dimensions), unit rows."""
-        rows = self._model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
+        if not len(texts):
+            return np.zeros((0, self.dimensions), dtype=np.float32)
+        rows = self._model.encode(
+            list(texts), batch_size=_MODEL_BATCH, normalize_embeddings=True, show_progress_bar=False
+        )
         return np.asarray(rows, dtype=np.float32)
+
+    def save(self, folder: Path) -> None:
+        """Copy the model's files, without hidden ones and checkpoints of a training."""
+        shutil.copytree(self.folder, folder, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+
+
+def _left_out(path: Path) -> bool:
+    return any(fnmatch(part, pattern) for part in path.parts for pattern in _LEFT_OUT)
 
 
 def vocabulary_of(texts: Iterable[str], size: int, minimum: int = 2) -> list[str]:

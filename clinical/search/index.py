@@ -21,6 +21,7 @@ import numpy as np
 
 from clinical.catalog import Catalog
 from clinical.contract import Assertion
+from clinical.errors import ArtifactMismatch
 from clinical.language import Part
 from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors
 from clinical.search.features import candidates
@@ -47,6 +48,8 @@ BANDS: Final[dict[Level, int]] = {"high": 0, "medium": 1, "low": 2}
 """The surer band first; within a band of what is shown the order of the text, which names the main thing first."""
 TOGETHER: Final = 64
 """Queries searched at once: with more the arrays leave the processor's cache, with fewer numpy's calls cost more."""
+MODEL: Final = "encoder"
+"""The folder of an artifact that holds its sentence-transformers model, where it was built with one."""
 FINDER, CONFIDENCE = "finder.safetensors", "confidence.json"
 """Files of an artifact that tell how texts are read; an artifact from before there were any has none."""
 UNSPECIFIED: Final = "nicht näher bezeichnet"
@@ -189,7 +192,14 @@ class SearchIndex:
 
     def first_codes(self, query: str) -> list[tuple[int, int, str, Vectors]]:
         """Of each mention (start, end) its first code and what the second stage of calibration sees of it."""
-        draft, hits = self.ranked(query)
+        return self.first_codes_many([query])[0]
+
+    def first_codes_many(self, queries: Sequence[str]) -> list[list[tuple[int, int, str, Vectors]]]:
+        """What `first_codes` gives for each text; the spans of all are ranked together."""
+        drafts = [self.reader.draft(query) for query in queries]
+        return [self._first(draft, hits) for draft, hits in zip(drafts, self._searched(drafts), strict=True)]
+
+    def _first(self, draft: TextSpans, hits: Hits) -> list[tuple[int, int, str, Vectors]]:
         chosen, hits = self.reader.chosen(draft, hits)
         first, rows = columns(draft, hits.at(np.isin(hits.part, chosen)), self.wordings, self._code_traits)
         own = hits.at(np.isin(hits.part, chosen)).at(first)
@@ -258,6 +268,8 @@ class SearchIndex:
             self.confidence.save(folder / CONFIDENCE)
         if isinstance(self.encoder, StaticEncoder):
             self.encoder.save(folder / "encoder.safetensors")
+        elif isinstance(self.encoder, TransformerEncoder):
+            self.encoder.save(folder / MODEL)
         replace(self.manifest, files=checksums(folder)).save(folder)
 
     @classmethod
@@ -269,8 +281,7 @@ class SearchIndex:
         gc.disable()  # a hundred thousand small objects that all stay: looking for garbage among them costs as much
         try:
             catalog, wordings = Catalog.load(folder / "codes.json"), Wordings.load(folder)
-            static = folder / "encoder.safetensors"
-            encoder: Encoder = StaticEncoder.load(static) if static.is_file() else TransformerEncoder(manifest.encoder)
+            encoder = _encoder_of(folder, manifest)
             ranker, expansion = Ranker.load(folder / "ranker.safetensors"), Expansion.load(folder / "expansion.json")
             typos = Typos.load(folder / "typos.safetensors", list(wordings.vocabulary))
             finder = Finder.load(folder / FINDER) if (folder / FINDER).is_file() else None
@@ -279,3 +290,13 @@ class SearchIndex:
         finally:
             if collecting:
                 gc.enable()
+
+
+def _encoder_of(folder: Path, manifest: Manifest) -> Encoder:
+    """Raises ArtifactMismatch for an artifact from before models were copied into it."""
+    if (folder / "encoder.safetensors").is_file():
+        return StaticEncoder.load(folder / "encoder.safetensors")
+    if not (folder / MODEL).is_dir():
+        found = f"the artifact in {folder} only names its encoder, {manifest.encoder}"
+        raise ArtifactMismatch(found, f"the model in {MODEL}/", "build it again: python -m catalog_build build")
+    return TransformerEncoder(folder / MODEL, manifest.encoder)

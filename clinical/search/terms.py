@@ -1,7 +1,7 @@
 """The searchable wordings of a catalog as arrays: their codes, words and vectors, and three ways to find them.
 
 Wordings lie in the order of their codes, so that "the best wording of every code" is one pass over an array. Both
-BM25s (bm25s, Lù 2024) are exact, the vectors are searched by FAISS HNSW (recall 0.99 at 150, a tenth of the scan).
+BM25s (bm25s, Lù 2024) are exact, the vectors are searched by FAISS (`neighbours`).
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ from clinical.language import words
 from clinical.search.bm25 import COMMON, Bm25, character_grams
 from clinical.search.compiled import Comparing, KnownWordings, Looking, Postings
 from clinical.search.encoder import Encoder, Vectors, quantise, unit
+from clinical.search.neighbours import SEARCH_DEPTH, built, nearest
 from clinical.search.runs import Ints
 from clinical.search.tensors import map_tensors, write_tensors
 
-LINKS, BUILD_DEPTH, SEARCH_DEPTH = 24, 100, 200
-"""HNSW: neighbours of a node, candidates while building and while searching."""
 BEST_BY_WORDS, BEST_BY_CHARACTERS = 15, 25
 """Codes added from each BM25."""
 
@@ -92,9 +91,7 @@ class Wordings:
 
     def nearest(self, vectors: Vectors, count: int, depth: int = SEARCH_DEPTH) -> tuple[Vectors, Ints]:
         """Cosine and numbers of the nearest wordings, shape (queries, count) each; number -1 where there are fewer."""
-        parameters = faiss.SearchParametersHNSW(efSearch=depth)  # type: ignore[attr-defined]  # not in the stubs
-        similarity, numbers = self.graph.search(vectors, count, params=parameters)
-        return similarity, numbers
+        return nearest(self.graph, vectors, count, depth)
 
     def vectors(self, numbers: Ints) -> Vectors:
         """Unit vectors of wordings, shape (numbers, dimensions)."""
@@ -183,10 +180,4 @@ def _titles(starts: Ints, titles: NDArray[np.bool_]) -> Ints:
 
 
 def _graph(tables: Tables) -> Any:
-    kind: Any = faiss.ScalarQuantizer.QT_8bit  # an int in the module, an enum in its stubs
-    vectors = np.asarray(tables.rows * tables.scales[:, None], dtype=np.float32)
-    graph = faiss.IndexHNSWSQ(vectors.shape[1], kind, LINKS, faiss.METRIC_INNER_PRODUCT)
-    graph.hnsw.efConstruction = BUILD_DEPTH
-    graph.train(vectors)
-    graph.add(vectors)
-    return graph
+    return built(np.asarray(tables.rows * tables.scales[:, None], dtype=np.float32))

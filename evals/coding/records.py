@@ -26,6 +26,7 @@ def records(outcomes: Sequence[Outcome], catalog: Catalog, keep_texts: bool = Fa
         seen[name] += 1
         text = {"text": outcome.example.query} if keep_texts else {}
         row = {"id": f"{name}.{seen[name]}", **text, "codes": sorted(outcome.example.codes)}
+        row |= {"kind": outcome.example.kind} if outcome.example.kind else {}
         rows.append(row | (_scores(outcome, catalog) if outcome.found is not None else {"failed": True}))
     return rows
 

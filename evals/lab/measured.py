@@ -15,7 +15,7 @@ from evals.coding.outcomes import Outcome
 from evals.coding.records import records
 from evals.coding.targets import target_of
 from evals.lab.opened import Artifact, Data, data_of, opened
-from evals.reports.paired import Pair, changes, pairs_of
+from evals.reports.paired import Pair, changes, label_changes, pairs_of
 from evals.reports.paired import flips as flipped
 from evals.reports.results import read_result, write_result
 
@@ -70,12 +70,14 @@ def evaluate(
 
 def compare(before: Evaluation | str | Path, after: Evaluation | str | Path) -> pd.DataFrame:
     """What changed on the same queries, a row a measure: values, difference with its 95 % interval, p of no difference
-    (exact McNemar test, paired bootstrap), queries won and lost, and a verdict: better, worse, or chance.
+    (exact McNemar test, paired bootstrap), queries won and lost, and a verdict: better, worse, or chance; then what
+    labels and probabilities are worth, also by kind of input (bootstrap over categories).
 
     Evaluations or files of results. Raises SourceError where the queries are not the same.
     """
     rows = []
-    for change in changes(_pairs(before, after)):
+    pairs = _pairs(before, after)
+    for change in changes(pairs) + label_changes(pairs):
         verdict = "chance" if not change.real else "better" if change.better > 0 else "worse"
         counts = (change.won, change.lost)
         rows.append((change.name, change.before, change.after, *change.difference, change.p, *counts, verdict))

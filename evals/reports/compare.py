@@ -1,9 +1,10 @@
 """python -m evals compare A.json B.json: what changed from A to B, on the same queries, and which queries flipped.
 
 A and B are results of `evals coding --out`. Each measure: before, after, the difference with its 95 % interval, and p,
-the chance of so large a difference if nothing had changed (exact McNemar test, paired bootstrap). Seven measures are
-tested at once: a single p just under 0.05 is no news. Flips are listed by their codes, and by their text if both
-results were made with `--keep-texts`.
+the chance of so large a difference if nothing had changed (exact McNemar test, paired bootstrap). Then precision and
+coverage of `high` and `medium` and the calibration error, over all and by kind of input, with intervals that draw
+whole categories. A dozen measures are tested at once: a single p just under 0.05 is no news. Flips are listed by
+their codes, and by their text if both results were made with `--keep-texts`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import click
 
 from clinical.command_line import PATH, paragraphs
 from evals.command import main_of
-from evals.reports.paired import Pair, PairedDifference, Record, changes, flips, pairs_of
+from evals.reports.paired import Pair, PairedDifference, Record, changes, flips, label_changes, pairs_of
 from evals.reports.results import read_result
 
 SHOWN = 20
@@ -49,6 +50,7 @@ def comparison(first: dict[str, Any], second: dict[str, Any], pairs: Sequence[Pa
         "failed": [sum(bool(row.get("failed")) for row in rows) for rows in zip(*pairs, strict=True)],
         "context": {key: [first.get(key), second.get(key)] for key in CONTEXT if first.get(key) != second.get(key)},
         "changes": [asdict(change) for change in changes(pairs)],
+        "labels": [asdict(change) for change in label_changes(pairs)],
         "flips": {
             name: {kind: [_flip(pair) for pair in rows] for kind, rows in zip(("won", "lost"), both, strict=True)}
             for name, both in flipped.items()
@@ -72,8 +74,10 @@ def shown(found: dict[str, Any], most: int) -> str:
     lines += [f"  {key}: {_brief(before)} -> {_brief(after)}" for key, (before, after) in found["context"].items()]
     if not found["context"]:
         lines.append("  measured in the same way on the same artifact")
-    lines.append(f"{'':16}before  after   difference (95 %)              p        won  lost")
+    lines.append(f"{'':24}before  after   difference (95 %)              p        won  lost")
     lines += [line_of(PairedDifference(**row)) for row in found["changes"]]
+    lines += ["labels, whole categories drawn:"] * bool(found["labels"])
+    lines += [line_of(PairedDifference(**row)) for row in found["labels"]]
     for name, both in found["flips"].items():
         for kind, rows in both.items():
             lines.append(f"{name} {kind}: {len(rows)}" + (f", the first {most}" if len(rows) > most else ""))
@@ -87,7 +91,7 @@ def line_of(change: PairedDifference) -> str:
     flipped = f"  {change.won:4}  {change.lost:4}" if change.won is not None else ""
     verdict = "" if not change.real else "  better" if change.better > 0 else "  WORSE"
     return (
-        f"{change.name:16}{change.before:.3f}   {change.after:.3f}   {value:+.4f} ({low:+.4f} to {high:+.4f})"
+        f"{change.name:24}{change.before:.3f}   {change.after:.3f}   {value:+.4f} ({low:+.4f} to {high:+.4f})"
         f"  {_chance(change.p)}{flipped}{verdict}"
     )
 

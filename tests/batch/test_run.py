@@ -143,8 +143,9 @@ def test_a_coder_travels_as_its_options(starter_artifact):
 
 def test_details_say_what_each_code_rests_on(tmp_path, starter_artifact, index, capsys):
     texts = ["Gonarthrose links", "", "V. a. Asthma bronchiale, J18.9", "E11.90"]
-    pq.write_table(pa.table({"text": texts}), tmp_path / "in.parquet")
-    arguments = (tmp_path / "in.parquet", "--catalog", starter_artifact, "--workers", 1, "--details", "--out")
+    pq.write_table(pa.table({"text": texts, "age": [70, 3, None, 41], "ward": list("abcd")}), tmp_path / "in.parquet")
+    kept = ("--columns", "age", "ward")
+    arguments = (tmp_path / "in.parquet", "--catalog", starter_artifact, "--workers", 1, "--details", *kept, "--out")
     assert call(*arguments, tmp_path / "out.csv") == 2
     assert ".parquet" in capsys.readouterr().err
     assert call(*arguments, tmp_path / "out.parquet") == 0
@@ -157,6 +158,25 @@ def test_details_say_what_each_code_rests_on(tmp_path, starter_artifact, index, 
     assert all(len(lungs[name]) == len(lungs["codes"]) for name in names)
     assert "suspected" in lungs["claims"]
     assert bare["wordings"] == ["E11.90"]
+    assert [(row["age"], row["ward"]) for row in (knee, empty, lungs, bare)] == [
+        (70, "a"),
+        (3, "b"),
+        (None, "c"),
+        (41, "d"),
+    ]
+
+
+def test_kept_columns_of_a_csv_are_handed_on_as_text_also_beside_a_malformed_row(starter_artifact, tmp_path):
+    (tmp_path / "in.csv").write_text("text;ward\nGicht;4 West\nGicht;4;West\n", "utf-8")
+    (table,) = TextFile(tmp_path / "in.csv", kept=("ward",)).tables()
+    assert Coder(str(starter_artifact))(table)["ward"].to_pylist() == ["4 West", "4"]
+
+
+def test_a_kept_column_may_not_have_the_name_of_one_of_the_outputs(starter_artifact, tmp_path, capsys):
+    (tmp_path / "in.csv").write_text("text;codes\nGicht;x\n", "utf-8")
+    out = ("--catalog", starter_artifact, "--out", tmp_path / "out.csv", "--columns", "codes")
+    assert call(tmp_path / "in.csv", *out) == 2
+    assert "--columns codes: the output has its own" in capsys.readouterr().err
 
 
 # --- what is refused ------------------------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ def test_an_evaluation_is_that_of_the_command_and_is_saved_without_texts(
     by_command = comparison(*results, pairs_of(*results))
     compared = lab.compare(evaluation, typos)
     assert compared.equals(lab.compare(*files))
-    assert list(compared.p) == [change["p"] for change in by_command["changes"]]
+    assert list(compared.p) == [change["p"] for part in ("changes", "labels") for change in by_command[part]]
     flipped = lab.flips(evaluation, typos)
     assert flipped.flip.value_counts().reindex(["won", "lost"], fill_value=0).tolist() == [
         compared.loc["top_1", "won"], compared.loc["top_1", "lost"],

@@ -18,7 +18,7 @@ from evals.coding.card import place_of, read_card, read_dataset, write_card
 from evals.coding.measure import main as coding
 from evals.reports.compare import main as compare
 from evals.reports.files import readable, write_text
-from evals.reports.paired import changes, flips, pairs_of
+from evals.reports.paired import changes, flips, label_changes, pairs_of
 from evals.reports.results import read_result, write_result
 from tests.serving import interruptible
 
@@ -200,3 +200,41 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     tree = {"a": [1, 2.5, -3e-05], "b": {"c": [], "d": "x [1,\n 2]"}, "e": [None, "x"]}
     assert json.loads(readable(tree)) == tree
     assert '"a": [ 1, 2.5, -3e-05 ]' in readable(tree)
+
+
+# --- labels and calibration -----------------------------------------------------------------------------------------
+
+
+def _marked(right, confidence, probability, kind="", category="I10"):
+    return {"rank": 1 if right else 2, "confidence": confidence, "probability": probability, "kind": kind,
+            "codes": [f"{category}.90"]}  # fmt: skip
+
+
+def test_a_label_that_is_worth_less_is_seen_though_no_rank_changed():
+    """Before: high is right. After: everything is high, with a probability of one."""
+    rows = [(n % 2 == 0, f"A{n:02}") for n in range(60)]
+    before = [_marked(right, "high" if right else "low", 0.95 if right else 0.05, "list", at) for right, at in rows]
+    after = [_marked(right, "high", 1.0, "list", at) for right, at in rows]
+    found = {change.name: change for change in label_changes(list(zip(before, after, strict=True)))}
+    assert (found["high_precision"].before, found["high_precision"].after) == (1.0, 0.5)
+    assert found["high_precision list"].difference == found["high_precision"].difference
+    assert found["high_coverage"].better > 0
+    assert found["calibration_error"].before == pytest.approx(0.05)
+    assert found["calibration_error"].after == 0.5
+    assert {name for name, one in found.items() if one.real and one.better < 0} == {
+        "high_precision", "high_precision list", "calibration_error", "calibration_error list"
+    }  # fmt: skip
+    assert all(one.p == 1 for one in label_changes(list(zip(before, before, strict=True))))
+
+
+def test_mistakes_of_one_category_count_once():
+    """The same ten mistakes in one category say far less than in ten."""
+    widths = []
+    for places in (["C01"] * 10, [f"C{n:02}" for n in range(10)]):
+        at = [*places, *(f"D{n:02}" for n in range(50))]
+        pairs = [
+            (_marked(True, "high", 0.9, "", one), _marked(n >= 10, "high", 0.9, "", one)) for n, one in enumerate(at)
+        ]
+        change = {found.name: found for found in label_changes(pairs)}["high_precision"]
+        widths.append(change.difference[2] - change.difference[1])
+    assert widths[0] > 1.5 * widths[1]

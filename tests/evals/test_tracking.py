@@ -41,7 +41,10 @@ def test_a_run_is_logged_with_parameters_metrics_and_the_result(command, tmp_pat
     assert run.data.params["manifest"] == printed["manifest"]
     assert run.data.params["dataset_sha256"] == printed["dataset"]["sha256"]
     written = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "mine.tsv"]
-    assert {"result.json", "report.txt", "runs.db"} <= {path.name for path in written}
+    assert {"result.json", "report.txt", "report.html", "runs.db"} <= {path.name for path in written}
+    assert {path.name for path in tmp_path.iterdir()} == {"mine.tsv", "runs.db", "mlflow-artifacts"}
+    assert 10 <= len(run.data.metrics) <= 32
+    assert any(path.suffix == ".svg" for path in written)
     assert not any(b"Bluthochdruck" in path.read_bytes() for path in written)
 
 
@@ -60,12 +63,29 @@ def test_a_missing_package_is_said_before_anything_is_measured(command, tmp_path
     assert "befund[mlflow]" in done.stderr
 
 
-def test_every_measure_is_three_metrics():
+def test_metrics_are_named_and_few():
     tree = {"kind": "coding", "n": 3, "top_1": [0.5, 0.2, 0.8], "confidence": {"high": {"precision": None}}, "seed": 1}
     tree |= {"by": {"0.0-0.2": {"mrr": (0.1, 0.0, 0.2)}}, "queries": [{"id": "a", "text": "geheim"}], "ok": True}
-    assert dict(metrics(tree)) == {
-        "n": 3.0, "top_1": 0.5, "top_1_low": 0.2, "top_1_high": 0.8,
-        "by/0.0-0.2/mrr": 0.1, "by/0.0-0.2/mrr_low": 0.0, "by/0.0-0.2/mrr_high": 0.2,
-    }  # fmt: skip
+    assert metrics(tree) == {"n": 3.0, "top_1": 0.5, "top_1_low": 0.2, "top_1_high": 0.8}
     assert params(tree) == {"kind": "coding", "seed": "1"}
     assert without_texts(tree)["queries"] == [{"id": "a"}]
+    lies = {"kind": "extraction", "lies": {"a": {"n": 3, "passed": 1}, "b": {"n": 4, "passed": 0}}, "letters": 5}
+    assert metrics(lies) == {"lies_n": 7.0, "lies_passed": 1.0, "letters": 5.0}
+
+
+def test_an_artifact_is_registered_in_a_file_store_and_loads_as_a_model(starter_artifact, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "store").as_uri())
+    import mlflow
+    import pandas as pd
+
+    from evals.reports.register import registered
+
+    mlflow.set_tracking_uri(os.environ["MLFLOW_TRACKING_URI"])
+    mlflow.set_registry_uri(os.environ["MLFLOW_TRACKING_URI"])
+    uri = registered(starter_artifact, "befund")
+    assert uri == "models:/befund/1"
+    model = mlflow.pyfunc.load_model(uri)
+    codes, nothing = model.predict(pd.DataFrame({"text": ["Bluthochdruck", ""]}))
+    assert (codes[0]["code"], codes[0]["confidence"], nothing) == ("I10.90", "high", [])
+    assert {path.name for path in tmp_path.iterdir()} == {"store"}

@@ -1,0 +1,69 @@
+"""python -m evals register --catalog DIR [--name befund]: an artifact as a model in MLflow, to be loaded and served.
+
+MLFLOW_TRACKING_URI says where. What is logged holds the artifact, a copy of the package `clinical`, and the packages it
+needs: `mlflow.pyfunc.load_model("models:/befund/1").predict(texts)`, or `mlflow models serve -m models:/befund/1`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from importlib.metadata import requires, version
+from pathlib import Path
+from typing import Final
+
+import click
+
+from clinical.command_line import paragraphs
+from clinical.errors import SettingError
+from clinical.search import Manifest
+from evals.command import CATALOG, main_of
+from evals.reports import tracking
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+MODEL: Final = Path(__file__).with_name("served_model.py")
+
+
+@click.command(help=paragraphs(__doc__))
+@CATALOG
+@click.option("--name", default="befund", help="of the registered model (befund)")
+def command(catalog: Path, name: str) -> None:
+    """Log and register; prints what to load."""
+    if not os.environ.get(tracking.URI):
+        remedy = f"set it, for instance {tracking.URI}=sqlite:///mlflow.db"
+        raise SettingError(f"{tracking.URI} is not set", "where models are registered", remedy)
+    print(f"registered as {registered(catalog, name)}")
+
+
+main = main_of(command, "register")
+
+
+def registered(catalog: Path, name: str) -> str:
+    """Log the artifact of a folder; the URI of the registered version. Raises SettingError where MLflow refuses."""
+    manifest = Manifest.load(catalog)
+    manifest.verify(catalog)
+    mlflow = tracking.loaded()
+
+    try:
+        tracking.experiment(mlflow, "models")
+        with mlflow.start_run(run_name=f"{name} {manifest.year}"):
+            mlflow.log_params({"year": manifest.year, "encoder": manifest.encoder, "manifest": manifest.digest})
+            logged = importlib.import_module("mlflow.pyfunc").log_model(
+                name=name,
+                python_model=str(MODEL),
+                artifacts={"catalog": str(catalog.resolve())},
+                code_paths=[str(ROOT / "clinical")],
+                pip_requirements=requirements(),
+                registered_model_name=name,
+            )
+    except (mlflow.exceptions.MlflowException, OSError) as error:
+        found = f"MLflow did not take the model: {str(error).splitlines()[0][:200]}"
+        raise SettingError(found, f"a tracking store at {tracking.URI}", "mend it and run again") from None
+    return f"models:/{name}/{logged.registered_model_version}"
+
+
+def requirements() -> list[str]:
+    """What `clinical` needs, in the versions at hand: the project's own requirements without those of extras."""
+    named = [re.split(r"[<>=!~; \[]", line)[0] for line in requires("befund") or () if "extra ==" not in line]
+    return [f"{package}=={version(package)}" for package in named]
