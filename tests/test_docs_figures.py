@@ -1,15 +1,58 @@
 """Figures of the documentation: each stands beside a command that gives it again, and is what its result says."""
 
+import hashlib
 import importlib
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from evals.__main__ import MEASURES
+from evals.notebooks.pages import page, read_records, sections_of
+from evals.notebooks.sizes import declared
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+RECORDS = read_records(DOCS)
+each_record = pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
+
+
+OLDER = frozenset(
+    (
+        "02_data_checks.ipynb",
+        "03_synonym_index.ipynb",
+        "04_confidence.ipynb",
+        "05_robustness.ipynb",
+        "06_errors.ipynb",
+        "07_grounding.ipynb",
+        "08_tiers.ipynb",
+        "09_speed.ipynb",
+        "11_letters.ipynb",
+        "12_reading.ipynb",
+    )
+)
+"""Sections from before the page had records: each goes with its next run. The list may only become shorter."""
+
+
+def test_the_page_of_the_notebooks_is_what_its_records_say():
+    text = (DOCS / "notebooks.md").read_text("utf-8")
+    older = {name: part for name, part in sections_of(text).items() if name in OLDER}
+    assert text == page(RECORDS, older)
+    assert set(sections_of(text)) == OLDER | {record.name for record in RECORDS}
+
+
+@each_record
+def test_a_notebook_on_the_page_has_its_pictures_and_a_command_of_parameters_that_it_takes(record):
+    for name, digest in record.pictures.items():
+        assert hashlib.sha256((DOCS / "pictures" / f"{name}.png").read_bytes()).hexdigest() == digest
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d", record.date)
+    assert record.on["artifact"]
+    given = dict(word.split("=", 1) for word in shlex.split(record.command)[2:])
+    known = {*declared(ROOT / "notebooks" / record.name), "CATALOG", "SOURCE", "HOLDOUT", "EARLIER", "ONLY"}
+    assert set(given) <= known
+    assert record.name.startswith(given["ONLY"])
+
 
 # --- docs/measured.md: every table has a command, and every command is there ---------------------------------------
 
