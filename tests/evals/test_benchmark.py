@@ -40,14 +40,18 @@ def test_a_changed_file_is_refused(tmp_path):
 
 
 def test_the_published_table_comes_out_again(index):
-    """Befund and one baseline on the lists: the others differ in nothing but their scores."""
+    """The lists: the baseline to the digit; Befund, which changes with each rule, within what is published of it."""
     some = [one for one in texts.read() if one.task == "lists"]
     made = systems(index)
-    for name in (BEFUND, "BM25, words"):
-        found = measure.figures(some, list(made[name]([one.text for one in some])))["lists"]
-        assert {key: list(value) for key, value in found.items() if value} == {
-            key: value for key, value in PUBLISHED["systems"][name]["lists"].items() if value
-        }
+    found = {
+        name: measure.figures(some, list(made[name]([one.text for one in some])))["lists"]
+        for name in (BEFUND, "BM25, words")
+    }
+    for name, own in found.items():
+        for key, value in own.items():
+            published = PUBLISHED["systems"][name]["lists"][key]
+            assert published is value is None or published[1] <= value[0] <= published[2], (name, key)
+            assert name == BEFUND or value is None or list(value) == published
     assert PUBLISHED["texts"]["sha256"] == json.loads(texts.CARD.read_text("utf-8"))["sha256"]
 
 
