@@ -24,7 +24,7 @@ from clinical.command_line import PATH, paragraphs
 from clinical.errors import SourceError
 from clinical.search import SearchIndex
 from evals.benchmark.systems import DEPTH, Ranked, systems
-from evals.benchmark.texts import HERE, TASKS, TEXTS, Text, read, write
+from evals.benchmark.texts import HERE, TASKS, TEXTS, BenchmarkText, read, write
 from evals.command import JSON, main_of
 from evals.reports.files import write_json
 from evals.reports.intervals import Measure, mean, share
@@ -60,7 +60,7 @@ def command(catalog: Path | None, answers: Path | None, out: Path | None, make: 
 main = main_of(command, "benchmark")
 
 
-def measured(catalog: Path | None, texts: Sequence[Text]) -> dict[str, Any]:
+def measured(catalog: Path | None, texts: Sequence[BenchmarkText]) -> dict[str, Any]:
     """Every system on every task, and on what."""
     if catalog is None:
         from catalog_build.build import build_artifact
@@ -77,14 +77,14 @@ def measured(catalog: Path | None, texts: Sequence[Text]) -> dict[str, Any]:
     return {"texts": {key: card[key] for key in ("name", "version", "rows", "sha256")}, "catalog": on, "systems": found}
 
 
-def figures(texts: Sequence[Text], answers: Sequence[Ranked]) -> dict[str, dict[str, Measure | None]]:
+def figures(texts: Sequence[BenchmarkText], answers: Sequence[Ranked]) -> dict[str, dict[str, Measure | None]]:
     """Task -> measure -> [value, low, high]; None where a task has none."""
     return {
         task: _task([(one, own) for one, own in zip(texts, answers, strict=True) if one.task == task]) for task in TASKS
     }
 
 
-def _task(pairs: Sequence[tuple[Text, Ranked]]) -> dict[str, Measure | None]:
+def _task(pairs: Sequence[tuple[BenchmarkText, Ranked]]) -> dict[str, Measure | None]:
     claims = [(one, own[: len(one.right)]) for one, own in pairs if one.absent]
     found = [sum(bool(set(each) & set(own[:DEPTH])) for each in one.right) / len(one.right) for one, own in pairs]
     among = [sum(_right(code, one.right) for code in own[: len(one.right)]) / len(one.right) for one, own in pairs]
@@ -101,7 +101,7 @@ def _right(code: str, sets: Sequence[Sequence[str]]) -> bool:
     return any(code in each for each in sets)
 
 
-def answers_of(path: Path, texts: Sequence[Text]) -> list[Ranked]:
+def answers_of(path: Path, texts: Sequence[BenchmarkText]) -> list[Ranked]:
     """The answers of another system in the order of the texts. Raises SourceError for a line that is none, and for
     texts without an answer."""
     found: dict[str, Ranked] = {}

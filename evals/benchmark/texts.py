@@ -48,7 +48,7 @@ CLAIMS: Final = (
 
 
 @dataclass(frozen=True)
-class Text:
+class BenchmarkText:
     """One text. `right`: a set of codes for each diagnosis it states, any of the set is right; `absent`: the same for
     what it denies, leaves to the past or says of relatives."""
 
@@ -59,33 +59,35 @@ class Text:
     absent: tuple[tuple[str, ...], ...] = ()
 
 
-def made() -> list[Text]:
+def made() -> list[BenchmarkText]:
     """Every text, task by task."""
     phrasings = read_examples(EVERYDAY)
     short = [one for one in phrasings if "," not in one.query and len(one.query) <= LONGEST]
     chance = random.Random(SEED)  # noqa: S311 - reproducible, no secret
-    found = [Text(f"everyday-{n:03}", "everyday", one.query, (_codes(one),)) for n, one in enumerate(phrasings, 1)]
+    found = [
+        BenchmarkText(f"everyday-{n:03}", "everyday", one.query, (_codes(one),)) for n, one in enumerate(phrasings, 1)
+    ]
     for task, make in (("lists", _list), ("notes", _note), ("claims", _claim)):
         found += [make(f"{task}-{number:03}", short, chance) for number in range(1, EACH + 1)]
     return found
 
 
-def _list(name: str, short: Sequence[Example], chance: random.Random) -> Text:
+def _list(name: str, short: Sequence[Example], chance: random.Random) -> BenchmarkText:
     chosen, separator = _apart(short, chance.randint(2, 6), chance), chance.choice(SEPARATORS)
     text = ("- " if separator == "\n- " else "") + separator.join(one.query for one in chosen)
-    return Text(name, "lists", text, tuple(map(_codes, chosen)))
+    return BenchmarkText(name, "lists", text, tuple(map(_codes, chosen)))
 
 
-def _note(name: str, short: Sequence[Example], chance: random.Random) -> Text:
+def _note(name: str, short: Sequence[Example], chance: random.Random) -> BenchmarkText:
     frame = chance.choice(NOTES)
     chosen = _apart(short, sum(f"{{{place}}}" in frame for place in range(3)), chance)
     text = frame.format(*(one.query for one in chosen), age=chance.randint(18, 90))
-    return Text(name, "notes", text, tuple(map(_codes, chosen)))
+    return BenchmarkText(name, "notes", text, tuple(map(_codes, chosen)))
 
 
-def _claim(name: str, short: Sequence[Example], chance: random.Random) -> Text:
+def _claim(name: str, short: Sequence[Example], chance: random.Random) -> BenchmarkText:
     (frame, _), (said, denied) = chance.choice(CLAIMS), _apart(short, 2, chance)
-    return Text(name, "claims", frame.format(said.query, denied.query), (_codes(said),), (_codes(denied),))
+    return BenchmarkText(name, "claims", frame.format(said.query, denied.query), (_codes(said),), (_codes(denied),))
 
 
 def _apart(short: Sequence[Example], count: int, chance: random.Random) -> list[Example]:
@@ -111,7 +113,7 @@ def write(folder: Path = HERE / "data") -> None:
     write_json(folder / CARD.name, _card(texts, checksum(folder / TEXTS.name)))
 
 
-def _card(texts: Sequence[Text], digest: str) -> dict[str, Any]:
+def _card(texts: Sequence[BenchmarkText], digest: str) -> dict[str, Any]:
     return {
         "name": "befund-benchmark",
         "version": "1",
@@ -131,7 +133,7 @@ def _card(texts: Sequence[Text], digest: str) -> dict[str, Any]:
     }
 
 
-def read(path: Path = TEXTS) -> list[Text]:
+def read(path: Path = TEXTS) -> list[BenchmarkText]:
     """The texts of the file. Raises SourceError where it is not the one of its card."""
     card = json.loads(path.with_suffix(".card.json").read_text("utf-8"))
     if checksum(path) != card["sha256"]:
@@ -139,8 +141,8 @@ def read(path: Path = TEXTS) -> list[Text]:
     return list(_lines(path))
 
 
-def _lines(path: Path) -> Iterator[Text]:
+def _lines(path: Path) -> Iterator[BenchmarkText]:
     for line in path.read_text("utf-8").splitlines():
         row = json.loads(line)
         pairs = {name: tuple(map(tuple, row[name])) for name in ("right", "absent")}
-        yield Text(**row | pairs)
+        yield BenchmarkText(**row | pairs)
