@@ -168,8 +168,8 @@ class _Reader:
         for one in self.sheet.labelled:
             if one.field != "versicherung":
                 continue
-            told = map(self._insurer_of, (*one.cells[:1], " ".join(one.cells[:2])))
-            if name := next(filter(None, told), None):
+            named = map(self._insurer_of, (*one.cells[:1], " ".join(one.cells[:2])))
+            if name := next(filter(None, named), None):
                 return name
         for found in _INSURERS.finditer(self.sheet.text[:8_000]):
             if names_relative(re.split(r"[.;\n]", self.sheet.text[max(0, found.start() - 90) : found.start()])[-1]):
