@@ -26,7 +26,7 @@ from clinical.errors import (
 )
 from clinical.llm import Completion, JsonSchema, Limits, Message
 from clinical.settings import base_urls
-from clinical.tracing import Call, span
+from clinical.tracing import OpenSpan, span
 
 log = logging.getLogger("befund.model")
 
@@ -92,7 +92,7 @@ class OpenAIModel:
             return await self._counted(messages, schema, limits, call)
 
     async def _counted(
-        self, messages: Sequence[Message], schema: JsonSchema | None, limits: Limits, call: Call
+        self, messages: Sequence[Message], schema: JsonSchema | None, limits: Limits, call: OpenSpan
     ) -> Completion:
         began, outcome, form = time.perf_counter(), "left", schema.name if schema else "text"
         try:

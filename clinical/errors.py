@@ -8,7 +8,6 @@
     |-- CheckFailed               an expectation on the catalog tables does not hold
     |-- NotReady                  the catalog is not loaded (yet)
     |-- SettingError              a setting is missing, unsafe or contradicts another
-    |-- DatabaseBusy              another process holds the database's lock for longer than somebody waits
     `-- LanguageModelError        the language model gave nothing usable
         |-- ModelNotConfigured    no model is set up
         |-- ModelUnavailable      refused, reset, 5xx, 429
@@ -69,10 +68,6 @@ class NotReady(BefundError):
 
 class SettingError(BefundError):
     """A setting is missing, unsafe in this environment, or contradicts another."""
-
-
-class DatabaseBusy(BefundError):
-    """Another process held the database's lock for longer than a writer waits; nothing was written."""
 
 
 class LanguageModelError(BefundError):

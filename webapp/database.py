@@ -25,12 +25,16 @@ from sqlalchemy.exc import ArgumentError, InvalidatePoolError, OperationalError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from clinical.errors import DatabaseBusy, SettingError
+from clinical.errors import BefundError, SettingError
 
 WAIT_S = 10  # a writing transaction takes milliseconds; a page whose answer takes longer is reloaded, and waits anew
 LOOK_EVERY_S = 0.0005, 0.005  # at another process's lock: first and longest pause; a transaction takes about 1 ms
 POOL_SIZE = 20
 PING_AFTER_S = 1.0
+
+
+class DatabaseBusy(BefundError):
+    """Another process held the database's lock for longer than a writer waits; nothing was written."""
 
 
 class Database:

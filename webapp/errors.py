@@ -18,7 +18,8 @@ from typing import Any
 from flask import Flask, Response, g, make_response, render_template, request
 from werkzeug.exceptions import HTTPException, InternalServerError, SecurityError
 
-from clinical.errors import BefundError, DatabaseBusy
+from clinical.errors import BefundError
+from webapp.database import DatabaseBusy
 from webapp.extensions import login_manager
 from webapp.watching import FAILURES, RETRY_SECONDS, part_of
 

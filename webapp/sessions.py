@@ -15,8 +15,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.datastructures import CallbackDict
 from werkzeug.wrappers import Response as BaseResponse
 
-from clinical.errors import DatabaseBusy
 from webapp.config import session_times, settings
+from webapp.database import DatabaseBusy
 from webapp.errors import busy_page, outage_page
 from webapp.extensions import db
 from webapp.models import BrowserSession, utcnow

@@ -1,4 +1,4 @@
-"""Files of documents, addressed by their SHA-256, and the presigned URLs that hand them out.
+"""Files of documents, addressed by their SHA-256.
 
 A file is complete or absent: it is written under a temporary name while its hash is computed, synced, and renamed. The
 row that points to it is committed afterwards, so a killed process leaves at most a file that nothing points to.
@@ -8,7 +8,6 @@ row that points to it is committed afterwards, so a killed process leaves at mos
 """
 
 import hashlib
-import hmac
 import os
 import tempfile
 import time
@@ -18,12 +17,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, Protocol
-from urllib.parse import unquote, urlencode, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from clinical.errors import BefundError, SettingError
 
 CHUNK = 1024 * 1024
-LIFETIME = 3600  # seconds a presigned URL is valid, as the contract says
 STALE = 24 * 3600  # seconds after which a temporary file is surely of a dead process
 SYNCED_AT_ONCE = 16  # files: the disk writes several together, and gains little beyond (evals/LOG.md, import)
 
@@ -269,62 +267,6 @@ def open_files(url: str) -> FolderFiles | BucketFiles:
     raise SettingError(
         f"BEFUND_STORAGE begins with {parts.scheme or 'no scheme'!r}", "file:///folder or s3://bucket/prefix"
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """What a presigned URL grants: one document of one organization until `expires` (seconds since 1970).
-
-    `token` is the id of the access token it was made for, so that the access log knows who opened it.
-    """
-
-    organization: str
-    document: str
-    expires: int
-    token: str
-
-
-class Presigner:
-    """Own presigned URLs: HMAC-SHA-256 over document, organization, expiry, key id and token id."""
-
-    def __init__(self, secret: str, window: int = 0, previous: str = "") -> None:
-        """Signs with `secret`; links signed with the secret before it stay good for their hour."""
-        self._key, self.key_id = _link_key(secret)
-        self._keys = {key_id: key for key, key_id in map(_link_key, filter(None, (previous, secret)))}
-        self._window = window
-
-    def signer(self, base: str, organization: str, token: str, now: float) -> Callable[[str], str]:
-        """A function from document id to URL below `base`, with all that is the same for a page done once."""
-        expires = self.expiry(now)
-        head = f"{base}/{organization}/files/"
-        tail = "?" + urlencode({"expires": expires, "key": self.key_id, "token": token}) + "&signature="
-        message = f"\0{organization}\0{expires}\0{self.key_id}\0{token}"
-        sign = self._sign
-
-        def url(document: str) -> str:
-            return f"{head}{document}{tail}{sign(document + message)}"
-
-        return url
-
-    def expiry(self, now: float) -> int:
-        """An hour from now; with a window, rounded up to it, so that the same URL comes back within the window."""
-        expires = int(now) + LIFETIME
-        return -(-expires // self._window) * self._window if self._window else expires
-
-    def grants(self, link: Link, key_id: str, signature: str, now: float) -> bool:
-        """Whether the signature is ours for exactly this link and the link has not expired."""
-        message = f"{link.document}\0{link.organization}\0{link.expires}\0{key_id}\0{link.token}"
-        key = self._keys.get(key_id, self._key)
-        genuine = hmac.compare_digest(hmac.digest(key, message.encode(), "sha256").hex().encode(), signature.encode())
-        return genuine and key_id in self._keys and now < link.expires
-
-    def _sign(self, message: str) -> str:
-        return hmac.digest(self._key, message.encode(), "sha256").hex()
-
-
-def _link_key(secret: str) -> tuple[bytes, str]:
-    key = hashlib.sha256(b"befund presigned url\0" + secret.encode()).digest()
-    return key, hashlib.sha256(key).hexdigest()[:8]
 
 
 def _copy(source: IO[bytes], target: IO[bytes]) -> Stored:

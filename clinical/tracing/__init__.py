@@ -2,11 +2,11 @@
 
 from clinical.tracing.context import Trace, current, outgoing, received
 from clinical.tracing.lines import JsonLines, TextLines, formatter, write_lines
-from clinical.tracing.spans import Call, Serving, check_export, end_export, export_to, note, span
+from clinical.tracing.spans import OpenSpan, Serving, check_export, end_export, export_to, note, span
 
 __all__ = [
-    "Call",
     "JsonLines",
+    "OpenSpan",
     "Serving",
     "TextLines",
     "Trace",

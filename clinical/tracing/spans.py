@@ -116,7 +116,7 @@ class Serving:
             _end(self._span, {**said, "http.response.status_code": status}, failed=status >= 500)
 
 
-class Call:
+class OpenSpan:
     """What a span inside a request can still be told while it is open."""
 
     def __init__(self) -> None:
@@ -130,9 +130,9 @@ class Call:
 
 
 @contextmanager
-def span(name: str, kind: Literal["client", "internal"] = "internal") -> Iterator[Call]:
+def span(name: str, kind: Literal["client", "internal"] = "internal") -> Iterator[OpenSpan]:
     """A part of the current request, in the task or thread that it is entered in; `outgoing()` inside names it."""
-    before, above, call = current(), _open.get(), Call()
+    before, above, call = current(), _open.get(), OpenSpan()
     opened = _started(name, before, kind) if before else None
     if opened is None or before is None:
         yield call

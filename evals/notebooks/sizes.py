@@ -18,7 +18,7 @@ from clinical.errors import SettingError
 _DOCUMENTED: Final = re.compile(r"(\d+) (?:\([^)]*\) )?for the figures of the documentation")
 
 
-class Size(NamedTuple):
+class NotebookSize(NamedTuple):
     """`small`: the default; `documented`: of the documentation's figures, the default where the notebook names none."""
 
     small: int
@@ -49,13 +49,13 @@ def declared(notebook: Path) -> dict[str, tuple[str, str]]:
     return {name: (str(one["default"]), str(one["help"])) for name, one in found.items()}
 
 
-def declared_sizes(notebook: Path) -> dict[str, Size]:
+def declared_sizes(notebook: Path) -> dict[str, NotebookSize]:
     """The parameters that are numbers."""
     sizes = {}
     for name, (default, comment) in declared(notebook).items():
         if default.isdigit():
             documented = _DOCUMENTED.search(comment)
-            sizes[name] = Size(int(default), int(documented[1]) if documented else int(default))
+            sizes[name] = NotebookSize(int(default), int(documented[1]) if documented else int(default))
     return sizes
 
 

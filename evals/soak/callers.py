@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 
 from evals.soak import judged
-from evals.soak.rig import Rig
-from evals.soak.tally import Route, Tally
+from evals.soak.rig import SoakRig
+from evals.soak.tally import Route, SoakTally
 
 PAUSE = 0.15
 """Seconds of thought after each answer: the load is mixed, not the most that the machine can bear."""
@@ -52,7 +52,7 @@ def client_of(base: str, **headers: str) -> httpx.AsyncClient:
 class Callers:
     """Programs that call the text API until they are told to end."""
 
-    def __init__(self, rig: Rig, tally: Tally, over: asyncio.Event) -> None:
+    def __init__(self, rig: SoakRig, tally: SoakTally, over: asyncio.Event) -> None:
         self.rig, self.tally, self.over = rig, tally, over
         self.chance = random.Random(2026)  # noqa: S311 - reproducible, not secret
 

@@ -9,25 +9,25 @@ from dataclasses import dataclass, field
 
 import psutil
 
-from evals.soak.rig import WORKERS, Rig, Server, until_ready
-from evals.soak.tally import Tally
+from evals.soak.rig import WORKERS, LoadedServer, SoakRig, until_ready
+from evals.soak.tally import SoakTally
 
 LONGEST_HOLD, LEAST_HOLD = 6.0, 0.4
 """Seconds that a fault lasts: a hundredth of the run, between these."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class Outage:
     """Something that fails until it is made good; `kills` a worker, whose connections break."""
 
     name: str
     begin: Callable[[], None]
     end: Callable[[], None] = lambda: None
-    kills: Server | None = None
+    kills: LoadedServer | None = None
 
 
 @dataclass
-class Seen:
+class Recovery:
     """How often a fault was there, and the longest time until both servers were ready after it."""
 
     times: int = 0
@@ -38,25 +38,25 @@ class Seen:
 class Faults:
     """The schedule: every fault in turn, again and again."""
 
-    rig: Rig
-    tally: Tally
+    rig: SoakRig
+    tally: SoakTally
     hold: float
-    seen: dict[str, Seen] = field(default_factory=dict)
+    seen: dict[str, Recovery] = field(default_factory=dict)
 
-    def all(self) -> list[Fault]:
+    def all(self) -> list[Outage]:
         """Those of one round."""
         rig, model = self.rig, self.rig.model
         web = rig.web.family
         return [
-            Fault("model killed", model.kill, model.start),
-            Fault("model slow", lambda: model.mode("slow"), lambda: model.mode("answer")),
-            Fault("model lies", lambda: model.mode("lies"), lambda: model.mode("answer")),
-            Fault("model breaks", lambda: model.mode("breaks"), lambda: model.mode("answer")),
-            Fault("Redis gone", rig.redis.kill, rig.redis.start),
-            Fault("PostgreSQL restarted", lambda: rig.postgres.restart("fast")),
-            Fault("PostgreSQL crashed", lambda: rig.postgres.restart("immediate")),
-            Fault("disk full", lambda: rig.disk.fill(web()), lambda: rig.disk.free(web())),
-            *(Fault(f"worker of the {one.name} killed", _killer(one), kills=one) for one in rig.servers),
+            Outage("model killed", model.kill, model.start),
+            Outage("model slow", lambda: model.mode("slow"), lambda: model.mode("answer")),
+            Outage("model lies", lambda: model.mode("lies"), lambda: model.mode("answer")),
+            Outage("model breaks", lambda: model.mode("breaks"), lambda: model.mode("answer")),
+            Outage("Redis gone", rig.redis.kill, rig.redis.start),
+            Outage("PostgreSQL restarted", lambda: rig.postgres.restart("fast")),
+            Outage("PostgreSQL crashed", lambda: rig.postgres.restart("immediate")),
+            Outage("disk full", lambda: rig.disk.fill(web()), lambda: rig.disk.free(web())),
+            *(Outage(f"worker of the {one.name} killed", _killer(one), kills=one) for one in rig.servers),
         ]
 
     async def round(self, killing: bool) -> None:
@@ -66,7 +66,7 @@ class Faults:
                 await self._one(fault)
                 await asyncio.sleep(self.hold)
 
-    async def _one(self, fault: Fault) -> None:
+    async def _one(self, fault: Outage) -> None:
         if fault.kills is not None:
             self.tally.killed[fault.kills.name] = time.monotonic()
         await asyncio.to_thread(fault.begin)
@@ -75,7 +75,7 @@ class Faults:
         took = await asyncio.to_thread(until_ready, self.rig, also=self._whole)
         if fault.kills is not None:
             self.tally.killed[fault.kills.name] = time.monotonic()
-        known = self.seen.setdefault(fault.name, Seen())
+        known = self.seen.setdefault(fault.name, Recovery())
         known.times, known.recovered_s = known.times + 1, max(known.recovered_s, took)
 
     def _whole(self) -> bool:
@@ -87,7 +87,7 @@ def hold_of(minutes: float) -> float:
     return min(LONGEST_HOLD, max(LEAST_HOLD, 60 * minutes / 100))
 
 
-def _killer(server: Server) -> Callable[[], None]:
+def _killer(server: LoadedServer) -> Callable[[], None]:
     def kill() -> None:
         workers: list[psutil.Process] = server.workers()
         workers[0].kill()

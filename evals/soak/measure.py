@@ -27,10 +27,10 @@ from clinical.command_line import PATH, paragraphs
 from clinical.settings import settings
 from evals.command import JSON, main_of
 from evals.soak.callers import Callers
-from evals.soak.faults import Faults, Seen, hold_of
+from evals.soak.faults import Faults, Recovery, hold_of
 from evals.soak.memory import Growth, Memory
-from evals.soak.rig import Rig, standing
-from evals.soak.tally import Tally, miscounted, samples
+from evals.soak.rig import SoakRig, standing
+from evals.soak.tally import SoakTally, miscounted, samples
 from evals.soak.visitors import Visitors
 
 WARM_UP = 0.4
@@ -47,10 +47,10 @@ class Soaked:
     """What came of a run."""
 
     seconds: float
-    tally: Tally
+    tally: SoakTally
     wrong_counts: list[str]
     growth: list[Growth]
-    faults: dict[str, Seen]
+    faults: dict[str, Recovery]
     disk: str
     unforeseen: tuple[str, ...] = ()
     """What the servers logged of errors that nobody foresaw."""
@@ -83,8 +83,8 @@ def soak(catalog: Path, minutes: float) -> Soaked:
         return asyncio.run(_soak(rig, minutes))
 
 
-async def _soak(rig: Rig, minutes: float) -> Soaked:
-    tally, over = Tally(), asyncio.Event()
+async def _soak(rig: SoakRig, minutes: float) -> Soaked:
+    tally, over = SoakTally(), asyncio.Event()
     before = {server.name: samples(server.metrics()) for server in rig.servers}
     callers, visitors, memory = Callers(rig, tally, over), Visitors(rig, tally, over), Memory(rig)
     faults = Faults(rig, tally, hold_of(minutes))
@@ -115,7 +115,7 @@ async def _calm_until(moment: float) -> float:
     return time.monotonic()
 
 
-async def _at_rest(rig: Rig, seconds: float = 20.0) -> None:
+async def _at_rest(rig: SoakRig, seconds: float = 20.0) -> None:
     """Until no stream is open that a client has left, or `seconds` are over; then the counters say which."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:

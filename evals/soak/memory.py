@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import psutil
 
-from evals.soak.rig import Rig
+from evals.soak.rig import SoakRig
 
 EVERY_SECONDS = 4.0
 SHARE = 0.2
@@ -35,7 +35,7 @@ class Growth:
 class Memory:
     """Sizes of all processes of both servers over time."""
 
-    rig: Rig
+    rig: SoakRig
     _seen: dict[tuple[str, int], list[tuple[float, float]]] = field(default_factory=dict)
 
     async def watch(self, over: asyncio.Event) -> None:

@@ -30,7 +30,7 @@ PROVIDER = "alpha"
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class LoadedServer:
     """One of the two servers: where it answers, and its first process."""
 
     name: str
@@ -82,11 +82,11 @@ def _is_worker(process: psutil.Process, marks: tuple[str, ...]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Rig:
+class SoakRig:
     """Everything that runs, and what a client must know."""
 
-    api: Server
-    web: Server
+    api: LoadedServer
+    web: LoadedServer
     postgres: Postgres
     redis: Program
     model: Model
@@ -96,13 +96,13 @@ class Rig:
     secret: str
 
     @property
-    def servers(self) -> tuple[Server, Server]:
+    def servers(self) -> tuple[LoadedServer, LoadedServer]:
         """Both."""
         return self.api, self.web
 
 
 @contextmanager
-def standing(catalog: Path) -> Iterator[Rig]:
+def standing(catalog: Path) -> Iterator[SoakRig]:
     """All of it, from when both servers are ready; taken down in the end."""
     with tempfile.TemporaryDirectory(prefix="befund-soak-") as name, ExitStack() as ends:
         folder = Path(name)
@@ -127,18 +127,20 @@ def standing(catalog: Path) -> Iterator[Rig]:
         given |= {"CATALOG": catalog, "API_PORT": free_port(), "LLM_BASE_URL": f"http://127.0.0.1:{model.port}/v1"}
         key = Keys(open_database(postgres.url("api"))).create("soak", RATE)
         api = _served("text API", ["-m", "bentos", "serve"], given, ("_bentoml_impl.worker.service",), ends)
-        rig = Rig(api, web, postgres, counters, model, disk, key, organization, secret)
+        rig = SoakRig(api, web, postgres, counters, model, disk, key, organization, secret)
         until_ready(rig)
         yield rig
 
 
-def _served(name: str, command: list[str], given: dict[str, object], marks: tuple[str, ...], ends: ExitStack) -> Server:
+def _served(
+    name: str, command: list[str], given: dict[str, object], marks: tuple[str, ...], ends: ExitStack
+) -> LoadedServer:
     port = given["WEB_PORT"] if name == "webapp" else given["API_PORT"]
     environment = {**environment_with(given), "WEB_CONCURRENCY": str(WORKERS)}
     log = Path(str(given["VAR"])) / f"{name.replace(' ', '-')}.log"
     process = running([sys.executable, *command], lambda: listens(int(str(port))), environment=environment, log=log)
     pid = ends.enter_context(process).pid
-    return Server(name, f"http://127.0.0.1:{port}", psutil.Process(pid), marks, log)
+    return LoadedServer(name, f"http://127.0.0.1:{port}", psutil.Process(pid), marks, log)
 
 
 def prepared(given: dict[str, object], vendor_port: int) -> tuple[str, str]:
@@ -166,7 +168,7 @@ def prepared(given: dict[str, object], vendor_port: int) -> tuple[str, str]:
     return organization, secret
 
 
-def until_ready(rig: Rig, seconds: float = 120.0, also: Callable[[], bool] = lambda: True) -> float:
+def until_ready(rig: SoakRig, seconds: float = 120.0, also: Callable[[], bool] = lambda: True) -> float:
     """Wait until both servers are ready; how many seconds that took. Raises NotStarted after `seconds`."""
     began = time.monotonic()
     while not (all(server.ready() for server in rig.servers) and also()):

@@ -28,7 +28,7 @@ class Route:
 
 
 @dataclass
-class Tally:
+class SoakTally:
     """Counts of one run. `outside` says of each answer that is none of the contract's what was wrong with it."""
 
     answered: Counter[tuple[Route, int]] = field(default_factory=Counter)
@@ -44,7 +44,7 @@ class Tally:
     compared: int = 0
     signed_in: int = 0
     killed: dict[str, float] = field(default_factory=dict)
-    """Server -> when one of its workers was last killed."""
+    """LoadedServer -> when one of its workers was last killed."""
 
     async def ask(
         self, client: httpx.AsyncClient, route: Route, target: str, judge: Judge, **given: Any
@@ -79,7 +79,7 @@ def total(of: Samples, name: str, **labels: str) -> float:
     return sum(value for (known, said), value in of.items() if known == name and wanted <= said)
 
 
-def miscounted(tally: Tally, before: Mapping[str, Samples], after: Mapping[str, Samples]) -> list[str]:
+def miscounted(tally: SoakTally, before: Mapping[str, Samples], after: Mapping[str, Samples]) -> list[str]:
     """Where the servers' counts are not the clients': sentences. What broke may have been counted or not."""
     return [*_of_routes(tally, before, after), *_of_outcomes(tally, before, after)]
 
@@ -88,7 +88,7 @@ def _grown(name: str, server: str, before: Mapping[str, Samples], after: Mapping
     return round(total(after[server], name, **labels) - total(before[server], name, **labels))
 
 
-def _of_routes(tally: Tally, before: Mapping[str, Samples], after: Mapping[str, Samples]) -> Iterable[str]:
+def _of_routes(tally: SoakTally, before: Mapping[str, Samples], after: Mapping[str, Samples]) -> Iterable[str]:
     for route in {route for route, _ in tally.answered}:
         labels = {"route": route.pattern, "method": route.method}
         name, slack = REQUESTS[route.server], tally.broken[route]
@@ -103,7 +103,7 @@ def _of_routes(tally: Tally, before: Mapping[str, Samples], after: Mapping[str, 
             yield f"{route.method} {route.pattern}: counted {theirs}, seen {ours} (and {slack} broken)"
 
 
-def _of_outcomes(tally: Tally, before: Mapping[str, Samples], after: Mapping[str, Samples]) -> Iterable[str]:
+def _of_outcomes(tally: SoakTally, before: Mapping[str, Samples], after: Mapping[str, Samples]) -> Iterable[str]:
     broken = Counter[str]()
     for route, count in tally.broken.items():
         broken[route.server] += count

@@ -15,8 +15,8 @@ import httpx
 
 from evals.soak import judged
 from evals.soak.callers import PAUSE, client_of
-from evals.soak.rig import PROVIDER, Rig
-from evals.soak.tally import Route, Tally
+from evals.soak.rig import PROVIDER, SoakRig
+from evals.soak.tally import Route, SoakTally
 from evals.speed.sign_in_vendor import make_code
 
 BYTES = 2_000
@@ -40,7 +40,7 @@ def content(title: str) -> bytes:
 class Visitors:
     """Programs and people until they are told to end; a document that was begun is stored all the same."""
 
-    def __init__(self, rig: Rig, tally: Tally, over: asyncio.Event) -> None:
+    def __init__(self, rig: SoakRig, tally: SoakTally, over: asyncio.Event) -> None:
         self.rig, self.tally, self.over = rig, tally, over
         self.path = f"/{rig.organization}/fhir/r4/DocumentReference"
         self.numbers, self.since = itertools.count(), ""

@@ -226,7 +226,7 @@ def table(result: Result) -> str:
 
 def writing(rig: Rig, pace: Pace) -> Result:
     """Documents stored over HTTP by one service account; of several rounds the one in the middle."""
-    program = fhir_writing.Program(rig)
+    program = fhir_writing.WritingAccount(rig)
     rounds = [_timed(rig, lambda: program.stores(pace.seconds / pace.rounds)) for _ in range(pace.rounds)]
     return sorted(rounds, key=lambda one: float(one["per_second"]))[pace.rounds // 2]
 

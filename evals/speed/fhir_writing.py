@@ -17,7 +17,7 @@ BYTES = 2_000  # a text letter; the disk's sync costs the same for any size up t
 SCOPES = "system/DocumentReference.cs"
 
 
-class Program:
+class WritingAccount:
     """A service account with a secret, and the documents it has posted."""
 
     def __init__(self, rig: Rig) -> None:

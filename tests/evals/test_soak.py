@@ -19,7 +19,7 @@ from evals.soak import judged
 from evals.soak.measure import JUDGED_FROM_MINUTES, Soaked, soak, table
 from evals.soak.memory import Growth
 from evals.soak.model import INVENTED
-from evals.soak.tally import Route, Tally, miscounted, samples
+from evals.soak.tally import Route, SoakTally, miscounted, samples
 from tests.webapp import postgres
 
 FAULTS = 10
@@ -42,15 +42,15 @@ def test_both_servers_answer_by_the_contract_while_each_part_fails_once(starter_
 
 
 def _soaked(**changes) -> Soaked:
-    return replace(Soaked(600.0, Tally(), [], [], {}, "a folder"), **changes)
+    return replace(Soaked(600.0, SoakTally(), [], [], {}, "a folder"), **changes)
 
 
 def test_what_goes_wrong_fails_the_run():
     assert _soaked().passed
-    assert not _soaked(tally=Tally(outside=["x"])).passed
+    assert not _soaked(tally=SoakTally(outside=["x"])).passed
     assert not _soaked(wrong_counts=["x"]).passed
-    assert not _soaked(tally=Tally(acknowledged={"a"})).passed
-    assert not _soaked(tally=Tally(acknowledged={"a"}, found={"1": "a", "2": "a"})).passed
+    assert not _soaked(tally=SoakTally(acknowledged={"a"})).passed
+    assert not _soaked(tally=SoakTally(acknowledged={"a"}, found={"1": "a", "2": "a"})).passed
     grown = [Growth("webapp, process", 100.0, 102.1)]
     assert not _soaked(growth=grown).passed
     assert _soaked(growth=grown, seconds=60 * JUDGED_FROM_MINUTES - 1).passed
@@ -62,7 +62,7 @@ def test_counters_that_differ_are_named_and_a_broken_connection_may_have_counted
         line = f'befund_web_requests_total{{method="GET",route="/accounts/",status="200"}} {count}\n'
         return {"webapp": samples(f"# TYPE befund_web_requests counter\n{line}"), "text API": {}}
 
-    tally = Tally(answered=Counter({(ROUTE, 200): 5}))
+    tally = SoakTally(answered=Counter({(ROUTE, 200): 5}))
     assert miscounted(tally, exposed(2), exposed(7)) == []
     assert len(miscounted(tally, exposed(2), exposed(8))) == 2
     assert len(miscounted(tally, exposed(2), exposed(6))) == 2
@@ -73,7 +73,7 @@ def test_counters_that_differ_are_named_and_a_broken_connection_may_have_counted
 
 
 def test_a_connection_that_breaks_is_excused_by_a_killed_worker_of_that_server_alone():
-    tally = Tally()
+    tally = SoakTally()
     tally.broke(ROUTE, "ReadError")
     assert len(tally.outside) == 1
     tally.killed["text API"] = float("inf")

@@ -13,9 +13,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from clinical.errors import DatabaseBusy
 from tests.webapp.conftest import add_user, login
-from webapp.database import Turn
+from webapp.database import DatabaseBusy, Turn
 from webapp.extensions import db as database
 
 HOLDING = """

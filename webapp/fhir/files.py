@@ -15,7 +15,8 @@ from webapp.fhir import answers
 from webapp.fhir.access import authorize, bearer, log_access, parse_id
 from webapp.fhir.answers import FhirError
 from webapp.fhir.service import service
-from webapp.storage import BucketFiles, FileMissing, Link
+from webapp.storage import BucketFiles, FileMissing
+from webapp.urls import Link
 from webapp.watching import DOCUMENTS_SERVED
 
 binary = Blueprint("fhir_files", __name__, url_prefix="/<organization>")

@@ -23,7 +23,7 @@ from webapp.fhir.searching import params
 from webapp.fhir.searching.patients import Resources, stored_row
 from webapp.fhir.searching.search import ResultPage
 from webapp.fhir.service import fhir_base, public_base, service
-from webapp.storage import LIFETIME
+from webapp.urls import LIFETIME
 
 fhir = Blueprint("fhir", __name__, url_prefix="/<organization>/fhir/r4")
 answers.init_blueprint(fhir)

@@ -16,8 +16,8 @@ from webapp.fhir.searching.reading import Reader
 from webapp.fhir.searching.search import Documents
 from webapp.fhir.tokens import Tokens
 from webapp.fhir.writing.together import Together
-from webapp.storage import BucketFiles, FolderFiles, Presigner, open_files
-from webapp.urls import public_origin
+from webapp.storage import BucketFiles, FolderFiles, open_files
+from webapp.urls import Presigner, public_origin
 
 _KEY = "befund_fhir"
 POSTED_TOGETHER = 50  # documents a transaction; more than a process has threads, far below what an import holds others

@@ -25,7 +25,8 @@ from webapp.fhir.bulk.verifying import verify
 from webapp.fhir.files import disposition
 from webapp.fhir.service import service
 from webapp.fhir.titles import clean_content_type, clean_title
-from webapp.storage import FileMissing, FolderFiles, Link, Presigner, open_files
+from webapp.storage import FileMissing, FolderFiles, open_files
+from webapp.urls import Link, Presigner
 
 BODY = bytes(range(256)) * 20
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.webapp.fhir.conftest import add_document, add_patient, add_study, link, mark, resources_of
 from webapp.fhir.routes import HALF_LIFE
-from webapp.storage import LIFETIME
+from webapp.urls import LIFETIME
 
 
 def test_a_document_has_the_fields_of_the_contract(place, caller):
