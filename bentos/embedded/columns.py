@@ -12,6 +12,8 @@ from bentos.embedded.labels import OWNERS, heading_field, key, label_of
 LINE_MAX = 600
 """Characters of a row of a form; a longer line is prose."""
 _CELLS = re.compile(r"\t+|\s*\|\s*|\s{3,}")
+_DIVIDES = re.compile(r"[\t|]|\s\s")
+_COLUMNS = re.compile(r"\t+|\s*\|\s*|\s{2,}")
 _DAY = re.compile(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
 _SIDES = frozenset(
     (
@@ -126,7 +128,7 @@ _NOT_WITHIN = frozenset(("po", "nd", "hd", "vd", "op", "weiteres", "frage", "pla
 
 def _record(line: str) -> tuple[str, list[str]] | None:
     """(label, cells) of `PATIENT;Kern;Anna;F`: a label or heading before the first of at least one semicolon."""
-    found = _RECORD.match(line[:LINE_MAX].strip())
+    found = _RECORD.match(line[:LINE_MAX].strip()) if ";" in line else None
     if found is None or (label_of(found[1]) is None and heading_field(found[1]) is None):
         return None
     return found[1], [cell.strip() for cell in found[2].split(";")]
@@ -209,8 +211,24 @@ def _row(line: str, count: int) -> list[str]:
 
 def _heads(line: str) -> list[str]:
     """The heads of columns, where every cell of the line names a party and nothing else."""
+    if not _DIVIDES.search(line):
+        return []
     cells = [one.strip(" :") for one in _CELLS.split(line[:LINE_MAX].strip())]
     if len(cells) < 2 or len(cells) > 3:
         return []
     named = [label_of(cell) in OWNERS or key(cell) in _SIDES for cell in cells]
     return cells if all(named) and any(label_of(cell) in OWNERS for cell in cells) else []
+
+
+def cells_of(line: str) -> list[str]:
+    """The cells of a table's row."""
+    return [one.strip() for one in _COLUMNS.split(line.strip(" |"))]
+
+
+def header_row(line: str) -> list[str]:
+    """What the cells of a table's first row name, where every cell is a label and nothing else; [] for other lines."""
+    if not _DIVIDES.search(line):
+        return []
+    cells = cells_of(line)
+    names = [label_of(cell) for cell in cells] if len(cells) > 1 else []
+    return [name for name in names if name] if all(names) else []

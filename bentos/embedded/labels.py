@@ -23,8 +23,8 @@ def key(label: str) -> str:
 
 
 LABELS: dict[str, str] = {
-    "nachname": "nachname name familienname zuname",
-    "vorname": "vorname vornamen",
+    "nachname": "nachname name familienname zuname famname nachnamen",
+    "vorname": "vorname vornamen vorn rufname",
     "patient": "patient patientin pat patientinpatient patienten patientdaten namevorname vornamename versicherte "
     "versicherter namepatient namedespatienten patientenname betrifftpatient namevornamedesversicherten dnpatient "
     "personalien kind ihrpatient ihrepatientin kunde klient klientin bewohner bewohnerin mitarbeiter mitarbeiterin "

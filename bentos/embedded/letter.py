@@ -8,28 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as made
 from functools import cached_property
 
 from bentos.embedded.budget import Budget
-from bentos.embedded.columns import unfolded
+from bentos.embedded.columns import cells_of, header_row, unfolded
 from bentos.embedded.ending import last_signed
 from bentos.embedded.labels import OWNERS, bare_heading, heading_field, key, label_of
+from bentos.embedded.scans import mended
 from clinical.language import MONTH_NAMES
 
 LINE_MAX = 2_000
 """Characters of a line that are read as a label, a name or an address: a longer one is prose."""
 
-_NUMBER = re.compile(r"[\dOolI][\dOolI.,/:-]*")
-_NO_NUMBER = re.compile(r"[IO]\d\d(?:[.,]\d*)?|[\d.,]+l|[^\d]*")
-_MENDED = str.maketrans("OolI", "0011")
 _CELLS = re.compile(
-    r"\t+|\s*[|·]\s*|\s{3,}|\s*;\s+|"
+    r"\t+|\s*[|·]\s*|\s\.{3,}\s?:?\s*|\s{3,}|\s*;\s+|"
     r"(?<=[\w.])\s+(?=(?:Nachname|Vorname|Name|Geburtsdatum|Geb\.?-?Dat\.?|Geschlecht|Straße|Strasse|Versicherung)\s?:\s)"
 )
 _WIDE = re.compile(r"\t+|\s{3,}")
-_COLUMNS = re.compile(r"\t+|\s*\|\s*|\s{2,}")
 _MARK = re.compile(
     rf"^\s*(?:[-–—•*·▪►>+]+|(?:[A-H]\)|\d{{1,2}}(?:\.\)|[.)]))(?!\s+(?:{MONTH_NAMES})[.]?\s\d)(?!\d))[\s\t]+",
     re.IGNORECASE,
@@ -52,23 +49,6 @@ _RULE = re.compile(r"^[\s=_*~#–-]{4,}$")
 _FAX_LINE = re.compile(r"^\s*(?:tele)?fax\b.*\d.*\b(?:an|von|to|from|s\.|seite)\b", re.IGNORECASE)
 _ITEM_NUMBER = re.compile(r"^(?:\d{1,2}[.)]|\d\.\d{1,2}\.?)\s+(?=[^\W\d_])")
 _BANNER = re.compile(r"^[\s=*#–-]{0,6}(?:\d{1,2}[.)]\s+)?([^\W\d_][^:]{2,40}?)[\s=*#–-]{0,6}:?$")
-
-
-def mended(text: str) -> str:
-    """The text with the characters that a scan put into numbers read as digits again; of the same length.
-
-    `03.O6.1979`, `30l3`, `l9O`: what begins with a digit or has two, and is neither a code (I10) nor litres (2l).
-    """
-
-    def mend(match: re.Match[str]) -> str:
-        word = match.group()
-        before, behind = (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1])
-        if word.isdigit() or before.isalnum() or behind.isalnum() or _NO_NUMBER.fullmatch(word):
-            return word
-        digits = sum(char.isdigit() for char in word)
-        return word.translate(_MENDED) if digits >= 2 or word[0].isdigit() else word
-
-    return _NUMBER.sub(mend, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +142,16 @@ class Sheet:
                 continue
             if _FAX_LINE.match(line):
                 continue
-            owner = self._owner_of(line) or owner
-            if len(header := _header_row(line)) > 1 and n + 1 < len(self.lines):
+            owner = (self._owner_of(line) if len(line) >= _SHORTEST else None) or owner
+            if len(header := header_row(line)) > 1 and n + 1 < len(self.lines):
                 found += [
                     Labelled(name, (cell,), n, owner)
-                    for name, cell in zip(header, _row(self.lines[n + 1]), strict=False)
+                    for name, cell in zip(header, cells_of(self.lines[n + 1][:LINE_MAX]), strict=False)
                 ]
                 continue
             for name, cells in () if self._is_below_a_name(n, line) else self._on_line(n, line):
+                if name == "geburtsdatum" and owner == "absender":
+                    owner, found[-6:] = "patient", _of_patient(found[-6:], n)
                 owner = OWNERS.get(name, owner)
                 found.append(Labelled(name, tuple(cells), n, owner))
         return found
@@ -238,11 +220,25 @@ class Sheet:
         return n == 0 or not self.lines[n - 1].strip()
 
 
+_ABOVE_BIRTH = 2
+"""Lines above a labelled birth date in which the patient's name is labelled."""
+
+
+def _of_patient(found: list[Labelled], at: int) -> list[Labelled]:
+    """Nobody who refers is born on a day: the name labelled right above a birth date is the patient's."""
+    own = ("nachname", "vorname", "geschlecht", "anrede")
+    near = (replace(one, owner="patient") if at - one.at <= _ABOVE_BIRTH and one.field in own else one for one in found)
+    return list(near)
+
+
 def heading_of(line: str, alone: bool = False) -> tuple[str | None, str, str]:
     """(field, title, what follows on the line); field "" for a section of another kind, None for no heading."""
-    text = bare_heading(line[:LINE_MAX].strip())
+    text = line[:LINE_MAX].strip()
+    text = bare_heading(text) if len(text) >= _SHORTEST else text
     if not text or text[0].isdigit() or (text[0] in "-–•*·" and not text.startswith("**")):
         return None, "", ""
+    if len(text) < _SHORTEST:
+        return _short_heading(text)
     text = text.lstrip("#* ")
     head, colon, rest = text.partition(":")
     if colon and head.strip() in _LETTERED and rest.strip():
@@ -264,6 +260,19 @@ def heading_of(line: str, alone: bool = False) -> tuple[str | None, str, str]:
         return "", text, ""
     told = _TOLD_DIAGNOSES.match(text) if colon else None
     return ("diagnosen", text, told[1].strip()) if told else (None, "", "")
+
+
+_SHORTEST = 3
+"""Characters from which on a line may have a number, a mark or a value beside its heading."""
+
+
+def _short_heading(text: str) -> tuple[str | None, str, str]:
+    """The same for `Dg`, `A:`, read without the patterns that such a line is too short for."""
+    head = text.rstrip(":")
+    name = heading_field(head)
+    if name is None and head != text and (text[0].isupper() or label_of(head) in _ENDING):
+        name = ""
+    return name, "" if name is None else head if name else text, ""
 
 
 _LETTERED = {"D": "diagnosen", "Dg": "diagnosen", "Th": "therapie", "P": "procedere", "M": "medikation"}
@@ -321,17 +330,6 @@ _FITS: dict[str | None, re.Pattern[str]] = {
 }
 NUMBERED = frozenset(_FITS)
 """Labels that may stand before their value without a colon: the value's form tells that it is one."""
-
-
-def _row(line: str) -> list[str]:
-    return [one.strip() for one in _COLUMNS.split(line[:LINE_MAX].strip(" |"))]
-
-
-def _header_row(line: str) -> list[str]:
-    """What the cells of a table's first row name, where every cell is a label and nothing else; [] for other lines."""
-    cells = _row(line)
-    names = [label_of(cell) for cell in cells] if len(cells) > 1 else []
-    return [name for name in names if name] if all(names) else []
 
 
 def marked(line: str) -> bool:

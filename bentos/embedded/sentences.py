@@ -18,6 +18,8 @@ _ABBREVIATED = re.compile(
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text, each with its own stop; abbreviations and ordinals end none."""
+    if " " not in text and "\n" not in text and "\t" not in text:
+        return [text] if text else []
     found: list[str] = []
     start = 0
     for stop in _STOP.finditer(text):

@@ -105,7 +105,10 @@ def _title(letter: _Letter, path: str, value: str) -> Verdict:
 
 
 def _name(letter: _Letter, path: str, value: str, *, person: bool) -> Verdict:
-    return _verdict(letter, path, value, find_name(letter.source, value, person=person))
+    """A person's name also where its characters are set apart: `K E R N ,`."""
+    found = find_name(letter.source, value, person=person)
+    spaced = stands_spaced(letter.source.text, value) if found is None and person else None
+    return _span(path, value, spaced, "normalised") if spaced else _verdict(letter, path, value, found)
 
 
 def _street(letter: _Letter, path: str, value: str) -> Verdict:

@@ -14,6 +14,7 @@ from bentos.embedded.names import (
     Name,
     doctor_in,
     given,
+    is_name_word,
     leading_name,
     name_before,
     parse_name,
@@ -39,8 +40,14 @@ _INTRODUCED = re.compile(
     r"Versicherte[rn]?)[:,]?\s{0,2}"
     r"((?:(?:Dr|Prof|Mag|DI|Dipl|Ing|med|Herrn?|Frau)[\w.-]*\s?){0,4}[^\W\d_a-zäöü][^\n;:()*]{1,70})"
 )
-_MAIDEN = re.compile(r",?\s\(?geb(?:\.|orene)\s(?=[A-ZÄÖÜ])[\w-]+\)?")
-"""A name of birth behind the surname."""
+_MAIDEN = re.compile(r",?\s\(?(?:geb(?:\.|orene)|ledig|verw\.|verwitwete|gesch\.|vormals|née)\s(?=[A-ZÄÖÜ])[\w-]+\)?")
+"""A name of birth, or a former one, behind the surname."""
+_ORIGIN = re.compile(
+    r"(?:^|,)\s?(?:(?:von|aus|heimatberechtigt in|Bürger(?:in)? von)\s[A-ZÄÖÜ][\w-]+|(?:Jg\.?|Jahrgang)\s?\d{4})(?=,)"
+)
+"""`von Glarus`, `Jg. 1961` between commas: where somebody is from, and no name."""
+_REPORTED = re.compile(r"\bberichten\s(?:\w+\s){0,3}über\s(?=[A-ZÄÖÜ])([^\n;:()*]{5,70})")
+_STREET = re.compile(r"(?:[Ss]tr(?:\.|aße|asse)?|weg|gasse|platz|allee|ring|hof|\b\w+)\s\d{1,4}\s?[a-z]?\b")
 _DIVIDED = re.compile(r"\s*\|\s*|\s+/\s+|\t+")
 _LINES_TO_BIRTH = 5
 """Lines below a name in which its birth date may stand: the address is between."""
@@ -105,7 +112,7 @@ class PatientReader:
 
     def _with_first(self, name: Name) -> Name:
         """A first name that stands beside the surname anywhere in the letter's first lines."""
-        found = re.search(rf"([^\W\d_a-zäöü][\w'’-]+)\s+{re.escape(name.last)}\b", self.sheet.text[:3_000])
+        found = re.search(rf"([^\W\d_a-zäöü][\w'’-]+)[ \t]+{re.escape(name.last)}\b", self.sheet.text[:3_000])
         whole = parse_name(f"{found[1]} {name.last}") if found else None
         return whole if whole and whole.last == name.last and whole.first else name
 
@@ -113,6 +120,7 @@ class PatientReader:
         yield from self._labelled()
         yield from self._beside_birth()
         yield from self._introduced()
+        yield from self._subject()
         yield from self._in_cells()
         yield from self._on_lines()
         yield from self._addressed()
@@ -122,6 +130,9 @@ class PatientReader:
         mine = [one for one in sheet.labelled if one.owner in (None, "patient")]
         last = next((one for one in mine if one.field == "nachname" and one.value), None)
         first = next((one for one in mine if one.field == "vorname" and one.value), None)
+        if last is None and first is not None:
+            whole = (one for one in mine if one.field == "patient" and 0 <= first.at - one.at < 3)
+            last = next((one for one in whole if (alone := parse_name(one.value)) and alone.first is None), None)
         if last and first and (name := parse_name(f"{last.value}, {first.value}")):
             yield 12, name, last.at
         for one in mine:
@@ -161,13 +172,13 @@ class PatientReader:
         sheet = self.sheet
         last_line = max(sheet.greeting if sheet.greeting < len(sheet.lines) else 0, 0) + NEAR_HEAD
         for n in sheet.budget.each(range(min(len(sheet.lines), max(last_line, 40)))):
-            line = _MAIDEN.sub("", sheet.lines[n][:600])
+            line = _ORIGIN.sub("", _MAIDEN.sub("", self._whole_line(n)))
             previous = sheet.lines[n - 1][-80:] if n else ""
             for mark in _BORN.finditer(line):
                 before = _named_cell(line[: mark.start()])
                 if not before.strip() and n:
                     before = previous.rstrip(" ,(*")
-                before = re.sub(r"\s?[,(]?\s?\b[mwMW]\)?$|\s\((?:m|w)\)$", "", before).rstrip(" ,(")
+                before = re.sub(r"\s?[,(]?\s?\b[mwfMWF]\)?$|\s\((?:m|w)\)$", "", before).rstrip(" ,(")
                 if ends_in_relative(before[: max(0, len(before) - 1)][-60:].rsplit(" ", 3)[0]):
                     continue
                 run = name_before(before)
@@ -178,14 +189,35 @@ class PatientReader:
                 if name is not None and name.first is not None:
                     yield 8 - 2 * weak - (n > last_line), name, n
                 elif name is not None and not weak:
-                    yield 3, name, n
+                    both = self._on_two_lines(name.last, n) if run == line[: mark.start()].strip(" ,\t") else None
+                    yield (7, both, n) if both else (3, name, n)
+
+    def _whole_line(self, n: int) -> str:
+        """The line, with what it is divided from at a hyphen: `Kern-` and `Huber` of the next one."""
+        line, lines = self.sheet.lines[n][:600], self.sheet.lines
+        if n and re.search(r"[^\W\d_]-$", lines[n - 1]) and line.lstrip()[:1].isupper():
+            return lines[n - 1].strip()[-120:] + line.lstrip()
+        behind = lines[n + 1].lstrip()[:120] if n + 1 < len(lines) else ""
+        return line + behind if re.search(r"[^\W\d_]-$", line) and behind[:1].isupper() else line
+
+    def _on_two_lines(self, alone: str, n: int) -> Name | None:
+        """Surname and first name on two lines of a card, the birth date behind one of them, the address below."""
+        above, below, street = (
+            (self.sheet.lines[at].strip() if 0 <= at < len(self.sheet.lines) else "") for at in (n - 1, n + 1, n + 2)
+        )
+        if given(alone) > 1 and len(above.split()) == 1 and (over := parse_name(above)) and given(above) <= 0:
+            return Name(over.last, alone)
+        words = below.split()
+        if 1 <= len(words) <= 2 and all(is_name_word(word) and given(word) >= 0 for word in words):
+            return Name(alone, below) if given(words[0]) > 1 or _STREET.search(street) else None
+        return None
 
     def _introduced(self) -> Iterator[tuple[float, Name, int]]:
         """`unsere Patientin Anna Kern`, `Herrn Kern`: in the subject line or right behind the salutation."""
         sheet = self.sheet
         first = sheet.greeting + 1 if sheet.greeting < len(sheet.lines) else 0
         for n in range(first, min(len(sheet.lines), first + NEAR_HEAD)):
-            line = sheet.lines[n][:600]
+            line = self._whole_line(n)
             for found in _INTRODUCED.finditer(line):
                 run = leading_name(found[1])
                 if sheet.greeting >= len(sheet.lines) and _TITLED.match(found[1]):
@@ -195,6 +227,20 @@ class PatientReader:
                 name = parse_name(run, self.spoken)
                 if name is not None:
                     yield (6.0 if name.first else 2.5) - 0.1 * (n - first), name, n
+            told = _REPORTED.search(line)
+            name = parse_name(leading_name(told[1]), self.spoken) if told else None
+            if name is not None and name.first is not None and given(name.first.split()[0]) > 1:
+                yield 6.0, name, n
+
+    def _subject(self) -> Iterator[tuple[float, Name, int]]:
+        """`Bericht über den Aufenthalt von Frau Anna Kern` above the salutation, the birth date on the next lines."""
+        for n in range(min(self.sheet.greeting if self.sheet.greeting < len(self.sheet.lines) else 0, 40)):
+            if not any(0 <= at - n <= 2 for at in self._births):
+                continue
+            for found in _INTRODUCED.finditer(_MAIDEN.sub("", self._whole_line(n))):
+                name = None if _TITLED.match(found[1]) else parse_name(leading_name(found[1]), self.spoken)
+                if name is not None and name.first is not None and not _COLLEAGUE.match(found[1]):
+                    yield 5.5, name, n
 
     @cached_property
     def _births(self) -> frozenset[int]:

@@ -26,8 +26,8 @@ _DEGREE = (
 TITLE = re.compile(rf"(?:{_RANK})(?=[\s.A-ZÄÖÜ-]|$)")
 _TITLES = re.compile(rf"(?:(?:{_RANK}|{_DEGREE})[\s.,-]*(?![a-zäöüß]))+")
 _SALUTED = re.compile(
-    r"^(?:(?:Herrn?|Frau|Hrn?|Fr|Hrn?\.?|Fr\.|Sig\.(?:ra)?|Patient(?:in|en)?|Pat\.|Kolleg(?:e|in|en)|Kindes|Kind|Ihre[nrms]?|"
-    r"Unsere[nrms]?|gemeinsame[nrms]?|Versicherte[rn]?|z\.\s?Hd?\.|z\.H\.|an|An)[\s.:]+)+"
+    r"^(?:(?:Herrn?|Frau|Hrn?|Fr|Hrn?\.?|Fr\.|Sig\.(?:ra)?|Patient(?:in|en)?|Pat\.|Kolleg(?:e|in|en)|Kindes|Kind|Ihre?[nrms]?|"
+    r"Unsere?[nrms]?|gemeinsame[nrms]?|Versicherte[rn]?|z\.\s?Hd?\.|z\.H\.|an|An)[\s.:]+)+"
 )
 _CUT = re.compile(
     r"[*(;|\t<]|(?<![^\W\d_])\d|\d(?![^\W\d_])|\bgeb\b|\bgeboren|\bwohnh|,\s*(?:[mwMW]|weibl|männl|weiblich|männlich)\b|"
@@ -35,6 +35,10 @@ _CUT = re.compile(
 )
 
 
+_TITLE_BEHIND = re.compile(rf",\s*(?:(?:{_RANK}|{_DEGREE}|\w{{2,10}}\.?-?\s?[Rr](?:at|ätin))[.ªa]?[\s,.-]*)+$")
+"""`Kern Anna, Mag.ª`, `KERN, Anna, Dr. phil.`, `Kern Anna, Reg.Rat`: titles as the last piece."""
+_SET_APART = re.compile(r"(?<!\S)[A-ZÄÖÜ](?: [A-ZÄÖÜ]){2,}(?=[\s,]|$)")
+"""`K E R N ,`: a surname with its characters set apart."""
 _GENERATION = re.compile(r"\s(?:jun|sen|jr|sr|junior|senior)\b\.?", re.IGNORECASE)
 _DEGREE_IN_BRACKETS = re.compile(r"\s?\((?:FH|Univ\.?[^)]{0,20}|TU|ETH|FMH)\)")
 
@@ -70,6 +74,11 @@ def _has_symbol(word: str) -> bool:
     return not word.isupper() and any(part.isupper() for part in parts)
 
 
+def closed_up(text: str) -> str:
+    """`K E R N ,  Anna` -> `KERN, Anna`."""
+    return _SET_APART.sub(lambda found: found[0].replace(" ", ""), text).replace(" ,", ",")
+
+
 def is_name_word(word: str) -> bool:
     """A word with a capital that may be part of a name, particles apart."""
     bare = word.strip(",.")
@@ -90,8 +99,8 @@ def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) 
 
     `spoken`: surnames that the letter says behind Frau or Herr. `register`: in forms the surname often stands first.
     """
-    text = _GENERATION.sub("", _DEGREE_IN_BRACKETS.sub("", text[:140]))
-    text = strip_titles(_CUT.split(text[:120].strip(" ,*-"), maxsplit=1)[0].strip(" ,"))
+    text = _GENERATION.sub("", _DEGREE_IN_BRACKETS.sub("", closed_up(text[:140])))
+    text = strip_titles(_TITLE_BEHIND.sub("", _CUT.split(text[:120].strip(" ,*-"), maxsplit=1)[0].strip(" ,")))
     words = text.split()
     if not 1 <= len(words) <= 6 or not all(is_name_word(one) or one.lower() in PARTICLES for one in words):
         return None
@@ -102,7 +111,8 @@ def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) 
         told = last.split()
         if len(told) > 1 and given(told[0]) > 1 and given(first.split()[0] if first else "") <= 0:
             return parse_name(last, spoken, register)  # `Anna Kern, Personalnr.`
-        return Name(last, strip_titles(first) or None, True) if last and len(last.split()) <= 4 else None
+        own = " ".join(strip_titles(first).split())
+        return Name(last, own or None, True) if last and len(last.split()) <= 4 else None
     if "," in text.strip(","):
         return None
     words = text.strip(",").split()
@@ -112,6 +122,8 @@ def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) 
 
 
 def _ordered(words: list[str], spoken: Collection[str], register: bool) -> Name:
+    if sum(word.lower() not in PARTICLES for word in words) < 2:
+        return Name(" ".join(words), None)
     first_last, last_first = _split(words, False), _split(words, True)
     shouted = [word for word in words if word.isupper() and len(word) > 2]
     if shouted and len(shouted) < len(words):
@@ -126,7 +138,8 @@ def _split(words: list[str], last_first: bool) -> Name:
     if last_first:
         end = 1
         while end < len(words) - 1 and (
-            words[end - 1].lower() in PARTICLES or (given(words[end]) <= 0 and given(words[-1]) > 1)
+            words[end - 1].lower() in PARTICLES
+            or (given(words[end]) <= 0 and any(given(word) > 1 for word in words[end + 1 :]))
         ):
             end += 1
         return Name(" ".join(words[:end]), " ".join(words[end:]))
@@ -138,6 +151,7 @@ def _split(words: list[str], last_first: bool) -> Name:
 
 def name_before(text: str) -> str:
     """The run of name words at the end of the text: `wir berichten über Frau KERN, Anna, ` -> `KERN, Anna`."""
+    text = _TITLE_BEHIND.sub("", closed_up(text[-120:]))
     words = text[-90:].replace("(", " ").replace("*", " ").split()
     if len(text) > 90 and words:
         words = words[1:]

@@ -19,7 +19,7 @@ klient klientin baby kind bub mädchen säugling knabe bewohner bewohnerin hr fr
 uhr ankunft verlassen eintritt tel fax mobil kontakt druckdatum fallnummer patientenetikett
 unterschrift stempel eilt eilig dringend termin gruss grüsse grüße liebe lieber guten tag hallo
 geschlecht unfall gmbh ag aktuell aktuelle frage
-fragestellung versicherung krankenkasse kasse betr
+fragestellung versicherung krankenkasse kasse betr vornamen
 """
 _FIRST_NAMES = """
 aaron abdullah achim ada adam adele adelheid adolf adrian agathe agnes ahmed aische alban albert alberto albrecht aldo

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bentos.embedded.labels import key
-from bentos.embedded.letter import HeadedLines, Sheet, marked
+from bentos.embedded.letter import Sheet, marked
 from bentos.embedded.prose.phrases import PlacedWord, words_of
 from bentos.embedded.sentences import sentences
 from clinical.language import Claim, Reading
@@ -18,6 +18,7 @@ SENTENCE_MAX = 700
 """Characters of a sentence that is read; a longer one is a table or a list without stops."""
 SENTENCE_MIN = 2
 """Characters of the shortest name that is looked for in sentences: `PE`, a procedure."""
+_STOPS = ".,;:!?"
 _WRAPPED = 50
 """Characters from which on a line may go on in the next one."""
 _EXAMINED = re.compile(
@@ -48,6 +49,7 @@ class Body:
         self.sheet = sheet
         self._readings: dict[int, Reading] = {}
         self._words: dict[int, list[PlacedWord]] = {}
+        self._titles: dict[str, bool] = {}
 
     def claim(self, sentence: Sentence, start: int, end: int) -> Claim:
         """What the letter claims of the part of a sentence from `start` to `end`."""
@@ -70,7 +72,7 @@ class Body:
     @cached_property
     def telling(self) -> list[Sentence]:
         """The sentences that are long enough to name a disease, a drug or a procedure."""
-        return [one for one in self.sentences if len(one.text) >= SENTENCE_MIN]
+        return [one for one in self.sentences if len(one.text.rstrip(_STOPS)) >= SENTENCE_MIN]
 
     def _sentences(self) -> Iterator[Sentence]:
         for number, (start, text, examined) in enumerate(self._paragraphs()):
@@ -116,15 +118,19 @@ class Body:
         return starts
 
     def _examined(self, n: int) -> bool:
-        section = self._section(n)
-        if section is None or (section.running and self._last_blank[n] >= section.at):
+        number = bisect_right(self._section_starts, n) - 1
+        if number < 0:
+            return False
+        section = self.sheet.sections[number]
+        if section.running and self._last_blank[n] >= section.at:
             return False  # what began on the heading's own line ends with its paragraph
-        return _EXAMINED.search(key(section.title)) is not None
+        return self._of_findings(section.title)
 
-    def _section(self, n: int) -> HeadedLines | None:
-        """The last section that begins at line `n` or before it."""
-        number = bisect_right(self._section_starts, n)
-        return self.sheet.sections[number - 1] if number else None
+    def _of_findings(self, title: str) -> bool:
+        known = self._titles.get(title)
+        if known is None:
+            known = self._titles[title] = _EXAMINED.search(key(title)) is not None
+        return known
 
     @cached_property
     def _section_starts(self) -> list[int]:
