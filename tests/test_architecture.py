@@ -223,6 +223,19 @@ def test_no_file_is_called_utils():
     assert [str(p.relative_to(ROOT)) for p in PYTHON_FILES if p.stem in {"utils", "helpers", "misc", "common"}] == []
 
 
+def test_no_case_of_a_test_is_drawn_when_it_is_collected():
+    """Two processes collect the suite, and both must find the same cases: no module or decorator draws one."""
+    drawn = re.compile(r"\b(uuid4|uuid1|token_hex|token_urlsafe|free_port|time\.time|utcnow|now)\(")
+    found = []
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        early = [one for node in functions for one in node.decorator_list]
+        early += [node.value for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)]
+        found += [f"{path.name}:{node.lineno}" for node in early if drawn.search(ast.unparse(node))]
+    assert found == []
+
+
 # --- the README and the settings ------------------------------------------------------------------------------------
 
 
