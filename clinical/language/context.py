@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from clinical.language.tokens import COLON, COMMA, SourceText
@@ -65,6 +66,10 @@ _DIVIDED: Final = re.compile(r"[,;.:\n()]")
 """What parts a sign from the words beside it."""
 _DASH: Final = re.compile(r"\s[-–—·•]\s")
 """What parts the items of a list in one line: "Z. n. Apoplex - Hypertonie"."""
+_SIGN: Final = re.compile(r"\s[+&]\s")
+"""What parts the items of a list in one line, or two things of one statement: "kein Fieber + Husten"."""
+_MANY: Final = 3
+"""Joints of one kind in a clause from which they part items as commas do: "St. n. A u. B u. C u. D"."""
 _SUSPENDED: Final = re.compile(r"-\s?[/,]")
 """A word whose end the next one says: "Blasen-/Mastdarmstörung" is one item."""
 
@@ -124,7 +129,7 @@ class _Scopes:
         for i in range(one.last + 1, min(len(source), one.last + 1 + REACH)):
             if self._divides(i) or self.depth[i] < self.depth[max(one.last, 0)]:
                 return
-            if i > one.last + 1 and row.scope != "sentence" and _DASH.search(source.glue(i)):
+            if self._parts_items(one, i, crosses):
                 return
             if i > one.last + 1 and source.gap(i) >= COMMA and not self._crosses(one, i, joined or crosses):
                 return
@@ -137,10 +142,36 @@ class _Scopes:
             elif source.view[source.start[i]].isupper() and i > near:
                 started = True
             joined = source.words[i] in _JOINTS
-            if joined and row.scope == "item" and self._new_statement(i):
+            if joined and row.scope == "item" and (self._new_statement(i) or self._is_enumerated(i)):
                 return
             crosses = crosses and not (row.scope == "list" and source.words[i] in _ALTERNATIVES)
             yield i
+
+    def _parts_items(self, one: Occurrence, i: int, crosses: bool) -> bool:
+        """Whether the signs before token `i` part it from what a trigger governs, as items of one line are parted."""
+        source, scope = self.source, one.row.scope
+        if scope == "sentence":
+            return False
+        if i == one.last + 1:
+            return scope == "item" and source.gap(i) == COMMA and "," in source.glue(i)
+        return _DASH.search(source.glue(i)) is not None or (not crosses and _SIGN.search(source.glue(i)) is not None)
+
+    def _is_enumerated(self, joint: int) -> bool:
+        """Whether the clause is an enumeration by this very word: "A u. B u. C u. D" are four items."""
+        return self._joints.get(joint, 0) >= _MANY
+
+    @cached_property
+    def _joints(self) -> dict[int, int]:
+        """Of each word that joins: how many of its kind its clause has."""
+        found: dict[int, int] = {}
+        clause: dict[str, list[int]] = {}
+        for i, word in enumerate((*self.source.words, "")):
+            if i == len(self.source) or self._divides(i):
+                found |= {at: len(places) for places in clause.values() for at in places}
+                clause = {}
+            if word in _JOINTS:
+                clause.setdefault(word, []).append(i)
+        return found
 
     def _crosses(self, one: Occurrence, i: int, over_commas: bool) -> bool:
         """Whether what a trigger governs goes on over the mark before token `i`."""

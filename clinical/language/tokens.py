@@ -111,6 +111,7 @@ class SourceText:
         """Spelled words; numbers as their key."""
         self._tokenise()
         self._gaps: dict[int, int] = {}
+        self._signs: dict[str, tuple[bool, int]] = {}
 
     def _tokenise(self) -> None:
         view = self._without_bullets()
@@ -274,17 +275,11 @@ class SourceText:
 
     def _measure_gap(self, i: int) -> int:
         glue = self.glue(i)
-        if glue in ("", " ", "-"):
-            return SPACE
-        if _NEW_ITEM.search(glue):
-            return BREAK
-        if _FINAL.search(glue) and not self._is_abbreviation(i - 1, i, glue):
-            return STOP
-        if ":" in glue:
-            return COLON
-        if "," in glue or "(" in glue or ")" in glue or "/" in glue:
-            return COMMA
-        return LINE if "\n" in glue else SPACE
+        known = self._signs.get(glue)
+        if known is None:
+            known = self._signs[glue] = _sign_of(glue)
+        final, gap = known
+        return STOP if final and not self._is_abbreviation(i - 1, i, glue) else gap
 
     def _is_abbreviation(self, i: int, following: int, glue: str) -> bool:
         """Whether the full stop behind token `i` marks an abbreviation or an ordinal, not the end of a sentence."""
@@ -319,6 +314,17 @@ class SourceText:
     def line_of(self, i: int) -> str:
         """The line token `i` stands in, up to the token."""
         return self.text[self.text.rfind("\n", 0, self.start[i]) + 1 : self.start[i]]
+
+
+def _sign_of(glue: str) -> tuple[bool, int]:
+    """Whether what stands between two words may end a sentence, and what it is (SPACE .. BREAK) where it does not."""
+    if glue in ("", " ", "-"):
+        return False, SPACE
+    if _NEW_ITEM.search(glue):
+        return False, BREAK
+    colon, comma = ":" in glue, any(mark in glue for mark in ",()/")
+    gap = COLON if colon else COMMA if comma else LINE if "\n" in glue else SPACE
+    return _FINAL.search(glue) is not None, gap
 
 
 _STAGES = word_set("grad stadium nyha child klasse gold stufe ccs kellgren")

@@ -9,18 +9,20 @@ same weights serve every artifact. Training is in `catalog_build.training.finder
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinical.errors import ArtifactMismatch
-from clinical.language import words
+from clinical.language import Token, words
 from clinical.search.encoder import Vectors
 from clinical.search.tensors import map_tensors, write_tensors
+
+Row = TypeVar("Row")
 
 FORMAT: Final = "befund-finder-1"
 BUCKETS: Final = 8_192
@@ -44,28 +46,31 @@ class Seen:
     dense: Vectors
 
 
-def see(text: str) -> Seen:
-    """Read a text for the tagger; a text without words gives empty arrays."""
-    found = words(text)
-    grams: list[int] = []
-    first, dense = [], np.zeros((len(found), DENSE), dtype=np.float32)
-    known: dict[str, list[int]] = {}
-    at = 0
-    for row, word in enumerate(found):
-        first.append(len(grams))
-        if word.text not in known:
-            known[word.text] = _grams(word.text)
-        grams += known[word.text]
-        dense[row, :SHAPES] = _shape(text[word.start : word.end], row)
-        gap = text[at : word.start]
-        _mark(dense[row, SHAPES : SHAPES + len(MARKS) + 1], gap)
-        if row:
-            dense[row - 1, SHAPES + len(MARKS) + 1 :] = dense[row, SHAPES : SHAPES + len(MARKS) + 1]
-        at = word.end
+def see(text: str, written: Sequence[Token] | None = None) -> Seen:
+    """Read a text for the tagger; a text without words gives empty arrays. `written`: its words, where known."""
+    found = words(text) if written is None else written
+    bounds = [0, *(at for word in found for at in (word.start, word.end)), len(text)]
+    gaps = [text[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True)]
+    folded, grams = _each([word.text for word in found], _grams)
+    sizes = np.array([len(own) for own in grams], dtype=np.int64)[folded]
+    spelled, shapes = _each([text[word.start : word.end] for word in found], _shape)
+    between, marks = _each(gaps, _marks)
+    dense = np.zeros((len(found), DENSE), dtype=np.float32)
     if found:
-        _mark(dense[-1, SHAPES + len(MARKS) + 1 :], text[at:])
-    places = np.array([(word.start, word.end) for word in found], dtype=np.int64).reshape(-1, 2)
-    return Seen(places, np.array(grams, dtype=np.int64), np.array(first, dtype=np.int64), dense)
+        beside = np.array(marks, dtype=np.float32)[between]
+        dense[:, :SHAPES] = np.array(shapes, dtype=np.float32)[spelled]
+        dense[0, SHAPES - 1] = 1
+        dense[:, SHAPES : SHAPES + len(MARKS) + 1] = beside[:-1]
+        dense[:, SHAPES + len(MARKS) + 1 :] = beside[1:]
+    places = np.array(bounds[1:-1], dtype=np.int64).reshape(-1, 2)
+    every = np.array([gram for at in folded.tolist() for gram in grams[at]], dtype=np.int64)
+    return Seen(places, every, np.cumsum(sizes) - sizes, dense)
+
+
+def _each(some: Sequence[str], of: Callable[[str], Row]) -> tuple[NDArray[np.int64], list[Row]]:
+    """What a function gives for each of these, computed once for those that are alike: the place of each, and all."""
+    number = {one: at for at, one in enumerate(dict.fromkeys(some))}
+    return np.array([number[one] for one in some], dtype=np.int64), [of(one) for one in number]
 
 
 def _grams(word: str) -> list[int]:
@@ -76,19 +81,19 @@ def _grams(word: str) -> list[int]:
     return [zlib.crc32(piece) % BUCKETS for piece in pieces]
 
 
-def _shape(word: str, row: int) -> tuple[bool, ...]:
+def _shape(word: str) -> tuple[bool, ...]:
+    """The shape of a word; the last place is kept for the first word of a text."""
     long = len(word)
     upper = word[0].isupper()
     return (
         *(upper, long > 1 and word.isupper(), word.islower(), word[0].isdigit(), any(c.isupper() for c in word[1:])),
-        *(long == 1, 2 <= long <= 3, long >= 8, long >= 14, row == 0),
+        *(long == 1, 2 <= long <= 3, long >= 8, long >= 14, False),
     )
 
 
-def _mark(row: Vectors, gap: str) -> None:
-    for character in set(gap):
-        place = MARKS.find(character)
-        row[place if place >= 0 else len(MARKS)] = 1
+def _marks(gap: str) -> list[bool]:
+    """Which of MARKS stand between two words, and whether any other character does."""
+    return [*(mark in gap for mark in MARKS), any(character not in MARKS for character in gap)]
 
 
 @dataclass(frozen=True)

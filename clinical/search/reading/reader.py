@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clinical.catalog import Catalog
 from clinical.contract import Assertion
-from clinical.language import Claim, Part, Reading, content_words, words
+from clinical.language import Claim, Part, Reading, Token, content_words, words
 from clinical.search.encoder import Vectors
 from clinical.search.hits import Hits, joined, merged_by_part
 from clinical.search.reading.elsewhere import Elsewhere, is_family
@@ -104,7 +104,7 @@ class MentionReader:
         reading, written = Reading.of(text), words(text)
         if is_plain(text, written, self._cut_off) and reading.claim(0, len(text)) == Claim():
             return TextSpans(reading, (whole,), ("present",), True)
-        found = self._spans(reading)
+        found = self._spans(reading, written)
         if not found:
             return TextSpans(reading, (whole,), ("present",), True)
         claims = [reading.claim(span.part.start, span.part.end).assertion for span in found]
@@ -114,11 +114,11 @@ class MentionReader:
         relative = FAMILY if self._elsewhere.is_silent_on_relatives else "{}"
         return TextSpans(reading, tuple(found), tuple(claims), False, relative)
 
-    def _spans(self, reading: Reading) -> list[CandidateSpan]:
+    def _spans(self, reading: Reading, written: Sequence[Token]) -> list[CandidateSpan]:
         text = reading.text
         if self._finder is None:
             return spans(text)[:RANKED_SPANS]
-        seen = see(text)
+        seen = see(text, written)
         found = mentions(self._finder.probabilities(seen), self.weights.least, MOST_WORDS)
         best = sorted(found, key=lambda run: -run[2])[:RANKED_SPANS]
         likeliest = sorted(spans_of(reading, seen.places, best), key=lambda span: -span.chance)[:RANKED_SPANS]
