@@ -249,11 +249,14 @@ class SearchIndex:
     def _candidate(
         self, said: tuple[Part, Assertion], code: int, probability: float, wording: str, bounds: ConfidenceThresholds
     ) -> Candidate:
-        """A code that leaves open what its siblings say is at most medium: somebody has to look."""
+        """A code that leaves open what its siblings say is at most medium: somebody has to look. A single word that a
+        note adds to a category with codes below it widens the title and is no diagnosis: "Knöchel" at S82, fractures.
+        """
+        (part, claim), found = said, self.catalog.codes[code]
+        widens = not found.terminal and wording != found.title and wording.isalpha()
         sure = probability >= bounds.high and not self._code_traits.open[code]
-        confidence: Level = "high" if sure else "medium" if probability >= bounds.medium else "low"
-        (part, claim), name = said, self.catalog.codes[code].code
-        return Candidate(name, probability, confidence, wording, part.start, part.end, claim)
+        confidence: Level = "low" if widens or probability < bounds.medium else "high" if sure else "medium"
+        return Candidate(found.code, probability, confidence, wording, part.start, part.end, claim)
 
     def save(self, folder: Path) -> None:
         """Write all files into an existing folder, the manifest with their checksums last."""

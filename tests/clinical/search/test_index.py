@@ -3,12 +3,14 @@
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clinical.catalog import Catalog
 from clinical.search.index import Candidate, SearchIndex
 
 SEVERAL = {
@@ -235,3 +237,18 @@ def test_what_somebody_who_is_no_relative_has_gives_no_code(index: SearchIndex):
 def test_two_diagnoses_that_a_finder_takes_for_one_are_both_found(index: SearchIndex):
     found = index.read("Hypertonie & Gürtelrose", 10)
     assert {"I10.90", "B02.9"} <= {one.code for one in found.codes if one.confidence != "low"}
+
+
+def test_an_inoculation_says_nothing_of_what_follows_it(index: SearchIndex):
+    found = {hit.code for hit in index.search("MMR-Impfung + Gürtelrose + Migräne", 10) if hit.confidence != "low"}
+    assert {"B02.9", "G43.9"} <= found
+
+
+def test_a_word_that_widens_a_category_is_no_diagnosis(index: SearchIndex):
+    known = index.catalog
+    codes = (replace(code, terminal=code.code != "B02.9" and code.terminal) for code in known.codes)
+    catalog = Catalog(known.version, codes, known.chapters, known.blocks)
+    made = (index.wordings, index.encoder, index.ranker, index.manifest, index.expansion, index.typos)
+    other = SearchIndex(catalog, *made)
+    assert index.search("Gürtelrose", 1)[0].confidence == "high"
+    assert [(hit.code, hit.confidence) for hit in other.search("Gürtelrose", 1)] == [("B02.9", "low")]
