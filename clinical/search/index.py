@@ -45,7 +45,8 @@ from clinical.thresholds import ConfidenceThresholds
 Level = Literal["high", "medium", "low"]
 
 BANDS: Final[dict[Level, int]] = {"high": 0, "medium": 1, "low": 2}
-"""The surer band first; within a band of what is shown the order of the text, which names the main thing first."""
+"""The surer band first; within a band of what is shown what relatives have comes last, and all else in the order of the
+text, which names the main thing first."""
 TOGETHER: Final = 64
 """Queries searched at once: with more the arrays leave the processor's cache, with fewer numpy's calls cost more."""
 MODEL: Final = "encoder"
@@ -168,7 +169,10 @@ class SearchIndex:
         ]
         codes = sorted(
             self._without_general(found),
-            key=lambda one: (BANDS[one.confidence], one.start if one.confidence != "low" else 0),
+            key=lambda one: (
+                BANDS[one.confidence],
+                *((one.claim == "family", one.start) if one.confidence != "low" else ()),
+            ),
         )
         return Understood(tuple(codes), tuple(self._mentioned(draft, n, hits) for n in chosen))
 
