@@ -232,3 +232,43 @@ def header_row(line: str) -> list[str]:
     cells = cells_of(line)
     names = [label_of(cell) for cell in cells] if len(cells) > 1 else []
     return [name for name in names if name] if all(names) else []
+
+
+_BAR = re.compile(r"\s*\|\s*|\t+")
+_HEAD_OF_TEXT = re.compile(
+    r"(?:klar)?text|diagnosen?|bezeichnung|beschreibung|eingriffe?|prozedur|massnahme|operation|leistung"
+)
+_HEAD_OF_DAY = re.compile(r"(?:op)?datum|tag|am")
+_HEAD_OF_CERTAINTY = re.compile(r"(?:diagnosen?)?sich(?:erheit)?|zusatz(?:kennzeichen)?")
+_EXCLUDED = "A"
+"""The mark of a diagnosis that was excluded (ICD-10-GM, additional marks of certainty)."""
+_ROW_RULE = re.compile(r"^[\s|+=-]*$")
+
+
+def untabled(lines: list[str]) -> list[str]:
+    """The rows of a table as entries: what its column of texts says, with its day; lines of no table as they are."""
+    begins = next((n for n, line in enumerate(lines) if line.strip()), len(lines))
+    heads = _table_heads(lines[begins]) if begins < len(lines) else []
+    told = next((n for n, head in enumerate(heads) if _HEAD_OF_TEXT.fullmatch(head)), None)
+    if told is None:
+        return lines
+    return [one for line in lines[begins + 1 :] if (one := _table_entry(line, heads, told)) is not None]
+
+
+def _table_heads(line: str) -> list[str]:
+    cells = _BAR.split(line.strip(" |\t")[:300])
+    return [key(cell) for cell in cells] if len(cells) > 1 and not re.search(r"\d", line) else []
+
+
+def _table_entry(line: str, heads: list[str], told: int) -> str | None:
+    """None for a rule between rows and for what was excluded."""
+    cells = _BAR.split(line.strip(" |\t"))
+    if _ROW_RULE.match(line) and line.strip():
+        return None
+    if len(cells) != len(heads):
+        return line
+    beside = dict(zip(heads, cells, strict=True))
+    if any(_HEAD_OF_CERTAINTY.fullmatch(head) and cell.strip() == _EXCLUDED for head, cell in beside.items()):
+        return None
+    day = next((cell for head, cell in beside.items() if _HEAD_OF_DAY.fullmatch(head) and cell), None)
+    return f"- {cells[told]} am {day}" if day else f"- {cells[told]}"

@@ -239,13 +239,17 @@ def may_be_procedure(entry: str, listed: bool) -> bool:
 _OPERATOR = re.compile(r"\s?\((?:Operateur\w*:?\s)?(?:Dr|Prof|OA|OÄ|PD|Prim)\b[^()]*\)")
 
 
+_ON = re.compile(r"\b(?:am|vom)\s*$")
+
+
 def procedure_of(entry: str) -> Procedure:
     """`Gastroskopie am 3.4.2024` -> name and day; the marks of the past and a trailing year are no part of the name."""
     entry = _CODE_TAIL.sub("", _OPERATOR.sub("", entry))
     found = dates_of(entry)
     day = found[0].iso() if found else None
     for one in reversed(found):
-        entry = f"{entry[: one.start]} {entry[one.end :]}"
+        entry = f"{_ON.sub('', entry[: one.start])} {entry[one.end :]}"
+    entry = re.sub(r"^\s*\d{1,2}\.\d{1,2}\.?\s+(?=[^\W\d_])", "", entry)
     entry = _PAST.sub("", re.sub(r"^(?:Am|Vom)\s+(?=[^\W\d_a-zäöü])", "", re.sub(r"\(\s*\)", "", entry).strip()))
     name = re.sub(
         r"^[\s:,–-]+|(?:[\s(,–-]*(?:\b(?:am|vom|ED|im|in)\b)?[\s(,:–-]*(?:\d{1,2}/\d{2,4}|\b(?:19|"
@@ -253,5 +257,5 @@ def procedure_of(entry: str) -> Procedure:
         "",
         entry,
     )
-    name = re.sub(r"\s+(?:am|vom)$", "", name).strip(" ,.;:–-(")
+    name = re.sub(r"\s+(?:am|vom)$", "", " ".join(name.split())).strip(" ,.;:–-(")
     return Procedure(name + ")" * (name.count("(") > name.count(")")), day)

@@ -45,6 +45,8 @@ _INSURERS = re.compile(
     r"Merkur Versicherung|UNIQA|Uniqa|Wiener Städtische)\b(?!-)"
 )
 _INSURED = re.compile(r"(?:krankenkasse|versichert|versicherung|kasse|cassa malati|zusatz|KK)", re.IGNORECASE)
+_THROUGH = re.compile(r"\b(?:über|durch)\s(?:den|die|seinen?|ihren?)\s\w+\s(?=(?:mit|familien)?versichert)")
+"""`über die Mutter versichert`: whose insurance it is says who else has it, not that the patient has none."""
 _INSURED_AT = re.compile(
     r"(?:versichert\s(?:ist\s(?:sie|er)\s)?bei(?:\sder|\sdem)?|"
     r"bei\sder)\s([^\W\d_a-zäöü][\w-]*(?:\s[A-ZÄÖÜ][\w-]+)?)(?=\sversichert|[,.;]|\s\w)"
@@ -126,7 +128,8 @@ class _Reader:
         if kind == "zuweisung":
             return form | {key: self.choices.read(key) for key in ("kostengutsprache", "dringlichkeit")}
         written = form["dokument"]["datum"]
-        done = [one for one in self.lists.procedures() if not (written and one.day and one.day > written)]
+        year = int(written[:4]) if written else None
+        done = [one for one in self.lists.procedures(year) if not (written and one.day and one.day > written)]
         form["eingriffe"] = [{"bezeichnung": one.name, "datum": one.day} for one in done]
         form["procedere"] = self.lists.next_steps()
         return form
@@ -172,7 +175,8 @@ class _Reader:
             if name := next(filter(None, named), None):
                 return name
         for found in _INSURERS.finditer(self.sheet.text[:8_000]):
-            if names_relative(re.split(r"[.;\n]", self.sheet.text[max(0, found.start() - 90) : found.start()])[-1]):
+            before = self.sheet.text[max(0, found.start() - 90) : found.start()]
+            if names_relative(_THROUGH.sub("", re.split(r"(?<=[^\W\d_]{4})\.\s|[;\n]", before)[-1])):
                 continue
             if _INSURED.search(self.sheet.text[max(0, found.start() - 30) : found.end() + 16]) or self._near_number(
                 found.start()

@@ -27,7 +27,7 @@ _NO_KIND = re.compile(
     r"^auftrag|^bericht an",
     re.IGNORECASE,
 )
-_CUTS = re.compile(r"\s+vom\s+|\s+-\s+|\s+[–—]\s+|:|\t|\s{3,}|\s\|\s|\s·\s|,")
+_CUTS = re.compile(r"\s+vom\s+|\s{2,}(?=(?:Status|Version|Seite)\b)|\s+-\s+|\s+[–—]\s+|:|\t|\s{3,}|\s\|\s|\s·\s|,")
 _OFFICIAL = re.compile(
     r"^(?:Verordnung von Krankenhausbehandlung(?:\s\(Einweisung\))?|Einweisung in (?:das|ein) Krankenhaus)",
     re.IGNORECASE,
@@ -80,7 +80,9 @@ def kind_of(line: str) -> str | None:
 def _tidy(piece: str) -> str:
     """Without rules around it, a technical bracket, a preposition or the department at its end."""
     piece = re.sub(
-        r"\s+(?:an|in|für)$|\s\((?:elektronisch|online|intern|extern)\)$|\s+\([xX ]\).*$", "", piece.strip(" *_=#-–")
+        r"\s+(?:an|in|für)$|\s\((?:elektronisch|online|intern|extern|PDF|Fax|Kopie|Entwurf)\)$|\s+\([xX ]\).*$",
+        "",
+        piece.strip(" *_=#-–"),
     )
     head, _, last = piece.rpartition(" ")
     return head if head and SPECIALTY.match(last) and _KIND_WORD.search(head) else piece

@@ -80,7 +80,7 @@ LABELS: dict[str, str] = {
     "anforderndeärztin anforderndeabteilung zugewiesendurch überwiesendurch überwiesenvon absenderin "
     "einsender anmeldendestelle verordnenderarzt verordnendeärztin einweisendestelle zuweiserstempel "
     "einsenderin veranlasser "
-    "anmelder",
+    "anmelder anmeldendeinstitution anmeldendeklinik anmeldendesspital anmeldendeärztin anmeldenderarzt",
     "empfaenger": "empfangendestelle empfangendeklinik aufnehmendeklinik zugewiesenestelle zielpraxis "
     "konsiliararzt zielstelle zielabteilung zuhanden zuhändenvon gehtan gerichtetan abteilungklinik "
     "aufnehmendesspital aufnehmendeshaus adressiertan in zuhändender empfänger empfängerin an zuweisungan "
@@ -89,7 +89,7 @@ LABELS: dict[str, str] = {
     "nächsterreichbaresgeeigneteskrankenhaus anmeldungbei überweisungeinweisungan "
     "ergehtan angemeldetbei weiterbehandler weiterbehandelnderarzt",
     "praxis": "praxis institution klinik spital einrichtung praxisname ärztinarzt arzt ärztin arztärztin name "
-    "haus krankenhaus",
+    "haus krankenhaus spitalabteilung klinikabteilung krankenhausabteilung institutionabteilung",
 }
 """Labels by what they name, as keys."""
 
@@ -234,13 +234,17 @@ _NUMBERED_HEADING = re.compile(
     r"^(?:\d{1,2}[.)]?|[IVX]{1,4}[.)]|[A-Z][.)]|"
     r"[■▪►>*•§<\[-]+)\s*(.{2,60}?)[\s\]<>]*(:.*)?$"
 )
+_REPORTING = re.compile(
+    r"(?:allgemeine|spezielle|aktuelle|klinischer?|sozial|berufs|und){0,3}(?:anamnese|epikrise|befunde?|verlauf)"
+)
+"""Headings of a report's numbered parts that are no item of a list."""
 _DASHED_HEADING = re.compile(r"^([^\W\d_][^:=]{1,40}?)\s(?:[–—=]+>?|-+>?)\s(?=\S)")
 
 
 def bare_heading(text: str) -> str:
     """`2. Diagnosen`, `>> Diagnosen <<`, `Diagnosen - Gicht`: as a heading is written; any other line as it is."""
     numbered = _NUMBERED_HEADING.match(text)
-    if numbered and heading_field(numbered[1]):
+    if numbered and (heading_field(numbered[1]) or (text[0].isdigit() and _REPORTING.fullmatch(key(numbered[1])))):
         return numbered[1] + (numbered[2] or ":")
     dashed = _DASHED_HEADING.match(text[:120])
     if dashed and heading_field(dashed[1]):

@@ -48,7 +48,7 @@ _SIGNED = re.compile(r"^(?:gez\.|i\.\s?[AV]\.|elektronisch (?:signiert|unterschr
 _RULE = re.compile(r"^[\s=_*~#–-]{4,}$")
 _FAX_LINE = re.compile(r"^\s*(?:tele)?fax\b.*\d.*\b(?:an|von|to|from|s\.|seite)\b", re.IGNORECASE)
 _ITEM_NUMBER = re.compile(r"^(?:\d{1,2}[.)]|\d\.\d{1,2}\.?)\s+(?=[^\W\d_])")
-_BANNER = re.compile(r"^[\s=*#–-]{0,6}(?:\d{1,2}[.)]\s+)?([^\W\d_][^:]{2,40}?)[\s=*#–-]{0,6}:?$")
+_BANNER = re.compile(r"^[\s=*#–-]{0,6}(?:\d{1,2}(?:[.)]|\s)\s+)?([^\W\d_][^:]{2,40}?)[\s=*#–-]{0,6}:?$")
 
 
 @dataclass(frozen=True, slots=True)

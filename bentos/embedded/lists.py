@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from bentos.embedded.columns import untabled
 from bentos.embedded.diseases import names_disease
 from bentos.embedded.drugs import STRICT_DRUG, drug_part, drugs_of, is_drug, tabled
 from bentos.embedded.entries import (
@@ -103,7 +104,7 @@ class ListReader:
 
     def _entries(self, section: HeadedLines, details: bool = False) -> Iterator[str]:
         """The list under a heading: items by line, a running list by its stops and semicolons."""
-        lines = list_part(section.lines)
+        lines = list_part(untabled(_of_label(section)))
         whole = [line for line in lines if line.strip()]
         if len(whole) == 1 and (section.running or not marked(whole[0])):
             yield from running_list(whole[0])
@@ -153,15 +154,17 @@ class ListReader:
 
     # procedures
 
-    def procedures(self) -> list[Procedure]:
+    def procedures(self, year: int | None = None) -> list[Procedure]:
+        """Procedures with their days; those of an earlier year than the last before the letter's `year` are history."""
         found: list[Procedure] = []
         for section in self.sheet.budget.each(self._of("eingriffe")):
             titled = dates_of(section.title)
             dated = titled[0].iso() if len(titled) == 1 else None
-            listed = (procedure_of(entry) for entry in self._entries(section) if may_be_procedure(entry, True))
+            entries = (one for one in self._entries(section) if may_be_procedure(one, True) and not _is_past(one, year))
+            listed = map(procedure_of, entries)
             found += [one if one.day else Procedure(one.name, dated) for one in listed]
         for section in self._of("therapie"):
-            told = (one for line in section.lines for one in sentences(line.strip()) if len(one) < 120)
+            told = (one for line in _unwrapped(section.lines) for one in sentences(line.strip()) if len(one) < 120)
             found += [
                 procedure_of(one)
                 for one in told
@@ -172,24 +175,23 @@ class ListReader:
             told_of = items(list_part(section.lines)) if plain else list(self._entries(section, details=True))
             entries = (one for entry in told_of for one in _joined(entry))
             found += [
-                procedure_of(entry) for entry in entries if may_be_procedure(entry, False) and (plain or _is_act(entry))
+                procedure_of(entry)
+                for entry in entries
+                if may_be_procedure(entry, False)
+                and (plain or _is_act(entry))
+                and not ("erkrank" in key(section.title) and _is_past(entry, year))
             ]
-        for line in self.sheet.budget.each(self.sheet.lines):
-            day = (
-                re.match(r"^\s*\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})\s?[:\s–-]\s*(?=[^\W\d_])", line)
-                if len(line) < 140
-                else None
-            )
-            if day and OPERATION.search(line[day.end() :]) and not VERB.search(line):
-                found.append(procedure_of(line.strip()))
+        found += self._dated()
         if not found:
             found = told_procedures(self.body)
-        unique = {
-            re.sub(r"\W+", " ", one.name.casefold()).strip() + (one.day or ""): one
-            for one in reversed(found)
-            if one.name
-        }
-        return list(reversed(unique.values()))
+        return _each_once(found)
+
+    def _dated(self) -> Iterator[Procedure]:
+        """`03.03.2026: Appendektomie` on a line of its own."""
+        for line in self.sheet.budget.each(self.sheet.lines):
+            day = _DAY_FIRST.match(line) if len(line) < 140 else None
+            if day and OPERATION.search(line[day.end() :]) and not VERB.search(line):
+                yield procedure_of(line.strip())
 
     # what is to be done next
 
@@ -210,6 +212,53 @@ class ListReader:
                 empty = len(sentence) <= 8 or NO_ITEM.match(sentence) or _NOTHING.match(sentence)
                 if not empty and not _SIGNED.match(sentence) and not _is_bare_drug(sentence):
                     yield sentence
+
+
+_LABEL = re.compile(r"^\s*[^\W\d_a-zäöü][\w/ -]{2,40}:(?:\s|$)")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_WRAPPED = 50
+"""Characters from which on a line of a sentence may go on in the next one."""
+
+
+def _of_label(section: HeadedLines) -> list[str]:
+    """The lines of a section; what began on the heading's own line ends where another labelled line follows."""
+    if not section.running or section.field != "eingriffe":
+        return section.lines
+    ends = (n for n, line in enumerate(section.lines) if n and (_LABEL.match(line) or not line.strip()))
+    return section.lines[: next(ends, len(section.lines))]
+
+
+def _unwrapped(lines: list[str]) -> list[str]:
+    """The lines with those that go on in the next one joined to it."""
+    found: list[str] = []
+    open_line = False
+    for line in lines:
+        if open_line and line.strip() and not marked(line):
+            found[-1] = f"{found[-1]} {line.strip()}"
+        else:
+            found.append(line.strip())
+        open_line = len(line) >= _WRAPPED and line.rstrip()[-1:] not in ".:!?"
+    return found
+
+
+def _each_once(found: list[Procedure]) -> list[Procedure]:
+    unique = {
+        re.sub(r"\W+", " ", one.name.casefold()).strip() + (one.day or ""): one
+        for one in reversed(found)
+        if one.name and not any(_is_told_better(one, other) for other in found)
+    }
+    return list(reversed(unique.values()))
+
+
+def _is_told_better(one: Procedure, other: Procedure) -> bool:
+    """The same procedure of the same day, told without the sentence behind it."""
+    return one.day is not None and one.day == other.day and one.name.startswith((f"{other.name}.", f"{other.name},"))
+
+
+def _is_past(entry: str, year: int | None) -> bool:
+    """`Appendektomie 1975`: a year alone, and one well before the letter's."""
+    years = [int(one) for one in _YEAR.findall(entry)]
+    return bool(year and years) and max(years) < (year or 0) - 1 and not any(one.iso() for one in dates_of(entry))
 
 
 _NUMBERED = re.compile(r"^\s*(?:\d{1,2}[.)]|[A-H]\))\s")

@@ -3,6 +3,7 @@
 from bentos.embedded import second_opinion
 from bentos.embedded.columns import unfolded
 from bentos.embedded.labels import heading_field
+from webapp.workbench.examples import LETTER
 
 
 def read(text, kind="arztbrief"):
@@ -174,3 +175,37 @@ def test_details_under_numbered_diagnoses_are_procedures_or_nothing() -> None:
     assert found["diagnosen"] == ["Chronische Herzinsuffizienz", "Diabetes mellitus Typ 2"]
     assert [one["bezeichnung"] for one in found["eingriffe"]] == ["ICD-Implantation"]
     assert found["medikation"] == ["Entresto 49/51 mg 1-0-1", "Torem 10 mg 1-0-0 (neu)"]
+
+
+def test_the_house_above_an_addressed_line_is_the_senders_as_in_the_example_of_the_start_page() -> None:
+    found = second_opinion(LETTER, "arztbrief")
+    sender = {key: value for key, value in found["absender"].items() if value}
+    assert sender == {
+        "institution": "Klinikum am Beispielplatz",
+        "abteilung": "Innere Medizin",
+        "name": "Dr. med. Anna Muster",
+    }
+    assert found["empfaenger"]["institution"] == "Praxis Dr. med. Berta Beispiel"
+
+
+def test_a_form_in_numbered_parts_tells_the_patients_part_from_the_senders() -> None:
+    found = second_opinion(
+        "Anmeldung zur Rehabilitation\nRehaklinik Musterau AG, Disposition, Kurweg 5, 3899 Musterau\n"
+        "1  Anmeldende Institution\n   Spital / Abteilung      Regionalspital Seeblick, Klinik für Kardiologie\n"
+        "   Strasse                 Uferweg 2\n   PLZ, Ort                3898 Seeblick\n"
+        "2  Patient\n   Name, Vorname           Kern, Anna\n   Geburtsdatum            08.07.1946\n"
+        "   Wohnadresse             Bergweg 3, 3897 Talwil\n3  Versicherung\n   Krankenversicherer      Visana AG\n",
+        "zuweisung",
+    )
+    assert (found["patient"]["strasse"], found["patient"]["plz"]) == ("Bergweg 3", "3897")
+    assert (found["absender"]["institution"], found["absender"]["strasse"]) == ("Regionalspital Seeblick", "Uferweg 2")
+    assert found["empfaenger"]["institution"] == "Rehaklinik Musterau AG"
+
+
+def test_a_fathers_insurer_is_not_the_childs_who_is_insured_through_the_mother() -> None:
+    found = second_opinion(
+        "Überweisung Theo Kern, geb. 9.8.2020\nVater: Dr. jur. Jan Kern (*1986, privat versichert bei der Debeka)\n"
+        "Kind gesetzlich über die Mutter versichert: Techniker Krankenkasse, S778899001\n",
+        "zuweisung",
+    )
+    assert found["versicherung"]["name"] == "Techniker Krankenkasse"

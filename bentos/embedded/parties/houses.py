@@ -89,6 +89,10 @@ def _inner(piece: str) -> tuple[str, str] | None:
     return None
 
 
+_INSURER = re.compile(
+    r"(?:AOK|[BI]KK|DAK|TK|KKH|Barmer|BARMER|Techniker|Knappschaft)\b(?!.*(?:[Kk]lini[kc]|krankenhaus))"
+)
+"""Who insures stands above the patient on a card, and is neither party."""
 _HOURS = re.compile(r":\s|\b(?:Mo|Di|Mi|Do|Fr)\b|\bUhr\b")
 """Opening hours and labelled values are no house."""
 _SENTENCE = re.compile(r"\b(?:wir|ich|sie|ist|sind|wird|wurde|hat|war|bitte|dass|und eine|nicht)\b", re.IGNORECASE)
@@ -99,6 +103,7 @@ def _may_be_house(piece: str) -> bool:
         len(piece) < 110
         and not MAIL.search(piece)
         and not _OF_SPECIALTY.match(piece)
+        and not _INSURER.match(piece)
         and not LEADER.search(piece.split(":")[0])
         and not _SENTENCE.search(piece)
         and not PLACE.match(" " + piece)

@@ -26,6 +26,8 @@ _TITLES_ALONE = re.compile(r"^(?:(?:Dr|Prof|PD|Priv|Doz|med|Univ|Prim|OA|MR|OMR|
 _BOUND_FOR = re.compile(
     r"^(?:nach|in|an|zuweisung an|überweisung an|einweisung in)\s(?:das\s|die\s|den\s)?(?=[A-ZÄÖÜ])", re.IGNORECASE
 )
+_PREPOSITION = re.compile(r"An\b")
+"""What begins an address: the lines above it are the sender's."""
 _HEADS_OF_REPORTS = 8
 """Lines of a first block from which on it is a letterhead with the address in it."""
 
@@ -86,7 +88,8 @@ class Recipient:
             if start is None or SUBJECT.match(lines[0]) or (number == 0 and self._is_letterhead(lines, start)):
                 continue
             self.number = number
-            return self._cleaned(lines if number and len(lines) < 7 else lines[start:], number)
+            whole = number and len(lines) < 7 and not (start and _PREPOSITION.match(lines[start]))
+            return self._cleaned(lines if whole else lines[start:], number)
         others = {one.at for one in head.sheet.labelled if one.owner in ("absender", "patient")}
         for number, block in enumerate(head.blocks[1:], 1):
             lines = [line for line in head.lines(block) if not is_dated(line)] or head.lines(block)
