@@ -73,7 +73,7 @@ def test_metrics_are_named_and_few():
     assert metrics(lies) == {"lies_n": 7.0, "lies_passed": 1.0, "letters": 5.0}
 
 
-def test_an_artifact_is_registered_in_a_file_store_and_loads_as_a_model(starter_artifact, tmp_path, monkeypatch):
+def test_an_artifact_is_registered_in_a_file_store_and_loads_as_a_model(starter_artifact, index, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "store").as_uri())
     import mlflow
@@ -87,5 +87,7 @@ def test_an_artifact_is_registered_in_a_file_store_and_loads_as_a_model(starter_
     assert uri == "models:/befund/1"
     model = mlflow.pyfunc.load_model(uri)
     codes, nothing = model.predict(pd.DataFrame({"text": ["Bluthochdruck", ""]}))
-    assert (codes[0]["code"], codes[0]["confidence"], nothing) == ("I10.90", "high", [])
+    found = index.search("Bluthochdruck")[0]
+    assert (codes[0]["code"], codes[0]["confidence"], nothing) == (found.code, found.confidence, [])
+    assert found.code == "I10.90"
     assert {path.name for path in tmp_path.iterdir()} == {"store"}

@@ -68,7 +68,7 @@ def _install(bundle: Path, target: Path, **environment: str) -> subprocess.Compl
 
 
 def _inside(target: Path, code: str) -> str:
-    command = [str(target / ".venv" / "bin" / "python"), "-c", code]
+    command = [str(target / ".venv" / "bin" / "python"), "-I", "-c", code]  # nothing of this checkout
     done = subprocess.run(command, cwd=target, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
