@@ -150,19 +150,23 @@ def test_a_text_of_2000_characters(index: SearchIndex) -> None:
 def test_a_repeated_token_costs_no_more_than_three_times_an_ordinary_text_of_that_length(index: SearchIndex) -> None:
     sentences = [f"Bekannt ist {name}. {NARRATION[number % 3]} " for number, name in enumerate(SEVERAL)]
     tokens = ("a ", "1 ", "und ", "Herz ", "Herz-", "Z. n. ", "Kein ", "aä ", "qqqqq ", "Hypertnoie ", "x", "( ", "l1")
-    ordinary = _seconds(index, ("".join(sentences) * 9)[:2_000])
-    dear = {token: round(cost / ordinary, 1) for token in tokens if (cost := _seconds(index, (token * 2_000)[:2_000]))}
-    assert {token: ratio for token, ratio in dear.items() if ratio > 3} == {}, dear
+    ordinary = ("".join(sentences) * 9)[:2_000]
+    dear = {token: _ratio(index, (token * 2_000)[:2_000], ordinary) for token in tokens}
+    again = {token: _ratio(index, (token * 2_000)[:2_000], ordinary) for token, ratio in dear.items() if ratio > 3}
+    assert {token: ratio for token, ratio in again.items() if ratio > 3} == {}, dear
+
+
+def _ratio(index: SearchIndex, text: str, ordinary: str) -> float:
+    """The least processor time for one text over that for another, several searches of both in turns: what else the
+    machine does falls on both."""
+    turns = [(_seconds(index, text), _seconds(index, ordinary)) for _ in range(5)]
+    return round(min(one for one, _ in turns) / min(other for _, other in turns), 1)
 
 
 def _seconds(index: SearchIndex, text: str) -> float:
-    """The least processor time of this thread over several searches."""
-    times = []
-    for _ in range(5):
-        began = time.thread_time()
-        index.search(text)
-        times.append(time.thread_time() - began)
-    return min(times)
+    began = time.thread_time()
+    index.search(text)
+    return time.thread_time() - began
 
 
 def test_eight_threads_find_what_one_finds(index: SearchIndex) -> None:
