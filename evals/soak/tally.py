@@ -16,6 +16,8 @@ Samples = Mapping[tuple[str, frozenset[tuple[str, str]]], float]
 REQUESTS = {"text API": "befund_requests_total", "webapp": "befund_web_requests_total"}
 STORED = "befund_web_documents_stored_total"
 """Counted after the commit: a worker that is killed in between has stored one more than it counted."""
+SIGN_INS = "befund_web_sign_ins_total"
+"""Counted when the account is known: an outage right after it answers 503, and nobody is signed in."""
 KILL_SECONDS = 15.0
 """After the end of a worker, connections that it had accepted may break for so long: until its last client notices."""
 
@@ -109,17 +111,20 @@ def _of_outcomes(tally: SoakTally, before: Mapping[str, Samples], after: Mapping
     broken = Counter[str]()
     for route, count in tally.broken.items():
         broken[route.server] += count
+    outages = sum(n for (route, status), n in tally.answered.items() if (route.server, status) == ("webapp", 503))
     rows: tuple[tuple[str, str, dict[str, str], int], ...] = (
         ("befund_streams_total", "text API", {}, tally.streams + tally.left),
         ("befund_streams_total", "text API", {"outcome": "result"}, tally.results),
-        ("befund_web_sign_ins_total", "webapp", {"outcome": "signed_in"}, tally.signed_in),
+        (SIGN_INS, "webapp", {"outcome": "signed_in"}, tally.signed_in),
         (STORED, "webapp", {}, len(tally.found)),
         ("befund_web_documents_served_total", "webapp", {}, tally.compared),
     )
     for name, server, labels, ours in rows:
         theirs = _grown(name, server, before, after, **labels)
         least = ours - (broken[server] if name == STORED else 0)
-        if not least <= theirs <= ours + broken[server] + (tally.left if labels == {"outcome": "result"} else 0):
+        slack = broken[server] + (tally.left if labels == {"outcome": "result"} else 0)
+        slack += outages if name == SIGN_INS else 0
+        if not least <= theirs <= ours + slack:
             yield f"{name} {labels or ''}: counted {theirs}, seen {ours} (and {broken[server]} broken)"
     for name, server in (("befund_streams_open", "text API"), ("befund_web_requests_open", "webapp")):
         if still := total(after[server], name):
