@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import os
 import signal
 import socket
 import threading
@@ -14,15 +12,11 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
-from evals.speed.servers import answers
+from evals.speed.servers import answers, free_port
 
 __all__ = ["answers", "free_port", "interruptible", "served", "wait_until"]
 
 START_SECONDS = 30
-_FIRST, _LAST = 20_000, 32_000  # below the ports that the system gives to outgoing connections
-_PORTS = itertools.cycle(range(_FIRST, _LAST))
-for _ in range(os.getpid() * 97 % (_LAST - _FIRST)):  # the processes of a run begin at different ports
-    next(_PORTS)
 
 
 @contextmanager
@@ -43,23 +37,6 @@ def served(app: ASGIApp) -> Iterator[str]:
             server.should_exit = True
             thread.join(10)
             assert not thread.is_alive(), "uvicorn did not stop"
-
-
-def free_port() -> int:
-    """A TCP port free on loopback, for a server that starts a while later.
-
-    A port that the system chooses for `bind(0)` may be an outgoing connection's by then: the suite runs two processes
-    side by side, and each makes thousands.
-    """
-    for port in itertools.islice(_PORTS, _LAST - _FIRST):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise AssertionError(f"no free port from {_FIRST} to {_LAST}")
 
 
 def wait_until(condition, message: str, seconds: float = START_SECONDS) -> None:

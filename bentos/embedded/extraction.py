@@ -16,7 +16,7 @@ from bentos.embedded.kinds import title_of
 from bentos.embedded.letter import Sheet
 from bentos.embedded.letter_dates import letter_date
 from bentos.embedded.lists import ListReader
-from bentos.embedded.parties import Contact, PartyReader
+from bentos.embedded.parties import PartyReader
 from bentos.embedded.relatives import names_relative
 from bentos.embedded.sentences import sentences
 from clinical.contract import DocumentType
@@ -118,8 +118,8 @@ class _Reader:
             "dokument": {"typ": title, "datum": letter_date(self.sheet, self.dates, self.found.born)},
             "patient": self._patient(),
             "versicherung": {"name": self._insurer(), "klasse": self.choices.read("versicherung.klasse")},
-            "absender": _as_json(self.parties.sender(kind == "zuweisung")),
-            "empfaenger": _as_json(self.parties.recipient(kind == "zuweisung")),
+            "absender": self.parties.sender(kind == "zuweisung").model_dump(),
+            "empfaenger": self.parties.recipient(kind == "zuweisung").model_dump(),
             "aufenthalt": {"art": self.choices.read("aufenthalt.art")},
             "fragestellung": self._question(kind),
             "diagnosen": self.lists.diagnoses(),
@@ -253,10 +253,6 @@ def _paragraph(lines: list[str]) -> str | None:
         else first
     )
     return whole if 3 < len(whole) <= QUESTION_MAX else None
-
-
-def _as_json(contact: Contact) -> dict[str, Any]:
-    return {key: getattr(contact, key) for key in Contact.__slots__}
 
 
 def _number(value: str | None) -> str | None:

@@ -116,6 +116,7 @@ def _run(command: list[str], home: Path, environment: dict[str, str]) -> str:
 
 
 def _free_port() -> int:
+    """Of this machine. Its own: nothing that ships imports what measures and tests, which have one in common."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import pwd
-import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import psutil
 
+from evals.postgresql import PostgresServer
 from evals.speed.servers import NotStarted, free_port, listens
 
 START_SECONDS = 60.0
@@ -67,54 +66,20 @@ class Model(Program):
         httpx.get(f"http://127.0.0.1:{self.port}/mode/{name}", timeout=10, trust_env=False).raise_for_status()
 
 
-class Postgres:
-    """A PostgreSQL server of the system's package in a folder of its own, with one database for each of our servers."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self.port = folder / "postgres", free_port()
-        binaries = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
-        if not binaries:
-            raise NotStarted("PostgreSQL is not installed", "a server of 14 or newer", "apt-get install postgresql")
-        self._binaries = binaries[-1]
-        self._folder.mkdir()
-        if os.getuid() == 0:
-            folder.chmod(0o755)
-            shutil.chown(self._folder, "postgres")
-
-    def start(self) -> None:
-        """Make the server and its databases."""
-        place = ("-D", f"{self._folder}/data")
-        self._call("initdb", *place, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
-        self._call("pg_ctl", *place, "-o", self._options(), "-l", f"{self._folder}/log", "-w", "start")
+@contextlib.contextmanager
+def postgres(folder: Path) -> Iterator[PostgresServer]:
+    """A server below `folder` with one database for each of our servers, while the block runs."""
+    place = folder / "postgres"
+    place.mkdir()
+    folder.chmod(0o755)  # its user must reach what lies below
+    server = PostgresServer(place)
+    server.start()
+    try:
         for name in ("api", "web"):
-            self._call("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", name)
-
-    def restart(self, how: str) -> None:
-        """`fast` as an administrator would, `immediate` as after a crash."""
-        place = ("-D", f"{self._folder}/data", "-l", f"{self._folder}/log", "-o", self._options())
-        self._call("pg_ctl", *place, "-m", how, "-w", "restart")
-
-    def stop(self) -> None:
-        """End it for good."""
-        self._call("pg_ctl", "-D", f"{self._folder}/data", "-m", "immediate", "-w", "stop")
-
-    def url(self, name: str) -> str:
-        """Of the database of one of the servers."""
-        return f"postgresql://postgres@127.0.0.1:{self.port}/{name}"
-
-    def _options(self) -> str:
-        return f"-p {self.port} -k {self._folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=200"
-
-    def _call(self, program: str, *arguments: str) -> None:
-        command = [str(self._binaries / program), *arguments]
-        if os.getuid() == 0 and pwd.getpwnam("postgres"):
-            command = ["runuser", "-u", "postgres", "--", *command]
-        # Not into a pipe: a server that inherits one would keep it open.
-        with open(self._folder.with_suffix(".out"), "w+b") as output:
-            done = subprocess.run(command, cwd="/", stdout=output, stderr=output, timeout=120, check=False)
-            output.seek(0)
-            if done.returncode:
-                raise NotStarted(f"{program} failed: {output.read()[-2_000:].decode('utf-8', 'replace')}")
+            server.call("createdb", "-h", "127.0.0.1", "-p", str(server.port), "-U", "postgres", name)
+        yield server
+    finally:
+        server.stop()
 
 
 class Disk:

@@ -16,7 +16,8 @@ import httpx
 import psutil
 
 from bentos.keys import KeyLimits, Keys, open_database
-from evals.soak.parts import Disk, Model, Postgres, Program, redis
+from evals.postgresql import PostgresServer
+from evals.soak.parts import Disk, Model, Program, postgres, redis
 from evals.speed.servers import NotStarted, environment_with, free_port, listens, running
 
 WORKERS = 2
@@ -87,7 +88,7 @@ class SoakRig:
 
     api: LoadedServer
     web: LoadedServer
-    postgres: Postgres
+    postgres: PostgresServer
     redis: Program
     model: Model
     disk: Disk
@@ -106,11 +107,10 @@ def standing(catalog: Path) -> Iterator[SoakRig]:
     """All of it, from when both servers are ready; taken down in the end."""
     with tempfile.TemporaryDirectory(prefix="befund-soak-") as name, ExitStack() as ends:
         folder = Path(name)
-        postgres, disk = Postgres(folder), Disk(folder)
+        database, disk = ends.enter_context(postgres(folder)), Disk(folder)
         counters, model, vendor_port = redis(), Model(), free_port()
         for start, end in (
             (disk.start, disk.stop),
-            (postgres.start, postgres.stop),
             (counters.start, counters.kill),
             (model.start, model.kill),
         ):
@@ -119,15 +119,15 @@ def standing(catalog: Path) -> Iterator[SoakRig]:
         vendor = [sys.executable, "-m", "evals.speed.sign_in_vendor", str(vendor_port)]
         ends.enter_context(running(vendor, lambda: listens(vendor_port)))
         settings = {"INTERNAL_KEY": METRICS_KEY, "LIMITS_URL": f"redis://127.0.0.1:{counters.port}/0", "VAR": folder}
-        given = {**settings, "ENV": "development", "DATABASE_URL": postgres.url("web"), "WEB_PORT": free_port()}
+        given = {**settings, "ENV": "development", "DATABASE_URL": database.url("web"), "WEB_PORT": free_port()}
         given |= {"STORAGE": f"file://{disk.folder}", "SECRET_KEY": secrets.token_hex(24)}
         organization, secret = prepared(given, vendor_port)
         web = _served("webapp", ["-m", "webapp", "serve"], given, ("gunicorn",), ends)
-        given = {**settings, "ENV": "production", "API_DATABASE_URL": postgres.url("api"), "WORKERS": WORKERS}
+        given = {**settings, "ENV": "production", "API_DATABASE_URL": database.url("api"), "WORKERS": WORKERS}
         given |= {"CATALOG": catalog, "API_PORT": free_port(), "LLM_BASE_URL": f"http://127.0.0.1:{model.port}/v1"}
-        key = Keys(open_database(postgres.url("api"))).create("soak", RATE)
+        key = Keys(open_database(database.url("api"))).create("soak", RATE)
         api = _served("text API", ["-m", "bentos", "serve"], given, ("_bentoml_impl.worker.service",), ends)
-        rig = SoakRig(api, web, postgres, counters, model, disk, key, organization, secret)
+        rig = SoakRig(api, web, database, counters, model, disk, key, organization, secret)
         until_ready(rig)
         yield rig
 

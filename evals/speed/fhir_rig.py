@@ -5,7 +5,6 @@ since a million imports would take longer than everything that is measured.
 """
 
 import os
-import pwd
 import secrets
 import shutil
 import sqlite3
@@ -21,6 +20,7 @@ from pathlib import Path
 import psutil
 import psycopg
 
+from evals.postgresql import PostgresServer
 from evals.speed.servers import answers, environment_with, flask, free_port
 from evals.speed.servers import running as start
 from evals.wire import request_bytes
@@ -95,25 +95,13 @@ class Rig:
 def postgres() -> Iterator[str]:
     """URL of a database in a server of its own, with the durability and memory settings of a fresh installation."""
     folder = Path(tempfile.mkdtemp(prefix="befund-speed-"))
-    binaries = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
-    port = free_port()
-    as_root = os.getuid() == 0 and bool(pwd.getpwnam("postgres"))
-    if as_root:
-        shutil.chown(folder, "postgres")
-
-    def call(program: str, *arguments: str) -> None:
-        command = [*(["runuser", "-u", "postgres", "--"] if as_root else []), str(binaries / program), *arguments]
-        with open(os.devnull, "w") as nowhere:
-            subprocess.run(command, cwd="/", stdout=nowhere, stderr=nowhere, timeout=120, check=True)
-
+    server = PostgresServer(folder, "-c listen_addresses= -c max_connections=100")
     try:
-        call("initdb", "-D", f"{folder}/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C")
-        options = f"-p {port} -k {folder} -c listen_addresses= -c max_connections=100"
-        call("pg_ctl", "-D", f"{folder}/data", "-l", f"{folder}/log", "-o", options, "-w", "start")
+        server.start()
         # Over a Unix socket, as on one machine it should be: a quarter of the cost of loopback TCP.
-        yield f"postgresql://postgres@/postgres?host={folder}&port={port}"
+        yield f"postgresql://postgres@/postgres?host={folder}&port={server.port}"
     finally:
-        call("pg_ctl", "-D", f"{folder}/data", "-m", "immediate", "-w", "stop")
+        server.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import socket
 import subprocess
@@ -24,6 +25,10 @@ FLASK_SECONDS = 900.0
 """For the longest command of a measurement: counting a million documents anew."""
 SHOWN = 2_000
 """Characters of a log that an error shows."""
+_FIRST, _LAST = 20_000, 32_000  # below the ports that the system gives to outgoing connections
+_PORTS = itertools.cycle(range(_FIRST, _LAST))
+for _ in range(os.getpid() * 97 % (_LAST - _FIRST)):  # processes side by side begin at different ports
+    next(_PORTS)
 
 
 class NotStarted(BefundError):
@@ -31,10 +36,20 @@ class NotStarted(BefundError):
 
 
 def free_port() -> int:
-    """A TCP port that was free on loopback a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A TCP port free on loopback, for a server that starts a while later.
+
+    A port that the system chooses for `bind(0)` may be an outgoing connection's by then: the suite runs two processes
+    side by side, and each makes thousands.
+    """
+    for port in itertools.islice(_PORTS, _LAST - _FIRST):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise NotStarted(f"no free port from {_FIRST} to {_LAST}")
 
 
 def listens(port: int) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
 from bentos.embedded.names import TITLE, doctor_in, is_name_word, strip_titles
 from bentos.embedded.parties.house_words import LEADER
 from bentos.embedded.parties.houses import institution
 from bentos.embedded.parties.places import BARE_PHONE, MAIL, PLACE, place_in, street_in
+from clinical.contract import Kontakt
 from clinical.language import dates_of
 
 SEGMENT_MAX = 160
@@ -28,26 +28,16 @@ _OWN_SPECIALTY = re.compile(r"^(?:(?:Ä|A)rzt(?:in)? für|Fach[aä]rzt(?:in)? f�
 _SPLIT = re.compile(r"\t+|\s*[|·•]\s*|\s{2,}|(?<!-)\s*,\s+|\s+[–—-]{1,2}\s+|\n|\s*;\s+|\s?/\s(?=[A-Z])|,$")
 
 
-@dataclass(frozen=True, slots=True)
-class Contact:
+class Contact(Kontakt):
     """Sender or recipient, None where the pieces do not say it."""
-
-    institution: str | None = None
-    abteilung: str | None = None
-    name: str | None = None
-    strasse: str | None = None
-    plz: str | None = None
-    ort: str | None = None
-    telefon: str | None = None
-    email: str | None = None
 
     def filled(self, other: Contact) -> Contact:
         """What is missing here, from the other."""
-        return replace(self, **{key: getattr(other, key) for key in self.__slots__ if getattr(self, key) is None})
+        return self.model_copy(update={key: value for key, value in other if getattr(self, key) is None})
 
     @property
     def count(self) -> int:
-        return sum(getattr(self, key) is not None for key in self.__slots__)
+        return sum(value is not None for _, value in self)
 
 
 def segments(lines: Iterable[str]) -> list[str]:
@@ -64,14 +54,14 @@ def contact_of(lines: Sequence[str], person: bool = True) -> Contact:
     plz, ort = place_in(pieces)
     doctors = (doctor_in(line) for line in lines if not LEADER.match(line.strip())) if person else iter(())
     return Contact(
-        house,
-        department,
-        next((one for one in doctors if one), None),
-        street_in(pieces),
-        plz,
-        ort,
-        phone_in(text, pieces),
-        mail[0] if (mail := MAIL.search(text)) else None,
+        institution=house,
+        abteilung=department,
+        name=next((one for one in doctors if one), None),
+        strasse=street_in(pieces),
+        plz=plz,
+        ort=ort,
+        telefon=phone_in(text, pieces),
+        email=mail[0] if (mail := MAIL.search(text)) else None,
     )
 
 

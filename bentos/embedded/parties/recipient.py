@@ -6,7 +6,6 @@ import re
 
 from bentos.embedded.kinds import department_of_title, kind_of
 from bentos.embedded.labels import label_of
-from bentos.embedded.names import TITLE
 from bentos.embedded.parties.contacts import Contact, contact_of, plain_name
 from bentos.embedded.parties.head import ADDRESSED, REACHED, SUBJECT, LetterHead, is_dated, without_address
 from bentos.embedded.parties.house_words import CLINIC, DEPARTMENT, HOUSE, LEADER
@@ -188,5 +187,4 @@ def _is_person(line: str) -> bool:
         return False
     if any(word.isupper() and len(word) > 2 for word in line.split()) and not line.isupper():
         return False
-    shaped = (plain_name(line) is not None and TITLE.match(line) is None) or plain_name(line) is not None
-    return shaped and not (HOUSE.search(line) or CLINIC.search(line) or DEPARTMENT.search(line))
+    return plain_name(line) is not None and not (HOUSE.search(line) or CLINIC.search(line) or DEPARTMENT.search(line))

@@ -79,7 +79,7 @@ class Sender:
         lines = [line.strip() for line in self.sheet.lines[self.sheet.closing + 1 :][:_SIGNED_LINES]]
         kept = [line for line in lines if len(line) < 120 and not _FOOTER.search(line)]
         found = contact_of(kept, person=False)
-        return Contact(found.institution, found.abteilung) if found.institution else Contact()
+        return Contact(institution=found.institution, abteilung=found.abteilung) if found.institution else Contact()
 
     def _below(self) -> Contact:
         """How to reach the sender, where it stands below the signature."""
@@ -126,7 +126,7 @@ class Sender:
         if found.institution is None and found.count:
             named = first_piece([line for line in lines[:3] if not is_dated(line)])
             if named and found.abteilung in (None, named):
-                found = Contact(institution=named).filled(Contact(*_without_department(found)))
+                found = found.model_copy(update={"institution": named, "abteilung": None})
         return found if found.institution or found.abteilung or found.name else Contact()
 
     def _ends_letterhead(self, lines: list[str]) -> bool:
@@ -215,11 +215,6 @@ class Sender:
                 if told and is_dated(line):
                     return Contact(ort=told[1]).filled(found)
         return found
-
-
-def _without_department(found: Contact) -> tuple[str | None, ...]:
-    """The values of a contact without institution and department."""
-    return (None, None, *(getattr(found, key) for key in Contact.__slots__[2:]))
 
 
 def _bare_name(line: str) -> str | None:
