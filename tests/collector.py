@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from tests.serving import serving
+
+CANARY = "kanarienvogel-4711"
+"""What no line and no span may hold."""
+PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+REQUEST = "f058ebd6-02f7-4d3f-942e-904344e8cde5"
+IDS = {"X-Request-ID": REQUEST, "traceparent": PARENT}
 
 
 class Collector:
@@ -49,11 +56,5 @@ def collector() -> Iterator[Collector]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Taken)
     found = Collector(f"http://127.0.0.1:{server.server_port}/v1/traces")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
+    with serving(server):
         yield found
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(10)

@@ -8,15 +8,29 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from socketserver import BaseServer
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from evals.speed.servers import answers, free_port
 
-__all__ = ["answers", "free_port", "interruptible", "served", "wait_until"]
+__all__ = ["answers", "free_port", "interruptible", "served", "serving", "wait_until"]
 
 START_SECONDS = 30
+
+
+@contextmanager
+def serving(server: BaseServer) -> Iterator[None]:
+    """The server answers in a thread of its own while the block runs, and is closed behind it."""
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(START_SECONDS)
 
 
 @contextmanager

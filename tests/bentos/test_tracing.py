@@ -6,13 +6,8 @@ import pytest
 
 from clinical.tracing import end_export
 from tests.bentos.conftest import ask, running
-from tests.collector import attributes, collector
+from tests.collector import CANARY, IDS, PARENT, REQUEST, attributes, collector
 from tests.openai_server import model_server
-
-CANARY = "kanarienvogel-4711"
-PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-REQUEST = "f058ebd6-02f7-4d3f-942e-904344e8cde5"
-IDS = {"X-Request-ID": REQUEST, "traceparent": PARENT}
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """An organization with a member, a token and documents; `Caller` is the HTTP side of an integrator."""
 
 import io
-import threading
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
+from tests.serving import serving
 from tests.webapp.conftest import add_organization, add_user
 from webapp.extensions import db as database
 from webapp.fhir import dates, store, tokens
@@ -97,11 +97,8 @@ def browser(app: Flask) -> FlaskClient:
 def base(place: Place) -> Iterator[str]:
     """The organization's FHIR base URL on a real server."""
     server = make_server("127.0.0.1", 0, place.app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}{place.path}"
-    server.shutdown()
-    thread.join()
+    with serving(server):
+        yield f"http://127.0.0.1:{server.server_port}{place.path}"
 
 
 def make_place(app: Flask, name: str = "Praxis am Beispielplatz", email: str = "erika@example.org") -> Place:

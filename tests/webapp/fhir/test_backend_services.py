@@ -2,7 +2,6 @@
 
 import http.server
 import json
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from clinical.errors import SettingError
+from tests.serving import serving
 from tests.webapp.conftest import Outside, make_app
 from tests.webapp.fhir.conftest import Caller, Place, add_document
 from tests.webapp.fhir.test_machines import run
@@ -167,10 +167,8 @@ def published() -> Iterator[tuple[type[_Keys], str]]:
     """A program's own server with its key set."""
     handler = type("Keys", (_Keys,), {})
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield handler, f"http://127.0.0.1:{server.server_port}/jwks"
-    server.shutdown()
-    server.server_close()
+    with serving(server):
+        yield handler, f"http://127.0.0.1:{server.server_port}/jwks"
 
 
 def test_keys_are_fetched_from_their_url_kept_and_fetched_again_for_a_new_one(

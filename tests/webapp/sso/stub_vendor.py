@@ -17,6 +17,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from tests.serving import serving
+
 Behaviour = Callable[["Handler", dict[str, str]], None]
 
 
@@ -158,11 +160,5 @@ def secret_of(client_id: str) -> str:
 def running_stub() -> Iterator[StubVendor]:
     """A stub on a free port, stopped at the end."""
     server = StubVendor()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
+    with serving(server):
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)

@@ -1,21 +1,17 @@
 """HTTPS towards vendors: whose certificate is trusted, and what two calls and two sign-ins share."""
 
 import http.server
-import ipaddress
 import ssl
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 import requests
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from flask import Flask
 
+from tests.certificates import certificate
+from tests.serving import serving
 from webapp import wire
 from webapp.wire import deadline, read_answer, transport
 
@@ -36,25 +32,6 @@ class Answers(http.server.BaseHTTPRequestHandler):
         """Nothing."""
 
 
-def certificate(folder: Path, address: str) -> Path:
-    """A self-signed certificate for an address, and its key, in one PEM file."""
-    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address))]), critical=True)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    plain, pem = serialization.NoEncryption(), serialization.Encoding.PEM
-    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
-    path = folder / f"{address}.pem"
-    path.write_bytes(private + made.public_bytes(pem))
-    return path
-
-
 @contextmanager
 def vendor(file: Path) -> Iterator[http.server.ThreadingHTTPServer]:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
@@ -62,13 +39,8 @@ def vendor(file: Path) -> Iterator[http.server.ThreadingHTTPServer]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serving(server):
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.fixture(params=["sqlite"])
