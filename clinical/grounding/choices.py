@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final, Literal
+from itertools import islice
+from typing import Final
 
 from clinical.grounding.boxes import State, label_before, state_of
 from clinical.grounding.circumstances import Circumstances, Kind, says
 from clinical.grounding.literal import TokenMatch
-from clinical.grounding.phrases import choices, matches, phrases, values
+from clinical.grounding.phrases import Phrase, choices, matches, phrases, values
 from clinical.language import COLON, COMMA, SALUTATIONS, STOP, TITLES, SourceText
 
 DENIED_WITHIN: Final = 3
@@ -61,7 +62,7 @@ def named_choice(source: SourceText, field: str, kind: Kind | None = None) -> st
 
 def _best(letter: Circumstances, field: str) -> tuple[int, int, int, str] | None:
     if field not in letter.named:
-        letter.named[field] = min(_places(letter, field), default=None)
+        letter.named[field] = next(_places(letter, field), None)
     return letter.named[field]
 
 
@@ -73,7 +74,8 @@ def is_denied_choice(letter: Circumstances, field: str) -> bool:
 
 
 def _places(letter: Circumstances, field: str) -> Iterator[tuple[int, int, int, str]]:
-    """(strength, first token, last token, value) of every place that counts; none where the text has too many."""
+    """(strength, first token, last token, value) of every place that counts, strongest first; none where the text has
+    too many. Whether a place counts is asked in that order, so that who takes the first pays for no other."""
     source = letter.source
     found = {value: [(phrase, list(matches(source, phrase))) for phrase in phrases(field, value)]
              for value in values(field)}  # fmt: skip
@@ -81,27 +83,40 @@ def _places(letter: Circumstances, field: str) -> Iterator[tuple[int, int, int, 
     known = {place for pairs in found.values() for _, places in pairs for place in places}
     if max(len(known), sum(map(len, options))) > PLACES:
         return
-    judged: dict[range, State | Literal["plain", "refused", "void"]] = {}
+    states = {place: state_of(source, place) for place in known}
+    counts: dict[range, bool] = {}
+    for *named, is_option in sorted(_named(source, field, found, states)):
+        place = range(named[1], named[2] + 1)
+        if not is_option and place not in counts:
+            counts[place] = _counts(letter, field, place, states[place])
+        if is_option or counts[place]:
+            yield tuple(named)
+
+
+Found = Mapping[str, list[tuple[Phrase, list[range]]]]
+"""Every place of every phrase, by value."""
+
+
+def _named(
+    source: SourceText, field: str, found: Found, states: Mapping[range, State | None]
+) -> Iterator[tuple[int, int, int, str, bool]]:
+    """As `_places`, in no order, of all places that no phrase voids and whose box is not empty; with whether it is the
+    ticked option of the list's own row, of which nothing else is asked."""
     for value, pairs in found.items():
         voided = {i for phrase, places in pairs if phrase.role == "not" for place in places for i in place}
         for place in _ticked(source, field, value):
-            yield TICKED, place[0], place[-1], value
+            yield TICKED, place[0], place[-1], value, True
         for phrase, place in ((one, place) for one, places in pairs if one.role != "not" for place in places):
-            if place not in judged:
-                judged[place] = _judged(letter, field, place)
-            state = judged[place]
-            if state == "ticked" or (state == "plain" and not voided & set(place)):
-                yield _strength(source, phrase.role, place, state), place[0], place[-1], value
+            state = states[place]
+            if state == "ticked" or (state is None and not voided & set(place)):
+                yield _strength(source, phrase.role, place, state), place[0], place[-1], value, False
 
 
-def _judged(letter: Circumstances, field: str, place: range) -> State | Literal["plain", "refused", "void"]:
-    """What becomes of a phrase at this place, whichever value it names."""
-    state = state_of(letter.source, place)
-    if state == "empty" or _is_refused(letter.source, place):
-        return "refused"
-    if state is None and (_is_void(letter.source, field, place) or letter.void(field, place)):
-        return "void"
-    return state or "plain"
+def _counts(letter: Circumstances, field: str, place: range, state: State | None) -> bool:
+    """Whether a phrase at this place is neither denied nor about something else, whichever value it names."""
+    if _is_refused(letter.source, place):
+        return False
+    return state is not None or not (_is_void(letter.source, field, place) or letter.void(field, place))
 
 
 def _strength(source: SourceText, role: str, place: range, state: str) -> int:
@@ -230,7 +245,7 @@ def find_sex(source: SourceText, value: str, surnames: tuple[str, ...], kind: Ki
 def sex_of(letter: Circumstances, value: str, surnames: tuple[str, ...]) -> TokenMatch | None:
     """As `find_sex`. The patient's own salutation goes before `der Patient`, which letters also say of women."""
     source = letter.source
-    places = list(_places(letter, "patient.geschlecht"))
+    places = list(islice(_places(letter, "patient.geschlecht"), 1))
     for one in values("patient.geschlecht"):
         found = find_salutation(source, one, surnames)
         if found is not None:

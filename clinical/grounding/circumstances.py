@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from functools import cache, cached_property
 from importlib.resources import files
@@ -54,10 +54,15 @@ def words() -> Mapping[str, Words]:
     return read_groups(files("clinical.grounding").joinpath(TABLE).read_text("utf-8"), TABLE)
 
 
+@cache
+def fits(name: str) -> Callable[[str], bool]:
+    """What tells whether a spelled word is of a group: of this table, or else of `context.tsv`."""
+    return (words().get(name) or group(name)).fits
+
+
 def says(name: str, word: str) -> bool:
-    """Whether a spelled word is of a group: of this table, or else of `context.tsv`."""
-    found = words().get(name) or group(name)
-    return found.fits(word)
+    """Whether a spelled word is of a group."""
+    return fits(name)(word)
 
 
 class Circumstances:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from clinical.grounding.literal import stands_literally
 from clinical.language import SourceText, parse_date
 
-_RUN = re.compile(r"(?<!\bTe)\+?\(?\d+(?:(?:\)\s?|\s?[-/–.]\s?|[ \u00a0\u202f]{1,2}\(?|\s?\()?\d+)*")
+_RUN = re.compile(
+    r"[+(\d](?<!\bTe[+(\d])(?:(?<=\+)\(?\d+|(?<=\()\d+|(?<=\d)\d*)"
+    r"(?:(?:\)\s?|\s?[-/–.]\s?|[ \u00a0\u202f]{1,2}\(?|\s?\()?\d+)*"
+)
+"""A number with its marks; it begins with one of few characters, so that the search skips everything else at once."""
 _SHORTEST_WITH_DATE = 7
 """Characters of the shortest number with a date beside it (`5 1.1.24`), less one."""
 _PIECE = re.compile(r"[+(]*\d[\d./()–-]*")
@@ -19,8 +23,7 @@ _NO_OTHERS = dict.fromkeys(code for code in range(128) if not chr(code).isdecima
 _WRAP = re.compile(r"[ \t]*\r?\n[ \t]*")
 
 
-@dataclass(frozen=True, slots=True)
-class DigitRun:
+class DigitRun(NamedTuple):
     """Digits written as one number: digits only, as written, place in code points."""
 
     digits: str

@@ -101,7 +101,7 @@ def _places(source: SourceText, head: Words) -> list[int]:
     indexes = (source.name_places, source.merged_places)
     places = {i for index in indexes for word in head.words for i in index.get(word, ())}
     if head.stems or head.endings:
-        places |= {i for index in indexes for word, where in index.items() if head.fits(word) for i in where}
+        places |= {i for index in indexes for word in head.fitting(index) for i in index[word]}
     return sorted(places)
 
 

@@ -34,6 +34,7 @@ _PLURALS: Final = word_set(
 """Verbs that speak of all items of a list before them: "Fieber, Husten, Dyspnoe werden verneint"."""
 _GOVERNS_BEFORE: Final = ("before", "both")
 _GOVERNS_BEHIND: Final = ("behind", "both")
+_GOVERNS_NOTHING: Final = ("stop", "end", "pseudo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def governed(source: SourceText, triggers: tuple[Occurrence, ...]) -> Governed:
     distance = {axis: [REACH + 1] * len(source) for axis in AXES}
     for number, trigger in enumerate(triggers):
         axes = trigger.row.axes
-        for i in reader.reach(number):
+        for i in reader.reach(number) if trigger.row.direction not in _GOVERNS_NOTHING else ():
             away = trigger.first - i if i < trigger.first else i - trigger.last
             for axis in axes:
                 if away < distance[axis][i]:
@@ -162,15 +163,17 @@ class _Scopes:
 
     @cached_property
     def _joints(self) -> dict[int, int]:
-        """Of each word that joins: how many of its kind its clause has."""
+        """Of each word that joins: how many of its kind its clause has, where the text has many."""
         found: dict[int, int] = {}
-        clause: dict[str, list[int]] = {}
-        for i, word in enumerate((*self.source.words, "")):
-            if i == len(self.source) or self._divides(i):
-                found |= {at: len(places) for places in clause.values() for at in places}
-                clause = {}
-            if word in _JOINTS:
-                clause.setdefault(word, []).append(i)
+        for word in _JOINTS:
+            places = self.source.word_places.get(word, ())
+            clause: list[int] = []
+            for i in places if len(places) >= _MANY else ():
+                if clause and any(self._divided[clause[-1] + 1 : i + 1]):
+                    found |= dict.fromkeys(clause, len(clause))
+                    clause = []
+                clause.append(i)
+            found |= dict.fromkeys(clause, len(clause))
         return found
 
     def _crosses(self, one: Occurrence, i: int, over_commas: bool) -> bool:
@@ -269,11 +272,16 @@ class _Scopes:
 
     def _divides(self, i: int) -> bool:
         """Whether a statement ends before token `i`: a sentence, an item of a list, or a new labelled value."""
+        return self._divided[i]
+
+    @cached_property
+    def _divided(self) -> list[bool]:
         source = self.source
-        if source.ends_clause(i):
-            return True
-        label = i + 1 < len(source) and source.gap(i + 1) == COLON and source.gap(i) >= COMMA
-        return label and i not in self.cue_tokens
+        divided = [source.ends_clause(i) for i in range(len(source))]
+        for i in range(len(source) - 1):
+            if source.gap(i + 1) == COLON and source.gap(i) >= COMMA and i not in self.cue_tokens:
+                divided[i] = True
+        return divided
 
 
 def _depths(source: SourceText) -> list[int]:

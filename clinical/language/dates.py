@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from typing import Final
 
 POSIX_PIVOT = 68
 """Two-digit years up to this one are 20xx (POSIX strptime %y)."""
@@ -30,17 +31,18 @@ _ROMAN = {r: i for i, r in enumerate(["I", "II", "III", "IV", "V", "VI", "VII", 
 MONTH_NAMES = "|".join(sorted(_MONTHS, key=len, reverse=True)).replace("ä", "(?:ä|a\u0308)")
 _ROMANS = "|".join(sorted(_ROMAN, key=len, reverse=True))
 
-# Each pattern begins with a digit, so that the search skips everything else; what stands before is checked by `_free`.
+# Each pattern begins with one digit (not with a number of digits), so that the search skips everything else at once;
+# what stands before is checked by `_free`.
 _NUMERIC = re.compile(
-    r"(\d{1,2})\s?(?:([./-])\s?(\d{1,2})\s?(?:\2|(?<=\s))|\s(\d{2})\s)\s?'?(?:(\d{4})(?!\d|[.,/]\d)|(\d{2})(?!\d|[.,/-]\d))"
+    r"(\d\d?)\s?(?:([./-])\s?(\d{1,2})\s?(?:\2|(?<=\s))|\s(\d{2})\s)\s?'?(?:(\d{4})(?!\d|[.,/]\d)|(\d{2})(?!\d|[.,/-]\d))"
 )
-_ISO = re.compile(r"(\d{4})([-./])(\d{1,2})\2(\d{1,2})(?!\d|[.,/-]\d)")
+_ISO = re.compile(r"(\d\d{3})([-./])(\d{1,2})\2(\d{1,2})(?!\d|[.,/-]\d)")
 _BROKEN_NAME = r"[^\W\d_]{1,8}-\s?\n\s?[^\W\d_]{1,8}"  # `Septem-` / `ber`
 _NAMED = re.compile(
-    rf"(\d{{1,2}})\s?\.?\s*(?=[jfmasondivx])(?:({MONTH_NAMES})\.?|({_BROKEN_NAME})|({_ROMANS})\.)\s*,?'?\s*(\d{{4}}|\d{{2}})(?![\d.]\d|\d)",
+    rf"(\d\d?)\s?\.?\s*(?=[jfmasondivx])(?:({MONTH_NAMES})\.?|({_BROKEN_NAME})|({_ROMANS})\.)\s*,?'?\s*(\d{{4}}|\d{{2}})(?![\d.]\d|\d)",
     re.IGNORECASE,
 )
-_SOLID = re.compile(r"\d{8}(?!\w|[.,/-]\d)")
+_SOLID = re.compile(r"\d\d{7}(?!\w|[.,/-]\d)")
 _FIRST_OF_RANGE = re.compile(
     r"(?<!\d)(?<!\d[.,/-])(\d{1,2})\s?\.\s?(?:(\d{1,2})\s?\.?)?\s*(?:-|–|—|/|\+|und|u\.|bis(?:\s+(?:zum|einschl\.))?)\s*$"
 )
@@ -48,6 +50,10 @@ _BIRTH = re.compile(
     r"(?:\b(?:geb(?:\.|\b)|geboren\w*|geburts\w*|geb\.?-?dat\w*|GD:)[^\d\n]{0,25}\n?[^\d\n]{0,12}|[^\s]\s?\(?\*\s?)$",
     re.IGNORECASE,
 )
+_BIRTH_HINT = re.compile(r"geb|GD:", re.IGNORECASE)
+"""Cheap to look for, and part of every form above but the star."""
+_RANGE_ENDS = (*"-–—/+", "und", "u.", "bis", "zum", "einschl.")
+"""What the text before the second day of a range ends in."""
 _RANGE_REACH = 30
 _LONGEST = 30
 _BIRTH_REACH = 45
@@ -84,7 +90,8 @@ def parse_date(value: str, birth: bool = False) -> str | None:
     value = value.strip()
     if not 6 <= len(value) <= _LONGEST or (value.isdigit() and len(value) != 8):
         return None
-    mentions = [mention for mention in _scan(value) if (mention.start, mention.end) == (0, len(value))]
+    whole = ((read, match) for form, read in _FORMS if (match := form.match(value)) and match.end() == len(value))
+    mentions = (mention for read, match in whole for mention in read(match))
     return next((iso for mention in mentions if (iso := mention.iso(birth))), None)
 
 
@@ -94,12 +101,17 @@ def dates_of(text: str) -> tuple[DateMention, ...]:
     for mention in _scan(text):
         for one in (mention, *_start_of_range(text, mention)):
             if one.iso() or one.iso(birth=True):
-                birth = _BIRTH.search(text, max(0, one.start - _BIRTH_REACH), one.start) is not None
-                found.setdefault(
-                    (one.start, one.year, one.month, one.day),
-                    DateMention(one.year, one.month, one.day, one.start, one.end, birth),
-                )
+                place = (one.start, one.year, one.month, one.day)
+                found.setdefault(place, replace(one, birth=True) if _is_birth(text, one.start) else one)
     return tuple(sorted(found.values(), key=lambda one: (one.start, one.end)))
+
+
+def _is_birth(text: str, start: int) -> bool:
+    """Whether what stands before a date says that somebody was born then."""
+    before = text[max(0, start - _BIRTH_REACH) : start]
+    if "*" not in before and not _BIRTH_HINT.search(before):
+        return False
+    return _BIRTH.search(text, max(0, start - _BIRTH_REACH), start) is not None
 
 
 def by_iso(mentions: tuple[DateMention, ...], birth: bool) -> Mapping[str, tuple[DateMention, ...]]:
@@ -112,29 +124,44 @@ def by_iso(mentions: tuple[DateMention, ...], birth: bool) -> Mapping[str, tuple
 
 
 def _scan(text: str) -> Iterator[DateMention]:
-    for m in _NUMERIC.finditer(text):
-        year = m[5] or m[6]
-        dose_scheme = m[2] == "-" and len(year) == 2 and not len(m[1]) == len(m[3]) == 2  # 1-0-10
-        if not dose_scheme and _free(text, m.start(), "-/" if m[2] in ("-", "/") else ""):
-            yield DateMention(int(year), int(m[3] or m[4]), int(m[1]), m.start(), m.end())
-    for m in _ISO.finditer(text):
-        if _free(text, m.start(), "-/"):
-            yield DateMention(int(m[1]), int(m[3]), int(m[4]), m.start(), m.end())
-    for m in _NAMED.finditer(text):
-        name = re.sub(r"-\s*", "", m[2] or m[3] or "").lower().replace("a\u0308", "ä")
-        month = _ROMAN.get((m[4] or "").upper()) or _MONTHS.get(name, 0)
-        if month and _free(text, m.start(), ""):
-            yield DateMention(int(m[5]), month, int(m[1]), m.start(), m.end())
-    for m in _SOLID.finditer(text):
-        if _free(text, m.start(), "-/") and not text[m.start() - 1 : m.start()].isalnum():
-            digits = m.group()
-            yield DateMention(int(digits[4:]), int(digits[2:4]), int(digits[:2]), m.start(), m.end())
-            yield DateMention(int(digits[:4]), int(digits[4:6]), int(digits[6:]), m.start(), m.end())
+    for form, read in _FORMS:
+        for match in form.finditer(text):
+            yield from read(match)
 
 
-def _free(text: str, start: int, more: str) -> bool:
-    """Whether the digits at `start` begin a number of their own: no digit before, none behind one separator."""
-    before = text[max(0, start - 2) : start]
+def _numeric(m: re.Match[str]) -> Iterator[DateMention]:
+    year = m[5] or m[6]
+    dose_scheme = m[2] == "-" and len(year) == 2 and not len(m[1]) == len(m[3]) == 2  # 1-0-10
+    if not dose_scheme and _free(m, "-/" if m[2] in ("-", "/") else ""):
+        yield DateMention(int(year), int(m[3] or m[4]), int(m[1]), m.start(), m.end())
+
+
+def _iso(m: re.Match[str]) -> Iterator[DateMention]:
+    if _free(m, "-/"):
+        yield DateMention(int(m[1]), int(m[3]), int(m[4]), m.start(), m.end())
+
+
+def _named(m: re.Match[str]) -> Iterator[DateMention]:
+    name = re.sub(r"-\s*", "", m[2] or m[3] or "").lower().replace("a\u0308", "ä")
+    month = _ROMAN.get((m[4] or "").upper()) or _MONTHS.get(name, 0)
+    if month and _free(m, ""):
+        yield DateMention(int(m[5]), month, int(m[1]), m.start(), m.end())
+
+
+def _solid(m: re.Match[str]) -> Iterator[DateMention]:
+    if _free(m, "-/") and not m.string[m.start() - 1 : m.start()].isalnum():
+        digits = m.group()
+        yield DateMention(int(digits[4:]), int(digits[2:4]), int(digits[:2]), m.start(), m.end())
+        yield DateMention(int(digits[:4]), int(digits[4:6]), int(digits[6:]), m.start(), m.end())
+
+
+_FORMS: Final = ((_NUMERIC, _numeric), (_ISO, _iso), (_NAMED, _named), (_SOLID, _solid))
+"""Every notation of a date, and what reads it."""
+
+
+def _free(match: re.Match[str], more: str) -> bool:
+    """Whether the digits of a match begin a number of their own: no digit before, none behind one separator."""
+    before = match.string[max(0, match.start() - 2) : match.start()]
     if not before or not (before[-1].isdigit() or before[-1] in ".,-/"):
         return True
     return not before[-1].isdigit() and not (before[-1] in ".," + more and before[0].isdigit() and len(before) == 2)
@@ -142,7 +169,9 @@ def _free(text: str, start: int, more: str) -> bool:
 
 def _start_of_range(text: str, end: DateMention) -> Iterator[DateMention]:
     """`29.09.-02.10.21` and `1. - 21. Juli 2022`: the first day, whose month and year stand with the second."""
-    m = _FIRST_OF_RANGE.search(text, max(0, end.start - _RANGE_REACH), end.start)
+    reach = max(0, end.start - _RANGE_REACH)
+    ranged = text[reach : end.start].rstrip().endswith(_RANGE_ENDS)
+    m = _FIRST_OF_RANGE.search(text, reach, end.start) if ranged else None
     if m is None:
         return
     month = int(m[2]) if m[2] else end.month

@@ -10,7 +10,7 @@ _RUN = re.compile(r"[OoIl|\d.,:/–-]++")
 _MIXED_UP = re.compile(r"[OoIl|]")
 _DIGIT = re.compile(r"\d")
 _WORD_HINT = re.compile(r"[01|](?=[^\W\d_])")
-_NUMBER_HINT = re.compile(r"[OoIl|](?=[.,:/–-]?\d)|\d[.,:/–-]?[OoIl|]")
+_NUMBER_HINT = re.compile(r"\d(?:(?<=[OoIl|]\d)|(?<=[OoIl|][.,:/–-]\d)|(?=[.,:/–-]?[OoIl|]))")
 """Where a mixed-up character may be: cheap to search for, so that the patterns above see few pieces of a text."""
 _INNER_I = re.compile(r"I(?=[a-zäöü])")
 _INITIAL_L = re.compile(r"l(?=[bcdfghjkmnpqrstvwxz][a-zäöüß]{2})")

@@ -7,7 +7,7 @@ group of words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,6 +38,13 @@ class Words:
         if not word.startswith("#"):
             return False
         return self.number or (self.year and _is_year(word))
+
+    def fitting(self, words: Iterable[str]) -> list[str]:
+        """Those of the words that fit."""
+        if self.number or self.year:
+            return [word for word in words if self.fits(word)]
+        same, stems, endings = self.words, self.stems, self.endings
+        return [word for word in words if word in same or word.startswith(stems) or word.endswith(endings)]
 
 
 @dataclass(frozen=True, slots=True)

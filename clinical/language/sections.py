@@ -36,13 +36,15 @@ _HEADINGS: Final[tuple[tuple[Kind, str], ...]] = (
         r"|beurteilung|klinik|vitalparameter)",
     ),
 )
-_LINE: Final = re.compile(r"[^\n]*\n?")
 _KNOWN: Final = re.compile(
     r"\s*(?:[-•*#]\s*)?(?:"
     + "|".join(f"(?P<{kind}>{form})" for kind, form in _HEADINGS)
     + r")(?:(?:\s[\w./()-]+)?\s?:|\s[-–]\s|\s*$)"
 )
 _ANY: Final = re.compile(r"\s*(?:[-•*]\s*)?[A-ZÄÖÜ][\wÄÖÜäöüß ./()-]{1,40}:")
+_DASHED: Final = re.compile(r"\s[-–]\s")
+_MOST_WORDS: Final = 4
+"""Words of a heading without a colon or a dash behind it, its bullet included: three, as the forms above have them."""
 _LONGEST: Final = 60
 """Characters of a line that are read for a heading."""
 _BRIEF: Final = 45
@@ -65,11 +67,10 @@ def sections_of(text: str) -> tuple[Section, ...]:
     found: list[Section] = []
     opened: tuple[Kind | None, int, int] | None = None
     blank = one_line = False
-    for match in _LINE.finditer(text):
-        line = match.group()
-        if not line:
-            break
-        at = match.start()
+    at = behind = 0
+    while behind < len(text):
+        at, behind = behind, text.find("\n", behind) + 1 or len(text)
+        line = text[at:behind]
         heading = _heading(line)
         ends = blank or (one_line and not _goes_on(line))
         if opened is not None and (heading is not None or (ends and opened[0] in ("family", "past"))):
@@ -94,6 +95,8 @@ def _goes_on(line: str) -> bool:
 def _heading(line: str) -> tuple[Kind | None, int] | None:
     """The kind of section a line opens and where its heading ends; None where it opens none."""
     head = line[:_LONGEST].rstrip("\n")
+    if ":" not in head and len(head.split()) > _MOST_WORDS and not _DASHED.search(head):
+        return None
     match = _KNOWN.match(head)
     if match is not None:
         return match.lastgroup, match.end()  # type: ignore[return-value]

@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 from clinical.language.abbreviations import is_abbreviation
-from clinical.language.dates import MONTH_NAMES, DateMention, dates_of, parse_date
+from clinical.language.dates import MONTH_NAMES, DateMention, dates_of
 from clinical.language.folding import spelling
+from clinical.language.keys import by_key, name_key, number_key, of_each, places_of, word_key
 from clinical.language.ocr import without_lookalikes
-from clinical.language.vocabulary import QUALIFIERS, ROMAN, SIDES, STAGE_WORDS, TIMES, UNITS, side_of, word_set
+from clinical.language.vocabulary import ROMAN, SIDES, STAGE_WORDS, UNITS, word_set
 
 _SCHEME = r"[\d½¼¾]{1,3}(?:[/.,]\d{1,2})?(?:\s?[-–—]\s?[\d½¼¾]{1,3}(?:[/.,]\d{1,2})?){2,3}(?![\d½]|[-–][\d½])"
 _DATE = r"\d{4}-\d{2}-\d{2}|\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})(?!\d)"
@@ -29,7 +29,7 @@ _MARKED_TOKEN = re.compile(rf"({_MARKED_WORD})|({_DATE}|{_SCHEME}|{_NUMBER})|[%�
 _MARKS = re.compile("[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]")
 _BULLET = re.compile(r"(?m)^[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]+(?=[A-ZÄÖÜ(\d])(?!\d{1,2}[.)]?\s*$)")
 _DAY_OF_MONTH = re.compile(rf"\s*\d{{1,2}}\.\s+(?:{MONTH_NAMES})\.?\s*\d", re.IGNORECASE)
-_DASHES = str.maketrans("–—‐‑−", "-----")
+_DASHES = "–—‐‑−"
 
 SPACE, LINE, COMMA, COLON, STOP, BREAK = range(6)
 """What stands between two tokens, in rising order of how far it parts them: nothing or a space or hyphen, a line end,
@@ -44,74 +44,19 @@ _FINAL = re.compile(r"[.!?](?:\s|$)|;")
 _NEW_ITEM = re.compile(r"\n[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]|\n\s*\n|\r\n\s*\r\n|[|\u2028\u2029]|\t|\n\s*[-–•*]")
 
 
-_COMMA = re.compile(r"(?<![\d.,]),|(?<!\d)(\d++),(\d*+)(?!,)")
-"""A decimal comma, the digits before and behind it: each run of digits is read once, from its beginning."""
-
-
-def _number_key(raw: str) -> str:
-    """`5,0` is `5`, `1'000` is `1000`, `12.3.24` is a day, `½ - 0 - ½` is `1/2-0-1/2`; nothing is rounded."""
-    if len(raw) >= 6 and (day := parse_date(raw)):
-        return "#" + day
-    if raw.isdigit() and raw.isascii():
-        return "#" + raw
-    text = raw.replace("½", "1/2").replace("¼", "1/4").replace("¾", "3/4")
-    text = "".join(
-        str(int(char)) if char.isdigit() else char for char in text if not char.isspace() and char not in "'’"
-    )
-    text = text.replace("–", "-").replace("—", "-")
-    text = _COMMA.sub(_decimal, text)
-    return "#" + text
-
-
-def _decimal(match: re.Match[str]) -> str:
-    whole, part = match[1] or "", (match[2] or "").rstrip("0")
-    return f"{whole}.{part}" if part else whole
-
-
-_STEM = re.compile(r"(?:e[nmrs]?|s|n)$")
-
-
-def word_key(word: str) -> str:
-    """What a spelled word is compared by in free text: its stem, with the OCR pairs rn/m and lost umlaut dots folded.
-
-    Stems of at least four characters; endings are those of German declension.
-    """
-    if (side := side_of(word)) is not None:
-        return side
-    if word in TIMES:
-        return TIMES[word]
-    if word in QUALIFIERS:
-        return QUALIFIERS[word]
-    if len(word) < 5:
-        return word
-    folded = word.replace("rn", "m").replace("ae", "a").replace("oe", "o").replace("ue", "u")
-    return _STEM.sub("", folded) if len(folded) > 5 else folded
-
-
-def name_key(word: str) -> str:
-    """What a spelled word of a name is compared by: itself, with the OCR pair rn/m folded. `strasse` is `str`."""
-    word = word[:-7] + "str" if word.endswith("strasse") else word
-    return word.replace("rn", "m")
-
-
-def _of_each(key: Callable[[str], str], words: Iterable[str]) -> dict[str, str]:
-    """What each word is compared by, made once for each word of one text; it lives no longer than the text does."""
-    return {word: key(word) for word in set(words)}
-
-
 class SourceText:
     """A text, its tokens and the indexes over them. Built in one pass, linear in the length of the text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.view = without_lookalikes(text.translate(_DASHES))
+        for dash in _DASHES:
+            text = text.replace(dash, "-")
+        self.view = without_lookalikes(text)
         self.start: list[int] = []
         self.end: list[int] = []
         self.words: list[str] = []
         """Spelled words; numbers as their key."""
         self._tokenise()
-        self._gaps: dict[int, int] = {}
-        self._signs: dict[str, tuple[bool, int]] = {}
 
     def _tokenise(self) -> None:
         view = self._without_bullets()
@@ -119,8 +64,9 @@ class SourceText:
         found = list(pattern.finditer(view))
         self.start += [match.start() for match in found]
         self.end += [match.end() for match in found]
-        spelled = _of_each(spelling, (match.group() for match in found if match.lastindex != 2))
-        self.words += [_number_key(m.group()) if m.lastindex == 2 else spelled[m.group()] for m in found]
+        written = [match.group() for match in found]
+        known = of_each(_spelled, written)
+        self.words += [known[raw] for raw in written]
 
     def _without_bullets(self) -> str:
         def blank(match: re.Match[str]) -> str:
@@ -136,20 +82,27 @@ class SourceText:
     @cached_property
     def keys(self) -> list[str]:
         """The free-text key of every token: words by `word_key`, units after a number by their unit."""
-        known = _of_each(word_key, (word for word in self.words if word[0] != "#"))
+        known = of_each(word_key, (word for word in self.word_places if word[0] != "#"))
         keys = [known.get(word, word) for word in self.words]
-        for i, word in enumerate(self.words):
-            if i and word in UNITS and self.words[i - 1][0] == "#" and self._beside(i):
-                keys[i] = "§unit " + UNITS[word]
-            elif len(word) == 1 and word[0] != "#" and self._is_grade_letter(i):
-                keys[i] = "#" + word
-            elif word in ROMAN and self._is_stage(i):
-                keys[i] = "#" + ROMAN[word]
-            elif word in ("r", "l") and self._is_lone_side(i):
-                keys[i] = SIDES["re" if word == "r" else "li"]
-            elif word in ("re", "li", "sin") and self.text[self.end[i] : self.end[i] + 1] == "-":
-                keys[i] = word  # Re-Staging
+        for word, where in self.word_places.items():
+            if word in _BY_PLACE or (len(word) == 1 and word != "#"):
+                for i in where:
+                    keys[i] = self._key_at(i, word, keys[i])
         return keys
+
+    def _key_at(self, i: int, word: str, key: str) -> str:
+        """The key of a token that depends on what stands beside it, else the key of its word."""
+        if i and word in UNITS and self.words[i - 1][0] == "#" and self._beside(i):
+            return "§unit " + UNITS[word]
+        if len(word) == 1 and self._is_grade_letter(i):
+            return "#" + word
+        if word in ROMAN and self._is_stage(i):
+            return "#" + ROMAN[word]
+        if word in ("r", "l") and self._is_lone_side(i):
+            return SIDES["re" if word == "r" else "li"]
+        if word in ("re", "li", "sin") and self.text[self.end[i] : self.end[i] + 1] == "-":
+            return word  # Re-Staging
+        return key
 
     def _beside(self, i: int) -> bool:
         """Nothing but white space divides the token from the one before it, and no empty line."""
@@ -185,23 +138,26 @@ class SourceText:
     @cached_property
     def places(self) -> dict[str, list[int]]:
         """Token numbers by free-text key."""
-        return _index(self.keys)
+        return places_of(self.keys)
 
     @cached_property
     def names(self) -> list[str]:
         """The name key of every token."""
-        known = _of_each(name_key, (word for word in self.words if word[0] != "#"))
-        return [known.get(word, word) for word in self.words]
+        return [self._name_keys.get(word, word) for word in self.words]
+
+    @cached_property
+    def _name_keys(self) -> dict[str, str]:
+        return of_each(name_key, (word for word in self.word_places if word[0] != "#"))
 
     @cached_property
     def name_places(self) -> dict[str, list[int]]:
         """Token numbers by name key."""
-        return _index(self.names)
+        return by_key(self.word_places, self._name_keys)
 
     @cached_property
     def word_places(self) -> dict[str, list[int]]:
         """Token numbers by spelled word."""
-        return _index(self.words)
+        return places_of(self.words)
 
     @cached_property
     def dates(self) -> tuple[DateMention, ...]:
@@ -244,7 +200,10 @@ class SourceText:
     @cached_property
     def abbreviations_by_head(self) -> dict[str, list[int]]:
         """Abbreviations by their first three characters."""
-        return _index_at([self.words[i][:3] for i in self.abbreviations], self.abbreviations)
+        heads: defaultdict[str, list[int]] = defaultdict(list)
+        for i in self.abbreviations:
+            heads[self.words[i][:3]].append(i)
+        return dict(heads)
 
     @cached_property
     def abbreviations(self) -> tuple[int, ...]:
@@ -268,18 +227,18 @@ class SourceText:
 
     def gap(self, i: int) -> int:
         """What divides token `i - 1` from token `i` (SPACE .. BREAK)."""
-        known = self._gaps.get(i)
-        if known is None:
-            known = self._gaps[i] = self._measure_gap(i)
-        return known
+        return self._gaps[i]
 
-    def _measure_gap(self, i: int) -> int:
-        glue = self.glue(i)
-        known = self._signs.get(glue)
-        if known is None:
-            known = self._signs[glue] = _sign_of(glue)
-        final, gap = known
-        return STOP if final and not self._is_abbreviation(i - 1, i, glue) else gap
+    @cached_property
+    def _gaps(self) -> list[int]:
+        """What divides each token from the one before it. Few different signs stand between the words of a text."""
+        text, gaps = self.text, [SPACE]
+        glues = [text[end:start] for end, start in zip(self.end, self.start[1:], strict=False)]
+        signs = of_each(_sign_of, glues)
+        for i, glue in enumerate(glues, 1):
+            final, gap = signs[glue]
+            gaps.append(STOP if final and not self._is_abbreviation(i - 1, i, glue) else gap)
+        return gaps
 
     def _is_abbreviation(self, i: int, following: int, glue: str) -> bool:
         """Whether the full stop behind token `i` marks an abbreviation or an ordinal, not the end of a sentence."""
@@ -296,9 +255,15 @@ class SourceText:
 
     def ends_clause(self, i: int) -> bool:
         """Whether a sentence, item or finished line ends between token `i - 1` and token `i`."""
-        gap = self.gap(i)
-        if gap >= STOP:
-            return True
+        return self._ends[i]
+
+    @cached_property
+    def _ends(self) -> list[bool]:
+        """Whether a clause ends before each token."""
+        return [gap >= STOP or (gap > SPACE and self._ends_line(i)) for i, gap in enumerate(self._gaps)]
+
+    def _ends_line(self, i: int) -> bool:
+        """Whether a finished line ends before token `i`."""
         glue = self.glue(i)
         if "\n" not in glue:
             return False
@@ -316,6 +281,11 @@ class SourceText:
         return self.text[self.text.rfind("\n", 0, self.start[i]) + 1 : self.start[i]]
 
 
+def _spelled(raw: str) -> str:
+    """A token as it is compared: a number as its key, a word as it is spelled."""
+    return number_key(raw) if raw[0].isdecimal() or raw[0] in "½¼¾" else spelling(raw)
+
+
 def _sign_of(glue: str) -> tuple[bool, int]:
     """Whether what stands between two words may end a sentence, and what it is (SPACE .. BREAK) where it does not."""
     if glue in ("", " ", "-"):
@@ -327,20 +297,11 @@ def _sign_of(glue: str) -> tuple[bool, int]:
     return _FINAL.search(glue) is not None, gap
 
 
+_BY_PLACE = frozenset((*UNITS, *ROMAN, "r", "l", "re", "li", "sin"))
+"""Words whose key may depend on what stands beside them."""
 _STAGES = word_set("grad stadium nyha child klasse gold stufe ccs kellgren")
 _OPEN_ENDS = word_set(
     """auf fuer von und oder sowie mit bei der die das des dem den ein eine einer eines einem kein keine keinen
     keiner ohne weder noch im in am an zum zur nach hinweis anhalt nachweis zeichen anzeichen verdacht nicht vater
     mutter bruder schwester akute akuten akuter akutes chronische chronischen bekannte ausschluss"""
 )
-
-
-def _index(keys: list[str]) -> dict[str, list[int]]:
-    return _index_at(keys, range(len(keys)))
-
-
-def _index_at(keys: Sequence[str], at: Sequence[int]) -> dict[str, list[int]]:
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    for key, i in zip(keys, at, strict=True):
-        places[key].append(i)
-    return dict(places)

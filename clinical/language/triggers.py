@@ -38,13 +38,13 @@ VALUES: Final[Mapping[Axis, tuple[str, ...]]] = {
     "experiencer": ("patient", "family", "other"),
 }
 
-_FORMS: Final[Mapping[str, str]] = {
-    "-": r"(?<=[^\W\d_)] )[-–−](?=\s*(?:[,;/|\n]|\Z))",
-    **{f"(^{letter})": rf"(?m:^(?:[-•*] )?){letter}(?= [A-ZÄÖÜ])" for letter in "AVZ"},
+_FORMS: Final[Mapping[str, re.Pattern[str]]] = {
+    "-": re.compile(r"[-–−](?<=[^\W\d_)] .)(?=\s*(?:[,;/|\n]|\Z))"),
+    **{f"(^{letter})": re.compile(rf"(?m:^(?:[-•*] )?){letter}(?= [A-ZÄÖÜ])") for letter in "AVZ"},
 }
 """Signs that say something at certain places only: a minus by itself between a word and a dividing mark ("Fieber -,
 Husten +"), and the outpatient marker that opens a line."""
-_MARKED_LINE: Final = re.compile(r"^(?:[-•*] )?[GAVZ] (?=[A-ZÄÖÜ])", re.M)
+_MARKED_LINE: Final = re.compile(r"[GAVZ] (?=[A-ZÄÖÜ])(?:(?<=^..)|(?<=^[-•*] ..))", re.M)
 MARKED_LINES: Final = 2
 """Lines that open with a marker before one of them is read as a marker: a single letter may be a name or a grade."""
 
@@ -64,6 +64,8 @@ class TriggerRow:
     example: str
     counter_example: str
     elements: tuple[Element, ...]
+    marks: int = 0
+    """How many marks its elements name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,8 @@ class Table:
     rows: tuple[TriggerRow, ...]
     by_word: Mapping[str, tuple[TriggerRow, ...]]
     by_stem: Mapping[str, tuple[TriggerRow, ...]]
-    numbers: tuple[TriggerRow, ...]
+    numbers: tuple[tuple[Words, TriggerRow], ...]
+    """Those that begin with a number: what it has to be, and the row."""
     lengths: tuple[int, ...]
     signs: re.Pattern[str]
     by_sign: Mapping[str, TriggerRow]
@@ -152,7 +155,8 @@ def _row(number: int, columns: Sequence[str], groups: Mapping[str, str]) -> Trig
     if not known:
         raise ValueError(f"{TABLE}, line {number}: no such axis, value, direction or scope in {columns[1:5]}")
     elements = () if is_sign(trigger) else elements_of(trigger, groups)
-    return TriggerRow(trigger, axes, value, direction, scope, example, counter, elements)  # type: ignore[arg-type]
+    marks = sum(isinstance(element, Mark) for element in elements)
+    return TriggerRow(trigger, axes, value, direction, scope, example, counter, elements, marks)  # type: ignore[arg-type]
 
 
 def is_sign(trigger: str) -> bool:
@@ -168,7 +172,7 @@ def _head_of(row: TriggerRow) -> Words:
 def _indexed(rows: Sequence[TriggerRow], groups: Mapping[str, str]) -> Table:
     by_word: defaultdict[str, list[TriggerRow]] = defaultdict(list)
     by_stem: defaultdict[str, list[TriggerRow]] = defaultdict(list)
-    numbers: list[TriggerRow] = []
+    numbers: list[tuple[Words, TriggerRow]] = []
     for row in rows:
         if not row.elements:
             continue
@@ -178,19 +182,16 @@ def _indexed(rows: Sequence[TriggerRow], groups: Mapping[str, str]) -> Table:
         for stem in head.stems:
             by_stem[stem].append(row)
         if head.number or head.year:
-            numbers.append(row)
+            numbers.append((head, row))
     signs = {row.trigger: row for row in rows if not row.elements}
     plain = [re.escape(sign) for sign in sorted(signs, key=len, reverse=True) if sign not in _FORMS]
-    pattern = "|".join(
-        (*plain, *(f"(?P<f{at}>{form})" for at, (sign, form) in enumerate(_FORMS.items()) if sign in signs))
-    )
     return Table(
         tuple(rows),
         {word: tuple(some) for word, some in by_word.items()},
         {stem: tuple(some) for stem, some in by_stem.items()},
         tuple(numbers),
         tuple(sorted({len(stem) for stem in by_stem})),
-        re.compile(pattern or r"(?!)"),
+        re.compile("|".join(plain) or r"(?!)"),
         signs,
         groups,
     )
@@ -204,96 +205,117 @@ def occurrences(source: SourceText, known: Table | None = None) -> tuple[Occurre
     """
     rows = known or table()
     found = [*_of_words(source, rows), *_of_signs(source, rows)]
-    found.sort(key=lambda one: (-len(one.cue_tokens), one.row.direction != "pseudo", -_marks(one.row), one.first))
-    taken: dict[tuple[int, Axis], int] = {}
+    found.sort(key=lambda one: (-len(one.cue_tokens), one.row.direction != "pseudo", -one.row.marks, one.first))
+    taken: dict[int, dict[Axis, int]] = {}
     kept = []
     for one in found:
-        axes = one.row.axes if one.row.direction in ("stop", "end") else AXES
-        rivals = [taken[i, axis] for i in one.cue_tokens for axis in axes if (i, axis) in taken]
-        same = any((i, axis) in taken for i in one.cue_tokens for axis in one.row.axes)
-        if same or any(size > len(one.cue_tokens) for size in rivals):
-            continue
-        taken.update({(i, axis): len(one.cue_tokens) for i in one.cue_tokens for axis in one.row.axes})
-        kept.append(one)
+        held = [taken[i] for i in one.cue_tokens if i in taken]
+        if not held or not _is_beaten(one, held):
+            kept.append(one)
+            for i in one.cue_tokens:
+                taken.setdefault(i, {}).update(dict.fromkeys(one.row.axes, len(one.cue_tokens)))
     kept.sort(key=lambda one: (one.first, one.last))
     return tuple(kept)
 
 
-def _marks(row: TriggerRow) -> int:
-    return sum(isinstance(element, Mark) for element in row.elements)
+def _is_beaten(one: Occurrence, held: list[dict[Axis, int]]) -> bool:
+    """Whether another trigger holds one of its words on one of its axes, or a longer one holds it on any."""
+    if any(axis in sizes for sizes in held for axis in one.row.axes):
+        return True
+    own_axes_only = one.row.direction in ("stop", "end")
+    return not own_axes_only and any(size > len(one.cue_tokens) for sizes in held for size in sizes.values())
 
 
 def _of_words(source: SourceText, rows: Table) -> Iterator[Occurrence]:
-    begins = {word: some for word in set(source.words) if (some := _beginning(word, rows))}
-    for i, word in enumerate(source.words):
-        for row in begins.get(word, ()):
-            cue_tokens = _match(source, row.elements, i)
-            if cue_tokens:
-                yield Occurrence(
-                    row,
-                    cue_tokens[0],
-                    cue_tokens[-1],
-                    cue_tokens,
-                    source.start[cue_tokens[0]],
-                    source.end[cue_tokens[-1]],
-                )
+    for word, places in source.word_places.items():
+        for row in _beginning(word, rows):
+            for i in places:
+                own = _match(source, row.elements, i)
+                if own:
+                    yield Occurrence(row, own[0], own[-1], own, source.start[own[0]], source.end[own[-1]])
 
 
-def _beginning(word: str, rows: Table) -> tuple[TriggerRow, ...]:
+def _beginning(word: str, rows: Table) -> Sequence[TriggerRow]:
     """The rows whose trigger may begin with a word."""
     if word[0] == "#":
-        return tuple(row for row in rows.numbers if _head_of(row).fits(word))
+        return [row for head, row in rows.numbers if head.fits(word)]
     some = rows.by_word.get(word, ())
+    if not rows.lengths:
+        return some
     return (*some, *(row for length in rows.lengths for row in rows.by_stem.get(word[:length], ())))
 
 
 def _of_signs(source: SourceText, rows: Table) -> Iterator[Occurrence]:
+    found = [(match.start(), match.end(), match.group()) for match in rows.signs.finditer(source.text)]
     marked = len(_MARKED_LINE.findall(source.text)) >= MARKED_LINES
-    for match in rows.signs.finditer(source.text):
-        sign = match.group() if match.lastgroup is None else tuple(_FORMS)[int(match.lastgroup[1:])]
-        if sign.startswith("(^") and not marked:
-            continue
-        first = bisect_left(source.start, match.start())
-        sign_tokens = tuple(i for i in range(first, min(first + 2, len(source))) if source.start[i] < match.end())
+    for sign, form in _FORMS.items():
+        if sign in rows.by_sign and (marked or not sign.startswith("(^")):
+            found += [(match.start(), match.end(), sign) for match in form.finditer(source.text)]
+    for start, end, sign in sorted(found):
+        first = bisect_left(source.start, start)
+        sign_tokens = tuple(i for i in range(first, min(first + 2, len(source))) if source.start[i] < end)
         behind = sign_tokens[-1] + 1 if sign_tokens else first
         at = (behind, behind - 1) if not sign_tokens else (sign_tokens[0], sign_tokens[-1])
-        yield Occurrence(rows.by_sign[sign], *at, sign_tokens, match.start(), match.end())
+        yield Occurrence(rows.by_sign[sign], *at, sign_tokens, start, end)
 
 
 def _match(source: SourceText, elements: Sequence[Element], i: int) -> tuple[int, ...]:
     """The tokens of the trigger's own words where it begins at token `i`; empty where it does not stand there."""
-    if elements and isinstance(elements[0], Mark):
-        if not _holds(source, elements[0], i):
-            return ()
-        elements = elements[1:]
-    if len(elements) == 1:
-        return (i,)
-    further = _walk(source, elements[1:], i + 1, LINE)
+    opens = 1 if isinstance(elements[0], Mark) else 0
+    at = opens + 1
+    if at < len(elements) and not _may_stand(source, elements[at], i + 1):
+        return ()
+    if opens and not _holds(source, elements[0], i):  # type: ignore[arg-type]
+        return ()
+    further = _walk(source, elements, (at, i + 1), LINE)
     return (i, *further) if further is not None else ()
 
 
-def _walk(source: SourceText, elements: Sequence[Element], i: int, most: int) -> tuple[int, ...] | None:
-    """The own tokens of the rest of a trigger from token `i` on, None where it does not go on; `most`: how far the
-    next word may be parted from the one before it."""
-    if not elements:
-        return ()
-    element, rest = elements[0], elements[1:]
-    if isinstance(element, Mark):
-        return _walk(source, rest, i, COLON) if _holds(source, element, i) else None
-    if isinstance(element, Gap):
-        return _walk_over(source, rest, i, element.most)
-    if i < len(source) and source.gap(i) <= most and element.fits(source.words[i]):
-        further = _walk(source, rest, i + 1, LINE)
-        if further is not None:
-            return (i, *further)
-    return _walk(source, rest, i, most) if element.optional else None
+def _may_stand(source: SourceText, element: Element, i: int) -> bool:
+    """Whether an element may stand at token `i`: a look at the word alone, before anything else is asked."""
+    if not isinstance(element, Words) or element.optional:
+        return True
+    return i < len(source.words) and element.fits(source.words[i])
 
 
-def _walk_over(source: SourceText, rest: Sequence[Element], i: int, most: int) -> tuple[int, ...] | None:
-    for skipped in range(most + 1):
-        if i + skipped > len(source) or (i + skipped < len(source) and source.gap(i + skipped) >= STOP):
+def _walk(source: SourceText, elements: Sequence[Element], place: tuple[int, int], most: int) -> tuple[int, ...] | None:
+    """The own tokens of a trigger from one of its elements and one token on (`place`), None where it does not go on;
+    `most`: how far the next word may be parted from the one before it."""
+    at, i = place
+    own: list[int] = []
+    while at < len(elements):
+        element = elements[at]
+        at += 1
+        if isinstance(element, Mark):
+            if not _holds(source, element, i):
+                return None
+            most = COLON
+        elif isinstance(element, Gap):
+            found = _walk_over(source, elements, (at, i), element.most)
+            return None if found is None else (*own, *found)
+        elif i < len(source.words) and element.fits(source.words[i]) and source.gap(i) <= most:
+            if element.optional:
+                found = _walk(source, elements, (at, i + 1), LINE)
+                if found is None:
+                    continue
+                return (*own, i, *found)
+            own.append(i)
+            i, most = i + 1, LINE
+        elif not element.optional:
             return None
-        found = _walk(source, rest, i + skipped, COMMA)
+    return tuple(own)
+
+
+def _walk_over(
+    source: SourceText, elements: Sequence[Element], place: tuple[int, int], most: int
+) -> tuple[int, ...] | None:
+    at, first = place
+    for i in range(first, first + most + 1):
+        if i > len(source) or (i < len(source) and source.gap(i) >= STOP):
+            return None
+        if at < len(elements) and not _may_stand(source, elements[at], i):
+            continue
+        found = _walk(source, elements, (at, i), COMMA)
         if found is not None:
             return found
     return None
