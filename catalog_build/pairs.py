@@ -37,4 +37,4 @@ def with_pairs(catalog: Catalog, synonyms: Iterable[Synonym]) -> Catalog:
 
 
 def _is_pair(one: Code | None, other: Code | None) -> bool:
-    return one is not None and other is not None and one.kind != "star" and other.kind == "star"
+    return one is not None and other is not None and one.kind != "asterisk" and other.kind == "asterisk"

@@ -16,7 +16,6 @@ from clinical.search import Manifest
 
 NEIGHBOURS_SHOWN = 5
 LINES_SHOWN = 50
-_MARKS = {"plain": "", "dagger": "+", "star": "*", "exclamation": "!"}
 
 
 def of_source(source: Source, texts: int) -> str:
@@ -89,7 +88,7 @@ def of_code(folder: Path, text: str) -> str:
 
 def _lines(catalog: Catalog, code: Code) -> list[str]:
     lines = [
-        f"{code.code}{_MARKS[code.kind]}  {code.title}",
+        f"{code.marked}  {code.title}",
         f"  chapter     {code.chapter} {catalog.chapter_title(code.chapter)}",
         f"  block       {code.block} {catalog.block_title(code.block)}",
         f"  coding      {'terminal' if code.terminal else 'not terminal'}; §295 {code.use_295}, §301 {code.use_301}",

@@ -156,10 +156,9 @@ def _codes(given: str, catalog: Catalog) -> tuple[str, ...]:
         found.append(code)
     if len(found) == 1:
         return (found[0].code,)
-    marks = sum(code.kind in ("star", "exclamation") for code in found)
-    if len(found) != 2 or marks != 1:
+    if len(found) != 2 or sum(code.never_alone for code in found) != 1:
         raise ValueError("code is neither one code nor a pair that is coded together, such as B37.3+ N77.1*")
-    return tuple(code.code for code in sorted(found, key=lambda code: code.kind in ("star", "exclamation")))
+    return tuple(code.code for code in sorted(found, key=lambda code: code.never_alone))
 
 
 def _against_official(read: Iterable[list[Entry]], official: Sequence[Synonym], over: bool) -> Iterator[list[Entry]]:

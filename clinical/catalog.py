@@ -13,14 +13,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import orjson
 
 from clinical.errors import ArtifactMismatch, ArtifactMissing
 
-Kind = Literal["plain", "dagger", "star", "exclamation"]
-"""`star`: an asterisk code (`G01*`), as the catalog file of the artifact names it."""
+Kind = Literal["plain", "dagger", "asterisk", "exclamation"]
+_MARKS: Final[dict[Kind, str]] = {"plain": "", "dagger": "+", "asterisk": "*", "exclamation": "!"}
+"""Marks of the classification: `A39.0+` a dagger code, `G01*` an asterisk code, `U80.0!` an exclamation mark code."""
 Sex = Literal["M", "W"]
 
 CODE_PATTERN: Final = re.compile(r"[A-Z][0-9]{2}(?:\.[0-9]{1,2})?")
@@ -62,6 +63,16 @@ class Code:
     age_low: str | None = None
     age_high: str | None = None
     notes: tuple[Note, ...] = ()
+
+    @property
+    def marked(self) -> str:
+        """With its mark, as the classification prints it: `E10.3+`, `H36.0*`."""
+        return self.code + _MARKS[self.kind]
+
+    @property
+    def never_alone(self) -> bool:
+        """Whether it only ever stands beside another code: an asterisk or exclamation mark code."""
+        return self.kind in ("asterisk", "exclamation")
 
 
 def _leaves_open(title: str) -> bool:
@@ -224,7 +235,11 @@ class Catalog:
             raise ArtifactMismatch(f"{path.name} is not JSON", "a catalog as written by the build", remedy) from None
         if not isinstance(tree, dict) or tree.keys() != _KEYS or tree["columns"] != list(Code.__slots__):
             raise ArtifactMismatch(f"{path.name} has other columns", ", ".join(Code.__slots__), remedy)
-        return cls(tree["version"], map(_from_row, tree["codes"]), tree["chapters"], tree["blocks"])
+        codes = [_from_row(row) for row in tree["codes"]]
+        if unknown := sorted({code.kind for code in codes} - set(get_args(Kind))):
+            expected = ", ".join(get_args(Kind))
+            raise ArtifactMismatch(f"{path.name} has codes of the kind {', '.join(unknown)}", expected, remedy)
+        return cls(tree["version"], codes, tree["chapters"], tree["blocks"])
 
 
 def _to_row(code: Code) -> list[object]:

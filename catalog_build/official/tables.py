@@ -133,7 +133,7 @@ def _code(file: SourceFile, line: int, row: list[str], ends: Mapping[str, str]) 
 
 def _kind(row: list[str]) -> Kind:
     if row[5].endswith("*") or "O" in (row[12], row[13]):
-        return "star"
+        return "asterisk"
     if row[5].endswith("!") or "Z" in (row[12], row[13]):
         return "exclamation"
     return "dagger" if row[6].endswith("+") else "plain"

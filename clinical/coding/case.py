@@ -72,7 +72,7 @@ class Offer:
         if not self.code.terminal:
             shown["terminal"] = False
         if self.code.kind != "plain":
-            shown["kind"] = {"star": "Stern", "dagger": "Kreuz", "exclamation": "Ausrufezeichen"}[self.code.kind]
+            shown["kind"] = {"asterisk": "Stern", "dagger": "Kreuz", "exclamation": "Ausrufezeichen"}[self.code.kind]
         return shown
 
 

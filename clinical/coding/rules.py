@@ -216,7 +216,7 @@ def pairs(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Corr
     """
     left = list(proposals)
     for item in proposals:
-        if item.code.kind == "star":
+        if item.code.kind == "asterisk":
             left = _with_dagger(catalog, case, left, item)
         elif item.code.kind == "dagger" or any(note.kind == PAIR_NOTE for note in item.code.notes):
             left = _with_asterisk(catalog, left, item)
@@ -251,7 +251,7 @@ def _with_asterisk(catalog: Catalog, left: list[Proposal], dagger: Proposal) -> 
     texts = {_plain(dagger.offer.text), _plain(dagger.finding.phrase)} - {""}
     for note in _pair_notes(dagger):
         asterisk = catalog.get(note.references[0]) if note.references else None
-        if asterisk is None or asterisk.kind != "star" or not texts & set(map(_plain, note.text.splitlines())):
+        if asterisk is None or asterisk.kind != "asterisk" or not texts & set(map(_plain, note.text.splitlines())):
             continue
         chosen = next((item for item in left if item.code.code == asterisk.code), None)
         added = chosen or Proposal(
@@ -277,7 +277,7 @@ def _joined(left: Sequence[Proposal], dagger: Proposal, asterisk: Proposal) -> l
 def _ordered(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
     """By confidence, otherwise as proposed; an asterisk code directly behind its dagger code."""
     ranked = sorted(proposals, key=lambda item: _RANK[item.confidence])
-    asterisks = {item.code.code: item for item in ranked if item.code.kind == "star" and item.pair}
+    asterisks = {item.code.code: item for item in ranked if item.code.kind == "asterisk" and item.pair}
     ordered: list[Proposal] = []
     for item in ranked:
         if asterisks.get(item.code.code) is item and any(other.code.code == item.pair for other in ranked):

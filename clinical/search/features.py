@@ -28,14 +28,14 @@ SOFT, SHARP = 0.05, 0.02
 """Temperatures at which similarities of a code's wordings are added up: exp((similarity - 1) / temperature)."""
 
 RELATIVE: Final = (
-    "similarity", "mass_soft", "mass_sharp", "second", "title", "centre", "words_bm25", "letters_bm25",
+    "similarity", "mass_soft", "mass_sharp", "second", "title", "centre", "words_bm25", "characters_bm25",
     "query_covered", "wording_covered", "alignment", "weighted_alignment", "query_covered_by_all",
 )  # fmt: skip
 """These columns are repeated, behind all others, as their distance to the best candidate of the same query."""
 
 COLUMNS: Final = (
     *RELATIVE,
-    "mass_share", "category_share", "parent_share", "words_bm25_share", "letters_bm25_share",
+    "mass_share", "category_share", "parent_share", "words_bm25_share", "characters_bm25_share",
     "best_query_covered", "best_wording_covered", "worst_query_word", "worst_wording_word", "best_weighted_covered",
     "length_ratio", "weight_difference", "hits", "rank", "verbatim",
     *TRAITS,
@@ -144,12 +144,12 @@ def _shares(soft: Vectors, gathered: Gathered, traits: CodeTraits, codes: Ints, 
 
     return {
         "words_bm25": gathered.words_bm25,
-        "letters_bm25": gathered.characters_bm25,
+        "characters_bm25": gathered.characters_bm25,
         "mass_share": mass,
         "category_share": family(traits.category, traits.categories),
         "parent_share": family(traits.parent, traits.parents),
         "words_bm25_share": of_best(gathered.words_bm25),
-        "letters_bm25_share": of_best(gathered.characters_bm25),
+        "characters_bm25_share": of_best(gathered.characters_bm25),
     }
 
 

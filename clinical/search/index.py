@@ -3,7 +3,7 @@
 A wording by itself is one query. A text is read as a lattice of candidate spans (`lattice`): each is ranked whole, all
 in one batch, and the spans that explain the text best give its codes.
 
-The artifact is a folder: `codes.json` (catalog), `wordings.safetensors`, `vectors.faiss`, `words/`, `letters/`
+The artifact is a folder: `codes.json` (catalog), `wordings.safetensors`, `vectors.faiss`, `words/`, `characters/`
 (wordings), `encoder.safetensors`, `ranker.safetensors`, `expansion.json` (word synonyms), `typos.safetensors`
 (mending of typos), and `manifest.json`, written last.
 """

@@ -17,7 +17,8 @@ import orjson
 from clinical.errors import ArtifactMismatch, ArtifactMissing
 from clinical.thresholds import ConfidenceThresholds
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
+"""2: character n-grams lie in `characters/`, asterisk codes are called so. 1: in `letters/`, and `star`."""
 FILE: Final = "manifest.json"
 REMEDY: Final = "build it again: python -m catalog_build build SOURCE --out DIR"
 

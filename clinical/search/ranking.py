@@ -23,7 +23,7 @@ from clinical.search.tensors import map_tensors, write_tensors
 FORMAT: Final = "befund-ranker-1"
 WIDTH: Final = len(COLUMNS) + len(RELATIVE)
 
-NONE_COLUMNS: Final = ("similarity", "alignment", "query_covered_by_all", "query_words", "letters_bm25")
+NONE_COLUMNS: Final = ("similarity", "alignment", "query_covered_by_all", "query_words", "characters_bm25")
 """The "none of these" logit is linear in the best values of these columns over the list, and a constant."""
 
 

@@ -113,19 +113,19 @@ class Wordings:
         return cls(tables, Bm25.build(documents), characters, _graph(tables))
 
     def save(self, folder: Path) -> None:
-        """Write `wordings.safetensors`, `vectors.faiss`, `words/` and, for the character n-grams, `letters/`."""
+        """Write `wordings.safetensors`, `vectors.faiss`, `words/` and, for the character n-grams, `characters/`."""
         arrays = {field.name: getattr(self.tables, field.name) for field in fields(Tables)}
         write_tensors(folder / "wordings.safetensors", arrays, {})
         faiss.write_index(self.graph, str(folder / "vectors.faiss"))
         self.words_bm25.save(folder / "words")
-        self.characters_bm25.save(folder / "letters")
+        self.characters_bm25.save(folder / "characters")
 
     @classmethod
     def load(cls, folder: Path) -> Wordings:
         """Memory-map what `save` wrote."""
         arrays, _ = map_tensors(folder / "wordings.safetensors")
         graph = faiss.read_index(str(folder / "vectors.faiss"))
-        return cls(Tables(**arrays), Bm25.load(folder / "words"), Bm25.load(folder / "letters"), graph)
+        return cls(Tables(**arrays), Bm25.load(folder / "words"), Bm25.load(folder / "characters"), graph)
 
 
 def _tables(

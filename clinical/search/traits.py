@@ -11,7 +11,7 @@ from clinical.search.encoder import Vectors
 from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
 
-KINDS: Final = {"plain": 0.0, "dagger": 0.0, "star": 1.0, "exclamation": 2.0}
+KINDS: Final = {"plain": 0.0, "dagger": 0.0, "asterisk": 1.0, "exclamation": 2.0}
 """Primary codes, asterisk codes and codes of the exclamation mark as a number."""
 
 

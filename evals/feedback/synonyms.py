@@ -51,11 +51,11 @@ def candidates_of(reviews: Iterable[Review], index: SearchIndex) -> list[Synonym
 def why_none(review: Review, catalog: Catalog) -> str:
     """Why a review makes no candidate synonym; empty where it makes one."""
     found = [catalog.get(code) for code in review.accepted]
-    kinds = [code.kind for code in found if code and code.terminal]
-    if len(kinds) < len(found):
+    there = [code for code in found if code and code.terminal]
+    if len(there) < len(found):
         return "an accepted code is not terminal"
-    if not 1 <= len(kinds) <= 2 or (len(kinds) == 2 and sum(kind in ("star", "exclamation") for kind in kinds) != 1):
-        return f"{len(kinds)} codes are accepted: neither one code nor a pair"
+    if not 1 <= len(there) <= 2 or (len(there) == 2 and sum(code.never_alone for code in there) != 1):
+        return f"{len(there)} codes are accepted: neither one code nor a pair"
     if not words(review.query) or len(review.query) > LONGEST or len(cut(review.query)) != 1:
         return f"the text is no name of one diagnosis of at most {LONGEST} characters"
     return ""
@@ -111,7 +111,6 @@ def synonym_lines(candidates: Iterable[SynonymCandidate], catalog: Catalog) -> l
 
 def _codes(candidate: SynonymCandidate, catalog: Catalog) -> str:
     """With their marks, the code that stands first in a pair first."""
-    marks = {"plain": "", "dagger": "+", "star": "*", "exclamation": "!"}
     found = [code for code in map(catalog.get, candidate.codes) if code]
-    found.sort(key=lambda code: code.kind in ("star", "exclamation"))
-    return " ".join(code.code + marks[code.kind] for code in found)
+    found.sort(key=lambda code: code.never_alone)
+    return " ".join(code.marked for code in found)

@@ -37,7 +37,7 @@ def test_a_code_row_becomes_a_code(source: Source) -> None:
 
 def test_marks_make_the_kind(source: Source) -> None:
     kinds = {code.code: code.kind for code in source.catalog}
-    assert kinds["G01"] == "star"
+    assert kinds["G01"] == "asterisk"
     assert kinds["U61"] == kinds["U61.2"] == "exclamation"
     assert kinds["E11.90"] == "plain"
 

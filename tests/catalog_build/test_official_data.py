@@ -43,14 +43,14 @@ def test_2026_is_complete(official: Source) -> None:
     assert len(official.catalog.blocks) == 243
     assert len(official.catalog.chapters) == 22
     assert {code.block for code in official.catalog} == set(official.catalog.blocks)
-    assert Counter(code.kind for code in official.catalog)["star"] == 1_010
+    assert Counter(code.kind for code in official.catalog)["asterisk"] == 1_010
 
 
 def test_known_codes_of_2026(official: Source) -> None:
     codes = {code.code: code for code in official.catalog}
     assert codes["E11.90"].title == "Diabetes mellitus, Typ 2: Ohne Komplikationen: Nicht als entgleist bezeichnet"
     assert codes["A17.0"].kind == "dagger"
-    assert codes["G01"].kind == "star"
+    assert codes["G01"].kind == "asterisk"
     assert codes["G93.3"].terminal is False
     assert codes["O80"].sex == "W"
     assert "R40.1" in {name for note in codes["F06.1"].notes for name in note.references}

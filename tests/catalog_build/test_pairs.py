@@ -11,7 +11,7 @@ def code(spelling: str, kind: str) -> Code:
 
 
 CATALOG = Catalog(
-    "2026", [code("A01", "dagger"), code("A02", "plain"), code("B01", "star"), code("C01", "exclamation")], {}, {}
+    "2026", [code("A01", "dagger"), code("A02", "plain"), code("B01", "asterisk"), code("C01", "exclamation")], {}, {}
 )
 
 
@@ -27,7 +27,7 @@ def test_partners_with_more_wordings_come_first():
     assert [note.references for note in with_pairs(CATALOG, synonyms).get("B01").notes] == [("A02",), ("A01",)]
 
 
-def test_what_is_not_dagger_and_star_is_no_pair():
+def test_what_is_not_dagger_and_asterisk_is_no_pair():
     synonyms = [
         Synonym("x", "B01"),
         Synonym("y", "A01", ("A02",)),

@@ -174,7 +174,7 @@ def test_everyday_wordings_lead_to_their_code(
 
 def test_daggers_asterisks_and_notes_arrive_in_the_catalog(source: Source) -> None:
     assert {source.catalog.get(code).kind for code in ("E11.30", "G30.9", "M51.1")} == {"dagger"}
-    assert source.catalog.get("H36.0").kind == "star"
+    assert source.catalog.get("H36.0").kind == "asterisk"
     assert source.catalog.get("B96.2").kind == "exclamation"
     assert "Z86.7" in {code.code for code in source.catalog if code.notes}
 

@@ -201,6 +201,14 @@ def test_a_file_of_another_schema_is_refused(tmp_path: Path, tree: object) -> No
         Catalog.load(tmp_path / "codes.json")
 
 
+def test_a_catalog_with_kinds_of_codes_that_nobody_knows_is_refused(catalog: Catalog, tmp_path: Path) -> None:
+    path = tmp_path / "codes.json"
+    catalog.save(path)
+    path.write_bytes(path.read_bytes().replace(b'"plain"', b'"star"'))
+    with pytest.raises(ArtifactMismatch, match="kind star; expected plain, dagger, asterisk, exclamation; build the"):
+        Catalog.load(path)
+
+
 def test_the_full_catalog_survives_its_file_and_loads_quickly(shared_data: Path, tmp_path: Path) -> None:
     full = read_source(shared_data / "icd10gm/2026-reconstructed").catalog
     full.save(tmp_path / "codes.json")
@@ -215,9 +223,8 @@ def test_the_full_catalog_survives_its_file_and_loads_quickly(shared_data: Path,
 
 def test_every_code_of_the_full_catalog_parses_from_every_spelling(shared_data: Path) -> None:
     full = read_source(shared_data / "icd10gm/2026-reconstructed").catalog
-    marks = {"plain": "", "dagger": "+", "star": "*", "exclamation": "!"}
     for own in full:
-        for typed in (own.code, own.code.lower().replace(".", ""), f" {own.code}{marks[own.kind]} ", f"{own.code}-"):
+        for typed in (own.code, own.code.lower().replace(".", ""), f" {own.marked} ", f"{own.code}-"):
             assert parse(typed) == own.code
         assert own.parent is None or own.parent in full
         assert full.nearest_existing(own.code + "9"[: 6 - len(own.code)]) is not None

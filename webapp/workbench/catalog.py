@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 FILE = "codes.json"
-MARKS = {"dagger": "†", "star": "*", "exclamation": "!"}
+MARKS = {"dagger": "†", "asterisk": "*", "exclamation": "!"}
 MOST_FOUND = 50
 _WORD = re.compile(r"[^\W_]+")
 _FOLDED = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss"})
@@ -46,7 +46,7 @@ class ListedCode:
 
     @property
     def mark(self) -> str:
-        """Dagger, star or exclamation mark; "" for most."""
+        """Dagger, asterisk or exclamation mark; "" for most."""
         return MARKS.get(self.kind, "")
 
     @property

@@ -43,11 +43,11 @@ OF_TEXT: Final = (
 COLUMNS: Final = (*OF_MENTION, *OF_TEXT)
 """What is known of a mention, and of the text around it. `prose`: the share of words in no mention, small in lists;
 `explained`: a symptom beside a disease, which is coded alone (German coding guidelines D003); `uncovered`: the share of
-letters in words that the code's wording has nothing like; `unknown`: in words that no wording has; `guessed`: nothing
-but unknown words of at most GUESSED letters, which a code can only be guessed from ("QTc" is one letter from "OTC")."""
+characters in words that the code's wording has nothing like; `unknown`: in words that no wording has; `guessed`:
+nothing but unknown words of at most GUESSED characters, from which a code can only be guessed ("QTc", beside "OTC")."""
 GUESSED: Final = 4
 ALIKE: Final = 5
-"""Letters that words have in common at their beginning when one is a form or a compound of the other."""
+"""Characters that words have in common at their beginning when one is a form or a compound of the other."""
 LIKELY: Final = 0.25
 """From which probability of the ranking model a disease is taken to be named."""
 NEVER_SURE: Final = 1e-3
@@ -132,7 +132,7 @@ def _row(
     chance = min(max(first, _LEAST), _MOST)
     second = float(hits.probability[1]) if len(hits.part) > 1 else 0.0
     same = traits.category[hits.code] == traits.category[code]
-    wording, letters = int(hits.wording[0]), max(1, _letters(spelled))
+    wording, length = int(hits.wording[0]), max(1, _characters(spelled))
     verbatim = wordings.has_words(wording, spelled)
     bare = [] if verbatim else _uncovered(spelled, wordings.text(wording))
     strange = [word for word in spelled if word.isalpha() and word not in wordings.vocabulary]
@@ -150,8 +150,8 @@ def _row(
         "suspected": claim == "suspected",
         "history": claim == "history",
         "family": claim == "family",
-        "uncovered": _letters(bare) / letters,
-        "unknown": _letters(strange) / letters,
+        "uncovered": _characters(bare) / length,
+        "unknown": _characters(strange) / length,
         "guessed": len(strange) == len(spelled) and all(len(word) <= GUESSED for word in strange),
     }
 
@@ -162,7 +162,7 @@ def _uncovered(spelled: Sequence[str], wording: str) -> list[str]:
     return [word for word in spelled if not _covers(worded, word)]
 
 
-def _letters(some: Iterable[str]) -> int:
+def _characters(some: Iterable[str]) -> int:
     return sum(map(len, some))
 
 

@@ -2,8 +2,8 @@
 
 "chron. obstr. Lungenerkr." holds hardly a word of any wording. For each word that nobody wrote, or that has the dot of
 an abbreviation, the candidates are the catalog's words that begin with it ("Lungenerkr": Lungenerkrankung), that hold
-its letters in their order behind the same beginning ("Erkrkg": Erkrankung), or, for a compound nobody wrote, its known
-beginning and a word that its rest begins. Which of them is meant say the wordings: a candidate counts as often as
+its characters in their order behind the same beginning ("Erkrkg": Erkrankung), or, for a compound nobody wrote, its
+known beginning and a word that its rest begins. Which of them is meant say the wordings: a candidate counts as often as
 wordings have it, and by far the more where they, or others of their code, have the other words of the query as well.
 """
 

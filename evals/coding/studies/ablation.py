@@ -21,7 +21,7 @@ from evals.reports.intervals import Measure, share
 DEPTH: Final = 10
 DAMPING: Final = 60.0
 """k of reciprocal rank fusion (Cormack et al. 2009)."""
-JOINED: Final = ("words_bm25", "letters_bm25", "mass_soft")
+JOINED: Final = ("words_bm25", "characters_bm25", "mass_soft")
 
 BY_VECTORS: Final = "vectors, all wordings of a code"
 
@@ -55,7 +55,7 @@ def top(ranks: Ranks, depth: int) -> Measure:
 def _orders(some: Candidates, ranker: Ranker) -> Iterator[tuple[str, Vectors]]:
     """Name and values; a value that is not above 0 is no find."""
     yield "words (BM25)", some.column("words_bm25")
-    yield "character 4-grams (BM25)", some.column("letters_bm25")
+    yield "character 4-grams (BM25)", some.column("characters_bm25")
     yield "vectors, nearest wording", some.column("similarity")
     yield BY_VECTORS, np.exp(some.column("mass_soft"))
     yield "joined by reciprocal ranks", _reciprocal(some)

@@ -16,7 +16,7 @@ from clinical.search.retrieval import gather, read_queries
 STEPS_TOTAL, LARGEST = 2**24, 127  # a query's vector is rounded so that products with int8 rows are exact
 
 DISTANCES = (
-    "similarity", "mass_soft", "mass_sharp", "second", "title", "centre", "words_bm25", "letters_bm25",
+    "similarity", "mass_soft", "mass_sharp", "second", "title", "centre", "words_bm25", "characters_bm25",
     "query_covered", "wording_covered", "alignment", "weighted_alignment", "query_covered_by_all",
 )  # fmt: skip
 """The columns that are repeated as their distance to the best candidate."""
@@ -136,7 +136,7 @@ def _of_code(query: _Query, index: SearchIndex, code: int, wordings: list[int]) 
         "title": _cosine(query.vector, tables.rows[title].tolist(), float(tables.scales[title])),
         "centre": _cosine(query.vector, tables.centre_rows[row].tolist(), float(tables.centre_scales[row])),
         "words_bm25": max(query.words_bm25.get(wording, 0.0) for wording in everything),
-        "letters_bm25": max(query.characters_bm25.get(wording, 0.0) for wording in everything),
+        "characters_bm25": max(query.characters_bm25.get(wording, 0.0) for wording in everything),
         "query_covered": max(one.query_covered for one in seen),
         "wording_covered": max(one.wording_covered for one in seen),
         "alignment": max(one.alignment for one in seen),
@@ -153,7 +153,7 @@ def _of_code(query: _Query, index: SearchIndex, code: int, wordings: list[int]) 
         "verbatim": float(any(same_words)),
         "terminal": float(entry.terminal),
         "level": float(entry.level),
-        "kind": {"plain": 0.0, "dagger": 0.0, "star": 1.0, "exclamation": 2.0}[entry.kind],
+        "kind": {"plain": 0.0, "dagger": 0.0, "asterisk": 1.0, "exclamation": 2.0}[entry.kind],
         "wordings": log(1 + len(everything)),
         "unspecified": float("nicht näher bez" in entry.title),
         "other": float("onstige" in entry.title or "ndere" in entry.title),
@@ -175,7 +175,7 @@ def _of_the_list(columns: dict[int, dict[str, float]], index: SearchIndex) -> No
         same_parent = [c for c in columns if (codes[c].parent or codes[c].code) == (own.parent or own.code)]
         row["category_share"] = sum(columns[c]["mass_share"] for c in same_category)
         row["parent_share"] = sum(columns[c]["mass_share"] for c in same_parent)
-        for name in ("words_bm25", "letters_bm25"):
+        for name in ("words_bm25", "characters_bm25"):
             best = max(max(other[name] for other in columns.values()), 1e-6)
             row[f"{name}_share"] = row[name] / best
         ahead, behind = row["mass_soft"], inf
