@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: the loops of the search are compiled as `clinical/search/native.py` compiles them.
+"""What pyproject.toml cannot say: the search's loops are compiled as `clinical/search/native/library.py` compiles them.
 
 A machine without a C compiler gets everything else; whoever searches there is told what is missing.
 """
@@ -11,7 +11,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError
 
-NATIVE = runpy.run_path(str(Path(__file__).with_name("clinical") / "search" / "native.py"))
+NATIVE = runpy.run_path(str(Path(__file__).with_name("clinical") / "search" / "native" / "library.py"))
 
 
 class Library(build_ext):
@@ -29,7 +29,11 @@ class Library(build_ext):
 
 setup(
     ext_modules=[
-        Extension("clinical.search._loops", ["clinical/search/loops.c", "clinical/search/columns.c"], optional=True)
+        Extension(
+            "clinical.search.native._loops",
+            ["clinical/search/native/loops.c", "clinical/search/native/columns.c"],
+            optional=True,
+        )
     ],
     cmdclass={"build_ext": Library},
 )

@@ -62,7 +62,7 @@ MEASURES = {
     "slow-texts": "evals.speed.slow_texts",
     "trickle": "evals.speed.trickle",
     "nearest": "evals.speed.nearest",
-    "fhir-speed": "evals.speed.fhir",
+    "fhir-speed": "evals.speed.fhir.measure",
     "soak": "evals.soak.measure",
 }
 """The module of each measure."""

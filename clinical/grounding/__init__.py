@@ -1,6 +1,6 @@
 """Is this value evidenced by this text, and where? And what is done with one that is not."""
 
-from clinical.grounding.choices import find_keyword, find_sex, named_choice
+from clinical.grounding.enumerations import find_keyword, find_sex, named_choice
 from clinical.grounding.free_text import Kind, find_statement
 from clinical.grounding.policy import Grounded, Verdict
 from clinical.grounding.review import disagreements

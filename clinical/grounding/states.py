@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from clinical.contract import FieldState
-from clinical.grounding.choices import is_denied_choice
-from clinical.grounding.circumstances import Circumstances, says
+from clinical.grounding.enumerations import Circumstances, is_denied_choice, says
 from clinical.grounding.policy import Grounded
 from clinical.language import spelling
 

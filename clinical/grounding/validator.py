@@ -13,9 +13,8 @@ from functools import cached_property, partial
 from typing import Any, get_args
 
 from clinical.contract import Arztbrief, Document, Match, Zuweisung
-from clinical.grounding.choices import find_choice, sex_of
-from clinical.grounding.circumstances import Circumstances
-from clinical.grounding.circumstances import Kind as DocumentKind
+from clinical.grounding.enumerations import Circumstances, find_choice, sex_of
+from clinical.grounding.enumerations import Kind as DocumentKind
 from clinical.grounding.free_text import Kind, find_statement
 from clinical.grounding.literal import TokenMatch, stands_spaced
 from clinical.grounding.names import find_mail, find_name, find_street

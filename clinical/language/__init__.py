@@ -1,16 +1,25 @@
 """How German clinical text is read, once: folding, OCR, tokens, segments, context, dates, the patient as stated."""
 
 from clinical.language.abbreviations import is_abbreviation
+from clinical.language.context import (
+    Element,
+    Gap,
+    Mark,
+    Words,
+    denying_words,
+    elements_of,
+    group,
+    read_groups,
+    written_groups,
+)
 from clinical.language.dates import MONTH_NAMES, DateMention, by_iso, dates_of, parse_date
 from clinical.language.folding import Token, fold, replaced, spelling, words
 from clinical.language.morphemes import same_meaning, translated
 from clinical.language.patient import StatedPatient, outside
-from clinical.language.patterns import Element, Gap, Mark, Words, elements_of, read_groups
 from clinical.language.reading import Claim, LabelledSpan, Place, Reading, Side, Sign
 from clinical.language.sections import Section
 from clinical.language.segments import Part, content_words, cut, has_noun
 from clinical.language.tokens import BREAK, COLON, COMMA, LINE, SPACE, STOP, SourceText, name_key
-from clinical.language.triggers import denying_words, group, written_groups
 from clinical.language.vocabulary import (
     CONNECTORS,
     FUNCTION_WORDS,

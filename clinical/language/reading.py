@@ -13,10 +13,9 @@ from functools import cached_property
 from typing import Final, Literal
 
 from clinical.contract import Assertion
-from clinical.language.context import Governed, governed, head_of
+from clinical.language.context import DEFAULTS, Axis, Governed, Occurrence, ends_item, governed, head_of, occurrences
 from clinical.language.sections import Kind, Section, sections_of
 from clinical.language.tokens import COLON, COMMA, LINE, SPACE, STOP, SourceText
-from clinical.language.triggers import DEFAULTS, Axis, Occurrence, ends_item, occurrences
 from clinical.language.vocabulary import BOTH, LEFT, RIGHT, side_of
 
 Negation = Literal["affirmed", "denied", "excluded"]

@@ -25,11 +25,11 @@ from clinical.errors import ArtifactMismatch
 from clinical.language import Part
 from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors
 from clinical.search.features import candidates
-from clinical.search.hits import Hits, joined, merged
 from clinical.search.manifest import Manifest, checksums
 from clinical.search.ranking import Ranker
 from clinical.search.reading.confidence import CodeKinds, Confidence, columns
 from clinical.search.reading.finder import Finder
+from clinical.search.reading.hits import Hits, joined, merged
 from clinical.search.reading.reader import MentionReader, TextSpans
 from clinical.search.retrieval import read_queries
 from clinical.search.runs import lengths, ranges

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from clinical.language import words
 from clinical.search.bm25 import character_grams
-from clinical.search.compiled import LookedAt
 from clinical.search.encoder import Encoder, Vectors
+from clinical.search.native import LookedAt
 from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from clinical.language import words
 from clinical.search.bm25 import COMMON, Bm25, character_grams
-from clinical.search.compiled import Comparing, KnownWordings, Looking, Postings
 from clinical.search.encoder import Encoder, Vectors, quantise, unit
+from clinical.search.native import Comparing, KnownWordings, Looking, Postings
 from clinical.search.neighbours import SEARCH_DEPTH, built, nearest
 from clinical.search.runs import Ints
 from clinical.search.tensors import map_tensors, write_tensors

@@ -93,7 +93,7 @@ def export_bentos(folder: Path, catalog: Path) -> None:
     folder.mkdir()
     with tempfile.TemporaryDirectory(prefix="befund-bentos-") as name:
         source = checkout(Path(name) / "source")
-        subprocess.run([sys.executable, str(source / "clinical" / "search" / "native.py")], check=True)
+        subprocess.run([sys.executable, str(source / "clinical" / "search" / "native" / "library.py")], check=True)
         shutil.copytree(catalog, source / "var" / "catalog")
         environment = {**os.environ, "BENTOML_HOME": str(Path(name) / "store"), "BENTOML_DO_NOT_TRACK": "True"}
         for bentofile in BENTOS:

@@ -14,7 +14,7 @@ RUN python -m venv /opt/befund \
  && /opt/befund/bin/pip install --no-cache-dir --only-binary :all: -c constraints.txt -r needed.txt \
  && /opt/befund/bin/pip uninstall --yes pip setuptools
 COPY clinical clinical
-RUN /opt/befund/bin/python clinical/search/native.py
+RUN /opt/befund/bin/python clinical/search/native/library.py
 
 FROM ${PYTHON}
 RUN useradd --system --uid 10001 --home-dir /var/lib/befund --create-home befund

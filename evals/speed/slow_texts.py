@@ -82,7 +82,7 @@ def tokens() -> tuple[str, ...]:
     found |= dict.fromkeys(f"{word} " for word in sorted(language.FUNCTION_WORDS)[::25])
     found |= dict.fromkeys(f"1. {month} " for month in sorted(language.MONTH_NAMES)[:4])
     for module in (language, grounding):
-        for table in sorted(Path(str(module.__file__)).parent.glob("*.tsv")):
+        for table in sorted(Path(str(module.__file__)).parent.rglob("*.tsv")):
             found |= dict.fromkeys(_of_table(table))
     return tuple(found)
 

@@ -13,7 +13,7 @@ import pytest
 
 from bentos.keys.database import open_database
 from bentos.keys.keys import KeyLimits, Keys
-from clinical.search.native import LIBRARY, is_current
+from clinical.search.native.library import LIBRARY, is_current
 from clinical.sse import Decoder
 from tests.bentos.conftest import CLOSED
 from tests.malformed import FORMS, filled, send

@@ -7,7 +7,7 @@ import pytest
 
 from clinical.contract import Arztbrief, Zuweisung
 from clinical.grounding import judge
-from clinical.grounding.phrases import table, values
+from clinical.grounding.enumerations.phrases import table, values
 from evals.extraction.judges.traps import true_statement
 from evals.extraction.letters import letters
 from evals.extraction.lies import answer_of

@@ -184,7 +184,7 @@ def test_a_wheel_that_another_one_needs_is_missed_when_the_bundle_is_made(bundle
 def test_a_wheel_without_the_compiled_loops_of_the_search_is_no_wheel_of_ours(bundle, tmp_path):
     wheels.require_loops(bundle / "wheels")
     with ZipFile(tmp_path / "befund-1-py3-none-any.whl", "w") as archive:
-        archive.writestr("clinical/search/loops.c", "")
+        archive.writestr("clinical/search/native/loops.c", "")
     with pytest.raises(wheels.BundleError, match="C compiler"):
         wheels.require_loops(tmp_path)
 

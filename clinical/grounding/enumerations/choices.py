@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final
 
-from clinical.grounding.boxes import State, label_before, state_of
-from clinical.grounding.circumstances import Circumstances, Kind, says
+from clinical.grounding.enumerations.boxes import State, label_before, state_of
+from clinical.grounding.enumerations.circumstances import Circumstances, Kind, says
+from clinical.grounding.enumerations.phrases import Phrase, choices, matches, phrases, values
 from clinical.grounding.literal import TokenMatch
-from clinical.grounding.phrases import Phrase, choices, matches, phrases, values
 from clinical.language import COLON, COMMA, SALUTATIONS, STOP, TITLES, SourceText
 
 DENIED_WITHIN: Final = 3

@@ -3,7 +3,7 @@
 An explicit word is no evidence where the sentence is about someone else ("Der Ehemann ist privat versichert"), about
 another time ("im September notfallmässig"), another stay ("anschliessend ambulante Kontrollen"), or where it is part
 of a name or of opening hours ("Notfall- und Wirbelsäulensprechstunde"). Words: `circumstances.tsv`; whose, when and
-whether at all: the groups of `clinical/language/context.tsv`.
+whether at all: the groups of `clinical/language/context/context.tsv`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _YEAR = re.compile(r"#(?:\d{1,2}/)?(19\d\d|20\d\d)")
 @cache
 def words() -> Mapping[str, Words]:
     """The groups of the table. Raises ValueError naming the line that is no group."""
-    return read_groups(files("clinical.grounding").joinpath(TABLE).read_text("utf-8"), TABLE)
+    return read_groups(files("clinical.grounding.enumerations").joinpath(TABLE).read_text("utf-8"), TABLE)
 
 
 @cache

@@ -47,7 +47,7 @@ class Phrase:
 @lru_cache(maxsize=1)
 def table() -> tuple[Phrase, ...]:
     """The lines of the table. Raises ValueError naming the line that cannot be read."""
-    lines = files("clinical.grounding").joinpath(TABLE).read_text("utf-8").splitlines()
+    lines = files("clinical.grounding.enumerations").joinpath(TABLE).read_text("utf-8").splitlines()
     return tuple(_read(number, line) for number, line in enumerate(lines, 1) if line.strip() and line[0] != "#")
 
 

@@ -16,7 +16,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, get_args
 
-from clinical.language.patterns import Element, Gap, Mark, Words, elements_of, group_line, words_of
+from clinical.language.context.patterns import Element, Gap, Mark, Words, elements_of, group_line, words_of
 from clinical.language.tokens import COLON, COMMA, LINE, STOP, SourceText
 
 TABLE: Final = "context.tsv"
@@ -99,7 +99,7 @@ class Table:
 @cache
 def table() -> Table:
     """The table as it is shipped, read once. Raises ValueError naming the line that cannot be read."""
-    return read_table(files("clinical.language").joinpath(TABLE).read_text("utf-8"))
+    return read_table(files("clinical.language.context").joinpath(TABLE).read_text("utf-8"))
 
 
 @cache

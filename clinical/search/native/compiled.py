@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.errors import SettingError
-from clinical.search.native import LIBRARY, Unwritable, compile_into, is_current
+from clinical.search.native.library import LIBRARY, Unwritable, compile_into, is_current
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]

@@ -1,7 +1,7 @@
 """The library of `loops.c` and `columns.c`: compiled where the project is installed, or where it is first needed.
 
 Only Python's own library is imported here: `setup.py` and the recipe of the image run this file before anything else
-is installed. `python clinical/search/native.py` compiles.
+is installed. `python clinical/search/native/library.py` compiles.
 """
 
 from __future__ import annotations

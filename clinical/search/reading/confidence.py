@@ -24,7 +24,7 @@ from clinical.catalog import Catalog
 from clinical.errors import ArtifactMismatch
 from clinical.language import words
 from clinical.search.encoder import Vectors
-from clinical.search.hits import Hits
+from clinical.search.reading.hits import Hits
 from clinical.search.reading.reader import TextSpans
 from clinical.search.runs import Ints, run_starts
 from clinical.search.terms import Wordings

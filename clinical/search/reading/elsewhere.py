@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from clinical.catalog import Catalog, Code
-from clinical.search.hits import Hits, joined, merged_by_part
+from clinical.search.reading.hits import Hits, joined, merged_by_part
 from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
 

@@ -19,9 +19,9 @@ from clinical.catalog import Catalog
 from clinical.contract import Assertion
 from clinical.language import Claim, Part, Reading, Token, content_words, words
 from clinical.search.encoder import Vectors
-from clinical.search.hits import Hits, joined, merged_by_part
 from clinical.search.reading.elsewhere import Elsewhere, is_family
 from clinical.search.reading.finder import Finder, mentions, see
+from clinical.search.reading.hits import Hits, joined, merged_by_part
 from clinical.search.reading.lattice import ACROSS, CandidateSpan, cover, gain, is_plain, spans, spans_of
 from clinical.search.terms import Wordings
 from clinical.search.words.past import says_past

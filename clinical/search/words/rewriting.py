@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from clinical.catalog import Catalog
 from clinical.language import Part, Reading, Token, translated, words
-from clinical.search.hits import Hits, joined, merged_by_part
+from clinical.search.reading.hits import Hits, joined, merged_by_part
 from clinical.search.terms import Wordings
 from clinical.search.words.expansion import Expansion
 from clinical.search.words.past import Past, past_of, says_past

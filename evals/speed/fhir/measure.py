@@ -24,8 +24,9 @@ import psutil
 
 from clinical.command_line import Command, Several, paragraphs
 from evals.command import JSON, main_of
-from evals.speed import fhir_rig, fhir_writing
-from evals.speed.fhir_rig import Rig
+from evals.speed.fhir import rig as fhir_rig
+from evals.speed.fhir import writing as fhir_writing
+from evals.speed.fhir.rig import Rig
 from evals.speed.load import Load, measure
 from evals.wire import connect, request_bytes
 

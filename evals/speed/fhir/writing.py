@@ -9,7 +9,7 @@ import json
 from typing import Any
 from urllib.parse import urlsplit
 
-from evals.speed.fhir_rig import Rig
+from evals.speed.fhir.rig import Rig
 from evals.speed.load import Load, measure
 
 CLIENTS = 4

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clinical.language import Reading, group, spelling
-from clinical.language.triggers import DEFAULTS, TriggerRow, read_table, table
+from clinical.language.context.triggers import DEFAULTS, TriggerRow, read_table, table
 
 
 def claim_of(sentence: str):
@@ -96,7 +96,7 @@ def test_no_other_room_lists_words_for_denial_doubt_the_past_or_relatives():
             found = set().union(*(side_by_side(row) for row in rows))
             if found and name not in NO_TABLES:
                 strange[name] = found
-    assert strange == {}, f"they belong into clinical/language/context.tsv: {strange}"
+    assert strange == {}, f"they belong into clinical/language/context/context.tsv: {strange}"
 
 
 def test_the_search_for_such_lists_finds_one():

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinical.errors import SettingError
-from clinical.search.compiled import (
+from clinical.search.native.compiled import (
     AskedWords,
     Comparing,
     KnownWordings,
@@ -22,7 +22,7 @@ from clinical.search.compiled import (
     distances,
     load,
 )
-from clinical.search.native import LIBRARY, is_current
+from clinical.search.native.library import LIBRARY, is_current
 
 WORDINGS, CODES = 12, 5
 ROW = np.array([0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 4, 4])
@@ -173,7 +173,7 @@ def test_without_a_compiler_a_library_that_is_there_is_taken_and_a_missing_one_i
 import sys
 from pathlib import Path
 from clinical.errors import SettingError
-from clinical.search.compiled import LIBRARY, load
+from clinical.search.native.compiled import LIBRARY, load
 load(LIBRARY)
 try:
     load(Path(sys.argv[1], LIBRARY.name))

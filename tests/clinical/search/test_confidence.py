@@ -7,8 +7,8 @@ import pytest
 from catalog_build.build import CONFIDENCE, WEIGHTS
 from catalog_build.training.confidence import WINDOW, FoundMentions, bounds_of, fit_confidence
 from clinical.errors import ArtifactMismatch
-from clinical.search.hits import Hits
 from clinical.search.reading.confidence import COLUMNS, Confidence
+from clinical.search.reading.hits import Hits
 from clinical.thresholds import ConfidenceThresholds
 
 BOUNDS = ConfidenceThresholds(high=0.9, medium=0.5)

@@ -9,9 +9,9 @@ from math import log
 import pytest
 
 from clinical.language import fold
-from clinical.search.hits import Hits
 from clinical.search.index import SearchIndex
 from clinical.search.reading.confidence import COLUMNS, columns
+from clinical.search.reading.hits import Hits
 from clinical.search.reading.reader import TextSpans
 
 TEXTS = (

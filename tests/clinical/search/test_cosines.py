@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from clinical.search.compiled import AskedWords, Comparing, KnownWordings
 from clinical.search.cosines import EXACT, Whole, whole
 from clinical.search.encoder import quantise, unit
+from clinical.search.native.compiled import AskedWords, Comparing, KnownWordings
 
 
 def vectors(rows: int, dimensions: int, seed: int = 0) -> np.ndarray:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from clinical.catalog import Catalog, Code, Note
-from clinical.search.hits import Hits
 from clinical.search.reading.elsewhere import NONE, Elsewhere
+from clinical.search.reading.hits import Hits
 from clinical.search.terms import Wordings
 from tests.fakes import HashEncoder
 

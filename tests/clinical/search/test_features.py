@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from clinical.search import features
-from clinical.search.compiled import OfCodes
 from clinical.search.features import COLUMNS, RELATIVE, Candidates
 from clinical.search.index import SearchIndex
+from clinical.search.native.compiled import OfCodes
 from clinical.search.retrieval import read_queries
 from clinical.search.traits import TRAITS
 from tests.clinical.search.plain_columns import DISTANCES, plain_columns

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from clinical.search.hits import Hits, joined, merged, merged_by_part
+from clinical.search.reading.hits import Hits, joined, merged, merged_by_part
 from clinical.search.reading.reader import seldom_meant
 from tests.fakes import tiny_catalog
 

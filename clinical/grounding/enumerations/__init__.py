@@ -1,0 +1,23 @@
+"""Values of fixed lists: which explicit word of the text is evidence for them, and which circumstances void it."""
+
+from clinical.grounding.enumerations.choices import (
+    find_choice,
+    find_keyword,
+    find_sex,
+    is_denied_choice,
+    named_choice,
+    sex_of,
+)
+from clinical.grounding.enumerations.circumstances import Circumstances, Kind, says
+
+__all__ = [
+    "Circumstances",
+    "Kind",
+    "find_choice",
+    "find_keyword",
+    "find_sex",
+    "is_denied_choice",
+    "named_choice",
+    "says",
+    "sex_of",
+]
