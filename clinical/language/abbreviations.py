@@ -23,7 +23,8 @@ _KNOWN: Final = word_set(
     posttraum intraop periop kongen angeb erw histol zytol juv adip dors kran kaud sup inf ant ext motor sens
     vermutl wahrsch moegl mgl rheum steinl alkoh nikot ischaem hyperchol koron atheroskl arterioskl
     konserv operat symptomat thromb mikrobiol seb vulg sem mult konfig regelr regelm makr mikr konk atr
-    vask vasc fem umbil ing diff dyn mech exog endog reakt subak intermitt kompl mittl unt"""
+    vask vasc fem umbil ing diff dyn mech exog endog reakt subak intermitt kompl mittl unt
+    fam gest verst verh hw anh"""
 )
 _CUT: Final = re.compile(
     r"[^\Waeiouy]*"  # no vowel at all: bzgl, entspr

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
@@ -213,6 +214,22 @@ class Reading(SourceText):
             values["temporality"] = "past"
         return Claim(**values, signs=tuple(signs), section=section)  # type: ignore[arg-type]
 
+    def tellings(self, starts: Sequence[int]) -> list[int | None]:
+        """Of the word at each of these places by which trigger it is denied or said of somebody else: -1 where it is
+        neither, None for a word of a trigger. Where two neighbours differ, they are not told in one breath. A single
+        "ohne" or "nicht", and what stands with the next word only, may be part of a name ("Leistenhernie ohne
+        Einklemmung") and does not count."""
+        known = self._governed
+        told: list[int | None] = []
+        for start in starts:
+            token = bisect_right(self.start, start) - 1
+            if any(_parts(known.triggers[number]) for number in known.cue_tokens.get(token, ())):
+                told.append(None)
+                continue
+            numbers = (known.by_axis[axis][token] for axis in _PARTING)
+            told.append(next((n for n in numbers if n >= 0 and _parts(known.triggers[n])), -1))
+        return told
+
     def speaks_of(self, axis: Axis) -> bool:
         """Whether a trigger of the axis stands anywhere in the text: "kein" in "keine Pneumonie"."""
         quiet = ("pseudo", "stop", "end")
@@ -264,6 +281,17 @@ class Reading(SourceText):
         if first == 0 or self.ends_clause(first) or self.gap(first) > LINE:
             return None
         return self._side_of(range(first - 1, first))
+
+
+_PARTING: Final[tuple[Axis, ...]] = ("negation", "experiencer")
+_WITHIN_NAMES: Final = ("ohne", "nicht")
+
+
+def _parts(trigger: Occurrence) -> bool:
+    """Whether what a trigger governs is never one mention with what it does not."""
+    row = trigger.row
+    silent = row.direction in ("pseudo", "stop", "end") or row.scope == "word"
+    return not silent and row.axes[0] in _PARTING and row.trigger not in _WITHIN_NAMES
 
 
 def _is_part_of_name(trigger: Occurrence, *, last: bool) -> bool:

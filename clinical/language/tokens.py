@@ -250,6 +250,8 @@ class SourceText:
             return cut
         if raw[0].isupper() and not _STAGES.isdisjoint(self.words[max(0, i - 3) : i]):
             return False  # `Adipositas Grad I. Eine Depression ...`: a stage ends a sentence as any noun does
+        if raw[0].isupper() and _YEAR.fullmatch(word):
+            return False  # `Appendektomie 1998. Allergien keine`: no ordinal is as high
         street = word.endswith(("str", "pl"))
         return cut or street or raw[0].islower() or word[0] == "#" or word in ROMAN
 
@@ -299,6 +301,7 @@ def _sign_of(glue: str) -> tuple[bool, int]:
 
 _BY_PLACE = frozenset((*UNITS, *ROMAN, "r", "l", "re", "li", "sin"))
 """Words whose key may depend on what stands beside them."""
+_YEAR = re.compile(r"#(?:19|20)\d\d")
 _STAGES = word_set("grad stadium nyha child klasse gold stufe ccs kellgren")
 _OPEN_ENDS = word_set(
     """auf fuer von und oder sowie mit bei der die das des dem den ein eine einer eines einem kein keine keinen

@@ -1,8 +1,9 @@
 """python -m evals reading --catalog DIR: how texts are read.
 
 Mentions and claims on generated texts, by kind and claim; wordings that alone are high, in lists and sentence frames;
-what the labels are worth by kind of text; with `--inputs FILE`, what is shown of written inputs, by class, as tier 1
-serves it; with `--letters FILE TEXTS`, mentions, claims and codes of annotated letters.
+short texts with denials and relatives; what the labels are worth by kind of text; with `--inputs FILE`, what is shown
+of written inputs, by class, as tier 1 serves it; with `--letters FILE TEXTS`, mentions, claims and codes of annotated
+letters.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from evals.reading.bands import lines as band_lines
 from evals.reading.generated import found_in, generated
 from evals.reading.inputs import HEADER, line_of, read_inputs, scored
 from evals.reading.letters import counted, lines
+from evals.reading.offered import lines as offered_lines
+from evals.reading.offered import offered
 from evals.reading.probes import in_lists, in_sentences, sure_wordings
 
 SEED, TEXTS, WORDINGS = 2026, 400, 160
@@ -46,6 +49,8 @@ def main(arguments: Sequence[str]) -> int:
     _print_shares(in_lists(index, wordings, SEED))
     print("\nthe same in sentences")
     _print_shares(in_sentences(index, wordings))
+    print("\nshort texts with what is there and what is not")
+    print("\n".join(offered_lines(offered(index))))
     if options.inputs:
         print(f"\n{HEADER}")
         for name, own in scored(read_inputs(options.inputs), lambda text: shown(index, text)).items():

@@ -1,16 +1,18 @@
 """What `evals reading` counts."""
 
 import json
+import re
 from collections import Counter
 
 import pytest
 
 from catalog_build.training.texts import Text, WrittenMention
-from clinical.search import Mentioned, Understood
+from clinical.search import Candidate, Mentioned, Understood
 from evals.reading.causes import causes
 from evals.reading.gated import drops_of
 from evals.reading.inputs import scored
 from evals.reading.letters import counted
+from evals.reading.offered import Offered, lines, offered, probe_texts, read_marked
 from evals.reports.intervals import clustered
 
 ROW = {
@@ -104,3 +106,33 @@ def test_a_drop_of_reading_is_what_the_kept_interval_does_not_allow():
     drops = drops_of(result(0.8, 90), result(0.6, 60))
     assert len(drops) == 2
     assert "list: stated and shown 0.600, 0.800" in drops[0]
+
+
+def test_a_marked_text_is_read_without_its_marks():
+    text, (stated, absent) = read_marked("{Gicht}, kein [Rheuma]")
+    assert text == "Gicht, kein Rheuma"
+    assert (text[stated.start : stated.end], stated.stated) == ("Gicht", True)
+    assert (text[absent.start : absent.end], absent.stated) == ("Rheuma", False)
+
+
+class CarelessIndex:
+    """Offers every word of the table that begins with a capital, whatever is said of it."""
+
+    def search(self, query: str, limit: int) -> tuple[Candidate, ...]:
+        words = re.finditer(r"[A-ZÄÖÜ]\w{3,}", query)
+        return tuple(Candidate(m.group()[:3], 0.9, "high", m.group(), m.start(), m.end()) for m in words)
+
+
+def test_an_index_that_offers_everything_leaks_nearly_everything():
+    found = offered(CarelessIndex())
+    assert found.kept == found.stated
+    assert len(found.leaked) > 0.7 * found.absent
+
+
+def test_there_are_enough_texts_with_what_is_not_there_and_few_of_it_is_offered(index):
+    """On the starter catalog, whose weights are those of the full one."""
+    assert len(probe_texts()) >= 300
+    found = offered(index)
+    assert len(found.leaked) <= 0.04 * found.absent
+    assert found.kept >= 0.88 * found.stated
+    assert any("denied" in line for line in lines(Offered(1, 1, 1, ())))

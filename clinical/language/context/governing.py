@@ -16,7 +16,7 @@ from typing import Final
 
 from clinical.language.context.triggers import AXES, Axis, Occurrence, ends_item, is_answer
 from clinical.language.tokens import COLON, COMMA, SourceText
-from clinical.language.vocabulary import FUNCTION_WORDS, word_set
+from clinical.language.vocabulary import FUNCTION_WORDS, side_of, word_set
 
 REACH: Final = 60
 """Tokens a trigger reaches at most: longer than enumerations in letters run, so that time stays linear."""
@@ -24,10 +24,15 @@ REACH: Final = 60
 BARE: Final = 4
 """Words of an item of a list under one trigger at most ("kein Fieber, Husten, nächtlicher Schweiss")."""
 
+LISTED: Final = 2
+"""Names behind the first from which a list without "oder" is one denial."""
+
 _JOINTS: Final = word_set("und oder sowie bzw beziehungsweise noch u od wie vs versus")
 """Words that go on with the same statement."""
 _ALTERNATIVES: Final = word_set("oder noch od bzw sowie beziehungsweise und u vs versus")
 """Words that show that a list with commas is one statement: "kein Fieber, Husten oder Dyspnoe"."""
+_FURTHER: Final = word_set("nach seit wegen bei mit durch unter trotz")
+"""Words behind which more is said of what is there: no item of a list of denials."""
 _PLURALS: Final = word_set(
     "werden wurden sind waren konnten koennen bestehen bestanden liegen lagen fanden finden zeigen zeigten liessen"
 )
@@ -183,10 +188,30 @@ class _Scopes:
             return True
         if source.gap(i) == COLON:
             return one.row.scope == "sentence" or source.words[i - 2 : i - 1] == ["folgende"]
-        return over_commas and (one.row.scope != "list" or "," not in source.glue(i) or self._is_bare(i))
+        return over_commas and (
+            one.row.scope != "list" or "," not in source.glue(i) or (self._is_bare(i) and self._is_listed(one, i))
+        )
+
+    def _is_listed(self, one: Occurrence, i: int) -> bool:
+        """Whether the item from token `i` on is one of at least three names in a row: "kein Fieber, Husten, Schnupfen"
+        denies them all. Who denies two says "oder" or "kein" again, so behind "kein Diabetes" a single name is there
+        ("kein Diabetes, Adipositas")."""
+        source, items = self.source, 0
+        if one.row.axes != ("negation",):
+            return True
+        for at in range(one.last + 1, min(len(source), one.last + 1 + REACH)):
+            if at > one.last + 1 and self._divides(at):
+                break
+            if any(self.triggers[n].row.direction != "pseudo" for n in self.begins.get(at, ())):
+                break
+            items += source.gap(at) >= COMMA and at > one.last + 1
+            if source.words[at] in _ALTERNATIVES:
+                return True
+        return items >= LISTED
 
     def _is_bare(self, i: int) -> bool:
-        """Whether the item from token `i` on is but a name, as the items of one list are: short, without a number."""
+        """Whether the item from token `i` on is but a name, as the items of one list are: short, without a number, a
+        side or anything further that is said of it."""
         source = self.source
         stop = i
         while stop < len(source) and stop <= i + BARE:
@@ -196,6 +221,8 @@ class _Scopes:
                 return False
             if source.words[stop] in _ALTERNATIVES:
                 return True
+            if side_of(source.words[stop]) is not None or source.words[stop] in _FURTHER:
+                return False
             stop += 1
         return stop - i <= BARE
 
@@ -213,7 +240,7 @@ class _Scopes:
         row = self.triggers[other].row
         if row.direction in ("stop", "end"):
             return bool(set(row.axes) & set(one.row.axes)) and i > near
-        if row.direction not in _GOVERNS_BEFORE:
+        if row.direction not in (*_GOVERNS_BEFORE, "within"):
             return False
         if set(row.axes) & set(one.row.axes):
             return True

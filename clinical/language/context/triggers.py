@@ -38,12 +38,18 @@ VALUES: Final[Mapping[Axis, tuple[str, ...]]] = {
     "experiencer": ("patient", "family", "other"),
 }
 
+_NAMED: Final = "".join(rf"(?<!{w} .)" for w in "Influenza Hepatitis Grippe Typ Hämophilie Vitamin Child Faktor".split())
+_ENDING: Final = r"{}(?=[ \t]*(?:[,;\n]|\Z))(?<=[^\W\d_)] .)" + _NAMED
 _FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     "-": re.compile(r"[-–−](?<=[^\W\d_)] .)(?=\s*(?:[,;/|\n]|\Z))"),
     **{f"(^{letter})": re.compile(rf"(?m:^(?:[-•*] )?){letter}(?= [A-ZÄÖÜ])") for letter in "AVZ"},
+    "(? nein)": re.compile(r"\?(?=\s{0,2}(?i:nein|neg|keine?|0)(?![^\W\d_]))"),
+    "(: 0)": re.compile(r":[ \t]?0(?=[ \t]*(?:[,;/\n]|\Z))"),
+    **{f"({letter}$)": re.compile(_ENDING.format(letter)) for letter in "AVZ"},
 }
 """Signs that say something at certain places only: a minus by itself between a word and a dividing mark ("Fieber -,
-Husten +"), and the outpatient marker that opens a line."""
+Husten +"), the answers "? nein" and ": 0", and the outpatient marker that opens a line or ends an item."""
+_MARKED_ITEM: Final = re.compile(_ENDING.format("G"))  # by it, other letters at the ends of items are markers too
 _MARKED_LINE: Final = re.compile(r"[GAVZ] (?=[A-ZÄÖÜ])(?:(?<=^..)|(?<=^[-•*] ..))", re.M)
 MARKED_LINES: Final = 2
 """Lines that open with a marker before one of them is read as a marker: a single letter may be a name or a grade."""
@@ -248,8 +254,9 @@ def _beginning(word: str, rows: Table) -> Sequence[TriggerRow]:
 def _of_signs(source: SourceText, rows: Table) -> Iterator[Occurrence]:
     found = [(match.start(), match.end(), match.group()) for match in rows.signs.finditer(source.text)]
     marked = len(_MARKED_LINE.findall(source.text)) >= MARKED_LINES
+    shut = {"(^": not marked, "$)": _MARKED_ITEM.search(source.text) is None}
     for sign, form in _FORMS.items():
-        if sign in rows.by_sign and (marked or not sign.startswith("(^")):
+        if sign in rows.by_sign and not shut.get(sign[:2]) and not shut.get(sign[-2:]):
             found += [(match.start(), match.end(), sign) for match in form.finditer(source.text)]
     for start, end, sign in sorted(found):
         first = bisect_left(source.start, start)

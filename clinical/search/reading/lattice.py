@@ -49,7 +49,7 @@ und oder sowie mit bei durch im in am an auf von vom nach zur zum ohne als für 
 """Words with which no mention ends."""
 _BESIDE: Final = word_set("""
 nur nun jetzt somit aber also sonst selbst auch wieder noch nebenbei derzeit aktuell gegenwärtig zudem außerdem vs
-daneben dann sogar bereits schon
+daneben dann sogar bereits schon ja nein
 """)
 """Words beside a mention, before it or behind it, that are none of it."""
 _JOINING: Final = word_set("bei nach mit und sowie wegen wg infolge durch unter trotz oder")
@@ -62,8 +62,9 @@ _NO_END: Final = _LEADING | _BESIDE | {"nicht"}
 _NO_BEGINNING: Final = _ARTICLES | _BESIDE | _JOINING
 _PARTED: Final = re.compile(r"[,;:&+·|•]|\s[-–—/]\s")
 """Marks of which a run of words may be parts: each of two neighbours may be a mention by itself."""
-_LITTLE: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,4}$")
-"""A word so short before a full stop is more often cut off than the end of a sentence ("Stad. II", "Dig. II")."""
+_LITTLE: Final = re.compile(r"(?<![^\W\d_])(?!(?:[A-ZÄÖÜ]{3,4}|nie|nein|ja)$)[^\W\d_]{1,4}$")
+"""A word so short before a full stop is more often cut off than the end of a sentence ("Stad. II", "Dig. II"); an
+acronym is not ("KHK. Gallensteine")."""
 
 
 class CandidateSpan(NamedTuple):
@@ -149,13 +150,15 @@ def spans_of(
 @dataclass(frozen=True, slots=True)
 class _Written:
     """What is known of each word of a text (w,): itself in lower case, the number of its clause, whether a mark parts
-    it from the word before it, whether it may join two mentions, whether it leads to one ("Verdacht")."""
+    it from the word before it, whether it may join two mentions, whether it leads to one ("Verdacht"), and what it is
+    told by (`Reading.tellings`)."""
 
     bare: Sequence[str]
     clause: Sequence[int]
     parted: Sequence[bool]
     joins: Sequence[bool]
     leads: Sequence[bool]
+    told: Sequence[int | None]
 
     @classmethod
     def of(cls, reading: Reading, places: NDArray[np.int64]) -> _Written:
@@ -174,6 +177,7 @@ class _Written:
             [False, *parted],
             [word in _JOINING for word in bare],
             [start in leading for start, _ in rows],
+            reading.tellings([start for start, _ in rows]),
         )
 
     def within(self, first: int, last: int) -> Iterator[tuple[int, int, float]]:
@@ -183,12 +187,25 @@ class _Written:
             stop = at
             while stop < last and self.clause[stop + 1] == self.clause[at]:
                 stop += 1
-            for a, b, share in self._with_pieces(at, stop):
-                for begins in dict.fromkeys((a, _behind(self.leads, a, b))):
-                    run = _trimmed(self.bare, begins, b)
-                    if run is not None:
-                        yield (*run, share)
+            for begin, end in self._in_one_breath(at, stop):
+                for a, b, share in self._with_pieces(begin, end):
+                    for begins in dict.fromkeys((a, _behind(self.leads, a, b))):
+                        run = _trimmed(self.bare, begins, b)
+                        if run is not None:
+                            yield (*run, share)
             at = stop + 1
+
+    def _in_one_breath(self, first: int, last: int) -> Iterator[tuple[int, int]]:
+        """The runs of a run between which something else is denied, or said of somebody else ("Vorerkrankungen außer
+        Heuschnupfen", "Windpocken, sie selbst Erkältung"): nothing is one mention across. The words that say so,
+        between two of them, are in neither."""
+        told = [(at, one) for at in range(first, last + 1) if (one := self.told[at]) is not None]
+        begin = first
+        for (before, one), (behind, other) in pairwise(told):
+            if one != other:
+                yield begin, before
+                begin = behind
+        yield begin, last
 
     def _with_pieces(self, first: int, last: int) -> list[tuple[int, int, float]]:
         """A run, and the runs between the marks and prepositions in it, where there are any."""

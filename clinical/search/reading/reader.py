@@ -144,6 +144,9 @@ class MentionReader:
         numbers = cover([draft.spans[n] for n in real], [gains[n] for n in real])
         if (whole := self._whole_statement(draft, hits, numbers, weights)) is not None:
             return [whole], hits.at(hits.part == whole)
+        apart = any(draft.claims[n] in ("excluded", "family") for n in numbers)  # the whole holds what is not his
+        if apart:
+            hits = hits.at(np.isin(hits.part, numbers))
         beside = np.isin(hits.part, [n for n, span in enumerate(draft.spans) if not span.chance])
         hits = hits.weighed(np.where(beside, np.float32(weights.beside), np.float32(1)))
         return numbers, hits.at(np.isin(hits.part, numbers) | beside)
