@@ -38,7 +38,7 @@ VALUES: Final[Mapping[Axis, tuple[str, ...]]] = {
     "experiencer": ("patient", "family", "other"),
 }
 
-_NAMED: Final = "".join(rf"(?<!{w} .)" for w in "Influenza Hepatitis Grippe Typ Hämophilie Vitamin Child Faktor".split())
+_NAMED: Final = "".join(rf"(?<!{w} .)" for w in ("Influenza", "Hepatitis", "Grippe", "Typ", "Hämophilie", "Faktor"))
 _ENDING: Final = r"{}(?=[ \t]*(?:[,;\n]|\Z))(?<=[^\W\d_)] .)" + _NAMED
 _FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     "-": re.compile(r"[-–−](?<=[^\W\d_)] .)(?=\s*(?:[,;/|\n]|\Z))"),
