@@ -54,7 +54,7 @@ check: $(VENV)/.all
 	$(BIN)/lint-imports
 
 #: make catalog SOURCE=dir  the full catalog from BfArM's files, into var/catalog
-catalog: $(VENV)/.quality
+catalog: $(VENV)/.checks
 	@test -n "$(SOURCE)" || { echo "usage: make catalog SOURCE=dir-with-the-BfArM-files"; exit 2; }
 	$(BIN)/python -m catalog_build build "$(SOURCE)" --out var/catalog $(if $(PREVIOUS),--previous "$(PREVIOUS)")
 	@rm -f var/.starter
@@ -125,13 +125,13 @@ $(VENV)/.serve: $(INPUTS) | $(VENV)/bin/python
 	$(PIP) install -c constraints.txt -e '.[serve,build,webapp]'
 	@touch $@
 
-$(VENV)/.quality: $(INPUTS) | $(VENV)/bin/python
-	$(PIP) install -c constraints.txt -e '.[serve,build,webapp,quality]'
+$(VENV)/.checks: $(INPUTS) | $(VENV)/bin/python
+	$(PIP) install -c constraints.txt -e '.[serve,build,webapp,checks]'
 	@touch $@ $(VENV)/.serve
 
 $(VENV)/.all: $(INPUTS) | $(VENV)/bin/python
 	$(PIP) install -c constraints.txt -e '.[all]'
-	@touch $@ $(VENV)/.serve $(VENV)/.quality
+	@touch $@ $(VENV)/.serve $(VENV)/.checks
 
 var/.starter: $(STARTER_SOURCES) | $(VENV)/.serve
 	$(BIN)/python -m catalog_build build catalog_build/starter --out var/catalog

@@ -21,7 +21,6 @@ from typing import Any
 
 import click
 import pyarrow as pa
-from tqdm import tqdm
 
 from batch.coder import OURS, STATUSES, Coder
 from batch.files import WRITABLE, TextFile
@@ -30,6 +29,7 @@ from batch.workers import in_processes, in_ray
 from clinical import __version__
 from clinical.command_line import INTERRUPTED, PATH, Command, Several, entry, paragraphs
 from clinical.errors import SettingError
+from clinical.progress import progress
 from clinical.search import Manifest, checksum
 
 
@@ -80,7 +80,7 @@ def command(**options: Any) -> int:
     """Code a file."""
     try:
         job = _job(**options)
-        counts = run(job, disable=None)
+        counts = run(job, disable=False)
     except KeyboardInterrupt:
         click.echo(f"stopped; the same command goes on where it was ({options['out']}.parts)", err=True)
         return INTERRUPTED
@@ -113,16 +113,16 @@ def _job(
     return Job(source, catalog.resolve(), out.resolve(), **how)
 
 
-def run(job: Job, disable: bool | None = True, each: Callable[[int], object] = int) -> Counter[str]:
+def run(job: Job, disable: bool = True, each: Callable[[int], object] = int) -> Counter[str]:
     """Code what is left of a job and put the output together; rows by status.
 
-    `each` is called with the number of rows done after every part. `disable`: of the progress bar, None: no terminal.
+    `each` is called with the number of rows done after every part. `disable`: nothing is said on the way.
     """
     rows = job.source.count()
     with Run(job.output, job.record(rows)) as work:
         done = [(part.first, part.end) for part in work.sound()]
         ready = sum(end - first for first, end in done)
-        with tqdm(total=rows, initial=ready, unit=" rows", desc="coding", disable=disable, smoothing=0.1) as bar:
+        with progress(None, "coding", "rows", total=rows, initial=ready, smoothing=0.1, disable=disable) as bar:
             if ready < rows:
                 with closing(_work(job, work, partial(_tables, job.source, done))) as steps:
                     for added in steps:

@@ -21,10 +21,10 @@ from typing import IO, Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tqdm import tqdm
 
 from batch import files as batch_files
 from clinical.errors import SettingError
+from clinical.progress import progress
 
 RECORD: Final = "run.json"
 _PART: Final = re.compile(r"(\d{12})-(\d{6})\.parquet")
@@ -145,7 +145,7 @@ def left(tables: Iterable[pa.Table], done: Iterable[tuple[int, int]]) -> Iterato
 
 
 def _counted(parts: Sequence[OutputPart], counts: Counter[str]) -> Iterator[pa.Table]:
-    for part in tqdm(parts, desc="putting together", unit="part", disable=None, leave=False):
+    for part in progress(parts, "putting together", "parts"):
         table = pq.read_table(part.path, memory_map=False, use_threads=False)
         counts.update(table["status"].to_pylist())
         yield table.drop_columns(["row"])

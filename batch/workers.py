@@ -27,6 +27,9 @@ AHEAD: Final = 2
 OBJECT_STORE: Final = 200_000_000
 """Bytes of a local Ray's object store; the tables under way take a hundredth of it."""
 
+SAID: Final = 200
+"""Characters kept of what Ray says of a failed start: its texts are long."""
+
 _coder: Coder
 """The coder of a worker process."""
 
@@ -95,7 +98,7 @@ def in_ray(coder: Coder, tables: Callable[[], Iterable[pa.Table]], workers: int,
     """Code in `workers` actors of a Ray cluster; `local` starts one of that many cores on this machine and ends it.
 
     `tables` is called on a node of the cluster, and the coder maps the catalog on each: both must be under the same
-    path everywhere. Raises SettingError where Ray is not installed.
+    path everywhere. Raises SettingError where Ray is not installed, or cannot be started or reached.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
@@ -104,18 +107,31 @@ def in_ray(coder: Coder, tables: Callable[[], Iterable[pa.Table]], workers: int,
         raise SettingError("Ray is not installed", "the extra ray", "pip install 'befund[ray]'") from None
     from batch.ray import coded
 
-    if address == "local":
-        ray.init(
-            address="local",
-            num_cpus=workers + 1,  # one for the reader
-            include_dashboard=False,
-            object_store_memory=OBJECT_STORE,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-        )
-    else:
-        ray.init(address=address, log_to_driver=False)
+    try:
+        if address == "local":
+            ray.init(
+                address="local",
+                num_cpus=workers + 1,  # one for the reader
+                include_dashboard=False,
+                object_store_memory=OBJECT_STORE,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+        else:
+            ray.init(address=address, log_to_driver=False)
+    except Exception as error:  # noqa: BLE001 - Ray says with a plain Exception that its node did not come up
+        raise _unstarted(address, error) from None
     try:
         yield from coded(coder, tables, workers)
     finally:
         ray.shutdown()
+
+
+def _unstarted(address: str, error: Exception) -> SettingError:
+    """One sentence for all that keeps Ray from starting or from being reached."""
+    said = " ".join(str(error).split())[:SAID] or type(error).__name__
+    if address == "local":
+        remedy = "code without --ray, which takes as many --workers; or free memory and the disk that Ray works on"
+        return SettingError(f"Ray did not start on this machine: {said}", "a machine on which it starts", remedy)
+    remedy = "name the address of a running cluster; or code without --ray"
+    return SettingError(f"there is no Ray at {address}: {said}", "a running cluster", remedy)

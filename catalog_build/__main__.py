@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from tqdm import tqdm
 
 from catalog_build import report
 from catalog_build.checks import check, previous_counts
@@ -19,6 +18,7 @@ from catalog_build.synonyms import all_texts
 from catalog_build.training.calibration import choose
 from clinical.command_line import PATH, Group, entry, paragraphs
 from clinical.errors import SettingError
+from clinical.progress import progress
 from clinical.thresholds import NOTEBOOKS
 
 
@@ -39,7 +39,7 @@ HOLDOUT = click.option("--holdout", type=int, help="leave this fold (0-19) out, 
 def _check(source: Path, previous: Path | None, docs: Path | None) -> None:
     """Read the files (SOURCE: folder or zip with BfArM's files of one year) and check the tables."""
     before = previous_counts(previous) if previous else None
-    with tqdm(total=2, desc="check", unit="step", leave=False, disable=None) as steps:
+    with progress(None, "check", "steps", total=2) as steps:
         files = read_source(source)
         texts = all_texts(files)
         steps.update()
@@ -139,6 +139,7 @@ def _build(source: Path, out: Path, **given: Any) -> None:
         manifest = build_artifact(source, out, options)
     except ModuleNotFoundError as error:
         raise _extra_missing(error) from None
+    click.echo(report.of_build(manifest, out))
     if options.synonyms:
         click.echo(report.of_layers(manifest, out))
 
@@ -146,7 +147,7 @@ def _build(source: Path, out: Path, **given: Any) -> None:
 def _extra_missing(error: ModuleNotFoundError) -> Exception:
     if (error.name or "").startswith(("catalog_build", "clinical")):
         return error
-    remedy = "install the extra: pip install 'befund[train]'"
+    remedy = "install the extra: pip install 'befund[quality]'"
     return SettingError(f"the package {error.name} is not installed", "what training needs", remedy)
 
 

@@ -21,6 +21,7 @@ from catalog_build.synonyms import FOLDS, all_texts, fold_of
 from catalog_build.training.calibration import CALIBRATION, Calibration, choose
 from catalog_build.vocabulary import Layers, layered
 from clinical.errors import SettingError
+from clinical.progress import note
 from clinical.search import (
     CONFIDENCE,
     FINDER,
@@ -134,12 +135,14 @@ def build_artifact(source_path: Path, out: Path, options: BuildOptions) -> Manif
         made = Path(folder) / "artifact"
         made.mkdir()
         before = previous_counts(options.previous) if options.previous else None
+        note(f"ICD-10-GM {source.year} read: {len(source.catalog):,} codes; checking {len(texts):,} wordings")
         report = check(source, texts, docs=made / "checks", previous=before)
         layers = _layers(source, texts, options)
         layers.save(made)
         texts = layers.texts
         kept = [text for text in texts if options.holdout is None or fold_of(text) != options.holdout]
         weights = _weights(source, texts, options)
+        note(f"indexing {len(kept):,} wordings with {weights.encoder.name}")
         wordings = index_wordings(source, kept, weights.encoder)
         manifest = _manifest(source, weights, len(wordings), options, report.summary())
         manifest = replace(manifest, layers=layers.about)
@@ -220,6 +223,7 @@ def calibration_folds(holdout: int | None) -> tuple[int, ...]:
 
 def _weights(source: Source, texts: Sequence[Synonym], options: BuildOptions) -> Weights:
     if options.train:
+        note("training encoder, ranking model, finder and confidence: several minutes with the full catalog")
         return train_weights(source, texts, options.holdout)
     if options.encoder is None:
         return Weights.load()
@@ -228,6 +232,7 @@ def _weights(source: Source, texts: Sequence[Synonym], options: BuildOptions) ->
     encoder = Remembered(
         TransformerEncoder(Path(options.encoder))
     )  # has seen no text: only the ranking model is fitted
+    note(f"fitting the ranking model and the confidence to {encoder.name}")
     return _fit(source, texts, encoder, options.holdout)
 
 
@@ -262,6 +267,8 @@ def _fit(
         encoder.ahead(text for text, _, _ in queries)
     fitted = fit_ranker(gatherer.examples(queries))
     thresholds, _ = choose(fitted.probability, fitted.right)
+    right = float(fitted.right.mean())
+    note(f"ranking model fitted: of {len(fitted.right):,} unseen wordings the first code is right for {right:.1%}")
     calibration = Calibration(fitted.probability, fitted.right)
     weights = Weights(encoder, fitted.ranker, thresholds, calibration, finder)
     manifest = _manifest(source, weights, len(wordings), BuildOptions(), {})

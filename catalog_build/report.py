@@ -38,8 +38,17 @@ def of_checks(report: CheckReport) -> str:
         tail = "" if result.holds else f"  {result.against} of {result.examined}, e.g. {'; '.join(result.examples)}"
         lines.append(f"  {state}    {result.name}{tail}")
     if report.engine == "plain":
-        lines.append("  checked in plain Python, no data docs: they need the extra 'quality' (Great Expectations)")
+        lines.append("  checked in plain Python, no data docs: they need the extra 'checks' (Great Expectations)")
     return "\n".join(lines)
+
+
+def of_build(manifest: Manifest, folder: Path) -> str:
+    """One line: what came out, and where it is."""
+    bounds = manifest.thresholds
+    return (
+        f"{folder}: ICD-10-GM {manifest.year}, {manifest.codes:,} codes, {manifest.wordings:,} wordings, encoder "
+        f"{manifest.encoder}; high from {bounds.high:.3f}, medium from {bounds.medium:.3f}"
+    )
 
 
 def of_layers(manifest: Manifest, folder: Path) -> str:

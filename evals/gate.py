@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from tqdm import tqdm
 
 from clinical.command_line import PATH, paragraphs
 from clinical.errors import SourceError
+from clinical.progress import progress
 from clinical.search import SearchIndex
 from evals.coding.card import Dataset, read_dataset
 from evals.coding.measure import result_of, run
@@ -100,7 +100,7 @@ def _coding(index: SearchIndex, data: Dataset, variant: str) -> dict[str, Any]:
 
 def _extraction() -> dict[str, Any]:
     made = letters(LETTERS, SEED)
-    with tqdm(total=len(LIES) + len(TRUTHS), desc="lies, truths", disable=None, leave=False) as bar:
+    with progress(None, "lies and truths", "classes", total=len(LIES) + len(TRUTHS)) as bar:
         result: dict[str, Any] = {"lies": {}, "truths": {}, "seed": SEED, "letters": LETTERS}
         for kind in LIES:
             result["lies"][kind] = _lies(kind, made)

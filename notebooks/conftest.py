@@ -33,6 +33,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         "GX_ANALYTICS_ENABLED": "false",
         "HF_HUB_OFFLINE": "1",
         "OMP_NUM_THREADS": "1",
+        "TQDM_DISABLE": "1",
         "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
     }
 

@@ -1,4 +1,4 @@
-"""The conditions run by Great Expectations, with its data docs (HTML). Needs the extra `quality`."""
+"""The conditions run by Great Expectations, with its data docs (HTML). Needs the extra `checks`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What must hold of the tables before anything is built from them: one list of `conditions`, two runners.
 
-With Great Expectations installed (extra `quality`) it runs them and writes its data docs (HTML); without it the
+With Great Expectations installed (extra `checks`) it runs them and writes its data docs (HTML); without it the
 same conditions run in plain Python and no docs are written. A failed fatal condition stops the build.
 """
 

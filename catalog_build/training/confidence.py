@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from tqdm import tqdm
 
 from catalog_build.training.calibration import NEVER
 from catalog_build.training.texts import NOT_CODED, Text, TextWriter, WrittenMention
+from clinical.progress import progress
 from clinical.search import COLUMNS, NONE, TOGETHER, CodeKinds, Confidence, Elsewhere, Ints, SearchIndex, Vectors
 from clinical.thresholds import ConfidenceThresholds
 
@@ -67,7 +67,7 @@ def examples(
 
 def _read(index: SearchIndex, texts: Sequence[Text]) -> Iterator[tuple[Text, list[tuple[int, int, str, Vectors]]]]:
     """Each text with its first codes; TOGETHER are searched at once."""
-    with tqdm(total=len(texts), desc="texts read", unit="text", disable=None) as bar:
+    with progress(None, "second stage of calibration", "texts read", total=len(texts)) as bar:
         for begin in range(0, len(texts), TOGETHER):
             some = texts[begin : begin + TOGETHER]
             yield from zip(some, index.first_codes_many([text.text for text in some]), strict=True)

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules.input_module import InputModule
 from torch import nn
-from tqdm import trange
 
 from catalog_build.synonyms import WordSynonym
 from catalog_build.training.augmentation import Augmenter
+from clinical.progress import progress
 from clinical.search import StaticEncoder, vocabulary_of
 
 SEED: Final = 2026
@@ -89,8 +89,8 @@ def train_encoder(lesson: Lesson, steps: int = STEPS, seed: int = SEED) -> Stati
     model = SentenceTransformer(modules=[bag], device="cpu")
     batches = _Batches(lesson, blank, seed)
     optimiser = torch.optim.Adam(model.parameters(), lr=RATE)
-    progress = trange(steps, desc="train", unit="step", disable=None)
-    for step in progress:
+    bar = progress(range(steps), "encoder", "steps of training")
+    for step in bar:
         for group in optimiser.param_groups:
             group["lr"] = RATE * min(1.0, (step + 1) / WARM_UP) * max(0.02, 1 - step / steps)
         first, second, codes = batches.draw()
@@ -99,7 +99,7 @@ def train_encoder(lesson: Lesson, steps: int = STEPS, seed: int = SEED) -> Stati
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         if step % 50 == 0:
-            progress.set_postfix(loss=round(loss.item(), 3))
+            bar.set_postfix(loss=round(loss.item(), 3), refresh=False)
     return StaticEncoder.from_floats(vocabulary, bag.table.weight.detach().numpy())
 
 

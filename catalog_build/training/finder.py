@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 import torch
 from torch import nn
-from tqdm import tqdm
 
 from catalog_build.training.texts import TextWriter
+from clinical.progress import progress
 from clinical.search import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
 
 WIDTH, HIDDEN = 32, 64
@@ -47,7 +47,7 @@ def train_finder(wordings: Sequence[tuple[str, str]], seed: int = 0, texts: int 
     """From wordings (text, code), deterministic for a seed; about two minutes on two cores."""
     torch.manual_seed(seed)
     writer, lessons = TextWriter(wordings, seed), []
-    for _ in tqdm(range(min(texts, 3 * len(wordings))), desc="generated texts", unit="text", disable=None):
+    for _ in progress(range(min(texts, 3 * len(wordings))), "finder of mentions", "texts written"):
         text = writer.write()
         seen = see(text.text)
         if len(seen.first):
@@ -57,7 +57,7 @@ def train_finder(wordings: Sequence[tuple[str, str]], seed: int = 0, texts: int 
     steps = EPOCHS * (len(lessons) // BATCH)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=max(2, steps + EPOCHS))
     tagger.train()
-    for _ in tqdm(range(EPOCHS), desc="finder", unit="epoch", disable=None):
+    for _ in progress(range(EPOCHS), "finder of mentions", "rounds of training"):
         order = chance.permutation(len(lessons))
         for start in range(0, len(order) - BATCH + 1, BATCH):
             batch = [lessons[position] for position in order[start : start + BATCH]]

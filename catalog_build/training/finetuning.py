@@ -17,6 +17,7 @@ import numpy as np
 
 from catalog_build.official import Synonym
 from catalog_build.synonyms import fold_of
+from clinical.progress import note, progress
 from clinical.search import Encoder, TransformerEncoder
 
 SEED: Final = 2026
@@ -46,6 +47,7 @@ def tuned(
     asked = [text for text in texts if fold_of(text) == fold][:ASKED]
     before = _right(TransformerEncoder(model), kept, asked)
     drawn = pairs(kept, rounds)
+    note(f"fine-tuning {model.name} on {len(drawn):,} pairs of wordings; {before:.1%} of {len(asked):,} right before")
     _train(model, drawn, len(drawn) // rounds, out, rate)
     return Tuned(before, _right(TransformerEncoder(out), kept, asked), len(asked))
 
@@ -73,6 +75,7 @@ def _train(model: Path, drawn: Sequence[tuple[str, str]], codes: int, out: Path,
         SentenceTransformerTrainingArguments,
     )
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+    from transformers import PrinterCallback
 
     encoder: Any = SentenceTransformer(str(model.resolve()), local_files_only=True)
     columns = {"anchor": [one for one, _ in drawn], "positive": [other for _, other in drawn]}
@@ -87,11 +90,33 @@ def _train(model: Path, drawn: Sequence[tuple[str, str]], codes: int, out: Path,
             save_strategy="no",
             report_to=[],
             logging_strategy="no",
+            disable_tqdm=True,
         )
         loss = MultipleNegativesRankingLoss(encoder)
         data = Dataset.from_dict(columns)
-        SentenceTransformerTrainer(model=encoder, args=how, train_dataset=data, loss=loss).train()
+        trainer = SentenceTransformerTrainer(
+            model=encoder, args=how, train_dataset=data, loss=loss, callbacks=[_told()]
+        )
+        trainer.remove_callback(PrinterCallback)
+        trainer.train()
     encoder.save(str(out))
+
+
+def _told() -> Any:
+    """Our bar of the training, in the trainer's place: it draws its own into a log as well."""
+    from transformers import TrainerCallback
+
+    class Told(TrainerCallback):  # type: ignore[misc]
+        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            self.bar = progress(None, "fine-tuning", "steps", total=state.max_steps)
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            self.bar.update()
+
+        def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            self.bar.close()
+
+    return Told()
 
 
 def _right(encoder: Encoder, kept: Sequence[Synonym], asked: Sequence[Synonym]) -> float:

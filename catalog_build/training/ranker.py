@@ -16,9 +16,9 @@ import torch
 from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 from torch import nn
-from tqdm import tqdm
 
 from catalog_build.training.augmentation import Augmenter
+from clinical.progress import progress
 from clinical.search import (
     NONE_COLUMNS,
     WIDTH,
@@ -67,7 +67,7 @@ class Gatherer:
     def examples(self, queries: Sequence[tuple[str, int | None, bool]]) -> Examples:
         """`queries`: (text, number of the right code or None, whether calibration counts it)."""
         rows = []
-        for text, code, plain in tqdm(queries, desc="ranking examples", unit="query", disable=None):
+        for text, code, plain in progress(queries, "examples for the ranking", "queries"):
             for query in read_queries([text], self._encoder, self._wordings):
                 found = candidates(query, self._wordings, self._traits)
                 rows.append((found.columns, found.codes == (-1 if code is None else code), plain))
@@ -115,7 +115,7 @@ def fit_ranker(examples: Examples, seed: int = 0) -> Fitted:
     torch.manual_seed(seed)
     part = np.arange(len(examples)) % NETWORKS
     networks, shares = [], np.zeros(examples.right.shape, dtype=np.float32)
-    for number in tqdm(range(NETWORKS), desc="ranking networks", unit="network", disable=None):
+    for number in progress(range(NETWORKS), "ranking", "networks fitted"):
         network = _Network()
         _fit(network, block, examples, np.flatnonzero(part != number))
         unseen = np.flatnonzero(part == number)

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
-from tqdm import tqdm
 
 from clinical.language import words
+from clinical.progress import progress
 from clinical.search import Encoder, Vectors
 
 TOGETHER: Final = 4_096
@@ -40,5 +40,5 @@ class Remembered:
         asked = dict.fromkeys(" ".join(own) for own in spelled if own)
         asked |= dict.fromkeys(word for own in spelled for word in own)
         some = [text for text in asked if text not in self._rows]
-        for start in tqdm(range(0, len(some), TOGETHER), desc="encoding", unit="batch", disable=None):
+        for start in progress(range(0, len(some), TOGETHER), "words and texts encoded", "batches"):
             self.encode(some[start : start + TOGETHER])

@@ -161,7 +161,7 @@ def _added(rows: NDArray[Any], scales: Vectors | None, runs: Sequence[Sequence[i
 
 
 class TransformerEncoder:
-    """A sentence-transformers model in a folder of this machine; no hub is ever asked. Needs the extra `train` (torch).
+    """A sentence-transformers model in a folder of this machine; no hub is ever asked. Needs the extra `quality`.
 
     `name`: by which the manifest knows it; without one, folder, dimensions and a checksum of its files. Raises
     SettingError for a folder that holds no such model.
@@ -175,7 +175,7 @@ class TransformerEncoder:
         try:
             from sentence_transformers import SentenceTransformer
         except ModuleNotFoundError:
-            remedy = "install the extra: pip install 'befund[train]'"
+            remedy = "install the extra: pip install 'befund[quality]'"
             raise SettingError(f"the encoder {folder} needs sentence-transformers", "it installed", remedy) from None
         try:
             self._model = SentenceTransformer(str(self.folder), local_files_only=True)

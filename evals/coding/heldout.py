@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from tqdm import tqdm
 
 from catalog_build.official import Source, Synonym, read_source
 from catalog_build.synonyms import all_texts, fold, fold_of
 from clinical.command_line import PATH, paragraphs
 from clinical.language import words
+from clinical.progress import progress
 from evals.coding.card import write_card
 from evals.coding.datasets import Example
 from evals.coding.studies.near import NearTexts
@@ -71,7 +71,7 @@ def _card(path: Path, source: Source, number: int, grouped: bool) -> None:
 def _apart(chosen: Sequence[Synonym], source: Source, number: int) -> list[Synonym]:
     """The synonyms to which no text outside their fold is near."""
     indexed = [each for each in all_texts(source) if fold_of(each) != number]
-    near = NearTexts(_words(each) for each in tqdm(indexed, desc="texts", unit="text", disable=None, leave=False))
+    near = NearTexts(_words(each) for each in progress(indexed, "near texts", "texts"))
     return [each for each in chosen if not near.has_near(_words(each))]
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
-from tqdm import tqdm
 
 from clinical.catalog import Catalog
 from clinical.command_line import PATH, paragraphs
+from clinical.progress import progress
 from clinical.search import SearchIndex
 from evals.coding import variants
 from evals.coding.at_once import costs
@@ -76,7 +76,7 @@ def command(catalog: Path, queries: Path, out: Path | None, keep_texts: bool, as
         check_place(out)
     tracking.check()
     index, data = SearchIndex.load(catalog), read_dataset(queries)
-    target, variant = target_of(asked["where"], index, asked["tier"]), asked["variant"]
+    target, variant = target_of(asked["where"], index, asked["tier"], asked["concurrency"]), asked["variant"]
     journal = journal_of(out) if out is not None and not isinstance(target, SearchTarget) else None
     outcomes = run(index, data.examples, variant, target, Way(journal, asked["concurrency"]))
     result = result_of(outcomes, index, data, target=target, variant=variant, keep_texts=keep_texts)
@@ -126,7 +126,7 @@ def run(
     about = asked.about | {"manifest": index.manifest.digest}
     many = way.concurrency
     found = journalled(asked, texts, way.journal, about, many) if way.journal else answers(asked, texts, many)
-    bar = tqdm(examples, desc="queries", unit="query", disable=None, leave=False)
+    bar = progress(examples, "queries", "asked")
     try:
         return [Outcome(example, next(found), *nearness.of(example)) for example in bar]
     finally:

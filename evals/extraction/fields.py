@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from clinical.contract import ExtractRequest
 from clinical.errors import LanguageModelError
 from clinical.extraction import extract
 from clinical.llm import LanguageModel
+from clinical.progress import progress
 from evals.extraction.letters import Letter
 from evals.extraction.lies import values_of
 from evals.reports.intervals import Measure, bootstrap, rounded, share
@@ -38,7 +38,7 @@ class ScoredLetter(NamedTuple):
 def answered(letters: Sequence[Letter], model: LanguageModel, concurrency: int = 1) -> list[ScoredLetter | None]:
     """Every letter through extraction and grounding, `concurrency` at once, in the order of the letters; None where
     the model gave nothing usable."""
-    with tqdm(total=len(letters), desc="letters", unit="letter", disable=None, leave=False) as bar:
+    with progress(None, "letters", "letters read", total=len(letters)) as bar:
         return asyncio.run(_all(letters, model, concurrency, bar.update))
 
 

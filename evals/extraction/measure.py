@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from tqdm import tqdm
 
 from bentos.embedded import RehearsalModel, second_opinion
 from bentos.models import model_of
@@ -28,6 +27,7 @@ from clinical.contract import TEXT_MAX, Arztbrief
 from clinical.extraction import PROMPT
 from clinical.grounding import ground, judge
 from clinical.language import parse_date
+from clinical.progress import progress
 from clinical.settings import Settings
 from evals.coding.studies.costs import Metered
 from evals.command import main_of
@@ -85,7 +85,7 @@ def _configured(made: list[Letter], concurrency: int) -> dict[str, Any]:
 
 
 def _bar(names: Iterable[str], what: str) -> Any:
-    return tqdm(names, desc=what, unit="class", disable=None, leave=False)
+    return progress(names, what, "classes")
 
 
 def _lies(kind: str, made: list[Letter], tries: int, seed: int) -> dict[str, Any]:

@@ -129,6 +129,7 @@ def _quiet() -> None:
         "HF_HUB_OFFLINE": "1",
         "GX_ANALYTICS_ENABLED": "false",
         "PYTHONWARNINGS": "ignore:IProgress not found",  # tqdm's bars need no widgets
+        "TQDM_DISABLE": "1",  # nobody looks at a cell while it runs
     }
 
 

@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tqdm import tqdm
-
 from catalog_build.training.texts import Text
+from clinical.progress import progress
 from clinical.search import SearchIndex
 from clinical.thresholds import NOTEBOOKS, ReadingWeights, ThresholdSection, reading_weights, save_section
 from evals.reading.generated import generated
@@ -37,7 +36,7 @@ class Tuning:
     def __init__(self, index: SearchIndex, texts: int, seed: int) -> None:
         self.index, self.seed = index, seed
         self.texts: list[Text] = generated(index, texts, seed)
-        self._ranked = [index.ranked(text.text) for text in tqdm(self.texts, desc="texts", disable=None, leave=False)]
+        self._ranked = [index.ranked(text.text) for text in progress(self.texts, "texts", "texts read")]
 
     def measured(self, weights: ReadingWeights) -> float:
         """F1 of the mentions that are there or suspected, found with their code."""

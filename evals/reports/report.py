@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from tqdm import tqdm
 
 from clinical.command_line import PATH, paragraphs
 from clinical.errors import SettingError, SourceError
+from clinical.progress import progress
 from evals.command import main_of
 from evals.reports.files import write_text
 from evals.reports.results import read_result
@@ -81,7 +81,7 @@ def page(results: Sequence[Result], title: str) -> str:
     )
     environment.filters["short"] = short
     coding = groups([result for result in results if result["kind"] == "coding"])
-    bar = tqdm(coding.items(), desc="plots", unit="result", disable=None, leave=False)
+    bar = progress(coding.items(), "plots", "results")
     return environment.get_template(TEMPLATE).render(
         title=title,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),

@@ -25,11 +25,11 @@ import click
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tqdm import tqdm
 
 from batch import __main__ as batch
 from batch.files import CHUNK, TextFile
 from clinical.command_line import paragraphs
+from clinical.progress import progress
 from clinical.search import map_tensors
 from evals.command import CATALOG, JSON, main_of
 
@@ -126,7 +126,7 @@ def write_texts(catalog: Path, path: Path, rows: int) -> None:
     """A Parquet file with the column `text`, written a chunk at a time."""
     schema = pa.schema([("text", pa.string())])
     wordings = _wordings(catalog)
-    with pq.ParquetWriter(path, schema) as writer, tqdm(total=rows, desc="texts", unit=" rows", disable=None) as bar:
+    with pq.ParquetWriter(path, schema) as writer, progress(None, "texts", "rows written", total=rows) as bar:
         for chunk in _chunks(wordings, rows):
             writer.write_table(pa.table({"text": chunk}, schema=schema))
             bar.update(len(chunk))

@@ -352,6 +352,23 @@ def test_without_ray_the_extra_is_named(tmp_path, starter_artifact, monkeypatch)
         run(job)
 
 
+@pytest.mark.parametrize(
+    ("address", "says"), [("local", "Ray did not start on this machine: "), ("auto", "no Ray at auto: ")]
+)
+def test_why_ray_does_not_start_is_one_sentence(tmp_path, starter_artifact, monkeypatch, address, says):
+    """A folder whose name no socket can have; and no cluster anywhere."""
+    pytest.importorskip("ray")
+    (tmp_path / ("long" * 30)).mkdir()
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path / ("long" * 30)))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    (tmp_path / "in.csv").write_text("text\nGicht\n", "utf-8")
+    job = Job(TextFile(tmp_path / "in.csv"), starter_artifact, tmp_path / "out.csv", ray=address)
+    with pytest.raises(BefundError, match=says) as said:
+        run(job)
+    assert "code without --ray" in str(said.value)
+    assert "\n" not in str(said.value)
+
+
 # --- measured -------------------------------------------------------------------------------------------------------
 
 

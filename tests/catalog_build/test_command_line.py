@@ -37,7 +37,7 @@ def test_check_says_what_was_read_what_is_missing_and_what_holds(tmp_path: Path,
 
 def test_check_writes_the_data_docs(tmp_path: Path) -> None:
     if not quality_installed():
-        pytest.skip("Great Expectations (extra 'quality') is not installed")
+        pytest.skip("Great Expectations (extra 'checks') is not installed")
     assert main(["check", str(folder(tmp_path / "source", release())), "--docs", str(tmp_path / "docs")]) == 0
     assert (tmp_path / "docs" / "index.html").exists()
 
@@ -68,7 +68,7 @@ def test_check_compares_with_an_artifact(tmp_path: Path, artifact: Path, capsys)
 )
 def test_an_error_is_one_sentence_and_exit_code_2(tmp_path: Path, capsys, arguments: list[str], sentence: str) -> None:
     if "--docs" in arguments and not quality_installed():
-        pytest.skip("Great Expectations (extra 'quality') is not installed")
+        pytest.skip("Great Expectations (extra 'checks') is not installed")
     folder(tmp_path / "good", release())
     folder(tmp_path / "cut", release(kodes=text(KODES)[: len(text(KODES[:2])) + 40]))
     before = sorted(tmp_path.rglob("*"))

@@ -14,7 +14,7 @@ from clinical.catalog import Catalog, Code
 from clinical.errors import ArtifactMismatch, ArtifactMissing, CheckFailed
 from tests.catalog_build.official_files import folder, release
 
-NO_QUALITY = "Great Expectations (extra 'quality') is not installed"
+NO_QUALITY = "Great Expectations (extra 'checks') is not installed"
 WITH_QUALITY = pytest.mark.skipif(not quality_installed(), reason=NO_QUALITY)
 ENGINES = ["plain", pytest.param("great_expectations", marks=WITH_QUALITY)]
 
