@@ -50,6 +50,9 @@ def spelling(word: str) -> str:
 _WORD = re.compile(r"(?:[^\W_](?:[\u0300-\u036f\u00ad\u200b-\u200f]|-\s*\n\s*(?=[a-zäöüß])(?!und\b|oder\b|bzw\b))*)+")
 """A run of alphabetic characters and digits; combining marks, soft hyphens, invisible marks and the hyphen of a line
 break do not end it ("Herz-\ninsuffizienz")."""
+_PLAIN_WORD = re.compile(r"[^\W_]+")
+"""The same for a text without such marks and line breaks, in a fraction of the time."""
+_MARKS = re.compile("[\u0300-\u036f\u00ad\u200b-\u200f]")
 
 LONGEST_WORD = 80
 """Code points; the longest word of the official wordings has 52."""
@@ -88,7 +91,9 @@ def words(text: str, folds: dict[str, str] | None = None) -> list[Token]:
     """
     known = {} if folds is None else folds
     found = []
-    for run in _WORD.finditer(text):
+    broken = "\n" in text and "-" in text
+    marked = broken or (not text.isascii() and _MARKS.search(text) is not None)
+    for run in (_WORD if marked else _PLAIN_WORD).finditer(text):
         start, end = run.span()
         if end - start > LONGEST_WORD:
             continue

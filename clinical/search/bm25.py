@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -70,9 +70,17 @@ class Bm25:
         A token that is repeated is looked up once and counts as often as it stands there, so that a text of one word
         a thousand times costs no more than the word.
         """
-        known, bounds = self._index.vocab_dict, self._bounds
-        times = Counter(known[token] for token in tokens if token in known)
-        found = [(bounds[number], bounds[number + 1], count) for number, count in times.items()]
+        return self.runs_of(self.numbers(tokens))
+
+    def numbers(self, tokens: Sequence[str]) -> list[int]:
+        """The numbers of the known ones of these tokens."""
+        known = self._index.vocab_dict
+        return [known[token] for token in tokens if token in known]
+
+    def runs_of(self, numbers: Iterable[int]) -> Ints:
+        """As `runs`, by the numbers of the tokens."""
+        bounds = self._bounds
+        found = [(bounds[number], bounds[number + 1], count) for number, count in Counter(numbers).items()]
         return np.array(found, dtype=np.int64).reshape(-1, 3)
 
     def wordings_of(self, first: int, last: int) -> tuple[Ints, Ints]:

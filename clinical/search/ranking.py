@@ -69,9 +69,9 @@ class Ranker:
         inputs = np.zeros((blocks * BLOCK, columns.shape[1]), dtype=np.float32)
         inputs[row] = (columns - self.mean) * self.scale
         networks, width, _ = self.second.shape
-        hidden = np.maximum(inputs.reshape(blocks, BLOCK, -1) @ self.first + self.first_bias, 0)
+        hidden = _active(inputs.reshape(blocks, BLOCK, -1) @ self.first, self.first_bias)
         hidden = hidden.reshape(blocks, BLOCK, networks, width).transpose(0, 2, 1, 3)
-        hidden = np.maximum(hidden @ self.second + self.second_bias, 0)
+        hidden = _active(hidden @ self.second, self.second_bias)
         logits: Vectors = (hidden @ self.last)[..., 0].mean(axis=1).ravel()[row]
         return logits
 
@@ -106,6 +106,12 @@ class Ranker:
             remedy = "train it again: python -m catalog_build train SOURCE --out FOLDER"
             raise ArtifactMismatch(f"{path.name} was trained on other columns", ", ".join(COLUMNS), remedy)
         return cls(**{name: np.array(array) for name, array in arrays.items()})
+
+
+def _active(sums: Vectors, bias: Vectors) -> Vectors:
+    """The rectified sums with their bias, in the place of the sums."""
+    sums += bias
+    return np.maximum(sums, 0, out=sums)
 
 
 def _blocks(first: Ints, candidates: int) -> tuple[int, Ints]:

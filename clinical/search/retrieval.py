@@ -7,7 +7,8 @@ distinct words are encoded once, their vectors go through the graph in one call.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -101,7 +102,10 @@ def gather(queries: Queries, wordings: Wordings) -> Gathered:
     """The nearest wordings of each query, and the best wording of each code that a BM25 puts forward."""
     _, near = wordings.nearest(queries.vectors, NEAREST)
     scores = room_of(wordings).scores
-    picked = [_looked_at(scores, wordings, near[row], spelled) for row, spelled in enumerate(queries.folded)]
+    by_characters = wordings.characters_bm25
+    distinct = dict.fromkeys(chain.from_iterable(queries.folded))
+    grams = {word: by_characters.numbers(character_grams([word])) for word in distinct}
+    picked = [_looked_at(scores, wordings, near[row], spelled, grams) for row, spelled in enumerate(queries.folded)]
     found, by_word, by_character = zip(*picked, strict=True)
     return Gathered(
         np.repeat(np.arange(len(picked)), [len(some) for some in found]),
@@ -112,10 +116,14 @@ def gather(queries: Queries, wordings: Wordings) -> Gathered:
     )
 
 
-def _looked_at(scores: Vectors, wordings: Wordings, near: Ints, spelled: Sequence[str]) -> LookedAt:
-    """What to look at for one query. `near`: the numbers of its nearest wordings, -1 where there are fewer."""
+def _looked_at(
+    scores: Vectors, wordings: Wordings, near: Ints, spelled: Sequence[str], grams: Mapping[str, Sequence[int]]
+) -> LookedAt:
+    """What to look at for one query. `near`: the numbers of its nearest wordings, -1 where there are fewer; `grams`:
+    those of each word, which queries of one text share."""
     words, characters = wordings.words_bm25, wordings.characters_bm25
-    return wordings.looking.at(near, words.runs(spelled), characters.runs(character_grams(spelled)), scores)
+    own = chain.from_iterable(grams[word] for word in spelled)
+    return wordings.looking.at(near, words.runs(spelled), characters.runs_of(own), scores)
 
 
 class Room(NamedTuple):

@@ -52,44 +52,96 @@ static void add_postings(float *scores, const Postings *postings, const Run *run
             scores[postings->indices[at]] += postings->added[at] * (float)runs[run].times;
 }
 
-static void clear_postings(float *scores, const Postings *postings, const Run *runs, int64_t count)
+/* Postings from which a pass over the scores of all wordings, one behind the other, costs less than one over the
+ * postings, all over the place: one in so many wordings. The outcome is the same. */
+enum { DENSE = 8 };
+
+static int64_t postings_of(const Run *runs, int64_t count)
 {
+    int64_t postings = 0;
+    for (int64_t run = 0; run < count; run++)
+        postings += runs[run].before - runs[run].from;
+    return postings;
+}
+
+static void clear_postings(float *scores, int64_t wordings, const Postings *postings, const Run *runs, int64_t count)
+{
+    if (postings_of(runs, count) > wordings / DENSE) {
+        memset(scores, 0, (size_t)wordings * sizeof *scores);
+        return;
+    }
     for (int64_t run = 0; run < count; run++)
         for (int64_t at = runs[run].from; at < runs[run].before; at++)
             scores[postings->indices[at]] = 0;
 }
 
-/* The codes of the best scores above 0, each once by its best wording, the best first, equal ones in their order; how
- * many. Only the wordings of these postings are looked at. */
-static int64_t best_codes(const float *scores, const Postings *postings, const Run *runs, int64_t count,
-                          const int64_t *row, int64_t *found, float *best)
+/* Codes with their best scores, the best first, equal ones in their order; a score below `bar` changes nothing. */
+typedef struct {
+    int64_t *found, kept, most;
+    float *best, bar;
+} Best;
+
+static void put_forward(Best *some, int64_t code, float score)
 {
-    int64_t kept = 0, most = postings->most;
-    float bar = 0;
-    for (int64_t run = 0; run < count; run++)
-        for (int64_t at = runs[run].from; at < runs[run].before; at++) {
-            float score = scores[postings->indices[at]];
-            if (score < bar || score <= 0)
-                continue;
-            int64_t code = row[postings->indices[at]], place = 0;
-            while (place < kept && found[place] != code)
-                place++;
-            if (place == kept && kept < most)
-                kept++;
-            else if (place == kept && (score > bar || code < found[kept - 1]))
-                place = kept - 1; /* in the place of the last */
-            else if (place == kept || score <= best[place])
-                continue;
-            for (; place > 0 && (best[place - 1] < score || (best[place - 1] == score && found[place - 1] > code));
-                 place--) {
-                best[place] = best[place - 1];
-                found[place] = found[place - 1];
+    int64_t place = 0, *found = some->found;
+    float *best = some->best;
+    while (place < some->kept && found[place] != code)
+        place++;
+    if (place == some->kept && some->kept < some->most)
+        some->kept++;
+    else if (place == some->kept && (score > some->bar || code < found[some->kept - 1]))
+        place = some->kept - 1; /* in the place of the last */
+    else if (place == some->kept || score <= best[place])
+        return;
+    for (; place > 0 && (best[place - 1] < score || (best[place - 1] == score && found[place - 1] > code)); place--) {
+        best[place] = best[place - 1];
+        found[place] = found[place - 1];
+    }
+    best[place] = score;
+    found[place] = code;
+    some->bar = some->kept == some->most ? best[some->most - 1] : 0;
+}
+
+enum { ABREAST = 32 };
+
+/* Whether one of ABREAST scores is above 0 and not below the bar. */
+static inline __attribute__((always_inline)) int any_above(const float *scores, float bar)
+{
+    int32_t found = 0;
+    for (int64_t at = 0; at < ABREAST; at++)
+        found |= (scores[at] > 0) & (scores[at] >= bar);
+    return found;
+}
+
+FOR_EACH_PROCESSOR static void best_of_all(const float *scores, int64_t wordings, const int64_t *row, Best *some)
+{
+    int64_t at = 0;
+    for (; at + ABREAST <= wordings; at += ABREAST)
+        if (any_above(scores + at, some->bar))
+            for (int64_t wording = at; wording < at + ABREAST; wording++)
+                if (scores[wording] > 0 && scores[wording] >= some->bar)
+                    put_forward(some, row[wording], scores[wording]);
+    for (; at < wordings; at++)
+        if (scores[at] > 0 && scores[at] >= some->bar)
+            put_forward(some, row[at], scores[at]);
+}
+
+/* The codes of the best scores above 0, each once by its best wording, the best first, equal ones in their order; how
+ * many. Only the wordings of these postings have a score. */
+static int64_t best_codes(const float *scores, int64_t wordings, const Postings *postings, const Run *runs,
+                          int64_t count, const int64_t *row, int64_t *found, float *best)
+{
+    Best some = {found, 0, postings->most, best, 0};
+    if (postings_of(runs, count) > wordings / DENSE)
+        best_of_all(scores, wordings, row, &some);
+    else
+        for (int64_t run = 0; run < count; run++)
+            for (int64_t at = runs[run].from; at < runs[run].before; at++) {
+                float score = scores[postings->indices[at]];
+                if (score > 0 && score >= some.bar)
+                    put_forward(&some, row[postings->indices[at]], score);
             }
-            best[place] = score;
-            found[place] = code;
-            bar = kept == most ? best[most - 1] : 0;
-        }
-    return kept;
+    return some.kept;
 }
 
 static int by_size(const void *one, const void *other)
@@ -137,27 +189,29 @@ void look_at(const Catalog *catalog, float *scores, const Run *words, int64_t of
 {
     const Postings *word = &catalog->words, *character = &catalog->characters;
     float *of_character = scores + catalog->wordings;
-    int64_t *extra = room, *codes = extra + word->most + character->most, many = 0;
+    int64_t *extra = room, *codes = extra + word->most + character->most, nearby = 0;
     add_postings(scores, word, words, of_words);
     add_postings(of_character, character, characters, of_characters);
-    int64_t extras = best_codes(scores, word, words, of_words, catalog->row, extra, by_word);
-    extras += best_codes(of_character, character, characters, of_characters, catalog->row, extra + extras, by_word);
+    int64_t size = catalog->wordings;
+    int64_t extras = best_codes(scores, size, word, words, of_words, catalog->row, extra, by_word);
+    extras += best_codes(of_character, size, character, characters, of_characters, catalog->row, extra + extras,
+                         by_word);
     for (int64_t at = 0; at < nears; at++)
         if (near[at] >= 0) {
-            wording[many] = near[at];
-            codes[many++] = catalog->row[near[at]];
+            wording[nearby] = near[at];
+            codes[nearby++] = catalog->row[near[at]];
         }
-    memcpy(codes + many, extra, (size_t)extras * sizeof *codes);
-    counts[1] = distinct(codes, many + extras);
+    memcpy(codes + nearby, extra, (size_t)extras * sizeof *codes);
+    counts[1] = distinct(codes, nearby + extras);
     extras = distinct(extra, extras);
     for (int64_t at = 0, next = 0; at < counts[1]; at++) {
         int64_t best = best_wording(catalog, scores, codes[at], by_word + at, by_character + at);
         if (next < extras && extra[next] == codes[at]) {
-            wording[many++] = best;
+            wording[nearby++] = best;
             next++;
         }
     }
-    counts[0] = distinct(wording, many);
-    clear_postings(scores, word, words, of_words);
-    clear_postings(of_character, character, characters, of_characters);
+    counts[0] = distinct(wording, nearby);
+    clear_postings(scores, size, word, words, of_words);
+    clear_postings(of_character, size, character, characters, of_characters);
 }

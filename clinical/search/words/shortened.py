@@ -91,7 +91,8 @@ class Shortened:
         short = list(islice((word for word in written if self._is_short(query, word)), CUT_WORDS))
         if not short:
             return []
-        whole = {word.text for word in written} - {word.text for word in short}
+        cut = {word.text for word in short}
+        whole = [text for text in dict.fromkeys(word.text for word in written) if text not in cut]
         meant = {word: found for word in whole if (found := self._itself(word)) is not None}
         dotted = {word.text for word in short if query[word.end : word.end + 1] == "."}
         some = {word: self._candidates(word, word in dotted) for word in dict.fromkeys(word.text for word in short)}
