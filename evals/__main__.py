@@ -12,6 +12,7 @@ reading    mentions and claims found in texts, what is shown of stated diagnoses
 extraction lies that pass grounding, truths it removes, foreign letters, the rehearsal baseline, time
 grounding  a leaderboard of judges: what passes and what is lost, also of a program of your own
 letters    annotated letters read field by field: what is right, wrong and missing
+whole-letters  whole invented letters of 80 layouts, filled in again and again: what is misread, by field and layout
 streams    tiers 2 and 3: lies that come through, our own time, streams at once, work left
 heldout    the synonyms of one fold as queries
 feedback   reviewed codings as an evaluation set and as candidate synonyms, shown for approval
@@ -49,6 +50,7 @@ MEASURES = {
     "reading": "evals.reading.measure",
     "extraction": "evals.extraction.measure",
     "letters": "evals.extraction.annotated",
+    "whole-letters": "evals.extraction.whole.command",
     "grounding": "evals.extraction.judges.leaderboard",
     "heldout": "evals.coding.heldout",
     "feedback": "evals.feedback.commands",
