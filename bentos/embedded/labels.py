@@ -35,7 +35,7 @@ LABELS: dict[str, str] = {
     "geburtsdatum": "geburtsdatum gebdatum gebdat geboren geborenam geb gebam geburtstag gebd gd jahrgang",
     "geschlecht": "geschlecht sex geschl mwd wmd mw wm geschlechtmwd",
     "anrede": "anrede",
-    "adresse": "adresse anschrift wohnhaft wohnadresse wohnhaftin wohnanschrift postadresse wh",
+    "adresse": "adresse anschrift wohnhaft wohnadresse wohnhaftin wohnanschrift postadresse wh adr anschr patientenadresse patadresse",
     "strasse": "strasse str strassenr strassehausnummer strassehausnr strassennummer",
     "wohnort": "plzort ort wohnort plzwohnort postleitzahlort",
     "plz": "plz postleitzahl",
@@ -198,7 +198,11 @@ def label_of(text: str) -> str | None:
     if len(text) > KEY_MAX or (start.isalpha() and start not in _STARTS):
         return None
     word = key(text)
-    return _LABEL.get(word) or (_LABEL.get(key(_BRACKETED.sub("", text))) if "(" in text else None)
+    found = _LABEL.get(word) or (_LABEL.get(key(_BRACKETED.sub("", text))) if "(" in text else None)
+    if found or "/" not in text:
+        return found
+    named = {_LABEL.get(key(half)) for half in text.split("/", maxsplit=2)}
+    return named.pop() if len(named) == 1 else None  # `Zuweisende Ärztin / zuweisender Arzt`
 
 
 def heading_field(text: str) -> str | None:

@@ -16,7 +16,7 @@ from bentos.embedded.budget import Budget
 from bentos.embedded.columns import cells_of, header_row, unfolded
 from bentos.embedded.ending import last_signed
 from bentos.embedded.labels import OWNERS, bare_heading, heading_field, key, label_of
-from bentos.embedded.scans import mended
+from bentos.embedded.scans import mended, unspread
 from clinical.language import MONTH_NAMES
 
 LINE_MAX = 2_000
@@ -82,7 +82,7 @@ class Sheet:
     """A letter's text and its parts. Raises ModelTimeout where the budget is used up."""
 
     def __init__(self, text: str, budget: Budget | None = None) -> None:
-        self.text: str = unfolded(mended(text.replace("\r\n", "\n").replace("\ufeff", " ")))
+        self.text: str = unfolded(unspread(mended(text.replace("\r\n", "\n").replace("\ufeff", " "))))
         self.budget = budget or Budget()
 
     @cached_property
@@ -152,6 +152,8 @@ class Sheet:
             for name, cells in () if self._is_below_a_name(n, line) else self._on_line(n, line):
                 if name == "geburtsdatum" and owner == "absender":
                     owner, found[-6:] = "patient", _of_patient(found[-6:], n)
+                if name == "nachname" and owner is None and cells and _DOCTOR.match(cells[0]):
+                    owner = "absender"
                 owner = OWNERS.get(name, owner)
                 found.append(Labelled(name, tuple(cells), n, owner))
         return found
@@ -220,6 +222,8 @@ class Sheet:
         return n == 0 or not self.lines[n - 1].strip()
 
 
+_DOCTOR = re.compile(r"(?:(?:Prof|PD|Priv|Univ|Prim|OA|Dr|Frau|Herr)[\w.-]*\s){0,3}(?:Dr\.\s?med|med\.\spract|Prim\.)")
+"""`Name: Dr. med. ...` in no party's part: who refers."""
 _ABOVE_BIRTH = 2
 """Lines above a labelled birth date in which the patient's name is labelled."""
 

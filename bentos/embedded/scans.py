@@ -24,3 +24,20 @@ def mended(text: str) -> str:
         return word.translate(_MENDED) if digits >= 2 or word[0].isdigit() else word
 
     return _NUMBER.sub(mend, text)
+
+
+_SPREAD = 0.9
+"""Share of lines followed by an empty one from which on the empty lines are the program's that took out the text."""
+_SPREAD_LINES = 8
+"""Lines from which on that share tells."""
+
+
+def unspread(text: str) -> str:
+    """The text without the empty line that some programs put behind every line of a PDF."""
+    lines = text.split("\n")
+    full = [n for n, line in enumerate(lines[:-1]) if line.strip()]
+    followed = sum(not lines[n + 1].strip() for n in full)
+    if len(full) < _SPREAD_LINES or followed < _SPREAD * len(full) or "\n\n\n" not in text:
+        return text
+    kept = (n for n in range(len(lines)) if lines[n].strip() or n == 0 or not lines[n - 1].strip())
+    return "\n".join(lines[n] for n in kept)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bentos.embedded.labels import label_of
 from bentos.embedded.names.order import given, surname_first
-from bentos.embedded.names.words import FIRST_NAMES, NOT_A_NAME, PARTICLES
+from bentos.embedded.names.words import FIRST_NAMES, NOT_A_NAME, PARTICLES, SURNAMES_TOO
 
 _RANK = (
     r"o\.\s?Univ\.?|Ao\.|Univ\.?\s?-?|Uriv\.-?|Prim\.?(?:aria)?|Prof(?:essor)?(?:in)?\.?|Priv\.?\s?-?\s?Doz\.?|PD|"
@@ -20,7 +20,7 @@ _RANK = (
     r"Assistenz[aä]rzt(?:in)?|Assistenzarzt|Stationsarzt|Stationsärztin|Ltd\.|Leitende[rn]?|LOA|FOÄ|FOA"
 )
 _DEGREE = (
-    r"(?:r?rned|med|pract|prakt|univ(?:ers?)?|uni|phil|habil|dent|mult|h\.?\s?c|rer|nat|sc|theol|jur|psych|scient|hum|biol|vet)"
+    r"(?:et|r?rned|med|pract|prakt|univ(?:ers?)?|uni|phil|habil|dent|mult|h\.?\s?c|rer|nat|sc|theol|jur|psych|scient|hum|biol|vet)"
     r"\b\.?"
 )
 TITLE = re.compile(rf"(?:{_RANK})(?=[\s.A-ZÄÖÜ-]|$)")
@@ -91,7 +91,17 @@ def is_name_word(word: str) -> bool:
         and plain.isalpha()
         and (len(plain) > 1 or word.endswith("."))
         and bare.lower() not in NOT_A_NAME
+        and not _OF_DOCUMENTS.search(bare)
     )
+
+
+_OF_DOCUMENTS = re.compile(
+    r"(?:bericht|brief|befund|überweisung|einweisung|zuweisung|verlegung|anmeldung|anforderung|anfrage|protokoll|"
+    r"mitteilung|formular|schreiben|verordnung|konsil|termin|ambulanz|klinik|spital|krankenhaus|abteilung|"
+    r"untersuchung|behandlung|versicherung)$",
+    re.IGNORECASE,
+)
+"""What ends the name of a document, a house or an act: `Kurzbericht`, `Verlegung`."""
 
 
 def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) -> Name | None:
@@ -102,7 +112,9 @@ def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) 
     text = _GENERATION.sub("", _DEGREE_IN_BRACKETS.sub("", closed_up(text[:140])))
     text = strip_titles(_TITLE_BEHIND.sub("", _CUT.split(text[:120].strip(" ,*-"), maxsplit=1)[0].strip(" ,")))
     words = text.split()
-    if not 1 <= len(words) <= 6 or not all(is_name_word(one) or one.lower() in PARTICLES for one in words):
+    if not 1 <= len(words) <= 6 or not all(is_name_word(one) or one.lower() in PARTICLES for one in words[1:]):
+        return None
+    if not is_name_word(words[0]) and words[0].lower() not in PARTICLES and not _is_listed(words[0]):
         return None
     if text.count(",") == 1 and not text.endswith(","):
         last, first = (part.strip() for part in text.split(","))
@@ -121,13 +133,22 @@ def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) 
     return _ordered(words, spoken, register)
 
 
+def _is_listed(word: str) -> bool:
+    """`Mai,` before a first name."""
+    return word.endswith(",") and word[0].isupper() and word[:-1].lower() in SURNAMES_TOO
+
+
 def _ordered(words: list[str], spoken: Collection[str], register: bool) -> Name:
     if sum(word.lower() not in PARTICLES for word in words) < 2:
         return Name(" ".join(words), None)
     first_last, last_first = _split(words, False), _split(words, True)
     shouted = [word for word in words if word.isupper() and len(word) > 2]
     if shouted and len(shouted) < len(words):
-        return last_first if words[0] in shouted else first_last
+        return last_first if words[0] in shouted or (words[0].isupper() and words[1] in shouted) else first_last
+    if words[0].lower() in PARTICLES:
+        return last_first
+    if any(word in PARTICLES for word in words[1:-1]):
+        return first_last
     said = {name.lower() for name in spoken}
     if (first_last.last.lower() in said) != (last_first.last.lower() in said):
         return first_last if first_last.last.lower() in said else last_first
@@ -171,13 +192,25 @@ def name_before(text: str) -> str:
             if commas > 1:
                 break
         run.append(word if run else bare)
-    while (
-        run
-        and run[-1].strip(",").lower() in PARTICLES
-        and (run[-1][0].islower() is False or (len(run) > 2 and given(run[-2]) > 1 and "," not in run[-2]))
-    ):
+    before = words[-len(run) - 1] if len(run) < len(words) else ""
+    while run and _is_preposition(run, before):
         run.pop()  # `Zuweisung von Anna Kern`
     return " ".join(reversed(run[:6]))
+
+
+_ACT = re.compile(r"(?:ung|nahme|frage|bericht|befund|brief)$", re.IGNORECASE)
+"""What is done with somebody: `von` behind it begins no name."""
+_PREPOSITIONS = frozenset(("von", "zu", "der", "die", "den", "dem", "i", "y", "und", "vom", "zur"))
+
+
+def _is_preposition(run: Sequence[str], before: str) -> bool:
+    """Whether the first word (the last of the run) is a preposition and no part of the name behind it."""
+    word = run[-1].strip(",").lower()
+    if word not in PARTICLES:
+        return False
+    if not run[-1][0].islower():
+        return word in _PREPOSITIONS
+    return (len(run) > 2 and given(run[-2]) > 1 and "," not in run[-2]) or _ACT.search(before) is not None
 
 
 _DOCTOR = re.compile(

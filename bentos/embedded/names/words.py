@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_PARTICLES = "von van de der den zu zur zum dos da di del della dal la le al el ten ter vom und i y af"
+_PARTICLES = "von van de der den zu zur zum dos da di del della dal la le al el ten ter vom und i y af freiherr freifrau freiin"
 _NOT_A_NAME = """
 herr herrn frau patient patientin patienten kollege kollegin kollegen kolleginnen klinik spital krankenhaus praxis
 sehr geehrte geehrter diagnose diagnosen arztbrief befund bericht abteilung station datum adresse name vorname telefon
@@ -181,6 +181,16 @@ zerrin zineb zinaida zita-maria zlatan zlatko zofia zoë zoé zoltán zora zoric
 zvonko ägidius änne ömür özkan šime štefan şenay şükran şerife şule ümit ürsula
 """
 PARTICLES = frozenset(_PARTICLES.split())
+SURNAMES_TOO = frozenset("mai märz august arzt kind sohn bruder vetter knabe bub mutter pat baby kasse".split())  # noqa: SIM905
+"""Words that are no name, but for a surname before a comma."""
+GIVEN_AS_SURNAME = frozenset(
+    (
+        "peter werner simon ulrich heinrich jakob jacob ernst franz arnold thomas walter hermann otto paul martin "
+        "friedrich günther lorenz kilian albrecht ludwig konrad wolf philipp michel frank winter herbert karl urban "
+        "sebastian michael dietrich hartmann rudolf adam benedikt bernhard eberhard anton stefan daniel david jordan"
+    ).split()
+)
+"""First names that are common surnames as well: beside a word that is no known first name they decide nothing."""
 NOT_A_NAME = frozenset(_NOT_A_NAME.split())
 FIRST_NAMES = frozenset(_FIRST_NAMES.split())
 """Common first names: they tell the order of two names without a comma."""

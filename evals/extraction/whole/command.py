@@ -24,6 +24,8 @@ from evals.extraction.letters import Letter
 from evals.extraction.whole.templates import REFLOWS, reflowed, templates, written
 
 FOLDER = Path(__file__).parent
+OPEN = "?"
+"""The truth of a field on which people would differ: it is not counted."""
 FILES = ("letters_a", "letters_b", "referrals_a", "referrals_b")
 
 
@@ -54,7 +56,11 @@ def _data(empty: dict[str, Any], letter: Letter) -> dict[str, Any]:
     }
     if "typ" not in letter.truth.get("dokument", {}):
         data["dokument"].pop("typ")
-    return data
+    return {key: _judged(value) for key, value in data.items() if value != OPEN}
+
+
+def _judged(value: Any) -> Any:
+    return {key: one for key, one in value.items() if one != OPEN} if isinstance(value, dict) else value
 
 
 @click.command(help=paragraphs(__doc__))
