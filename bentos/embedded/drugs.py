@@ -124,8 +124,18 @@ def drugs_of(text: str) -> Iterator[str]:
             yield piece
 
 
+_NO_DRUG = re.compile(
+    r"\d\s?(?:mg|g|µg|mmol|U)\s?/\s?d?[lL]\b|^(?:Tel|Fax|Datum|Ziel|Sitzung|Kontrolle)\b|-Ziel\b|^Wir\s|kontrolle\b(?!.*\d\s?mg)|"
+    r"\bunfähigkeit\b|ektomie\b|^Allergien?\b",
+    re.IGNORECASE,
+)
+"""A value of the laboratory, a telephone, what is to be checked: no drug, whatever its numbers look like."""
+
+
 def is_drug(entry: str) -> bool:
     entry = _ISO_DAY.sub("", entry)
+    if _NO_DRUG.search(entry):
+        return False
     if re.match(r"(?:Die|Der|Das|Es|Sie|Er|Wir)\s", entry) and VERB.search(entry):
         return False
     if (

@@ -52,5 +52,29 @@ def last_signed(lines: Sequence[str]) -> int:
     return first if signed < len(lines) else len(lines)
 
 
+_SIGNING = re.compile(
+    r"^(?:(?:ort,?\s?)?datum\b[\s:/,].{0,60}$|datum,?\s(?:ort|unterschrift)|stempel\b|unterschrift\b|formular erstellt|"
+    r"(?:rechtsgültig |elektronisch |digital )?(?:signiert|vidiert|freigegeben|unterschrieben|gezeichnet)\b|gez\.|"
+    r"(?:mit )?(?:besten|lieben|freundlichen|kollegialen|herzlichen) (?:\w+ )?gr[uü]|"
+    r"für (?:die|das) (?:abteilung|klinik|team|haus)\b|"
+    r"(?:dienst\w*|behandelnde\w*|zuständige\w*|aufnehmende\w*|verantwortliche\w*)?\s?(?:arzt|ärztin|ärztin/arzt|arzt/ärztin|"
+    r"pflegefachperson|pflegefachfrau|protokoll|teilnehmer|verfasser|autor)\s?:|"
+    r"[^\W\d_][\w.-]+(?:\s(?:am|an|im|ob|bei|der|[^\W\d_][\w.-]+)){0,4},\s?(?:den\s|am\s)?\d{1,2}\.\s?(?:\d{1,2}\.|[^\W\d_]{3,9})\s?\d{2,4}\W*$|"
+    r"\d{1,2}\.\s?\d{1,2}\.\s?\d{2,4}\s{2,}[^\W\d_a-zäöü])",
+    re.IGNORECASE,
+)
+"""A line that ends a list at a letter's foot: day, signature, who signs."""
+
+
+def before_signing(lines: Sequence[str]) -> list[str]:
+    """The lines of a section up to the first that dates or signs the letter."""
+    end = next((n for n, line in enumerate(lines) if n and _signs(line.strip())), len(lines))
+    return list(lines[:end])
+
+
+def _signs(line: str) -> bool:
+    return 2 < len(line) < _SHORT and _SIGNING.match(line) is not None
+
+
 def _is_name(line: str) -> bool:
     return _NAMED_DOCTOR.match(line) is not None or _DEGREE.search(line) is not None

@@ -21,7 +21,7 @@ WRAPPED = 55
 """A line at least this long may go on in the next one."""
 
 OPERATION = re.compile(
-    r"(?:ektomie|otomie|ostomie|\bstomie|plastik|exstirpation|resektion|implantation|explantation|arthroskop\w*|"
+    r"(?:ektomie|otomie|ostomie|\bstomie|plastik|exstirpation|resektion|implantation|explantation|arthroskop\w*|zystoskopie|hysteroskopie|thorakoskopie|mediastinoskopie|ureteroskopie|duodenoskopie|\bgips\w*|anlage eine[rs]\b|"
     r"osteosynthese|amputation|"
     r"transplantation|"
     r"ligatur|banding|thrombolyse|\bERCP\b|coiling|clipping|fundoplicatio|vertebroplastie|kyphoplastie|lithotripsie|\bTUR-?[BP]\b|dilatation|"
@@ -167,13 +167,16 @@ def running_list(text: str) -> Iterator[str]:
     slashed = text.split(" / ")
     if len(pieces) == 1 and len(slashed) > 2 and all(one[:1].isupper() for one in slashed):
         pieces = slashed
+    numbered = re.split(r"(?:^|(?<=[^\d.,])\s)[1-9][.)]\s(?=[^\W\d_a-zäöü])", text)
+    if len(pieces) == 1 and text[:1] == "1" and len(numbered) > 2:
+        pieces = [one.strip(" .,") for one in numbered if one.strip()]
     if len(pieces) == 1:
         pieces = _listed([one.rstrip(".") for one in sentences(text)])
         text = pieces[0] if len(pieces) == 1 else text
     if len(pieces) == 1 and text.count(",") > 0 and len(text) < 400:
         parts = divided(text, ",")
         capital = [part for part in parts if part[:1].isupper() or any(map(names_disease, part.split()))]
-        if len(parts) == 2 and all(_DISEASE.search(part) for part in parts):
+        if len(parts) == 2 and all(_DISEASE.search(part) or _is_named(part) for part in parts):
             pieces = parts
         if len(parts) > 2 and len(capital) >= len(parts) - (not parts[0][:1].isupper()):
             pieces = parts
@@ -186,6 +189,17 @@ def running_list(text: str) -> Iterator[str]:
     ):
         pieces = [*pieces[:-1], *last]
     yield from (unmarked(" " + piece) for piece in pieces)
+
+
+_STAGE = re.compile(r"^(?:c?p?T\d|Grad|Stadium|Typ|Stufe|NYHA|GOLD|CCS|ED|EF|DD|V\.)")
+
+
+def _is_named(part: str) -> bool:
+    """Whether a piece beside a comma is a diagnosis by itself: a disease with a capital and nothing that qualifies."""
+    first = part.split()[0] if part.split() else ""
+    return part[:1].isupper() and not _STAGE.match(part) and len(part.split()) < 6 and (
+        any(names_disease(word.strip("(),.;:")) for word in part.split()) and not first.isupper()
+    )
 
 
 def _listed(told: list[str]) -> list[str]:

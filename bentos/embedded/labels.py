@@ -30,7 +30,8 @@ LABELS: dict[str, str] = {
     "personalien kind ihrpatient ihrepatientin kunde klient klientin bewohner bewohnerin mitarbeiter mitarbeiterin "
     "arbeitnehmer arbeitnehmerin mitglied patname namedespatientin namederpatientin patientenname proband "
     "patientenetikett namevornamegebdatum namevornamegeburtsdatum klientinklient bewohnerinbewohner "
-    "rehabilitand rehabilitandin versicherteperson untersuchteperson",
+    "rehabilitand rehabilitandin versicherteperson untersuchteperson familiennamevorname zunamevorname nachnamevorname vornamename vornamenachname familiennamevornamen personaliendespatienten bewohnerinname "
+    "versicherteversicherter klientenname ratsuchende ratsuchender patientetikette patientenetikette patientenaufkleber",
     "betreff": "betreff betrifft betr re btr subject",
     "geburtsdatum": "geburtsdatum gebdatum gebdat geboren geborenam geb gebam geburtstag gebd gd jahrgang",
     "geschlecht": "geschlecht sex geschl mwd wmd mw wm geschlechtmwd",
@@ -55,7 +56,7 @@ LABELS: dict[str, str] = {
     "fax": "fax telefax faxnr mobil mobile natel handy telefonprivat telprivat telefonmobil",
     "datum": "datum den ausgestelltam erstelltam berichtsdatum zuweisungsdatum briefdatum ausstellungsdatum erstellt "
     "erfasst erfasstam angefordertam anforderungsdatum überweisungsdatum einweisungsdatum anmeldedatum befunddatum "
-    "schreibdatum datumuhrzeit ortdatum tag datumunterschrift datumundunterschrift ortdatumunterschrift datumvisum",
+    "schreibdatum datumuhrzeit ortdatum tag datumunterschrift datumundunterschrift ortdatumunterschrift datumvisum dat",
     "eingang": "eingegangen eingang eingegangenam gesendet gesendetam datumeingang",
     "dringlichkeit": "dringlichkeit priorität triage prio dringlichkeitsstufe priorisierung terminart",
     "kostengutsprache": "kostengutsprache kogu kostenübernahme kostenzusage bewilligung kostengutsprachestatus",
@@ -80,6 +81,8 @@ LABELS: dict[str, str] = {
     "anforderndeärztin anforderndeabteilung zugewiesendurch überwiesendurch überwiesenvon absenderin "
     "einsender anmeldendestelle verordnenderarzt verordnendeärztin einweisendestelle zuweiserstempel "
     "einsenderin veranlasser "
+    "autor autorin verfasser verfasserin berichterstatter heimarzt heimärztin notarzt notärztin einweisenderärztin "
+    "auftraggebendearztpraxis angemeldetdurch darzt dnarzt "
     "anmelder anmeldendeinstitution anmeldendeklinik anmeldendesspital anmeldendeärztin anmeldenderarzt",
     "empfaenger": "empfangendestelle empfangendeklinik aufnehmendeklinik zugewiesenestelle zielpraxis "
     "konsiliararzt zielstelle zielabteilung zuhanden zuhändenvon gehtan gerichtetan abteilungklinik "
@@ -162,7 +165,7 @@ _OTHER = (
     r"|allergien?|allergienunverträglichkeiten|vorgeschichte|krankengeschichte|ekg|ruheekg|langzeitekg|\w{0,8}röntgen"
     r"\w{0,16}|kontaktperson\w{0,12}|jetzigesleiden|beilagen?|anlagen?|histologie\w{0,10}|sonographie|sono\w{0,16}|"
     r"ct\w{0,20}"
-    r"|mrt?\w{0,20}|mri\w{0,20}|\w{0,24}graph?ie|\w{0,24}grafie|\w{0,24}skopie|aufnahmegrund|eintrittsgrund"
+    r"|mr|mr[ti]\w{0,20}|\w{0,24}graph?ie|\w{0,24}grafie|\w{0,24}skopie|aufnahmegrund|eintrittsgrund"
     r"|grundderaufnahme|untersuchungsergebnisse|untersuchung(?:en)?|körperliche\w{0,24}|bemerkung(?:en)?|bemerkungen"
     r"|begründung|soziales|\w{0,16}angaben|freitext|leistungen|diagnostik|\w{0,12}tests?|visusrefraktion|"
     r"risikofaktoren"
@@ -242,12 +245,16 @@ _REPORTING = re.compile(
     r"(?:allgemeine|spezielle|aktuelle|klinischer?|sozial|berufs|und){0,3}(?:anamnese|epikrise|befunde?|verlauf)"
 )
 """Headings of a report's numbered parts that are no item of a list."""
+_BULLETS = "-*•▪"
+"""Marks of items: behind them a heading is a word or two."""
 _DASHED_HEADING = re.compile(r"^([^\W\d_][^:=]{1,40}?)\s(?:[–—=]+>?|-+>?)\s(?=\S)")
 
 
 def bare_heading(text: str) -> str:
     """`2. Diagnosen`, `>> Diagnosen <<`, `Diagnosen - Gicht`: as a heading is written; any other line as it is."""
     numbered = _NUMBERED_HEADING.match(text)
+    if numbered and text[0] in _BULLETS and not numbered[2] and len(numbered[1].split()) > 2:
+        return text  # `- Röntgenkontrolle nach 6 Wochen` is an item
     if numbered and (heading_field(numbered[1]) or (text[0].isdigit() and _REPORTING.fullmatch(key(numbered[1])))):
         return numbered[1] + (numbered[2] or ":")
     dashed = _DASHED_HEADING.match(text[:120])

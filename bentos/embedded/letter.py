@@ -285,7 +285,7 @@ _SPOKEN_HEADING = re.compile(
     r"^(Therapie|Procedere|Prozedere|Medikation|Anamnese|Diagnosen?)\s(?=[^\W\d_a-zäöü]\w{3,})(?!Empf)"
 )
 """Headings that a line goes on behind without a colon."""
-_TOLD_DIAGNOSES = re.compile(r"^.{0,60}\b(?:folgende|nachfolgende)n?\s+Diagnosen\s*:\s*(.*)$")
+_TOLD_DIAGNOSES = re.compile(r"^.{0,60}\b(?:folgende|nachfolgende|bekannte)n?\s+(?:\w+)?[Dd]iagnosen(?:\saus)?\s*:\s*(.*)$")
 _BELOW_NAMES = ("hausarzt", "hausärztin")
 _ENDING = frozenset(
     "dringlichkeit kostengutsprache klasse versicherung telefon email absender empfaenger patient fallnummer".split()  # noqa: SIM905

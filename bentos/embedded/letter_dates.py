@@ -69,7 +69,7 @@ _AROUND = 200
 alone is not read again for each of them."""
 _CELLS = re.compile(r"\t+|\s{3,}|\s*\|\s*|\s·\s")
 _MARKS_BEHIND = re.compile(
-    r"^,?\s?(?:/\s?[\w.]{1,6}(?:[ /][\w.]{1,6})?|[A-Za-zäöü]{2,4}/[A-Za-zäöü]{1,4}|"
+    r"^,?\s{0,3}(?:/\s?[\w.]{1,6}(?:[ /][\w.]{1,6})?|[A-Za-zäöü]{2,4}/[A-Za-zäöü]{1,4}|"
     r"\((?:\w+\s)?(?:diktiert|geschrieben)[^)]*\))$"
 )
 """Initials of who dictated and who wrote."""

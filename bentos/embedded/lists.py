@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from bentos.embedded.columns import untabled
 from bentos.embedded.diseases import names_disease
 from bentos.embedded.drugs import STRICT_DRUG, drug_part, drugs_of, is_drug, tabled
+from bentos.embedded.ending import before_signing
 from bentos.embedded.entries import (
     NO_ITEM,
     OPERATION,
@@ -56,7 +58,8 @@ class ListReader:
 
     def __init__(self, sheet: Sheet) -> None:
         self.sheet = sheet
-        self.sections = [one for one in sheet.sections if not self._narrates(one)]
+        sections = (one for one in sheet.sections if not self._narrates(one))
+        self.sections = [replace(one, lines=before_signing(one.lines)) if one.field else one for one in sections]
         self.body = Body(sheet)
 
     def _of(self, *fields: str) -> list[HeadedLines]:
