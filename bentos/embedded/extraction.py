@@ -37,12 +37,12 @@ _SVNR = re.compile(r"\b(?:SV|SVN|VSN|VNR|VSNR|SVNR)\b[-.\s]{0,2}(?:Nr\b\.?|Numme
 """Insurance numbers: Swiss AHV, German and Austrian, the last by its label."""
 _INSURERS = re.compile(
     r"\b(?:AOK(?:\s(?:PLUS|[A-ZÄÖÜ][\w-]+(?:[- ][A-ZÄÖÜ][\w-]+)?))?|BARMER|Barmer|Techniker Krankenkasse|TK|"
-    r"DAK(?:-Gesundheit)?|KKH|IKK(?:\s[\w-]+)?|BKK(?:\s[\w-]+)?|"
-    r"[A-Z][\w]+ BKK|Knappschaft|hkk|HEK|SVLFG|Debeka|DKV|Signal Iduna|CSS|Helsana|Swica|SWICA|Sanitas|Concordia|"
+    r"DAK(?:-Gesundheit)?|KKH|IKK(?:\s[\w-]+)?|(?:[\w]{3,12}\s)?BKK(?:\s(?![A-Z]?\d)[A-ZÄÖÜ][\w-]+)?|"
+    r"Knappschaft|hkk|HEK|SVLFG|Debeka|DKV|Signal Iduna|CSS|Helsana|Swica|SWICA|Sanitas|Concordia|"
     r"CONCORDIA|Visana|KPT|Atupri|"
     r"Assura|Sympany|ÖKK|EGK|Groupe Mutuel|Agrisano|SLKK|Sumiswalder|Aquilana|Intras|Philos|ÖGK|BVAEB|BVA|SVS|SVA|"
     r"WGKK|NÖGKK|STGKK|OÖGKK|KFA|"
-    r"Merkur Versicherung|UNIQA|Uniqa|Wiener Städtische)\b(?!-)"
+    r"Merkur Versicherung|UNIQA|Uniqa|Wiener Städtische)\b(?!-(?!versichert))"
 )
 _INSURED = re.compile(r"(?:krankenkasse|versichert|versicherung|kasse|cassa malati|zusatz|KK)", re.IGNORECASE)
 _THROUGH = re.compile(r"\b(?:über|durch)\s(?:den|die|seinen?|ihren?)\s\w+\s(?=(?:mit|familien)?versichert)")
@@ -202,7 +202,7 @@ class _Reader:
         name = re.sub(r"\s(?:allgemein|halbprivat|privat|grundversichert)$", "", name, flags=re.IGNORECASE)
         words = name.split()
         unsuited = re.search(
-            r"^(?:privat|allgemein|halbprivat|gesetzlich|ja|nein|unbekannt|selbst|grundvers|[\d.]+$)",
+            r"^(?:privat|allgemein|halbprivat|gesetzlich|ja|nein|unbekannt|selbst|grundvers|muster\b|[\d.]+$)",
             name,
             re.IGNORECASE,
         )

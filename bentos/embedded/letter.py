@@ -33,6 +33,8 @@ _MARK = re.compile(
 )
 _TIGHT_MARK = re.compile(r"^\s*[-–•*·▪](?=[^\W\d_])")
 _LABEL_WORDS = 5
+_GENDERED = re.compile(r"(?<=[a-zäöü])[:*_]in(?=(?:nen)?\b)")
+"""`Klient:in`: the colon is no label's."""
 GREETING = re.compile(
     r"^(?:sehr geehrt|s\.\s?g\.\s|lieber? |werter? |werte |geschätzt|guten tag|grüezi|egregi|hallo )", re.IGNORECASE
 )
@@ -82,7 +84,8 @@ class Sheet:
     """A letter's text and its parts. Raises ModelTimeout where the budget is used up."""
 
     def __init__(self, text: str, budget: Budget | None = None) -> None:
-        self.text: str = unfolded(unspread(mended(text.replace("\r\n", "\n").replace("\ufeff", " "))))
+        plain = _GENDERED.sub("in", text.replace("\r\n", "\n").replace("\ufeff", " "))
+        self.text: str = unfolded(unspread(mended(plain)))
         self.budget = budget or Budget()
 
     @cached_property

@@ -16,6 +16,15 @@ _LIVES = re.compile(
 )
 
 
+_DAY = re.compile(r"[(*]{0,2}\b\d{1,2}\.\s?\d{1,2}\.\s?\d{2,4}\b\)?")
+_BEFORE_PLACE = re.compile(r"(?<=\d)\s(?:in\s)?(?=\d{4,5}\s[A-ZÄÖÜ])")
+"""Between a house's number and a postcode on the same line."""
+
+
+NAMED_LINES = 40
+"""First lines in which the patient's name is looked for again with an address."""
+
+
 class AddressReader:
     """Reads the patient's address of one sheet."""
 
@@ -28,7 +37,7 @@ class AddressReader:
         if lives := _LIVES.search(sheet.text[:6_000]):
             pieces = segments(
                 re.split(
-                    r",\s(?:der|die|das|welche\w*|in)\s|(?<!tr)\.\s|\sin(?=\s\d{4})|;", lives[1].replace("-", " ", 0)
+                    r",\s(?:der|die|das|welche\w*|in)\s|(?<!tr)(?<!\bSt)(?<!Bgm)\.\s|\sin(?=\s\d{4})|;", lives[1].replace("-", " ", 0)
                 )[:2]
             )
             plz, ort = place_in(pieces)
@@ -50,7 +59,20 @@ class AddressReader:
             town = next((one.value for one in mine if one.field == "wohnort" and one.value.isalpha()), None)
             if street or plz:
                 return street, plz, ort or town
-        return self._around(found)
+        around = self._around(found)
+        return around if around[1] else self._told_of(found)
+
+    def _told_of(self, found: NamedPatient) -> tuple[str | None, str | None, str | None]:
+        """Another of the first lines that has the patient's whole name and an address behind it."""
+        if found.name is None or found.name.first is None:
+            return None, None, None
+        whole = (f"{found.name.first} {found.name.last}", f"{found.name.last} {found.name.first}")
+        for n, line in enumerate(self.sheet.lines[:NAMED_LINES]):
+            if any(one in line[:600] for one in whole):
+                told = self._around(NamedPatient(found.name, found.born, range(n, n + 2)))
+                if told[1] and told[0]:
+                    return told
+        return None, None, None
 
     def _continued(self, one: Labelled) -> list[str]:
         behind = self.sheet.lines[one.at + 1 : one.at + 2]
@@ -75,7 +97,8 @@ class AddressReader:
                 break
         text = "\n".join(rows)
         start = text.find(found.name.last)
-        pieces = segments(text[max(0, start) :].split("\n"))
+        told = _DAY.sub(" , ", text[max(0, start) :].replace(found.name.last, " , ", 1))
+        pieces = segments(_BEFORE_PLACE.sub(", ", told).split("\n"))
         plz, ort = place_in(pieces)
         return (street_in(pieces), plz, ort) if plz else (None, None, None)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from bentos.embedded.labels import label_of
 from bentos.embedded.letter import Labelled, Sheet
 from bentos.embedded.names import (
     FIRST_NAMES,
@@ -165,7 +166,14 @@ class PatientReader:
         if one.field != "patient" or len(lines) < 2 or not lines[0].strip().startswith(one.value):
             return None
         cell = re.split(r"\s{3,}|\t|,", lines[1].strip())[0]
-        return cell if cell and all(word.lower() in FIRST_NAMES for word in cell.split()) else None
+        words = cell.split()
+        if not words or len(words) > 2 or label_of(cell) or not all(map(is_name_word, words)):
+            return None
+        sure = all(word.lower() in FIRST_NAMES for word in words)
+        return cell if sure or (len(lines) > 1 and self._born_within(one.at + 2, 3) and len(one.value.split()) < 3) else None
+
+    def _born_within(self, first: int, count: int) -> bool:
+        return any(first <= at < first + count for at in self._births)
 
     def _beside_birth(self) -> Iterator[tuple[float, Name, int]]:
         """A name right before a birth date or its mark, in the head, the introduction or a line of its own."""
@@ -258,7 +266,7 @@ class PatientReader:
         for n in range(min(len(sheet.lines), 40)):
             if not any(0 < at - n <= _LINES_TO_BIRTH for at in self._births) or not sheet.lines[n].strip():
                 continue
-            line = sheet.lines[n].strip()
+            line = re.split(r"\s{3,}|\t|\s\|\s", sheet.lines[n].strip())[0]
             told = re.sub(r"^(?:für\s)?(?:Frau|Herrn?)\s", "", line)
             name = parse_name(told, self.spoken, self.register) if len(line) < 50 and not doctor_in(line) else None
             if name is None or _COLLEAGUE.match(told) or HOUSE.search(line):
@@ -266,7 +274,8 @@ class PatientReader:
             if name.first is not None and max(given(name.first.split()[0]), given(name.last)) > 0.5:
                 yield 4.5, name, n
             below = sheet.lines[n + 1].strip()
-            if name.first is None and len(below.split()) == 1 and given(below) > 1:
+            card = line.isupper() and not below.isupper() and n + 2 in self._births and is_name_word(below)
+            if name.first is None and len(below.split()) == 1 and (given(below) > 1 or card):
                 yield 4.0, Name(name.last, below), n
 
     def _in_cells(self) -> Iterator[tuple[float, Name, int]]:
@@ -327,7 +336,7 @@ class PatientReader:
     def _is_bare(self, one: DateMention, at: int) -> bool:
         """Nothing but the name, its cells and its commas stands before the date, and no other role is named."""
         before = self.sheet.text[max(self.starts[at], one.start - 40) : one.start]
-        return re.search(r"\b(?:vom|am|bis|seit|Datum|Aufnahme|Eintritt|ED|OP|stat)\b\W*$", before) is None
+        return re.search(r"\b(?:vom|von|ab|am|bis|seit|Datum|Aufnahme|Eintritt|ED|OP|stat)\b\W*$", before) is None
 
     def _named_in(self, name: Name | None, n: int) -> bool:
         return name is not None and name.last in self.sheet.lines[n]

@@ -19,8 +19,13 @@ _MAN = re.compile(
     r"|\b(?:Junge|Knabe|Bub)\b|\b(?:Ihre[nm]|unsere[nm])\s(?:kleinen|jungen|gemeinsamen)\sPatienten\b|"
     r"\bHerr Pat|\bder Pat\.|\b(?:über|von)\s(?:o\.\s?g\.|obgenannten|oben genannten)\sPatienten\b"
 )
-_SEX_CELL = re.compile(r"^\(?\s?(?:(w|weibl\.?|weiblich|f|♀)|(m|männl\.?|männlich|♂))\s?\)?$", re.IGNORECASE)
+_SEX_CELL = re.compile(r"^\(?\s?(?:(w|weibl\.?|weiblich|f|♀|frau)|(m|männl\.?|männlich|♂|herrn?))\s?\)?$", re.IGNORECASE)
 _SEX_NEAR = re.compile(r"[\s,;(|/](?:(weiblich|w|W|♀)|(männlich|m|M|♂))(?=[\s,;)|]|$)")
+
+
+_SEX_BEHIND_DAY = re.compile(
+    r"(?:\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})|\d{4}-\d\d-\d\d)\)?[\s/,;|(]{1,6}(?:(w|W|weibl\w*)|(m|M|männl\w*))\b(?![/.])"
+)
 
 
 def stated_sex(sheet: Sheet, name: Name | None, lines: range) -> str | None:
@@ -39,6 +44,9 @@ def stated_sex(sheet: Sheet, name: Name | None, lines: range) -> str | None:
             one = _SEX_CELL.match(cell) or (_SEX_NEAR.search(cell) if named else None)
             if one:
                 return "w" if one[1] else "m"
+    for n in lines:
+        if n < len(sheet.lines) and (beside := _SEX_BEHIND_DAY.search(sheet.lines[n][:200])):
+            return "w" if beside[1] else "m"
     if name is not None and (mine := _saluted(sheet, name)):
         return mine
     women, men = (len(_WOMAN.findall(sheet.text)), len(_MAN.findall(sheet.text)))

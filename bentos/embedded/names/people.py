@@ -13,7 +13,7 @@ from bentos.embedded.names.words import FIRST_NAMES, NOT_A_NAME, PARTICLES, SURN
 _RANK = (
     r"o\.\s?Univ\.?|Ao\.|Univ\.?\s?-?|Uriv\.-?|Prim\.?(?:aria)?|Prof(?:essor)?(?:in)?\.?|Priv\.?\s?-?\s?Doz\.?|PD|"
     r"P\.D\.|Doz\.?|"
-    r"OA|OÄ|CA|CÄ|AA|AÄ|Drs?\.?a?(?:in)?\.?|Drª|DDr\.?|DDDr\.?|Dr\.in|Mag\.(?:a|ª)|Mag\.?|MR|HR|OMR|Dipl\.?\s?-?\s?(?:Ing|Med|Psych|Ärztin|"
+    r"OA|OÄ|CA|CÄ|AA|AÄ|Drs?\.?a?(?:in)?\.?|Drª|DDr\.?|DDDr\.?|Dr\.in|Mag\.(?:a|ª)|Mag\.?|(?:O?MR|HR)(?=\s(?:Dr|Univ|Prof|Prim|DDr|Doz))|Dipl\.?\s?-?\s?(?:Ing|Med|Psych|Ärztin|"
     r"Arzt)?\.?|DI|Ing\.?|"
     r"MUDr\.?|lic\.|Universitätsprofessor(?:in)?|Primar(?:ia|ius|ärztin|arzt)?|Chefarzt|Chefärztin|Oberarzt|"
     r"Oberärztin|"

@@ -25,7 +25,7 @@ _PHONE_DESK = re.compile(
     r"Ordination)\s?:?\s([+(]?0?\d[\d ()/–-]{5,20}\d)"
 )
 _OWN_SPECIALTY = re.compile(r"^(?:(?:Ä|A)rzt(?:in)? für|Fach[aä]rzt(?:in)? für|FÄ f|FA f)", re.IGNORECASE)
-_SPLIT = re.compile(r"\t+|\s*[|·•]\s*|\s{2,}|(?<!-)\s*,\s+|\s+[–—-]{1,2}\s+|\n|\s*;\s+|\s?/\s(?=[A-Z])|,$")
+_SPLIT = re.compile(r"\t+|\s*[|·•]\s*|\s{2,}|(?<!-)\s*,\s+|\s+[–—-]{1,2}\s+|\n|\s*;\s+|\s\*\s|\s?/\s(?=[A-Z])|,$")
 
 
 class Contact(Kontakt):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from bentos.embedded.kinds import kind_of
-from bentos.embedded.names import doctor_in, given, is_name_word
+from bentos.embedded.names import TITLE, doctor_in, given, is_name_word
 from bentos.embedded.parties.house_words import CLINIC, DEPARTMENT, HOUSE, LEADER
 from bentos.embedded.parties.places import MAIL, PLACE, STREET_NAMED
 from bentos.embedded.specialties import SPECIALTY
@@ -42,6 +42,8 @@ def institution(pieces: Sequence[str]) -> tuple[str | None, str | None]:
             house = house or piece
         elif DEPARTMENT.search(piece) or SPECIALTY.match(piece):
             department = department or piece
+        elif CLINIC.search(piece) and house and department is None and _PART_CLINIC.match(piece):
+            department = piece
         elif CLINIC.search(piece):
             house = house or piece
     if house is None and department is not None and (CLINIC.search(department) or _SERVICE.search(department)):
@@ -67,6 +69,12 @@ def _is_a_person(piece: str) -> bool:
 
 _WEAK = re.compile(r"^(?:ambulatorium|ambulanz|\w+zentrum|zentrum|institut|poliklinik|sprechstunde)\b", re.IGNORECASE)
 """Houses that may be a part of a hospital named beside them."""
+_PART_CLINIC = re.compile(
+    r"^(?:HNO|Haut|Frauen|Augen|Kinder|Nerven|Zahn|Schmerz|Tages|Medizinische|Chirurgische|Urologische|Neurologische)"
+    r"-?\s?klinik(?:\s[IVX]{1,3})?$",
+    re.IGNORECASE,
+)
+"""Clinics that are a part of the house named beside them."""
 _SERVICE = re.compile(r"dienst\b", re.IGNORECASE)
 
 
@@ -98,12 +106,18 @@ _HOURS = re.compile(r":\s|\b(?:Mo|Di|Mi|Do|Fr)\b|\bUhr\b")
 _SENTENCE = re.compile(r"\b(?:wir|ich|sie|ist|sind|wird|wurde|hat|war|bitte|dass|und eine|nicht)\b", re.IGNORECASE)
 
 
+def _is_titled_person(piece: str) -> bool:
+    """`Dr. med. Ursina Spital`: a person of that surname."""
+    return TITLE.match(piece) is not None and doctor_in(piece) == piece and not CLINIC.search(piece.split()[-1])
+
+
 def _may_be_house(piece: str) -> bool:
     return (
         len(piece) < 110
         and not MAIL.search(piece)
         and not _OF_SPECIALTY.match(piece)
         and not _INSURER.match(piece)
+        and not _is_titled_person(piece)
         and not LEADER.search(piece.split(":")[0])
         and not _SENTENCE.search(piece)
         and not PLACE.match(" " + piece)
