@@ -16,6 +16,7 @@ from bentos.embedded.kinds import title_of
 from bentos.embedded.letter import Sheet
 from bentos.embedded.letter_dates import letter_date
 from bentos.embedded.lists import ListReader
+from bentos.embedded.names import given, is_name_word
 from bentos.embedded.parties import PartyReader
 from bentos.embedded.relatives import names_relative
 from bentos.embedded.sentences import sentences
@@ -28,7 +29,7 @@ _KVNR = re.compile(r"(?<![\w])[A-Z]\s?\d{3}\s?\d{3}\s?\d{3}\b")
 _PENSION = re.compile(r"(?<![\d.])\d{2}\s?\d{6}\s?[A-Z]\s?\d{3}(?!\d)")
 _CARD = re.compile(r"(?<!\d)80756\d{15}(?!\d)")
 _CASE = re.compile(
-    r"\b(?:Fall(?:nummer|nr|zahl|-Nr|-ID)|Aufn(?:ahme)?\.?-?(?:Nr|zahl|nummer))\.?(?:\s(?:Spital|Klinik))?\s?:?\s{0,3}"
+    r"\b(?:Fall(?:nummer|nr|zahl|-Nr|-ID|(?=\s\d{6,}))|Aufn(?:ahme)?\.?-?(?:Nr|zahl|nummer))\.?(?:\s(?:Spital|Klinik))?\s?:?\s{0,3}"
     r"((?:[A-Z]-?)?\d[\d./-]{3,16})",
     re.IGNORECASE,
 )
@@ -206,7 +207,7 @@ class _Reader:
             name,
             re.IGNORECASE,
         )
-        if 1 <= len(words) <= 4 and name[:1].isupper() and not unsuited:
+        if 1 <= len(words) <= 4 and name[:1].isupper() and not unsuited and not _is_person(words):
             return name
         if unsuited and (behind := re.match(r"\w+(?:\sversichert)?,\s([^\W\d_a-zäöü][\w-]+)$", value)):
             return behind[1]
@@ -253,6 +254,11 @@ def _paragraph(lines: list[str]) -> str | None:
         else first
     )
     return whole if 3 < len(whole) <= QUESTION_MAX else None
+
+
+def _is_person(words: list[str]) -> bool:
+    """`Garant: Anna Kern`: who pays is no insurer."""
+    return 1 < len(words) < 4 and given(words[0]) > 1 and all(map(is_name_word, words))
 
 
 def _number(value: str | None) -> str | None:

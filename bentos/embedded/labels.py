@@ -31,7 +31,7 @@ LABELS: dict[str, str] = {
     "arbeitnehmer arbeitnehmerin mitglied patname namedespatientin namederpatientin patientenname proband "
     "patientenetikett namevornamegebdatum namevornamegeburtsdatum klientinklient bewohnerinbewohner "
     "rehabilitand rehabilitandin versicherteperson untersuchteperson familiennamevorname zunamevorname nachnamevorname vornamename vornamenachname familiennamevornamen personaliendespatienten bewohnerinname "
-    "versicherteversicherter klientenname ratsuchende ratsuchender patientetikette patientenetikette patientenaufkleber",
+    "versicherteversicherter klientenname ratsuchende ratsuchender patientetikette patientendaten patientenetikette patientenaufkleber",
     "betreff": "betreff betrifft betr re btr subject",
     "geburtsdatum": "geburtsdatum gebdatum gebdat geboren geborenam geb gebam geburtstag gebd gd jahrgang",
     "geschlecht": "geschlecht sex geschl mwd wmd mw wm geschlechtmwd",
@@ -82,7 +82,7 @@ LABELS: dict[str, str] = {
     "einsender anmeldendestelle verordnenderarzt verordnendeärztin einweisendestelle zuweiserstempel "
     "einsenderin veranlasser "
     "autor autorin verfasser verfasserin berichterstatter heimarzt heimärztin notarzt notärztin einweisenderärztin "
-    "auftraggebendearztpraxis angemeldetdurch darzt dnarzt "
+    "zuweisende zuweisender überweisender überweisende einweisender anfordernde ha auftraggebendearztpraxis angemeldetdurch darzt dnarzt "
     "anmelder anmeldendeinstitution anmeldendeklinik anmeldendesspital anmeldendeärztin anmeldenderarzt",
     "empfaenger": "empfangendestelle empfangendeklinik aufnehmendeklinik zugewiesenestelle zielpraxis "
     "konsiliararzt zielstelle zielabteilung zuhanden zuhändenvon gehtan gerichtetan abteilungklinik "
@@ -202,10 +202,23 @@ def label_of(text: str) -> str | None:
         return None
     word = key(text)
     found = _LABEL.get(word) or (_LABEL.get(key(_BRACKETED.sub("", text))) if "(" in text else None)
+    found = found or (_LABEL.get(_umlauts(word)) if _SPELLED_OUT.search(word) else None)
     if found or "/" not in text:
         return found
+    if (one := _LABEL.get(key(_EITHER_SEX.sub("", text)))) is not None:
+        return one
     named = {_LABEL.get(key(half)) for half in text.split("/", maxsplit=2)}
     return named.pop() if len(named) == 1 else None  # `Zuweisende Ärztin / zuweisender Arzt`
+
+
+_SPELLED_OUT = re.compile(r"[aou]e")
+_EITHER_SEX = re.compile(r"/-?(?:innen|in|r|e|n)\b")
+"""`Auftraggeber/in`, `Zuweisende/r`."""
+
+
+def _umlauts(word: str) -> str:
+    """`empfaenger` -> `empfänger`."""
+    return word.replace("ae", "ä").replace("oe", "ö").replace("ue", "ü")
 
 
 def heading_field(text: str) -> str | None:

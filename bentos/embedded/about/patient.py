@@ -322,7 +322,8 @@ class PatientReader:
             return told.iso(birth=True)
         if at is None:
             return None
-        end = self.starts[min(at + 2, len(self.starts) - 1)]
+        alone = label_of(self.sheet.lines[at].strip(" :")) is not None
+        end = self.starts[min(at + 2 + alone, len(self.starts) - 1)]
         beside = [one for one in self.dates if self.starts[at] <= one.start < end]
         return beside[0].iso(birth=True) if beside and self._is_bare(beside[0], at) else None
 

@@ -14,7 +14,7 @@ _WOMAN = re.compile(
     re.IGNORECASE,
 )
 _MAN = re.compile(
-    r"\b(?:der|den|dem|des|unsere[nmrs]?|Ihre[nmrs]?|gemeinsamen|genannten|meinen|diesen)\s(?:o\.\s?g\.\s|oben "
+    r"\b(?:der|den|dem|des|unsere?[nmrs]?|Ihre?[nmrs]?|mein|dieser|folgende[nmr]?|gemeinsamen|genannten|meinen|diesen)\s(?:o\.\s?g\.\s|oben "
     r"genannten\s|gemeinsamen\s|deutschsprachigen\s)?Pat(?:ient(?:en)?\b(?!in)|\.(?!in))"
     r"|\b(?:Junge|Knabe|Bub)\b|\b(?:Ihre[nm]|unsere[nm])\s(?:kleinen|jungen|gemeinsamen)\sPatienten\b|"
     r"\bHerr Pat|\bder Pat\.|\b(?:über|von)\s(?:o\.\s?g\.|obgenannten|oben genannten)\sPatienten\b"

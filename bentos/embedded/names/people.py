@@ -92,9 +92,12 @@ def is_name_word(word: str) -> bool:
         and (len(plain) > 1 or word.endswith("."))
         and bare.lower() not in NOT_A_NAME
         and not _OF_DOCUMENTS.search(bare)
+        and _VOWEL.search(plain) is not None
     )
 
 
+_VOWEL = re.compile(r"[aeiouyäöüàáâãåæèéêëìíîïòóôõøùúûýıąęœ]|^.$|^[^\W\d_]\.", re.IGNORECASE)
+"""What `MRT` and `LWS` lack."""
 _OF_DOCUMENTS = re.compile(
     r"(?:bericht|brief|befund|überweisung|einweisung|zuweisung|verlegung|anmeldung|anforderung|anfrage|protokoll|"
     r"mitteilung|formular|schreiben|verordnung|konsil|termin|ambulanz|klinik|spital|krankenhaus|abteilung|"
@@ -110,7 +113,7 @@ def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) 
     `spoken`: surnames that the letter says behind Frau or Herr. `register`: in forms the surname often stands first.
     """
     text = _GENERATION.sub("", _DEGREE_IN_BRACKETS.sub("", closed_up(text[:140])))
-    text = strip_titles(_TITLE_BEHIND.sub("", _CUT.split(text[:120].strip(" ,*-"), maxsplit=1)[0].strip(" ,")))
+    text = strip_titles(_TITLE_BEHIND.sub("", _CUT.split(text[:120].strip(" ,*-"), maxsplit=1)[0].strip(" ,/")))
     words = text.split()
     if not 1 <= len(words) <= 6 or not all(is_name_word(one) or one.lower() in PARTICLES for one in words[1:]):
         return None
@@ -195,7 +198,14 @@ def name_before(text: str) -> str:
     before = words[-len(run) - 1] if len(run) < len(words) else ""
     while run and _is_preposition(run, before):
         run.pop()  # `Zuweisung von Anna Kern`
+    run = run[: _about(run)]
     return " ".join(reversed(run[:6]))
+
+
+def _about(run: Sequence[str]) -> int:
+    """The words (last first) up to `Kurz zu`, `Bericht zu`: what is written, not who it is about."""
+    at = next((n for n, word in enumerate(run) if word == "zu" and n + 1 < len(run)), None)
+    return len(run) if at is None or any(given(word) > 0 for word in run[at + 1 :]) else at
 
 
 _ACT = re.compile(r"(?:ung|nahme|frage|bericht|befund|brief)$", re.IGNORECASE)

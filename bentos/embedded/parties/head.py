@@ -22,7 +22,7 @@ REACHED = re.compile(
 SUBJECT = re.compile(r"^(?:betr(?:eff|ifft)?\b|pat(?:ient(?:in)?)?\b[.:]|re:|wg\.|\W*geb)", re.IGNORECASE)
 _FAX_LINE = re.compile(r"^\s*(?:tele)?fax\b", re.IGNORECASE)
 _REFERRED = re.compile(
-    r"^\s*(?:zugewiesen|zuweis|überw|einweis|hausarzt|hausärzt|auftraggeb|anforder|einsend|verordnend|veranlass)",
+    r"^\s*(?:zugewiesen|zuweis|überw|einweis|ha\b|hausarzt|hausärzt|auftraggeb|anforder|einsend|verordnend|veranlass)",
     re.IGNORECASE,
 )
 _DISTRIBUTED = re.compile(r"^\s*(?:ergeht|geht) an\b", re.IGNORECASE)
@@ -37,8 +37,17 @@ class LetterHead:
     def __init__(self, sheet: Sheet, patient: Name | None) -> None:
         self.sheet, self.patient = sheet, patient
         blocks = sheet.blocks(0, min(sheet.head_end, len(sheet.lines)))
-        self.blocks = [block for block in blocks if not all(_FAX_LINE.match(sheet.lines[n]) for n in block)]
+        kept = [block for block in blocks if not all(_FAX_LINE.match(sheet.lines[n]) for n in block)]
+        self.blocks = [part for block in kept for part in self._without_return_line(block)]
         self.title_line = title_of(sheet)[1]
+
+    def _without_return_line(self, block: range) -> list[range]:
+        """The sender's address on one line above the recipient's, as it shows in an envelope's window, apart."""
+        first = self.sheet.lines[block.start]
+        placed = sum(PLACE.search(self.sheet.lines[n]) is not None for n in block)
+        if len(block) > 2 and placed > 1 and block.start and is_return_line(first):
+            return [range(block.start, block.start + 1), range(block.start + 1, block.stop)]
+        return [block]
 
     def lines(self, block: range) -> list[str]:
         return [self.sheet.lines[n].strip() for n in block]
@@ -95,6 +104,19 @@ class LetterHead:
                 break
             found.append(line.strip())
         return found
+
+
+_PARTED = re.compile(r"\s[-–—·•|*]\s|\s{2,}")
+
+
+def is_return_line(line: str) -> bool:
+    """`Klinikum Musterau - Ringallee 3 - 12345 Musterau`: a house with street and place on one line."""
+    pieces = [one for one in _PARTED.split(line.strip()) if one]
+    return len(pieces) > 2 and len(line.strip()) < RETURN_LINE_MOST and PLACE.match(" " + pieces[-1]) is not None
+
+
+RETURN_LINE_MOST = 140
+"""Characters of a sender's address on one line."""
 
 
 def is_dated(line: str) -> bool:

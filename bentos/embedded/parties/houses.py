@@ -12,7 +12,7 @@ from bentos.embedded.parties.places import MAIL, PLACE, STREET_NAMED
 from bentos.embedded.specialties import SPECIALTY
 
 _OF_SPECIALTY = re.compile(
-    r"^(?:FMH|FA\b|FÄ\b|Fach[aä]rzt|Facharzt|Arzt für|Ärztin für|Praktische|Prakt\.|[\w-]*FMH$|Allgemeinmedizin|"
+    r"^(?:FMH|FA\b|FÄ\b|Fach[aä]rzt(?!\w*(?:ordination|praxis|zentrum))|Arzt für|Ärztin für|Praktische|Prakt\.|[\w-]*FMH$|Allgemeinmedizin|"
     r"Hausarzt\b|Hausärztin\b|"
     r"LANR|BSNR|ZSR|GLN|EAN|IK\b|(?:Ur|Kardi|Neur)olog(?:e|in)\b|Internist|Leitende|Chefarzt|Chefärztin|"
     r"Oberarzt|Oberärztin|"
@@ -81,7 +81,8 @@ _SERVICE = re.compile(r"dienst\b", re.IGNORECASE)
 def _is_part(piece: str) -> bool:
     """A department although a house's word is in it: `Zentrum für ...`, `... am Spitalzentrum`."""
     return re.match(
-        r"^(?:zentrum|klinik|institut|abteilung|abt\.|ambulanz|station) ", piece, re.IGNORECASE
+        r"^(?:zentrum|klinik|institut|abteilung|abt\.|ambulanz|station) |^(?:zentrale |interdisziplinäre )?(?:notaufnahme|"
+        r"notfallzentrum|notfallstation|intensivstation|departement)\b", piece, re.IGNORECASE
     ) is not None and not (re.search(r"\b(?:des|der|am|im)\s.*(?:spital|krankenhaus|klinikum)", piece, re.IGNORECASE))
 
 

@@ -7,7 +7,7 @@ import re
 from bentos.embedded.kinds import department_of_title, kind_of
 from bentos.embedded.labels import label_of
 from bentos.embedded.parties.contacts import Contact, contact_of, plain_name
-from bentos.embedded.parties.head import ADDRESSED, REACHED, SUBJECT, LetterHead, is_dated, without_address
+from bentos.embedded.parties.head import ADDRESSED, REACHED, SUBJECT, LetterHead, is_dated, is_return_line, without_address
 from bentos.embedded.parties.house_words import CLINIC, DEPARTMENT, HOUSE, LEADER
 from bentos.embedded.parties.places import PLACE
 
@@ -23,12 +23,21 @@ _ROLES = (
 _NOT_GREETED = frozenset(_ROLES.split())
 _TITLES_ALONE = re.compile(r"^(?:(?:Dr|Prof|PD|Priv|Doz|med|Univ|Prim|OA|MR|OMR|HR)[\w.-]*\s?){1,5}$")
 _BOUND_FOR = re.compile(
-    r"^(?:nach|in|an|zuweisung an|überweisung an|einweisung in)\s(?:das\s|die\s|den\s)?(?=[A-ZÄÖÜ])", re.IGNORECASE
+    r"^(?:nach|in|an|[\w-]{0,20}(?:zuweisung|überweisung|einweisung|verlegung|anmeldung)\s(?:an|in|ins|nach))\s"
+    r"(?:das\s|die\s|den\s)?(?=[A-ZÄÖÜ])",
+    re.IGNORECASE,
 )
+_WIDE = re.compile(r"\s{3,}|\t")
+_CARD = re.compile(r"name,?\svorname|\bgeb\b|geburtsdatum|versichert", re.IGNORECASE)
+"""Where the patient's part of a form begins."""
 _PREPOSITION = re.compile(r"An\b")
 """What begins an address: the lines above it are the sender's."""
 _HEADS_OF_REPORTS = 8
 """Lines of a first block from which on it is a letterhead with the address in it."""
+
+
+ONE_LINE_MOST = 170
+"""Characters of a whole address on one line."""
 
 
 class Recipient:
@@ -62,6 +71,8 @@ class Recipient:
     def _house_of_form(self) -> Contact:
         """A form of the house that is asked, where the sender has a part of his own: its letterhead."""
         lines = self.head.lines(self.head.blocks[0]) if self.head.blocks else []
+        own = (n for n, line in enumerate(lines) if _CARD.search(line) or self.head.is_patient(line))
+        lines = lines[: next(own, len(lines))]
         return contact_of([line for line in lines if self._may_name_house(line)], person=False)
 
     def _may_name_house(self, line: str) -> bool:
@@ -71,11 +82,12 @@ class Recipient:
     def _bound_for(self) -> Contact:
         """`nach Spital Musterau, Notfallstation` on a line of its own."""
         sheet = self.head.sheet
-        for line in sheet.lines[: min(sheet.head_end, len(sheet.lines))]:
+        for n, line in enumerate(sheet.lines[: min(sheet.head_end, len(sheet.lines))]):
             bound = _BOUND_FOR.match(line.strip())
-            rest = line.strip()[bound.end() :] if bound else ""
+            rest = _WIDE.split(line.strip()[bound.end() :])[0] if bound else ""
             if rest and len(rest) < 110 and (HOUSE.search(rest) or CLINIC.search(rest)):
-                return contact_of([rest])
+                below = sheet.lines[n + 1 : n + 2]
+                return contact_of([rest, *(one for one in below if PLACE.match(" " + one.strip()))])
         return Contact()
 
     def _find(self) -> list[str] | None:
@@ -129,7 +141,8 @@ class Recipient:
         text = "\n".join(lines)
         if (
             not 1 <= len(lines) <= 7
-            or any(len(line) > 90 for line in lines)
+            or any(len(line) > (90 if len(lines) > 1 else ONE_LINE_MOST) for line in lines)
+            or (len(lines) == 1 and is_return_line(lines[0]))
             or (len(lines) == 1 and not PLACE.search(text))
         ):
             return False

@@ -37,6 +37,11 @@ _WRITTEN_BY = re.compile(
     r"\w*\s?:\s+)"
 )
 """Place and day, or who the writer is, before the name."""
+_OF_ANOTHER = re.compile(
+    r"^(?:Haus[aä]rzt\w*|HA|Zuweis\w*|Teilnehmer\w*|Kopie|Cc|Assistenz|An[aä]sth\w*|Angehörig\w*|Kontakt\w*|Vertrauens\w*|"
+    r"Bezugsperson|Empfänger\w*|Operateur|weiterbehandelnd\w*)\b[^:]{0,20}:\s"
+)
+"""Labels of people who do not sign."""
 _FAMILIAR = re.compile(r"^(?:Dein|Deine|Ihr|Ihre|Euer|Eure)\s+")
 
 
@@ -153,7 +158,7 @@ class Sender:
             line = sheet.lines[n].strip()
             line = re.sub(r"^(?:gez\.|i\.\s?[AV]\.|Stempel:?|Unterschrift:?)\s*", "", line)
             line = _WRITTEN_BY.sub("", _FAMILIAR.sub("", line))
-            if not line or _FOOTER.search(line) or len(line) > 160:
+            if not line or _FOOTER.search(line) or len(line) > 160 or _OF_ANOTHER.match(line):
                 continue
             if titled := doctor_in(line):
                 return titled if bare is None or not same_person(bare, titled) or len(titled) > len(bare) else bare
@@ -197,7 +202,7 @@ class Sender:
         else:
             blocks = sheet.blocks(max(0, len(sheet.lines) - 12), len(sheet.lines))
             lines = self.head.lines(blocks[-1]) if blocks else []
-            if not any(REACHED.search(line) for line in lines):
+            if not any(REACHED.search(line) or (PLACE.search(line) and doctor_in(line)) for line in lines):
                 return Contact()
         lines = [
             line for line in lines if not _FOOTER.search(line) and len(line) < 200 and not self.head.is_patient(line)
