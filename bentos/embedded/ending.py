@@ -67,9 +67,10 @@ _SIGNING = re.compile(
 
 
 def before_signing(lines: Sequence[str]) -> list[str]:
-    """The lines of a section up to the first that dates or signs the letter."""
+    """The lines of a section up to the first that dates or signs the letter, and long ones behind it: text goes on."""
     end = next((n for n, line in enumerate(lines) if n and _signs(line.strip())), len(lines))
-    return list(lines[:end])
+    told = [line for line in lines[end + 1 :] if len(line.strip()) >= _SHORT]
+    return [*lines[:end], "", *told]
 
 
 def _signs(line: str) -> bool:

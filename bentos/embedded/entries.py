@@ -21,7 +21,8 @@ WRAPPED = 55
 """A line at least this long may go on in the next one."""
 
 OPERATION = re.compile(
-    r"(?:ektomie|otomie|ostomie|\bstomie|plastik|exstirpation|resektion|implantation|explantation|arthroskop\w*|zystoskopie|hysteroskopie|thorakoskopie|mediastinoskopie|ureteroskopie|duodenoskopie|\bgips\w*|anlage eine[rs]\b|"
+    r"(?:ektomie|otomie|ostomie|\bstomie|plastik|exstirpation|resektion|implantation|explantation|arthroskop\w*|"
+    r"zystoskopie|hysteroskopie|thorakoskopie|mediastinoskopie|ureteroskopie|duodenoskopie|\bgips\w*|anlage eine[rs]\b|"
     r"osteosynthese|amputation|"
     r"transplantation|"
     r"ligatur|banding|thrombolyse|\bERCP\b|coiling|clipping|fundoplicatio|vertebroplastie|kyphoplastie|lithotripsie|\bTUR-?[BP]\b|dilatation|"
@@ -197,8 +198,11 @@ _STAGE = re.compile(r"^(?:c?p?T\d|Grad|Stadium|Typ|Stufe|NYHA|GOLD|CCS|ED|EF|DD|
 def _is_named(part: str) -> bool:
     """Whether a piece beside a comma is a diagnosis by itself: a disease with a capital and nothing that qualifies."""
     first = part.split()[0] if part.split() else ""
-    return part[:1].isupper() and not _STAGE.match(part) and len(part.split()) < 6 and (
-        any(names_disease(word.strip("(),.;:")) for word in part.split()) and not first.isupper()
+    return (
+        part[:1].isupper()
+        and not _STAGE.match(part)
+        and len(part.split()) < 6
+        and (any(names_disease(word.strip("(),.;:")) for word in part.split()) and not first.isupper())
     )
 
 

@@ -30,13 +30,16 @@ LABELS: dict[str, str] = {
     "personalien kind ihrpatient ihrepatientin kunde klient klientin bewohner bewohnerin mitarbeiter mitarbeiterin "
     "arbeitnehmer arbeitnehmerin mitglied patname namedespatientin namederpatientin patientenname proband "
     "patientenetikett namevornamegebdatum namevornamegeburtsdatum klientinklient bewohnerinbewohner "
-    "rehabilitand rehabilitandin versicherteperson untersuchteperson familiennamevorname zunamevorname nachnamevorname vornamename vornamenachname familiennamevornamen personaliendespatienten bewohnerinname "
-    "versicherteversicherter klientenname ratsuchende ratsuchender patientetikette patientendaten patientenetikette patientenaufkleber",
+    "rehabilitand rehabilitandin versicherteperson untersuchteperson familiennamevorname zunamevorname "
+    "nachnamevorname vornamename vornamenachname familiennamevornamen personaliendespatienten bewohnerinname "
+    "versicherteversicherter klientenname ratsuchende ratsuchender patientetikette patientendaten "
+    "patientenetikette patientenaufkleber",
     "betreff": "betreff betrifft betr re btr subject",
     "geburtsdatum": "geburtsdatum gebdatum gebdat geboren geborenam geb gebam geburtstag gebd gd jahrgang",
     "geschlecht": "geschlecht sex geschl mwd wmd mw wm geschlechtmwd",
     "anrede": "anrede",
-    "adresse": "adresse anschrift wohnhaft wohnadresse wohnhaftin wohnanschrift postadresse wh adr anschr patientenadresse patadresse",
+    "adresse": "adresse anschrift wohnhaft wohnadresse wohnhaftin wohnanschrift postadresse wh adr anschr "
+    "patientenadresse patadresse",
     "strasse": "strasse str strassenr strassehausnummer strassehausnr strassennummer",
     "wohnort": "plzort ort wohnort plzwohnort postleitzahlort",
     "plz": "plz postleitzahl",
@@ -82,7 +85,8 @@ LABELS: dict[str, str] = {
     "einsender anmeldendestelle verordnenderarzt verordnendeärztin einweisendestelle zuweiserstempel "
     "einsenderin veranlasser "
     "autor autorin verfasser verfasserin berichterstatter heimarzt heimärztin notarzt notärztin einweisenderärztin "
-    "zuweisende zuweisender überweisender überweisende einweisender anfordernde ha auftraggebendearztpraxis angemeldetdurch darzt dnarzt "
+    "zuweisende zuweisender überweisender überweisende einweisender anfordernde ha auftraggebendearztpraxis "
+    "angemeldetdurch darzt dnarzt "
     "anmelder anmeldendeinstitution anmeldendeklinik anmeldendesspital anmeldendeärztin anmeldenderarzt",
     "empfaenger": "empfangendestelle empfangendeklinik aufnehmendeklinik zugewiesenestelle zielpraxis "
     "konsiliararzt zielstelle zielabteilung zuhanden zuhändenvon gehtan gerichtetan abteilungklinik "

@@ -146,7 +146,7 @@ class Sheet:
             if _FAX_LINE.match(line):
                 continue
             owner = (self._owner_of(line) if len(line) >= _SHORTEST else None) or owner
-            if len(header := header_row(line)) > 1 and n + 1 < len(self.lines):
+            if n + 1 < len(self.lines) and ":" not in self.lines[n + 1] and len(header := header_row(line)) > 1:
                 found += [
                     Labelled(name, (cell,), n, owner)
                     for name, cell in zip(header, cells_of(self.lines[n + 1][:LINE_MAX]), strict=False)
@@ -288,7 +288,9 @@ _SPOKEN_HEADING = re.compile(
     r"^(Therapie|Procedere|Prozedere|Medikation|Anamnese|Diagnosen?)\s(?=[^\W\d_a-zäöü]\w{3,})(?!Empf)"
 )
 """Headings that a line goes on behind without a colon."""
-_TOLD_DIAGNOSES = re.compile(r"^.{0,60}\b(?:folgende|nachfolgende|bekannte)n?\s+(?:\w+)?[Dd]iagnosen(?:\saus)?\s*:\s*(.*)$")
+_TOLD_DIAGNOSES = re.compile(
+    r"^.{0,60}\b(?:folgende|nachfolgende|bekannte)n?\s+(?:\w+)?[Dd]iagnosen(?:\saus)?\s*:\s*(.*)$"
+)
 _BELOW_NAMES = ("hausarzt", "hausärztin")
 _ENDING = frozenset(
     "dringlichkeit kostengutsprache klasse versicherung telefon email absender empfaenger patient fallnummer".split()  # noqa: SIM905

@@ -37,7 +37,8 @@ class AddressReader:
         if lives := _LIVES.search(sheet.text[:6_000]):
             pieces = segments(
                 re.split(
-                    r",\s(?:der|die|das|welche\w*|in)\s|(?<!tr)(?<!\bSt)(?<!Bgm)\.\s|\sin(?=\s\d{4})|;", lives[1].replace("-", " ", 0)
+                    r",\s(?:der|die|das|welche\w*|in)\s|(?<!tr)(?<!\bSt)(?<!Bgm)\.\s|\sin(?=\s\d{4})|;",
+                    lives[1].replace("-", " ", 0),
                 )[:2]
             )
             plz, ort = place_in(pieces)
@@ -97,7 +98,7 @@ class AddressReader:
                 break
         text = "\n".join(rows)
         start = text.find(found.name.last)
-        told = _DAY.sub(" , ", text[max(0, start) :].replace(found.name.last, " , ", 1))
+        told = _DAY.sub(" , ", text[max(0, start) :].replace(found.name.last, f"{found.name.last} , ", 1))
         pieces = segments(_BEFORE_PLACE.sub(", ", told).split("\n"))
         plz, ort = place_in(pieces)
         return (street_in(pieces), plz, ort) if plz else (None, None, None)

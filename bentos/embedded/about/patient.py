@@ -170,7 +170,11 @@ class PatientReader:
         if not words or len(words) > 2 or label_of(cell) or not all(map(is_name_word, words)):
             return None
         sure = all(word.lower() in FIRST_NAMES for word in words)
-        return cell if sure or (len(lines) > 1 and self._born_within(one.at + 2, 3) and len(one.value.split()) < 3) else None
+        return (
+            cell
+            if sure or (len(lines) > 1 and self._born_within(one.at + 2, 3) and len(one.value.split()) < 3)
+            else None
+        )
 
     def _born_within(self, first: int, count: int) -> bool:
         return any(first <= at < first + count for at in self._births)

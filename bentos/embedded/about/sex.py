@@ -14,12 +14,15 @@ _WOMAN = re.compile(
     re.IGNORECASE,
 )
 _MAN = re.compile(
-    r"\b(?:der|den|dem|des|unsere?[nmrs]?|Ihre?[nmrs]?|mein|dieser|folgende[nmr]?|gemeinsamen|genannten|meinen|diesen)\s(?:o\.\s?g\.\s|oben "
+    r"\b(?:der|den|dem|des|unsere?[nmrs]?|Ihre?[nmrs]?|mein|dieser|folgende[nmr]?|gemeinsamen|genannten|meinen|"
+    r"diesen)\s(?:o\.\s?g\.\s|oben "
     r"genannten\s|gemeinsamen\s|deutschsprachigen\s)?Pat(?:ient(?:en)?\b(?!in)|\.(?!in))"
     r"|\b(?:Junge|Knabe|Bub)\b|\b(?:Ihre[nm]|unsere[nm])\s(?:kleinen|jungen|gemeinsamen)\sPatienten\b|"
     r"\bHerr Pat|\bder Pat\.|\b(?:über|von)\s(?:o\.\s?g\.|obgenannten|oben genannten)\sPatienten\b"
 )
-_SEX_CELL = re.compile(r"^\(?\s?(?:(w|weibl\.?|weiblich|f|♀|frau)|(m|männl\.?|männlich|♂|herrn?))\s?\)?$", re.IGNORECASE)
+_SEX_CELL = re.compile(
+    r"^\(?\s?(?:(w|weibl\.?|weiblich|f|♀|frau)|(m|männl\.?|männlich|♂|herrn?))\s?\)?$", re.IGNORECASE
+)
 _SEX_NEAR = re.compile(r"[\s,;(|/](?:(weiblich|w|W|♀)|(männlich|m|M|♂))(?=[\s,;)|]|$)")
 
 

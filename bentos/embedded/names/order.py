@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bentos.embedded.names.words import FIRST_NAMES, GIVEN_AS_SURNAME, MORE_FIRST_NAMES
+from bentos.embedded.names.words import FIRST_NAMES, MORE_FIRST_NAMES
 
 DECIDED = 0.5
 """Difference of the scores of two words from which one of them is taken to be the first name."""
@@ -37,8 +37,5 @@ def given(word: str) -> float:
 
 def surname_first(words: list[str], register: bool) -> bool:
     """Whether the surname stands first. `register`: the place where lists of people have it first."""
-    first, last = (word.lower().strip(".,") for word in (words[0], words[-1]))
-    if (last in GIVEN_AS_SURNAME and given(first) == 0) or (first in GIVEN_AS_SURNAME and given(last) == 0):
-        return register
-    difference = given(last) - given(first)
+    difference = given(words[-1]) - given(words[0])
     return difference > 0 if abs(difference) >= DECIDED else register

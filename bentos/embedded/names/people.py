@@ -112,6 +112,8 @@ def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) 
 
     `spoken`: surnames that the letter says behind Frau or Herr. `register`: in forms the surname often stands first.
     """
+    head, comma, behind = text.partition(",")
+    text = head if comma and label_of(re.split(r"[\s:]", behind.strip())[0]) else text
     text = _GENERATION.sub("", _DEGREE_IN_BRACKETS.sub("", closed_up(text[:140])))
     text = strip_titles(_TITLE_BEHIND.sub("", _CUT.split(text[:120].strip(" ,*-"), maxsplit=1)[0].strip(" ,/")))
     words = text.split()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-_PARTICLES = "von van de der den zu zur zum dos da di del della dal la le al el ten ter vom und i y af freiherr freifrau freiin"
+_PARTICLES = (
+    "von van de der den zu zur zum dos da di del della dal la le al el ten ter vom und i y af freiherr freifrau freiin"
+)
 _NOT_A_NAME = """
 herr herrn frau patient patientin patienten kollege kollegin kollegen kolleginnen klinik spital krankenhaus praxis
 sehr geehrte geehrter diagnose diagnosen arztbrief befund bericht abteilung station datum adresse name vorname telefon
@@ -83,6 +85,21 @@ wenzel werna werner wiebke wieland wilfried wilfriede wilhelm wilhelmine willi w
 wolf wolfgang wolfram xaver xenia yannick yannik yusuf yves yvonne zdenka zeynep zita zoe zoran zuzana ömer
 """
 _MORE_FIRST_NAMES = """
+abeba adisu akua aoife aroha asmara awa ayaan ayodele babak bahar bahram baraka bashkim behrouz besnik bilal binh bora
+chiamaka chidi chinedu chiara ciara dalila daud dawit deepak desta diallo dina dung duc ebru ehsan eirini elanur emeka
+eritrea estefania fadi farid fariba farzad fatou fekadu femi fereshte fikirte fiona fitim florije gebre genet ghazal
+giang girma habib hadi hagos haile hamza hanan hang hari haruka hashim hayat helin hoa hong hossein huong hung idil
+ifeoma iman imani indrit isam isra jagoda jamila jawad jetmir joao jovan kamala kaveh kebede keiko kenji khadra khanh
+kidane kiran kjersti kofi kojo krenar kumar kushtrim kwame lan laith lam leonora leyla linh liu liya long loan lul
+mahdi mai mahsa makeda manjit masoud mehdi mehrdad meiling mekdes mengistu mihret milos min minh mohan mulugeta musa
+nadim nam nasra natnael ndeye neema nga ngan ngoc ngozi nhung niamh nilufar nima noor nurettin obinna olumide omar oana
+ousmane parisa parvin phuong pooja priya qendresa quang quoc quyen rahul raj rajan rania reem reza rohan ruba rukhsana
+saeed saleh samina sanjay selam selamawit semhar sevil shahin shala shirin siham simret siobhan sita solomon son soraya
+suad sundari suresh taha tam tamam tariq tekle tewodros thanh thao thi thien thu thuy tigist trang trung tsegay tuan
+tuyet usman van vandana vesel veton vien vinh wafa walid wanjiru wei xuan yared yasemin yehia yohannes yonas yuki
+yusuf zahir zainab zakaria zarif zewdi zhen zineb zoran zuhra annelore anneliese-marie hildtrud irmhild gesche wiebken
+friedegund ehrentraud hannerose rosmarie marie-theres marie-luise eva-maria ann-kathrin ilse-lore karl-heinz hans-jürgen
+klaus-dieter heinz-peter jan-ole kornelia petronella gesine mechthild roswitha oda solvej
 aaliyah abbas abel abigail adalbert adelina adem adnan adriana adriano afra agata agim aida ajla ajda akim alain alaia
 alba albana albina alda aldina alec alejandro aleksandar aleksandra alena alessio alev alexandre alexej alfonso alija
 alisa alisha alissa altin alva alya amadou amanda amar amber amélie amina amir amra anastasija ana anaïs andjela
@@ -183,14 +200,6 @@ zvonko ägidius änne ömür özkan šime štefan şenay şükran şerife şule 
 PARTICLES = frozenset(_PARTICLES.split())
 SURNAMES_TOO = frozenset("mai märz august arzt kind sohn bruder vetter knabe bub mutter pat baby kasse".split())  # noqa: SIM905
 """Words that are no name, but for a surname before a comma."""
-GIVEN_AS_SURNAME = frozenset(
-    (
-        "peter werner simon ulrich heinrich jakob jacob ernst franz arnold thomas walter hermann otto paul martin "
-        "friedrich günther lorenz kilian albrecht ludwig konrad wolf philipp michel frank winter herbert karl urban "
-        "sebastian michael dietrich hartmann rudolf adam benedikt bernhard eberhard anton stefan daniel david jordan"
-    ).split()
-)
-"""First names that are common surnames as well: beside a word that is no known first name they decide nothing."""
 NOT_A_NAME = frozenset(_NOT_A_NAME.split())
 FIRST_NAMES = frozenset(_FIRST_NAMES.split())
 """Common first names: they tell the order of two names without a comma."""

@@ -38,6 +38,8 @@ class LetterHead:
         self.sheet, self.patient = sheet, patient
         blocks = sheet.blocks(0, min(sheet.head_end, len(sheet.lines)))
         kept = [block for block in blocks if not all(_FAX_LINE.match(sheet.lines[n]) for n in block)]
+        self.returned: list[range] = []
+        """Blocks that are a sender's address on one line."""
         self.blocks = [part for block in kept for part in self._without_return_line(block)]
         self.title_line = title_of(sheet)[1]
 
@@ -46,6 +48,7 @@ class LetterHead:
         first = self.sheet.lines[block.start]
         placed = sum(PLACE.search(self.sheet.lines[n]) is not None for n in block)
         if len(block) > 2 and placed > 1 and block.start and is_return_line(first):
+            self.returned.append(range(block.start, block.start + 1))
             return [range(block.start, block.start + 1), range(block.start + 1, block.stop)]
         return [block]
 

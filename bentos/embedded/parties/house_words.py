@@ -17,7 +17,8 @@ HOUSE = re.compile(
 )
 CLINIC = re.compile(r"klinik|institut\b|anstalt\b|clinic\b", re.IGNORECASE)
 DEPARTMENT = re.compile(
-    r"\babt\.\s|\b(?:departement|notaufnahme|notfallstation|notfallzentrum|intensivstation|abteilung|ambulanz|station\b|sprechstunde|department|bereich\b|dienst\b|einheit\b|sekretariat "
+    r"\babt\.\s|\b(?:departement|notaufnahme|notfallstation|notfallzentrum|intensivstation|abteilung|ambulanz|"
+    r"station\b|sprechstunde|department|bereich\b|dienst\b|einheit\b|sekretariat "
     r"aufnahme|"
     r"bettendisposition|klinik(?:en)? für|institut für|zentrum für|[\w-]*abteilung|[\w-]*ambulanz|"
     r"[\w-]*sprechstunde|[\w-]*station)\b"

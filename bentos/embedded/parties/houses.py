@@ -12,7 +12,8 @@ from bentos.embedded.parties.places import MAIL, PLACE, STREET_NAMED
 from bentos.embedded.specialties import SPECIALTY
 
 _OF_SPECIALTY = re.compile(
-    r"^(?:FMH|FA\b|FÄ\b|Fach[aä]rzt(?!\w*(?:ordination|praxis|zentrum))|Arzt für|Ärztin für|Praktische|Prakt\.|[\w-]*FMH$|Allgemeinmedizin|"
+    r"^(?:FMH|FA\b|FÄ\b|Fach[aä]rzt(?!\w*(?:ordination|praxis|zentrum))|Arzt für|Ärztin für|Praktische|Prakt\.|"
+    r"[\w-]*FMH$|Allgemeinmedizin|"
     r"Hausarzt\b|Hausärztin\b|"
     r"LANR|BSNR|ZSR|GLN|EAN|IK\b|(?:Ur|Kardi|Neur)olog(?:e|in)\b|Internist|Leitende|Chefarzt|Chefärztin|"
     r"Oberarzt|Oberärztin|"
@@ -25,11 +26,7 @@ def institution(pieces: Sequence[str]) -> tuple[str | None, str | None]:
     """(institution, department): a hospital or practice, and the part of it that is named beside."""
     house = department = None
     for piece in pieces:
-        piece = re.sub(r"^(?:An die|An das|An den|An|Von|Praxis:)\s+", "", piece).strip(" :")
-        if titled := re.search(r"(?<=\sfür\s)([\w-]+)\s(?=(?:Dr|Prof|PD|Dipl)\b)", piece):
-            piece = piece[: titled.end(1)]
-        led = LEADER.search(piece)
-        piece = piece[: led.start()].strip() if led and led.start() > 20 else piece
+        piece = _bare(piece)
         if not _may_be_house(piece):
             department = department or (piece if house and piece == "Notfallstation" else None)
             continue
@@ -49,6 +46,15 @@ def institution(pieces: Sequence[str]) -> tuple[str | None, str | None]:
     if house is None and department is not None and (CLINIC.search(department) or _SERVICE.search(department)):
         house, department = department, None
     return house, department
+
+
+def _bare(piece: str) -> str:
+    """Without what addresses it, without a doctor behind a specialty or who leads it."""
+    piece = re.sub(r"^(?:An die|An das|An den|An|Von|Praxis:)\s+", "", piece).strip(" :")
+    if titled := re.search(r"(?<=\sfür\s)([\w-]+)\s(?=(?:Dr|Prof|PD|Dipl)\b)", piece):
+        piece = piece[: titled.end(1)]
+    led = LEADER.search(piece)
+    return piece[: led.start()].strip() if led and led.start() > 20 else piece
 
 
 def first_piece(lines: Sequence[str]) -> str | None:
@@ -81,8 +87,11 @@ _SERVICE = re.compile(r"dienst\b", re.IGNORECASE)
 def _is_part(piece: str) -> bool:
     """A department although a house's word is in it: `Zentrum für ...`, `... am Spitalzentrum`."""
     return re.match(
-        r"^(?:zentrum|klinik|institut|abteilung|abt\.|ambulanz|station) |^(?:zentrale |interdisziplinäre )?(?:notaufnahme|"
-        r"notfallzentrum|notfallstation|intensivstation|departement)\b", piece, re.IGNORECASE
+        r"^(?:zentrum|klinik|institut|abteilung|abt\.|ambulanz|station) |^(?:zentrale |"
+        r"interdisziplinäre )?(?:notaufnahme|"
+        r"notfallzentrum|notfallstation|intensivstation|departement)\b",
+        piece,
+        re.IGNORECASE,
     ) is not None and not (re.search(r"\b(?:des|der|am|im)\s.*(?:spital|krankenhaus|klinikum)", piece, re.IGNORECASE))
 
 

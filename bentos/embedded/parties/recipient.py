@@ -7,7 +7,7 @@ import re
 from bentos.embedded.kinds import department_of_title, kind_of
 from bentos.embedded.labels import label_of
 from bentos.embedded.parties.contacts import Contact, contact_of, plain_name
-from bentos.embedded.parties.head import ADDRESSED, REACHED, SUBJECT, LetterHead, is_dated, is_return_line, without_address
+from bentos.embedded.parties.head import ADDRESSED, REACHED, SUBJECT, LetterHead, is_dated, without_address
 from bentos.embedded.parties.house_words import CLINIC, DEPARTMENT, HOUSE, LEADER
 from bentos.embedded.parties.places import PLACE
 
@@ -104,7 +104,7 @@ class Recipient:
         others = {one.at for one in head.sheet.labelled if one.owner in ("absender", "patient")}
         for number, block in enumerate(head.blocks[1:], 1):
             lines = [line for line in head.lines(block) if not is_dated(line)] or head.lines(block)
-            if others.isdisjoint(block) and self._is_address_block(lines):
+            if others.isdisjoint(block) and block not in head.returned and self._is_address_block(lines):
                 self.number = number
                 return self._cleaned(lines, number)
         return None
@@ -142,7 +142,6 @@ class Recipient:
         if (
             not 1 <= len(lines) <= 7
             or any(len(line) > (90 if len(lines) > 1 else ONE_LINE_MOST) for line in lines)
-            or (len(lines) == 1 and is_return_line(lines[0]))
             or (len(lines) == 1 and not PLACE.search(text))
         ):
             return False

@@ -205,7 +205,9 @@ class Sender:
             if not any(REACHED.search(line) or (PLACE.search(line) and doctor_in(line)) for line in lines):
                 return Contact()
         lines = [
-            line for line in lines if not _FOOTER.search(line) and len(line) < 200 and not self.head.is_patient(line)
+            line
+            for line in lines
+            if not _FOOTER.search(line) and len(line) < 200 and line[:1] != ">" and not self.head.is_patient(line)
         ]
         found = contact_of(lines)
         return found if found.plz or found.telefon else Contact()

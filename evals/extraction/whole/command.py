@@ -1,8 +1,7 @@
 """`python -m evals whole-letters`: what is read of whole invented letters, by field and by template.
 
-Every template of `evals/extraction/whole` is filled in `--times` times with other people, lists and line breaks. What is
-put into a slot is the truth of its field; a title that no slot names is not counted. Half of the templates (`b`) were
-measured and their figures written down before anybody looked at what was misread in them.
+Every template of `evals/extraction/whole` is filled in `--times` times with other people, lists and line breaks. What
+is put into a slot is the truth of its field; a title that no slot names is not counted.
 """
 
 from __future__ import annotations

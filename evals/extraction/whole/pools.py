@@ -21,7 +21,8 @@ Ruedi, Piotr, Giuseppe, Hartmut, Leopold, Ferdinand, Wolfgang, Nils, Nurettin, K
 Björn, Gianluca, Hubert, Xaver, Detlef, Miloš, Jonas, Valentin, Eckhard, Samuel, Yannick, Torsten, Rolf
 """)
 SURNAMES = _words("""
-Kern, Berlin, Wiener, Bremer, Bäcker, Richter, Schultheiß, Apotheker, Vogt, Basler, Nguyen, O'Brien, D'Angelo, El Mansouri,
+Kern, Berlin, Wiener, Bremer, Bäcker, Richter, Schultheiß, Apotheker, Vogt, Basler, Nguyen, O'Brien, D'Angelo, El
+Mansouri,
 von der Heyde, von Allmen, van den Berg, Freiherr von Stetten, zu Dohna, Da Silva, dos Santos Pereira, Müller-Lüdi,
 Bachmann-Escher, Schmidt-von Hagen, Ey, Utz, Oh, Yıldız, Đorđević, Szczepański, Krasniqi, Hoxha, Ott, Fuß, Kaiser, Arzt,
 Sommer, Mai, Freitag, Klein, Lang, Frisch, Gut, Zeitlhofer, Hinteregger, Moosbrugger, Zgraggen, Abderhalden, Caduff,
@@ -95,19 +96,23 @@ Arterielle Hypertonie; Hyperlipidämie; Pneumonie im rechten Unterlappen; Mitral
 """.replace(",", " ").replace(";", ","))  # fmt: skip
 DRUGS = _words("""
 Ramipril 5 mg 1-0-0; Bisoprolol 2.5 mg 1-0-1; Eliquis 5 mg 1-0-1; Metformin 1000 mg 1-0-1; Torasemid 10 mg 1-0-0;
-Pantoprazol 40 mg 1-0-0; L-Thyroxin 75 µg 1-0-0; Novalgin 500 mg bei Bedarf; Atorvastatin 40 mg 0-0-1; Lantus 18 IE abends;
+Pantoprazol 40 mg 1-0-0; L-Thyroxin 75 µg 1-0-0; Novalgin 500 mg bei Bedarf; Atorvastatin 40 mg 0-0-1; Lantus 18 IE
+abends;
 Spiriva 18 µg 1-0-0; ASS 100 mg 1-0-0; Candesartan 8 mg 1-0-0; Amlodipin 5 mg 0-0-1; Sertralin 50 mg 1-0-0;
 Vitamin D3 800 IE 1-0-0; Enoxaparin 40 mg s.c. 0-0-1; Prednisolon 5 mg 1-0-0; Dafalgan 1 g 1-1-1; Levodopa 100 mg 1-1-1;
 Forxiga 10 mg 1-0-0; Tamsulosin 0.4 mg 0-0-1; Xarelto 20 mg 0-0-1; Allopurinol 100 mg 1-0-0
 """.replace(";", ","))  # fmt: skip
 OPERATIONS = _words("""
-Laparoskopische Cholezystektomie; Hüft-TEP rechts; Koronarangiographie mit PTCA und Stent der RCA; Kniearthroskopie links;
-Plattenosteosynthese distaler Radius; TUR-Prostata; Gastroskopie; Mikrochirurgische Dekompression L4/5; Elektrokardioversion;
+Laparoskopische Cholezystektomie; Hüft-TEP rechts; Koronarangiographie mit PTCA und Stent der RCA; Kniearthroskopie
+links;
+Plattenosteosynthese distaler Radius; TUR-Prostata; Gastroskopie; Mikrochirurgische Dekompression L4/5;
+Elektrokardioversion;
 Sectio caesarea; Tonsillektomie beidseits; Varizenstripping rechts; Sigmaresektion; Schilddrüsenresektion links;
 Katarakt-Operation rechts; Wunddébridement am Unterschenkel; Lumbalpunktion; Schrittmacherimplantation
 """.replace(";", ","))  # fmt: skip
 STEPS = _words("""
-Fadenentfernung am 12. postoperativen Tag; Klinische Kontrolle in 6 Wochen; Physiotherapie ambulant; Laborkontrolle in zwei
+Fadenentfernung am 12. postoperativen Tag; Klinische Kontrolle in 6 Wochen; Physiotherapie ambulant; Laborkontrolle
+in zwei
 Wochen; Wundkontrolle alle zwei Tage; Belastungsaufbau nach Massgabe der Beschwerden; Röntgenkontrolle nach 6 Wochen;
 Kardiologische Kontrolle in 3 Monaten; Thromboseprophylaxe bis zur Vollbelastung; Gewichtskontrolle täglich;
 Wiedervorstellung bei Beschwerden jederzeit; Sonographiekontrolle in 6 Monaten; Blutzuckertagesprofil beim Hausarzt;

@@ -2,8 +2,9 @@
 
 A template begins with `### document type, country, name` (`open` behind it: nothing tells the order of names) and has
 `{slot}` for drawn values, `[[path=value|words]]` for words that state a value of a fixed list or a title, and
-`<<a || b>>` for one of several wordings. Slots with `s.` are of the sender, `r.` of the recipient, `x.`, `y.` of others.
-A list slot is `{diag:- }`, with what stands before each entry; `{diag:, }` and `{diag:; }` join the entries on one line.
+`<<a || b>>` for one of several wordings. Slots with `s.` are of the sender, `r.` of the recipient, `x.`, `y.` of
+others. A list slot is `{diag:- }`, with what stands before each entry; `{diag:, }` and `{diag:; }` join the entries on
+one line.
 """
 
 from __future__ import annotations
@@ -166,7 +167,9 @@ class _Filled:
             "hosp": lambda: pick(pools.HOSPITALS[self.country]),
             "prax": lambda: pick(pools.PRACTICES[self.country]),
             "dept": lambda: pick(pools.DEPARTMENTS[self.country]),
-            "street": lambda: f"{pick(pools.STREETS[self.country])} {self.random.randrange(1, 130)}{pick(('', '', 'a'))}",
+            "street": lambda: (
+                f"{pick(pools.STREETS[self.country])} {self.random.randrange(1, 130)}{pick(('', '', 'a'))}"
+            ),
             "plz": lambda: place[0],
             "ort": lambda: place[1],
             "tel": lambda: numbers[self.country].format(*digits),
@@ -188,7 +191,9 @@ class _Filled:
     def own(self, part: str) -> str:
         """A part of the patient's address, or the insurer."""
         if part == "insurer":
-            return self.put("versicherung.name", self._drawn(part, lambda: self.random.choice(pools.INSURERS[self.country])))
+            return self.put(
+                "versicherung.name", self._drawn(part, lambda: self.random.choice(pools.INSURERS[self.country]))
+            )
         return self.put(_OWN[part], self._of_party("p", part))
 
     def _drawn(self, key: str, make: Callable[[], str]) -> str:
@@ -199,7 +204,9 @@ class _Filled:
     def number(self, path: str) -> str:
         chance, born = self.random, self.born
         forms = {
-            "ch": lambda: f"756.{chance.randrange(1000, 9999)}.{chance.randrange(1000, 9999)}.{chance.randrange(10, 99)}",
+            "ch": lambda: (
+                f"756.{chance.randrange(1000, 9999)}.{chance.randrange(1000, 9999)}.{chance.randrange(10, 99)}"
+            ),
             "de": lambda: f"{chance.choice('ABKTXZ')}{chance.randrange(100_000_000, 999_999_999)}",
             "at": lambda: f"{chance.randrange(1000, 9999)} {born:%d%m%y}",
         }
@@ -263,7 +270,9 @@ def reflowed(letter: Letter, how: str) -> Letter:
     elif how == "narrow":
         lines = [part for line in lines for part in (_wrapped(line) or [""])]
     elif how == "windows":
-        return Letter(letter.document_type, "\r\n".join(lines) + "\x0c", letter.truth, f"{letter.layout}/{how}", letter.seed)
+        return Letter(
+            letter.document_type, "\r\n".join(lines) + "\x0c", letter.truth, f"{letter.layout}/{how}", letter.seed
+        )
     return Letter(letter.document_type, "\n".join(lines), letter.truth, f"{letter.layout}/{how}", letter.seed)
 
 
