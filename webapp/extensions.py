@@ -4,7 +4,7 @@ import ipaddress
 import threading
 import time
 
-from flask import request
+from flask import Flask, request
 from flask_babel import Babel
 from flask_limiter import Limiter
 from flask_login import LoginManager
@@ -100,8 +100,21 @@ def patience(limits_url: str) -> dict[str, float]:
     return {"socket_timeout": 2.0, "socket_connect_timeout": 2.0} if limits_url.startswith("redis") else {}
 
 
+class Limits(Limiter):
+    """The limits that single views are decorated with; each such view checks its own.
+
+    Before every request the library looks for limits that hold for all views. There are none here, and looking cost as
+    much as counting, signing and logging a FHIR search together.
+    """
+
+    def init_app(self, app: Flask) -> None:
+        """As it is, without that look."""
+        super().init_app(app)
+        app.before_request_funcs[None].remove(self._check_request_limit)
+
+
 db = Database()
 babel = Babel()
 login_manager = LoginManager()
 csrf = CSRFProtect()
-limiter = Limiter(key_func=network, strategy="fixed-window", headers_enabled=False)
+limiter = Limits(key_func=network, strategy="fixed-window", headers_enabled=False)

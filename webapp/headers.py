@@ -27,6 +27,7 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+_FILLED = tuple((name.lower(), name, value) for name, value in HEADERS.items())
 HSTS = "max-age=31536000; includeSubDomains"
 
 
@@ -36,8 +37,10 @@ def init_app(app: Flask) -> None:
 
 
 def _add_headers(response: Response) -> Response:
-    for name, value in HEADERS.items():
-        response.headers.setdefault(name, value)
+    there = {name.lower() for name, _ in response.headers}  # `setdefault` would look through all of them for each
+    for lowered, name, value in _FILLED:
+        if lowered not in there:
+            response.headers.add(name, value)
     if is_https():
         response.headers.setdefault("Strict-Transport-Security", HSTS)
     if response.mimetype == "text/html":

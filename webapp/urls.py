@@ -69,7 +69,11 @@ class Link:
 
 
 class Presigner:
-    """Own presigned URLs: HMAC-SHA-256 over document, organization, expiry, key id and token id."""
+    """Own presigned URLs: keyed BLAKE2b (RFC 7693) over organization, expiry, key id, token id and document.
+
+    A page of 50 has 50 of them: HMAC-SHA-256 by OpenSSL was an eighth of a search's processor time. Of a page only the
+    document differs, so all before it is taken in once.
+    """
 
     def __init__(self, secret: str, window: int = 0, previous: str = "") -> None:
         """Signs with `secret`; links signed with the secret before it stay good for their hour."""
@@ -82,11 +86,12 @@ class Presigner:
         expires = self.expiry(now)
         head = f"{base}/{organization}/files/"
         tail = "?" + urlencode({"expires": expires, "key": self.key_id, "token": token}) + "&signature="
-        message = f"\0{organization}\0{expires}\0{self.key_id}\0{token}"
-        sign = self._sign
+        page = _signature(self._key, f"{organization}\0{expires}\0{self.key_id}\0{token}\0")
 
         def url(document: str) -> str:
-            return f"{head}{document}{tail}{sign(document + message)}"
+            own = page.copy()
+            own.update(document.encode())
+            return f"{head}{document}{tail}{own.hexdigest()}"
 
         return url
 
@@ -97,13 +102,14 @@ class Presigner:
 
     def grants(self, link: Link, key_id: str, signature: str, now: float) -> bool:
         """Whether the signature is ours for exactly this link and the link has not expired."""
-        message = f"{link.document}\0{link.organization}\0{link.expires}\0{key_id}\0{link.token}"
-        key = self._keys.get(key_id, self._key)
-        genuine = hmac.compare_digest(hmac.digest(key, message.encode(), "sha256").hex().encode(), signature.encode())
+        message = f"{link.organization}\0{link.expires}\0{key_id}\0{link.token}\0{link.document}"
+        made = _signature(self._keys.get(key_id, self._key), message).hexdigest()
+        genuine = hmac.compare_digest(made.encode(), signature.encode())
         return genuine and key_id in self._keys and now < link.expires
 
-    def _sign(self, message: str) -> str:
-        return hmac.digest(self._key, message.encode(), "sha256").hex()
+
+def _signature(key: bytes, message: str) -> "hashlib.blake2b":
+    return hashlib.blake2b(message.encode(), key=key, digest_size=32)
 
 
 def _link_key(secret: str) -> tuple[bytes, str]:

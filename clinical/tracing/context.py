@@ -59,9 +59,10 @@ def received(request_id: str | None, traceparent: str | None) -> tuple[Trace, bo
         match = None  # version 00 has four parts
     given = request_id.strip() if request_id else ""
     digits = len(given.replace("-", ""))
-    name = given if _REQUEST_ID.fullmatch(given) and digits >= FEWEST_DIGITS else secrets.token_hex(16)
+    fresh = secrets.token_hex(40)  # all that may be needed, by one call of the system
+    name = given if digits >= FEWEST_DIGITS and _REQUEST_ID.fullmatch(given) else fresh[:32]
     if match is None:
-        return Trace(name, secrets.token_hex(16), secrets.token_hex(8)), False
+        return Trace(name, fresh[32:64], fresh[64:]), False
     return Trace(name, match[1], match[2], match[3]), True
 
 

@@ -4,7 +4,7 @@ No model library on this path: validating and dumping a page of 50 with one cost
 rewrites the timestamps. The tests validate every shape made here with three independent FHIR 4.0.1 models instead.
 """
 
-import base64
+from binascii import b2a_base64
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -118,7 +118,7 @@ def document(row: tuple[Any, ...], url: str) -> Resource:
                     "contentType": content_type,
                     "title": title,
                     "size": size,
-                    "hash": base64.b64encode(digest).decode(),
+                    "hash": b2a_base64(digest, newline=False).decode(),
                     "url": url,
                 }
             }

@@ -41,6 +41,7 @@ class Reader:
     def __init__(self, url: str) -> None:
         self.engine = _engine(url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
+        self._as_is: dict[str, bool] = {} if self.is_sqlite else {"binary": True}  # numbers and hashes not as text
 
     def uuid(self, value: UUID) -> Any:
         """A UUID as a statement's value: the driver of SQLite knows none."""
@@ -51,7 +52,7 @@ class Reader:
         for last_try in (False, True):
             connection = self.engine.raw_connection()
             try:
-                cursor = connection.cursor()
+                cursor = connection.cursor(**self._as_is)
                 cursor.execute(statement.sql, statement.values(given))
                 return list(cursor.fetchall())
             except self.engine.dialect.loaded_dbapi.OperationalError as error:
