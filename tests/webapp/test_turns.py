@@ -14,8 +14,13 @@ from contextlib import contextmanager
 import pytest
 
 from tests.webapp.conftest import add_user, login
+from tests.webapp.fhir.conftest import add_document, make_place
+from tests.webapp.fhir.test_machines import calls, machine
+from tests.webapp.fhir.test_writing import WRITES
+from tests.webapp.fhir.test_writing import document as new_document
 from webapp.database import DatabaseBusy, Turn
 from webapp.extensions import db as database
+from webapp.fhir.resources import MEDIA_TYPE
 
 HOLDING = """
 import fcntl, sys
@@ -93,6 +98,40 @@ def test_sqlites_own_lock_is_the_same_answer(app, tmp_path):
     other.execute("ROLLBACK")
     other.close()
     assert client.post("/accounts/logout/", data=form).status_code == 302
+
+
+@pytest.mark.parametrize("lock", ["turn", "database"])
+def test_fhir_says_it_as_an_operation_outcome_writes_nothing_and_searches_on(app, tmp_path, lock):
+    place = make_place(app)
+    document = add_document(place)
+    program = calls(place, machine(place, "--scopes", WRITES)[1])
+    assert program.get("DocumentReference").status_code == 200, "its first use, which is written down"
+    sent = {"json": new_document(), "headers": {"Content-Type": MEDIA_TYPE}}
+    with held(tmp_path, lock):
+        for answer in (
+            program.open("POST", "DocumentReference", **sent),
+            program.get(f"Binary/{document}"),  # who read which document could not be written down
+        ):
+            assert (answer.status_code, answer.content_type) == (503, MEDIA_TYPE)
+            assert answer.headers["Retry-After"] == "10"
+            (issue,) = answer.get_json(force=True)["issue"]
+            assert (issue["severity"], issue["code"]) == ("error", "transient")
+        assert program.bundle("DocumentReference")["total"] == 1, "a search writes nothing"
+    assert program.open("POST", "DocumentReference", **sent).status_code == 201
+    assert program.bundle("DocumentReference")["total"] == 2
+
+
+@contextmanager
+def held(folder, lock):
+    """Another process, or another connection to the database itself, holds the lock."""
+    if lock == "turn":
+        with held_by_another(folder / "webapp.sqlite3-turn"):
+            yield
+        return
+    other = sqlite3.connect(folder / "webapp.sqlite3", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    yield
+    other.close()
 
 
 def test_commands_say_it_in_one_sentence(app, tmp_path):
