@@ -11,7 +11,7 @@ import os
 import re
 from importlib.metadata import requires, version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -22,6 +22,8 @@ from evals.command import CATALOG, main_of
 from evals.reports import tracking
 
 ROOT: Final = Path(__file__).resolve().parents[2]
+LIMIT: Final = 10
+"""Codes of a text where nobody asks for fewer."""
 MODEL: Final = Path(__file__).with_name("served_model.py")
 
 
@@ -55,12 +57,19 @@ def registered(catalog: Path, name: str) -> str:
                 artifacts={"catalog": str(catalog.resolve())},
                 code_paths=[str(ROOT / "clinical")],
                 pip_requirements=requirements(),
+                signature=with_limit(),
                 registered_model_name=name,
             )
     except (mlflow.exceptions.MlflowException, OSError) as error:
         found = f"MLflow did not take the model: {str(error).splitlines()[0][:200]}"
         raise SettingError(found, f"a tracking store at {tracking.URI}", "mend it and run again") from None
     return f"models:/{name}/{logged.registered_model_version}"
+
+
+def with_limit() -> Any:
+    """The model's signature: any texts, and `limit`, the most codes of each."""
+    models, types = importlib.import_module("mlflow.models"), importlib.import_module("mlflow.types.schema")
+    return models.ModelSignature(params=types.ParamSchema([types.ParamSpec("limit", "long", LIMIT)]))
 
 
 def requirements() -> list[str]:

@@ -25,10 +25,9 @@ class TextCoder(mlflow.pyfunc.PythonModel):  # type: ignore[misc, name-defined]
 
         self._index = SearchIndex.load(Path(context.artifacts["catalog"]))
 
-    def predict(
-        self, context: Any, model_input: Any, params: dict[str, Any] | None = None
-    ) -> list[list[dict[str, Any]]]:
-        """One list of codes for each text."""
+    def predict(self, context, model_input, params=None):  # type: ignore[no-untyped-def]
+        """One list of codes for each text, `limit` of them at most. Without type hints: MLflow takes those for a schema
+        and refuses a table where they say a list."""
         texts: Iterable[Any] = model_input["text"] if hasattr(model_input, "columns") else model_input
         asked = ["" if text is None else str(text) for text in texts]
         catalog, limit = self._index.catalog, int((params or {}).get("limit", LIMIT))

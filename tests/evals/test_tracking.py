@@ -87,6 +87,8 @@ def test_an_artifact_is_registered_in_a_file_store_and_loads_as_a_model(starter_
     assert uri == "models:/befund/1"
     model = mlflow.pyfunc.load_model(uri)
     codes, nothing = model.predict(pd.DataFrame({"text": ["Bluthochdruck", ""]}))
+    (one,) = model.predict(["Bluthochdruck"], params={"limit": 1})
+    assert one == codes[:1]
     found = index.search("Bluthochdruck")[0]
     assert (codes[0]["code"], codes[0]["confidence"], nothing) == (found.code, found.confidence, [])
     assert found.code == "I10.90"
