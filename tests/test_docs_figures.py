@@ -99,3 +99,30 @@ def _known(program, name):
 def _options(command):
     own = {name for option in command.params for name in option.opts}
     return own.union(*(_options(each) for each in getattr(command, "commands", {}).values()))
+
+
+# --- all other pages: a measured figure stands in one place ----------------------------------------------------------
+
+HOMES = {
+    "measured.md": "the tests above",
+    "notebooks.md": "its records",
+    "benchmark.md": "tests/evals/test_benchmark.py",
+}
+"""Pages of figures, and what compares them with what they rest on."""
+MEASURED_FIGURE = re.compile(
+    r"(?:0\.\d{2,}|\d[\d.,]* (?:ms\b|(?:texts |streams |requests )?a second\b|/s\b|% of (?:queries|texts|codes)))"
+)
+STATED = {"lab.md": {"0.01"}, "operate.md": {"0.15"}, "workbench.md": {"30 ms"}}
+"""Figures that nobody measured: a level of significance, a bound to watch, a pause."""
+
+
+def _pages():
+    return [ROOT / "README.md", *sorted(path for path in DOCS.glob("*.md") if path.name not in HOMES)]
+
+
+@pytest.mark.parametrize("path", _pages(), ids=lambda path: path.name)
+def test_a_measured_figure_stands_on_the_pages_of_figures_alone(path):
+    """Else it grows old there: every page of figures is compared with what it rests on."""
+    prose = re.sub(r"^```.*?^```|`[^`]*`|\]\([^)]*\)", "", path.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    found = set(MEASURED_FIGURE.findall(prose)) - STATED.get(path.name, set())
+    assert found == set(), f"put them into docs/measured.md beside their command: {found}"
