@@ -13,6 +13,7 @@ extraction lies that pass grounding, truths it removes, foreign letters, the reh
 grounding  a leaderboard of judges: what passes and what is lost, also of a program of your own
 letters    annotated letters read field by field: what is right, wrong and missing
 whole-letters  whole invented letters of 80 layouts, filled in again and again: what is misread, by field and layout
+invented-words  one plain word that no letter says inside a true value: how often grounding keeps it
 streams    tiers 2 and 3: lies that come through, our own time, streams at once, work left
 heldout    the synonyms of one fold as queries
 feedback   reviewed codings as an evaluation set and as candidate synonyms, shown for approval
@@ -51,6 +52,7 @@ MEASURES = {
     "extraction": "evals.extraction.measure",
     "letters": "evals.extraction.annotated",
     "whole-letters": "evals.extraction.whole.command",
+    "invented-words": "evals.extraction.invented",
     "grounding": "evals.extraction.judges.leaderboard",
     "heldout": "evals.coding.heldout",
     "feedback": "evals.feedback.commands",

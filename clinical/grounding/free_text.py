@@ -54,6 +54,8 @@ Kind = Literal["diagnosis", "procedure", "statement", "verbatim"]
 nothing of it. statement: denials matter. verbatim: every word must be there."""
 
 _MEANS = word_set("durch mittels per")
+_FOUND_NOTHING = "unauffällig"
+"""The trigger that says what a procedure showed, and not that it was not done: `Gastroskopie (unauffällig)`."""
 _LEADER = re.compile(r"\s*(?:\.{4,}|…|(?:\. ){3,}\.?)\s*")
 """Dots that lead from one column to the next: `Letrozol 2,5 mg ......... 1-0-0`."""
 
@@ -106,7 +108,9 @@ def _denies(claim: Claim, start: int, kind: Kind) -> bool:
     question or a plan."""
     if kind != "statement" and claim.certainty == "questioned":
         return True
-    signs = (sign for sign in claim.signs if sign.axis == "negation")
+    signs = [sign for sign in claim.signs if sign.axis == "negation"]
+    if kind == "procedure":
+        signs = [sign for sign in signs if not sign.trigger.startswith(_FOUND_NOTHING)]
     return any(sign.value == "denied" or kind != "statement" or sign.start >= start for sign in signs)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from bentos.embedded.entries import OPERATION, Procedure, procedure_of
 from bentos.embedded.prose.passages import Body, Sentence
 from bentos.embedded.prose.phrases import PlacedWord, phrase
-from clinical.language import dates_of
+from clinical.language import Claim, dates_of
 
 _DONE = re.compile(
     r"\b(?:erfolgte[n]?|durchgeführt|durchführten|vorgenommen|führten|unterzog|implantiert|angelegt|entfernt|"
@@ -53,17 +53,27 @@ def _acts(body: Body, sentence: Sentence) -> Iterator[Procedure]:
         means = _MEANS.search(sentence.text[:start]) is not None
         if (
             claim.is_of_another
-            or (claim.is_denied and not means)
+            or (_is_denied(claim) and not means)
             or claim.temporality == "hypothetical"
             or _PLANNED.search(clause)
         ):
             continue
         day = _day(sentence.text, start, end)
-        if day is not None or (_DONE.search(clause) and _FULL.search(clause)):
+        if (
+            day is not None
+            or (_DONE.search(clause) and _FULL.search(clause))
+            or _FOUND.match(sentence.text[end : end + 60])
+        ):
             named = procedure_of(sentence.text[start:end])
             if _GENERAL.fullmatch(named.name):
                 continue
             yield Procedure(named.name, day or named.day)
+
+
+def _is_denied(claim: Claim) -> bool:
+    """Whether it was not done; that it was without findings denies nothing."""
+    signs = [one for one in claim.signs if one.axis == "negation"]
+    return claim.is_denied and not all(one.trigger.startswith("unauffällig") for one in signs)
 
 
 _GENERAL = re.compile(
@@ -81,6 +91,8 @@ def _is_act(text: str, word: PlacedWord) -> bool:
     return (OPERATION.search(word.text) or _ACT.fullmatch(word.text)) is not None
 
 
+_FOUND = re.compile(r"(?:\s(?:am|vom)\s[\d. ]{6,10})?\s(?:war|ist|zeigte|ergab|bestätigte|blieb)\b")
+"""What a procedure showed: it was done."""
 _FULL = re.compile(r"\b(?:durchgeführt|erfolgte[n]?|vorgenommen|implantiert|angelegt|operiert|unterzog)\b")
 
 
