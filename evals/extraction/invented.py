@@ -23,7 +23,14 @@ from evals.extraction.annotated import letters_of
 from evals.extraction.lies import DOCUMENTS, answer_of, values_of
 from evals.extraction.whole.command import FILES, whole_letters
 
-PLAIN = ["traumatischer", "metastasierter", "rupturierter", "septischer", "hämorrhagischer", "toxischer", "eitriger", "verkalkter", "gutartiger", "angeborener", "schmerzhafter", "unklarer", "familiärer", "allergischer", "nekrotischer", "seltener", "kindlicher", "beruflicher", "Schlagader", "Milz", "Impfung", "Narbe", "Perforation", "Blutung", "Bestrahlung", "Zwilling", "Fremdkörper", "Lymphknoten", "Schwangerschaft", "Vergiftung", "Verbrennung", "Transplantat", "Lähmung", "Abszess", "verblutet", "gestürzt", "ertrunken", "transplantiert", "amputiert", "erbrochen", "mehrmals", "heimlich", "gestern", "vermutlich"]  # fmt: skip
+_PLAIN = """
+traumatischer metastasierter rupturierter septischer hämorrhagischer toxischer eitriger verkalkter gutartiger
+angeborener schmerzhafter unklarer familiärer allergischer nekrotischer seltener kindlicher beruflicher
+Schlagader Milz Impfung Narbe Perforation Blutung Bestrahlung Zwilling Fremdkörper Lymphknoten Schwangerschaft
+Vergiftung Verbrennung Transplantat Lähmung Abszess verblutet gestürzt ertrunken transplantiert amputiert
+erbrochen mehrmals heimlich gestern vermutlich
+"""
+PLAIN = tuple(_PLAIN.split())
 """Words that make a value another one; those that a letter says itself are not used in it."""
 FREE = ("diagnosen", "eingriffe.bezeichnung", "procedere", "fragestellung", "medikation")
 
