@@ -62,7 +62,7 @@ def evaluate(
     Raises SourceError for a data set that cannot be read, SettingError where a tier needs a model and there is none.
     """
     index, dataset = opened(catalog), data_of(data)
-    asked = target_of(target, index, tier)
+    asked = target_of(target, index, tier, concurrency)
     outcomes = run(index, dataset.examples, variant, asked, Way(None, concurrency))
     result = result_of(outcomes, index, dataset, target=asked, variant=variant, keep_texts=False)
     return Evaluation(result, tuple(outcomes), index)

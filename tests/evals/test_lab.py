@@ -46,9 +46,10 @@ def test_the_documented_cells_lead_from_an_own_file_to_its_errors(
     monkeypatch.delenv("BEFUND_NOTEBOOK_CATALOG", raising=False)
     MISSED.to_csv("mine.tsv", sep="\t", index=False)
     namespace: dict[str, object] = {}
-    for cell in cells:
+    for cell in cells[:2]:
         exec(cell, namespace)
-    assert len(namespace["misses"]) == 4
+    assert len(namespace["misses"]) == 4, "two cells to the table of errors"
+    exec(cells[2], namespace)
     assert "Kein" in Path("errors.html").read_text("utf-8")
 
 
@@ -160,7 +161,7 @@ def test_the_estimator_is_swept_as_any_other(evaluation: lab.Evaluation, index: 
     fitted = clone(best).set_params(method="isotonic").fit(found, right)
     assert fitted.score(found, right) > shipped.score(found, right), "fitted on these very texts"
     shown = fitted.levels(found) == "high"
-    hits = np.array([code in codes for code, codes in zip(found.code, right, strict=True)])
+    hits = np.array([str(code) in codes for code, codes in zip(found.code, right, strict=True)])
     assert shown.any()
     assert hits[shown].mean() >= fitted.high_precision
     with pytest.raises(SettingError, match="isotonic"):

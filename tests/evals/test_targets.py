@@ -7,7 +7,7 @@ import pytest
 from bentos.embedded.model import RehearsalModel
 from bentos.keys.keys import KeyLimits
 from clinical.errors import SettingError
-from evals.coding.targets import SearchTarget, ServedTarget, TierTarget, target_of
+from evals.coding.targets import SearchTarget, ServedTarget, TierTarget, settings_for, target_of
 from tests.bentos.conftest import key, keys, make_settings, running, settings  # noqa: F401 - fixtures
 
 TEXT = "Z. n. Herzinfarkt, jetzt Dyspnoe. Kein Fieber."
@@ -22,6 +22,13 @@ def test_a_served_tier_answers_as_in_process(monkeypatch, index, settings, key, 
         own = TierTarget(index, tier)
         assert served.ask(TEXT) == own.ask(TEXT) != ()
         assert served.about["model"] == own.about["model"] == "rehearsal-rules"
+
+
+def test_a_model_has_room_for_both_calls_of_each_text_unless_a_bound_is_set(monkeypatch):
+    monkeypatch.delenv("BEFUND_LLM_CONCURRENCY", raising=False)
+    assert [settings_for(texts).llm_concurrency for texts in (1, 64, 512)] == [64, 128, 1024]
+    monkeypatch.setenv("BEFUND_LLM_CONCURRENCY", "8")
+    assert settings_for(512).llm_concurrency == 8
 
 
 def test_the_served_tier_1_shows_what_the_search_calls_high_or_medium(monkeypatch, index, settings, key):  # noqa: F811
