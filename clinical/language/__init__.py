@@ -13,7 +13,7 @@ from clinical.language.context import (
     written_groups,
 )
 from clinical.language.dates import MONTH_NAMES, DateMention, by_iso, dates_of, parse_date
-from clinical.language.folding import Token, fold, replaced, spelling, words
+from clinical.language.folding import Token, fold, folded_words, replaced, spelling, words
 from clinical.language.morphemes import same_meaning, translated
 from clinical.language.patient import StatedPatient, outside
 from clinical.language.reading import Claim, LabelledSpan, Place, Reading, Side, Sign
@@ -68,6 +68,7 @@ __all__ = [
     "denying_words",
     "elements_of",
     "fold",
+    "folded_words",
     "group",
     "has_noun",
     "is_abbreviation",

@@ -91,19 +91,34 @@ def words(text: str, folds: dict[str, str] | None = None) -> list[Token]:
     """
     known = {} if folds is None else folds
     found = []
-    broken = "\n" in text and "-" in text
-    marked = broken or (not text.isascii() and _MARKS.search(text) is not None)
-    for run in (_WORD if marked else _PLAIN_WORD).finditer(text):
+    for run in _word_in(text).finditer(text):
         start, end = run.span()
-        if end - start > LONGEST_WORD:
-            continue
         word = run.group()
         folded = known.get(word)
         if folded is None:
-            folded = known[word] = fold(word)
+            folded = known[word] = fold(word) if end - start <= LONGEST_WORD else ""
         if folded:
             found.append(Token(folded, start, end))
     return found
+
+
+def folded_words(text: str, folds: dict[str, str] | None = None) -> list[str]:
+    """What `words` gives without the places, in half of its time."""
+    known = {} if folds is None else folds
+    found = []
+    for word in _word_in(text).findall(text):
+        folded = known.get(word)
+        if folded is None:
+            folded = known[word] = fold(word) if len(word) <= LONGEST_WORD else ""
+        if folded:
+            found.append(folded)
+    return found
+
+
+def _word_in(text: str) -> re.Pattern[str]:
+    """What finds the words of a text."""
+    broken = "\n" in text and "-" in text
+    return _WORD if broken or (not text.isascii() and _MARKS.search(text)) else _PLAIN_WORD
 
 
 def replaced(text: str, others: Sequence[tuple[Token, str]]) -> str:

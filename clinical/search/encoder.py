@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.errors import ArtifactMismatch, SettingError
-from clinical.language import words
+from clinical.language import folded_words, words
 from clinical.search.tensors import map_tensors, write_tensors
 
 Vectors = NDArray[np.float32]
@@ -90,7 +90,7 @@ class StaticEncoder:
 
     def _drawn(self, text: str) -> Vectors | None:
         """For a text of which no n-gram is known ("WPW"): a vector drawn from its characters, near only to itself."""
-        folded = " ".join(word.text for word in words(text))
+        folded = " ".join(folded_words(text))
         if not folded:
             return None
         seed = int.from_bytes(hashlib.blake2b(folded.encode(), digest_size=8).digest(), "little")
@@ -106,7 +106,7 @@ class StaticEncoder:
     def _sums(self, texts: Sequence[str]) -> Vectors:
         """Each distinct word is looked up once: parts of one text share most of theirs."""
         folds: dict[str, str] = {}
-        spelled = [[word.text for word in words(text, folds)] for text in texts]
+        spelled = [folded_words(text, folds) for text in texts]
         known, distinct = self.vocabulary, dict.fromkeys(word for own in spelled for word in own)
         numbers = {word: [known[gram] for gram in grams(word) if gram in known] for word in distinct}
         of_word = {word: row for row, word in enumerate(word for word, own in numbers.items() if own)}

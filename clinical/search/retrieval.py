@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.language import words
+from clinical.language import folded_words
 from clinical.search.bm25 import character_grams
 from clinical.search.encoder import Encoder, Vectors
 from clinical.search.native import LookedAt
@@ -57,7 +57,7 @@ class Gathered(NamedTuple):
 def read_queries(texts: Sequence[str], encoder: Encoder, wordings: Wordings) -> Iterator[Queries]:
     """The texts in batches of bounded size; texts without a word, or of which none means anything, are left out."""
     folds: dict[str, str] = {}
-    folded = [[word.text for word in words(text, folds)] for text in texts]
+    folded = [folded_words(text, folds) for text in texts]
     batch: list[int] = []
     for number in sorted((number for number, own in enumerate(folded) if own), key=lambda number: len(folded[number])):
         if batch and (len(batch) + 1) * len(folded[number]) > CELLS:

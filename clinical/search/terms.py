@@ -15,7 +15,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.language import words
+from clinical.language import folded_words
 from clinical.search.bm25 import COMMON, Bm25, character_grams
 from clinical.search.encoder import Encoder, Vectors, quantise, unit
 from clinical.search.native import Comparing, KnownWordings, Looking, Postings
@@ -106,7 +106,7 @@ class Wordings:
     @classmethod
     def build(cls, texts: Sequence[str], codes: Sequence[int], titles: Sequence[bool], encoder: Encoder) -> Wordings:
         """From wordings in the order of their codes (catalog numbers, ascending); `titles` marks official titles."""
-        documents = [[word.text for word in words(text)] for text in texts]
+        documents = [folded_words(text) for text in texts]
         code = np.asarray(codes, dtype=np.int32)
         tables = _tables(texts, documents, code, np.asarray(titles), encoder)
         characters = Bm25.build([character_grams(document) for document in documents], COMMON)

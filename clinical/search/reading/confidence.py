@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from clinical.catalog import Catalog
 from clinical.errors import ArtifactMismatch
-from clinical.language import words
+from clinical.language import folded_words
 from clinical.search.encoder import Vectors
 from clinical.search.reading.hits import Hits
 from clinical.search.reading.reader import TextSpans
@@ -81,7 +81,8 @@ def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds)
     """The row of `hits` (span by span, best first) that is each span's first, and its columns: (m,), (m, COLUMNS)."""
     first = run_starts(hits.part)
     starts, parts = [*first.tolist(), len(hits.part)], hits.part[first].tolist()
-    spelled = [[word.text for word in words(draft.spans[part].part.text)] for part in parts]
+    folds: dict[str, str] = {}
+    spelled = [folded_words(draft.spans[part].part.text, folds) for part in parts]
     text = _of_text(draft, [draft.spans[part].chance > 0 for part in parts], spelled, hits.at(first), traits)
     rows = [
         _row(draft, own, hits.at(slice(*bounds)), wordings, traits)
@@ -158,7 +159,7 @@ def _row(
 
 def _uncovered(spelled: Sequence[str], wording: str) -> list[str]:
     """The words that the wording has nothing like."""
-    worded = [word.text for word in words(wording)]
+    worded = folded_words(wording)
     return [word for word in spelled if not _covers(worded, word)]
 
 

@@ -13,18 +13,17 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clinical.catalog import Catalog
 from clinical.contract import Assertion
-from clinical.language import Claim, Part, Reading, Token, content_words, words
+from clinical.language import Claim, Part, Reading, Token, content_words, folded_words, words
 from clinical.search.encoder import Vectors
 from clinical.search.reading.elsewhere import Elsewhere, is_family
 from clinical.search.reading.finder import Finder, mentions, see
 from clinical.search.reading.hits import Hits, joined, merged_by_part
 from clinical.search.reading.lattice import ACROSS, CandidateSpan, cover, gain, is_plain, spans, spans_of
 from clinical.search.terms import Wordings
-from clinical.search.words.past import says_past
+from clinical.search.words.past import PastWordings
 from clinical.search.words.rewriting import PRESENT, Spot
 from clinical.thresholds import ReadingWeights, reading_weights
 
@@ -93,7 +92,7 @@ class MentionReader:
         self._catalog, self._wordings, self._finder = catalog, wordings, finder
         self._cut_off = cut_off
         self._seldom = seldom_meant(catalog)
-        self._elsewhere = Elsewhere(catalog, wordings)
+        self._elsewhere, self._past = Elsewhere(catalog, wordings), PastWordings(catalog, wordings)
         self.weights = reading_weights()
         self._is_state = np.array([code.code[0] == "Z" for code in catalog.codes], dtype=bool)
         self._of_family = np.array([is_family(code.code) for code in catalog.codes], dtype=bool)
@@ -185,17 +184,11 @@ class MentionReader:
             moved = self._elsewhere.moved(relatives.at(~known), self._elsewhere.family)
             rows.append(merged_by_part(joined([relatives.at(known), moved])))
         if over.any():
-            gone = self._says_past(past)
+            gone = self._past.among(past.wording, past.code)
             rows.append(past.at(~gone))
             rows.append(self._elsewhere.with_past(past.at(gone), past.at(~gone).weighed(1 / PRESENT)))
         found = joined(rows)
         return found.at(np.lexsort((-found.share, found.part)))
-
-    def _says_past(self, hits: Hits) -> NDArray[np.bool_]:
-        """Which hits mean something that is over, by their wording or their title."""
-        pairs = zip(hits.wording.tolist(), hits.code.tolist(), strict=True)
-        past = [says_past(self._wordings.text(at)) or says_past(self._catalog.codes[code].title) for at, code in pairs]
-        return np.array(past, dtype=bool)
 
     def _verbatim_whole(self, draft: TextSpans, hits: Hits) -> int | None:
         """The number of the span of a whole short text that is word for word a wording of the catalog: one mention,
@@ -210,4 +203,4 @@ class MentionReader:
 
 def spelled(text: str) -> list[str]:
     """The words of a text, spelled alike, in their order."""
-    return [word.text for word in words(text)]
+    return folded_words(text)

@@ -11,7 +11,13 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from clinical.catalog import Catalog
 from clinical.language import Reading, Sign
+from clinical.search.runs import Ints
+from clinical.search.terms import Wordings
 
 _FORMS: Final = ("Z. n. {}", "Zustand nach {}", "{} in der Eigenanamnese")
 """How the catalog words what is over; its authors did not settle on one of them."""
@@ -21,6 +27,8 @@ _PAST_WORDING: Final = re.compile(
     r"|\bfrühere|\bverlust\b|\bvorhandensein\b|\berworbenes fehlen\b",
     re.I,
 )
+UNREAD: Final = -1
+"""Mark of a wording that nobody has asked about yet."""
 REACH: Final = 40
 """Code points from a mention within which the sign of the past is searched along with it."""
 
@@ -69,3 +77,20 @@ def _with(text: str, start: int, end: int, sign: Sign | None) -> str:
 def says_past(wording: str) -> bool:
     """Whether a wording of the catalog means something that is over."""
     return _PAST_WORDING.search(wording) is not None
+
+
+class PastWordings:
+    """Which wordings of a catalog mean something that is over, by themselves or by the title of their code. What a
+    wording says is looked at once and kept."""
+
+    def __init__(self, catalog: Catalog, wordings: Wordings) -> None:
+        self._catalog, self._wordings = catalog, wordings
+        self._known = np.full(len(wordings), UNREAD, dtype=np.int8)  # 1 where it means what is over, else 0
+
+    def among(self, wordings: Ints, codes: Ints) -> NDArray[np.bool_]:
+        """Of each wording (n,) with its code (n,)."""
+        for at in np.flatnonzero(self._known[wordings] == UNREAD).tolist():
+            wording, title = int(wordings[at]), self._catalog.codes[int(codes[at])].title
+            self._known[wording] = says_past(self._wordings.text(wording)) or says_past(title)
+        found: NDArray[np.bool_] = self._known[wordings] == 1
+        return found

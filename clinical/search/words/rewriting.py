@@ -19,7 +19,7 @@ from clinical.language import Part, Reading, Token, translated, words
 from clinical.search.reading.hits import Hits, joined, merged_by_part
 from clinical.search.terms import Wordings
 from clinical.search.words.expansion import Expansion
-from clinical.search.words.past import Past, past_of, says_past
+from clinical.search.words.past import Past, PastWordings, past_of
 from clinical.search.words.shortened import Shortened
 from clinical.search.words.typos import Typos
 
@@ -32,9 +32,6 @@ DOUBT: Final = 0.5
 likeliest one. 0.25 and 0.1 find a little less; adding up the hits of all readings does no better."""
 PRESENT: Final = 0.5
 """What a code of a present disease is multiplied with where the text says that it is over."""
-
-UNREAD: Final = -1
-"""Mark of a wording that nobody has asked about yet."""
 
 Asked = tuple[str, int]
 """A text to search, and the number of the part that it is searched for."""
@@ -63,15 +60,16 @@ class Rewriter:
     def __init__(
         self, catalog: Catalog, wordings: Wordings, expansion: Expansion, typos: Typos, shortened: Shortened
     ) -> None:
-        self._catalog, self._wordings, self._expansion = catalog, wordings, expansion
+        self._wordings, self._expansion = wordings, expansion
         self._typos, self._shortened = typos, shortened
-        self._past = np.full(len(wordings), UNREAD, dtype=np.int8)  # 1 where a wording means what is over, else 0
+        self.past = PastWordings(catalog, wordings)
 
     def hits(self, spots: Sequence[Spot], rank: Rank) -> Hits:
         """The best hit of each code for each part over all its rewritings; part by part, best first."""
         parts = [spot.part.text for spot in spots]
         asked = [(part, number) for number, part in enumerate(parts)]
-        written = [words(part) for part in parts]
+        folds: dict[str, str] = {}
+        written = [words(part, folds) for part in parts]
         expanded = map(self._expansion.expanded, parts, written)
         asked += [(other, number) for number, other in enumerate(expanded) if other]
         pasts = {n: past for n, (read, part) in enumerate(spots) if (past := past_of(read, part.start, part.end))}
@@ -116,14 +114,10 @@ class Rewriter:
         return hits.weighed(np.where(present, np.float32(PRESENT), np.float32(1)))
 
     def _is_past(self, hits: Hits, parts: Collection[int]) -> NDArray[np.bool_]:
-        """Which hits of these parts mean something that is over. What a wording says is looked at once and kept."""
+        """Which hits of these parts mean something that is over."""
         asked = np.isin(hits.part, list(parts))
-        for wording, code in zip(hits.wording[asked], hits.code[asked], strict=True):
-            if self._past[wording] == UNREAD:
-                written, title = self._wordings.text(int(wording)), self._catalog.codes[code].title
-                self._past[wording] = says_past(written) or says_past(title)
-        result: NDArray[np.bool_] = asked & (self._past[hits.wording] == 1)
-        return result
+        asked[asked] = self.past.among(hits.wording[asked], hits.code[asked])
+        return asked
 
 
 def _of_others(hits: Hits, parts: int, others: Sequence[Other]) -> Hits:
