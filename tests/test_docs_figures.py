@@ -20,13 +20,9 @@ each_record = pytest.mark.parametrize("record", RECORDS, ids=lambda record: reco
 
 OLDER = frozenset(
     (
-        "02_data_checks.ipynb",
-        "03_synonym_index.ipynb",
-        "04_confidence.ipynb",
         "05_robustness.ipynb",
         "06_errors.ipynb",
         "07_grounding.ipynb",
-        "08_tiers.ipynb",
         "09_speed.ipynb",
         "11_letters.ipynb",
         "12_reading.ipynb",
