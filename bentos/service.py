@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import logging
 import os
-from typing import Any
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 os.environ.setdefault("BENTOML_DO_NOT_TRACK", "True")  # before the import that would read it
 
@@ -20,10 +22,15 @@ from bentos.server_folder import enter
 enter()  # before the import that loads the library of the metrics
 
 import bentoml  # noqa: E402
+from starlette.applications import Starlette  # noqa: E402
 
-from bentos.api import PARTS, OnlyContractPaths, Part, contract_paths, create_app, internal_paths  # noqa: E402
 from clinical.settings import server_settings  # noqa: E402
 from clinical.tracing import write_lines  # noqa: E402
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from bentos.api import Part
 
 FIRST_BYTE_SECONDS = 180
 """Time to the first byte of an answer, at most: extraction and generation wait for a language model."""
@@ -33,6 +40,40 @@ FOREIGN = ("", "bentoml", "uvicorn", "uvicorn.error", "circus")
 
 _settings = server_settings()
 write_lines(_settings.log_format, "befund", FOREIGN, logging.INFO)
+
+
+class Served(Starlette):
+    """The application of some parts (all, when none is named), made where it is served, with the start of the process.
+
+    The process that only starts the others reads this module too: it never loads what answers requests, which would be
+    half of its memory, and no process makes the applications of the other services.
+    """
+
+    def __init__(self, *parts: Part) -> None:
+        super().__init__(lifespan=self._alive)
+        self._parts = parts
+        self._application: ASGIApp | None = None
+
+    @asynccontextmanager
+    async def _alive(self, _: Starlette) -> AsyncIterator[None]:
+        from bentos.api import PARTS, create_app
+
+        application = create_app(_settings, parts=self._parts or PARTS)
+        async with application.router.lifespan_context(application):
+            self._application = application
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass everything on; the server asks nothing before the start is over."""
+        assert self._application is not None  # noqa: S101 - see above
+        await self._application(scope, receive, send)
+
+
+def _closed(app: ASGIApp, parts: tuple[Part, ...]) -> ASGIApp:
+    """Nothing is left open but the contract's paths of these parts and the operator's."""
+    from bentos.api import PARTS, OnlyContractPaths, contract_paths, internal_paths
+
+    return OnlyContractPaths(app, frozenset((*contract_paths(parts or PARTS), *internal_paths(_settings))))
 
 
 def _options(name: str) -> dict[str, Any]:
@@ -50,33 +91,31 @@ def _options(name: str) -> dict[str, Any]:
 
 
 @bentoml.service(**_options("Befund"))
-@bentoml.asgi_app(create_app(_settings), path="/")
+@bentoml.asgi_app(Served(), path="/")
 class Befund:
     """German clinical text to ICD-10-GM codes, grounded fields and free text."""
 
 
 @bentoml.service(**_options("Coding"))
-@bentoml.asgi_app(create_app(_settings, parts=("coding",)), path="/")
+@bentoml.asgi_app(Served("coding"), path="/")
 class Coding:
     """ICD-10-GM codes alone; on CPU, needs the catalog."""
 
 
 @bentoml.service(**_options("Extraction"))
-@bentoml.asgi_app(create_app(_settings, parts=("extraction",)), path="/")
+@bentoml.asgi_app(Served("extraction"), path="/")
 class Extraction:
     """Letters to grounded fields alone; needs the language model, no catalog."""
 
 
 @bentoml.service(**_options("Generation"))
-@bentoml.asgi_app(create_app(_settings, parts=("generation",)), path="/")
+@bentoml.asgi_app(Served("generation"), path="/")
 class Generation:
     """Free text by instruction alone; needs the language model, no catalog."""
 
 
-def _close(service: Any, parts: tuple[Part, ...] = PARTS) -> None:
-    """Leave nothing open but the contract's paths of these parts and the operator's."""
-    paths = frozenset((*contract_paths(parts), *internal_paths(_settings)))
-    service.add_asgi_middleware(OnlyContractPaths, paths=paths)
+def _close(service: Any, parts: tuple[Part, ...] = ()) -> None:
+    service.add_asgi_middleware(_closed, parts=parts)
 
 
 _close(Befund)

@@ -24,6 +24,7 @@ workers = int(os.environ.get("WEB_CONCURRENCY") or min(4, os.cpu_count() or 1))
 worker_class = "webapp.gunicorn_parts.DeadlineWorker"
 logger_class = "webapp.gunicorn_parts.QuietLogger"
 threads = 24
+preload_app = True
 timeout = 60
 graceful_timeout = 20
 keepalive = 5
@@ -35,6 +36,13 @@ secure_scheme_headers: dict[str, str] = {}
 forwarder_headers = ""
 accesslog = None
 access_log_format = '%(h)s "%(m)s %(U)s" %(s)s %(b)s %(L)s'  # the path without its query, which holds codes and states
+
+
+def on_starting(_server: object) -> None:
+    """What the first process has loaded by now is shared with those that it starts: their garbage collector, which
+    would write into each of these objects and so copy them, leaves them alone."""
+    gc.collect()
+    gc.freeze()
 
 
 def pre_fork(server: Any, worker: Any) -> None:

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, Protocol
 from urllib.parse import unquote, urlsplit
@@ -23,6 +22,7 @@ from clinical.errors import BefundError, SettingError
 
 CHUNK = 1024 * 1024
 STALE = 24 * 3600  # seconds after which a temporary file is surely of a dead process
+PLACES = 256 * 256 + 256  # folders of a storage: one byte each, where a set of their paths grows to 20 MB
 SYNCED_AT_ONCE = 16  # files: the disk writes several together, and gains little beyond (evals/LOG.md, import)
 
 
@@ -78,14 +78,14 @@ class FolderFiles:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._durable: set[Path] = set()  # folders whose own names are synced; two levels of 256, never removed
+        self._durable = bytearray(PLACES)  # folders whose own names are synced, by `_numbers`; they are never removed
 
     def put(self, source: IO[bytes]) -> Stored:
         """Write under a temporary name, sync, rename, sync the folder: there is never half a file."""
         stored = self._put_unsynced(source)
         for folder in self._unsynced_of(stored):
             _sync_folder(folder)
-        self._durable.update(self._folders_of(stored)[:2])
+        self._now_durable(stored)
         return stored
 
     def put_all(self, sources: Sequence[Path]) -> list[Stored | OSError]:
@@ -94,7 +94,8 @@ class FolderFiles:
             done = list(pool.map(lambda path: _put_path(self._put_unsynced, path), sources))
             there = [stored for stored in done if isinstance(stored, Stored)]
             list(pool.map(_sync_folder, {folder for stored in there for folder in self._unsynced_of(stored)}))
-        self._durable.update(folder for stored in there for folder in self._folders_of(stored)[:2])
+        for stored in there:
+            self._now_durable(stored)
         return done
 
     def _put_unsynced(self, source: IO[bytes]) -> Stored:
@@ -121,8 +122,13 @@ class FolderFiles:
     def _unsynced_of(self, stored: Stored) -> list[Path]:
         """The folders to sync until the file's name is durable: its own, and each that holds the name of one that this
         process has not seen durable yet. Others put their temporary names into the root, so syncing it waits."""
-        folders = self._folders_of(stored)
-        return [folders[0], *(above for folder, above in pairwise(folders) if folder not in self._durable)]
+        own, above, root = self._folders_of(stored)
+        lower, upper = _numbers(stored.digest)
+        return [own, *([] if self._durable[lower] else [above]), *([] if self._durable[upper] else [root])]
+
+    def _now_durable(self, stored: Stored) -> None:
+        for number in _numbers(stored.digest):
+            self._durable[number] = 1
 
     def path(self, digest: bytes) -> Path | None:
         """The file's place; raises FileMissing."""
@@ -267,6 +273,11 @@ def open_files(url: str) -> FolderFiles | BucketFiles:
     raise SettingError(
         f"BEFUND_STORAGE begins with {parts.scheme or 'no scheme'!r}", "file:///folder or s3://bucket/prefix"
     )
+
+
+def _numbers(digest: bytes) -> tuple[int, int]:
+    """Of the two folders of a file, the inner one first: of which each has a place among PLACES."""
+    return digest[0] << 8 | digest[1], 256 * 256 + digest[0]
 
 
 def _copy(source: IO[bytes], target: IO[bytes]) -> Stored:

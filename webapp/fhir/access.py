@@ -46,7 +46,7 @@ def bearer() -> Bearer:
     return found
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def parse_id(text: str) -> uuid.UUID | None:
     """A UUID in its canonical form, None for anything else."""
     return uuid.UUID(text) if UUID.fullmatch(text) else None

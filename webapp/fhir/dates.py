@@ -87,7 +87,7 @@ def to_micros(instant: datetime) -> int:
     return (instant - EPOCH) // MICROSECOND
 
 
-@lru_cache(maxsize=20_000)  # the newest documents are what is asked for most
+@lru_cache(maxsize=1_024)  # the newest documents are what is asked for most
 def to_text(micros: int) -> str:
     """The one form the API writes: `2026-03-05T10:20:30.400500+00:00`, always six digits."""
     return (EPOCH + timedelta(microseconds=micros)).isoformat(timespec="microseconds")
