@@ -19,6 +19,11 @@ from webapp.demo.cli import seed
 from webapp.sso.providers import all_providers
 from webapp.watching import in_a_folder
 
+ARENAS = "2"
+"""Heaps of the C library (mallopt(3)) in a process, where the environment does not say. By itself it takes one for
+nearly each thread, and each of them keeps what was freed in pieces: a process grew by 2 MB a minute under the load of
+`make soak` (evals/LOG.md). One thread at a time runs Python, so they hardly wait for each other's heap."""
+
 
 @click.group(cls=Group)
 def command() -> None:
@@ -34,6 +39,7 @@ def _serve(demo: bool) -> None:
     check_export(server_settings().traces_url)
     _prepare(demo)
     in_a_folder()
+    os.environ.setdefault("MALLOC_ARENA_MAX", ARENAS)
     program = [sys.executable, "-m", "gunicorn", "-c", "python:webapp.gunicorn_conf", "webapp:create_app()"]
     os.execv(sys.executable, program)  # noqa: S606 - our own interpreter
 

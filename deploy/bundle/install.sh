@@ -56,8 +56,9 @@ if [ ! -f "$environment/.whole" ]; then
         --no-input install --no-index --find-links "$wheels" --no-deps --require-hashes --only-binary :all: \
         --no-cache-dir --no-compile --root-user-action ignore -r "$list" ||
         no "pip could not install the wheels (see above); nothing that was installed before has changed"
-    # On all cores, which pip does not. A file in a wheel that is no Python of this version is no fault.
-    "$environment/bin/python" -m compileall -q -j 0 "$environment/lib" >/dev/null || true
+    # On all cores, which pip does not; without what no server loads. A file in a wheel that is no Python of this
+    # version is no fault.
+    "$environment/bin/python" -m compileall -q -j 0 -x '/(tests?|pip)/' "$environment/lib" >/dev/null || true
     : >"$environment/.whole"
 fi
 "$environment/bin/python" -c 'import clinical' || no "what was installed does not start (see above)"

@@ -141,8 +141,7 @@ def table(found: Soaked) -> str:
         ("files fetched and compared", str(tally.compared)),
         ("streams to the end / left by their client", f"{tally.streams} / {tally.left}"),
         ("sign-ins", str(tally.signed_in)),
-        *((f"memory, {one.name}, MB", f"{one.before_mb:.0f} -> {one.after_mb:.0f} ({one.percent:+.1f} %)")
-          for one in found.growth),
+        *((f"memory, {one.name}, MB", f"{_points(one)} ({one.percent:+.1f} %)") for one in found.growth),
         *((f"fault: {name}", f"{seen.times} times, ready after {seen.recovered_s:.1f} s at most")
           for name, seen in found.faults.items()),
         ("the disk was full by", found.disk),
@@ -153,6 +152,10 @@ def table(found: Soaked) -> str:
     if not found.growth_is_judged:
         below.append(f"memory is judged from {JUDGED_FROM_MINUTES:.0f} minutes on")
     return "\n".join([*(f"{name:<44} {value}" for name, value in lines), *below])
+
+
+def _points(one: Growth) -> str:
+    return " ".join(f"{size:.1f}" for size in one.points_mb)
 
 
 @click.command(help=paragraphs(__doc__))

@@ -17,7 +17,7 @@ from clinical.contract.extraction import Arztbrief, FieldState, Patient
 from clinical.contract.shared import Usage
 from evals.soak import judged
 from evals.soak.measure import JUDGED_FROM_MINUTES, Soaked, soak, table
-from evals.soak.memory import Growth
+from evals.soak.memory import Growth, medians
 from evals.soak.model import INVENTED
 from evals.soak.tally import Route, SoakTally, miscounted, samples
 from tests.webapp import postgres
@@ -51,10 +51,19 @@ def test_what_goes_wrong_fails_the_run():
     assert not _soaked(wrong_counts=["x"]).passed
     assert not _soaked(tally=SoakTally(acknowledged={"a"})).passed
     assert not _soaked(tally=SoakTally(acknowledged={"a"}, found={"1": "a", "2": "a"})).passed
-    grown = [Growth("webapp, process", 100.0, 102.1)]
+    grown = [Growth("webapp, process 1", (100.0, 102.1))]
     assert not _soaked(growth=grown).passed
     assert _soaked(growth=grown, seconds=60 * JUDGED_FROM_MINUTES - 1).passed
-    assert _soaked(growth=[Growth("webapp, process", 100.0, 101.9)]).passed
+    assert _soaked(growth=[Growth("webapp, process 1", (100.0, 101.9))]).passed
+
+
+def test_growth_is_the_line_through_all_points_and_no_single_one_makes_it():
+    assert Growth("x", (100.0, 101.0, 102.0, 103.0, 104.0)).percent == pytest.approx(4)
+    assert Growth("x", (100.0, 100.0, 130.0, 100.0, 100.0)).percent == 0
+    assert Growth("x", (100.0, 100.0, 100.0, 100.0, 130.0)).percent == pytest.approx(0)
+    sizes = [(float(second), 50.0 + second) for second in range(60)]
+    assert medians(sizes, 0.0, 60.0) == (55.0, 65.0, 75.0, 85.0, 95.0, 104.5)
+    assert medians(sizes, 0.0, 90.0) == ()  # it had ended by then
 
 
 def test_counters_that_differ_are_named_and_a_broken_connection_may_have_counted_or_not():
