@@ -61,6 +61,7 @@ class Served(Starlette):
         application = create_app(_settings, parts=self._parts or PARTS)
         async with application.router.lifespan_context(application):
             self._application = application
+            self.router.routes[:] = application.routes  # by these BentoML sees which paths are ours
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

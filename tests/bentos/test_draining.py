@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
 from bentos.keys.database import open_database
@@ -30,8 +32,9 @@ WAYS = {
     "python -m bentos serve": (["bentos", "serve"], 1),
     "python -m bentos up": (["bentos", "up", "api"], 1),
     "bentoml serve": (["bentoml", "serve", "bentos.service:Befund"], 2),
+    "in a container": (["bentos", "serve"], 1),
 }
-STREAMS = {"python -m bentos serve": 200, "python -m bentos up": 20, "bentoml serve": 20}
+STREAMS = {"python -m bentos serve": 200, "python -m bentos up": 20, "bentoml serve": 20, "in a container": 20}
 DRAIN_SECONDS = 5
 
 
@@ -56,6 +59,8 @@ def _serving(
     command = [sys.executable, "-m", *words]
     if words[0] == "bentoml":
         command += ["--timeout-graceful-shutdown", str(DRAIN_SECONDS)]
+    if way == "in a container":
+        command = [*_as_first_process(), *command]
     with open(folder / "log", "ab") as log:
         server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
     base = f"http://127.0.0.1:{port}"
@@ -66,6 +71,23 @@ def _serving(
     finally:
         server.terminate()
         server.wait(30)
+
+
+def _as_first_process() -> list[str]:
+    """What makes a command the first process of a PID namespace, as in a container: signals that it does not handle do
+    not reach it there, orphans become its children, and all others end with it."""
+    rights = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    command = ["unshare", *rights, "--pid", "--fork", "--kill-child", "--mount-proc"]
+    if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
+        pytest.skip("no PID namespace may be made here (unshare, util-linux)")
+    return command
+
+
+def _end(server: subprocess.Popen[bytes]) -> None:
+    """SIGTERM, to the first process of its namespace where it has one, as `docker stop` does."""
+    started = psutil.Process(server.pid)
+    target = started.children()[0] if started.name() == "unshare" else started
+    target.send_signal(signal.SIGTERM)
 
 
 def _wait_until_ready(base: str, server: subprocess.Popen[bytes]) -> None:
@@ -117,7 +139,7 @@ async def _stopped(base: str, key: str, server: subprocess.Popen[bytes], count: 
         async with asyncio.timeout(60):
             for _ in streams:
                 await shown.acquire()
-        server.send_signal(signal.SIGTERM)
+        _end(server)
         assert await _refused(base), "a new connection was neither answered nor refused"
         return await asyncio.gather(*streams)
 
