@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# pip compiles what it installs on one core, compileall on all of them and without the tests of others.
+COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/(tests?|pip)/' $(VENV)/lib >/dev/null || true
 # Processes of the suite: most of its time is waiting for servers, browsers and file systems.
 WORKERS ?= 2
 VLLM := $(or $(BEFUND_VLLM_VENV),.venv-vllm)
@@ -122,15 +124,18 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.serve: $(INPUTS) | $(VENV)/bin/python
-	$(PIP) install -c constraints.txt -e '.[serve,build,webapp]'
+	$(PIP) install --no-compile -c constraints.txt -e '.[serve,build,webapp]'
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.checks: $(INPUTS) | $(VENV)/bin/python
-	$(PIP) install -c constraints.txt -e '.[serve,build,webapp,checks]'
+	$(PIP) install --no-compile -c constraints.txt -e '.[serve,build,webapp,checks]'
+	@$(COMPILE)
 	@touch $@ $(VENV)/.serve
 
 $(VENV)/.all: $(INPUTS) | $(VENV)/bin/python
-	$(PIP) install -c constraints.txt -e '.[all]'
+	$(PIP) install --no-compile -c constraints.txt -e '.[all]'
+	@$(COMPILE)
 	@touch $@ $(VENV)/.serve $(VENV)/.checks
 
 var/.starter: $(STARTER_SOURCES) | $(VENV)/.serve

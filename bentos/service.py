@@ -42,7 +42,7 @@ _settings = server_settings()
 write_lines(_settings.log_format, "befund", FOREIGN, logging.INFO)
 
 
-class Served(Starlette):
+class Mounted(Starlette):
     """The application of some parts (all, when none is named), made where it is served, with the start of the process.
 
     The process that only starts the others reads this module too: it never loads what answers requests, which would be
@@ -92,25 +92,25 @@ def _options(name: str) -> dict[str, Any]:
 
 
 @bentoml.service(**_options("Befund"))
-@bentoml.asgi_app(Served(), path="/")
+@bentoml.asgi_app(Mounted(), path="/")
 class Befund:
     """German clinical text to ICD-10-GM codes, grounded fields and free text."""
 
 
 @bentoml.service(**_options("Coding"))
-@bentoml.asgi_app(Served("coding"), path="/")
+@bentoml.asgi_app(Mounted("coding"), path="/")
 class Coding:
     """ICD-10-GM codes alone; on CPU, needs the catalog."""
 
 
 @bentoml.service(**_options("Extraction"))
-@bentoml.asgi_app(Served("extraction"), path="/")
+@bentoml.asgi_app(Mounted("extraction"), path="/")
 class Extraction:
     """Letters to grounded fields alone; needs the language model, no catalog."""
 
 
 @bentoml.service(**_options("Generation"))
-@bentoml.asgi_app(Served("generation"), path="/")
+@bentoml.asgi_app(Mounted("generation"), path="/")
 class Generation:
     """Free text by instruction alone; needs the language model, no catalog."""
 
