@@ -40,18 +40,25 @@ class Hit(NamedTuple):
 
 
 def ledger(reading: Reading, mentions: Sequence[Mentioned], hits: Sequence[Hit]) -> tuple[Mention, ...]:
-    """The mentions in the order of the text; those of codes that the text spells out among them."""
+    """The mentions in the order of the text, none across another. A code that the text spells out, or that its whole
+    says, belongs to the mention that it shares most with; where there is none it is a mention of its own."""
     shown = {hit.code for hit in hits}
-    known = {(mention.start, mention.end) for mention in mentions}
-    found = [
-        (mention.start, mention.end, tuple(code for code in mention.codes if code in shown), mention.chance)
-        for mention in mentions
-    ]
+    codes = {(one.start, one.end): list(dict.fromkeys(code for code in one.codes if code in shown)) for one in mentions}
+    chances = {(one.start, one.end): one.chance for one in mentions}
+    told = {code for own in codes.values() for code in own}
     for hit in hits:
-        inside = any(start <= hit.start and hit.end <= end for start, end in known)
-        if not inside:
-            found.append((hit.start, hit.end, (hit.code,), 1.0))
-    return tuple(_mention(reading, *each) for each in sorted(found))
+        if hit.code not in told:
+            place = _owner(hit, mentions) or (hit.start, hit.end)
+            codes.setdefault(place, []).append(hit.code)
+    return tuple(_mention(reading, *place, tuple(own), chances.get(place, 1.0)) for place, own in sorted(codes.items()))
+
+
+def _owner(hit: Hit, mentions: Sequence[Mentioned]) -> tuple[int, int] | None:
+    """The place of the mention that a code's evidence shares most with, one that may have codes if there is one."""
+    shared = [(min(one.end, hit.end) - max(one.start, hit.start), one) for one in mentions]
+    near = [(one.claim not in NOT_CODED, size, one) for size, one in shared if size > 0]
+    best = max(near, key=lambda each: each[:2], default=None)
+    return (best[2].start, best[2].end) if best else None
 
 
 def _mention(reading: Reading, start: int, end: int, codes: tuple[str, ...], chance: float) -> Mention:

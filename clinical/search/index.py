@@ -29,6 +29,7 @@ from clinical.search.manifest import Manifest, checksums
 from clinical.search.ranking import Ranker
 from clinical.search.reading.confidence import CodeKinds, Confidence, columns
 from clinical.search.reading.finder import Finder
+from clinical.search.reading.general import without_general
 from clinical.search.reading.hits import Hits, joined, merged
 from clinical.search.reading.reader import MentionReader, TextSpans
 from clinical.search.retrieval import read_queries
@@ -53,8 +54,6 @@ MODEL: Final = "encoder"
 """The folder of an artifact that holds its sentence-transformers model, where it was built with one."""
 FINDER, CONFIDENCE = "finder.safetensors", "confidence.json"
 """Files of an artifact that tell how texts are read; an artifact from before there were any has none."""
-UNSPECIFIED: Final = "nicht näher bezeichnet"
-"""The end of the title of a code that leaves open what its siblings say."""
 KEPT: Final = 20
 """Codes kept of each ranked text."""
 
@@ -168,20 +167,13 @@ class SearchIndex:
             for n, code, _, chance, word in rows
         ]
         codes = sorted(
-            self._without_general(found),
+            without_general(found, text, self.catalog),
             key=lambda one: (
                 BANDS[one.confidence],
                 *((one.claim == "family", one.start) if one.confidence != "low" else ()),
             ),
         )
         return Understood(tuple(codes), tuple(self._mentioned(draft, n, hits) for n in chosen))
-
-    def _without_general(self, found: Sequence[Candidate]) -> list[Candidate]:
-        """Without unspecified codes beside a specific one of the same parent that is shown too: F32.9 beside F32.1."""
-        shown = [self.catalog.codes[self.catalog.number(one.code)] for one in found if one.confidence != "low"]
-        specific = {code.parent for code in shown if not code.title.endswith(UNSPECIFIED)}
-        general = {code.code for code in shown if code.title.endswith(UNSPECIFIED) and code.parent in specific}
-        return [one for one in found if one.code not in general]
 
     def _mentioned(self, draft: TextSpans, number: int, hits: Hits) -> Mentioned:
         span, claim = draft.spans[number], draft.claims[number]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from clinical.catalog import Catalog
 from clinical.search.index import Candidate, SearchIndex
+from clinical.search.reading.general import without_general
 
 SEVERAL = {
     "Bluthochdruck": "I10.90",
@@ -223,14 +224,28 @@ def test_a_query_is_read_as_the_wordings_are(index: SearchIndex) -> None:
 
 
 def test_a_general_code_goes_beside_a_specific_one_of_the_same_parent(index: SearchIndex) -> None:
-    found = index._without_general(
-        [
-            Candidate("F32.1", 0.9, "high", "mittelgradige depressive Episode", 0, 4),
-            Candidate("F32.9", 0.9, "high", "Depression", 5, 9),
-            Candidate("I10.90", 0.9, "high", "Hypertonie", 10, 14),
-        ]
-    )
-    assert [one.code for one in found] == ["F32.1", "I10.90"]
+    text = "Mittelgradige depressive Episode, Depression, Hypertonie"
+    found = [
+        at(text, "F32.1", "Mittelgradige depressive Episode"),
+        at(text, "F32.9", "Depression"),
+        at(text, "I10.90", "Hypertonie"),
+    ]
+    assert [one.code for one in without_general(found, text, index.catalog)] == ["F32.1", "I10.90"]
+
+
+def test_a_general_word_that_a_mention_beside_it_holds_has_no_code(index: SearchIndex) -> None:
+    text = "Niereninsuffizienz. Mit chronischer Niereninsuffizienz zur Kontrolle."
+    general, specific = at(text, "N19", "Niereninsuffizienz"), at(text, "N18.9", "chronischer Niereninsuffizienz")
+    assert without_general([general, specific], text, index.catalog) == [specific]
+    unsure = replace(specific, confidence="low")
+    assert without_general([general, unsure], text, index.catalog) == [general, unsure]
+    theirs = replace(specific, claim="family")
+    assert without_general([general, theirs], text, index.catalog) == [general, theirs]
+
+
+def at(text: str, code: str, words: str) -> Candidate:
+    start = text.index(words)
+    return Candidate(code, 0.9, "high", words, start, start + len(words))
 
 
 def test_what_somebody_who_is_no_relative_has_gives_no_code(index: SearchIndex):
