@@ -123,7 +123,8 @@ def _fault_of_foreign(module: str) -> str:
 def _fault_of_make(rest: list[str]) -> str:
     targets = re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE)
     variables = [word.partition("=")[0] for word in rest[1:]]
-    unknown = [name for name in variables if f"$({name})" not in MAKEFILE]
+    sizes = re.findall(r"^SIZES := (.*)$", MAKEFILE, re.MULTILINE)[0].split()
+    unknown = [name for name in variables if f"$({name})" not in MAKEFILE and name not in sizes]
     return "" if rest[0] in targets and not unknown else f"no target {rest[0]} with {unknown}"
 
 
