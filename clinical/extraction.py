@@ -16,9 +16,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, create_model, field_validator
 
-from clinical.contract import Arztbrief, Eingriff, ExtractRequest, ExtractResponse, ReviewNote, Usage, Zuweisung
+from clinical.contract import Arztbrief, Eingriff, ExtractRequest, ExtractResponse, Usage, Zuweisung
 from clinical.errors import ModelContextTooSmall, ModelTimeout
-from clinical.grounding import Grounded, disagreements, ground
+from clinical.grounding import Grounded, ground, looked_at_again
 from clinical.llm import JsonSchema, LanguageModel, Limits, Message, ask
 
 DOCUMENTS: Mapping[str, type[Zuweisung] | type[Arztbrief]] = {"zuweisung": Zuweisung, "arztbrief": Arztbrief}
@@ -160,10 +160,8 @@ def _grounded(request: ExtractRequest, answer: Mapping[str, Any], second: Reader
     grounded = ground(answer, request.text, document, explain=request.evidence)
     if second is None or not request.evidence:
         return grounded
-    theirs = disagreements(grounded.data.model_dump(), second(request.text, request.document_type))
-    named = {note.path for note in grounded.review}
-    more = tuple(ReviewNote(path=path, reason=reason) for path, reason in theirs if path not in named)
-    return replace(grounded, review=(*grounded.review, *more))
+    theirs = second(request.text, request.document_type)
+    return replace(grounded, review=looked_at_again(grounded.review, grounded.data.model_dump(), theirs))
 
 
 async def _drafted(

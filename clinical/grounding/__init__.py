@@ -3,18 +3,18 @@
 from clinical.grounding.enumerations import find_keyword, find_sex, named_choice
 from clinical.grounding.free_text import Kind, find_statement
 from clinical.grounding.policy import Grounded, Verdict
-from clinical.grounding.review import disagreements
+from clinical.grounding.second_look import looked_at_again
 from clinical.grounding.validator import ground, judge
 
 __all__ = [
     "Grounded",
     "Kind",
     "Verdict",
-    "disagreements",
     "find_keyword",
     "find_sex",
     "find_statement",
     "ground",
     "judge",
+    "looked_at_again",
     "named_choice",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from clinical.grounding.policy import Verdict
 from clinical.grounding.roles import Role, Roles, Standing
@@ -43,7 +43,7 @@ _TOLD: Final[Mapping[str, tuple[Role, ...]]] = {
 }  # fmt: skip
 """Headings that speak against a field of free text."""
 _DOSE = re.compile(
-    r"\d\s?(?:mg|µg|mcg|ml|IE|g|gtt|Tbl|Hub|Einh\w*|EL)\b|\b\d(?:[.,/]\d)?\s?-\s?\d(?:[.,/]\d)?\s?-\s?\d"
+    r"\d\s?(?:mg|µg|mcg|ml|IE|E|g|gtt|Tbl|Hub|Hübe|Einh\w*|EL)\b(?!\s?/\s?d?l)|\b[\dO]-[\dO]-[\dO]\b|\b\d(?:[.,/]\d)?\s?-\s?\d(?:[.,/]\d)?\s?-\s?\d"
     r"|\b\d\s?x\s?\d\b(?!\s?[cm]m)|\b\d/\d/\d\b",
     re.IGNORECASE,
 )
@@ -55,7 +55,7 @@ _PLAN = re.compile(
     r"|Fadenentfernung|Physiotherapie|Nachsorge\w*|Verlaufskontroll\w*)\b"
 )
 _PROCEDURE = re.compile(
-    r"ektomie|tomie\b|skopie|plastik|these|resektion|punktion|implantation|exstirpation|exzision|operation|operativ"
+    r"injektion|reposition|spaltung|explantation|replant|SLNB|beatmung|gips|enukleat|phako|\bHKL\b|schält|ektomie|tomie\b|skopie|plastik|these|resektion|punktion|implantation|exstirpation|exzision|operation|operativ"
     r"|amputation|naht|entfernung|anlage|biopsie|embolisation|version|abtragung|lavage|debridement|graphie|revision"
     r"|refixation|diss?ektion|version|transplant|stent|deckung|wechsel|ablation|dilatation|PTCA|PCI|\b(?:OP|TEP|TE|NE)\b"
     r"|trepanation|drainage|osteosynthese|chemotherapie|bestrahlung|intervention|ersatz|katheter|transfusion",
@@ -66,14 +66,19 @@ _TOLD_TO_DO = re.compile(
     r"|absetzen|fortführen|weiterführen|nehmen|bis|dann|ggf\.?|falls)\b"
 )
 _TAKEN = re.compile(
-    r"bedarf|tropfen|\btr\.|tbl|kps|salbe|creme|spray|pflaster|nach \w+$|jährlich|täglich|tgl|insulin|heparin", re.I
+    r"bedarf|\bbed\b|b\.\s?b\b|lokal|lotion|pille|mahlzeit|i\.\s?v\.|früh|abends|morgens|gelegentlich|löffel|tablette|"
+    r"^[\w-]+(?: forte| ret\.?| retard)? \d{1,4}(?:[.,]\d+)?$|tropfen|\btr\.|tbl|kps|salbe|creme|spray|pflaster|"
+    r"nach \w+$|jährlich|täglich|tgl|insulin|heparin",
+    re.I,
 )
 _ASKED = re.compile(
-    r"bitte|frage|indikation|abklär|beurteil|übernahme|ersuch|erbeten|therapie|behandlung|empfehlung|konsil|komplex",
+    r"rehabilitation|klärung|titration|\bziel|selbständig|wunsch|bitte|frage|indikation|abklär|beurteil|übernahme|ersuch|erbeten|therapie|behandlung|empfehlung|konsil|komplex",
     re.I,
 )
 _ADVISED = re.compile(
-    r"therapie|training|gymnastik|schonung|belast|weiter|termin|observanz|diät|kost\b|einnahme|entfern|mobilis|vermeid|schutz"
+    r"therapie|vorstell|aufnahme|eingliederung|fadenzug|krankenstand|fortsetz|beendig|bitte|messung|wechsel|sofort|"
+    r"\b(?:am|ab|um) \d|jährlich|wieder\b|einstell|training|gymnastik|schonung|belast|weiter|termin|observanz|"
+    r"diät|kost\b|einnahme|entfern|mobilis|vermeid|schutz"
     r"|steigerung|reduktion|versorg|pflege|transfer|verleg|jahr|woche|tag|rezept|hausarzt|fortführung|impf|sport|karenz"
     r"|abklär|untersuch|kontroll|beobacht|re-?staging|anbindung|mrt|ct\b|sono|labor",
     re.IGNORECASE,
@@ -218,22 +223,3 @@ def _bare(field: str, value: str) -> str | None:
 def _is_a_department(field: str, finding: Verdict, values: Mapping[str, str]) -> bool:
     department = values.get(field.replace("institution", "abteilung"), "")
     return bool(department) and bool(_DEPARTMENT.search(finding.value)) and not _DEPARTMENT.search(department)
-
-
-def disagreements(data: Mapping[str, Any], other: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """(path, German reason) where a second reader of the same letter states another single value."""
-    for key, value in data.items():
-        theirs = other.get(key)
-        if isinstance(value, Mapping) and isinstance(theirs, Mapping):
-            yield from disagreements(value, theirs, f"{prefix}{key}.")
-        elif isinstance(value, str) and isinstance(theirs, str) and _differ(_plain(value), _plain(theirs)):
-            yield f"{prefix}{key}", f"Der eingebaute Leser liest hier «{theirs}»."
-
-
-def _differ(one: str, other: str) -> bool:
-    """Neither is a part of the other."""
-    return one not in other and other not in one
-
-
-def _plain(value: str) -> str:
-    return " ".join(re.findall(r"\w+", value.casefold()))

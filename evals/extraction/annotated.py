@@ -9,7 +9,8 @@ streets, insurers, telephone numbers and questions may differ in a few words (`a
 where it is `alike` one that is wanted; one that is part of a wanted entry, or holds it, is neither right nor wrong.
 
 `--write-prompts DIR` writes what a language model would be sent instead; `--answers DIR` measures what one answered
-(`evals.extraction.replayed`), on the letters that have an answer.
+(`evals.extraction.replayed`), on the letters that have an answer. `--review` measures what `review` says of values in
+the wrong field: of each letter's true answer with two values exchanged, and of the true ones.
 """
 
 from __future__ import annotations
@@ -26,15 +27,17 @@ from typing import Any
 
 import click
 
-from bentos.embedded import RehearsalModel
+from bentos.embedded import RehearsalModel, second_opinion
 from bentos.models import model_of
 from clinical.command_line import PATH, paragraphs
 from clinical.contract import TEXT_MAX, Document, ExtractRequest, ExtractResponse, FieldState
-from clinical.extraction import extract
+from clinical.extraction import DOCUMENTS, extract
 from clinical.llm import LanguageModel
 from clinical.settings import Settings
 from evals.command import main_of
 from evals.extraction import replayed
+from evals.extraction.judges import wrong_fields
+from evals.extraction.judges.wrong_fields import AnsweredLetter
 from evals.extraction.letters import Letter
 
 LISTS = ("diagnosen", "medikation", "eingriffe", "procedere")
@@ -278,19 +281,42 @@ def shown(report: FieldCounts, faults: bool) -> str:
     return "\n".join(lines)
 
 
+def reviewed(file: Path, texts: Path) -> str:
+    """What the role check says of exchanged and of true values, alone and with the second reader of a served answer."""
+    rows = [
+        AnsweredLetter(asked.text, DOCUMENTS[asked.document_type], row["data"])
+        for row, asked in letters_of(file, texts).values()
+    ]
+    lines = []
+    for name, second in (("role check alone", None), ("as served, with the embedded reader", second_opinion)):
+        found = wrong_fields.measured(rows, second=second)
+        named, alarms = found["named"] / found["wrong"], found["false_alarms"] / found["true"]
+        lines.append(
+            f"{name}: {found['named']} of {found['wrong']} exchanged values named ({named:.1%}), "
+            f"{found['false_alarms']} of {found['true']} true ones ({alarms:.1%})"
+        )
+    return "\n".join(lines)
+
+
 @click.command(help=paragraphs(__doc__))
 @click.argument("file", type=PATH)
 @click.argument("texts", type=PATH)
 @click.option("--faults", is_flag=True, help="also every value that is not right, and every one removed")
 @click.option("--json", "as_json", is_flag=True, help="the counts as JSON")
+@click.option("--review", is_flag=True, help="measure the review of values in the wrong field instead")
 @click.option("--write-prompts", "prompts", type=PATH, help="write <id>.prompt.txt into this folder, measure nothing")
 @click.option("--answers", "given", type=PATH, help="measure the <id>.answer.json of this folder")
-def command(file: Path, texts: Path, faults: bool, as_json: bool, prompts: Path | None, given: Path | None) -> None:
+def command(
+    file: Path, texts: Path, faults: bool, as_json: bool, review: bool, prompts: Path | None, given: Path | None
+) -> None:
     """Measure the annotated letters of FILE, one JSON object a line; TEXTS is the folder of <id>.txt."""
     if prompts is not None:
         asked = {name: request for name, (_, request) in letters_of(file, texts).items()}
         replayed.write_prompts(asked, prompts)
         print(f"{len(asked)} prompts written to {prompts}")
+        return
+    if review:
+        print(reviewed(file, texts))
         return
     settings = Settings.read()
     model = model_of(settings) if settings.llm_base_url else None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from clinical.contract import Arztbrief, Zuweisung
-from clinical.grounding import ground
+from clinical.contract import Arztbrief, DocumentType, ReviewNote, Zuweisung
+from clinical.grounding import Grounded, ground, looked_at_again
 
 PAIRS: Final = (
     ("patient.nachname", "absender.name"), ("patient.nachname", "empfaenger.name"),
@@ -75,19 +75,25 @@ def _first(field: str) -> str:
     return field
 
 
-def measured(letters: Iterable[AnsweredLetter], swaps: int = 4, seed: int = 0) -> dict[str, Any]:
-    """Of exchanged values that remain, how many are named; of true ones, how many are; both also by field."""
+def measured(
+    letters: Iterable[AnsweredLetter], swaps: int = 4, seed: int = 0, second: Reader | None = None
+) -> dict[str, Any]:
+    """Of exchanged values that remain, how many are named; of true ones, how many are; both also by field.
+
+    `second`: the reader whose second look counts too, as in a served answer.
+    """
     chance = random.Random(seed)  # noqa: S311 - reproducible, not secret
     named, kept, alarms, true = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     for one in letters:
         honest = ground(one.truth, one.text, one.document, explain=True)
         true.update(_field(evidence.path) for evidence in honest.evidence)
-        alarms.update(_field(note.path) for note in honest.review)
+        theirs = second(one.text, _KINDS[one.document]) if second else None
+        alarms.update(_field(note.path) for note in _review(honest, theirs))
         made = list(swapped(one))
         for pair, data in chance.sample(made, min(swaps, len(made))):
             lied = ground(data, one.text, one.document, explain=True)
             stands = {evidence.path for evidence in lied.evidence}
-            noted = {note.path for note in lied.review}
+            noted = {note.path for note in _review(lied, theirs)}
             for field in pair:
                 kept[field] += _first(field) in stands
                 named[field] += _first(field) in noted
@@ -96,6 +102,19 @@ def measured(letters: Iterable[AnsweredLetter], swaps: int = 4, seed: int = 0) -
         "by_field": {field: {"wrong": kept[field], "named": named[field], "true": true[field], "alarms": alarms[field]}
                      for field in sorted({*kept, *alarms})},
     }  # fmt: skip
+
+
+def _review(found: Grounded, theirs: Mapping[str, Any] | None) -> Sequence[ReviewNote]:
+    """The notes of the role check, or those of a served answer."""
+    return found.review if theirs is None else looked_at_again(found.review, found.data.model_dump(), theirs)
+
+
+_KINDS: Final[Mapping[type[Zuweisung] | type[Arztbrief], DocumentType]] = {
+    Zuweisung: "zuweisung",
+    Arztbrief: "arztbrief",
+}
+Reader = Callable[[str, DocumentType], Mapping[str, Any]]
+"""A second reader of a letter: its text and kind -> fields in the contract's shape."""
 
 
 def _field(path: str) -> str:
