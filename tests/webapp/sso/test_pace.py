@@ -7,14 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flask import Flask
+from flask import Flask, request_finished
 from flask.testing import FlaskClient
+from flask_limiter import RequestLimit
+from limits import parse
 from sqlalchemy import select
 
 from tests.webapp.conftest import Outside
 from tests.webapp.sso.conftest import CALLBACK, AddProvider, sign_in
 from tests.webapp.sso.stub_vendor import StubVendor
+from webapp.extensions import limiter
 from webapp.sso import otp
+from webapp.sso.blueprint import PER_ADDRESS
 from webapp.sso.models import OneTimeCode
 from webapp.sso.profile import usable_email
 
@@ -96,6 +100,20 @@ def test_refused_callbacks_are_limited_per_address_and_good_ones_are_not(
     other = app.test_client()
     other.environ_base["REMOTE_ADDR"] = "192.0.2.78"
     assert sign_in(other, vendor, {"sub": "1", "email": "a@example.org"}).status_code == 302
+
+
+@pytest.mark.parametrize("path", ["/accounts/vendor_oauth2/login/", CALLBACK, f"{CALLBACK}acme/"])
+def test_beginning_a_sign_in_and_coming_back_count_per_address(app: Flask, path: str) -> None:
+    assert [left(app, path, "192.0.2.80") for _ in range(3)] == [2999, 2998, 2997]
+    assert left(app, path, "192.0.2.81") == 2999, "another address has its own count"
+
+
+def left(app: Flask, path: str, remote: str) -> int:
+    """How often that address may still ask for this in this minute, after having done so once more."""
+    seen: list[RequestLimit] = []
+    with request_finished.connected_to(lambda _, **more: seen.extend(limiter.current_limits), app):
+        app.test_client().get(path, environ_base={"REMOTE_ADDR": remote})
+    return next(counted.remaining for counted in seen if counted.limit == parse(PER_ADDRESS))
 
 
 def test_fhir_calls_without_a_token_are_limited_per_address(app: Flask) -> None:
