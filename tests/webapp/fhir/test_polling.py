@@ -1,5 +1,6 @@
 """docs/examples/poll.py against a real server: killed and restarted at random while writers work, documents are marked
-and restored and come in with old times, files are missing for a while, and the server goes away and its clock with it.
+and restored and come in with old times, files are missing for a while, and the server, its database and its clock go
+away.
 
 `BEFUND_POLLER_KILLS` (10 here; 200 for the figure in docs/measured.md) is how often it is killed.
 """
@@ -13,20 +14,25 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import text, update
 from werkzeug.serving import make_server
 
+from tests.webapp.conftest import make_app
 from tests.webapp.fhir.conftest import add_document, mark
 from webapp.extensions import db as database
 from webapp.fhir.models import Status, StorageClock
 from webapp.fhir.service import service
 
 POLL = Path(__file__).parents[3] / "docs" / "examples" / "poll.py"
-WRITERS, EACH = 4, 20
 KILLS = int(os.environ.get("BEFUND_POLLER_KILLS", "10"))
+WRITERS, EACH = 4, 2 * KILLS  # documents of each: they store until about the last kill
+ENDED = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE datname = current_database() AND pid <> pg_backend_pid()"""
 PAUSE = 0.05
 PATIENCE = 120 + KILLS  # seconds, on a busy machine
 
@@ -82,10 +88,13 @@ def file_of(place, body):
 
 
 class Writers:
-    """Threads that store documents, some with an old time, mark some and take some marks back; what must be filed."""
+    """Threads that store documents, some with an old time, mark some and take some marks back; what must be filed.
+
+    They have an application of their own beside the server's, and a lock each that is free between two transactions."""
 
     def __init__(self, place):
         self.place, self.written, self.marked = place, {}, set()
+        self.locks = [threading.Lock() for _ in range(WRITERS)]
         self.threads = [threading.Thread(target=self._write, args=(number,)) for number in range(WRITERS)]
         for thread in self.threads:
             thread.start()
@@ -95,19 +104,35 @@ class Writers:
         for index in range(EACH):
             body = f"{number}/{index}".encode()
             original = {"at": f"2020-01-0{1 + number}T00:00:{index:02}+00:00"} if chance.random() < 0.2 else {}
-            document = add_document(self.place, body, **original)
+            with self.locks[number]:
+                document = add_document(self.place, body, **original)
             self.written[str(document)] = body
             if chance.random() < 0.3:
-                self._mark(document, chance)
+                self._mark(number, document, chance)
             threading.Event().wait(chance.random() * 0.3)
 
-    def _mark(self, document, chance):
-        mark(self.place, document)
+    def _mark(self, number, document, chance):
+        with self.locks[number]:
+            mark(self.place, document)
         self.marked.add(str(document))
         if chance.random() < 0.5:
             threading.Event().wait(chance.random() * 0.3)
-            mark(self.place, document, Status.CURRENT)
+            with self.locks[number]:
+                mark(self.place, document, Status.CURRENT)
             self.marked.discard(str(document))
+
+    def without_connections(self):
+        """PostgreSQL ends all connections, as when it is started anew, while no writer has a transaction: what becomes
+        of one that is cut off is nothing that a poller could be asked. SQLite has no server to start anew."""
+        engine = self.place.app.extensions["befund_engine"]
+        if engine.dialect.name != "postgresql":
+            return
+        with ExitStack() as held:
+            for lock in self.locks:
+                held.enter_context(lock)
+            with engine.connect() as connection:
+                connection.execute(text(ENDED))
+            engine.dispose()  # the writers' alone: the server has to find out by itself
 
     def wanted(self):
         for thread in self.threads:
@@ -124,11 +149,11 @@ def ended(process):
 
 
 @pytest.mark.timeout(900)
-def test_nothing_is_lost_and_nothing_filed_twice(place, server, tmp_path):
+def test_nothing_is_lost_and_nothing_filed_twice(place, server, database_url, tmp_path):
     """Filing twice would break the table's primary key and end the poller by itself."""
     chance, target, failures = random.Random(11), tmp_path / "filed.sqlite3", []
     missing = file_of(place, b"0/3")
-    writers = Writers(place)
+    writers = Writers(replace(place, app=make_app(database_url, tmp_path)))
     for kill in range(KILLS):
         process = poller(server, place, target)
         threading.Event().wait(0.3 + chance.random() * 0.5)
@@ -136,12 +161,15 @@ def test_nothing_is_lost_and_nothing_filed_twice(place, server, tmp_path):
             server.stop()
             threading.Event().wait(0.2)
             server.start()
+        if kill % 8 == 7:
+            writers.without_connections()
         if kill == 5:
             stepped_forward(place, 3_600_000_000)
         if kill == 6:
             missing.rename(tmp_path / "away")
         failures += ended(process)
     wanted = writers.wanted()
+    writers.place.app.extensions["befund_engine"].dispose()
     (tmp_path / "away").replace(missing)
     process = poller(server, place, target)
     deadline = time.monotonic() + PATIENCE
