@@ -103,7 +103,8 @@ class Writers:
         chance = random.Random(number)
         for index in range(EACH):
             body = f"{number}/{index}".encode()
-            original = {"at": f"2020-01-0{1 + number}T00:00:{index:02}+00:00"} if chance.random() < 0.2 else {}
+            at = f"2020-01-0{1 + number}T00:{index // 60:02}:{index % 60:02}+00:00"
+            original = {"at": at} if chance.random() < 0.2 else {}
             with self.locks[number]:
                 document = add_document(self.place, body, **original)
             self.written[str(document)] = body
@@ -137,6 +138,7 @@ class Writers:
     def wanted(self):
         for thread in self.threads:
             thread.join()
+        assert len(self.written) == WRITERS * EACH, "a writer ended early"
         return {ident: None if ident in self.marked else body for ident, body in self.written.items()}
 
 
