@@ -16,7 +16,7 @@ import pytest
 import requests
 from sqlalchemy import select
 
-from evals.speed.servers import free_port
+from tests.serving import free_port
 from tests.webapp.conftest import SECRET
 from tests.webapp.fhir.conftest import Caller, make_place
 from tests.webapp.fhir.test_machines import machine
