@@ -14,6 +14,7 @@ from clinical.errors import ModelBusy
 
 POOL_CALLS, POOLS_MAX = 16, 128
 """Calls at once that share a pool of connections, and how many pools there are at most."""
+CLOSED = "the connection was closed while it was looked at"
 MORE_ROOM = "raise BEFUND_LLM_CONCURRENCY with the capacity of the model server, or BEFUND_LLM_QUEUE"
 
 
@@ -67,8 +68,12 @@ class Pools(httpx2.AsyncBaseTransport):
         self._turn = cycle(self._pools)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """By the pool whose turn it is."""
-        return await next(self._turn).handle_async_request(request)
+        """By the pool whose turn it is. Raises what httpx2 raises, also for a socket that broke a moment before anyio
+        looks at it: that is an AttributeError there."""
+        try:
+            return await next(self._turn).handle_async_request(request)
+        except AttributeError as error:
+            raise httpx2.ReadError(CLOSED, request=request) from error
 
     async def aclose(self) -> None:
         """Close all connections."""

@@ -27,6 +27,8 @@ from clinical.settings import ROOT
 from evals.speed.servers import answers, free_port, running
 
 CALLS, WARM_UP = 150, 10
+LOAD_SECONDS = 600.0
+"""vLLM reads a gigabyte of libraries before it says a word: over two minutes on a busy machine."""
 TOKENS = 8
 NAME = "random-llama"
 VENV = "BEFUND_VLLM_VENV"
@@ -67,7 +69,7 @@ def vllm(venv: Path) -> Iterator[str]:
         environment = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1"}
         environment |= {"PATH": f"{venv}/bin:{os.environ['PATH']}", "CUDA_VISIBLE_DEVICES": ""}
         base = f"http://127.0.0.1:{port}"
-        with running(command, lambda: answers(f"{base}/health"), environment=environment):
+        with running(command, lambda: answers(f"{base}/health"), environment=environment, within=LOAD_SECONDS):
             yield f"{base}/v1"
 
 

@@ -68,6 +68,7 @@ class Faults:
 
     async def _one(self, fault: Outage) -> None:
         if fault.kills is not None:
+            self.tally.kills[fault.kills.name] += 1
             self.tally.killed[fault.kills.name] = time.monotonic()
         await asyncio.to_thread(fault.begin)
         await asyncio.sleep(self.hold)

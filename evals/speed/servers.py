@@ -95,27 +95,28 @@ def running(
     environment: Mapping[str, str] | None = None,
     folder: Path = ROOT,
     log: Path | None = None,
+    within: float = START_SECONDS,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """The command as a process in `folder`, from when `ready()` holds to the end of the block.
 
-    What it prints goes to `log`. Raises NotStarted with the end of that when it ends or takes too long.
+    What it prints goes to `log`. Raises NotStarted with the end of that when it ends or is not ready `within` seconds.
     """
     with tempfile.NamedTemporaryFile(prefix="befund-server-") as temporary:
         said = log or Path(temporary.name)
         with said.open("wb") as output:
             process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
         try:
-            _await(process, ready, said)
+            _await(process, ready, said, within)
             yield process
         finally:
             _end(process)
 
 
-def _await(process: subprocess.Popen[bytes], ready: Callable[[], bool], log: Path) -> None:
-    until = time.monotonic() + START_SECONDS
+def _await(process: subprocess.Popen[bytes], ready: Callable[[], bool], log: Path, within: float) -> None:
+    until = time.monotonic() + within
     while not ready():
         if process.poll() is not None or time.monotonic() > until:
-            why = "ended" if process.poll() is not None else f"is not ready after {START_SECONDS:.0f} s"
+            why = "ended" if process.poll() is not None else f"is not ready after {within:.0f} s"
             raise NotStarted(f"the server {why}: {log.read_text('utf-8', 'replace')[-SHOWN:]}")
         time.sleep(PAUSE_SECONDS)
 

@@ -77,8 +77,23 @@ def test_counters_that_differ_are_named_and_a_broken_connection_may_have_counted
     assert len(miscounted(tally, exposed(2), exposed(6))) == 2
     tally.broken[ROUTE] = 1
     assert miscounted(tally, exposed(2), exposed(8)) == []
+    assert len(miscounted(tally, exposed(2), exposed(6))) == 2
+    tally.kills["webapp"] = 1  # it may have answered what it had not counted
+    assert miscounted(tally, exposed(2), exposed(6)) == []
+    assert len(miscounted(tally, exposed(2), exposed(5))) == 2
+    tally.kills.clear()
     tally.results = 1
     assert any("befund_streams_total" in one for one in miscounted(tally, exposed(2), exposed(7)))
+
+
+def test_a_document_that_was_never_acknowledged_may_be_uncounted_and_an_acknowledged_one_may_not():
+    def exposed(count):
+        line = f"befund_web_documents_stored_total {count}\n"
+        return {"webapp": samples(f"# TYPE befund_web_documents_stored counter\n{line}"), "text API": {}}
+
+    tally = SoakTally(acknowledged={"a", "b"}, found={"1": "a", "2": "b", "3": "c"})
+    assert miscounted(tally, exposed(0), exposed(3)) == miscounted(tally, exposed(0), exposed(2)) == []
+    assert len(miscounted(tally, exposed(0), exposed(1))) == len(miscounted(tally, exposed(0), exposed(4))) == 1
 
 
 def test_a_connection_that_breaks_is_excused_by_a_killed_worker_of_that_server_alone():
