@@ -8,6 +8,7 @@ from typing import get_args
 
 from bentos.embedded.labels import label_of
 from bentos.embedded.letter import Sheet
+from bentos.embedded.trigger_words import either
 from clinical.contract import Zuweisung
 from clinical.grounding import named_choice
 from clinical.language import SourceText
@@ -31,11 +32,11 @@ _WORDS: dict[str, tuple[tuple[str, str], ...]] = {
     "kostengutsprache": (
         ("wird_eingeholt", r"wird\s(?:\w+\s){0,3}eingeholt"),
         ("beantragt", r"beantragt|eingereicht"),
-        ("liegt_vor", r"(?<!nicht\s)(?:liegt\s(?:bei|vor)|vorhanden|erteilt|vorliegend|genehmigt)"),
+        ("liegt_vor", r"(?:liegt\s(?:bei|vor)|vorhanden|erteilt|vorliegend|genehmigt)"),
     ),
     "dringlichkeit": (("notfall", r"notfall"), ("dringlich", r"dringlich|dringend"), ("elektiv", r"elektiv|geplant")),
 }
-_NEGATED = re.compile(r"\b(?:kein|nicht|nein|noch nicht|offen|ohne)", re.IGNORECASE)
+_NEGATED = re.compile(rf"\b(?:{either('@denying', '@answered_no')}|offen\w*)\b", re.IGNORECASE)
 _BOX = re.compile(r"\[\s?[xX✓✔]?\s?\]|\(\s?[xX]?\s?\)(?=\s?\w)|[☐□◻☒☑■●○]")
 _TICKED = re.compile(r"[xX✓✔☒☑■●]")
 

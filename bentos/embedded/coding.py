@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bentos.embedded.budget import Budget
+from bentos.embedded.trigger_words import either
 from clinical.coding import CODES_MAX, FINDINGS_MAX
 from clinical.language import Reading
 
@@ -27,11 +28,12 @@ _JOINT = re.compile(
 )
 _EMPTY = re.compile(
     r"^(?:\W|\b(?:ein\w*|der|die|das|des|dem|den|im|in|am|an|auf|zu[rm]?|von|vom|für|seit|vor|aktuell|bekannt\w*|jetzt"
-    r"|kein\w*|ohne|z|n|v|a|dd|st|zustand|verdacht|ausschluss|patient\w*|herrn?|frau|mann|\d+|jährig\w*|jahre\w*"
-    r"|tagen?|wochen?|monaten?|jahren|ihre\w*|sein\w*|sie|er|es|sich|praxis|mutter|vater|anamnestisch|tägl\w*"
-    r"|anhalt|hinweise?)\b)+",
+    rf"|{either('@denying', '@exclusion', '@differential', '@state_after', '@relative', '@earlier')}"
+    r"|n|v|a|verdacht|patient\w*|herrn?|frau|mann|\d+|jährig\w*|jahre\w*"
+    r"|tagen?|wochen?|monaten?|jahren|ihre\w*|sein\w*|sie|er|es|sich|praxis|tägl\w*|anhalt|hinweise?)\b)+",
     re.I,
 )
+"""What stands before a finding in its clause, and is no part of its name, whatever it claims."""
 _NOUN = re.compile(r"\b[A-ZÄÖÜ][\wäöüß-]{2,}|\b[A-Z]{2,}\b")
 _NO_FINDING = re.compile(
     r"^(?:Patient\w*|Praxis|Frau|Mann|Herrn?|Untersuchung|Kontrolle|Behandlung|Therapie|Medikation|Operation|Tag\w*"

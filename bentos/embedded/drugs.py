@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from bentos.embedded.entries import NO_ITEM, VERB
 from bentos.embedded.sentences import divided, sentences
+from bentos.embedded.trigger_words import either
 
 _DOSE = (
     r"\d+(?:[.,]\d+)?\s?(?:mg|g|µg|μg|ug|mcg|ml|IE|I\.E\.|IU|E|Einh\w*|gtt|Tr(?:opfen|pf)?|Hub|Hübe|Tbl|Tabl\w*|Kps|"
@@ -23,6 +24,7 @@ _SCHEME = (
     r"\b(?:1x|2x|3x)|täglich|\btgl\b|bei Bed|b\.\s?B|b\. Bedarf|zur Nacht|in Reserve|morgens|abends|pausiert|nach "
     r"INR|einmal jährlich|alle \d"
 )
+_DENIED = re.compile(rf"(?:{either('@denying', '@answered_no')})\b", re.IGNORECASE)
 _TABLE_HEAD = re.compile(
     r"wirkstoff|medikament|präparat|handelsname|stärke|dosis|dosierung|morgens?|mittags?|abends?|nachts?|"
     r"zur nacht|form|"
@@ -67,7 +69,8 @@ def drug_part(lines: Sequence[str]) -> list[str]:
 
 
 _NOT_TAKEN = re.compile(
-    r"\b(?:nicht|kein\w*)\b[^,;]{0,30}$|^(?:abgesetzt|gestoppt|pausiert|sistiert)\s?:|\b(?-i:STOPP?)$", re.IGNORECASE
+    rf"\b(?:{either('@denying')})\b[^,;]{{0,30}}$|^(?:abgesetzt|gestoppt|pausiert|sistiert)\s?:|\b(?-i:STOPP?)$",
+    re.IGNORECASE,
 )
 """A line among drugs that names one which is not taken."""
 VERB_OF_PROSE = re.compile(r"\b(?:ich|wir|bitte|bitten|danke|empfehle|überweise)\b", re.IGNORECASE)
@@ -89,13 +92,13 @@ def _taken_now(text: str) -> list[str]:
     """A running list of drugs up to the first sentence that is none: what was stopped, denials, remarks."""
     cut = _AFTER_SCHEME.split(text, maxsplit=1)[0]
     for one in sentences(cut)[1:]:
-        if VERB.search(one) or one.startswith("Kein"):
+        if VERB.search(one) or _DENIED.match(one):
             return [cut[: cut.find(one)].rstrip(" .")]
     return [cut.rstrip(" .") if cut != text else text]
 
 
 _AFTER_SCHEME = re.compile(
-    r"(?<=\d[-–/]\d)\.\s(?=Kein|Die\b|Der\b|Das\b|Es\b|Sie\b|Er\b|Wir\b)|"
+    rf"(?<=\d[-–/]\d)\.\s(?=(?i:{either('@no')})\b|Die\b|Der\b|Das\b|Es\b|Sie\b|Er\b|Wir\b)|"
     r"(?<=[a-zäöü)])\.\s(?=[^\W\d_]+\s(?:wurde|wird|ist|war)\b)"
 )
 """Where a sentence begins behind the last drug."""
@@ -141,9 +144,10 @@ def is_drug(entry: str) -> bool:
     if (
         len(entry) > 160
         or NO_ITEM.match(entry)
+        or _DENIED.match(entry)
         or re.match(
-            r"^(?:kein\w*|entfällt|siehe|s\.\s?o|unverändert|nil|-)\b|"
-            r".*\bnicht mehr\b|.*\babgesetzt\b|.*\b(?-i:STOPP?)$",
+            r"^(?:siehe|s\.\s?o|unverändert|nil|-)\b|"
+            rf".*\b(?:{either('@denying')})\smehr\b|.*\babgesetzt\b|.*\b(?-i:STOPP?)$",
             entry,
             re.IGNORECASE,
         )

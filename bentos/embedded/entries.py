@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from bentos.embedded.diseases import names_disease
 from bentos.embedded.letter import GREETING, marked, unmarked
-from bentos.embedded.relatives import begins_with_relative
 from bentos.embedded.sentences import divided, sentences
+from bentos.embedded.trigger_words import begins_with_relative, either
 from clinical.language import dates_of
 
 ITEM_MAX = 260
@@ -41,22 +41,21 @@ OPERATION = re.compile(
     r"glättung|implantat\w*)",
     re.IGNORECASE,
 )
-_PAST = re.compile(
-    r"^(?:Z\.?\s?n\.?|Z\.\s?post|St\.?\s?(?:n|p)\.?(?:ach|ost)?|Zustand nach|Status (?:nach|post))\s*(?=[^\W\d_])",
-    re.IGNORECASE,
-)
+PAST = rf"(?:{either('@state_after')})\.?\s?(?:nach|post|[np]\b\.?)"
+"""`Z. n.`, `Status nach`: the mark of the past before a name, as a regular expression."""
+_PAST = re.compile(rf"^{PAST}\s*(?=[^\W\d_])", re.IGNORECASE)
 _DENIED = re.compile(
-    r"^(?:kein(?:e|en|er|em)?\b|keine? (?:anhalt|hinweis)|nicht\b|ohne\b|ausschluss\b)|\bausgeschlossen\b|"
-    r"\bnicht mehr nachweisbar\b|"
-    r"^(?:unauffällig|o\.\s?B\.|leer|keine bekannt|nicht bekannt|entfällt|siehe oben|s\.\s?o\.)",
+    rf"^(?:{either('@denying', '@answered_no', '@exclusion')})\b|\b(?:{either('@ruled')})\b|\bmehr nachweisbar\b|"
+    r"^(?:unauffällig|o\.\s?B\.|leer|siehe oben|s\.\s?o\.)",
     re.IGNORECASE,
 )
+"""An entry that denies, or says that there is none."""
 NO_ITEM = re.compile(
     r"^(?:(?:\d\.\s?)?(?:Operateur|Assistenz|Instrumentier|An(?:ä|ae)sthes|Saal|Springer|Narkose)\w*\s?:|"
     r"[^\W\d_]\S+(?:\s\S+)?,\s(?:am|den)\s\d|\w*(?:arzt|ärztin)$|mit freundlich|freundliche|seite \d|\(?Stand|"
     r"durchschlag|verteiler|nachrichtlich|ergeht an|kopie an|wie oben|es können|es konnen|selbstverständlich können|"
     r"bioäquivalent|RR\s|Temp\w*\W|Puls\s|HF\s|SpO2|SO2|BZ\s|CRP\s|"
-    r"kein\w*\s\w+\s(?:angegeben|bekannt|vorhanden)|"
+    rf"(?:{either('@no')})\s\w+\s(?:angegeben|bekannt|vorhanden)|"
     r"wir (?:berichten|bedanken|danken)|vielen dank|für rückfragen|bei rückfragen|hauptdiagnose|nebendiagnosen?|"
     r"sonstige:?$|aktuell:?$)",
     re.IGNORECASE,

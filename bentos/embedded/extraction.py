@@ -18,8 +18,8 @@ from bentos.embedded.letter_dates import letter_date
 from bentos.embedded.lists import ListReader
 from bentos.embedded.names import given, is_name_word
 from bentos.embedded.parties import PartyReader
-from bentos.embedded.relatives import names_relative
 from bentos.embedded.sentences import sentences
+from bentos.embedded.trigger_words import either, names_relative
 from clinical.contract import DocumentType
 from clinical.language import SourceText, dates_of
 
@@ -203,7 +203,8 @@ class _Reader:
         name = re.sub(r"\s(?:allgemein|halbprivat|privat|grundversichert)$", "", name, flags=re.IGNORECASE)
         words = name.split()
         unsuited = re.search(
-            r"^(?:privat|allgemein|halbprivat|gesetzlich|ja|nein|unbekannt|selbst|grundvers|muster\b|[\d.]+$)",
+            rf"^(?:privat|allgemein|halbprivat|gesetzlich|ja\b|(?:{either('@answered_no')})\b|selbst|grundvers|"
+            r"muster\b|[\d.]+$)",
             name,
             re.IGNORECASE,
         )

@@ -30,6 +30,7 @@ from bentos.embedded.letter import HeadedLines, Sheet, marked, unmarked
 from bentos.embedded.prose import Body, told_diagnoses, told_drugs, told_procedures, told_steps
 from bentos.embedded.prose.told import diagnoses_in
 from bentos.embedded.sentences import divided, sentences
+from bentos.embedded.trigger_words import either
 from clinical.language import dates_of
 
 _BEGINS = re.compile(rf"\w*{OPERATION.pattern}\b", re.IGNORECASE)
@@ -299,7 +300,8 @@ _SIGNED = re.compile(
     r"[^\W\d_][\w.-]+(?:\s[\w.-]+)?,\s(?:(?:den|am)\s)?\d|Kopie|Beilage|Anlage|Seite \d)"
 )
 """What ends a letter: a doctor, place and day, copies."""
-_NOTHING = re.compile(r"^(?:keine?|entfällt)\W*$", re.IGNORECASE)
+_NOTHING = re.compile(rf"^(?:{either('@answered_no')})\W*$", re.IGNORECASE)
+"""An entry that says that there is none."""
 
 
 def _is_bare_drug(sentence: str) -> bool:

@@ -21,7 +21,7 @@ from bentos.embedded.names import (
     parse_name,
 )
 from bentos.embedded.parties import HOUSE, PLACE
-from bentos.embedded.relatives import ends_in_relative
+from bentos.embedded.trigger_words import ends_in_relative
 from clinical.language import DateMention, dates_of
 
 NEAR_HEAD = 12

@@ -7,7 +7,7 @@ import re
 from bentos.embedded.letter import Sheet
 from bentos.embedded.names import Name, another_first, ticked_salutation, ticked_word
 from bentos.embedded.parties import segments
-from bentos.embedded.relatives import ends_in_relative
+from bentos.embedded.trigger_words import ends_in_relative
 
 _WOMAN = re.compile(
     r"\bPatientin\b|\bMädchen\b|\bPat(?:ientin)?in\b|\bVersicherte:|\bgemeinsame Pat\b|\bdie (?:o\.\s?g\.\s)?Pat\.",

@@ -14,12 +14,13 @@ from bentos.embedded.parties.house_words import HOUSE
 from bentos.embedded.parties.houses import first_piece
 from bentos.embedded.parties.places import PLACE
 from bentos.embedded.parties.recipient import Recipient
+from bentos.embedded.trigger_words import either
 
 _DEGREES = re.compile(r"(?:MD|PhD|M\.D\.|MBA|MSc)\b")
 _OF_LETTERHEAD = frozenset(("telefon", "email", "fax", "praxis", "datum", "eingang", "absender"))
 """Labels that stand in letterheads."""
 _FOOTER = re.compile(
-    r"vertraulich|empfänger dieser|^diese (?:e-?mail|nachricht)|kontaktperson|angehörige|"
+    rf"vertraulich|empfänger dieser|^diese (?:e-?mail|nachricht)|{either('@contact')}|"
     r"beilage|anlage|kopie|verteiler|^cc\b|seite \d|ergeht an|"
     r"nachrichtlich|amtsgericht|\biban\b|bankverbindung|geschäftsführ|steuernummer|träger\b",
     re.IGNORECASE,

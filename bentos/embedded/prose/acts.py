@@ -8,17 +8,13 @@ from collections.abc import Iterator
 from bentos.embedded.entries import OPERATION, Procedure, procedure_of
 from bentos.embedded.prose.passages import Body, Sentence
 from bentos.embedded.prose.phrases import PlacedWord, phrase
+from bentos.embedded.trigger_words import either
 from clinical.language import Claim, dates_of
 
-_DONE = re.compile(
-    r"\b(?:erfolgte[n]?|durchgeführt|durchführten|vorgenommen|führten|unterzog|implantiert|angelegt|entfernt|"
-    r"operiert|komplikationslos|problemlos|wurde[n]?|konnte[n]?|nahmen|Z\.\s?n\.|St\.\s?n\.|Zustand nach|Status nach|"
-    r"nach|durch)\b"
-)
 _PLANNED = re.compile(
     r"\b(?:geplant\w*|vorgesehen\w*|empfehlen|empfohlen|bitten?|Termin|voraussichtlich|sollte[n]?|soll|wird|werden|"
-    r"indiziert|Indikation|möglich|diskutiert|besprochen|abgelehnt|lehnt\w*|falls|zur|erwogen|anstehende[rn]?|"
-    r"kontrolle|vor\s+(?:der|einer))\b",
+    r"indiziert|Indikation|besprochen|lehnt\w*|falls|zur|anstehende[rn]?|"
+    rf"kontrolle|vor\s+(?:der|einer)|{either('@refused')})\b",
     re.IGNORECASE,
 )
 _NO_ACT = re.compile(
@@ -55,15 +51,12 @@ def _acts(body: Body, sentence: Sentence) -> Iterator[Procedure]:
             claim.is_of_another
             or (_is_denied(claim) and not means)
             or claim.temporality == "hypothetical"
+            or claim.certainty != "certain"
             or _PLANNED.search(clause)
         ):
             continue
         day = _day(sentence.text, start, end)
-        if (
-            day is not None
-            or (_DONE.search(clause) and _FULL.search(clause))
-            or _FOUND.match(sentence.text[end : end + 60])
-        ):
+        if day is not None or _DONE.search(clause) or _FOUND.match(sentence.text[end : end + 60]):
             named = procedure_of(sentence.text[start:end])
             if _GENERAL.fullmatch(named.name):
                 continue
@@ -93,7 +86,7 @@ def _is_act(text: str, word: PlacedWord) -> bool:
 
 _FOUND = re.compile(r"(?:\s(?:am|vom)\s[\d. ]{6,10})?\s(?:war|ist|zeigte|ergab|bestätigte|blieb)\b")
 """What a procedure showed: it was done."""
-_FULL = re.compile(r"\b(?:durchgeführt|erfolgte[n]?|vorgenommen|implantiert|angelegt|operiert|unterzog)\b")
+_DONE = re.compile(r"\b(?:durchgeführt|erfolgte[n]?|vorgenommen|implantiert|angelegt|operiert|unterzog)\b")
 
 
 def _names_nothing(word: str) -> bool:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bentos.embedded.trigger_words import either
+
 _WORD = re.compile(r"\S+")
 _OPENING, _CLOSING = '(„"[', '.,;:!?)”“"]'
 _ADJECTIVE = re.compile(r"^(?:[a-zäöüß][\w-]*(?:e|er|es|en|em)|\d+-?gradige[rnms]?|[IVX]+°ige[rnms]?)$")
@@ -13,7 +15,7 @@ _OPENING_ADJECTIVE = re.compile(
     r"^(?!(?:Eine|Die|Das|Der|Diese|Keine|Seine|Ihre|Unsere|Meine|Bekannte|Beide)\b)[A-ZÄÖÜ][a-zäöüß]+(?:e|er|es)$"
 )
 _NO_ADJECTIVE = re.compile(
-    r"^(?:ein\w{0,2}|kein\w{0,2}|de[rmns]|die|das|dies\w*|jene\w*|sein\w*|ihr\w*|unser\w*|eure\w*|mein\w*|welche\w*|"
+    rf"^(?:ein\w{{0,2}}|{either('@no')}|de[rmns]|die|das|dies\w*|jene\w*|sein\w*|ihr\w*|unser\w*|eure\w*|mein\w*|welche\w*|"
     r"aber|oder|unter|über|hinter|ausser|wegen|neben|gegen|daneben|zudem|ferner|weiter|immer|wieder|bisher|seither|"
     r"leider|nachher|vorher|daher|eher|sehr|"
     r"(?!generalis|metastas|retin|kompens|dekompens|lokalis|dissemin|persist|infiltr|disloz|perfor|inkarzer|fraktur|"
@@ -45,7 +47,7 @@ _NO_PLACE = re.compile(
     r"Dezember|Alter|Rahmen|Verlauf|Kindheit|Jugend|Klinik|Spital|Krankenhaus|CT|MRT?|MRI|Röntgen\w*|Echo\w*|Labor\w*|"
     r"Sono\w*|OP|EKG|Folge|Vordergrund|Sinne?|Anschluss|Vorgeschichte|Anamnese|Familie|Patient\w*|Frau|Herrn?|Sommer|"
     r"Herbst|Winter|Frühling|Frühjahr|Zeit\w*|Mittag|Abend|Nacht|Haus\w*|Notfall\w*|Ambulanz|Sprechstunde|Behandlung|"
-    r"Therapie|Bereich|Hinsicht|Mutter|Vater|Dosis|Dosierung|Bitte|Frage|Beschwerden|Fieber|Quick|INR)"
+    rf"Therapie|Bereich|Hinsicht|(?i:{either('@relative')})\b|Dosis|Dosierung|Bitte|Frage|Beschwerden|Fieber|Quick|INR)"
 )
 _BREAKS = set(",;:.!?")
 REACH = 9

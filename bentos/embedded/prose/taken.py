@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from bentos.embedded.drugs import TOLD_DRUG, drugs_of, is_drug
 from bentos.embedded.prose.passages import Body
@@ -14,8 +15,8 @@ _TAKES = re.compile(
     re.IGNORECASE,
 )
 _STOPPED = re.compile(
-    r"abgesetzt|gestoppt|sistiert|nicht vertragen|unverträglich|allergi|i\.\s?v\.|intravenös|perfusor|infusion|"
-    r"präoperativ|intraoperativ|kontrastmittel|hatte\w*\s.*eingenommen|früher\b",
+    r"abgesetzt|gestoppt|sistiert|\bvertragen|unverträglich|allergi|i\.\s?v\.|intravenös|perfusor|infusion|"
+    r"präoperativ|intraoperativ|kontrastmittel|hatte\w*\s.*eingenommen",
     re.IGNORECASE,
 )
 _STRONG = re.compile(r"\b(?:nimmt|erhält|verordnet|nehme|einnimmt|weiterhin)\b")
@@ -37,11 +38,23 @@ def told_drugs(body: Body, strict: bool) -> list[str]:
             continue
         if strict and (sentence.examined or not _TAKES.search(text)):
             continue
-        for part in _PARTS.split(text):
+        for start, part in _parts(text):
             if strict and _STOPPED.search(part):
                 continue
             for match in TOLD_DRUG.finditer(part):
+                claim = body.claim(sentence, start + match.start(), start + match.end())
+                if strict and (claim.is_denied or claim.is_past):
+                    continue
                 drug = match[0].strip(" .,")
                 if not strict or _STRONG.search(part) or _SCHEME.search(part[match.start() : match.end() + 14]):
                     found.setdefault(drug.casefold(), drug)
     return list(found.values())
+
+
+def _parts(text: str) -> Iterator[tuple[int, str]]:
+    """The statements of a sentence, each with the place where it begins."""
+    start = 0
+    for sign in _PARTS.finditer(text):
+        yield start, text[start : sign.start()]
+        start = sign.end()
+    yield start, text[start:]

@@ -6,29 +6,28 @@ import re
 from collections.abc import Iterator
 
 from bentos.embedded.diseases import names_disease
-from bentos.embedded.entries import OPERATION, may_be_diagnosis
+from bentos.embedded.entries import OPERATION, PAST, may_be_diagnosis
 from bentos.embedded.prose.passages import Body, Sentence
 from bentos.embedded.prose.phrases import PlacedWord, phrase, words_of
-from bentos.embedded.relatives import names_relative
+from bentos.embedded.trigger_words import either, names_relative
 
 LONGEST = 110
 """Characters of a diagnosis told in a sentence; more is a clause."""
 MOST = 15
 """Diagnoses told in one letter: more are findings."""
 _MARK = re.compile(
-    r"(?:\b(?:dringende[rnm]?|hochgradige[rnm]?)\s)?(?:\b(?:Verdacht\s(?:auf|einer?|eines)|Zustand\snach|Status\s(?:nach|post)|"
-    r"V\.\s?a\.|Va\.|Z\.\s?n\.|St\.\s?[np]\.)\s*(?:eine[rmns]?\s|de[rm]\s|ein\s)?)$",
+    r"(?:\b(?:dringende[rnm]?|hochgradige[rnm]?)\s)?(?:\b(?:Verdacht\s(?:auf|einer?|eines)|"
+    rf"V\.\s?a\.|Va\.|{PAST})\s*(?:eine[rmns]?\s|de[rm]\s|ein\s)?)$",
     re.IGNORECASE,
 )
 """A suspicion or the past right before a name belongs to it."""
 _IDLE = re.compile(
-    r"\?\s*$|\b(?:Impfung|Screening|Prophylaxe|Risiko|Aufklärung|Vorsorge|Ausschluss|falls|sollten?|im Falle|"
-    r"bei Auftreten|erneut\w* Auftreten|Leitlinie\w*|Merkblatt|Differentialdiagnos\w*|differentialdiagnostisch|DD)\b"
+    r"\?\s*$|\b(?:Impfung|Screening|Prophylaxe|Risiko|Aufklärung|Vorsorge|falls|sollten?|im Falle|"
+    rf"bei Auftreten|erneut\w* Auftreten|Leitlinie\w*|Merkblatt|(?i:{either('@exclusion', '@differential')}))\b"
 )
-_DENIED_BEHIND = re.compile(r"^[^,;:]*\b(?:nicht|ausgeschlossen\w*|ausschliess\w*|ausschließ\w*|verneint|negativ)\b")
 _NOW = re.compile(r",\s(?:gegenwärtig|derzeit|aktuell|zurzeit|dzt\.)\s[^.,;:()]{4,60}?(?=[.,;]|$)")
 """`..., gegenwärtig schwere Episode`: the present state of a disease is part of its name."""
-_PAST_ACT = re.compile(r"(?:Z\.\s?n\.|St\.\s?[np]\.|Zustand nach|Status nach|Status post)\s*$")
+_PAST_ACT = re.compile(rf"\b{PAST}\s*$", re.IGNORECASE)
 
 
 def told_diagnoses(body: Body) -> list[str]:
@@ -57,7 +56,7 @@ def _named(body: Body, sentence: Sentence) -> Iterator[str]:
     for start, end in _phrases(sentence.text, body.words(sentence)):
         claim = body.claim(sentence, start, end)
         whole = sentence.text[start:end]
-        if _DENIED_BEHIND.search(sentence.text[end : end + 90]) or names_relative(sentence.text[:start]):
+        if names_relative(sentence.text[:start]):
             continue
         if claim.assertion in ("present", "suspected", "history") and may_be_diagnosis(whole):
             yield whole

@@ -1,11 +1,11 @@
-"""Whether words are about someone else than the patient: by the one table of such words (`clinical/language`)."""
+"""Words that deny, and words for others than the patient: from the one table of such words (`clinical/language`)."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 
-from clinical.language import Words, group, spelling
+from clinical.language import Words, group, spelling, written_groups
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LAST = re.compile(r"([^\W\d_]+)\W{0,3}$")
@@ -13,6 +13,12 @@ _LAST = re.compile(r"([^\W\d_]+)\W{0,3}$")
 
 _ADJECTIVES = ("Bekannter",)
 """Words for other people that begin the name of a disease as adjectives."""
+
+
+def either(*names: str) -> str:
+    """Any word of these groups of the table, to stand in a regular expression: `either("@no")` is `kein|keine|...`."""
+    written = (word for name in names for word in written_groups()[name].split("|"))
+    return "|".join(re.escape(word).replace(r"\*", r"\w*") for word in written)
 
 
 @cache
