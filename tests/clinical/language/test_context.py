@@ -70,7 +70,6 @@ NO_TABLES = {
     "bentos/embedded/prose/taken.py": "'bisher' says that a drug is taken; what denies is asked of the reading",
     "clinical/catalog.py": "the classification's own 'nicht näher bezeichnet'",
     "clinical/coding/answers.py": "sentences for people",
-    "clinical/coding/case.py": "titles of the classification: 'Alter Myokardinfarkt', 'in der Eigenanamnese'",
     "clinical/coding/code_query.py": "sentences for people",
     "clinical/coding/deep_research.py": "sentences for people",
     "clinical/coding/model_tiers.py": "sentences for people",
@@ -140,27 +139,19 @@ def outside() -> Iterator[tuple[str, str]]:
                 yield name, path.read_text("utf-8")
 
 
-def test_no_other_room_has_words_for_denial_the_past_or_relatives():
-    strange = {}
-    for name, text in outside():
-        rows = (line for line in text.splitlines() if line[:1] != "#")
-        found = claims_in(text) if name.endswith(".py") else set().union(*map(side_by_side, rows))
-        if found:
-            strange[name] = found
+def words_of(name: str, text: str) -> set[str]:
+    """Words of a module that claim something, and lists of such words in a module or a row of a table."""
+    if name.endswith(".py"):
+        return claims_in(text).union(*map(side_by_side, literals(text)))
+    return set().union(*(side_by_side(line) for line in text.splitlines() if line[:1] != "#"))
+
+
+def test_no_other_room_has_words_for_denial_the_past_or_relatives_and_no_list_of_words_for_doubt():
+    strange = {name: found for name, text in outside() if (found := words_of(name, text))}
     assert {name: words for name, words in strange.items() if name not in NO_TABLES} == {}, (
         "they belong into clinical/language/context/context.tsv; `written_groups` and `group` hand them out"
     )
     assert set(NO_TABLES) - set(strange) == set(), "a reason for words that are gone"
-
-
-def test_no_other_room_lists_words_for_doubt():
-    strange = {}
-    for name, text in outside():
-        if name.endswith(".py") and name not in NO_TABLES:
-            found = set().union(*map(side_by_side, literals(text)))
-            if found:
-                strange[name] = found
-    assert strange == {}, f"they belong into clinical/language/context/context.tsv: {strange}"
 
 
 def test_the_search_for_such_words_finds_them():
