@@ -1,16 +1,14 @@
 """Negation, certainty, temporality and experiencer: the table of trigger words, and how far each of them reaches."""
 
 from clinical.language.context.governing import Governed, governed, head_of
+from clinical.language.context.occurrences import Occurrence, ends_item, occurrences
 from clinical.language.context.patterns import Element, Gap, Mark, Words, elements_of, read_groups
 from clinical.language.context.triggers import (
     AXES,
     DEFAULTS,
     Axis,
-    Occurrence,
     denying_words,
-    ends_item,
     group,
-    occurrences,
     written_groups,
 )
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from clinical.language.context.triggers import AXES, Axis, Occurrence, ends_item, is_answer
+from clinical.language.context.occurrences import Occurrence, ends_item, is_answer
+from clinical.language.context.triggers import AXES, Axis
 from clinical.language.tokens import COLON, COMMA, SourceText
 from clinical.language.vocabulary import FUNCTION_WORDS, side_of, word_set
 

@@ -1,4 +1,4 @@
-"""The table of trigger words, `context.tsv`, and where its triggers stand in a text.
+"""The table of trigger words, `context.tsv`: its rows and groups, read once.
 
 One table for negation, certainty, temporality and experiencer, in the manner of NegEx and ConText (Chapman et al. 2001,
 doi 10.1006/jbin.2001.1029; Harkema et al. 2009, doi 10.1016/j.jbi.2009.05.002). Its columns are explained at its top;
@@ -8,16 +8,14 @@ a clinician extends it without reading this file.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, get_args
 
-from clinical.language.context.patterns import Element, Gap, Mark, Words, elements_of, group_line, words_of
-from clinical.language.tokens import COLON, COMMA, LINE, STOP, SourceText
+from clinical.language.context.patterns import Element, Mark, Words, elements_of, group_line, words_of
 
 TABLE: Final = "context.tsv"
 
@@ -39,20 +37,16 @@ VALUES: Final[Mapping[Axis, tuple[str, ...]]] = {
 }
 
 _NAMED: Final = "".join(rf"(?<!{w} .)" for w in ("Influenza", "Hepatitis", "Grippe", "Typ", "Hämophilie", "Faktor"))
-_ENDING: Final = r"{}(?=[ \t]*(?:[,;\n]|\Z))(?<=[^\W\d_)] .)" + _NAMED
-_FORMS: Final[Mapping[str, re.Pattern[str]]] = {
+ENDING: Final = r"{}(?=[ \t]*(?:[,;\n]|\Z))(?<=[^\W\d_)] .)" + _NAMED
+FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     "-": re.compile(r"[-–−](?<=[^\W\d_)] .)(?=\s*(?:[,;/|\n]|\Z))"),
     **{f"(^{letter})": re.compile(rf"(?m:^(?:[-•*] )?){letter}(?= [A-ZÄÖÜ])") for letter in "AVZ"},
     "(? nein)": re.compile(r"\?(?=\s{0,2}(?i:nein|neg|keine?|0)(?![^\W\d_]))"),
     "(: 0)": re.compile(r":[ \t]?0(?=[ \t]*(?:[,;/\n]|\Z))"),
-    **{f"({letter}$)": re.compile(_ENDING.format(letter)) for letter in "AVZ"},
+    **{f"({letter}$)": re.compile(ENDING.format(letter)) for letter in "AVZ"},
 }
 """Signs that say something at certain places only: a minus by itself between a word and a dividing mark ("Fieber -,
 Husten +"), the answers "? nein" and ": 0", and the outpatient marker that opens a line or ends an item."""
-_MARKED_ITEM: Final = re.compile(_ENDING.format("G"))  # by it, other letters at the ends of items are markers too
-_MARKED_LINE: Final = re.compile(r"[GAVZ] (?=[A-ZÄÖÜ])(?:(?<=^..)|(?<=^[-•*] ..))", re.M)
-MARKED_LINES: Final = 2
-"""Lines that open with a marker before one of them is read as a marker: a single letter may be a name or a grade."""
 
 Direction = Literal["before", "behind", "both", "within", "stop", "end", "pseudo"]
 Scope = Literal["word", "item", "list", "sentence", "-"]
@@ -72,19 +66,6 @@ class TriggerRow:
     elements: tuple[Element, ...]
     marks: int = 0
     """How many marks its elements name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Occurrence:
-    """A trigger of a text: its row, its tokens `first..last` (a sign is no token: `last` is `first - 1`), and the
-    tokens that are words of the trigger, not words it leaves room for."""
-
-    row: TriggerRow
-    first: int
-    last: int
-    cue_tokens: tuple[int, ...]
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +171,7 @@ def _indexed(rows: Sequence[TriggerRow], groups: Mapping[str, str]) -> Table:
         if head.number or head.year:
             numbers.append((head, row))
     signs = {row.trigger: row for row in rows if not row.elements}
-    plain = [re.escape(sign) for sign in sorted(signs, key=len, reverse=True) if sign not in _FORMS]
+    plain = [re.escape(sign) for sign in sorted(signs, key=len, reverse=True) if sign not in FORMS]
     return Table(
         tuple(rows),
         {word: tuple(some) for word, some in by_word.items()},
@@ -201,149 +182,3 @@ def _indexed(rows: Sequence[TriggerRow], groups: Mapping[str, str]) -> Table:
         signs,
         groups,
     )
-
-
-def occurrences(source: SourceText, known: Table | None = None) -> tuple[Occurrence, ...]:
-    """All triggers of a text in the order of their places. Where two share a word, the one with more words holds; of
-    two equal ones of an axis a pseudo-trigger, then the one that also names marks.
-
-    Linear in the length of the text: a trigger has a bounded number of words and of gaps.
-    """
-    rows = known or table()
-    found = [*_of_words(source, rows), *_of_signs(source, rows)]
-    found.sort(key=lambda one: (-len(one.cue_tokens), one.row.direction != "pseudo", -one.row.marks, one.first))
-    taken: dict[int, dict[Axis, int]] = {}
-    kept = []
-    for one in found:
-        held = [taken[i] for i in one.cue_tokens if i in taken]
-        if not held or not _is_beaten(one, held):
-            kept.append(one)
-            for i in one.cue_tokens:
-                taken.setdefault(i, {}).update(dict.fromkeys(one.row.axes, len(one.cue_tokens)))
-    kept.sort(key=lambda one: (one.first, one.last))
-    return tuple(kept)
-
-
-def _is_beaten(one: Occurrence, held: list[dict[Axis, int]]) -> bool:
-    """Whether another trigger holds one of its words on one of its axes, or a longer one holds it on any."""
-    if any(axis in sizes for sizes in held for axis in one.row.axes):
-        return True
-    own_axes_only = one.row.direction in ("stop", "end")
-    return not own_axes_only and any(size > len(one.cue_tokens) for sizes in held for size in sizes.values())
-
-
-def _of_words(source: SourceText, rows: Table) -> Iterator[Occurrence]:
-    for word, places in source.word_places.items():
-        for row in _beginning(word, rows):
-            for i in places:
-                own = _match(source, row.elements, i)
-                if own:
-                    yield Occurrence(row, own[0], own[-1], own, source.start[own[0]], source.end[own[-1]])
-
-
-def _beginning(word: str, rows: Table) -> Sequence[TriggerRow]:
-    """The rows whose trigger may begin with a word."""
-    if word[0] == "#":
-        return [row for head, row in rows.numbers if head.fits(word)]
-    some = rows.by_word.get(word, ())
-    if not rows.lengths:
-        return some
-    return (*some, *(row for length in rows.lengths for row in rows.by_stem.get(word[:length], ())))
-
-
-def _of_signs(source: SourceText, rows: Table) -> Iterator[Occurrence]:
-    found = [(match.start(), match.end(), match.group()) for match in rows.signs.finditer(source.text)]
-    marked = len(_MARKED_LINE.findall(source.text)) >= MARKED_LINES
-    shut = {"(^": not marked, "$)": _MARKED_ITEM.search(source.text) is None}
-    for sign, form in _FORMS.items():
-        if sign in rows.by_sign and not shut.get(sign[:2]) and not shut.get(sign[-2:]):
-            found += [(match.start(), match.end(), sign) for match in form.finditer(source.text)]
-    for start, end, sign in sorted(found):
-        first = bisect_left(source.start, start)
-        sign_tokens = tuple(i for i in range(first, min(first + 2, len(source))) if source.start[i] < end)
-        behind = sign_tokens[-1] + 1 if sign_tokens else first
-        at = (behind, behind - 1) if not sign_tokens else (sign_tokens[0], sign_tokens[-1])
-        yield Occurrence(rows.by_sign[sign], *at, sign_tokens, start, end)
-
-
-def _match(source: SourceText, elements: Sequence[Element], i: int) -> tuple[int, ...]:
-    """The tokens of the trigger's own words where it begins at token `i`; empty where it does not stand there."""
-    opens = 1 if isinstance(elements[0], Mark) else 0
-    at = opens + 1
-    if at < len(elements) and not _may_stand(source, elements[at], i + 1):
-        return ()
-    if opens and not _holds(source, elements[0], i):  # type: ignore[arg-type]
-        return ()
-    further = _walk(source, elements, (at, i + 1), LINE)
-    return (i, *further) if further is not None else ()
-
-
-def _may_stand(source: SourceText, element: Element, i: int) -> bool:
-    """Whether an element may stand at token `i`: a look at the word alone, before anything else is asked."""
-    if not isinstance(element, Words) or element.optional:
-        return True
-    return i < len(source.words) and element.fits(source.words[i])
-
-
-def _walk(source: SourceText, elements: Sequence[Element], place: tuple[int, int], most: int) -> tuple[int, ...] | None:
-    """The own tokens of a trigger from one of its elements and one token on (`place`), None where it does not go on;
-    `most`: how far the next word may be parted from the one before it."""
-    at, i = place
-    own: list[int] = []
-    while at < len(elements):
-        element = elements[at]
-        at += 1
-        if isinstance(element, Mark):
-            if not _holds(source, element, i):
-                return None
-            most = COLON
-        elif isinstance(element, Gap):
-            found = _walk_over(source, elements, (at, i), element.most)
-            return None if found is None else (*own, *found)
-        elif i < len(source.words) and element.fits(source.words[i]) and source.gap(i) <= most:
-            if element.optional:
-                found = _walk(source, elements, (at, i + 1), LINE)
-                if found is None:
-                    continue
-                return (*own, i, *found)
-            own.append(i)
-            i, most = i + 1, LINE
-        elif not element.optional:
-            return None
-    return tuple(own)
-
-
-def _walk_over(
-    source: SourceText, elements: Sequence[Element], place: tuple[int, int], most: int
-) -> tuple[int, ...] | None:
-    at, first = place
-    for i in range(first, first + most + 1):
-        if i > len(source) or (i < len(source) and source.gap(i) >= STOP):
-            return None
-        if at < len(elements) and not _may_stand(source, elements[at], i):
-            continue
-        found = _walk(source, elements, (at, i), COMMA)
-        if found is not None:
-            return found
-    return None
-
-
-def _holds(source: SourceText, mark: Mark, i: int) -> bool:
-    if mark.sign == "-":
-        return source.glue(i) == "-"
-    if mark.sign == ":":
-        return 0 < i < len(source) and source.gap(i) == COLON
-    at_edge = i in (0, len(source)) or (mark.sign == "$" and is_answer(source, i))
-    if mark.sign == "^":
-        return at_edge or source.ends_clause(i) or source.gap(i) >= COMMA
-    return at_edge or source.ends_clause(i) or (ends_item(source, i) and "(" not in source.glue(i))
-
-
-def is_answer(source: SourceText, i: int) -> bool:
-    """Whether the word before token `i` is all that a line says behind a colon: "Allergien: keine"."""
-    return i > 0 and source.gap(i - 1) == COLON and (i == len(source) or "\n" in source.glue(i))
-
-
-def ends_item(source: SourceText, i: int) -> bool:
-    """Whether a comma, a bracket or a slash parts token `i` from the one before it."""
-    return source.gap(i) == COMMA
