@@ -134,14 +134,14 @@ class OpenAIModel:
     async def _in_turn(self, messages: Sequence[Message], schema: JsonSchema | None, limits: Limits) -> Completion:
         """From the first server that answers; those that failed lately come last. Raises what the last one said."""
         order = sorted(self.servers, key=lambda server: max(server.rests_until, time.monotonic()))
-        turns = order if len(order) > 1 else order * 2
-        for turn, server in enumerate(turns):
+        tries = order if len(order) > 1 else order * 2
+        for number, server in enumerate(tries):
             try:
                 return await server.complete(messages, schema, limits, self.extras)
             except (ConnectionBroke, ServerBusy, ModelUnavailable) as failure:
                 server.rests_until = time.monotonic() + REST_SECONDS
                 again = len(order) > 1 or isinstance(failure, ConnectionBroke)
-                if again and turn + 1 < len(turns):
+                if again and number + 1 < len(tries):
                     continue
                 if isinstance(failure, ConnectionBroke):
                     raise ModelUnavailable(
@@ -152,7 +152,7 @@ class OpenAIModel:
             except asyncio.CancelledError:
                 server.rests_until = time.monotonic() + REST_SECONDS if len(order) > 1 else 0.0
                 raise
-        raise AssertionError("the last turn returns or raises")
+        raise AssertionError("the last try returns or raises")
 
     async def health(self) -> bool:
         """Whether one of the servers can answer, with this key and this name."""

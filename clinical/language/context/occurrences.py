@@ -12,7 +12,7 @@ from clinical.language.context.patterns import Element, Gap, Mark, Words
 from clinical.language.context.triggers import ENDING, FORMS, Axis, Table, TriggerRow, table
 from clinical.language.tokens import COLON, COMMA, LINE, STOP, SourceText
 
-_MARKED_ITEM: Final = re.compile(ENDING.format("G"))  # by it, other letters at the ends of items are markers too
+_MARKED_ITEM: Final = re.compile(ENDING.format("G"))  # by it, other markers at the ends of items count too
 _MARKED_LINE: Final = re.compile(r"[GAVZ] (?=[A-ZÄÖÜ])(?:(?<=^..)|(?<=^[-•*] ..))", re.M)
 MARKED_LINES: Final = 2
 """Lines that open with a marker before one of them is read as a marker: a single letter may be a name or a grade."""

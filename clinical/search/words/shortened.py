@@ -24,9 +24,9 @@ from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
 
 SHORTEST: Final = 2
-"""Letters of the shortest word that is expanded ("Sy.")."""
+"""Characters of the shortest word that is expanded ("Sy.")."""
 INITIALS: Final = 4
-"""Letters up to which a word in capitals is taken for initials."""
+"""Characters up to which a word in capitals is taken for initials."""
 RARE: Final = 0.02
 """A known word counts as cut off where it has less than this share of the wordings of the words that begin with it."""
 MOST: Final = 3
