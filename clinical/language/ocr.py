@@ -87,7 +87,7 @@ def _number_in_run(match: re.Match[str]) -> str:
 
 
 def _number_place(match: re.Match[str]) -> tuple[int, int]:
-    """A run of digits, look-alikes and marks holds one number at most: between characters that are not of the alphabet, with
+    """A run of digits, look-alikes and marks holds one number at most: between characters not of the alphabet, with
     a digit and a look-alike behind its beginning. Where it begins and ends, two equal places when there is none. Each
     character is looked at a fixed number of times, however long the run."""
     text, (start, end) = match.string, match.span()
