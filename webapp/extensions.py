@@ -100,7 +100,7 @@ def patience(limits_url: str) -> dict[str, float]:
     return {"socket_timeout": 2.0, "socket_connect_timeout": 2.0} if limits_url.startswith("redis") else {}
 
 
-class Limits(Limiter):
+class RequestLimits(Limiter):
     """The limits that single views are decorated with; each such view checks its own.
 
     Before every request the library looks for limits that hold for all views. There are none here, and looking cost as
@@ -117,4 +117,4 @@ db = Database()
 babel = Babel()
 login_manager = LoginManager()
 csrf = CSRFProtect()
-limiter = Limits(key_func=network, strategy="fixed-window", headers_enabled=False)
+limiter = RequestLimits(key_func=network, strategy="fixed-window", headers_enabled=False)

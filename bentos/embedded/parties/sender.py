@@ -40,7 +40,7 @@ _WRITTEN_BY = re.compile(
 """Place and day, or who the writer is, before the name."""
 _OF_ANOTHER = re.compile(
     r"^(?:Haus[aä]rzt\w*|HA|Zuweis\w*|Teilnehmer\w*|Kopie|Cc|Assistenz|An[aä]sth\w*|Angehörig\w*|Kontakt\w*|Vertrauens\w*|"
-    r"Bezugsperson|Empfänger\w*|Operateur|weiterbehandelnd\w*)\b[^:]{0,20}:\s"
+    rf"(?i:{either('@contact')})|Empfänger\w*|Operateur|weiterbehandelnd\w*)\b[^:]{{0,20}}:\s"
 )
 """Labels of people who do not sign."""
 _FAMILIAR = re.compile(r"^(?:Dein|Deine|Ihr|Ihre|Euer|Eure)\s+")
