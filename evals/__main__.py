@@ -52,7 +52,7 @@ MEASURES = {
     "extraction": "evals.extraction.measure",
     "letters": "evals.extraction.annotated",
     "whole-letters": "evals.extraction.whole.command",
-    "invented-words": "evals.extraction.invented",
+    "invented-words": "evals.extraction.whole.invented_words",
     "grounding": "evals.extraction.judges.leaderboard",
     "heldout": "evals.coding.heldout",
     "feedback": "evals.feedback.commands",
