@@ -253,7 +253,7 @@ class SourceText:
         if raw[0].isupper() and _YEAR.fullmatch(word):
             return False  # `Appendektomie 1998. Allergien keine`: no ordinal is as high
         street = word.endswith(("str", "pl"))
-        return cut or street or raw[0].islower() or word[0] == "#" or word in ROMAN
+        return cut or street or raw.islower() or word[0] == "#" or word in ROMAN
 
     def ends_clause(self, i: int) -> bool:
         """Whether a sentence, item or finished line ends between token `i - 1` and token `i`."""

@@ -17,6 +17,7 @@ from clinical.errors import BefundError
 from clinical.search import SearchIndex
 from evals.reading.bands import bands
 from evals.reading.bands import lines as band_lines
+from evals.reading.denials import clauses, misread, plain_names
 from evals.reading.generated import found_in, generated
 from evals.reading.inputs import HEADER, line_of, read_inputs, scored
 from evals.reading.letters import counted, lines
@@ -24,7 +25,7 @@ from evals.reading.offered import lines as offered_lines
 from evals.reading.offered import offered
 from evals.reading.probes import in_lists, in_sentences, sure_wordings
 
-SEED, TEXTS, WORDINGS = 2026, 400, 160
+SEED, TEXTS, WORDINGS, CLAUSES = 2026, 400, 160, 4000
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -49,6 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     _print_shares(in_lists(index, wordings, SEED))
     print("\nthe same in sentences")
     _print_shares(in_sentences(index, wordings))
+    _print_clauses(plain_names(index, WORDINGS, SEED))
     print("\nshort texts with what is there and what is not")
     print("\n".join(offered_lines(offered(index))))
     if options.inputs:
@@ -71,6 +73,14 @@ def _print_generated(counts: Mapping[str, Mapping[str, int]]) -> None:
         said, claims = max(1, own["said"]), max(1, own["claims"])
         shares = f"{own['exact'] / said:.3f}    {own['touched'] / said:.3f}         {own['claims_right'] / claims:.3f}"
         print(f"{name:16s} {own['said']:6d}  {shares}")
+
+
+def _print_clauses(names: Sequence[str]) -> None:
+    counts, wrong = misread(clauses(names, CLAUSES, SEED))
+    print("\ngenerated clauses about a disease: share read as written")
+    for denied, name in ((True, "deny it"), (False, "deny something else")):
+        failed = sum(one.denied is denied for one in wrong)
+        print(f"  {1 - failed / max(1, counts[denied]):.3f}  {name} ({counts[denied]})")
 
 
 def _print_shares(shares: Mapping[str, float]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from catalog_build.training.texts import Text, WrittenMention
 from clinical.search import Candidate, Mentioned, Understood
 from evals.reading.causes import causes
+from evals.reading.denials import Clause, clauses, misread
 from evals.reading.gated import drops_of
 from evals.reading.inputs import scored
 from evals.reading.letters import counted
@@ -136,3 +137,20 @@ def test_there_are_enough_texts_with_what_is_not_there_and_few_of_it_is_offered(
     assert len(found.leaked) <= 0.04 * found.absent
     assert found.kept >= 0.88 * found.stated
     assert any("denied" in line for line in lines(Offered(1, 1, 1, ())))
+
+
+NAMES = ("Ulkus", "Gicht", "Sarkoidose", "Morbus Crohn", "Hepatitis", "Nephropathie", "Melanom", "Schlafapnoe")
+
+
+def test_generated_clauses_are_read_as_denied_or_not_whatever_their_order():
+    counts, wrong = misread(clauses(NAMES, 600, seed=7))
+    for denied in (True, False):
+        failed = [one.text for one in wrong if one.denied is denied]
+        assert len(failed) <= 0.02 * counts[denied], failed
+    assert counts[True] == counts[False] == 300
+
+
+def test_a_clause_that_is_read_otherwise_is_named():
+    sure = Clause("Ulkus gesichert.", 0, 5, True, "{} gesichert")
+    counts, wrong = misread(iter([sure, Clause("Ulkus widerlegt.", 0, 5, True, "{} widerlegt")]))
+    assert (counts[True], wrong) == (2, [sure])

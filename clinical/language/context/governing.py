@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from clinical.language.context.clauses import clause_of
 from clinical.language.context.occurrences import Occurrence, ends_item, is_answer
 from clinical.language.context.triggers import AXES, Axis
 from clinical.language.tokens import COLON, COMMA, SourceText
@@ -32,6 +33,8 @@ _JOINTS: Final = word_set("und oder sowie bzw beziehungsweise noch u od wie vs v
 """Words that go on with the same statement."""
 _ALTERNATIVES: Final = word_set("oder noch od bzw sowie beziehungsweise und u vs versus")
 """Words that show that a list with commas is one statement: "kein Fieber, Husten oder Dyspnoe"."""
+_ANEW: Final = (["ein"], ["eine"], ["einen"])
+"""Words behind "und" that begin what a single "ohne" or "kein" does not reach."""
 _FURTHER: Final = word_set("nach seit wegen bei mit durch unter trotz")
 """Words behind which more is said of what is there: no item of a list of denials."""
 _PLURALS: Final = word_set(
@@ -101,6 +104,8 @@ class _Scopes:
         direction = one.row.direction
         if direction == "within":
             yield from (i for i in range(one.first, one.last) if i not in one.cue_tokens)
+        if direction == "clause":
+            yield from clause_of(self.source, one, self._bars_clause, self.depth)
         if direction in _GOVERNS_BEFORE and not (direction == "both" and self._closes(one)):
             yield from self._forward(one)
         if direction in _GOVERNS_BEHIND and not (direction == "both" and self._opens(one)):
@@ -149,7 +154,7 @@ class _Scopes:
             elif source.view[source.start[i]].isupper() and i > near:
                 started = True
             joined = source.words[i] in _JOINTS
-            if joined and row.scope == "item" and (self._new_statement(i) or self._is_enumerated(i)):
+            if joined and self._ends_at_joint(one, i):
                 return
             crosses = crosses and not (row.scope == "list" and source.words[i] in _ALTERNATIVES)
             yield i
@@ -261,6 +266,11 @@ class _Scopes:
                 return True
         return False
 
+    def _ends_at_joint(self, one: Occurrence, joint: int) -> bool:
+        """Whether behind this "und" stands nothing that a trigger governs: "ohne Dysplasie sowie eine Hernie"."""
+        bare = len(one.row.elements) == 1 and self.source.words[joint + 1 : joint + 2] in _ANEW
+        return bare or (one.row.scope == "item" and (self._new_statement(joint) or self._is_enumerated(joint)))
+
     def _new_statement(self, joint: int) -> bool:
         """Whether behind "und" something is said anew: "Z. n. Apoplex und bekannte Hypertonie"."""
         return bool(self.begins.get(joint + 1))
@@ -291,6 +301,11 @@ class _Scopes:
         if source.ends_clause(i):
             return False
         return source.gap(i) < COMMA or closes
+
+    def _bars_clause(self, one: Occurrence, i: int) -> bool:
+        """Whether at token `i` something else is denied, so that a clause about another thing ends there."""
+        rows = (self.triggers[n].row for n in self.cue_tokens.get(i, ()) if self.triggers[n] is not one)
+        return any(set(row.axes) & set(one.row.axes) and row.direction not in _GOVERNS_NOTHING for row in rows)
 
     def _bars(self, one: Occurrence, number: int) -> bool:
         row = self.triggers[number].row

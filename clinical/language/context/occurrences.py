@@ -11,11 +11,17 @@ from typing import Final
 from clinical.language.context.patterns import Element, Gap, Mark, Words
 from clinical.language.context.triggers import ENDING, FORMS, Axis, Table, TriggerRow, table
 from clinical.language.tokens import COLON, COMMA, LINE, STOP, SourceText
+from clinical.language.vocabulary import word_set
 
 _MARKED_ITEM: Final = re.compile(ENDING.format("G"))  # by it, other markers at the ends of items count too
 _MARKED_LINE: Final = re.compile(r"[GAVZ] (?=[A-ZÄÖÜ])(?:(?<=^..)|(?<=^[-•*] ..))", re.M)
 MARKED_LINES: Final = 2
 """Lines that open with a marker before one of them is read as a marker: a single letter may be a name or a grade."""
+
+
+_Tokens = tuple[int, ...]
+_PARTING: Final = word_set("und aber sondern jedoch")
+"""Words that no trigger goes across whose words belong to one statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +80,6 @@ def _beginning(word: str, rows: Table) -> Sequence[TriggerRow]:
     if word[0] == "#":
         return [row for head, row in rows.numbers if head.fits(word)]
     some = rows.by_word.get(word, ())
-    if not rows.lengths:
-        return some
     return (*some, *(row for length in rows.lengths for row in rows.by_stem.get(word[:length], ())))
 
 
@@ -113,7 +117,7 @@ def _may_stand(source: SourceText, element: Element, i: int) -> bool:
     return i < len(source.words) and element.fits(source.words[i])
 
 
-def _walk(source: SourceText, elements: Sequence[Element], place: tuple[int, int], most: int) -> tuple[int, ...] | None:
+def _walk(source: SourceText, elements: Sequence[Element], place: tuple[int, int], most: int) -> _Tokens | None:
     """The own tokens of a trigger from one of its elements and one token on (`place`), None where it does not go on;
     `most`: how far the next word may be parted from the one before it."""
     at, i = place
@@ -126,7 +130,7 @@ def _walk(source: SourceText, elements: Sequence[Element], place: tuple[int, int
                 return None
             most = COLON
         elif isinstance(element, Gap):
-            found = _walk_over(source, elements, (at, i), element.most)
+            found = _walk_over(source, elements, (at, i), element)
             return None if found is None else (*own, *found)
         elif i < len(source.words) and element.fits(source.words[i]) and source.gap(i) <= most:
             if element.optional:
@@ -141,16 +145,17 @@ def _walk(source: SourceText, elements: Sequence[Element], place: tuple[int, int
     return tuple(own)
 
 
-def _walk_over(
-    source: SourceText, elements: Sequence[Element], place: tuple[int, int], most: int
-) -> tuple[int, ...] | None:
+def _walk_over(source: SourceText, elements: Sequence[Element], place: tuple[int, int], gap: Gap) -> _Tokens | None:
     at, first = place
-    for i in range(first, first + most + 1):
-        if i > len(source) or (i < len(source) and source.gap(i) >= STOP):
+    most, parting = (LINE, COMMA) if gap.inner else (COMMA, STOP)
+    for i in range(first, first + gap.most + 1):
+        if i > len(source) or (i < len(source) and source.gap(i) >= parting):
+            return None
+        if gap.inner and i > first and source.words[i - 1] in _PARTING:
             return None
         if at < len(elements) and not _may_stand(source, elements[at], i):
             continue
-        found = _walk(source, elements, (at, i), COMMA)
+        found = _walk(source, elements, (at, i), most)
         if found is not None:
             return found
     return None

@@ -1,8 +1,8 @@
 """How the tables of words are written: words, gaps and dividing marks in a row, and groups of words by name.
 
 One notation for the triggers of `context.tsv` and for the phrases of grounding: `a|b` one of several, `a*` any word
-beginning so, `*a` any ending so, `(a)` may be left out, `..3` up to three other words, `[:]` a dividing mark, `@name` a
-group of words.
+beginning so, `*a` any ending so, `(a)` may be left out, `..3` up to three other words, `~3` up to three of the same
+item, `[:]` a dividing mark, `@name` a group of words.
 """
 
 from __future__ import annotations
@@ -49,9 +49,10 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Up to `most` words of the same sentence."""
+    """Up to `most` words of the same sentence; `inner`: of the same item, over no mark and no "und"."""
 
     most: int
+    inner: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,8 @@ def _element(text: str, groups: Mapping[str, str], key: Callable[[str], str]) ->
     text = text.strip("()")
     if text.startswith(".."):
         return Gap(int(text[2:]))
+    if text.startswith("~"):
+        return Gap(int(text[1:]), inner=True)
     if text in MARKS:
         return Mark(text.strip("[]"))
     parts = [one for part in text.split("|") for one in groups.get(part, part).split("|")]

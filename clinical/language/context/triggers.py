@@ -48,7 +48,7 @@ FORMS: Final[Mapping[str, re.Pattern[str]]] = {
 """Signs that say something at certain places only: a minus by itself between a word and a dividing mark ("Fieber -,
 Husten +"), the answers "? nein" and ": 0", and the outpatient marker that opens a line or ends an item."""
 
-Direction = Literal["before", "behind", "both", "within", "stop", "end", "pseudo"]
+Direction = Literal["before", "behind", "both", "within", "clause", "stop", "end", "pseudo"]
 Scope = Literal["word", "item", "list", "sentence", "-"]
 
 
