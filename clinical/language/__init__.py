@@ -14,12 +14,13 @@ from clinical.language.context import (
 )
 from clinical.language.dates import MONTH_NAMES, DateMention, by_iso, dates_of, parse_date
 from clinical.language.folding import Token, fold, folded_words, replaced, spelling, words
+from clinical.language.keys import name_key
 from clinical.language.morphemes import same_meaning, translated
 from clinical.language.patient import StatedPatient, outside
 from clinical.language.reading import Claim, LabelledSpan, Place, Reading, Side, Sign
 from clinical.language.sections import Section
 from clinical.language.segments import Part, content_words, cut, has_noun
-from clinical.language.tokens import BREAK, COLON, COMMA, LINE, SPACE, STOP, SourceText, name_key
+from clinical.language.tokens import BREAK, COLON, COMMA, LINE, SPACE, STOP, SourceText
 from clinical.language.vocabulary import (
     CONNECTORS,
     FUNCTION_WORDS,

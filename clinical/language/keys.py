@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 from clinical.language.dates import parse_date
 from clinical.language.vocabulary import QUALIFIERS, TIMES, side_of
+
+Derived = TypeVar("Derived")
 
 _COMMA = re.compile(r"(?<![\d.,]),|(?<!\d)(\d++),(\d*+)(?!,)")
 """A decimal comma, the digits before and behind it: each run of digits is read once, from its beginning."""
@@ -58,8 +61,8 @@ def name_key(word: str) -> str:
     return word.replace("rn", "m")
 
 
-def of_each(key: Callable[[str], str], words: Iterable[str]) -> dict[str, str]:
-    """What each word is compared by, made once for each word of one text; it lives no longer than the text does."""
+def of_each(key: Callable[[str], Derived], words: Iterable[str]) -> dict[str, Derived]:
+    """What follows from each word, made once for each word of one text; it lives no longer than the text does."""
     return {word: key(word) for word in set(words)}
 
 
