@@ -34,18 +34,20 @@ def without_general(found: Sequence[Candidate], text: str, catalog: Catalog) -> 
     return [one for one in found if one.code not in general]
 
 
+_INJURIES: Final = "ST"
 _Shown = tuple["Candidate", "Code"]
 
 
 def _is_general(one: _Shown, other: _Shown) -> bool:
-    """F32.9 beside F32.1, F99 beside any other of its chapter; of two places of the text I50.9 beside I50.12 too."""
+    """F32.9 beside F32.1, F99 beside any other of its chapter; of two places of the text I50.9 beside I50.12 too, but
+    no injury, for those of one category are injuries of different parts."""
     (general, code), (specific, more) = one, other
     if more.code == code.code or more.title.endswith((UNSPECIFIED, _CATCH_ALL)):
         return False
     if code.title.endswith(_CATCH_ALL):
         return code.chapter == more.chapter
     apart = general.end <= specific.start or specific.end <= general.start
-    alike = code.parent == more.parent or (apart and code.code[:3] == more.code[:3])
+    alike = code.parent == more.parent or (apart and code.code[:3] == more.code[:3] and code.code[0] not in _INJURIES)
     return code.title.endswith(UNSPECIFIED) and alike
 
 

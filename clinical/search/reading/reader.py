@@ -35,6 +35,9 @@ SELDOM: Final = (
     ("T36", "T65", 0.2),  # a drug named in a text is taken, rarely a poisoning
     ("V01", "Y98", 0.2),  # external causes are coded on request only
     ("Z55", "Z65", 0.5),  # circumstances of life are told far more often than coded
+    ("Z00", "Z13", 0.5),  # as are examinations ("Abklärung", "Untersuchung")
+    ("Z40", "Z54", 0.5),  # and treatments ("seit der Chemotherapie", "Verbandswechsel")
+    ("T14", "T14", 0.5),  # injuries of no stated site, mostly the cause of something else ("Zeckenstich")
 )
 """Ranges of categories, first to last, that running text mentions more often than it means."""
 FAMILY: Final = "{} in der Familienanamnese"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from clinical.search.reading.hits import Hits, joined, merged, merged_by_part
-from clinical.search.reading.reader import seldom_meant
+from clinical.search.reading.reader import SELDOM, seldom_meant
 from tests.fakes import tiny_catalog
 
 Row = tuple[int, int, float, float, int]
@@ -61,3 +61,11 @@ def test_circumstances_and_drugs_weigh_less_in_running_text_than_diseases() -> N
     weight = {code.code: value for code, value in zip(catalog.codes, seldom_meant(catalog).tolist(), strict=True)}
     assert weight["I10.90"] == 1
     assert all(value < 1 for code, value in weight.items() if "T36" <= code[:3] <= "T65" or code[0] in "VWXY")
+
+
+def test_treatments_examinations_and_unplaced_injuries_weigh_less_pregnancy_and_what_was_removed_do_not() -> None:
+    def weight(category: str) -> float:
+        return next((own for first, last, own in SELDOM if first <= category <= last), 1.0)
+
+    assert all(weight(category) < 1 for category in ("Z01", "Z04", "Z48", "Z51", "T14"))
+    assert all(weight(category) == 1 for category in ("Z34", "Z33", "Z85", "Z90", "Z95", "S06", "T13"))
