@@ -85,12 +85,12 @@ def _places(letter: Circumstances, field: str) -> Iterator[tuple[int, int, int, 
         return
     states = {place: state_of(source, place) for place in known}
     counts: dict[range, bool] = {}
-    for *named, is_option in sorted(_named(source, field, found, states)):
-        place = range(named[1], named[2] + 1)
+    for strength, first, last, value, is_option in sorted(_named(source, field, found, states)):
+        place = range(first, last + 1)
         if not is_option and place not in counts:
             counts[place] = _counts(letter, field, place, states[place])
         if is_option or counts[place]:
-            yield tuple(named)
+            yield strength, first, last, value
 
 
 Found = Mapping[str, list[tuple[Phrase, list[range]]]]
@@ -119,7 +119,7 @@ def _counts(letter: Circumstances, field: str, place: range, state: State | None
     return state is not None or not (_is_void(letter.source, field, place) or letter.void(field, place))
 
 
-def _strength(source: SourceText, role: str, place: range, state: str) -> int:
+def _strength(source: SourceText, role: str, place: range, state: State | None) -> int:
     if state == "ticked":
         return TICKED
     if role == "hints":
