@@ -20,7 +20,6 @@ each_record = pytest.mark.parametrize("record", RECORDS, ids=lambda record: reco
 
 OLDER = frozenset(
     (
-        "07_grounding.ipynb",
         "09_speed.ipynb",
     )
 )
