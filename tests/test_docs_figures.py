@@ -18,11 +18,7 @@ RECORDS = read_records(DOCS)
 each_record = pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
 
 
-OLDER = frozenset(
-    (
-        "09_speed.ipynb",
-    )
-)
+OLDER = frozenset(("09_speed.ipynb",))
 """Sections from before the page had records: each goes with its next run. The list may only become shorter."""
 
 
