@@ -118,7 +118,7 @@ def measure(catalog: Path, rows: int, seconds: float, workers: int) -> dict[str,
         watch = BatchWatch(seconds)
         job = batch.Job(TextFile(source), catalog, Path(folder) / "codes.parquet", workers=workers)
         with suppress(Enough):
-            batch.run(job, disable=None, each=watch)
+            batch.run(job, disable=False, each=watch)
         return {name: round(value, 2) for name, value in watch.result(rows).items()} | {"workers": workers}
 
 
