@@ -143,6 +143,10 @@ def _is_listed(word: str) -> bool:
     return word.endswith(",") and word[0].isupper() and word[:-1].lower() in SURNAMES_TOO
 
 
+_OF_SURNAMES = PARTICLES - {"und", "i", "y", "zum", "zur", "vom"}
+"""Particles in lower case that begin a surname behind first names: `Maria dos Santos Pereira`."""
+
+
 def _ordered(words: list[str], spoken: Collection[str], register: bool) -> Name:
     if sum(word.lower() not in PARTICLES for word in words) < 2:
         return Name(" ".join(words), None)
@@ -152,8 +156,8 @@ def _ordered(words: list[str], spoken: Collection[str], register: bool) -> Name:
         return last_first if words[0] in shouted or (words[0].isupper() and words[1] in shouted) else first_last
     if words[0].lower() in PARTICLES:
         return last_first
-    if any(word in PARTICLES for word in words[1:-1]):
-        return first_last
+    if (at := next((n for n, word in enumerate(words[:-1]) if n and word in _OF_SURNAMES), 0)) > 0:
+        return Name(" ".join(words[at:]), " ".join(words[:at]))
     said = {name.lower() for name in spoken}
     if (first_last.last.lower() in said) != (last_first.last.lower() in said):
         return first_last if first_last.last.lower() in said else last_first

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(one.strip() for one in text.replace("\n", ",").split(",") if one.strip())
+    return tuple(one.strip() for one in text.replace("\n", " ").split(",") if one.strip())
 
 
 WOMEN = _words("""
