@@ -106,7 +106,7 @@ def _told() -> Any:
     """Our bar of the training, in the trainer's place: it draws its own into a log as well."""
     from transformers import TrainerCallback
 
-    class Told(TrainerCallback):  # type: ignore[misc]
+    class Told(TrainerCallback):
         def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             self.bar = progress(None, "fine-tuning", "steps", total=state.max_steps)
 
