@@ -69,6 +69,8 @@ class PlacedWord:
 
 def words_of(text: str) -> list[PlacedWord]:
     """The words of a sentence; the dot of an abbreviation belongs to it, unless the sentence ends there."""
+    if text.isalnum():
+        return [PlacedWord(text, 0, len(text), opens=False, closes=False)]
     found = []
     for match in _WORD.finditer(text):
         raw = match.group()

@@ -69,10 +69,22 @@ def _is_beaten(one: Occurrence, held: list[dict[Axis, int]]) -> bool:
 def _of_words(source: SourceText, rows: Table) -> Iterator[Occurrence]:
     for word, places in source.word_places.items():
         for row in _beginning(word, rows):
-            for i in places:
+            for i in _followed(source, row.elements, places):
                 own = _match(source, row.elements, i)
                 if own:
                     yield Occurrence(row, own[0], own[-1], own, source.start[own[0]], source.end[own[-1]])
+
+
+def _followed(source: SourceText, elements: Sequence[Element], places: Sequence[int]) -> Sequence[int]:
+    """The places behind which the second word of a trigger stands, where it has to stand there: most fall at that."""
+    at = 2 if isinstance(elements[0], Mark) else 1
+    following = elements[at] if at < len(elements) else None
+    if not isinstance(following, Words) or following.optional:
+        return places
+    words, last = source.words, len(source.words) - 1
+    if following.plain:
+        return [i for i in places if i < last and words[i + 1] in following.words]
+    return [i for i in places if i < last and following.fits(words[i + 1])]
 
 
 def _beginning(word: str, rows: Table) -> Sequence[TriggerRow]:
@@ -102,8 +114,6 @@ def _match(source: SourceText, elements: Sequence[Element], i: int) -> tuple[int
     """The tokens of the trigger's own words where it begins at token `i`; empty where it does not stand there."""
     opens = 1 if isinstance(elements[0], Mark) else 0
     at = opens + 1
-    if at < len(elements) and not _may_stand(source, elements[at], i + 1):
-        return ()
     if opens and not _holds(source, elements[0], i):  # type: ignore[arg-type]
         return ()
     further = _walk(source, elements, (at, i + 1), LINE)

@@ -29,6 +29,11 @@ class Words:
     year: bool = False
     optional: bool = False
 
+    @property
+    def plain(self) -> bool:
+        """Whether its words are all there is to it."""
+        return not (self.stems or self.endings or self.number or self.year)
+
     def fits(self, word: str) -> bool:
         """Whether a spelled word of the text stands for this place."""
         if word in self.words or (self.stems and word.startswith(self.stems)):
