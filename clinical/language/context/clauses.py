@@ -108,7 +108,7 @@ class _Clause:
             if self.depth[i] > self.level:
                 continue
             word = source.words[i]
-            if word in _CONTRASTS or self.bars(one, i):
+            if (word in _CONTRASTS and named) or self.bars(one, i):
                 break
             if word in _SINGULAR or word in _PLURAL:
                 if self.has_verb and joint >= 0:

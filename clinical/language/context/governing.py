@@ -33,8 +33,8 @@ _JOINTS: Final = word_set("und oder sowie bzw beziehungsweise noch u od wie vs v
 """Words that go on with the same statement."""
 _ALTERNATIVES: Final = word_set("oder noch od bzw sowie beziehungsweise und u vs versus")
 """Words that show that a list with commas is one statement: "kein Fieber, Husten oder Dyspnoe"."""
-_ANEW: Final = (["ein"], ["eine"], ["einen"])
-"""Words behind "und" that begin what a single "ohne" or "kein" does not reach."""
+_ANEW: Final = tuple([joint, article] for joint in ("und", "sowie") for article in ("ein", "eine", "einen"))
+"""Words that begin what a single "ohne" or "kein" before them does not reach."""
 _FURTHER: Final = word_set("nach seit wegen bei mit durch unter trotz")
 """Words behind which more is said of what is there: no item of a list of denials."""
 _PLURALS: Final = word_set(
@@ -210,7 +210,7 @@ class _Scopes:
                 break
             if any(self.triggers[n].row.direction != "pseudo" for n in self.begins.get(at, ())):
                 break
-            items += source.gap(at) >= COMMA and at > one.last + 1
+            items += "," in source.glue(at) and at > one.last + 1
             if source.words[at] in _ALTERNATIVES:
                 return True
         return items >= LISTED
@@ -268,7 +268,7 @@ class _Scopes:
 
     def _ends_at_joint(self, one: Occurrence, joint: int) -> bool:
         """Whether behind this "und" stands nothing that a trigger governs: "ohne Dysplasie sowie eine Hernie"."""
-        bare = len(one.row.elements) == 1 and self.source.words[joint + 1 : joint + 2] in _ANEW
+        bare = len(one.row.elements) == 1 and self.source.words[joint : joint + 2] in _ANEW
         return bare or (one.row.scope == "item" and (self._new_statement(joint) or self._is_enumerated(joint)))
 
     def _new_statement(self, joint: int) -> bool:
