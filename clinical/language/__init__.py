@@ -17,7 +17,7 @@ from clinical.language.folding import Token, fold, folded_words, replaced, spell
 from clinical.language.keys import name_key
 from clinical.language.morphemes import same_meaning, translated
 from clinical.language.patient import StatedPatient, outside
-from clinical.language.reading import Claim, LabelledSpan, Place, Reading, Side, Sign
+from clinical.language.reading import Claim, Place, Reading, Side, Sign
 from clinical.language.sections import Section
 from clinical.language.segments import Part, content_words, cut, has_noun
 from clinical.language.tokens import BREAK, COLON, COMMA, LINE, SPACE, STOP, SourceText
@@ -50,7 +50,6 @@ __all__ = [
     "DateMention",
     "Element",
     "Gap",
-    "LabelledSpan",
     "Mark",
     "Part",
     "Place",

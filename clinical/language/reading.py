@@ -16,7 +16,7 @@ from typing import Final, Literal
 from clinical.contract import Assertion
 from clinical.language.context import DEFAULTS, Axis, Governed, Occurrence, ends_item, governed, head_of, occurrences
 from clinical.language.sections import Kind, Section, sections_of
-from clinical.language.tokens import COLON, COMMA, LINE, SPACE, STOP, SourceText
+from clinical.language.tokens import COMMA, LINE, STOP, SourceText
 from clinical.language.vocabulary import BOTH, LEFT, RIGHT, side_of
 
 Negation = Literal["affirmed", "denied", "excluded"]
@@ -36,14 +36,6 @@ class Place:
 
     start: int
     end: int
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledSpan:
-    """`Allergien: keine`: where a label stands and where its value does."""
-
-    label: Place
-    value: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,27 +129,6 @@ class Reading(SourceText):
         last = [i - 1 for i in (*first[1:], len(self))]
         start, end = self.start, self.end
         return tuple(Place(start[a], end[b]) for a, b in zip(first, last, strict=False))
-
-    @cached_property
-    def labelled(self) -> tuple[LabelledSpan, ...]:
-        """Labels and their values, up to the end of the clause or the next label ("Nikotin: nein, Alkohol: nein")."""
-        colons = [i for i in range(1, len(self)) if self.gap(i) == COLON]
-        firsts = [self._first_of_label(i) for i in colons]
-        found = []
-        for i, first, following in zip(colons, firsts, (*firsts[1:], len(self)), strict=True):
-            end = i
-            while end + 1 < following and not self.ends_clause(end + 1):
-                end += 1
-            label, value = Place(self.start[first], self.end[i - 1]), Place(self.start[i], self.end[end])
-            found.append(LabelledSpan(label, value))
-        return tuple(found)
-
-    def _first_of_label(self, colon: int) -> int:
-        """Where the words before a colon begin: `Allergien`, `Aktuelle Medikation`."""
-        first = colon - 1
-        while first > 0 and self.gap(first) <= SPACE and not self.ends_clause(first):
-            first -= 1
-        return first
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:

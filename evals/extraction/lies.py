@@ -23,7 +23,7 @@ from evals.extraction.letter_blocks import DATE_FORMS
 from evals.extraction.letters import Letter
 from evals.extraction.lies_of_lists import KEYWORDS, implied, without_word
 
-DOCUMENTS = {"zuweisung": Zuweisung, "arztbrief": Arztbrief}
+DOCUMENTS: dict[str, type[Zuweisung] | type[Arztbrief]] = {"zuweisung": Zuweisung, "arztbrief": Arztbrief}
 
 
 @dataclass(frozen=True, slots=True)
