@@ -104,6 +104,10 @@ _AFTER_SCHEME = re.compile(
 """Where a sentence begins behind the last drug."""
 
 
+_MANUAL = re.compile(r",\s(?:physikalische|manuelle)\s\w+$")
+"""A treatment by hand behind the drugs."""
+
+
 def drugs_of(text: str) -> Iterator[str]:
     """Each drug of a line: `A 5 mg 1-0-0, B 10 mg 0-0-1; C` are three."""
     text = text.replace(" // ", "; ")
@@ -111,7 +115,7 @@ def drugs_of(text: str) -> Iterator[str]:
     if len(slashed) > 1 and sum(bool(_DRUG.search(one)) for one in slashed) >= len(slashed) - 1:
         text = "; ".join(slashed)
     for piece in (one for part in divided(text, ";|") for one in _taken_now(part)):
-        parts = divided(piece, ",")
+        parts = divided(_MANUAL.sub("", piece), ",")
         if (
             len(parts) > 1
             and sum(part[:1].isupper() or part[:1].isdigit() for part in parts) == len(parts)

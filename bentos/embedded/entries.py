@@ -53,7 +53,9 @@ _DENIED = re.compile(
 NO_ITEM = re.compile(
     r"^(?:(?:\d\.\s?)?(?:Operateur|Assistenz|Instrumentier|An(?:ä|ae)sthes|Saal|Springer|Narkose)\w*\s?:|"
     r"[^\W\d_]\S+(?:\s\S+)?,\s(?:am|den)\s\d|\w*(?:arzt|ärztin)$|mit freundlich|freundliche|seite \d|\(?Stand|"
-    r"durchschlag|verteiler|nachrichtlich|ergeht an|kopie an|wie oben|es können|es konnen|selbstverständlich können|"
+    r"durchschlag|"
+    r"Unfall(?:datum|hergang|ereignis)?\s(?:vom\s|am\s)?\d|verteiler|nachrichtlich|ergeht an|kopie an|wie oben|"
+    r"es können|es konnen|selbstverständlich können|"
     r"bioäquivalent|RR\s|Temp\w*\W|Puls\s|HF\s|SpO2|SO2|BZ\s|CRP\s|"
     rf"(?:{either('@no')})\s\w+\s(?:angegeben|bekannt|vorhanden)|"
     r"wir (?:berichten|bedanken|danken)|vielen dank|für rückfragen|bei rückfragen|hauptdiagnose|nebendiagnosen?|"

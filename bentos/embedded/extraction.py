@@ -45,6 +45,8 @@ _INSURERS = re.compile(
     r"WGKK|NÖGKK|STGKK|OÖGKK|KFA|"
     r"Merkur Versicherung|UNIQA|Uniqa|Wiener Städtische)\b(?!-(?!versichert))"
 )
+_OF_ACCIDENTS = re.compile(r"\b(?:SUVA|Suva|AUVA)\b")
+"""Insurers of accidents: only where a label asks who pays."""
 _INSURED = re.compile(r"(?:krankenkasse|versichert|versicherung|kasse|cassa malati|zusatz|KK)", re.IGNORECASE)
 _THROUGH = re.compile(r"\b(?:über|durch)\s(?:den|die|seinen?|ihren?)\s\w+\s(?=(?:mit|familien)?versichert)")
 """`über die Mutter versichert`: whose insurance it is says who else has it, not that the patient has none."""
@@ -177,7 +179,12 @@ class _Reader:
                 return name
         for found in _INSURERS.finditer(self.sheet.text[:8_000]):
             before = self.sheet.text[max(0, found.start() - 90) : found.start()]
-            if names_relative(_THROUGH.sub("", re.split(r"(?<=[^\W\d_]{4})\.\s|[;\n]", before)[-1])):
+            if names_relative(
+                _THROUGH.sub(
+                    "",
+                    re.split(r"(?<=[^\W\d_]{4})\.\s|\.\s(?=(?:Krankenkasse|Kasse|KK|Versichert)\b)|[;\n]", before)[-1],
+                )
+            ):
                 continue
             if _INSURED.search(self.sheet.text[max(0, found.start() - 30) : found.end() + 16]) or self._near_number(
                 found.start()
@@ -203,7 +210,7 @@ class _Reader:
         name = re.sub(r"\s(?:allgemein|halbprivat|privat|grundversichert)$", "", name, flags=re.IGNORECASE)
         words = name.split()
         unsuited = re.search(
-            rf"^(?:privat|allgemein|halbprivat|gesetzlich|ja\b|(?:{either('@answered_no')})\b|selbst|grundvers|"
+            rf"^(?:(?:UVG|KVG|VVG)\b|privat|allgemein|halbprivat|gesetzlich|ja\b|(?:{either('@answered_no')})\b|selbst|grundvers|"
             r"muster\b|[\d.]+$)",
             name,
             re.IGNORECASE,
@@ -212,7 +219,7 @@ class _Reader:
             return name
         if unsuited and (behind := re.match(r"\w+(?:\sversichert)?,\s([^\W\d_a-zäöü][\w-]+)$", value)):
             return behind[1]
-        known = _INSURERS.search(value)
+        known = _INSURERS.search(value) or _OF_ACCIDENTS.search(value)
         return known[0] if known else None
 
     def _question(self, kind: str) -> str | None:

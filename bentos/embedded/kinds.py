@@ -33,6 +33,10 @@ _OFFICIAL = re.compile(
     re.IGNORECASE,
 )
 """The title of the form that every German practice uses."""
+_WHOM = frozenset(
+    "an in herr herrn frau fr. hr. hrn. pat. intern extern für patient patientin von zur".split()  # noqa: SIM905
+)
+"""Words behind a title that say whom or what it is for."""
 KIND_WORDS = 5
 HEAD_MOST = 100
 """Lines in which a title is looked for: a letterhead with its form has a few dozen; a text of short lines alone has
@@ -60,18 +64,7 @@ def kind_of(line: str) -> str | None:
             continue
         before, behind = piece[: found.start()].split(), piece[found.end() :].split()
         if all(_ADJECTIVE.match(word) for word in before) and _may_follow(behind):
-            if behind[:1] and behind[0].lower() in (
-                "an",
-                "in",
-                "herr",
-                "herrn",
-                "frau",
-                "für",
-                "patient",
-                "patientin",
-                "von",
-                "zur",
-            ):
+            if behind[:1] and behind[0].lower() in _WHOM:
                 return " ".join([*before, found.group()])
             return text if spaced != text else piece
     return None
@@ -80,7 +73,8 @@ def kind_of(line: str) -> str | None:
 def _tidy(piece: str) -> str:
     """Without rules around it, a technical bracket, a preposition or the department at its end."""
     piece = re.sub(
-        r"\s+(?:an|in|für)$|\s\((?:elektronisch|online|intern|extern|PDF|Fax|Kopie|Entwurf)\)$|\s+\([xX ]\).*$",
+        r"\s+(?:an|in|für)$|\s\((?:elektronisch|online|intern|extern|PDF|Fax|Kopie|Entwurf)\)$|"
+        r"\s\([^\W\d_]{5,20}\s[^()]{5,60}\)$|\s+\([xX ]\).*$",
         "",
         piece.strip(" *_=#-–"),
     )
@@ -100,7 +94,8 @@ def department_of_title(line: str) -> str | None:
 def _may_follow(words: list[str]) -> bool:
     return (
         not words
-        or words[0] in ("/", "an", "in", "Herr", "Herrn", "Frau", "für", "von", "zur", "(Einweisung)")
+        or words[0] in ("/", "(Einweisung)")
+        or (words[0].lower() in _WHOM and words[0] != "Patient")
         or (len(words) <= 2 and all(word[:1].isupper() or word[:1] in "(/" for word in words))
     )
 

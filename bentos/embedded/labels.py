@@ -64,7 +64,9 @@ LABELS: dict[str, str] = {
     "fax": "fax telefax faxnr mobil mobile natel handy telefonprivat telprivat telefonmobil",
     "datum": "datum den ausgestelltam erstelltam berichtsdatum zuweisungsdatum briefdatum ausstellungsdatum erstellt "
     "erfasst erfasstam angefordertam anforderungsdatum überweisungsdatum einweisungsdatum anmeldedatum befunddatum "
-    "schreibdatum datumuhrzeit ortdatum tag datumunterschrift datumundunterschrift ortdatumunterschrift datumvisum dat",
+    "schreibdatum datumuhrzeit datumderzuweisung datumderanforderung datumderüberweisung "
+    "datumdereinweisung datumderanmeldung datumuhrzeitderanforderung ortdatum tag "
+    "datumunterschrift datumundunterschrift ortdatumunterschrift datumvisum dat",
     "eingang": "eingegangen eingang eingegangenam gesendet gesendetam datumeingang",
     "dringlichkeit": "dringlichkeit priorität triage prio dringlichkeitsstufe priorisierung terminart",
     "kostengutsprache": "kostengutsprache kogu kostenübernahme kostenzusage bewilligung kostengutsprachestatus",
@@ -108,7 +110,14 @@ LABELS: dict[str, str] = {
 OWNERS = {"patient": "patient", "betreff": "patient", "absender": "absender", "empfaenger": "empfaenger"}
 """Labels that begin a part of a form, and whose part it is."""
 
-_LABEL = {word: field for field, words in reversed(LABELS.items()) for word in words.split()}
+_REFERRING = "zuweisend überweisend einweisend anfordernd anmeldend verordnend auftraggebend beauftragend"
+_REFERS = (
+    "epraxis estelle eklinik eabteilung estation eeinrichtung einstitution eordination eärztin erarzt esspital eshaus"
+)
+"""`Einweisende Praxis`, `anforderndes Spital`: who refers, in every combination."""
+_LABEL = {f"{one}{end}": "absender" for one in _REFERRING.split() for end in _REFERS.split()} | {
+    word: field for field, words in reversed(LABELS.items()) for word in words.split()
+}
 
 _STARTS = frozenset(word[:2] for word in _LABEL)
 """The first two characters of every label: most of what is asked about is none."""
@@ -141,7 +150,7 @@ _HEADINGS: tuple[tuple[str, str], ...] = (
     ("medikation", r"tabletten|therapie(?:zu(?:r|m)?hause|daheim)|d(?=$)x|"
      r"dauertherapie|pharmakotherapie|heimtherapie|rx|medikamentös|"
         r"(?:aktuelle)?(?:medikamenten)?"
-     r"verordnung(?:en)?|arzneien|(?:regelmässige)?medikamenteneinnahme|medikationsliste|entlassrezept|medis"),
+     r"verordnung(?:en)?|arzneien|(?:regelmässige)?medikamenteneinnahme|medikationsliste|entlassrezept|medis|therapie(?:dzt|derzeit|aktuell|momentan|zurzeit|laufend|bisher)"),
     ("medikation", r"bisherigemassnahmen(?:zbmedikation)?|(?:aktuelle|derzeitige|letzte|unsereletzte|medikamentöse|"
      r"entlassungs|bisherige|laufende|empfohlenemedikamentöse)(?:medikamentöse)?therapie"),
     ("empfehlung", r"(?:weitere|unsere)?therapie(?:empfehlun[gq](?:en)?|vorschla[gq]|vorschläge)(?:u|und)?"
@@ -254,6 +263,8 @@ def _of_parts(text: str) -> str | None:
     parts = _JOINED.split(bare)
     if len(parts) > 1:
         named = [heading_field(part) for part in parts]
+        if "fragestellung" in named:
+            return "fragestellung"
         return None if None in named else next((one for one in named if one), "")
     head = _TAIL.split(bare, maxsplit=1)[0]
     if head != bare and len(bare.split()) < TAIL_WORDS and (found := _ANY_HEADING.fullmatch(key(head))):
@@ -266,7 +277,7 @@ _NUMBERED_HEADING = re.compile(
     r"[■▪►>*•§<\[-]+)\s*(.{2,60}?)[\s\]<>]*(:.*)?$"
 )
 _REPORTING = re.compile(
-    r"(?:allgemeine|spezielle|aktuelle|klinischer?|sozial|berufs|und){0,3}(?:anamnese|epikrise|befunde?|verlauf)"
+    r"(?:allgemeine|spezielle|aktuelle|klinischer?|sozial|berufs|und){0,3}(?:vorgeschichte|anamnese|epikrise|befunde?|verlauf)"
 )
 """Headings of a report's numbered parts that are no item of a list."""
 _BULLETS = "-*•▪"

@@ -13,10 +13,9 @@ from dataclasses import field as made
 from functools import cached_property
 
 from bentos.embedded.budget import Budget
-from bentos.embedded.columns import cells_of, header_row, unfolded
 from bentos.embedded.ending import last_signed
 from bentos.embedded.labels import OWNERS, bare_heading, heading_field, key, label_of
-from bentos.embedded.scans import mended, unspread
+from bentos.embedded.layout import cells_of, header_row, mended, unfolded, unspread
 from clinical.language import MONTH_NAMES
 
 LINE_MAX = 2_000
@@ -36,7 +35,7 @@ _LABEL_WORDS = 5
 _GENDERED = re.compile(r"(?<=[a-zäöü])[:*_]in(?=(?:nen)?\b)")
 """`Klient:in`: the colon is no label's."""
 GREETING = re.compile(
-    r"^(?:sehr geehrt|s\.\s?g\.\s|lieber? |werter? |werte |geschätzt|guten tag|grüezi|egregi|hallo )", re.IGNORECASE
+    r"^(?:sehr geehrt|s\.\s?g\.\s|liebe[rs]? |werter? |werte |geschätzt|guten tag|grüezi|egregi|hallo )", re.IGNORECASE
 )
 CLOSING = re.compile(
     r"(?:freund\S{0,3}iche[nrms]{0,2}|freundl\.|kolleg\S{0,8}|beste[nr]?|herzliche[nr]?|liebe)\s(?:\S+\s)?Gr(?:u|ü|"

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from bentos.embedded.columns import untabled
 from bentos.embedded.diseases import names_disease
 from bentos.embedded.drugs import STRICT_DRUG, drug_part, drugs_of, is_drug, tabled
 from bentos.embedded.ending import before_signing
@@ -26,6 +25,7 @@ from bentos.embedded.entries import (
     running_list,
 )
 from bentos.embedded.labels import key, rank_of
+from bentos.embedded.layout import untabled
 from bentos.embedded.letter import HeadedLines, Sheet, marked, unmarked
 from bentos.embedded.prose import Body, told_diagnoses, told_drugs, told_procedures, told_steps
 from bentos.embedded.prose.told import diagnoses_in
@@ -68,7 +68,10 @@ class ListReader:
 
     def _narrates(self, section: HeadedLines) -> bool:
         """`Vorgehen` in a report of an operation tells how it went."""
-        return key(section.title) == "vorgehen" and _OPERATED.search(self.sheet.text[:8_000]) is not None
+        return (
+            key(section.title) in ("vorgehen", "befundvorgehen", "verlauf", "vorgehenbefund")
+            and _OPERATED.search(self.sheet.text[:8_000]) is not None
+        )
 
     # diagnoses
 

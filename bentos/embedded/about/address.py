@@ -21,6 +21,10 @@ _BEFORE_PLACE = re.compile(r"(?<=\d)\s(?:in\s)?(?=\d{4,5}\s[A-ZÄÖÜ])")
 """Between a house's number and a postcode on the same line."""
 
 
+_PARENTS = re.compile(
+    r"^\s*(?:Eltern|Kindes(?:eltern|mutter|vater)|Mutter|Vater|(?:Erziehungs|Sorge)berechtigte\w?|"
+    r"[Gg]esetzl\w*\.? Vertret\w*)\s?(?:\([^()]{2,30}\)\s?)?:\s*(\S.*)$"
+)
 NAMED_LINES = 40
 """First lines in which the patient's name is looked for again with an address."""
 
@@ -61,7 +65,19 @@ class AddressReader:
             if street or plz:
                 return street, plz, ort or town
         around = self._around(found)
-        return around if around[1] else self._told_of(found)
+        if not around[1]:
+            around = self._told_of(found)
+        return around if around[1] else self._of_parents(found)
+
+    def _of_parents(self, found: NamedPatient) -> tuple[str | None, str | None, str | None]:
+        """`Eltern: Anna und Urs Kern, Rosenweg 4, ...`: a child lives with parents of the same surname."""
+        for line in self.sheet.lines[:NAMED_LINES] if found.name else ():
+            told = _PARENTS.match(line[:400])
+            if told and found.name and found.name.last.casefold() in told[1].casefold():
+                pieces = segments(re.split(r"(?<=[^\W\d_]{3})\.\s", told[1])[:1])
+                plz, ort = place_in(pieces)
+                return (street_in(pieces), plz, ort) if plz else (None, None, None)
+        return None, None, None
 
     def _told_of(self, found: NamedPatient) -> tuple[str | None, str | None, str | None]:
         """Another of the first lines that has the patient's whole name and an address behind it."""
@@ -92,6 +108,8 @@ class AddressReader:
                 not line.strip()
                 or any(one.at == n and one.owner in ("absender", "empfaenger") for one in self.sheet.labelled)
             ):
+                break
+            if (other := _PARENTS.match(line[:400])) and found.name.last.casefold() not in other[1].casefold():
                 break
             rows.append(line[:600])
             if len(line) > 200:

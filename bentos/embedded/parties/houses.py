@@ -62,7 +62,12 @@ def first_piece(lines: Sequence[str]) -> str | None:
     for line in lines[:1]:
         piece = re.split(r"\s*[|·•]\s*|\s{2,}|,\s+|\s[–-]\s", line.strip())[0].strip()
         plain = not (
-            doctor_in(piece) or STREET_NAMED.search(piece) or ":" in piece or kind_of(piece) or piece[:1].isdigit()
+            doctor_in(piece)
+            or STREET_NAMED.search(piece)
+            or ":" in piece
+            or "?" in piece
+            or kind_of(piece)
+            or piece[:1].isdigit()
         )
         if plain and _may_be_house(piece) and 1 < len(piece.split()) <= 8 and not _is_a_person(piece):
             return piece

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bentos.embedded.drugs import TOLD_DRUG, drugs_of, is_drug
+from bentos.embedded.drugs import STRICT_DRUG, TOLD_DRUG, drugs_of, is_drug
+from bentos.embedded.entries import VERB
 from bentos.embedded.prose.passages import Body
 
 _TAKES = re.compile(
@@ -23,6 +24,15 @@ _STRONG = re.compile(r"\b(?:nimmt|erhält|verordnet|nehme|einnimmt|weiterhin)\b"
 """Verbs that say the drug is taken, however its scheme is told."""
 _ANNOUNCED = re.compile(r"\b(?:erhält|nimmt|bekommt|Medikation|Medikamente)\b[^.:;]{0,40}:\s(?=[^\W\d_a-zäöü])")
 """What announces a list of drugs within a sentence."""
+_ENUMERATED = re.compile(
+    r"\b(?:nimmt|erhält|bekommt)\s(?:(?:sie|er|die|der|Pat\.|Patientin|Patient|derzeit|aktuell|zurzeit|täglich|regelmässig|"
+    r"regelmäßig|weiterhin)\s){0,4}(?=[^\W\d_a-zäöü])"
+)
+_AND = re.compile(r",\s+(?:sowie\s|und\s)?|\s(?:und|sowie)\s(?=[^\W\d_a-zäöü])")
+_SCHEMED = re.compile(
+    r"[^\W\d_a-zäöü][\w-]+(?:\s[^\W\d_a-zäöü][\w-]+)?\s\d{1,4}(?:[.,]\d)?\s?\S{0,8}\s(?:\d|morgens|abends|mittags|täglich|nachts)"
+)
+"""A name, a number, how often."""
 _PARTS = re.compile(r";\s|\.\s")
 _SCHEME = re.compile(r"\d\s?-\s?\d\s?-\s?\d|\d\s?x|tgl|tägl|abends|morgens|zur Nacht|Bedarf|wöch|Woche|Reserve")
 
@@ -35,6 +45,9 @@ def told_drugs(body: Body, strict: bool) -> list[str]:
         if announced := _ANNOUNCED.search(text):
             listed = text[announced.end() :].rstrip(".").replace(" und ", ", ")
             found |= {one.casefold(): one for one in drugs_of(listed) if is_drug(one)}
+            continue
+        if taken := _taken(text):
+            found |= {one.casefold(): one for one in taken}
             continue
         if strict and (sentence.examined or not _TAKES.search(text)):
             continue
@@ -49,6 +62,18 @@ def told_drugs(body: Body, strict: bool) -> list[str]:
                 if not strict or _STRONG.search(part) or _SCHEME.search(part[match.start() : match.end() + 14]):
                     found.setdefault(drug.casefold(), drug)
     return list(found.values())
+
+
+def _taken(text: str) -> list[str]:
+    """`Er nimmt A 5 mg, B abends und C`: the drugs, where every piece of the enumeration is one by its form."""
+    begins = _ENUMERATED.search(text)
+    if begins is None or _STOPPED.search(text):
+        return []
+    pieces = [one.strip(" .") for one in _AND.split(text[begins.end() :].rstrip("."))]
+    told = len(pieces) > 1 and all(
+        one[:1].isupper() and (STRICT_DRUG.match(one) or _SCHEMED.match(one)) and not VERB.search(one) for one in pieces
+    )
+    return pieces if told else []
 
 
 def _parts(text: str) -> Iterator[tuple[int, str]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from bentos.embedded.labels import OWNERS, heading_field, key, label_of
+from bentos.embedded.layout.forms import straightened
 
 LINE_MAX = 600
 """Characters of a row of a form; a longer line is prose."""
@@ -33,7 +34,7 @@ MIN_RECORDS = 3
 
 def unfolded(text: str) -> str:
     """The text with columns headed by parties set one under the other, and records set as labels and their lines."""
-    lines = text.split("\n")
+    lines = straightened(text.split("\n"))
     if sum(_record(line) is not None for line in lines) >= MIN_RECORDS:
         return "\n".join(_records(lines))
     if sum(_TABLE_ROW.match(line) is not None for line in lines[:400]) >= MIN_RECORDS:
