@@ -53,7 +53,7 @@ _DENIED = re.compile(
 NO_ITEM = re.compile(
     r"^(?:(?:\d\.\s?)?(?:Operateur|Assistenz|Instrumentier|An(?:ä|ae)sthes|Saal|Springer|Narkose)\w*\s?:|"
     r"[^\W\d_]\S+(?:\s\S+)?,\s(?:am|den)\s\d|\w*(?:arzt|ärztin)$|mit freundlich|freundliche|seite \d|\(?Stand|"
-    r"durchschlag|"
+    r"durchschlag|\(?ICD\b|"
     r"Unfall(?:datum|hergang|ereignis)?\s(?:vom\s|am\s)?\d|verteiler|nachrichtlich|ergeht an|kopie an|wie oben|"
     r"es können|es konnen|selbstverständlich können|"
     r"bioäquivalent|RR\s|Temp\w*\W|Puls\s|HF\s|SpO2|SO2|BZ\s|CRP\s|"
@@ -219,6 +219,10 @@ _TELLS = re.compile(
 """What tells that a piece is a sentence of the letter and no item of a list."""
 
 
+_AFTER = re.compile(r"[^\W\d_]\snach\s(?=[^\W\d_a-zäöü])")
+"""`Schmerzen nach Spondylodese`: what came of an operation is no operation."""
+
+
 def may_be_diagnosis(entry: str) -> bool:
     if len(entry) < 3 or len(entry) > ITEM_MAX or _DENIED.search(entry) or NO_ITEM.match(entry):
         return False
@@ -230,7 +234,13 @@ def may_be_diagnosis(entry: str) -> bool:
         or entry.endswith(":")
     ):
         return False
-    if dates_of(entry) and OPERATION.search(entry) and not _PAST.match(entry) and not _names_any(entry):
+    if (
+        dates_of(entry)
+        and OPERATION.search(entry)
+        and not _PAST.match(entry)
+        and not _AFTER.search(entry)
+        and not _names_any(entry)
+    ):
         return False
     return not (len(entry) > 90 and len(VERB.findall(entry)) > 1) and any(char.isalpha() for char in entry)
 

@@ -52,7 +52,8 @@ _THROUGH = re.compile(r"\b(?:über|durch)\s(?:den|die|seinen?|ihren?)\s\w+\s(?=(
 """`über die Mutter versichert`: whose insurance it is says who else has it, not that the patient has none."""
 _INSURED_AT = re.compile(
     r"(?:versichert\s(?:ist\s(?:sie|er)\s)?bei(?:\sder|\sdem)?|"
-    r"bei\sder)\s([^\W\d_a-zäöü][\w-]*(?:\s[A-ZÄÖÜ][\w-]+)?)(?=\sversichert|[,.;]|\s\w)"
+    r"bei\sder)\s((?-i:[a-z]+(?:plus|kasse|krank)(?=[ ,.;(]))|"
+    r"[^\W\d_a-zäöü][\w-]*(?:\s[A-ZÄÖÜ][\w-]+)?)(?=\sversichert|[,.;]|\s\w)"
 )
 _INSURER_BESIDE = re.compile(
     r"\b(?:KK|Krankenkasse|Krankenversicherer|Krankenversicherung)(?:\sde[rs]\s\w+)?\s?:\s(?!privat|allg)"
@@ -60,7 +61,8 @@ _INSURER_BESIDE = re.compile(
 )
 _ASKED = re.compile(
     r"\b(?i:(?:könnte(?:st|n|t)|kannst|würde(?:st|n|t)|magst)\s(?:du|ihr|sie)\b|wärst du|"
-    r"bitten?(?:\swir|\sich)?\s(?:sie\s)?(?:(?:höflich|freundlich|daher|dringend|herzlich|somit|deshalb)\s){0,2}u[mr]n?|ersuche[n]?\s(?:wir\s|ich\s)?um|"
+    r"bitten?(?:\swir|\sich)?\s(?:sie\s)?(?:(?:höflich|freundlich|daher|dringend|herzlich|somit|deshalb)\s){0,2}u[mr]n?|"
+    r"ersuche[n]?\s(?:wir\s|ich\s)?um|"
     r"frage(?:n)?\snach|erbitte[n]?|wäre\saus|können\ssie)\b|^Bitte\s(?:um\s)?[^\W\d_a-zäöü]"
 )
 _ASKED_INLINE = re.compile(
@@ -238,11 +240,14 @@ class _Reader:
             for one in sentences(part.strip())
             if (_ASKED.search(one) or one.endswith("?")) and len(one) < QUESTION_MAX and not _NO_QUESTION.search(one)
         ]
+        asked = [one for one in asked if not _INTRODUCES.search(one)] or asked
         if len(asked) > 1 and asked[0].endswith("?") and asked[1].endswith("?"):
             asked[0] = f"{asked[0]} {asked[1]}"
         return _ASKING.sub("", asked[0]) if asked else None
 
 
+_INTRODUCES = re.compile(r"\bgeb(?:\.|oren)\s|\*\d|\d\.\s?(?:19|20)\d\d\b")
+"""A sentence with the patient's birth date asks less than another that asks as well."""
 _ASKING = re.compile(r"^(?:Erbitte|Erbeten|Bitte|Frage|Fragen)\s?:\s")
 
 

@@ -159,7 +159,7 @@ _HEADINGS: tuple[tuple[str, str], ...] = (
      r"behandlungsempfehlung"),
     ("procedere", r"(?:weiteres|empfohlenes|geplantes|unser|vorgeschlagenes|post\w{0,12}|"
         r"therapeutisches)*(?:pro[cz]edere?|vorgehen)(?:u|und)?"
-     r"(?:empfehlung(?:en)?|therapie)?|(?:weitere|unsere|ärztliche)?empfehlung(?:en)?(?:zumweiterenvorgehen)?"
+     r"(?:empfehlung(?:en)?|therapie)?|(?:weitere|unsere|ärztliche)?empfehlung(?:en)?(?:zumweiterenvorgehen|(?:zur|zum|für(?:die|den|das)?|an(?:die|den))\w{4,24})?"
      r"|(?:post\w{0,12})?nachbehandlung|nachsorge|(?:weitere)?kontrollen?|kontrolltermine?|wiedervorstellung|po"
      r"|(?:weiterer)?behandlungsplan|weiterbehandlung|weiteremassnahmen|nächsteschritte|termine|pro[cz]|empf|"
      r"plan|therapieplan|vorschl(?:ag|äge)"

@@ -38,10 +38,10 @@ GREETING = re.compile(
     r"^(?:sehr geehrt|s\.\s?g\.\s|liebe[rs]? |werter? |werte |geschätzt|guten tag|grüezi|egregi|hallo )", re.IGNORECASE
 )
 CLOSING = re.compile(
-    r"(?:freund\S{0,3}iche[nrms]{0,2}|freundl\.|kolleg\S{0,8}|beste[nr]?|herzliche[nr]?|liebe)\s(?:\S+\s)?Gr(?:u|ü|"
-    r"ue)(?:ss|ß)"
-    r"|hochachtungsvoll|^(?:es\s)?grü(?:ss|ß)(?:t|en)\b|^mit\s(?:\w+\s)?empfehlungen|^(?:herzlich(?:st|e[nrs]?)?|viele[n]?|liebe[nr]?|gruss|gruß|lg|vlg)(?:\s(?:gr\w+|"
-    r"dank))?\s?(?:[,!.]|$)|^freundliche\s(?:\S+\s)?grüsse|^danke? dir|^(?:mit\s)?bestem dank|^m\.?[fk]\.?g\b",
+    r"(?:freund\S{0,3}iche[nrms]{0,2}|freundl\.|kolleg\S{0,8}|beste[nmr]?|herzliche[nmr]?|liebe[mnr]?)\s(?:\S+\s)?"
+    r"Gr(?:u|ü|ue)(?:ss|ß)|hochachtungsvoll|^(?:es\s)?grü(?:ss|ß)(?:t|en)\b|^mit\s(?:\w+\s)?empfehlungen|^(?:herzlich(?:st|e[nrs]?)?|viele[n]?|liebe[nr]?|gruss|gruß|lg|vlg)(?:\s(?:gr\w+|"
+    r"dank))?\s?(?:[,!.]|$)|^freundliche\s(?:\S+\s)?grüsse|^danke? dir|^(?:mit\s)?bestem dank|^m\.?[fk]\.?g\b|"
+    r"^(?:gru(?:ss|ß)|lg|vlg)\s[^\W\d_][\w.-]+$",
     re.IGNORECASE,
 )
 CLOSING_MAX = 90
@@ -281,7 +281,7 @@ def _short_heading(text: str) -> tuple[str | None, str, str]:
     return name, "" if name is None else head if name else text, ""
 
 
-_LETTERED = {"D": "diagnosen", "Dg": "diagnosen", "Th": "therapie", "P": "procedere", "M": "medikation"}
+_LETTERED = {"D": "diagnosen", "Dg": "diagnosen", "Th": "therapie", "P": "procedere", "M": "medikation", "B": ""}
 """Headings of one character, with a colon and their text on the same line."""
 _SPOKEN_HEADING = re.compile(
     r"^(Therapie|Procedere|Prozedere|Medikation|Anamnese|Diagnosen?)\s(?=[^\W\d_a-zäöü]\w{3,})(?!Empf)"

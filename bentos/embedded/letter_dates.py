@@ -39,7 +39,7 @@ _OF_EVENTS = (
     r"eingangs|behandlungs|verlegungs|todes|sterbe|ablauf|impf|beginn|end|druck|ankunfts|verfalls|geb\.?|behandlungs)"
 )
 _BETWEEN = (
-    r"(?:[\s/,.:|_-]*(?:zeit|uhrzeit|ort|unterschrift|visum|stempel|kürzel|und|am|der|des|von|d\.|"
+    r"(?:[\s/,.:|_-]*(?:zeit|uhrzeit|ort|unterschrift|visum|stempel|kürzel|und|am|anforderung|zuweisung|überweisung|einweisung|anmeldung|erstellung|der|des|von|d\.|"
     r"(?:mo|di|mi|do|fr|sa|so)(?:\w{0,9})?\.?)\b\.?)*[\s/,.:|_-]{0,14}(?:[^\W\d_a-zäöü][\w.-]{2,24},?\s(?:den\s|am\s)?)?$"
 )
 _LABEL_BEFORE = re.compile(

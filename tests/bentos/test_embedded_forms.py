@@ -115,3 +115,49 @@ def test_drugs_enumerated_in_a_sentence_are_all_read(sentence: str) -> None:
 )
 def test_the_kind_of_document_stands_before_whom_and_what_for(line: str, title: str) -> None:
     assert second_opinion(f"{line}\n\nPatient: Ott, Kai, geb. 02.02.1970\n", "zuweisung")["dokument"]["typ"] == title
+
+
+@pytest.mark.parametrize(
+    "greeting",
+    ["Liebes Team der Notaufnahme im Klinikum Musterau", "Sehr geehrtes Team der Notaufnahme, Klinikum Musterau,"],
+)
+def test_a_greeted_team_is_the_recipient_and_the_signature_names_the_sender(greeting: str) -> None:
+    text = (
+        f"{greeting}\n\nbitte sehen Sie sich Herrn Kai Ott, geb. 3.3.1955, an.\n\n14.01.2026\n"
+        "Dr. Ute Blum\nHausärztin, Am Anger 4, 08301 Musterau, Handy 0170 5550099\n"
+    )
+    found = second_opinion(text, "zuweisung")
+    recipient, sender = found["empfaenger"], found["absender"]
+    assert (recipient["institution"], recipient["abteilung"]) == ("Klinikum Musterau", "Notaufnahme")
+    assert (sender["name"], sender["strasse"], sender["plz"]) == ("Dr. Ute Blum", "Am Anger 4", "08301")
+    assert (recipient["plz"], sender["telefon"]) == (None, "0170 5550099")
+
+
+def test_a_street_that_begins_like_an_address_is_no_recipient() -> None:
+    text = (
+        "KLINIKUM MUSTERAU                            Klinik für Kardiologie\n"
+        "An der Promenade 4, 27599 Musterau           Sekretariat: 04744 555-2310\n\n"
+        "Frau\nDr. med. Silke Blum\nSielweg 17\n27612 Musterhude\n\n"
+        "Sehr geehrte Frau Kollegin Blum,\n\nDiagnosen\n- Gicht\n\nGruß Kunz\n"
+    )
+    found = second_opinion(text, "arztbrief")
+    assert (found["absender"]["plz"], found["empfaenger"]["plz"]) == ("27599", "27612")
+    assert found["diagnosen"] == ["Gicht"]
+
+
+def test_the_question_is_not_the_sentence_that_introduces_the_patient() -> None:
+    asked = "Bitte um Prüfung der Operabilität."
+    text = (
+        "Sehr geehrte Frau Kollegin Blum,\n\nich bitte um stationäre Aufnahme von Frau Karin Ott, geb. 02.02.1970.\n\n"
+        f"{asked}\n\nMit herzlichem Gruß\nDr. Lea Kunz\n"
+    )
+    assert second_opinion(text, "zuweisung")["fragestellung"] == asked
+
+
+@pytest.mark.parametrize("heading", ["Dg. 1. Gicht\n    2. Asthma", "Diagnosen 1) Gicht\n    2) Asthma"])
+def test_a_numbered_list_may_begin_on_its_headings_line(heading: str) -> None:
+    listed = f"{heading}\n    (ICD: M10.9, J45.9)"
+    text = f"Liebe Anna\n\n{listed}\n\nEmpfehlungen für die Nachsorge:\nRehasport.\n\nGruß Kunz\n"
+    found = second_opinion(text, "arztbrief")
+    assert found["diagnosen"] == ["Gicht", "Asthma"]
+    assert found["procedere"] == ["Rehasport."]

@@ -10,7 +10,7 @@ from bentos.embedded.names import Name
 from bentos.embedded.parties import PLACE, place_in, segments, street_in
 
 _LIVES = re.compile(
-    r"\b(?:wohnhaft|wh\.|wohnt(?:\s\w+)?(?=\s(?:in|an)\b)|whft\.?|aus(?=\s(?:der|dem)\s[A-ZÄÖÜ]\w+\s\d)|"
+    r"\b(?:wohnhaft|wh\.|wohnh\.|wohnt(?:\s\w+)?(?=\s(?:in|an)\b)|whft\.?|aus(?=\s(?:der|dem)\s[A-ZÄÖÜ]\w+\s\d)|"
     r"aus(?=\s[A-ZÄÖÜ][\wäöü]+\s?(?:\(|"
     r",)))\s*(?:der\s+|dem\s+|in\s+der\s+|an\s+der\s+|in\s+|an\s+|am\s+)?([^\n]{3,90})"
 )
@@ -74,7 +74,7 @@ class AddressReader:
         for line in self.sheet.lines[:NAMED_LINES] if found.name else ():
             told = _PARENTS.match(line[:400])
             if told and found.name and found.name.last.casefold() in told[1].casefold():
-                pieces = segments(re.split(r"(?<=[^\W\d_]{3})\.\s", told[1])[:1])
+                pieces = segments(re.split(r"(?<=[^\W\d_]{3})\.(?=\s)", told[1])[:1])
                 plz, ort = place_in(pieces)
                 return (street_in(pieces), plz, ort) if plz else (None, None, None)
         return None, None, None

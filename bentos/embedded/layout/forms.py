@@ -25,6 +25,8 @@ _TITLED = re.compile(r"^(?:(?:Herrn?|Frau)\s)?(?:Dr|Prof|PD|Prim|Univ|OA|Dipl)\b
 _SEX = re.compile(r"^(?:Frau|Herrn?|Knabe|Bub|Junge|Mädchen|männlich|weiblich|männl\.|weibl\.|Säugling|Kind|[mwMWfF])$")
 _DIVIDED_BY = (re.compile(r"\s*;\s+"), re.compile(r"\s+/\s+"))
 _NARROW = re.compile(r"^([^\W\d_][^\s:]{3,30}(?: [^\W\d_][^\s:]{2,20})?) {2}(?=[^\s:])")
+_BEGUN = re.compile(r"^([^\W\d_][\w-]{1,20}\.?):?\s+(?=1[.)]\s(?!.*\s2[.)]\s))")
+"""A heading whose numbered list begins on its own line."""
 _LISTED = ("diagnosen", "medikation")
 
 
@@ -70,6 +72,10 @@ def _straight(line: str) -> Iterator[str]:
     """One line, or the title of a request and its patient under each other."""
     if len(line) > LINE_MAX:
         yield line
+        return
+    if (begun := _BEGUN.match(line)) and heading_field(begun[1]) in _LISTED:
+        yield f"{begun[1]}:"
+        yield line[begun.end() :]
         return
     if (narrow := _NARROW.match(line)) and heading_field(narrow[1]) in _LISTED:
         yield f"{narrow[1]}: {line[narrow.end() :]}"

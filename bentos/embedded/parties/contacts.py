@@ -24,6 +24,8 @@ _PHONE_DESK = re.compile(
     r"\b(?:Sekretariat|Zentrale|Anmeldung|Empfang|Vermittlung|Direkt(?:wahl)?|Durchwahl|Rückfragen(?:\san)?|erreichbar\sunter|"
     r"Ordination)\s?:?\s([+(]?0?\d[\d ()/–-]{5,20}\d)"
 )
+_MOBILE = re.compile(r"\b(?:Handy|Natel|Mobil)\b\.?:?\s([+(]?0?\d[\d ()/–-]{5,20}\d)", re.IGNORECASE)
+"""Where there is no other number."""
 _OWN_SPECIALTY = re.compile(r"^(?:(?:Ä|A)rzt(?:in)? für|Fach[aä]rzt(?:in)? für|FÄ f|FA f)", re.IGNORECASE)
 _SPLIT = re.compile(r"\t+|\s*[|·•]\s*|\s{2,}|(?<!-)\s*,\s+|\s+[–—-]{1,2}\s+|\n|\s*;\s+|\s\*\s|\s?/\s(?=[A-Z])|,$")
 
@@ -85,7 +87,8 @@ def phone_in(text: str, pieces: Iterable[str]) -> str | None:
     if bracketed:
         return bracketed[1]
     bare = (piece for piece in pieces if BARE_PHONE.match(piece) and not dates_of(piece))
-    return next(bare, None)
+    mobile = _MOBILE.search(text)
+    return next(bare, mobile[1] if mobile else None)
 
 
 def _closed(number: str) -> str:

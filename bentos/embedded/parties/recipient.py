@@ -27,6 +27,12 @@ _BOUND_FOR = re.compile(
     r"(?:das\s|die\s|den\s)?(?=[A-ZÄÖÜ])",
     re.IGNORECASE,
 )
+_TEAM = re.compile(
+    r"^[^\W\d_]+(?:\s(?:geehrtes|geschätztes))?\s(?:[\w-]{0,20}-)?Team\s"
+    r"(?:der|des|vom|von der|im|am|in der|an der)\s(.+?)[,!.]?$",
+    re.IGNORECASE,
+)
+_WITHIN = re.compile(r",\s|\s(?:im|am|in der|an der|des|der|vom)\s(?=[A-ZÄÖÜ])")
 _WIDE = re.compile(r"\s{3,}|\t")
 _CARD = re.compile(r"name,?\svorname|\bgeb\b|geburtsdatum|versichert", re.IGNORECASE)
 """Where the patient's part of a form begins."""
@@ -66,7 +72,19 @@ class Recipient:
             found = self._house_of_form()
         if head.title_line is not None and found.abteilung is None:
             found = Contact(abteilung=department_of_title(head.sheet.lines[head.title_line])).filled(found)
+        if referral and found.count == 0:
+            found = self._greeted_team()
         return found.filled(Contact(name=self._greeted()))
+
+    def _greeted_team(self) -> Contact:
+        """`Liebes Team der Notaufnahme im Klinikum Musterau`: the house that is written to, and its part."""
+        sheet = self.head.sheet
+        line = sheet.lines[sheet.greeting][:140].strip() if sheet.greeting < len(sheet.lines) else ""
+        team = _TEAM.match(line)
+        pieces = [one.strip() for one in _WITHIN.split(team[1])] if team else []
+        if len(pieces) == 1 and not HOUSE.search(pieces[0]):
+            return Contact(abteilung=pieces[0])
+        return contact_of(pieces[::-1], person=False) if pieces else Contact()
 
     def _house_of_form(self) -> Contact:
         """A form of the house that is asked, where the sender has a part of his own: its letterhead."""
@@ -77,7 +95,9 @@ class Recipient:
 
     def _may_name_house(self, line: str) -> bool:
         kind = kind_of(line)
-        return not SUBJECT.match(line) and (kind is None or (kind != line and HOUSE.search(line) is not None))
+        return not SUBJECT.match(line) and (
+            kind is None or (kind != line and (HOUSE.search(line) or CLINIC.search(line)) is not None)
+        )
 
     def _bound_for(self) -> Contact:
         """`nach Spital Musterau, Notfallstation` on a line of its own."""

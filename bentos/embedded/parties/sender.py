@@ -199,7 +199,8 @@ class Sender:
         """Address under the signature, or a last line with a practice and its telephone."""
         sheet = self.sheet
         if sheet.closing < len(sheet.lines):
-            lines = [line.strip() for line in sheet.lines[sheet.closing + 1 :][: _SIGNED_LINES - 1]]
+            first = sheet.closing + (CLOSING.search(sheet.lines[sheet.closing]) is not None)
+            lines = [line.strip() for line in sheet.lines[first:][: _SIGNED_LINES - 1]]
         else:
             blocks = sheet.blocks(max(0, len(sheet.lines) - 12), len(sheet.lines))
             lines = self.head.lines(blocks[-1]) if blocks else []
@@ -211,6 +212,8 @@ class Sender:
             if not _FOOTER.search(line) and len(line) < 200 and line[:1] != ">" and not self.head.is_patient(line)
         ]
         found = contact_of(lines)
+        if found.institution is None and found.plz and (house := _house_before(lines)):
+            found = found.model_copy(update={"institution": house})
         return found if found.plz or found.telefon else Contact()
 
     def _with_place(self, found: Contact) -> Contact:
@@ -223,6 +226,16 @@ class Sender:
                 if told and is_dated(line):
                     return Contact(ort=told[1]).filled(found)
         return found
+
+
+def _house_before(lines: list[str]) -> str | None:
+    """`Permanence Musterhafen, Dr. med. Anna Kern, Hafenplatz 1, ...`: what stands before its doctor and address."""
+    for line in lines:
+        pieces = [one.strip() for one in line.split(",")]
+        placed = any(PLACE.match(f" {one}") for one in pieces[2:])
+        if placed and doctor_in(pieces[1]) and not doctor_in(pieces[0]):
+            return first_piece([line])
+    return None
 
 
 def _bare_name(line: str) -> str | None:
