@@ -8,16 +8,30 @@ others verbatim.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
+from catalog_build.training.begun import begun_queries
 from catalog_build.training.calibration import NEVER
 from catalog_build.training.texts import NOT_CODED, Text, TextWriter, WrittenMention
 from clinical.progress import progress
-from clinical.search import COLUMNS, NONE, TOGETHER, CodeKinds, Confidence, Elsewhere, Ints, SearchIndex, Vectors
+from clinical.search import (
+    COLUMNS,
+    NONE,
+    TOGETHER,
+    CodeKinds,
+    Confidence,
+    Elsewhere,
+    Ints,
+    Regression,
+    SearchIndex,
+    Vectors,
+    is_begun,
+)
 from clinical.thresholds import ConfidenceThresholds
 
 TEXTS: Final = 5_000
@@ -35,6 +49,12 @@ HIGH_LEAST, MEDIUM_LEAST = 0.84, 0.32
 """What the last codes of each band keep, by the lower bound: in texts that people wrote, which hold fewer
 words made up or cut off, 0.92 of the whole band `high` and 0.70 of `medium` are right (`python -m evals reading
 --inputs`)."""
+TELLING: Final = (
+    *("logit", "margin", "category", "words", "one_word", "unspecified", "symptom"),
+    *("uncovered", "unknown", "length"),
+)
+"""Columns that differ between wordings by themselves which stop within a word; what is the same for all of those that
+are learnt from, as claims and upper case, says nothing of others."""
 ONE_SIDED: Final = 1.64
 """Standard errors of a one-sided bound of 95 %."""
 
@@ -72,6 +92,11 @@ def _read(index: SearchIndex, texts: Sequence[Text]) -> Iterator[tuple[Text, lis
             some = texts[begin : begin + TOGETHER]
             yield from zip(some, index.first_codes_many([text.text for text in some]), strict=True)
             bar.update(len(some))
+
+
+def _first_codes(index: SearchIndex, texts: Sequence[str]) -> Iterator[list[tuple[int, int, str, Vectors]]]:
+    for begin in range(0, len(texts), TOGETHER):
+        yield from index.first_codes_many(texts[begin : begin + TOGETHER])
 
 
 _ELSEWHERE: Final = [COLUMNS.index("history"), COLUMNS.index("family")]
@@ -126,7 +151,35 @@ def confidence_for(
         codes.setdefault(text.casefold(), set()).add(index.catalog.codes[number].code)
     accepted = {"|".join(sorted(own)): own for own in codes.values()}
     wordings = [(text, "|".join(sorted(codes[text.casefold()]))) for text, _ in mixture]
-    return fit_confidence(examples(index, wordings, accepted, seed, min(TEXTS, len(mixture) // 2)))
+    fitted = fit_confidence(examples(index, wordings, accepted, seed, min(TEXTS, len(mixture) // 2)))
+    return with_begun(fitted, begun_examples(index, wordings, accepted, seed))
+
+
+def begun_examples(
+    index: SearchIndex, wordings: Sequence[tuple[str, str]], accepted: Mapping[str, set[str]], seed: int
+) -> FoundMentions:
+    """What search finds for these wordings (text, key of its codes in `accepted`) as far as they have been typed: of
+    those that stop within a word, and of whole ones that look so."""
+    written = begun_queries(wordings, seed)
+    judge = TextJudge(index, accepted)
+    rows, right, category = [], [], []
+    for (_, key), codes in zip(written, _first_codes(index, [text for text, _ in written]), strict=True):
+        for _, _, code, own in codes:
+            if is_begun(own[None])[0]:
+                rows.append(own)
+                right.append(code in accepted[key])
+                category.append(judge.category(code))
+    found = np.stack(rows) if rows else np.zeros((0, len(COLUMNS)), dtype=np.float32)
+    return FoundMentions(found, np.array(right, dtype=bool), np.array(category, dtype=np.int64))
+
+
+def with_begun(confidence: Confidence, found: FoundMentions) -> Confidence:
+    """The same with a regression for wordings that stop within a word; as it was where too few of them, or none that
+    is wrong, were found to fit one."""
+    if len(found.right) < WINDOW or found.right.all() or not found.right.any():
+        return confidence
+    telling = np.isin(COLUMNS, TELLING)
+    return replace(confidence, begun=Regression(*_regression(found.rows * telling, found.right)))
 
 
 def fit_confidence(found: FoundMentions) -> Confidence:

@@ -108,7 +108,7 @@ class TextWriter:
     """Writes one text after the other from a seeded source of chance; `wordings` are (text, code)."""
 
     def __init__(self, wordings: Sequence[tuple[str, str]], seed: int) -> None:
-        self._wordings = [pair for pair in wordings if _speakable(pair[0])]
+        self._wordings = [pair for pair in wordings if speakable(pair[0])]
         self._symptoms = [text for text, code in self._wordings if code.startswith(SYMPTOM)]
         self._weights = [1 / (1 + len(text.split())) for text, _ in self._wordings]
         self._chance = random.Random(seed)  # noqa: S311 - reproducible training, not a secret
@@ -260,7 +260,7 @@ class _Draft:
         self.text += text
 
 
-def _speakable(text: str) -> bool:
+def speakable(text: str) -> bool:
     """Whether people write such a wording: short, without the brackets and colons of the classification."""
     return len(text.split()) <= 6 and not re.search(r"[\[\]:;/()]", text) and len(text) <= 60
 

@@ -6,7 +6,7 @@ from clinical.search.index import CONFIDENCE, FINDER, TOGETHER, Candidate, Menti
 from clinical.search.manifest import Manifest, checksum
 from clinical.search.neighbours import built, nearest
 from clinical.search.ranking import NONE_COLUMNS, WIDTH, Ranker, summary
-from clinical.search.reading.confidence import COLUMNS, CodeKinds, Confidence
+from clinical.search.reading.confidence import COLUMNS, CodeKinds, Confidence, Regression, is_begun
 from clinical.search.reading.elsewhere import NONE, Elsewhere
 from clinical.search.reading.finder import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
 from clinical.search.retrieval import read_queries
@@ -40,6 +40,7 @@ __all__ = [
     "Manifest",
     "Mentioned",
     "Ranker",
+    "Regression",
     "SearchIndex",
     "Seen",
     "StaticEncoder",
@@ -50,6 +51,7 @@ __all__ = [
     "built",
     "candidates",
     "checksum",
+    "is_begun",
     "labels",
     "map_tensors",
     "nearest",

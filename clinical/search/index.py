@@ -111,7 +111,7 @@ class SearchIndex:
         self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
         shortened = Shortened(wordings)
-        self.reader = MentionReader(catalog, wordings, finder, shortened.is_cut)
+        self.reader = MentionReader(catalog, wordings, finder, shortened)
         self._rewriter = Rewriter(catalog, wordings, expansion, self.typos, shortened)
 
     def search(self, query: str, limit: int = 10) -> tuple[Candidate, ...]:

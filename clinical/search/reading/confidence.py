@@ -9,12 +9,12 @@ seen (`catalog_build.training.confidence`). The order of a mention's codes stays
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from math import log, log1p
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import orjson
@@ -38,13 +38,14 @@ OF_MENTION: Final = (
 )
 OF_TEXT: Final = (
     *("plain", "lower", "mentions", "length", "prose", "explained", "explained_in_prose", "verbatim_open"),
-    *("logit_in_prose",),
+    *("logit_in_prose", "begun"),
 )
 COLUMNS: Final = (*OF_MENTION, *OF_TEXT)
 """What is known of a mention, and of the text around it. `prose`: the share of words in no mention, small in lists;
 `explained`: a symptom beside a disease, which is coded alone (German coding guidelines D003); `uncovered`: the share of
 characters in words that the code's wording has nothing like; `unknown`: in words that no wording has; `guessed`:
-nothing but unknown words of at most GUESSED characters, from which a code can only be guessed ("QTc", beside "OTC")."""
+nothing but unknown words of at most GUESSED characters, from which a code can only be guessed ("QTc", beside "OTC");
+`begun`: the text is a wording by itself that stops within a word, as a search field gets it ("Hypok")."""
 GUESSED: Final = 4
 ALIKE: Final = 5
 """Characters that words have in common at their beginning when one is a form or a compound of the other."""
@@ -103,6 +104,7 @@ def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds)
         "explained_in_prose": explained * text["prose"],
         "verbatim_open": of["verbatim"] * of["unspecified"],
         "logit_in_prose": of["logit"] * text["prose"],
+        "begun": draft.begun,
     }
     for name in OF_TEXT:
         of[name][:] = together[name]
@@ -176,18 +178,31 @@ def _covers(worded: Sequence[str], word: str) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class Confidence:
-    """A logistic regression over COLUMNS: `weights` (F,), `bias`; and the probabilities from which a code of a text,
-    not of a wording by itself, is `high` and `medium`."""
+class Regression(NamedTuple):
+    """A logistic regression over COLUMNS."""
 
-    weights: NDArray[np.float64]
+    weights: NDArray[np.float64]  # (F,)
     bias: float
-    bounds: ConfidenceThresholds
 
     def probabilities(self, rows: Vectors) -> Vectors:
         """Of each row, that its code is right: shape (m,)."""
         return (1 / (1 + np.exp(-(rows @ self.weights + self.bias)))).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """A logistic regression over COLUMNS: `weights` (F,), `bias`; the probabilities from which a code of a text, not of
+    a wording by itself, is `high` and `medium`; and a regression for wordings that stop within a word. Where it is
+    missing, these keep the ranking model's probability, as other new wordings do."""
+
+    weights: NDArray[np.float64]
+    bias: float
+    bounds: ConfidenceThresholds
+    begun: Regression | None = None
+
+    def probabilities(self, rows: Vectors) -> Vectors:
+        """Of each row, that its code is right: shape (m,)."""
+        return Regression(self.weights, self.bias).probabilities(rows)
 
     def served(self, hits: Hits, first: Ints, rows: Vectors) -> Hits:
         """The hits with the probability that is shown: of each span's first code this one, of the others as much less
@@ -195,6 +210,8 @@ class Confidence:
         if not len(first):
             return hits
         shown = np.where(_settled(rows), hits.probability[first], self.probabilities(rows))
+        if self.begun is not None:
+            shown = np.where(is_begun(rows), self.begun.probabilities(rows), shown)
         of = np.repeat(np.arange(len(first)), np.diff(first, append=len(hits.part)))
         top = np.maximum(hits.probability[first], np.float32(NEVER_SURE))
         return hits._replace(probability=np.minimum(hits.probability / top[of], 1) * shown[of])
@@ -203,6 +220,8 @@ class Confidence:
         """Write one JSON object."""
         tree = {"format": FORMAT, "columns": COLUMNS, "weights": self.weights.tolist(), "bias": self.bias}
         tree |= {"bounds": asdict(self.bounds)}
+        if self.begun is not None:
+            tree |= {"begun": {"weights": self.begun.weights.tolist(), "bias": self.begun.bias}}
         path.write_bytes(orjson.dumps(tree, option=orjson.OPT_INDENT_2))
 
     @classmethod
@@ -213,9 +232,20 @@ class Confidence:
         if tree.get("format") != FORMAT or not set(tree.get("columns", ())) <= set(COLUMNS):
             remedy = "train it again: python -m catalog_build train SOURCE --out FOLDER"
             raise ArtifactMismatch(f"{path.name} was fitted on other columns", ", ".join(COLUMNS), remedy)
-        known = dict(zip(tree["columns"], tree["weights"], strict=True))
-        weights = np.array([known.get(name, 0.0) for name in COLUMNS])
-        return cls(weights, float(tree["bias"]), ConfidenceThresholds(**tree["bounds"]))
+        begun = _regression(tree["columns"], tree["begun"]) if "begun" in tree else None
+        return cls(*_regression(tree["columns"], tree), ConfidenceThresholds(**tree["bounds"]), begun)
+
+
+def _regression(names: Sequence[str], tree: Mapping[str, Any]) -> Regression:
+    """`weights` by these names, and `bias`; a column without a name has no weight."""
+    known = dict(zip(names, tree["weights"], strict=True))
+    return Regression(np.array([known.get(name, 0.0) for name in COLUMNS]), float(tree["bias"]))
+
+
+def is_begun(rows: Vectors) -> NDArray[np.bool_]:
+    """Rows of wordings that stop within a word, and that no wording has word for word."""
+    begun: NDArray[np.bool_] = (rows[:, COLUMNS.index("begun")] == 1) & (rows[:, COLUMNS.index("verbatim")] == 0)
+    return begun
 
 
 def _settled(rows: Vectors) -> NDArray[np.bool_]:

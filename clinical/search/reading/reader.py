@@ -8,7 +8,7 @@ of the past. Which code the classification has for a relative's disease, or for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,6 +25,7 @@ from clinical.search.reading.lattice import ACROSS, CandidateSpan, cover, gain, 
 from clinical.search.terms import Wordings
 from clinical.search.words.past import PastWordings
 from clinical.search.words.rewriting import PRESENT, Spot
+from clinical.search.words.shortened import Shortened
 from clinical.thresholds import ReadingWeights, reading_weights
 
 MOST_WORDS: Final = 12
@@ -47,13 +48,14 @@ FAMILY: Final = "{} in der Familienanamnese"
 @dataclass(frozen=True, slots=True)
 class TextSpans:
     """The candidate spans of a text and what the text claims of each. `plain`: it is a wording by itself; `relative`:
-    how a relative's disease is searched."""
+    how a relative's disease is searched; `begun`: a wording by itself that stops within a word."""
 
     reading: Reading
     spans: tuple[CandidateSpan, ...]
     claims: tuple[Assertion, ...]
     plain: bool
     relative: str = "{}"
+    begun: bool = False
 
     def spots(self) -> list[tuple[int, Spot]]:
         """What is to be searched: the number of the span, and its words as the catalog would say them."""
@@ -90,10 +92,10 @@ class MentionReader:
         catalog: Catalog,
         wordings: Wordings,
         finder: Finder | None,
-        cut_off: Callable[[str], bool] | None = None,
+        shortened: Shortened,
     ) -> None:
         self._catalog, self._wordings, self._finder = catalog, wordings, finder
-        self._cut_off = cut_off
+        self._shortened = shortened
         self._seldom = seldom_meant(catalog)
         self._elsewhere, self._past = Elsewhere(catalog, wordings), PastWordings(catalog, wordings)
         self.weights = reading_weights()
@@ -104,8 +106,8 @@ class MentionReader:
         """The spans of a text that are worth a search, and what it claims of them."""
         whole = CandidateSpan(Part(text, 0, len(text)), 1, 1.0)
         reading, written = Reading.of(text), words(text)
-        if is_plain(text, written, self._cut_off) and reading.claim(0, len(text)) == Claim():
-            return TextSpans(reading, (whole,), ("present",), True)
+        if is_plain(text, written, self._shortened.is_cut) and reading.claim(0, len(text)) == Claim():
+            return TextSpans(reading, (whole,), ("present",), True, begun=self._shortened.is_begun(text, written))
         found = self._spans(reading, written)
         if not found:
             return TextSpans(reading, (whole,), ("present",), True)

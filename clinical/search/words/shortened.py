@@ -84,6 +84,14 @@ class Shortened:
         first, last = self._run(folded)
         return first < last
 
+    def is_begun(self, query: str, written: Sequence[Token]) -> bool:
+        """Whether the query stops within a word, as a search field gets it while somebody types ("Hypok"): its last
+        word is short for longer ones, and no dot says that it ends there. `written`: its words."""
+        if not written or query[written[-1].end : written[-1].end + 1] == "." or not self._is_short(query, written[-1]):
+            return False
+        first, last = self._run(written[-1].text)
+        return first < last
+
     def expanded(self, query: str, written: Sequence[Token] | None = None, most: int = MOST) -> Chances:
         """At most `most` readings of the query, likeliest first, with their probabilities as against the first; empty
         where no word is shortened. `written`: its words, where known."""

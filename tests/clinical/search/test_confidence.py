@@ -5,9 +5,9 @@ import orjson
 import pytest
 
 from catalog_build.build import CONFIDENCE, WEIGHTS
-from catalog_build.training.confidence import WINDOW, FoundMentions, bounds_of, fit_confidence
+from catalog_build.training.confidence import WINDOW, FoundMentions, bounds_of, fit_confidence, with_begun
 from clinical.errors import ArtifactMismatch
-from clinical.search.reading.confidence import COLUMNS, Confidence
+from clinical.search.reading.confidence import COLUMNS, Confidence, Regression
 from clinical.search.reading.hits import Hits
 from clinical.thresholds import ConfidenceThresholds
 
@@ -38,6 +38,35 @@ def test_what_a_short_text_finds_as_a_whole_is_not_made_surer():
     np.testing.assert_allclose(served.probability, hits().probability)
 
 
+def begun_rows() -> np.ndarray:
+    """The first of two mentions stops within a word."""
+    found = rows()
+    found[:, COLUMNS.index("plain")] = 1
+    found[0, COLUMNS.index("begun")] = 1
+    return found
+
+
+def test_a_wording_that_stops_within_a_word_has_a_regression_of_its_own():
+    zero, half = np.zeros(len(COLUMNS)), Regression(np.zeros(len(COLUMNS)), 0.0)
+    served = Confidence(zero, 9.0, BOUNDS, begun=half).served(hits(), np.array([0, 2]), begun_rows())
+    np.testing.assert_allclose(served.probability, [0.5, 0.125, 0.6])
+    without = Confidence(zero, 9.0, BOUNDS).served(hits(), np.array([0, 2]), begun_rows())
+    np.testing.assert_allclose(without.probability, hits().probability)
+
+
+def test_what_a_begun_word_is_worth_is_learnt_from_what_differs_between_them():
+    chance = np.random.default_rng(0)
+    some = chance.normal(size=(2_000, len(COLUMNS))).astype(np.float32)
+    right = some[:, COLUMNS.index("margin")] + chance.normal(size=2_000) > 0
+    shipped = Confidence(np.zeros(len(COLUMNS)), 0.0, BOUNDS)
+    begun = with_begun(shipped, FoundMentions(some, right, np.arange(2_000))).begun
+    assert begun is not None
+    assert np.argmax(np.abs(begun.weights)) == COLUMNS.index("margin")
+    assert not begun.weights[COLUMNS.index("lower")]
+    few = FoundMentions(some[: WINDOW // 2], right[: WINDOW // 2], np.arange(WINDOW // 2))
+    assert with_begun(shipped, few) == shipped
+
+
 def test_fitting_finds_what_matters():
     chance = np.random.default_rng(0)
     some = chance.normal(size=(2_000, len(COLUMNS))).astype(np.float32)
@@ -50,7 +79,11 @@ def test_fitting_finds_what_matters():
 def test_what_was_fitted_on_other_columns_is_refused(tmp_path):
     shipped = Confidence.load(WEIGHTS / CONFIDENCE)
     shipped.save(tmp_path / CONFIDENCE)
-    np.testing.assert_array_equal(Confidence.load(tmp_path / CONFIDENCE).weights, shipped.weights)
+    again = Confidence.load(tmp_path / CONFIDENCE)
+    np.testing.assert_array_equal(again.weights, shipped.weights)
+    assert again.begun is not None
+    assert shipped.begun is not None
+    np.testing.assert_array_equal(again.begun.weights, shipped.begun.weights)
     damaged = (tmp_path / CONFIDENCE).read_text().replace("margin", "distance")
     (tmp_path / CONFIDENCE).write_text(damaged)
     with pytest.raises(ArtifactMismatch, match="other columns"):
@@ -60,6 +93,7 @@ def test_what_was_fitted_on_other_columns_is_refused(tmp_path):
 def test_a_column_that_it_was_fitted_without_has_no_weight(tmp_path):
     shipped = orjson.loads((WEIGHTS / CONFIDENCE).read_bytes())
     earlier = {**shipped, "columns": shipped["columns"][1:], "weights": shipped["weights"][1:]}
+    del earlier["begun"]
     (tmp_path / CONFIDENCE).write_bytes(orjson.dumps(earlier))
     weights = Confidence.load(tmp_path / CONFIDENCE).weights
     assert weights.tolist() == [0.0, *shipped["weights"][1:]]

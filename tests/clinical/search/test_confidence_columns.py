@@ -22,6 +22,7 @@ TEXTS = (
     "Die Frau hat asthma und eine Migräne.",
     "asthma",
     "Hypertonie, Xqz und Zuckerleiden",
+    "bekanntes Asthma bronch",
 )
 Row = dict[str, float]
 
@@ -54,6 +55,7 @@ def plain(index: SearchIndex, text: str, draft: TextSpans, hits: Hits) -> list[R
     outside = 1 - sum(spelled(draft.spans[number].part.text) for number in mentions) / spelled(text)
     for row in rows:
         row |= {"plain": draft.plain, "mentions": log(1 + len(mentions)), "length": log(1 + len(text))}
+        row |= {"begun": draft.plain and stops_within_a_word(index, text)}
         row |= {"prose": min(1.0, max(0.0, outside)), "lower": bool(row["small"]) or text == text.lower()}
         row |= {"explained": row["symptom"] * disease, "verbatim_open": row["verbatim"] * row["unspecified"]}
         row |= {"explained_in_prose": row["explained"] * row["prose"], "logit_in_prose": row["logit"] * row["prose"]}
@@ -101,6 +103,11 @@ def of_words(index: SearchIndex, said: list[str], worded: list[str]) -> Row:
         "unknown": len("".join(strange)) / letters,
         "guessed": strange == said and max(map(len, said)) <= 4,
     }
+
+
+def stops_within_a_word(index: SearchIndex, text: str) -> bool:
+    last = fold(re.findall(r"\w+", text.lower())[-1])
+    return last not in index.wordings.vocabulary and any(word.startswith(last) for word in index.wordings.vocabulary)
 
 
 def spelled(text: str) -> int:
