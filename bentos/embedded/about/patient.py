@@ -57,6 +57,7 @@ _REFERRED = re.compile(r"^(?:Zuweisung|Überweisung|Einweisung|Anmeldung|Vorstel
 _TITLED = re.compile(r"^(?:Herrn?|Frau)?\s?(?:Dr|Prof|PD|Prim|OA|OÄ|Univ)\b")
 _OF_POSTCODES = 8_000
 """Characters in which a letter's postcodes are counted."""
+_NOBLE = re.compile(r"\b(?:Freifrau|Gräfin|Baronin)\s(?=[^\W\d_a-zäöü]\w+\s(?:von|zu)\s)")
 _SEX_OR_AGE = re.compile(r"^\(?(?:[mwfMWF♀♂]|männl\w*\.?|weibl\w*\.?|\d{1,3}\s?(?:J\.?|Jahre))\)?$")
 _COLLEAGUE = re.compile(r"^(?:Kolleg|Dr\b|Prof|Doz|PD\b|OA\b|Primar|Univ)", re.IGNORECASE)
 
@@ -206,7 +207,7 @@ class PatientReader:
 
     def _whole_line(self, n: int) -> str:
         """The line, with what it is divided from at a hyphen: `Kern-` and `Huber` of the next one."""
-        line, lines = self.sheet.lines[n][:600], self.sheet.lines
+        line, lines = _NOBLE.sub("Frau ", self.sheet.lines[n][:600]), self.sheet.lines
         if n and re.search(r"[^\W\d_]-$", lines[n - 1]) and line.lstrip()[:1].isupper():
             return lines[n - 1].strip()[-120:] + line.lstrip()
         behind = lines[n + 1].lstrip()[:120] if n + 1 < len(lines) else ""
