@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Final
 
 _WORDISH = re.compile(r"(?<![\w|])(?=[^\W\d_]*[01|])(?:[^\W\d_]|[01|]){4,}(?![\w|])")
 _RUN = re.compile(r"[OoIl|\d.,:/–-]++")
@@ -16,6 +17,9 @@ _INNER_I = re.compile(r"I(?=[a-zäöü])")
 _INITIAL_L = re.compile(r"l(?=[bcdfghjkmnpqrstvwxz][a-zäöüß]{2})")
 _NOT_A_NUMBER = re.compile(r"[1-9]?\d(?:[.,]\d+)?l|[IO]\d{1,2}(?:\.\d{1,2})?[.,:]?|[Oo][.,:]?")
 _TO_DIGIT = str.maketrans("OoIl|", "00111")
+_BEHIND: Final = 3
+"""Lower-case characters behind a capital stroke that make it an l: `KIein`, but not `IIa`, a stage.
+By tests/clinical/language/test_ocr.py."""
 
 
 def without_lookalikes(text: str) -> str:
@@ -52,10 +56,9 @@ def _inner_set_right(match: re.Match[str]) -> str:
     before = text[i - 1 : i]
     if not before.isalpha():
         return "I"
-    alone = i < 2 or not text[i - 2].isalnum()
-    return (
-        "l" if before.islower() or (alone and text[i + 1 : i + 4].isalpha() and text[i + 1 : i + 4].islower()) else "I"
-    )
+    alone, behind = i < 2 or not text[i - 2].isalnum(), text[i + 1 : i + 4]
+    within = len(behind) == _BEHIND and behind.isalpha() and behind.islower()
+    return "l" if before.islower() or (alone and within) else "I"
 
 
 def _initial_set_right(match: re.Match[str]) -> str:

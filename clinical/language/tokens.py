@@ -38,7 +38,7 @@ a comma or bracket, a colon, the end of a sentence, a new list item or a blank l
 WRAPPED_LINE = 45
 """Characters from which a line that ends without a full stop is taken to be wrapped, not finished."""
 
-_HEADED_LINE = re.compile(r"[A-ZÄÖÜ][\w-]{2,25}(?: [\w-]{2,15})?:")
+_HEADED_LINE = re.compile(r"(?:\d{1,2} )?[A-ZÄÖÜ][\w-]{2,25}(?: [\w-]{2,15})?:")
 _HYPHEN = re.compile(r"[-‐‑¬–](?=[^\W\d]|\s*\n)\s*")
 _FINAL = re.compile(r"[.!?](?:\s|$)|;")
 _NEW_ITEM = re.compile(r"\n[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]|\n\s*\n|\r\n\s*\r\n|[|\u2028\u2029]|\t|\n\s*[-–•*]")
@@ -271,7 +271,7 @@ class SourceText:
             return False
         line_start = self.text.rfind("\n", 0, self.end[i - 1]) + 1
         if ":" in self.line_of(i - 1) and _HEADED_LINE.match(self.text, self.start[i]):
-            return True  # `Allergien: keine` / `Diagnosen: ...`
+            return True  # `Allergien: keine` / `6 Diagnosen: ...`
         dotted = self.text[self.end[i] : self.end[i] + 1] == "."  # `rezid. Erbrechen`: a new item, not a wrapped line
         small = self.text[self.start[i]].islower() and not dotted
         wrapped = self.end[i - 1] - line_start >= WRAPPED_LINE or small

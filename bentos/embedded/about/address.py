@@ -8,6 +8,7 @@ from bentos.embedded.about.patient import NamedPatient
 from bentos.embedded.letter import Labelled, Sheet
 from bentos.embedded.names import Name
 from bentos.embedded.parties import PLACE, place_in, segments, street_in
+from bentos.embedded.trigger_words import either
 
 _LIVES = re.compile(
     r"\b(?:wohnhaft|wh\.|wohnh\.|wohnt(?:\s\w+)?(?=\s(?:in|an)\b)|whft\.?|aus(?=\s(?:der|dem)\s[A-ZÄÖÜ]\w+\s\d)|"
@@ -22,8 +23,8 @@ _BEFORE_PLACE = re.compile(r"(?<=\d)\s(?:in\s)?(?=\d{4,5}\s[A-ZÄÖÜ])")
 
 
 _PARENTS = re.compile(
-    r"^\s*(?:Eltern|Kindes(?:eltern|mutter|vater)|Mutter|Vater|(?:Erziehungs|Sorge)berechtigte\w?|"
-    r"[Gg]esetzl\w*\.? Vertret\w*)\s?(?:\([^()]{2,30}\)\s?)?:\s*(\S.*)$"
+    rf"(?i:^\s*(?:(?:Kindes)?(?:{either('@relative')})|(?:Erziehungs|Sorge)berechtigte\w?|gesetzl\w*\.? Vertret\w*)"
+    r"\s?(?:\([^()]{2,30}\)\s?)?:)\s*(\S.*)$"
 )
 NAMED_LINES = 40
 """First lines in which the patient's name is looked for again with an address."""

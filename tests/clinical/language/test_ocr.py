@@ -29,7 +29,8 @@ def test_a_mixed_up_character_is_set_right(read, meant):
 
 
 @pytest.mark.parametrize(
-    "text", ["I10", "T1N0", "O2", "5l", "HIV", "KI", "Ill", "Herz-\nlnsult", "L5/S1", "", "0", "|"]
+    "text",
+    ["I10", "T1N0", "O2", "5l", "HIV", "KI", "Ill", "Herz-\nlnsult", "L5/S1", "", "0", "|", "pAVK Stadium IIa", "IIb"],
 )
 def test_what_may_be_meant_is_left_alone(text):
     assert without_lookalikes(text) == text

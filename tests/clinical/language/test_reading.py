@@ -163,3 +163,14 @@ def test_reading_is_linear_in_the_text(unit):
         return best
 
     assert seconds(6_000) < 10 * seconds(1_500) + 0.05
+
+
+def test_a_numbered_line_of_a_form_ends_the_line_before_it():
+    text = (
+        "4 Diagnosen: Rhizarthrose rechts; Epicondylitis humeri radialis; Lumboischialgie links\n"
+        "5 Ausgeschlossen wurden: Spondylodiszitis, Morbus Bechterew"
+    )
+    reading = Reading.of(text)
+    claims = {name: reading.claim(at := text.index(name), at + len(name)).negation for name in
+              ("Lumboischialgie", "Spondylodiszitis", "Morbus Bechterew")}  # fmt: skip
+    assert claims == {"Lumboischialgie": "affirmed", "Spondylodiszitis": "excluded", "Morbus Bechterew": "excluded"}
