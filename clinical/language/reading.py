@@ -84,9 +84,9 @@ class Claim:
     def assertion(self) -> Assertion:
         """The one word of the contract (section 3.2) that says most: whose, then whether, then when, then how surely.
 
-        What is planned, feared or conditional is not there: `excluded`.
+        What is planned, feared or conditional is not there: `excluded`; so is what relatives do not have.
         """
-        if self.is_of_another:
+        if self.is_of_another and not self.is_denied:
             return "family"
         if self.is_denied or self.temporality == "hypothetical":
             return "excluded"

@@ -92,7 +92,7 @@ def test_axes_are_independent_and_each_names_its_trigger():
     claim = reading.claim(start, end)
     assert (claim.negation, claim.temporality, claim.experiencer) == ("denied", "past", "family")
     assert {reading.text[sign.start : sign.end] for sign in claim.signs} == {"Vater", "kein", "früherer"}
-    assert claim.assertion == "family"
+    assert claim.assertion == "excluded"
 
 
 def test_the_outpatient_markers_behind_a_diagnosis_are_read():
@@ -174,3 +174,9 @@ def test_a_numbered_line_of_a_form_ends_the_line_before_it():
     claims = {name: reading.claim(at := text.index(name), at + len(name)).negation for name in
               ("Lumboischialgie", "Spondylodiszitis", "Morbus Bechterew")}  # fmt: skip
     assert claims == {"Lumboischialgie": "affirmed", "Spondylodiszitis": "excluded", "Morbus Bechterew": "excluded"}
+
+
+@pytest.mark.parametrize("text", ["FA: kein [Eierstockkrebs]", "Mutter kein [Diabetes]"])
+def test_what_relatives_do_not_have_is_no_family_history(text):
+    reading, start, end = marked(text)
+    assert reading.claim(start, end).assertion == "excluded"
