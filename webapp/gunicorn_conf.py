@@ -64,7 +64,9 @@ def post_worker_init(worker: Any) -> None:
     """What a first call would wait for is done now, and what lives as long as the process is taken out of the garbage
     collector's rounds: a sixth of a FHIR search."""
     export_to(_settings.traces_url, "befund-web")
-    worker.wsgi.extensions["befund_warm_up"]()
+    warm_up = worker.wsgi.extensions.get("befund_warm_up")
+    if warm_up is not None:  # `evals fhir-speed` serves a bare Flask by these settings too
+        warm_up()
     gc.collect()
     gc.freeze()
 
