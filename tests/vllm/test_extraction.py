@@ -14,6 +14,7 @@ import pytest
 
 from bentos.language_model import Endpoint, OpenAIModel
 from clinical.contract import ExtractRequest, ExtractResponse
+from clinical.errors import ModelTimeout
 from clinical.extraction import extract
 from clinical.grounding.validator import values_of
 from clinical.llm import Completion, JsonSchema, Limits, Message
@@ -25,6 +26,7 @@ pytestmark = pytest.mark.timeout(1_800)  # two hundred letters, and the model se
 LETTERS = 200
 AT_ONCE = 16
 SECONDS = 900
+PATIENT_TRIES = 10
 
 
 def bounded(node: Any) -> Any:
@@ -52,9 +54,13 @@ class ShortAnswers:
 
     async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
         assert schema is not None
-        return await self.model.complete(
-            messages, schema=JsonSchema(schema.name, bounded(schema.schema)), limits=limits
-        )
+        asked = JsonSchema(schema.name, bounded(schema.schema))
+        for _ in range(PATIENT_TRIES):
+            try:
+                return await self.model.complete(messages, schema=asked, limits=limits)
+            except ModelTimeout:  # a busy machine accepts a connection late, which is not what is tested here
+                continue
+        return await self.model.complete(messages, schema=asked, limits=limits)
 
     async def health(self) -> bool:
         return await self.model.health()

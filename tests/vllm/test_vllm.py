@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import httpx
@@ -34,6 +34,7 @@ TEXTS = (
     "a" * 2_000,
 )
 LIMITS = Limits(max_tokens=2_000, timeout_s=120)
+LEAVERS = 5
 MANY_TOKENS = 8_000
 
 
@@ -93,8 +94,7 @@ def test_a_client_that_leaves_a_draft_stops_the_engine(api, language_server):
         async with httpx.AsyncClient(base_url=api.base_url, headers=api.headers, timeout=120) as client:
             return await given_up(client.post("/api/llm/generate", json=body), language_server)
 
-    before = language_server.tokens()
-    assert asyncio.run(leave()) is False
+    before = tokens_at_a_leave(leave, language_server)
     wait_until(language_server.idle, "the engine went on for nobody", PATIENCE)
     assert language_server.tokens() - before < generation.LIMITS.max_tokens
 
@@ -117,10 +117,19 @@ def test_a_long_answer_keeps_the_engine_at_work_until_it_is_cancelled(language_s
         limits = Limits(max_tokens=MANY_TOKENS, timeout_s=120)
         return await given_up(model.complete([Message("user", "Husten")], schema=None, limits=limits), language_server)
 
-    before = language_server.tokens()
-    assert asyncio.run(call()) is False
+    before = tokens_at_a_leave(call, language_server)
     wait_until(language_server.idle, "the engine went on for nobody", PATIENCE)
     assert language_server.tokens() - before < MANY_TOKENS
+
+
+def tokens_at_a_leave(leave: Callable[[], Coroutine[Any, Any, bool]], language_server: RealServer) -> int:
+    """What the engine had written before a call whose client left it under way. On a busy machine a call may end before
+    it is seen at work, so several clients try."""
+    for _ in range(LEAVERS):
+        before = language_server.tokens()
+        if not asyncio.run(leave()):
+            return before
+    raise AssertionError(f"{LEAVERS} calls ended by themselves before the engine was seen at work")
 
 
 async def given_up(call: Coroutine[Any, Any, object], language_server: RealServer) -> bool:
