@@ -63,9 +63,9 @@ def offered(index: SearchIndex) -> Offered:
     leaked = []
     for text, marked in probe_texts():
         shown = _shown(index, text)
-        there = {category for own in marked if own.stated for category in _categories(index, own.words)}
-        for own in marked:
-            alone = _categories(index, own.words)
+        categories = [_categories(index, own.words) for own in marked]
+        there = {one for own, alone in zip(marked, categories, strict=True) if own.stated for one in alone}
+        for own, alone in zip(marked, categories, strict=True):
             if own.stated and alone:
                 stated += 1
                 kept += any(hit.code[:3] in alone or _meet(own, hit) for hit in shown)
