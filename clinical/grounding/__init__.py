@@ -2,7 +2,7 @@
 
 from clinical.grounding.enumerations import find_keyword, find_sex, named_choice
 from clinical.grounding.free_text import Kind, find_statement
-from clinical.grounding.policy import Grounded, Verdict
+from clinical.grounding.policy import Grounded, Verdict, field_of
 from clinical.grounding.second_look import looked_at_again
 from clinical.grounding.validator import ground, judge
 
@@ -10,6 +10,7 @@ __all__ = [
     "Grounded",
     "Kind",
     "Verdict",
+    "field_of",
     "find_keyword",
     "find_sex",
     "find_statement",

@@ -14,6 +14,8 @@ from clinical.contract import Arztbrief, Evidence, FieldState, Match, ReviewNote
 Reason = Literal["no_such_day", "not_in_text", "no_keyword", "not_a_value"]
 """Why a value was removed: an impossible or incomplete date; not evidenced; no explicit word; not of the fixed list."""
 
+_NUMBER = re.compile(r"\[\d+\]")
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -52,6 +54,11 @@ class Grounded:
     evidence: tuple[Evidence, ...]
     states: tuple[FieldState, ...] = ()
     review: tuple[ReviewNote, ...] = ()
+
+
+def field_of(path: str) -> str:
+    """A path without the numbers of lists: `eingriffe.datum` of `eingriffe[0].datum`."""
+    return _NUMBER.sub("", path)
 
 
 def apply(findings: tuple[Verdict, ...], document: type[Zuweisung] | type[Arztbrief]) -> Grounded:

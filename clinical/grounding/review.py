@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from clinical.grounding.policy import Verdict
+from clinical.grounding.policy import Verdict, field_of
 from clinical.grounding.roles import Role, Roles, Standing
 from clinical.language import Reading, by_iso
 
@@ -92,7 +92,6 @@ SENTENCE: Final = 6
 """Words a diagnosis with a verb in it has at most."""
 OLD_YEARS: Final = 12
 """Years a date of a letter may lie before the latest day it names: anything older is rather a birth."""
-_NUMBER_IN_PATH = re.compile(r"\[\d+\]")
 
 
 def explained(findings: Sequence[Verdict], source: Reading) -> tuple[Verdict, ...]:
@@ -104,7 +103,7 @@ def explained(findings: Sequence[Verdict], source: Reading) -> tuple[Verdict, ..
 
 
 def _explained(finding: Verdict, roles: Roles, values: Mapping[str, str]) -> Verdict:
-    field = _NUMBER_IN_PATH.sub("", finding.path)
+    field = field_of(finding.path)
     expected = _roles_of(field)
     if field.endswith(("geschlecht", "klasse", "art", "dringlichkeit", "kostengutsprache")):
         return replace(finding, support="label")

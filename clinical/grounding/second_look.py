@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from clinical.contract import ReviewNote
+from clinical.grounding.policy import field_of
 
 LISTS: Final = ("diagnosen", "medikation", "eingriffe", "procedere")
 _NAMES: Final[Mapping[str, str]] = {
@@ -53,8 +54,8 @@ def placed(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _agrees(path: str, mine: Mapping[str, str], theirs: Mapping[str, str]) -> bool:
     value = _plain(mine.get(path, ""))
-    field = _field(path)
-    same = (one for at, one in theirs.items() if (_field(at) == field if field != path else at == path))
+    field = field_of(path)
+    same = (one for at, one in theirs.items() if (field_of(at) == field if field != path else at == path))
     return bool(value) and any(not _differ(value, _plain(one)) for one in same)
 
 
@@ -68,14 +69,10 @@ def _elsewhere(mine: Mapping[str, str], theirs: Mapping[str, str]) -> Iterator[t
         found = (
             at
             for at, one in theirs.items()
-            if _sort(at) == sort and _field(at) != _field(path) and _plain(one) == plain
+            if _sort(at) == sort and field_of(at) != field_of(path) and _plain(one) == plain
         )
         if (at := next(found, None)) is not None:
             yield path, f"Der eingebaute Leser liest diesen Wert bei {_NAMES[re.split(r'[.[]', at)[0]]}."
-
-
-def _field(path: str) -> str:
-    return re.sub(r"\[\d+\]", "", path)
 
 
 def _sort(path: str) -> str:

@@ -6,7 +6,6 @@ not reach the caller. A value that stands in the text but belongs into another f
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
@@ -19,7 +18,7 @@ from clinical.grounding.free_text import Kind, find_statement
 from clinical.grounding.literal import TokenMatch, stands_spaced
 from clinical.grounding.names import find_mail, find_name, find_street
 from clinical.grounding.numbers import DigitRun, find_identifier, find_phone, find_postcode, runs_of
-from clinical.grounding.policy import Grounded, Verdict, apply
+from clinical.grounding.policy import Grounded, Verdict, apply, field_of
 from clinical.grounding.review import explained
 from clinical.grounding.states import with_silent_fields
 from clinical.grounding.words import Wordlist, missing_words
@@ -180,8 +179,6 @@ RULES: Mapping[str, Judge] = {
 }
 """Every value of both documents, by its path without list numbers, and the rule that judges it."""
 
-_NUMBER_IN_PATH = re.compile(r"\[\d+\]")
-
 
 def values_of(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Every value of a model's answer with its path, in the order of the schema; None and blank values are none."""
@@ -219,7 +216,7 @@ def _judged(answer: Mapping[str, Any], letter: _Letter) -> tuple[Verdict, ...]:
     known: dict[tuple[str, str], Verdict] = {}
     findings = []
     for path, value in values_of(answer):
-        field = _NUMBER_IN_PATH.sub("", path)
+        field = field_of(path)
         finding = known.get((field, value))
         if finding is None:
             finding = known[field, value] = RULES[field](letter, field, value)

@@ -8,14 +8,14 @@ from __future__ import annotations
 import random
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
 from clinical.contract import Arztbrief, Zuweisung
 from clinical.extraction import PROMPT
-from clinical.grounding import judge
+from clinical.grounding import Verdict, field_of, judge
 from clinical.thresholds import GroundingThresholds
 from evals.extraction import letter_words as words
 from evals.extraction.judges.traps import TRAPS, trap
@@ -55,8 +55,12 @@ def answer_of(path: str, value: str, surname: str | None) -> dict[str, Any]:
 
 def passes(lie: Lie, thresholds: GroundingThresholds | None = None) -> bool:
     """Whether the validator keeps the lie, with the shipped thresholds or others."""
-    findings = judge(answer_of(lie.path, lie.value, lie.surname), lie.text, thresholds)
-    return next(one.kept for one in findings if re.sub(r"\[\d+\]", "", one.path) == lie.path)
+    return is_kept(lie.path, judge(answer_of(lie.path, lie.value, lie.surname), lie.text, thresholds))
+
+
+def is_kept(field: str, verdicts: Iterable[Verdict]) -> bool:
+    """Whether the first value of a field was kept: the one that `answer_of` states."""
+    return next(one.kept for one in verdicts if field_of(one.path) == field)
 
 
 def squashed(text: str) -> str:

@@ -25,7 +25,7 @@ from bentos.models import model_of
 from clinical.command_line import PATH, paragraphs
 from clinical.contract import TEXT_MAX, Arztbrief
 from clinical.extraction import PROMPT
-from clinical.grounding import ground, judge
+from clinical.grounding import field_of, ground, judge
 from clinical.language import parse_date
 from clinical.progress import progress
 from clinical.settings import Settings
@@ -114,7 +114,7 @@ def _upper_bound(passed: int, total: int) -> float:
 
 def _truths(kind: str, made: list[Letter]) -> dict[str, Any]:
     total, removed = removed_truths(kind, made)
-    fields = Counter(re.sub(r"\[\d+\]", "", path) for path, _, _ in removed)
+    fields = Counter(field_of(path) for path, _, _ in removed)
     rate = {"share": round(len(removed) / total, 5), "rate": share(len(removed), total)}
     return {"n": total, "removed": len(removed), **rate, "fields": dict(fields)}
 

@@ -24,7 +24,7 @@ from clinical.language import parse_date
 from evals.command import JSON, main_of
 from evals.extraction.judges.wrong_fields import AnsweredLetter, measured
 from evals.extraction.letters import letters
-from evals.extraction.lies import LIES, answer_of, lies, squashed, values_of
+from evals.extraction.lies import LIES, answer_of, is_kept, lies, squashed, values_of
 from evals.extraction.lies_of_lists import KEYWORDS
 from evals.extraction.truths import TRUTHS
 
@@ -72,8 +72,7 @@ def ours(asked: Sequence[EvidenceCase]) -> list[bool]:
 
 
 def _kept(case: EvidenceCase) -> bool:
-    findings = judge(answer_of(case.path, case.value, case.surname), case.text)
-    return next(one.kept for one in findings if re.sub(r"\[\d+\]", "", one.path) == case.path)
+    return is_kept(case.path, judge(answer_of(case.path, case.value, case.surname), case.text))
 
 
 def overlap_alone(asked: Sequence[EvidenceCase]) -> list[bool]:

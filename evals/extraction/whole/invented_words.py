@@ -8,7 +8,6 @@ letters are the whole invented ones, or annotated ones of one's own (`python -m 
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +19,7 @@ from clinical.command_line import PATH, paragraphs
 from clinical.grounding import judge
 from evals.command import main_of
 from evals.extraction.annotated import letters_of
-from evals.extraction.lies import DOCUMENTS, answer_of, values_of
+from evals.extraction.lies import DOCUMENTS, answer_of, is_kept, values_of
 from evals.extraction.whole.command import FILES, whole_letters
 
 _PLAIN = """
@@ -83,8 +82,7 @@ def _with_one(chance: random.Random, value: str, words: list[str]) -> str | None
 
 
 def _is_kept(kind: str, text: str, path: str, value: str, surname: str | None) -> bool:
-    findings = judge(answer_of(path, value, surname), text, document=DOCUMENTS[kind])
-    return next(one.kept for one in findings if re.sub(r"\[\d+\]", "", one.path) == path)
+    return is_kept(path, judge(answer_of(path, value, surname), text, document=DOCUMENTS[kind]))
 
 
 def of_whole_letters(times: int, seed: int = 0) -> Iterator[tuple[str, str, dict[str, Any]]]:
