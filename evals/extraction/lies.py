@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-from clinical.contract import Arztbrief, Zuweisung
 from clinical.extraction import PROMPT
 from clinical.grounding import Verdict, field_of, judge
 from clinical.thresholds import GroundingThresholds
@@ -22,8 +21,6 @@ from evals.extraction.judges.traps import TRAPS, trap
 from evals.extraction.letter_blocks import DATE_FORMS
 from evals.extraction.letters import Letter
 from evals.extraction.lies_of_lists import KEYWORDS, implied, without_word
-
-DOCUMENTS: dict[str, type[Zuweisung] | type[Arztbrief]] = {"zuweisung": Zuweisung, "arztbrief": Arztbrief}
 
 
 @dataclass(frozen=True, slots=True)

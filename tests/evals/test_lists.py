@@ -5,14 +5,13 @@ import random
 
 import pytest
 
-from clinical.contract import Arztbrief, Zuweisung
+from clinical.extraction import DOCUMENTS
 from clinical.grounding import judge
 from clinical.grounding.enumerations.phrases import table, values
 from evals.extraction.judges.traps import true_statement
 from evals.extraction.letters import letters
 from evals.extraction.lies import answer_of
 
-DOCUMENTS = {"arztbrief": Arztbrief, "zuweisung": Zuweisung}
 FOLDERS = {"letters": "grascco", "referrals": "referrals"}
 LISTS = tuple(dict.fromkeys(phrase.field for phrase in table()))
 LIES_PASSED = GOLD_REMOVED = 0.01

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import click
 
 from clinical.command_line import paragraphs
-from clinical.contract import Arztbrief, Zuweisung
 from clinical.errors import SettingError
+from clinical.extraction import DOCUMENTS
 from clinical.grounding import judge
 from clinical.language import parse_date
 from evals.command import JSON, main_of
@@ -32,7 +32,6 @@ OVERLAP = 0.6
 """The contract, section 4, grounding rule 3."""
 MINUTES = 30
 """How long a peer may take."""
-DOCUMENTS: dict[str, type[Arztbrief] | type[Zuweisung]] = {"arztbrief": Arztbrief, "zuweisung": Zuweisung}
 
 
 class EvidenceCase(NamedTuple):

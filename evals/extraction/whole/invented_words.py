@@ -16,11 +16,12 @@ from typing import Any
 import click
 
 from clinical.command_line import PATH, paragraphs
+from clinical.extraction import DOCUMENTS
 from clinical.grounding import judge
 from evals.command import main_of
 from evals.extraction.annotated import letters_of
-from evals.extraction.lies import DOCUMENTS, answer_of, is_kept, values_of
-from evals.extraction.whole.command import FILES, whole_letters
+from evals.extraction.lies import answer_of, is_kept, values_of
+from evals.extraction.whole.command import FILES, OPEN, whole_letters
 
 _PLAIN = """
 traumatischer metastasierter rupturierter septischer hämorrhagischer toxischer eitriger verkalkter gutartiger
@@ -89,7 +90,7 @@ def of_whole_letters(times: int, seed: int = 0) -> Iterator[tuple[str, str, dict
     """The whole invented letters of every file, `times` of each template."""
     for name in FILES:
         for one in whole_letters(name, times, seed):
-            truth = {key: value for key, value in one.truth.items() if value != "?"}
+            truth = {key: value for key, value in one.truth.items() if value != OPEN}
             yield one.document_type, one.text, truth
 
 
