@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from clinical.contract import ReviewNote
 from clinical.grounding.policy import field_of
+from clinical.grounding.validator import values_of
 
 LISTS: Final = ("diagnosen", "medikation", "eingriffe", "procedere")
 _NAMES: Final[Mapping[str, str]] = {
@@ -29,34 +30,25 @@ def looked_at_again(
 ) -> tuple[ReviewNote, ...]:
     """The notes without those on values that the second reader has in the same field, and with one for each value that
     it reads otherwise or in another field."""
-    mine, theirs = dict(placed(data)), dict(placed(other))
+    mine, theirs = dict(values_of(data)), dict(values_of(other))
     kept = [note for note in notes if not _agrees(note.path, mine, theirs)]
     named = {note.path for note in kept}
-    told = [*disagreements(data, other), *_elsewhere(mine, theirs)]
+    told = [*_otherwise(mine, theirs), *_elsewhere(mine, theirs)]
     more = {path: reason for path, reason in reversed(told) if path not in named}
     return (*kept, *(ReviewNote(path=path, reason=more[path]) for path, _ in mine.items() if path in more))
 
 
-def placed(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(path, value) of every stated value of an answer, entries of lists with their number."""
-    for key, value in data.items():
-        if isinstance(value, Mapping):
-            yield from ((f"{key}.{inner}", one) for inner, one in value.items() if isinstance(one, str))
-        elif isinstance(value, str):
-            yield key, value
-        elif isinstance(value, Sequence):
-            for n, entry in enumerate(value):
-                if isinstance(entry, Mapping):
-                    yield from ((f"{key}[{n}].{inner}", one) for inner, one in entry.items() if isinstance(one, str))
-                elif isinstance(entry, str):
-                    yield f"{key}[{n}]", entry
-
-
 def _agrees(path: str, mine: Mapping[str, str], theirs: Mapping[str, str]) -> bool:
     value = _plain(mine.get(path, ""))
-    field = field_of(path)
-    same = (one for at, one in theirs.items() if (field_of(at) == field if field != path else at == path))
+    same = (one for at, one in theirs.items() if field_of(at) == field_of(path))
     return bool(value) and any(not _differ(value, _plain(one)) for one in same)
+
+
+def _otherwise(mine: Mapping[str, str], theirs: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Single values for which the second reader states another one; entries of lists have no place of their own."""
+    for path, value in mine.items():
+        if field_of(path) == path and path in theirs and _differ(_plain(value), _plain(theirs[path])):
+            yield path, f"Der eingebaute Leser liest hier «{theirs[path]}»."
 
 
 def _elsewhere(mine: Mapping[str, str], theirs: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -85,16 +77,6 @@ def _sort(path: str) -> str:
     if inner in ("versichertennummer", "fallnummer"):
         return "number"
     return "entry" if outer in (*LISTS, "fragestellung") else inner
-
-
-def disagreements(data: Mapping[str, Any], other: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """(path, German reason) where a second reader of the same letter states another single value."""
-    for key, value in data.items():
-        theirs = other.get(key)
-        if isinstance(value, Mapping) and isinstance(theirs, Mapping):
-            yield from disagreements(value, theirs, f"{prefix}{key}.")
-        elif isinstance(value, str) and isinstance(theirs, str) and _differ(_plain(value), _plain(theirs)):
-            yield f"{prefix}{key}", f"Der eingebaute Leser liest hier «{theirs}»."
 
 
 def _differ(one: str, other: str) -> bool:

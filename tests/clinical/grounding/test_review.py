@@ -5,7 +5,6 @@ import pytest
 from bentos.embedded import second_opinion
 from clinical.contract import Arztbrief, ReviewNote, Zuweisung
 from clinical.grounding import ground, looked_at_again
-from clinical.grounding.second_look import disagreements
 from evals.extraction.judges.wrong_fields import AnsweredLetter, measured
 from evals.extraction.letters import letters
 
@@ -127,7 +126,7 @@ def test_exchanged_values_are_named_and_true_ones_are_not():
 def test_two_readers_disagree_only_where_both_state_something():
     data = {"patient": {"nachname": "Muster", "ort": None}, "dokument": {"datum": "2024-03-12"}, "diagnosen": ("x",)}
     other = {"patient": {"nachname": "Kern", "ort": "Bern"}, "dokument": {"datum": "2024-03-12"}, "diagnosen": ("y",)}
-    assert [path for path, _ in disagreements(data, other)] == ["patient.nachname"]
+    assert [one.path for one in looked_at_again([], data, other)] == ["patient.nachname"]
 
 
 def note(path):
