@@ -12,16 +12,16 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, create_model, field_validator
 
-from clinical.contract import Arztbrief, Eingriff, ExtractRequest, ExtractResponse, Usage, Zuweisung
+from clinical.contract import Arztbrief, DocumentType, Eingriff, ExtractRequest, ExtractResponse, Usage, Zuweisung
 from clinical.errors import ModelContextTooSmall, ModelTimeout
 from clinical.grounding import Grounded, ground, looked_at_again
 from clinical.llm import JsonSchema, LanguageModel, Limits, Message, ask
 
-DOCUMENTS: Mapping[str, type[Zuweisung] | type[Arztbrief]] = {"zuweisung": Zuweisung, "arztbrief": Arztbrief}
+DOCUMENTS: Mapping[DocumentType, type[Zuweisung] | type[Arztbrief]] = {"zuweisung": Zuweisung, "arztbrief": Arztbrief}
 
 PART = 24_000
 """Characters of text asked about at once: the whole of what the contract allows, so one call is the rule. When a model
@@ -107,7 +107,7 @@ def _draft_of(document: type[BaseModel]) -> type[Draft]:
 DRAFTS: Mapping[str, type[Draft]] = {name: _draft_of(document) for name, document in DOCUMENTS.items()}
 
 
-def schema_of(document_type: Literal["zuweisung", "arztbrief"]) -> JsonSchema:
+def schema_of(document_type: DocumentType) -> JsonSchema:
     """What the model is bound to: all keys required, nothing beside them, so that no backend leaves a key out."""
     document = DOCUMENTS[document_type]
     return JsonSchema(document.__name__, _closed(document.model_json_schema()))
@@ -126,13 +126,13 @@ def _closed(node: Any) -> Any:
     return closed
 
 
-def messages_for(document_type: str, text: str) -> list[Message]:
+def messages_for(document_type: DocumentType, text: str) -> list[Message]:
     """The question: rules as the system message; the text as a JSON string, so that it cannot leave its quotes."""
     question = json.dumps({"document_type": document_type, "text": text}, ensure_ascii=False)
     return [Message("system", PROMPT.format(special=SPECIAL[document_type])), Message("user", question)]
 
 
-Reader = Callable[[str, Literal["zuweisung", "arztbrief"]], Mapping[str, Any]]
+Reader = Callable[[str, DocumentType], Mapping[str, Any]]
 """A second reader of the same letter: (text, document type) -> its answer in the shape of the model's."""
 
 

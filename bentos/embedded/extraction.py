@@ -99,7 +99,7 @@ def remarks_of(text: str) -> tuple[str, ...]:
     return (f"Medikation: von {count} Listen des Briefs zählt „{title[:60]}“.",) if title and count > 1 else ()
 
 
-def read_letter(text: str, kind: str, budget: Budget) -> dict[str, Any]:
+def read_letter(text: str, kind: DocumentType, budget: Budget) -> dict[str, Any]:
     """All fields of a letter. Raises ModelTimeout where the budget is used up."""
     return _Reader(text, budget).document(kind)
 
@@ -116,7 +116,7 @@ class _Reader:
         self.lists = ListReader(self.sheet)
         self.choices = ChoiceReader(self.sheet, self.source)
 
-    def document(self, kind: str) -> dict[str, Any]:
+    def document(self, kind: DocumentType) -> dict[str, Any]:
         title, _ = title_of(self.sheet)
         drugs, _ = self.lists.drugs(told=kind == "zuweisung")
         form: dict[str, Any] = {
@@ -224,7 +224,7 @@ class _Reader:
         known = _INSURERS.search(value) or _OF_ACCIDENTS.search(value)
         return known[0] if known else None
 
-    def _question(self, kind: str) -> str | None:
+    def _question(self, kind: DocumentType) -> str | None:
         for section in self.sheet.sections:
             if section.field == "fragestellung" and (whole := _paragraph(section.lines)):
                 return whole

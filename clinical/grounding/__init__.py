@@ -4,7 +4,7 @@ from clinical.grounding.enumerations import find_keyword, find_sex, named_choice
 from clinical.grounding.free_text import Kind, find_statement
 from clinical.grounding.policy import Grounded, Verdict, field_of
 from clinical.grounding.second_look import looked_at_again
-from clinical.grounding.validator import ground, judge
+from clinical.grounding.validator import ground, judge, values_of
 
 __all__ = [
     "Grounded",
@@ -18,4 +18,5 @@ __all__ = [
     "judge",
     "looked_at_again",
     "named_choice",
+    "values_of",
 ]

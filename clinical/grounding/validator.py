@@ -11,9 +11,8 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, get_args
 
-from clinical.contract import Arztbrief, Document, Match, Zuweisung
+from clinical.contract import Arztbrief, Document, DocumentType, Match, Zuweisung
 from clinical.grounding.enumerations import Circumstances, find_choice, sex_of
-from clinical.grounding.enumerations import Kind as DocumentKind
 from clinical.grounding.free_text import Kind, find_statement
 from clinical.grounding.literal import TokenMatch, stands_spaced
 from clinical.grounding.names import find_mail, find_name, find_street
@@ -29,7 +28,7 @@ from clinical.thresholds import GroundingThresholds
 class _Letter:
     """One text with what several values need of it, made once."""
 
-    def __init__(self, text: str, thresholds: GroundingThresholds | None, kind: DocumentKind | None) -> None:
+    def __init__(self, text: str, thresholds: GroundingThresholds | None, kind: DocumentType | None) -> None:
         self.source = Reading.of(text)
         self.circumstances = Circumstances(self.source, kind)
         self.thresholds = thresholds
@@ -224,7 +223,7 @@ def _judged(answer: Mapping[str, Any], letter: _Letter) -> tuple[Verdict, ...]:
     return tuple(findings)
 
 
-def _kind_of(answer: Mapping[str, Any], document: type[Zuweisung] | type[Arztbrief] | None) -> DocumentKind | None:
+def _kind_of(answer: Mapping[str, Any], document: type[Zuweisung] | type[Arztbrief] | None) -> DocumentType | None:
     if document is not None:
         return "arztbrief" if document is Arztbrief else "zuweisung"
     if "eingriffe" in answer or "procedere" in answer:

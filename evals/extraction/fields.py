@@ -65,7 +65,7 @@ async def _answered(letter: Letter, model: LanguageModel) -> ScoredLetter | None
 
 
 async def _fields(letter: Letter, model: LanguageModel) -> dict[str, Any]:
-    request = ExtractRequest(document_type=letter.document_type, text=letter.text)  # type: ignore[arg-type]
+    request = ExtractRequest(document_type=letter.document_type, text=letter.text)
     return (await extract(request, model)).data.model_dump()
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
+from clinical.contract import DocumentType
 from evals.extraction import letter_words as words
 from evals.extraction.letter_blocks import DATE_FORMS, PATIENTS, dotted, two_digits
 
@@ -23,7 +24,7 @@ SIGNATURE = "Mit freundlichen Grüssen"
 class Letter:
     """A text, what kind of document it is, and its true fields in the shape of the contract's `data` (no nulls)."""
 
-    document_type: str
+    document_type: DocumentType
     text: str
     truth: dict[str, Any]
     layout: str
@@ -50,7 +51,7 @@ class _Writer:
         self.seed, self.layout = seed, layout
         self.block, self.form = layout.split("/")
         self.random = random.Random(seed)  # noqa: S311 - reproducible, not secret
-        self.kind = self.random.choice(("zuweisung", "arztbrief"))
+        self.kind: DocumentType = self.random.choice(("zuweisung", "arztbrief"))
         self.country = self.random.choice(("ch", "de", "at"))
         self.truth: dict[str, Any] = {}
         self.date_form = self.random.choice((dotted, *DATE_FORMS))

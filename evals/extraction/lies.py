@@ -8,11 +8,12 @@ from __future__ import annotations
 import random
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
+from clinical import grounding
 from clinical.extraction import PROMPT
 from clinical.grounding import Verdict, field_of, judge
 from clinical.thresholds import GroundingThresholds
@@ -260,21 +261,9 @@ APART: dict[str, Maker] = {"right value, wrong field": _wrong_field}
 """Reported apart: the contract does not cover it."""
 
 
-def values_of(truth: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Every value of a truth with its path, list numbers left out."""
-    for outer, value in truth.items():
-        if value is None:
-            continue
-        if isinstance(value, dict):
-            yield from ((f"{outer}.{inner}", text) for inner, text in value.items() if text is not None)
-        elif isinstance(value, str):
-            yield outer, value
-        else:
-            for item in value:
-                if isinstance(item, dict):
-                    yield from ((f"{outer}.{inner}", text) for inner, text in item.items() if text is not None)
-                else:
-                    yield outer, item
+def values_of(truth: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every value of a truth with its field."""
+    return ((field_of(path), value) for path, value in grounding.values_of(truth))
 
 
 _DATES = ("dokument.datum", "patient.geburtsdatum", "eingriffe.datum")

@@ -8,11 +8,10 @@ from clinical.grounding.enumerations.choices import (
     named_choice,
     sex_of,
 )
-from clinical.grounding.enumerations.circumstances import Circumstances, Kind, says
+from clinical.grounding.enumerations.circumstances import Circumstances, says
 
 __all__ = [
     "Circumstances",
-    "Kind",
     "find_choice",
     "find_keyword",
     "find_sex",

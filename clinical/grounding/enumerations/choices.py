@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final
 
+from clinical.contract import DocumentType
 from clinical.grounding.enumerations.boxes import State, label_before, state_of
-from clinical.grounding.enumerations.circumstances import Circumstances, Kind, says
+from clinical.grounding.enumerations.circumstances import Circumstances, says
 from clinical.grounding.enumerations.phrases import Phrase, choices, matches, phrases, values
 from clinical.grounding.literal import TokenMatch
 from clinical.language import COLON, COMMA, SALUTATIONS, STOP, TITLES, SourceText
@@ -41,7 +42,7 @@ _OPTIONS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 """What a form offers in a row whose label names the list: by itself such a word says nothing."""
 
 
-def find_keyword(source: SourceText, field: str, value: str, kind: Kind | None = None) -> TokenMatch | None:
+def find_keyword(source: SourceText, field: str, value: str, kind: DocumentType | None = None) -> TokenMatch | None:
     """The place where the text names the value explicitly, or None; also where it rather names another of the list.
 
     `kind`: the document type, which tells a described stay (`arztbrief`) from one that is asked for (`zuweisung`)."""
@@ -54,7 +55,7 @@ def find_choice(letter: Circumstances, field: str, value: str) -> TokenMatch | N
     return TokenMatch(best[1], best[2], whole=True) if best and best[3] == value else None
 
 
-def named_choice(source: SourceText, field: str, kind: Kind | None = None) -> str | None:
+def named_choice(source: SourceText, field: str, kind: DocumentType | None = None) -> str | None:
     """The value of the list that the text names explicitly, or None: what `find_keyword` finds, asked once."""
     best = _best(Circumstances(source, kind), field)
     return best[3] if best else None
@@ -237,7 +238,9 @@ def _is_doctor(source: SourceText, first: int, last: int) -> bool:
     return not all(source.view[source.start[j]].isupper() or source.words[j] in TITLES for j in range(first + 1, last))
 
 
-def find_sex(source: SourceText, value: str, surnames: tuple[str, ...], kind: Kind | None = None) -> TokenMatch | None:
+def find_sex(
+    source: SourceText, value: str, surnames: tuple[str, ...], kind: DocumentType | None = None
+) -> TokenMatch | None:
     """The patient's sex: by the table, or by the patient's own salutation."""
     return sex_of(Circumstances(source, kind), value, surnames)
 

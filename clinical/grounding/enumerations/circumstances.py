@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Final, Literal
+from typing import Final
 
+from clinical.contract import DocumentType
 from clinical.language import SALUTATIONS, STOP, TITLES, SourceText, Words, group, read_groups, spelling
 
 TABLE: Final = "circumstances.tsv"
-Kind = Literal["zuweisung", "arztbrief"]
 
 REACH_BEFORE: Final = 30
 """Tokens of a sentence before a phrase in which the person or time it is about is looked for."""
@@ -68,7 +68,7 @@ def says(name: str, word: str) -> bool:
 class Circumstances:
     """One text with what every phrase of every list needs of it, made once."""
 
-    def __init__(self, source: SourceText, kind: Kind | None = None) -> None:
+    def __init__(self, source: SourceText, kind: DocumentType | None = None) -> None:
         self.source, self.kind = source, kind
         self.named: dict[str, tuple[int, int, int, str] | None] = {}
         """By list: what the text names most strongly, once asked for (strength, first and last token, value)."""

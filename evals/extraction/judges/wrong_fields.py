@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from clinical.contract import Arztbrief, DocumentType, ReviewNote, Zuweisung
-from clinical.grounding import Grounded, ground, looked_at_again
+from clinical.contract import Arztbrief, ReviewNote, Zuweisung
+from clinical.extraction import DOCUMENTS, Reader
+from clinical.grounding import Grounded, field_of, ground, looked_at_again
 
 PAIRS: Final = (
     ("patient.nachname", "absender.name"), ("patient.nachname", "empfaenger.name"),
@@ -86,9 +87,9 @@ def measured(
     named, kept, alarms, true = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     for one in letters:
         honest = ground(one.truth, one.text, one.document, explain=True)
-        true.update(_field(evidence.path) for evidence in honest.evidence)
+        true.update(field_of(evidence.path) for evidence in honest.evidence)
         theirs = second(one.text, _KINDS[one.document]) if second else None
-        alarms.update(_field(note.path) for note in _review(honest, theirs))
+        alarms.update(field_of(note.path) for note in _review(honest, theirs))
         made = list(swapped(one))
         for pair, data in chance.sample(made, min(swaps, len(made))):
             lied = ground(data, one.text, one.document, explain=True)
@@ -109,13 +110,4 @@ def _review(found: Grounded, theirs: Mapping[str, Any] | None) -> Sequence[Revie
     return found.review if theirs is None else looked_at_again(found.review, found.data.model_dump(), theirs)
 
 
-_KINDS: Final[Mapping[type[Zuweisung] | type[Arztbrief], DocumentType]] = {
-    Zuweisung: "zuweisung",
-    Arztbrief: "arztbrief",
-}
-Reader = Callable[[str, DocumentType], Mapping[str, Any]]
-"""A second reader of a letter: its text and kind -> fields in the contract's shape."""
-
-
-def _field(path: str) -> str:
-    return path.partition("[")[0] + (path.partition("]")[2] if "[" in path else "")
+_KINDS: Final = {document: kind for kind, document in DOCUMENTS.items()}

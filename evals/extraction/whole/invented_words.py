@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from clinical.command_line import PATH, paragraphs
+from clinical.contract import DocumentType
 from clinical.extraction import DOCUMENTS
 from clinical.grounding import judge
 from evals.command import main_of
@@ -53,7 +54,7 @@ class Judged:
         return len(self.removed) / self.true if self.true else 0.0
 
 
-def measured(letters: Iterable[tuple[str, str, dict[str, Any]]], seed: int = 0) -> Judged:
+def measured(letters: Iterable[tuple[DocumentType, str, dict[str, Any]]], seed: int = 0) -> Judged:
     """`letters`: (document type, text, truth in the contract's shape)."""
     chance = random.Random(seed)  # noqa: S311 - reproducible, not secret
     found = Judged()
@@ -82,11 +83,11 @@ def _with_one(chance: random.Random, value: str, words: list[str]) -> str | None
     return " ".join([*parts[:at], chance.choice(words), *parts[at:]])
 
 
-def _is_kept(kind: str, text: str, path: str, value: str, surname: str | None) -> bool:
+def _is_kept(kind: DocumentType, text: str, path: str, value: str, surname: str | None) -> bool:
     return is_kept(path, judge(answer_of(path, value, surname), text, document=DOCUMENTS[kind]))
 
 
-def of_whole_letters(times: int, seed: int = 0) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def of_whole_letters(times: int, seed: int = 0) -> Iterator[tuple[DocumentType, str, dict[str, Any]]]:
     """The whole invented letters of every file, `times` of each template."""
     for name in FILES:
         for one in whole_letters(name, times, seed):

@@ -12,18 +12,20 @@ from __future__ import annotations
 import random
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from clinical.contract import DocumentType
 from evals.extraction.letters import Letter
 from evals.extraction.whole import pools
 
 _HEAD = re.compile(r"^### (\w+), (\w\w), ([\w -]+?)(, open)?$", re.MULTILINE)
 _SLOT = re.compile(r"\{([\w.]+)(?::([^}]*))?\}|\[\[([\w.]+)(\+?)=([^|\]]*)(?:\|([^\]]*))?\]\]|<<(.*?)>>", re.DOTALL)
 _MONTHS = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()  # noqa: SIM905
+_KINDS: Mapping[str, DocumentType] = {kind: kind for kind in get_args(DocumentType)}
 _PARTIES = {"s": "absender", "r": "empfaenger"}
 _LISTS = {"diag": "diagnosen", "drugs": "medikation", "ops": "eingriffe", "steps": "procedere"}
 _POOLS = {"diag": pools.DIAGNOSES, "drugs": pools.DRUGS, "ops": pools.OPERATIONS, "steps": pools.STEPS}
@@ -34,7 +36,7 @@ _JOINED = (", ", "; ", " / ", " | ", " + ")
 class Template:
     """One written letter; `ordered`: whether it tells which of two names is the surname."""
 
-    kind: str
+    kind: DocumentType
     country: str
     name: str
     ordered: bool
@@ -42,12 +44,12 @@ class Template:
 
 
 def templates(file: Path) -> list[Template]:
-    """All templates of a file. Raises OSError where there is none."""
+    """All templates of a file. Raises OSError where there is none, KeyError where one is of no known type."""
     text = file.read_text("utf-8")
     heads = [*_HEAD.finditer(text)]
     ends = [*(one.start() for one in heads[1:]), len(text)]
     return [
-        Template(one[1], one[2], one[3], one[4] is None, text[one.end() : end].strip("\n"))
+        Template(_KINDS[one[1]], one[2], one[3], one[4] is None, text[one.end() : end].strip("\n"))
         for one, end in zip(heads, ends, strict=True)
     ]
 
