@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 from catalog_build.training.begun import begun_queries
 from catalog_build.training.calibration import NEVER
-from catalog_build.training.texts import NOT_CODED, Text, TextWriter, WrittenMention
+from catalog_build.training.texts import NOT_CODED, TextWriter, WrittenMention
 from clinical.progress import progress
 from clinical.search import (
     COLUMNS,
@@ -75,7 +75,10 @@ def examples(
     that is worded just so ("alter Myokardinfarkt") is left out: whether that is right the grammar does not know."""
     writer, judge = TextWriter(wordings, seed), TextJudge(index, accepted)
     rows, right, category = [], [], []
-    for text, codes in _read(index, [writer.write() for _ in range(texts)]):
+    written = [writer.write() for _ in range(texts)]
+    found = _first_codes(index, [text.text for text in written])
+    read = progress(found, "second stage of calibration", "texts read", total=texts)
+    for text, codes in zip(written, read, strict=True):
         for start, end, code, own in codes:
             verdict = judge.is_right(_at(text.said, start, end), code, own)
             if verdict is not None:
@@ -85,16 +88,8 @@ def examples(
     return FoundMentions(np.stack(rows), np.array(right), np.array(category))
 
 
-def _read(index: SearchIndex, texts: Sequence[Text]) -> Iterator[tuple[Text, list[tuple[int, int, str, Vectors]]]]:
-    """Each text with its first codes; TOGETHER are searched at once."""
-    with progress(None, "second stage of calibration", "texts read", total=len(texts)) as bar:
-        for begin in range(0, len(texts), TOGETHER):
-            some = texts[begin : begin + TOGETHER]
-            yield from zip(some, index.first_codes_many([text.text for text in some]), strict=True)
-            bar.update(len(some))
-
-
 def _first_codes(index: SearchIndex, texts: Sequence[str]) -> Iterator[list[tuple[int, int, str, Vectors]]]:
+    """The first codes of each text; TOGETHER are searched at once."""
     for begin in range(0, len(texts), TOGETHER):
         yield from index.first_codes_many(texts[begin : begin + TOGETHER])
 
