@@ -15,7 +15,7 @@ from typing import Final
 
 from catalog_build.official import Source, Synonym, read_source
 from catalog_build.synonyms import WordSynonym, all_texts, fold_of, word_synonyms
-from clinical.language import words
+from clinical.language import folded_words
 
 STARTER: Final = Path(__file__).parent / "starter"
 BEFUND, OWN = "starter", "own"
@@ -55,4 +55,4 @@ def replacements(synonyms: Iterable[WordSynonym]) -> list[tuple[str, str]]:
 
 def spelled(text: str) -> tuple[str, ...]:
     """The words of a text as the search reads them: equal for two spellings of one wording."""
-    return tuple(word.text for word in words(text))
+    return tuple(folded_words(text))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from clinical.catalog import Catalog, Code, Note, parent_of
-from clinical.language.folding import words as folded_words
+from clinical.language import folded_words
 from clinical.llm import Completion, JsonSchema, Limits, Message
 from clinical.search.encoder import Vectors, grams
 from clinical.search.index import SearchIndex, Understood
@@ -245,7 +245,7 @@ class HashEncoder:
             raise ValueError("an encoder that fails")
         rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
-            for gram in (gram for word in folded_words(text) for gram in grams(word.text)):
+            for gram in (gram for word in folded_words(text) for gram in grams(word)):
                 number = zlib.crc32(gram.encode())
                 row[number % self.dimensions] += 1 if number & 1024 else -1
         return rows

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from clinical.language import words
+from clinical.language import folded_words
 from clinical.progress import progress
 from clinical.search import Encoder, Vectors
 
@@ -36,7 +36,7 @@ class Remembered:
 
     def ahead(self, texts: Iterable[str]) -> None:
         """Encode texts as search asks for them, folded, and their words."""
-        spelled = [[word.text for word in words(text)] for text in texts]
+        spelled = [folded_words(text) for text in texts]
         asked = dict.fromkeys(" ".join(own) for own in spelled if own)
         asked |= dict.fromkeys(word for own in spelled for word in own)
         some = [text for text in asked if text not in self._rows]

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from clinical.language import words
+from clinical.language import folded_words
 from clinical.search import SearchIndex
 from evals.benchmark.systems import DEPTH, Ranked, System, systems
 
@@ -72,24 +72,21 @@ def _summary(name: str, ranks: Sequence[int], took: Sequence[float]) -> Searched
     return Searched(name, len(ranks), float(first), float(ten), float(p50), float(p99))
 
 
-def _words(text: str) -> list[str]:
-    return [word.text for word in words(text)]
-
-
 def _rank_bm25(index: SearchIndex, texts: Sequence[str], queries: Sequence[str]) -> Iterator[Ranked]:
     from rank_bm25 import BM25Okapi
 
-    found = BM25Okapi([_words(text) for text in texts])
+    found = BM25Okapi([folded_words(text) for text in texts])
     for query in queries:
-        yield _codes(index, found.get_scores(_words(query)))
+        yield _codes(index, found.get_scores(folded_words(query)))
 
 
 def _rapidfuzz(index: SearchIndex, texts: Sequence[str], queries: Sequence[str]) -> Iterator[Ranked]:
     from rapidfuzz import fuzz, process
 
-    folded = [" ".join(_words(text)) for text in texts]
+    folded = [" ".join(folded_words(text)) for text in texts]
     for query in queries:
-        (scores,) = process.cdist([" ".join(_words(query))], folded, scorer=fuzz.token_set_ratio, dtype=np.float32)
+        asked = [" ".join(folded_words(query))]
+        (scores,) = process.cdist(asked, folded, scorer=fuzz.token_set_ratio, dtype=np.float32)
         yield _codes(index, scores)
 
 

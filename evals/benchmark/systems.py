@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.language import words
+from clinical.language import folded_words
 from clinical.search import SearchIndex
 
 DEPTH: Final = 10
@@ -28,7 +28,7 @@ def systems(index: SearchIndex) -> dict[str, System]:
     """Name to system, each made when it is asked."""
     texts = [index.wordings.text(number) for number in range(len(index.wordings))]
     return {
-        "BM25, words": lambda queries: _bm25(index, _words, texts, queries),
+        "BM25, words": lambda queries: _bm25(index, folded_words, texts, queries),
         "BM25, character 4-grams": lambda queries: _bm25(index, _grams, texts, queries),
         "TF-IDF, words": lambda queries: _tfidf(index, texts, queries),
         "plain vectors": lambda queries: _vectors(index, queries),
@@ -36,12 +36,8 @@ def systems(index: SearchIndex) -> dict[str, System]:
     }
 
 
-def _words(text: str) -> list[str]:
-    return [word.text for word in words(text)]
-
-
 def _grams(text: str) -> list[str]:
-    bordered = [f"<{word}>" for word in _words(text)]
+    bordered = [f"<{word}>" for word in folded_words(text)]
     return [word[at : at + GRAM] for word in bordered for at in range(max(1, len(word) - GRAM + 1))]
 
 
@@ -62,7 +58,7 @@ def _bm25(
 def _tfidf(index: SearchIndex, texts: Sequence[str], queries: Sequence[str]) -> Iterator[Ranked]:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    vectoriser = TfidfVectorizer(analyzer=_words)
+    vectoriser = TfidfVectorizer(analyzer=folded_words)
     table = vectoriser.fit_transform(texts)
     for query in queries:
         yield _best(index, np.asarray((table @ vectoriser.transform([query]).T).todense()).ravel())

@@ -17,7 +17,7 @@ import click
 from catalog_build.official import Source, Synonym, read_source
 from catalog_build.synonyms import all_texts, fold, fold_of
 from clinical.command_line import PATH, paragraphs
-from clinical.language import words
+from clinical.language import folded_words
 from clinical.progress import progress
 from evals.coding.card import write_card
 from evals.coding.datasets import Example
@@ -76,4 +76,4 @@ def _apart(chosen: Sequence[Synonym], source: Source, number: int) -> list[Synon
 
 
 def _words(synonym: Synonym) -> frozenset[str]:
-    return frozenset(word.text for word in words(synonym.text))
+    return frozenset(folded_words(synonym.text))

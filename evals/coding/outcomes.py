@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
-from clinical.language import words
+from clinical.language import folded_words
 from clinical.search import SearchIndex
 from evals.coding.datasets import Example
 from evals.coding.studies.near import NearTexts, similarity
@@ -57,7 +57,7 @@ class Nearness:
 
     def of(self, example: Example) -> tuple[float, bool, int, bool]:
         """`overlap`, `verbatim`, `wordings` and `near` of an Outcome."""
-        spelled = tuple(self._numbers.get(word.text, word.text) for word in words(example.query))
+        spelled = tuple(self._numbers.get(word, word) for word in folded_words(example.query))
         own = frozenset(spelled)
         best = max((similarity(own, each) for code in example.codes for each in self._of.get(code, ())), default=0.0)
         wordings = max(len(self._of.get(code, ())) for code in example.codes)

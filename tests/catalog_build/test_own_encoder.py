@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from clinical.errors import ArtifactMismatch, SettingError
-from clinical.language import words
+from clinical.language import folded_words
 from clinical.search import SearchIndex, Wordings, built, nearest
 
 pytest.importorskip("sentence_transformers", reason="sentence-transformers (extra 'train') is not installed")
@@ -76,7 +76,7 @@ def test_what_is_no_model_is_said_in_a_sentence_and_no_hub_is_asked(made, tmp_pa
 def test_what_is_remembered_has_the_same_rows_and_is_asked_once(model):
     asked = []
     encoder = TransformerEncoder(model)
-    folded = [word.text for word in words("Zoster Infarkt Zoster")]
+    folded = folded_words("Zoster Infarkt Zoster")
     plain = encoder.encode(folded)
     remembered = Remembered(encoder)
     remembered.ahead(["Herpes Zoster", "Infarkt"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clinical.errors import SourceError
-from clinical.language import words
+from clinical.language import folded_words
 from evals.benchmark import measure, texts
 from evals.benchmark.systems import BEFUND, systems
 
@@ -85,5 +85,5 @@ def test_nothing_of_it_is_from_the_texts_for_looking_and_measuring(shared_data):
 
 
 def _runs(text):
-    own = [word.text for word in words(re.sub(r"\\[nrt]", " ", text))]
+    own = folded_words(re.sub(r"\\[nrt]", " ", text))
     return {tuple(own[at : at + RUN]) for at in range(len(own) - RUN + 1)}

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from catalog_build.official.source import read_source
 from catalog_build.synonyms import all_texts, fold_of
+from clinical.language import folded_words
 from evals.coding.card import read_dataset
 from evals.coding.datasets import read_examples
-from evals.coding.heldout import main, words
+from evals.coding.heldout import main
 from evals.coding.studies.near import NEAR, NearTexts, similarity
 
 STARTER = Path(__file__).resolve().parents[2] / "catalog_build" / "starter"
@@ -42,7 +43,7 @@ def test_a_grouped_fold_holds_nothing_near_to_what_is_indexed(tmp_path, capsys):
     assert len(grouped) > len(plain) / 3
 
     def spelled(text):
-        return frozenset(word.text for word in words(text))
+        return frozenset(folded_words(text))
 
     indexed = [spelled(each.text) for each in all_texts(read_source(STARTER)) if fold_of(each) != 3]
     for query in list(grouped)[:20]:

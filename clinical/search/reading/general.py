@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from clinical.language import words
+from clinical.language import folded_words
 
 if TYPE_CHECKING:
     from clinical.catalog import Catalog, Code
@@ -70,4 +70,4 @@ def _head(phrase: str) -> str:
 
 
 def _words(phrase: str) -> set[str]:
-    return {word.text for word in words(phrase)}
+    return set(folded_words(phrase))

@@ -202,10 +202,5 @@ class MentionReader:
         first = np.flatnonzero(hits.part == number)[:1]
         if draft.spans[number].chance or not len(first):
             return None
-        same = spelled(draft.reading.text) == spelled(self._wordings.text(int(hits.wording[first[0]])))
+        same = folded_words(draft.reading.text) == folded_words(self._wordings.text(int(hits.wording[first[0]])))
         return number if same else None
-
-
-def spelled(text: str) -> list[str]:
-    """The words of a text, spelled alike, in their order."""
-    return folded_words(text)

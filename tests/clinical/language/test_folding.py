@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from clinical.language.folding import fold, words
+from clinical.language.folding import LONGEST_WORD, fold, folded_words, words
 
 GERMAN = st.text("abcdefghijklmnopqrstuvwxyzäöüß", min_size=1, max_size=24)
 LETTER_PAIRS = [("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ß", "ss"), ("ph", "f"), ("th", "t"), ("rh", "r"), ("y", "i")]
@@ -102,6 +102,19 @@ def test_places_point_at_the_original(text: str) -> None:
         assert end <= word.start < word.end <= len(text)
         assert fold(text[word.start : word.end]) == word.text
         end = word.end
+
+
+PIECES = st.one_of(
+    st.text(max_size=12),
+    st.sampled_from(
+        ["", "-\n", "- \n und", "\u0308", "\u00ad", "ß", "Ö", "_", "a" * LONGEST_WORD, "ä" * (LONGEST_WORD + 1)]
+    ),
+)
+
+
+@given(st.lists(PIECES, max_size=8).map("".join))
+def test_the_folded_words_alone_are_the_same_words(text: str) -> None:
+    assert folded_words(text) == [word.text for word in words(text)]
 
 
 @given(st.lists(GERMAN, min_size=1, max_size=8), st.sampled_from([" ", "  ", "\t", "\n", ", ", " / ", "; "]))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clinical.language import fold, words
+from clinical.language import fold, folded_words
 from clinical.search import SearchIndex
 from clinical.search.reading.lattice import is_plain
 from clinical.search.terms import Wordings
@@ -24,7 +24,7 @@ def shortened() -> Shortened:
 
 def first(shortened: Shortened, query: str) -> list[str]:
     """The folded words of the likeliest reading."""
-    return [word.text for word in words(shortened.expanded(query)[0][0])]
+    return folded_words(shortened.expanded(query)[0][0])
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_cut_off_words_are_written_out(shortened: Shortened, query: str, meant: 
 )
 def test_the_words_beside_it_say_which_is_meant(shortened: Shortened, query: str, meant: set[str]) -> None:
     found = shortened.expanded(query)
-    likely = {word.text for text, chance in found if chance > 0.5 for word in words(text)}
+    likely = {word for text, chance in found if chance > 0.5 for word in folded_words(text)}
     assert meant <= likely
     assert bool(found) == bool(meant)
     assert not likely & {"hipertireose", "herkklappenfehler", "diare"}
