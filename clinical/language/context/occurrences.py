@@ -112,10 +112,11 @@ def _of_signs(source: SourceText, rows: Table) -> Iterator[Occurrence]:
 
 def _match(source: SourceText, elements: Sequence[Element], i: int) -> tuple[int, ...]:
     """The tokens of the trigger's own words where it begins at token `i`; empty where it does not stand there."""
-    opens = 1 if isinstance(elements[0], Mark) else 0
-    at = opens + 1
-    if opens and not _holds(source, elements[0], i):  # type: ignore[arg-type]
-        return ()
+    first, at = elements[0], 1
+    if isinstance(first, Mark):
+        if not _holds(source, first, i):
+            return ()
+        at = 2
     further = _walk(source, elements, (at, i + 1), LINE)
     return (i, *further) if further is not None else ()
 

@@ -50,6 +50,8 @@ Husten +"), the answers "? nein" and ": 0", and the outpatient marker that opens
 
 Direction = Literal["before", "behind", "both", "within", "clause", "stop", "end", "pseudo"]
 Scope = Literal["word", "item", "list", "sentence", "-"]
+DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ def table() -> Table:
 def denying_words() -> frozenset[str]:
     """Spelled words that by themselves deny what they stand beside: "kein", "ohne", "verneint"."""
     single = (row for row in table().rows if "negation" in row.axes and row.value != "-" and len(row.elements) == 1)
-    return frozenset(word for row in single for word in row.elements[0].words)  # type: ignore[union-attr]
+    return frozenset(word for row in single for word in _head_of(row).words)
 
 
 def written_groups() -> Mapping[str, str]:
@@ -133,17 +135,15 @@ def _row(number: int, columns: Sequence[str], groups: Mapping[str, str]) -> Trig
         )
     trigger, axis, value, direction, scope, *shown = columns
     example, counter = (text.replace("\\n", "\n") for text in shown)
-    axes: tuple[Axis, ...] = AXES if axis == "all" else (axis,)  # type: ignore[assignment]
-    known = (
-        all(one in AXES and (value == "-" or value in VALUES[one]) for one in axes)
-        and direction in get_args(Direction)
-        and scope in get_args(Scope)
-    )
-    if not known:
+    axes = tuple(one for one in AXES if axis in (one, "all"))
+    way = next((one for one in DIRECTIONS if one == direction), None)
+    reach = next((one for one in SCOPES if one == scope), None)
+    no_value = value != "-" and any(value not in VALUES[one] for one in axes)
+    if not axes or way is None or reach is None or no_value:
         raise ValueError(f"{TABLE}, line {number}: no such axis, value, direction or scope in {columns[1:5]}")
     elements = () if is_sign(trigger) else elements_of(trigger, groups)
     marks = sum(isinstance(element, Mark) for element in elements)
-    return TriggerRow(trigger, axes, value, direction, scope, example, counter, elements, marks)  # type: ignore[arg-type]
+    return TriggerRow(trigger, axes, value, way, reach, example, counter, elements, marks)
 
 
 def is_sign(trigger: str) -> bool:
