@@ -17,6 +17,7 @@ from typing import Any
 from clinical.settings import address, settings
 from clinical.tracing import end_export, export_to
 from webapp.watching import a_worker_ended, server_ended
+from webapp.workbench.plugin import WARM_UP
 
 _settings = settings()
 bind = address(_settings.web_host, _settings.web_port)
@@ -64,7 +65,7 @@ def post_worker_init(worker: Any) -> None:
     """What a first call would wait for is done now, and what lives as long as the process is taken out of the garbage
     collector's rounds: a sixth of a FHIR search."""
     export_to(_settings.traces_url, "befund-web")
-    warm_up = worker.wsgi.extensions.get("befund_warm_up")
+    warm_up = worker.wsgi.extensions.get(WARM_UP)
     if warm_up is not None:  # `evals fhir-speed` serves a bare Flask by these settings too
         warm_up()
     gc.collect()

@@ -22,10 +22,11 @@ _STOPPED = re.compile(
 )
 _STRONG = re.compile(r"\b(?:nimmt|erhält|verordnet|nehme|einnimmt|weiterhin)\b")
 """Verbs that say the drug is taken, however its scheme is told."""
-_ANNOUNCED = re.compile(r"\b(?:erhält|nimmt|bekommt|Medikation|Medikamente)\b[^.:;]{0,40}:\s(?=[^\W\d_a-zäöü])")
+_GETS = "nimmt|erhält|bekommt"
+_ANNOUNCED = re.compile(rf"\b(?:{_GETS}|Medikation|Medikamente)\b[^.:;]{{0,40}}:\s(?=[^\W\d_a-zäöü])")
 """What announces a list of drugs within a sentence."""
 _ENUMERATED = re.compile(
-    r"\b(?:nimmt|erhält|bekommt)\s(?:(?:sie|er|die|der|Pat\.|Patientin|Patient|derzeit|aktuell|zurzeit|täglich|regelmässig|"
+    rf"\b(?:{_GETS})\s(?:(?:sie|er|die|der|Pat\.|Patientin|Patient|derzeit|aktuell|zurzeit|täglich|regelmässig|"
     r"regelmäßig|weiterhin)\s){0,4}(?=[^\W\d_a-zäöü])"
 )
 _AND = re.compile(r",\s+(?:sowie\s|und\s)?|\s(?:und|sowie)\s(?=[^\W\d_a-zäöü])")
