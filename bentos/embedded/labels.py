@@ -7,7 +7,6 @@ took for digits. Knows no disease and no drug.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 _NOT_LETTERS = re.compile(r"[^a-zäöüß]+")
 _SCANNED = str.maketrans("10|", "lol")
@@ -315,8 +314,3 @@ def rank_of(title: str) -> int:
     if discharge:
         return 4
     return next((rank for rank, pattern in _RANKS if re.search(pattern, word)), 2)
-
-
-def is_any(words: Iterable[str], text: str) -> bool:
-    """Whether the key of the text is one of the words."""
-    return key(text) in words

@@ -91,7 +91,7 @@ def examples(
 def _first_codes(index: SearchIndex, texts: Sequence[str]) -> Iterator[list[tuple[int, int, str, Vectors]]]:
     """The first codes of each text; TOGETHER are searched at once."""
     for begin in range(0, len(texts), TOGETHER):
-        yield from index.first_codes_many(texts[begin : begin + TOGETHER])
+        yield from index.first_codes(texts[begin : begin + TOGETHER])
 
 
 _ELSEWHERE: Final = [COLUMNS.index("history"), COLUMNS.index("family")]

@@ -1,6 +1,6 @@
 """Is this value evidenced by this text, and where? And what is done with one that is not."""
 
-from clinical.grounding.enumerations import find_keyword, find_sex, named_choice
+from clinical.grounding.enumerations import named_choice
 from clinical.grounding.free_text import Kind, find_statement
 from clinical.grounding.policy import Grounded, Verdict, field_of
 from clinical.grounding.second_look import looked_at_again
@@ -11,8 +11,6 @@ __all__ = [
     "Kind",
     "Verdict",
     "field_of",
-    "find_keyword",
-    "find_sex",
     "find_statement",
     "ground",
     "judge",

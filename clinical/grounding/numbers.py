@@ -17,7 +17,6 @@ _RUN = re.compile(
 _SHORTEST_WITH_DATE = 7
 """Characters of the shortest number with a date beside it (`5 1.1.24`), less one."""
 _PIECE = re.compile(r"[+(]*\d[\d./()–-]*")
-_DIGITS = re.compile(r"\d+")
 _COUNTRIES = ("41", "43", "49", "423")
 _NO_OTHERS = dict.fromkeys(code for code in range(128) if not chr(code).isdecimal())
 _WRAP = re.compile(r"[ \t]*\r?\n[ \t]*")

@@ -186,12 +186,9 @@ class SearchIndex:
         draft = self.reader.draft(query)
         return draft, self._searched([draft])[0]
 
-    def first_codes(self, query: str) -> list[tuple[int, int, str, Vectors]]:
-        """Of each mention (start, end) its first code and what the second stage of calibration sees of it."""
-        return self.first_codes_many([query])[0]
-
-    def first_codes_many(self, queries: Sequence[str]) -> list[list[tuple[int, int, str, Vectors]]]:
-        """What `first_codes` gives for each text; the spans of all are ranked together."""
+    def first_codes(self, queries: Sequence[str]) -> list[list[tuple[int, int, str, Vectors]]]:
+        """Of each text's mentions (start, end) the first code and what the second stage of calibration sees of it; the
+        spans of all texts are ranked together."""
         drafts = [self.reader.draft(query) for query in queries]
         return [self._first(draft, hits) for draft, hits in zip(drafts, self._searched(drafts), strict=True)]
 

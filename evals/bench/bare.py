@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import uvicorn
@@ -27,9 +27,7 @@ class Query(BaseModel):
 def application(answers: dict[str, str]) -> FastAPI:
     """One route that gives the stream of a query, event by event."""
     app = FastAPI()
-    ready = {
-        query: [f"{event}\n\n".encode() for event in text.split("\n\n") if event] for query, text in answers.items()
-    }
+    ready = {query: _events(text) for query, text in answers.items()}
 
     @app.post("/api/deep-research")
     async def research(query: Query) -> StreamingResponse:
@@ -50,12 +48,6 @@ def _events(text: str) -> list[bytes]:
     return [f"{event}\n\n".encode() for event in text.split("\n\n") if event]
 
 
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    yield from json.loads(path.read_text("utf-8")).items()
-
-
 if __name__ == "__main__":
-    uvicorn.run(
-        application(dict(_lines(Path(sys.argv[2])))), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning",
-        access_log=False,
-    )  # fmt: skip
+    app = application(json.loads(Path(sys.argv[2]).read_text("utf-8")))
+    uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="warning", access_log=False)

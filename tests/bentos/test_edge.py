@@ -21,7 +21,6 @@ from tests.serving import served, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "Mustermann"
-BAD_AUTHORIZATION = ("", "Bearer", "Basic eA==", "Bearer bfd_x")
 PATH = "/api/deep-research"
 
 

@@ -343,6 +343,3 @@ class PatientReader:
         """Nothing but the name, its cells and its commas stands before the date, and no other role is named."""
         before = self.sheet.text[max(self.starts[at], one.start - 40) : one.start]
         return re.search(r"\b(?:vom|von|ab|am|bis|seit|Datum|Aufnahme|Eintritt|ED|OP|stat)\b\W*$", before) is None
-
-    def _named_in(self, name: Name | None, n: int) -> bool:
-        return name is not None and name.last in self.sheet.lines[n]

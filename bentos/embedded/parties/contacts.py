@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from bentos.embedded.names import TITLE, doctor_in, is_name_word, strip_titles
+from bentos.embedded.names import doctor_in, is_name_word, strip_titles
 from bentos.embedded.parties.house_words import LEADER
 from bentos.embedded.parties.houses import institution
 from bentos.embedded.parties.places import BARE_PHONE, MAIL, PLACE, place_in, street_in
@@ -105,7 +105,3 @@ def plain_name(line: str) -> str | None:
     ):
         return re.sub(r"^(?:Herrn?|Frau)\s+", "", text)
     return None
-
-
-def has_title(text: str) -> bool:
-    return TITLE.match(text.strip()) is not None

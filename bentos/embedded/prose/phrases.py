@@ -49,7 +49,6 @@ _NO_PLACE = re.compile(
     r"Herbst|Winter|Frühling|Frühjahr|Zeit\w*|Mittag|Abend|Nacht|Haus\w*|Notfall\w*|Ambulanz|Sprechstunde|Behandlung|"
     rf"Therapie|Bereich|Hinsicht|(?i:{either('@relative')})\b|Dosis|Dosierung|Bitte|Frage|Beschwerden|Fieber|Quick|INR)"
 )
-_BREAKS = set(",;:.!?")
 REACH = 9
 """Words on either side of the noun that may belong to its name."""
 

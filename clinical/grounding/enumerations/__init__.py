@@ -2,8 +2,6 @@
 
 from clinical.grounding.enumerations.choices import (
     find_choice,
-    find_keyword,
-    find_sex,
     is_denied_choice,
     named_choice,
     sex_of,
@@ -13,8 +11,6 @@ from clinical.grounding.enumerations.circumstances import Circumstances, says
 __all__ = [
     "Circumstances",
     "find_choice",
-    "find_keyword",
-    "find_sex",
     "is_denied_choice",
     "named_choice",
     "says",

@@ -19,7 +19,6 @@ _BOX = re.compile(
 _TICK_IN_CELL = re.compile(r"\s*(?:[xX✓✔☒☑■●]|\[\s?[xX✓✔]\s?\]|ja)\s*")
 _STRUCK = re.compile(r"~~|[\u0335\u0336]|--(?=\w)|(?<=\w)--")
 _YES = re.compile(r"\s*:?\s*ja\b", re.IGNORECASE)
-_CELLS = re.compile(r"\t|\||\s{2,}")
 _LABEL_BETWEEN = re.compile(r"(?:\t|\s{3,})[^\W\d_][\w .-]{1,30}:")
 """Another label on the same line: what stands behind it belongs to no box before it."""
 LONGEST_LINE = 400

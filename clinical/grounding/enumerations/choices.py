@@ -42,21 +42,16 @@ _OPTIONS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 """What a form offers in a row whose label names the list: by itself such a word says nothing."""
 
 
-def find_keyword(source: SourceText, field: str, value: str, kind: DocumentType | None = None) -> TokenMatch | None:
-    """The place where the text names the value explicitly, or None; also where it rather names another of the list.
-
-    `kind`: the document type, which tells a described stay (`arztbrief`) from one that is asked for (`zuweisung`)."""
-    return find_choice(Circumstances(source, kind), field, value)
-
-
 def find_choice(letter: Circumstances, field: str, value: str) -> TokenMatch | None:
-    """As `find_keyword`, for a letter of which several lists are asked."""
+    """The place where the text names the value explicitly, or None; also where it rather names another of the list."""
     best = _best(letter, field)
     return TokenMatch(best[1], best[2], whole=True) if best and best[3] == value else None
 
 
 def named_choice(source: SourceText, field: str, kind: DocumentType | None = None) -> str | None:
-    """The value of the list that the text names explicitly, or None: what `find_keyword` finds, asked once."""
+    """The value of the list that the text names explicitly, or None.
+
+    `kind`: the document type, which tells a described stay (`arztbrief`) from one that is asked for (`zuweisung`)."""
     best = _best(Circumstances(source, kind), field)
     return best[3] if best else None
 
@@ -238,15 +233,9 @@ def _is_doctor(source: SourceText, first: int, last: int) -> bool:
     return not all(source.view[source.start[j]].isupper() or source.words[j] in TITLES for j in range(first + 1, last))
 
 
-def find_sex(
-    source: SourceText, value: str, surnames: tuple[str, ...], kind: DocumentType | None = None
-) -> TokenMatch | None:
-    """The patient's sex: by the table, or by the patient's own salutation."""
-    return sex_of(Circumstances(source, kind), value, surnames)
-
-
 def sex_of(letter: Circumstances, value: str, surnames: tuple[str, ...]) -> TokenMatch | None:
-    """As `find_sex`. The patient's own salutation goes before `der Patient`, which letters also say of women."""
+    """The place that tells the patient's sex, by the table or by the salutation, which goes before `der Patient`:
+    letters also say that of women."""
     source = letter.source
     places = list(islice(_places(letter, "patient.geschlecht"), 1))
     for one in values("patient.geschlecht"):
