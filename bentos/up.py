@@ -28,6 +28,8 @@ from clinical.settings import ROOT, Settings, address
 DEMO_LIMITS = KeyLimits(per_minute=600)
 DEMO_QUERY = "Zuckerkrankheit"
 START_SECONDS = 120
+ASK_AGAIN = 0.5
+"""Seconds between two questions whether the text API is ready: each is a line of its log above the greeting."""
 END_SECONDS = 2
 """For the end of a server after its requests have ended; honcho would cut it after five seconds in all."""
 REHEARSAL = (
@@ -135,7 +137,7 @@ def _announce(running: Running) -> None:
         if time.monotonic() > until:
             print(f"\nbefund: {running.base} is not ready after {START_SECONDS} s; see the lines above\n", flush=True)
             return
-        time.sleep(0.1)
+        time.sleep(ASK_AGAIN)
     print(_greeting(running), flush=True)
 
 

@@ -20,7 +20,7 @@ def test_a_newcomer_signs_in_as_erika_and_sees_documents(tmp_path: Path, sqlite_
     for stored in (3, 0):
         result = app.test_cli_runner().invoke(args=["demo"])
         assert result.exit_code == 0, result.output
-        assert f"{stored} documents stored" in result.output
+        assert f": 3 documents, {stored} of them stored now\n" in result.output
     with live.webapp(port, url, tmp_path, BEFUND_SECRET_KEY=SECRET) as base:
         browser = requests.Session()
         vendor = browser.get(f"{base}/accounts/vendor_oauth2/login/?provider_id=demo", timeout=10)

@@ -40,7 +40,7 @@ def demo() -> None:
         raise click.ClickException("demo is for development; BEFUND_ENV is production")
     organization, stored = seed()
     with current_app.test_request_context("/", base_url=public_origin() + (prefix_of(settings()) or "/")):
-        click.echo(f"organization {organization}: {stored} documents stored")
+        click.echo(f"organization {organization}: {len(LETTERS)} documents, {stored} of them stored now")
         click.echo(f"sign in at {external_url('home.login')} as Erika (operator), Max, Otto (no e-mail) or Olga")
 
 
