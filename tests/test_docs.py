@@ -53,6 +53,11 @@ def test_every_link_leads_to_a_file_and_every_anchor_to_a_heading(page):
     assert wrong == []
 
 
+def test_every_picture_is_shown_on_a_page():
+    shown = {(page.parent / link).resolve() for page in docs.PAGES for link in docs.links(page)}
+    assert set((ROOT / "docs" / "pictures").iterdir()) <= shown
+
+
 # --- code blocks ----------------------------------------------------------------------------------------------------
 
 
