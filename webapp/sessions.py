@@ -10,7 +10,7 @@ from typing import Any, cast
 from flask import Flask, Request, Response, g, request
 from flask.json.tag import TaggedJSONSerializer
 from flask.sessions import SessionInterface, SessionMixin
-from sqlalchemy import ColumnElement, Row, Table, bindparam, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, Table, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.datastructures import CallbackDict
 from werkzeug.wrappers import Response as BaseResponse
@@ -24,6 +24,7 @@ from webapp.watching import part_of
 
 SESSION_COOKIE = "befund_session"
 TOUCH_EVERY = timedelta(minutes=5)  # `seen_at` is written at most this often, so that reading stays reading
+SHOWN = 20  # sessions on the account page: more than anybody's devices
 PURGE_EVERY = 100  # one new session in this many also deletes those nobody can use any more
 BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari")
 SYSTEMS = ("Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux")
@@ -124,12 +125,14 @@ def digest(value: str) -> str:
     return hashlib.sha256(value.encode()).hexdigest()
 
 
-def sessions_of(user_id: uuid.UUID) -> list[BrowserSession]:
-    """The live sessions of a person, the latest first."""
-    rows = db.session.scalars(
-        select(BrowserSession).where(BrowserSession.user_id == user_id).order_by(BrowserSession.seen_at.desc())
-    )
-    return [row for row in rows if not _is_over(row)]
+def sessions_of(user_id: uuid.UUID, here: uuid.UUID | None) -> tuple[list[Row[Any]], int]:
+    """The live sessions of a person, SHOWN at most: the one called `here` (its `public_id`), then the latest; and how
+    many there are beyond these. A program that signs in and never out has thousands, which are only counted."""
+    columns = SESSIONS.c.public_id, SESSIONS.c.browser, SESSIONS.c.created_at
+    live = select(*columns, func.count().over()).where(SESSIONS.c.user_id == user_id, ~_over(utcnow()))
+    ordered = live.order_by((SESSIONS.c.public_id == here).desc(), SESSIONS.c.seen_at.desc()).limit(SHOWN)
+    rows = list(db.session.execute(ordered))
+    return rows, rows[0][-1] - len(rows) if rows else 0
 
 
 def browser_label(user_agent: str) -> str:
@@ -145,7 +148,7 @@ def _over(now: datetime) -> ColumnElement[bool]:
     return or_(BrowserSession.seen_at < now - idle, BrowserSession.created_at < now - longest)
 
 
-def _is_over(row: BrowserSession | Row[Any]) -> bool:
+def _is_over(row: Row[Any]) -> bool:
     now, (idle, longest) = utcnow(), session_times(settings())
     return row.seen_at < now - idle or row.created_at < now - longest
 

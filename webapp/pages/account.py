@@ -34,12 +34,10 @@ def show() -> str:
     memberships = db.session.scalars(
         select(Membership).where(Membership.user_id == current_user.id).options(joinedload(Membership.organization))
     ).all()
+    here = cast(ServerSession, session).public_id
+    sessions, further = sessions_of(current_user.id, here)
     return render_template(
-        "account.html",
-        identities=identities,
-        memberships=memberships,
-        sessions=sessions_of(current_user.id),
-        here=cast(ServerSession, session).public_id,
+        "account.html", identities=identities, memberships=memberships, sessions=sessions, further=further, here=here
     )
 
 

@@ -14,7 +14,7 @@ from tests.webapp.conftest import SECRET, Outside, add_organization, add_user, l
 from tests.webapp.sso.conftest import LOGIN, AddProvider, LogWatch, person, sign_in
 from tests.webapp.sso.stub_vendor import StubVendor, secret_of
 from webapp.models import BrowserSession, Membership, User
-from webapp.sessions import SESSION_COOKIE
+from webapp.sessions import SESSION_COOKIE, SHOWN
 from webapp.sso.models import Identity, Provider
 
 FORM = {
@@ -104,6 +104,28 @@ def test_sessions_are_listed_and_ended(app: Flask, client: FlaskClient, db: Outs
     submit(client, "/accounts/", "/accounts/sessions/end/")
     assert client.get("/accounts/").status_code == phone.get("/accounts/").status_code == 302
     assert db.session.scalars(select(BrowserSession).where(BrowserSession.user_id.is_not(None))).all() == []
+
+
+def test_of_many_sessions_a_page_shows_this_one_and_the_latest_and_counts_the_rest(
+    app: Flask, client: FlaskClient, db: Outside
+) -> None:
+    """What is read, held and sent for the page is bounded, also for a program that signs in and never out."""
+    from datetime import timedelta
+
+    user, own = add_user(app), SHOWN + 3
+    login(client, user)
+    with db.write() as session:
+        this = session.scalars(select(BrowserSession).where(BrowserSession.user_id == user.id)).one()
+        this.seen_at -= timedelta(hours=1)
+        for number in range(own):
+            session.add(BrowserSession(id_hash=str(number), user_id=user.id, data="{}", browser=f"Gerät {number}."))
+        for ended in session.scalars(select(BrowserSession).where(BrowserSession.id_hash.in_(["1", "2"]))):
+            ended.seen_at -= timedelta(hours=13)
+    page = client.get("/accounts/").get_data(as_text=True)
+    assert page.count("diese Sitzung") == 1
+    assert page.count("/end/") == SHOWN - 1 + 1  # each of the others, and all
+    assert f"Weitere Sitzungen: {own - 2 + 1 - SHOWN}<" in page
+    assert "Gerät 1." not in page
 
 
 def test_an_idle_session_ends(app: Flask, client: FlaskClient, db: Outside) -> None:
