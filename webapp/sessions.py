@@ -150,7 +150,7 @@ def _over(now: datetime) -> ColumnElement[bool]:
 
 def _is_over(row: Row[Any]) -> bool:
     now, (idle, longest) = utcnow(), session_times(settings())
-    return row.seen_at < now - idle or row.created_at < now - longest
+    return bool(row.seen_at < now - idle or row.created_at < now - longest)
 
 
 def _user_id(session: ServerSession) -> uuid.UUID | None:

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -50,7 +51,7 @@ class Files(Protocol):
     def put_all(self, sources: Sequence[Path]) -> list[Stored | OSError]:
         """Store these files; for each what was stored, or why it could not be read."""
 
-    def path(self, digest: bytes) -> Path | None:
+    def path(self, digest: bytes) -> str | None:
         """The local path, None where the storage is remote."""
 
     def has(self, digest: bytes) -> bool:
@@ -74,10 +75,13 @@ class Files(Protocol):
 
 
 class FolderFiles:
-    """Files in a local folder, two levels deep."""
+    """Files in a local folder, two levels deep.
+
+    Places are strings: each part of a `Path` becomes a name that Python keeps track of for all of the process, in a
+    table that grows by 2 MB after a few thousand documents and is written anew ever after (evals/LOG.md)."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self._root = folder, str(folder)
         self._durable = bytearray(PLACES)  # folders whose own names are synced, by `_numbers`; they are never removed
 
     def put(self, source: IO[bytes]) -> Stored:
@@ -107,7 +111,7 @@ class FolderFiles:
                 stored = _copy(source, target)
                 target.flush()
                 final = self._place(stored.digest)
-                final.parent.mkdir(parents=True, exist_ok=True)  # a journal writes it together with the file
+                os.makedirs(os.path.dirname(final), exist_ok=True)  # a journal writes it together with the file
                 os.fsync(target.fileno())
             os.replace(name, final)
         except BaseException:
@@ -115,11 +119,11 @@ class FolderFiles:
             raise
         return stored
 
-    def _folders_of(self, stored: Stored) -> tuple[Path, Path, Path]:
-        folder = self._place(stored.digest).parent
-        return folder, folder.parent, self.folder
+    def _folders_of(self, stored: Stored) -> tuple[str, str, str]:
+        folder = os.path.dirname(self._place(stored.digest))
+        return folder, os.path.dirname(folder), self._root
 
-    def _unsynced_of(self, stored: Stored) -> list[Path]:
+    def _unsynced_of(self, stored: Stored) -> list[str]:
         """The folders to sync until the file's name is durable: its own, and each that holds the name of one that this
         process has not seen durable yet. Others put their temporary names into the root, so syncing it waits."""
         own, above, root = self._folders_of(stored)
@@ -130,21 +134,21 @@ class FolderFiles:
         for number in _numbers(stored.digest):
             self._durable[number] = 1
 
-    def path(self, digest: bytes) -> Path | None:
+    def path(self, digest: bytes) -> str | None:
         """The file's place; raises FileMissing."""
         place = self._place(digest)
-        if not place.is_file():
+        if not os.path.isfile(place):
             raise FileMissing(digest)
         return place
 
     def has(self, digest: bytes) -> bool:
         """See `Files.has`."""
-        return self._place(digest).is_file()
+        return os.path.isfile(self._place(digest))
 
     def read(self, digest: bytes, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """See `Files.read`."""
         try:
-            file = self._place(digest).open("rb")
+            file = open(self._place(digest), "rb")  # noqa: SIM115 - _chunks closes it
         except FileNotFoundError:
             raise FileMissing(digest) from None
         return _chunks(file, start, end)
@@ -163,7 +167,8 @@ class FolderFiles:
 
     def remove(self, digest: bytes) -> None:
         """See `Files.remove`."""
-        self._place(digest).unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(self._place(digest))
 
     def well(self) -> bool:
         """See `Files.well`."""
@@ -177,9 +182,9 @@ class FolderFiles:
             path.unlink(missing_ok=True)
         return len(stale)
 
-    def _place(self, digest: bytes) -> Path:
+    def _place(self, digest: bytes) -> str:
         name = digest.hex()
-        return self.folder / name[:2] / name[2:4] / name
+        return os.path.join(self._root, name[:2], name[2:4], name)
 
 
 class BucketFiles:
@@ -204,7 +209,7 @@ class BucketFiles:
         with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
             return list(pool.map(lambda path: _put_path(self.put, path), sources))
 
-    def path(self, digest: bytes) -> Path | None:
+    def path(self, digest: bytes) -> str | None:
         """Always None: the file is elsewhere."""
         return None
 
@@ -307,7 +312,7 @@ def _chunks(file: IO[bytes], start: int, end: int | None) -> Iterator[bytes]:
             left = None if left is None else left - len(chunk)
 
 
-def _sync_folder(folder: Path) -> None:
+def _sync_folder(folder: str) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -117,7 +117,7 @@ def alone(tmp_path, monkeypatch, sqlite_template):
 def test_the_command_names_what_it_left_out_and_keeps_no_half_of_a_backup(alone, capsys):
     stored = open_files(f"file://{alone}/files")
     good, bad = stored.put(io.BytesIO(b"good")), stored.put(io.BytesIO(b"bad"))
-    stored.path(bad.digest).write_bytes(b"rotten")
+    Path(stored.path(bad.digest)).write_bytes(b"rotten")
     assert main(["backup", "kept"]) == 1
     said = capsys.readouterr()
     assert bad.digest.hex() in said.err

@@ -9,6 +9,7 @@ import sys
 import time
 import unicodedata
 import uuid
+from pathlib import Path
 from urllib.parse import unquote
 
 import boto3
@@ -247,3 +248,27 @@ def test_a_killed_writer_leaves_no_half_file(tmp_path):
         os.utime(path, (0, 0))
     files.sweep()
     assert not list(tmp_path.glob(".incoming-*"))
+
+
+def test_a_file_leaves_nothing_in_the_table_of_names_that_a_process_keeps(tmp_path):
+    """Python interns each part of a `pathlib.Path`; after some thousand documents that table takes megabytes more."""
+    interned = []
+
+    def look(frame, event, called):
+        if event == "c_call" and called is sys.intern:
+            interned.append(frame.f_locals)
+
+    files = FolderFiles(tmp_path)
+    sys.setprofile(look)
+    try:
+        digest = files.put(io.BytesIO(BODY)).digest
+        found = files.has(digest), os.path.basename(files.path(digest)), b"".join(files.read(digest)) == BODY
+        files.remove(digest)
+        by_files = len(interned)
+        Path(tmp_path, digest.hex())
+    finally:
+        sys.setprofile(None)
+    assert found == (True, digest.hex(), True)
+    assert not files.has(digest)
+    assert by_files == 0
+    assert len(interned) > 0, "a Path was not seen: Python has another way to intern, and this test sees nothing"

@@ -84,7 +84,7 @@ def stepped_forward(place, microseconds):
 def file_of(place, body):
     with place.app.app_context():
         files = service().files
-        return files.path(files.put(io.BytesIO(body)).digest)
+        return Path(files.path(files.put(io.BytesIO(body)).digest))
 
 
 class Writers:
