@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evals.__main__ import MEASURES
-from evals.notebooks.pages import page, read_records, sections_of
+from evals.notebooks.pages import page, read_records
 from evals.notebooks.sizes import declared
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -18,15 +18,12 @@ RECORDS = read_records(DOCS)
 each_record = pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
 
 
-OLDER = frozenset(("09_speed.ipynb",))
-"""Sections from before the page had records: each goes with its next run. The list may only become shorter."""
-
-
 def test_the_page_of_the_notebooks_is_what_its_records_say():
-    text = (DOCS / "notebooks.md").read_text("utf-8")
-    older = {name: part for name, part in sections_of(text).items() if name in OLDER}
-    assert text == page(RECORDS, older)
-    assert set(sections_of(text)) == OLDER | {record.name for record in RECORDS}
+    assert (DOCS / "notebooks.md").read_text("utf-8") == page(RECORDS)
+
+
+def test_every_notebook_has_a_record():
+    assert [record.name for record in RECORDS] == sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 
 
 @each_record

@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 LINES = 6
+COMPUTED = "{}"
 OPENING = re.compile(r"\A# \d\d [^\n]+\n+\*\*[^*]+\?\*\*")
 
 
@@ -71,6 +72,28 @@ def test_it_opens_with_a_question_and_closes_with_its_computed_answer(path):
     assert _tags(cells[-1]) == ["answer"]
     assert "Markdown(" in cells[-1].source
     assert any(isinstance(node, ast.FormattedValue) for node in ast.walk(_tree(cells[-1]))), "the answer is computed"
+
+
+@each_notebook
+def test_every_sentence_of_its_answer_is_computed(path):
+    """A sentence without a figure, a name or a condition stands whatever was measured: it belongs above the answer."""
+    cell = _tree(_cells(path)[-1])
+    chosen = {id(part) for node in ast.walk(cell) if isinstance(node, ast.IfExp) for part in ast.walk(node)}
+    said = [node for node in ast.walk(cell) if isinstance(node, ast.JoinedStr)]
+    inside = {id(part) for text in said for part in ast.walk(text) if part is not text}
+    said += [
+        node
+        for node in ast.walk(cell)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in chosen | inside
+    ]
+    for sentence in (one for text in said for one in _sentences(text)):
+        assert COMPUTED in sentence, f"nothing of it is computed: {sentence}"
+
+
+def _sentences(text):
+    parts = text.values if isinstance(text, ast.JoinedStr) else [text]
+    shown = "".join(part.value if isinstance(part, ast.Constant) else COMPUTED for part in parts)
+    return [one for one in re.split(r"(?<=\.)\s+", shown.strip()) if one.endswith(".")]
 
 
 @each_notebook

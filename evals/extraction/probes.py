@@ -192,19 +192,22 @@ FULL, SMALL = Size(240, 200, 2026), Size(36, 15, 2026)
 def measured(thresholds: GroundingThresholds, size: Size, statements: Sequence[str]) -> dict[str, Any]:
     """How the thresholds do: by class [wrong, of]."""
     made = letters(size.letters, size.seed)
-    of_lies = {kind: list(lies(kind, made, size.tries, size.seed)) for kind in LIES}
-    of_truths = {kind: removed_truths(kind, made, thresholds) for kind in TRUTHS}
     by_class: dict[str, list[int]] = {}
     for row in counted(probes(made, statements, size.tries, size.seed), [thresholds]):
         one = by_class.setdefault(f"{row.kind}: {row.words}", [0, 0])
         one[:] = one[0] + row.wrong, one[1] + row.n
+    return {"size": size._asdict(), **labelled(thresholds, made, size), "probes_wrong": by_class}
+
+
+def labelled(thresholds: GroundingThresholds, made: list[Letter], size: Size) -> dict[str, dict[str, list[int]]]:
+    """How the thresholds do on labelled lies and truths about letters: by class [wrong, of]."""
+    of_lies = {kind: list(lies(kind, made, size.tries, size.seed)) for kind in LIES}
+    of_truths = {kind: removed_truths(kind, made, thresholds) for kind in TRUTHS}
     return {
-        "size": size._asdict(),
         "lies_passed": {
             kind: [sum(passes(one, thresholds) for one in many), len(many)] for kind, many in of_lies.items()
         },
         "truths_removed": {kind: [len(removed), total] for kind, (total, removed) in of_truths.items()},
-        "probes_wrong": by_class,
     }
 
 

@@ -11,9 +11,8 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from clinical.errors import SettingError
@@ -123,7 +122,7 @@ def write_page(notebooks: Sequence[Path], reports: Path, docs: Path, smaller: bo
     there = {path.name for path in NOTEBOOKS.glob("*.ipynb")}
     kept = [record for record in (records | {each.name: each for each in shown}).values() if record.name in there]
     write_json(docs / RECORDS, [record._asdict() for record in sorted(kept)])
-    write_text(docs / "notebooks.md", page(kept, _older(docs / "notebooks.md", {each.name for each in kept}, there)))
+    write_text(docs / "notebooks.md", page(sorted(kept)))
     return f"{len(shown)} notebooks and {len(pictures)} pictures in {docs}"
 
 
@@ -133,21 +132,9 @@ def read_records(docs: Path) -> list[Record]:
     return [Record(**tree) for tree in json.loads(path.read_text("utf-8"))] if path.is_file() else []
 
 
-def page(records: Sequence[Record], older: Mapping[str, str] = MappingProxyType({})) -> str:
-    """The page of these records; `older`: sections, by name, from before there were records."""
-    sections = {**older, **{record.name: _section(record) for record in records}}
-    return "\n".join([_HEAD, *(sections[name] for name in sorted(sections))])
-
-
-def sections_of(text: str) -> dict[str, str]:
-    """Name of the notebook to its section of a page."""
-    parts = (f"## {part.rstrip()}\n" for part in text.split("\n## ")[1:])
-    return {found[1]: part for part in parts if (found := re.search(r"notebooks/(\S+?\.ipynb)", part))}
-
-
-def _older(path: Path, known: Collection[str], there: Collection[str]) -> dict[str, str]:
-    text = path.read_text("utf-8") if path.is_file() else ""
-    return {name: part for name, part in sections_of(text).items() if name in there and name not in known}
+def page(records: Sequence[Record]) -> str:
+    """The page of these records, in their order."""
+    return "\n".join([_HEAD, *map(_section, records)])
 
 
 def _check_size(before: Record | None, now: Record) -> None:

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
 from evals.reports.intervals import Measure
 
@@ -46,3 +48,10 @@ def curve(axis: Axes, places: Sequence[float], measures: Sequence[Measure], labe
     (line,) = axis.plot(places, [value for value, _, _ in measures], marker="o", label=label)
     lows, highs = [low for _, low, _ in measures], [high for _, _, high in measures]
     axis.fill_between(places, lows, highs, alpha=0.2, color=line.get_color())
+
+
+def plain_logarithmic(axis: Axis) -> None:
+    """Numbers at 1, 2 and 5 of each decade of a logarithmic axis, without powers."""
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(ScalarFormatter())
+    axis.set_minor_formatter(NullFormatter())

@@ -89,9 +89,9 @@ def queries(titles: Sequence[str]) -> tuple[list[str], list[str]]:
     return [query for query in short if query.strip()], long
 
 
-def timed(search: Callable[[str], object], texts: Sequence[str]) -> list[float]:
-    """Milliseconds of each search, after a warm-up."""
-    for text in texts[:WARM_UP]:
+def timed(search: Callable[[str], object], texts: Sequence[str], warm_up: int = WARM_UP) -> list[float]:
+    """Milliseconds of each search, after a warm-up with the first of the texts."""
+    for text in texts[:warm_up]:
         search(text)
     times = []
     for text in texts:
@@ -102,8 +102,9 @@ def timed(search: Callable[[str], object], texts: Sequence[str]) -> list[float]:
 
 
 def least(search: Callable[[str], object], texts: Sequence[str], rounds: int) -> list[float]:
-    """Milliseconds of each search, the least of several rounds: what else the machine does only ever adds."""
-    return [min(times) for times in zip(*(timed(search, texts) for _ in range(rounds)), strict=True)]
+    """Milliseconds of each search, the least of several rounds, of which each warms up the next: what else the machine
+    does only ever adds."""
+    return [min(times) for times in zip(*(timed(search, texts, warm_up=0) for _ in range(rounds)), strict=True)]
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
