@@ -71,11 +71,12 @@ GIVEN = $(strip $(foreach name,$(SIZES),$(if $($(name)),$(name)=$($(name)))))
 
 #: make notebooks CATALOG=dir SOURCE=dir   run the notebooks: executed copies, HTML and pictures in var/reports;
 #:                          also HOLDOUT=dir EARLIER="dir ..." DATA=file-or-dir ONLY="01 03" QUERIES=600 TRIES=... FULL=1
+#:                          AT_ONCE=1 (2: notebooks that run side by side)
 notebooks: $(VENV)/.all
 	@test -n "$(CATALOG)" || { echo "usage: make notebooks CATALOG=artifact [SOURCE=its-BfArM-files]"; exit 2; }
 	$(BIN)/python -m evals notebooks --catalog "$(CATALOG)" $(if $(SOURCE),--source "$(SOURCE)") \
 	  $(if $(HOLDOUT),--holdout "$(HOLDOUT)") $(if $(DATA),--data "$(DATA)") $(if $(EARLIER),--earlier $(EARLIER)) $(if $(ONLY),--only $(ONLY)) \
-	  $(if $(GIVEN),--size $(GIVEN)) $(if $(FULL),--full)
+	  $(if $(GIVEN),--size $(GIVEN)) $(if $(FULL),--full) $(if $(AT_ONCE),--at-once $(AT_ONCE))
 
 #: make pictures            the page and the pictures of the documentation from the last `make notebooks`; ONLY="05";
 #:                          SMALLER=1: also where the page shows a larger run

@@ -1,6 +1,7 @@
 """python -m evals notebooks --catalog DIR [--source DIR]: run the notebooks, keep executed copies, HTML and pictures.
 
-Each notebook runs on its own: one that fails is named at the end, with exit code 1, and the others are there. Sizes
+Each notebook runs on its own: one that fails is named at the end, with exit code 1, and the others are there. Two run
+at once (`--at-once`), each on one core; what measures time runs alone, after the others. Sizes
 (how many queries, texts, tries) are small unless given by `--size QUERIES=600` or `--full`, those of the documentation.
 `--docs` writes the page that lists questions, answers and pictures from the executed copies, without running anything;
 it does not replace a larger run by a smaller one unless `--smaller` allows it.
@@ -12,9 +13,11 @@ import datetime
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -29,6 +32,10 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 NOTEBOOKS: Final = ROOT / "notebooks"
 REPORTS: Final = ROOT / "var" / "reports"
 SMALL: Final = Sizes()
+ALONE: Final = ("09_speed",)
+"""Measure time: nothing of ours runs beside them."""
+AT_ONCE: Final = 2
+"""Two cores have even small machines; two kernels with the full catalog take 2.5 GB."""
 CELL_SECONDS: Final = 3_600
 """A cell that takes longer hangs: the slowest trains an encoder on the full catalog, some minutes."""
 
@@ -42,11 +49,19 @@ CELL_SECONDS: Final = 3_600
 @click.option("--size", "sizes", cls=Several, metavar="NAME=N...", help="sizes, such as QUERIES=600 TRIES=40")
 @click.option("--full", is_flag=True, help="the sizes of the documentation where none is given")
 @click.option("--only", cls=Several, metavar="NN...", help="numbers of notebooks, such as 01 03")
+@click.option("--at-once", type=click.IntRange(1), default=AT_ONCE, help=f"notebooks that run side by side ({AT_ONCE})")
 @click.option("--out", type=PATH, default=REPORTS, help="folder for the results (var/reports)")
 @click.option("--docs", type=PATH, metavar="DIR", help="write notebooks.md and pictures/ there, run nothing")
 @click.option("--smaller", is_flag=True, help="with --docs: also where a larger run was written before")
 def command(
-    only: Sequence[str], out: Path, docs: Path | None, smaller: bool, sizes: Sequence[str], full: bool, **named: Any
+    only: Sequence[str],
+    out: Path,
+    docs: Path | None,
+    smaller: bool,
+    sizes: Sequence[str],
+    full: bool,
+    at_once: int,
+    **named: Any,
 ) -> int:
     """Run what is asked for; 0, 1 where a notebook failed, 2 for input that cannot be used."""
     if docs is not None:
@@ -61,7 +76,7 @@ def command(
     earlier = named.pop("earlier")
     parameters = _parameters(named, earlier)
     lab = Lab.open(**{name.lower(): path for name, path in parameters.items()})
-    failed = run(_chosen(only), out, parameters, sizes_of(sizes, full, NOTEBOOKS), about_of(lab))
+    failed = run(_chosen(only), out, parameters, sizes_of(sizes, full, NOTEBOOKS), about_of(lab), at_once)
     if failed:
         print(f"failed: {', '.join(failed)}; the executed copies in {out} show where", file=sys.stderr)
     return 1 if failed else 0
@@ -101,29 +116,60 @@ def about_of(lab: Lab) -> dict[str, Any]:
     }
 
 
+class Job(NamedTuple):
+    """One notebook to run, into the folder `out`, and on what."""
+
+    notebook: Path
+    out: Path
+    parameters: Mapping[str, Any]
+    about: Mapping[str, Any]
+
+
 def run(
     notebooks: Sequence[Path],
     out: Path,
     parameters: Mapping[str, str],
     sizes: Sizes = SMALL,
     about: Mapping[str, Any] | None = None,
+    at_once: int = 1,
 ) -> list[str]:
-    """Run each with the parameters it declares; the names of those that failed."""
+    """Run each with the parameters it declares, `at_once` side by side; the names of those that failed."""
     out.mkdir(parents=True, exist_ok=True)
-    _quiet()
+    _quiet(at_once)
+    jobs = [Job(path, out, sizes.for_notebook(path, parameters), about or {}) for path in notebooks]
     failed = []
-    for number, notebook in enumerate(notebooks, start=1):
-        start = time.perf_counter()
-        print(f"[{number}/{len(notebooks)}] {notebook.stem} ...", end=" ", flush=True)
-        error = _run_one(notebook, out, sizes.for_notebook(notebook, parameters), about or {})
-        print(f"{'FAILED: ' + error if error else 'done'} ({time.perf_counter() - start:.0f} s)", flush=True)
+    print(f"{len(jobs)} notebooks, {min(at_once, len(jobs))} at once, copies in {out}", flush=True)
+    for number, (job, error, seconds) in enumerate(_done(jobs, at_once), start=1):
+        said = f"FAILED: {error}" if error else "done"
+        print(f"[{number}/{len(jobs)}] {job.notebook.stem} {said} ({seconds:.0f} s)", flush=True)
         if error:
-            failed.append(notebook.stem)
-    return failed
+            failed.append(job.notebook.stem)
+    return sorted(failed)
 
 
-def _quiet() -> None:
-    """Kernels import this checkout, draw without a display, ask nobody for anything."""
+def _done(jobs: Sequence[Job], at_once: int) -> Iterator[tuple[Job, str, float]]:
+    """Job, what went wrong, seconds; each as it ends. In processes of their own: a kernel is stopped by Ctrl-C only
+    where it was started from a main thread."""
+    together = [job for job in jobs if job.notebook.stem not in ALONE] if at_once > 1 else []
+    if len(together) > 1:
+        pool = ProcessPoolExecutor(at_once, mp_context=get_context("spawn"))
+        try:
+            running = {pool.submit(_run_one, job): job for job in together}
+            for future in as_completed(running):
+                yield running[future], *future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+    else:
+        together = []
+    for job in jobs:
+        if job not in together:
+            yield job, *_run_one(job)
+
+
+def _quiet(at_once: int) -> None:
+    """Kernels import this checkout, draw without a display, ask nobody for anything, and share the cores."""
+    if at_once > 1:
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ |= {
         "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
         "HF_HUB_OFFLINE": "1",
@@ -133,9 +179,9 @@ def _quiet() -> None:
     }
 
 
-def _run_one(notebook: Path, out: Path, parameters: Mapping[str, Any], about: Mapping[str, Any]) -> str:
-    """Execute one and write its HTML; what went wrong, or nothing. The copy is there in either case, and says on what
-    it ran."""
+def _run_one(job: Job) -> tuple[str, float]:
+    """Execute one and write its HTML; what went wrong, or nothing, and the seconds it took. The copy is there in either
+    case, and says on what it ran."""
     import nbformat
     import papermill
     from nbclient.exceptions import DeadKernelError
@@ -143,24 +189,26 @@ def _run_one(notebook: Path, out: Path, parameters: Mapping[str, Any], about: Ma
 
     from evals.notebooks.pages import save_html, save_pictures
 
-    executed = out / notebook.name
+    start = time.perf_counter()
+    executed = job.out / job.notebook.name
     error = ""
     try:
         papermill.execute_notebook(
-            str(notebook),
+            str(job.notebook),
             str(executed),
-            dict(parameters),
+            dict(job.parameters),
             cwd=str(NOTEBOOKS),
             kernel_name="python3",
             progress_bar=False,
             execution_timeout=CELL_SECONDS,
+            extra_arguments=["--log-level=ERROR"],  # it warns of connections within this machine
         )
     except (PapermillException, DeadKernelError, TimeoutError) as problem:
         error = f"{getattr(problem, 'ename', type(problem).__name__)}: {getattr(problem, 'evalue', problem)}"
     tree: Any = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]
-    tree.metadata["befund"] = {"on": dict(about), "date": f"{datetime.date.today():%Y-%m-%d}"}
+    tree.metadata["befund"] = {"on": dict(job.about), "date": f"{datetime.date.today():%Y-%m-%d}"}
     nbformat.write(tree, executed)  # type: ignore[no-untyped-call]
     save_html(tree, executed.with_suffix(".html"))
     if not error:
-        save_pictures(tree, out / "pictures")
-    return " ".join(error.split())[:300]
+        save_pictures(tree, job.out / "pictures")
+    return " ".join(error.split())[:300], time.perf_counter() - start
