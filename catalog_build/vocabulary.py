@@ -124,12 +124,22 @@ def _entry(file: str, line: int, row: Mapping[str, str], catalog: Catalog) -> En
     text = " ".join(row["text"].split())
     bare = Entry(file, line, text[:LONGEST], source=row.get("source", "").strip())
     try:
-        if "\ufffd" in text or not spelled(text) or len(text) > LONGEST:
-            raise ValueError(f"text is no wording of 1 to {LONGEST} characters in UTF-8")
+        _check_text(text)
         codes = _codes(row.get("code", ""), catalog)
         return replace(bare, codes=codes, weight=_weight(row.get("weight", "")))
     except ValueError as error:
         return bare.but("refused", str(error))
+
+
+def _check_text(text: str) -> None:
+    if not text:
+        raise ValueError("text is empty")
+    if "\ufffd" in text:
+        raise ValueError("text is not in UTF-8: save the file as UTF-8")
+    if len(text) > LONGEST:
+        raise ValueError(f"text has {len(text):,} characters, a wording has at most {LONGEST}")
+    if not spelled(text):
+        raise ValueError("text holds no word")
 
 
 def _weight(given: str) -> float:
@@ -149,7 +159,8 @@ def _codes(given: str, catalog: Catalog) -> tuple[str, ...]:
         known = catalog.parse(name)
         code = catalog.get(known) if known else None
         if code is None:
-            raise ValueError(f"{known or 'code'} is not in ICD-10-GM {catalog.version}")
+            size = f"{len(catalog):,} codes of ICD-10-GM {catalog.version}"
+            raise ValueError(f"{known or 'code'} is not among the {size} in this catalog")
         if not code.terminal:
             finer = ", ".join(leaf.code for leaf in catalog.leaves(code.code)[:3])
             raise ValueError(f"{code.code} is not terminal, one of its finer codes is expected ({finer} ...)")

@@ -75,8 +75,11 @@ def _train(model: Path, drawn: Sequence[tuple[str, str]], codes: int, out: Path,
         SentenceTransformerTrainingArguments,
     )
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+    from torch.cuda import is_available
     from transformers import PrinterCallback
+    from transformers.utils.logging import disable_progress_bar
 
+    disable_progress_bar()  # of loading and saving: there is one of ours
     encoder: Any = SentenceTransformer(str(model.resolve()), local_files_only=True)
     columns = {"anchor": [one for one, _ in drawn], "positive": [other for _, other in drawn]}
     with tempfile.TemporaryDirectory(prefix="befund-tuning-") as folder:
@@ -90,6 +93,7 @@ def _train(model: Path, drawn: Sequence[tuple[str, str]], codes: int, out: Path,
             save_strategy="no",
             report_to=[],
             logging_strategy="no",
+            dataloader_pin_memory=is_available(),
             disable_tqdm=True,
         )
         loss = MultipleNegativesRankingLoss(encoder)

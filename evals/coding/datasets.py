@@ -25,10 +25,13 @@ class Example(NamedTuple):
 
 
 def read_examples(path: Path) -> list[Example]:
-    """All examples of a file. Raises SourceError naming the line that is not one."""
+    """All examples of a file. Raises SourceError naming the line that is not one, or what keeps it from being read."""
     reader = _json_lines if path.suffix == ".jsonl" else _tsv
     try:
         examples = [Example(query, frozenset(codes), kind) for query, codes, kind in reader(path)]
+    except OSError as error:
+        found = f"cannot be read: {error.strerror or error}"
+        raise SourceError(str(path), None, found, "TSV or JSON lines", "check the path") from None
     except (UnicodeDecodeError, csv.Error):
         raise SourceError(path.name, None, "is no text in UTF-8", "TSV or JSON lines", "save it as UTF-8") from None
     if not examples:
@@ -40,8 +43,9 @@ def _tsv(path: Path) -> Iterator[tuple[str, list[str], str]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         if not {"query", "codes"} <= set(rows.fieldnames or ()):
-            found = f"columns {', '.join(rows.fieldnames or ())}"
-            raise SourceError(path.name, 1, found, "query and codes", "add a header line with these columns")
+            found = f"the columns {', '.join(rows.fieldnames or ()) or 'of no line'}"
+            remedy = "save it as TSV (tabs between the columns) whose first line names them"
+            raise SourceError(path.name, 1, found, "the columns query and codes", remedy)
         for number, row in enumerate(rows, start=2):
             codes = [code.strip() for code in (row["codes"] or "").split(",") if code.strip()]
             if not row["query"] or not codes:

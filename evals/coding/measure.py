@@ -177,13 +177,20 @@ def table(result: dict[str, Any]) -> str:
             )
     lines += _by_kind(result) + _further(result)
     if result.get("per_text"):
-        lines.append("per text asked: " + ", ".join(f"{key} {value}" for key, value in result["per_text"].items()))
+        lines.append(
+            "per text asked: " + ", ".join(f"{key} {_plain(value)}" for key, value in result["per_text"].items())
+        )
     low, high = result["top_10"][1:] if result["top_10"] else (0, 0)
     about = ", ".join(
         f"{key} {result[key]}" for key in ("target", "tier", "model", "prompts", "variant") if key in result
     )
     lines.append(f"95 % interval of top-10: {low:.3f}-{high:.3f}; {about}")
     return "\n".join(lines)
+
+
+def _plain(value: float) -> str:
+    """0.00002, not 2e-05."""
+    return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
 def _by_kind(result: dict[str, Any]) -> list[str]:

@@ -83,8 +83,9 @@ def _import(file: Path, catalog: Path, out: Path) -> int:
     agree = f"{pairs} pairs of reviewers, same codes {same[0]:.2f} ({same[1]:.2f}-{same[2]:.2f})" if same else "none"
     print(
         f"{len(reviews)} reviews in {file.name}, {len(rows) - len(before)} of them new, {len(faults)} faults; in all "
-        f"{len(rows)}: {len(measured)} for evaluation in {out / SET}, {len(learnt)} for training, {len(left)} dropped "
-        f"({out / DROPPED}); agreement: {agree}; {len(fresh)} candidates ({_kinds(fresh)}): "
+        f"{len(rows)}: {len(measured)} for evaluation in {out / SET}, {len(learnt)} for training, "
+        f"{len(rows) - len(measured) - len(learnt)} in neither; {len(left)} reasons why not, or why no candidate, by "
+        f"line in {out / DROPPED}; agreement: {agree}; {len(fresh)} candidates ({_kinds(fresh)}): "
         f"python -m evals feedback show {out}"
     )
     return 1 if faults else 0

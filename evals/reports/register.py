@@ -1,7 +1,8 @@
 """python -m evals register --catalog DIR [--name befund]: an artifact as a model in MLflow, to be loaded and served.
 
 MLFLOW_TRACKING_URI says where. What is logged holds the artifact, a copy of the package `clinical`, and the packages it
-needs: `mlflow.pyfunc.load_model("models:/befund/1").predict(texts)`, or `mlflow models serve -m models:/befund/1`.
+needs: `mlflow.pyfunc.load_model("models:/befund/1").predict(texts)`, or, where `uvicorn` is found as a command (in the
+activated environment), `mlflow models serve -m models:/befund/1 --env-manager local`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import warnings
 from importlib.metadata import requires, version
 from pathlib import Path
 from typing import Any, Final
@@ -46,12 +48,13 @@ def registered(catalog: Path, name: str) -> str:
     manifest = Manifest.load(catalog)
     manifest.verify(catalog)
     mlflow = tracking.loaded()
-
+    pyfunc = importlib.import_module("mlflow.pyfunc")
     try:
         tracking.experiment(mlflow, "models")
-        with mlflow.start_run(run_name=f"{name} {manifest.year}"):
+        with mlflow.start_run(run_name=f"{name} {manifest.year}"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # advice on examples; the signature says it all
             mlflow.log_params({"year": manifest.year, "encoder": manifest.encoder, "manifest": manifest.digest})
-            logged = importlib.import_module("mlflow.pyfunc").log_model(
+            logged = pyfunc.log_model(
                 name=name,
                 python_model=str(MODEL),
                 artifacts={"catalog": str(catalog.resolve())},

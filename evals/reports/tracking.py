@@ -29,10 +29,12 @@ SQLITE: Final = "sqlite:///"
 QUIET = {
     "MLFLOW_ALLOW_FILE_STORE": "true",
     "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
 }
-"""Its own defaults report its use to its makers, wait minutes for a server that is down, and refuse a file store."""
+"""Its own defaults report its use to its makers, draw a bar for each file into a log, wait minutes for a server that is
+down, and refuse a file store."""
 
 
 def check() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from bentos.api.health import catalog_health
 from catalog_build.__main__ import main
 from catalog_build.build import build_artifact
+from catalog_build.official import read_source
 from catalog_build.options import BuildOptions
+from catalog_build.vocabulary import read_file
 from clinical.errors import SettingError, SourceError
 from clinical.search import Manifest, SearchIndex
 from tests.catalog_build.official_files import folder, release
@@ -62,7 +65,7 @@ def test_every_line_is_judged_with_a_sentence(source, tmp_path, capsys):
     assert "official under E11.90" in judged[4][1]
     assert "not terminal" in judged[6][1]
     assert "E11.90" in judged[6][1]
-    assert "Z99.9 is not in ICD-10-GM 2026" in judged[7][1]
+    assert re.fullmatch(r"Z99.9 is not among the \d+ codes of ICD-10-GM 2026 in this catalog", judged[7][1])
     assert all(why for _, why in judged.values())
     said = capsys.readouterr().out
     assert "layer klinik: 5 taken, 2 known, 2 conflict, 1 replaced, 6 refused" in said
@@ -100,6 +103,17 @@ def test_later_files_win_and_official_ones_only_where_told(source, tmp_path):
     official, _, below, above = Manifest.load(out).layers
     assert (official["replaced"], below["taken"], below["replaced"]) == (1, 1, 1)
     assert (above["taken"], above["conflict"]) == (1, 1)  # a title stays, whatever is told
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [(b" ", "empty"), (b"!!!", "no word"), (b"Bl\xe4hung", "UTF-8"), (b"lang " * 60, "has 299 characters")],
+)
+def test_a_text_that_cannot_be_a_wording_is_told_why(source, tmp_path, text, why):
+    (tmp_path / "haus.tsv").write_bytes(b"text\tcode\n" + text + b"\tE11.90\nGut\tE11.90\n")
+    refused, _ = read_file(tmp_path / "haus.tsv", read_source(source).catalog)
+    assert (refused.state, refused.line) == ("refused", 2)
+    assert why in refused.why
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -102,7 +103,10 @@ def test_a_second_file_is_added_to_the_first(folder, starter_artifact, capsys):
     second.write_text("query,accepted,reviewer\nHexenschuss,R51,b\nschädelbrummen,I10.90,b\nOhrensausen,R51,b\n")
     capsys.readouterr()
     assert main(["import", str(second), "--catalog", str(starter_artifact), "--out", str(folder)]) == 0
-    assert "1 pairs of reviewers, same codes 0.00" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "1 pairs of reviewers, same codes 0.00" in said
+    total, *parts = re.search(r"in all (\d+): (\d+) for .*?, (\d+) for training, (\d+) in neither", said).groups()
+    assert int(total) == sum(map(int, parts))
     assert len((folder / "reviews.jsonl").read_text().splitlines()) == 12
     assert {"Schädelbrummen", "Hexenschuss"} <= {each.query for each in read_dataset(folder / "reviewed.tsv").examples}
     assert {"Ohrensausen", "Bluthochdruck"} <= set(shown(folder, capsys))

@@ -113,6 +113,14 @@ def test_a_table_that_is_no_data_set_is_refused_with_its_row(index: SearchIndex)
         lab.evaluate(pd.DataFrame({"text": ["Asthma", None], "codes": ["J45.99", "J45.99"]}), index)
 
 
+def test_a_file_that_is_no_data_set_is_refused_with_what_to_do(index: SearchIndex, tmp_path: Path) -> None:
+    (tmp_path / "comma.csv").write_text("query;codes\nAsthma;J45.99\n")
+    with pytest.raises(SourceError, match=r"line 1: the columns query;codes; .*\(tabs between"):
+        lab.evaluate(tmp_path / "comma.csv", index)
+    with pytest.raises(SourceError, match=r"cannot be read: No such file .* check the path"):
+        lab.errors(tmp_path / "none.tsv", index)
+
+
 def test_a_miss_has_its_cause_and_the_table_can_be_cut_by_class(index: SearchIndex) -> None:
     misses = lab.errors(MISSED, index)
     causes = {(row.text, row.right[0]): row.cause for row in misses.itertuples()}
