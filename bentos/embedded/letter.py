@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from dataclasses import field as made
 from functools import cached_property
+from itertools import accumulate
 
 from bentos.embedded.budget import Budget
 from bentos.embedded.ending import last_signed
@@ -75,8 +76,9 @@ class HeadedLines:
     at: int
     lines: list[str] = made(default_factory=list)
     running: bool = False
-    known: bool = True
     """Whether it began on the heading's own line."""
+    known: bool = True
+    """Whether the heading's words are in the tables."""
 
 
 class Sheet:
@@ -90,6 +92,11 @@ class Sheet:
     @cached_property
     def lines(self) -> list[str]:
         return [line.rstrip() for line in self.budget.each(self.text.split("\n"))]
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each line begins in the text, and behind them where one more would."""
+        return [0, *accumulate(len(line) + 1 for line in self.text.split("\n"))]
 
     @cached_property
     def greeting(self) -> int:
@@ -106,11 +113,7 @@ class Sheet:
             if len(line) < CLOSING_MAX and CLOSING.search(line):
                 return n
         signed = (n for n in range(first, len(self.lines)) if _SIGNED.match(self.lines[n].strip()))
-        return min(next(signed, len(self.lines)), self._last_signed())
-
-    def _last_signed(self) -> int:
-        """Without a formula: where the names, roles and notes begin that end the letter."""
-        return last_signed(self.lines)
+        return min(next(signed, len(self.lines)), last_signed(self.lines))
 
     @cached_property
     def head_end(self) -> int:
@@ -146,10 +149,8 @@ class Sheet:
                 continue
             owner = (self._owner_of(line) if len(line) >= _SHORTEST else None) or owner
             if n + 1 < len(self.lines) and ":" not in self.lines[n + 1] and len(header := header_row(line)) > 1:
-                found += [
-                    Labelled(name, (cell,), n, owner)
-                    for name, cell in zip(header, cells_of(self.lines[n + 1][:LINE_MAX]), strict=False)
-                ]
+                below = cells_of(self.lines[n + 1][:LINE_MAX])
+                found += [Labelled(name, (cell,), n, owner) for name, cell in zip(header, below, strict=False)]
                 continue
             for name, cells in () if self._is_below_a_name(n, line) else self._on_line(n, line):
                 if name == "geburtsdatum" and owner == "absender":

@@ -113,11 +113,7 @@ class _Dater:
 
     def _placed(self) -> Iterator[tuple[DateMention, _Place]]:
         counted: Counter[int] = Counter()
-        starts, at = [], 0
-        for _ in self.sheet.lines:
-            starts.append(at)
-            at = self.sheet.text.find("\n", at) + 1 or len(self.sheet.text)
-        n = 0
+        starts, n = self.sheet.starts, 0
         for one in self.dates:
             while n + 1 < len(starts) and starts[n + 1] <= one.start:
                 n += 1

@@ -84,9 +84,7 @@ class PatientReader:
 
     def __init__(self, sheet: Sheet, dates: tuple[DateMention, ...]) -> None:
         self.sheet, self.dates = sheet, dates
-        self.starts = [0]
-        for line in sheet.text.split("\n"):
-            self.starts.append(self.starts[-1] + len(line) + 1)
+        self.starts = sheet.starts
         self.spoken = frozenset(
             found[1].split()[-1]
             for found in _SPOKEN.finditer(sheet.text)

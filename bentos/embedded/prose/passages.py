@@ -87,13 +87,13 @@ class Body:
         """(place, text, whether of findings): lines that go on in the next one are one paragraph."""
         sheet = self.sheet
         first = sheet.greeting + 1 if sheet.greeting < len(sheet.lines) else 0
-        starts = self._starts
+        starts = sheet.starts
         begun = first
         lines = sheet.lines[: sheet.closing]
         for n in range(first, len(lines)):
             line = lines[n]
             if not (len(line) >= _WRAPPED and n + 1 < len(lines) and self._goes_on(line, lines[n + 1])):
-                text = self.sheet.text[starts[begun] : starts[n] + len(line)].replace("\n", " ")
+                text = sheet.text[starts[begun] : starts[n] + len(line)].replace("\n", " ")
                 if text.strip():
                     yield starts[begun], text, self._examined(begun)
                 begun = n + 1
@@ -107,15 +107,6 @@ class Body:
             and not marked(line)
             and (len(line) < 200 or bare[0].islower())
         )
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        """Where each line begins; the lines are those of the text without the spaces at their ends."""
-        starts, at = [], 0
-        for _ in self.sheet.lines:
-            starts.append(at)
-            at = self.sheet.text.find("\n", at) + 1 or len(self.sheet.text)
-        return starts
 
     def _examined(self, n: int) -> bool:
         number = bisect_right(self._section_starts, n) - 1
