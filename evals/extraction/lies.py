@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -153,9 +153,6 @@ def _denied(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, 
 
 def _dropped_denial(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str, str] | None:
     """A true diagnosis, denied in the text in one of many ways."""
-    disease = chance.choice(letter.truth["diagnosen"])
-    if disease.startswith(("Z. n.", "St. n.", "V. a.")):
-        return None
     forms = (
         "Kein Hinweis auf {}.", "Keine {}.", "{} ausgeschlossen.", "{} wurde ausgeschlossen.", "Ausschluss {}.",
         "Ohne Anhalt für {}.", "{}: nein", "Kein Fieber, keine Dyspnoe, kein Nachweis von {}.",
@@ -163,7 +160,15 @@ def _dropped_denial(chance: random.Random, letter: Letter, other: Letter) -> tup
         "{} konnte nicht nachgewiesen werden.",
         "Kein Nachweis von Tumor oder {}.", "{} wird verneint.", "Keine Zeichen für Ödeme, Erguss oder {}.",
     )  # fmt: skip
-    text = re.sub(re.escape(disease), chance.choice(forms).format(disease).rstrip("."), letter.text)
+    return _told_otherwise(chance, letter, forms)
+
+
+def _told_otherwise(chance: random.Random, letter: Letter, forms: Sequence[str]) -> tuple[str, str, str] | None:
+    """A true diagnosis, and the letter with one of these forms in its place."""
+    disease = chance.choice(letter.truth["diagnosen"])
+    if disease.startswith(("Z. n.", "St. n.", "V. a.")):
+        return None
+    text = letter.text.replace(disease, chance.choice(forms).format(disease).rstrip("."))
     return ("diagnosen", disease, text) if text != letter.text else None
 
 
@@ -173,16 +178,13 @@ def _family(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, 
 
 
 def _of_a_relative(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str, str] | None:
-    disease = chance.choice(letter.truth["diagnosen"])
-    if disease.startswith(("Z. n.", "St. n.", "V. a.")):
-        return None
+    """A true diagnosis, told of a relative in one of many ways."""
     forms = (
         "Vater: {}", "Mutter mit {}", "{} beim Bruder", "{} der Mutter", "FA: {}", "Familiär {}", "Schwester hat {}",
         "Familienanamnese: Vater {}", "Die Grossmutter litt an {}", "{} (Vater)", "{} in der Familie", "Eltern: {}",
         "Familienanamnese positiv für {}", "{} mütterlicherseits", "Onkel väterlicherseits mit {}",
     )  # fmt: skip
-    text = re.sub(re.escape(disease), chance.choice(forms).format(disease), letter.text)
-    return ("diagnosen", disease, text) if text != letter.text else None
+    return _told_otherwise(chance, letter, forms)
 
 
 def _near_name(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str] | None:
