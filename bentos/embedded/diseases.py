@@ -61,6 +61,11 @@ _SYMBOL = re.compile(
 )
 
 
+def has_disease(text: str) -> bool:
+    """Whether any noun of an entry or line is the head of a disease's name."""
+    return any(names_disease(word.strip("(),.;:")) for word in text.split())
+
+
 def names_disease(word: str) -> bool:
     """Whether a noun, without the marks around it, is the head of a disease's name."""
     if _SYMBOL.match(word):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bentos.embedded.diseases import names_disease
+from bentos.embedded.diseases import has_disease, names_disease
 from bentos.embedded.letter import GREETING, marked, unmarked
 from bentos.embedded.sentences import divided, sentences
 from bentos.embedded.trigger_words import begins_with_relative, either
@@ -203,7 +203,7 @@ def _is_named(part: str) -> bool:
         part[:1].isupper()
         and not _STAGE.match(part)
         and len(part.split()) < 6
-        and (any(names_disease(word.strip("(),.;:")) for word in part.split()) and not first.isupper())
+        and (has_disease(part) and not first.isupper())
     )
 
 
@@ -239,14 +239,10 @@ def may_be_diagnosis(entry: str) -> bool:
         and OPERATION.search(entry)
         and not _PAST.match(entry)
         and not _AFTER.search(entry)
-        and not _names_any(entry)
+        and not has_disease(entry)
     ):
         return False
     return not (len(entry) > 90 and len(VERB.findall(entry)) > 1) and any(char.isalpha() for char in entry)
-
-
-def _names_any(entry: str) -> bool:
-    return any(names_disease(word.strip("(),.;:")) for word in entry.split())
 
 
 def may_be_procedure(entry: str, listed: bool) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from bentos.embedded.diseases import names_disease
+from bentos.embedded.diseases import has_disease, names_disease
 from bentos.embedded.drugs import STRICT_DRUG, drug_part, drugs_of, is_drug, tabled
 from bentos.embedded.ending import before_signing
 from bentos.embedded.entries import (
@@ -276,11 +276,7 @@ def _without_details(lines: list[str]) -> list[str]:
     """Under numbered diagnoses what is dashed and names no disease is a detail of the one above: a value, a measure."""
     if not any(_NUMBERED.match(line) for line in lines):
         return lines
-    return [line for line in lines if not _DASHED.match(line) or _names_any(line)]
-
-
-def _names_any(line: str) -> bool:
-    return any(names_disease(word.strip("(),.;:")) for word in line.split())
+    return [line for line in lines if not _DASHED.match(line) or has_disease(line)]
 
 
 def _is_act(entry: str) -> bool:

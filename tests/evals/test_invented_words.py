@@ -8,7 +8,7 @@ from evals.extraction.annotated import letters_of
 from evals.extraction.whole.invented_words import measured, of_whole_letters
 
 KEPT, REMOVED = 0.03, 0.01
-"""Floors of the issue; what is reached stands in docs/measured.md."""
+"""Largest shares that pass; what is reached stands in docs/measured.md."""
 
 
 def test_a_word_that_stands_nowhere_fails_its_value_in_whole_letters() -> None:

@@ -15,7 +15,7 @@ from evals.extraction.lies import answer_of
 FOLDERS = {"letters": "grascco", "referrals": "referrals"}
 LISTS = tuple(dict.fromkeys(phrase.field for phrase in table()))
 LIES_PASSED = GOLD_REMOVED = 0.01
-"""Shares of the issue's floor."""
+"""Largest shares that pass."""
 
 
 def annotated(folder, name):

@@ -37,7 +37,7 @@ def test_what_was_drawn_stands_in_the_letter() -> None:
 
 
 def test_the_reader_names_the_patient_and_invents_little(counts: dict[str, Count]) -> None:
-    """Floors of the issue where they are reached, else what was measured when the layouts were read."""
+    """The floors of docs/measured.md where they are reached, else what was measured when the layouts were read."""
     name, born, single, lists = (counts[key] for key in ("patient.nachname", "patient.geburtsdatum", SINGLE, ENTRIES))
     assert name.precision >= 0.93
     assert born.precision >= 0.97

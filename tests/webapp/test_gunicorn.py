@@ -14,20 +14,15 @@ def test_each_process_stays_on_a_core_of_its_own_and_shares_what_was_loaded_befo
     cores = len(psutil.Process().cpu_affinity())
     port = free_port()
     with live.webapp(port, f"sqlite:///{tmp_path}/a.sqlite3", tmp_path, BEFUND_WEB_PIN=pin):
-        (master,) = (one for one in psutil.Process().children(recursive=True) if listens(one, port))
-        kept = [worker.cpu_affinity() for worker in master.children()]
-        held = [worker.memory_full_info() for worker in master.children()]
-        assert {worker.environ()["MALLOC_ARENA_MAX"] for worker in master.children()} == {"2"}
+        workers = live.gunicorn(port).children()
+        kept = [worker.cpu_affinity() for worker in workers]
+        held = [worker.memory_full_info() for worker in workers]
+        assert {worker.environ()["MALLOC_ARENA_MAX"] for worker in workers} == {"2"}
     assert len(kept) == 2
     assert all(len(own) == (1 if pin == "on" else cores) for own in kept)
     assert pin == "off" or cores == 1 or kept[0] != kept[1]
     # What the first process loaded is shared: a quarter is a worker's own, two thirds if its collector wrote into all.
     assert all(own.uss < 0.5 * (own.rss - own.shared) for own in held)
-
-
-def listens(process, port):
-    """Whether it is gunicorn's parent process, the only one with children that holds the port."""
-    return process.children() and any(found.laddr.port == port for found in process.net_connections(kind="tcp4"))
 
 
 def test_a_worker_that_is_replaced_takes_the_core_that_became_free(monkeypatch):

@@ -7,7 +7,6 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import psutil
 import pytest
 import requests
 from flask import session
@@ -226,22 +225,15 @@ def test_two_processes_count_as_one_also_when_one_was_killed(tmp_path):
     assert not Path(folder).exists(), "the counts end with the server"
 
 
-def _workers(port):
-    parents = (one for one in psutil.Process().children(recursive=True) if one.children())
-    return next(
-        one.children() for one in parents if any(found.laddr.port == port for found in one.net_connections(kind="tcp4"))
-    )
-
-
 def _environ_of_a_worker(port):
-    return Path(f"/proc/{_workers(port)[0].pid}/environ").read_bytes()
+    return Path(f"/proc/{live.gunicorn(port).children()[0].pid}/environ").read_bytes()
 
 
 def _a_worker_is_killed(port):
-    one = _workers(port)[0]
+    one = live.gunicorn(port).children()[0]
     one.kill()
-    wait_until(lambda: one.pid not in {other.pid for other in _workers(port)}, "it is still there")
-    wait_until(lambda: len(_workers(port)) == 2, "it was not replaced")
+    wait_until(lambda: one.pid not in {other.pid for other in live.gunicorn(port).children()}, "it is still there")
+    wait_until(lambda: len(live.gunicorn(port).children()) == 2, "it was not replaced")
 
 
 def _reaches(port):

@@ -11,7 +11,6 @@ import threading
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 import requests
 from sqlalchemy import select
@@ -84,14 +83,6 @@ def body(name):
     return f"Befund {name}: unauffällig.".encode()
 
 
-def workers(port):
-    """The processes that serve, below the one that gunicorn began with."""
-    parents = (one for one in psutil.Process().children(recursive=True) if one.children())
-    return next(
-        one.children() for one in parents if any(found.laddr.port == port for found in one.net_connections(kind="tcp4"))
-    )
-
-
 def reached(programs, number):
     """Until that many documents are answered; the programs are alive and so is the server."""
     pause, until = threading.Event(), time.monotonic() + PATIENCE
@@ -113,7 +104,7 @@ def test_what_was_answered_is_there_once_however_often_a_worker_is_killed(app, d
             program.start()
         for kill in range(1, KILLS + 1):
             reached(programs, kill * BETWEEN)
-            workers(port)[kill % 2 - 1].kill()
+            live.gunicorn(port).children()[kill % 2 - 1].kill()
         reached(programs, (KILLS + 1) * BETWEEN)
         for program in programs:
             program.over.set()

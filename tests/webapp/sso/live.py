@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import requests
 
 from evals.speed import servers
@@ -38,6 +39,13 @@ def running(command: Sequence[str], ready_url: str, log: Path, environ: dict[str
     bounded = ["timeout", LONGEST_S, *command]
     with servers.running(bounded, lambda: _answers(ready_url), environment={**os.environ, **(environ or {})}, log=log):
         yield
+
+
+def gunicorn(port: int) -> psutil.Process:
+    """gunicorn's first process at a port, the only one with children that holds it; they are the ones that serve."""
+    parents = (one for one in psutil.Process().children(recursive=True) if one.children())
+    # the first: a worker behind it may have ended since
+    return next(one for one in parents if any(held.laddr.port == port for held in one.net_connections(kind="tcp4")))
 
 
 @contextmanager

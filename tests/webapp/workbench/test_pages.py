@@ -12,7 +12,7 @@ from tests.webapp.sso import live
 from tests.webapp.workbench.conftest import Bench, member
 
 HEAVIEST = 60 * 1024
-"""Bytes of a page with all it loads, compressed: the aim of issue 16 (150 kB is its floor)."""
+"""Bytes of a page with all it loads, compressed."""
 CONTRAST = "{runOnly: ['color-contrast']}"
 """Light or dark changes colours alone."""
 
