@@ -1,6 +1,7 @@
-"""Which full stops mark a word that is cut off ("chron. Pankreatitis", "dekomp. HI"), not the end of a sentence.
+"""Which full stops mark a word that is cut off, not the end of a sentence.
 
-A table of the abbreviations of letters, and a rule for the rest: where nobody could end a German word, it was cut off.
+A table of the abbreviations of letters ("chron. Pankreatitis"), and a rule for the rest ("mittelgr. Stenose"): where
+nobody could end a German word, it was cut off.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The FHIR endpoints: metadata, search, read, `$everything`.
+"""The FHIR endpoints that read: metadata, search, read, `_history`, `$everything`.
 
 Each: authorize, read the parameters, one statement, rows to resources, bytes.
 """

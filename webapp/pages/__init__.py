@@ -1,4 +1,4 @@
-"""Pages that belong to no other part: home, account. Each file is one subject."""
+"""Pages that belong to no other part: start, account, and the operator's; each file is one subject."""
 
 import uuid
 
