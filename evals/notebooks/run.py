@@ -116,7 +116,7 @@ def about_of(lab: Lab) -> dict[str, Any]:
     }
 
 
-class Job(NamedTuple):
+class NotebookRun(NamedTuple):
     """One notebook to run, into the folder `out`, and on what."""
 
     notebook: Path
@@ -136,7 +136,7 @@ def run(
     """Run each with the parameters it declares, `at_once` side by side; the names of those that failed."""
     out.mkdir(parents=True, exist_ok=True)
     _quiet(at_once)
-    jobs = [Job(path, out, sizes.for_notebook(path, parameters), about or {}) for path in notebooks]
+    jobs = [NotebookRun(path, out, sizes.for_notebook(path, parameters), about or {}) for path in notebooks]
     failed = []
     print(f"{len(jobs)} notebooks, {min(at_once, len(jobs))} at once, copies in {out}", flush=True)
     for number, (job, error, seconds) in enumerate(_done(jobs, at_once), start=1):
@@ -147,8 +147,8 @@ def run(
     return sorted(failed)
 
 
-def _done(jobs: Sequence[Job], at_once: int) -> Iterator[tuple[Job, str, float]]:
-    """Job, what went wrong, seconds; each as it ends. In processes of their own: a kernel is stopped by Ctrl-C only
+def _done(jobs: Sequence[NotebookRun], at_once: int) -> Iterator[tuple[NotebookRun, str, float]]:
+    """The run, what went wrong, seconds; each as it ends. In processes of their own: a kernel is stopped by Ctrl-C only
     where it was started from a main thread."""
     together = [job for job in jobs if job.notebook.stem not in ALONE] if at_once > 1 else []
     if len(together) > 1:
@@ -179,7 +179,7 @@ def _quiet(at_once: int) -> None:
     }
 
 
-def _run_one(job: Job) -> tuple[str, float]:
+def _run_one(job: NotebookRun) -> tuple[str, float]:
     """Execute one and write its HTML; what went wrong, or nothing, and the seconds it took. The copy is there in either
     case, and says on what it ran."""
     import nbformat
