@@ -79,7 +79,7 @@ def _train(model: Path, drawn: Sequence[tuple[str, str]], codes: int, out: Path,
     from transformers import PrinterCallback
     from transformers.utils.logging import disable_progress_bar
 
-    disable_progress_bar()  # of loading and saving: there is one of ours
+    disable_progress_bar()  # type: ignore[no-untyped-call] # of loading and saving: there is one of ours
     encoder: Any = SentenceTransformer(str(model.resolve()), local_files_only=True)
     columns = {"anchor": [one for one, _ in drawn], "positive": [other for _, other in drawn]}
     with tempfile.TemporaryDirectory(prefix="befund-tuning-") as folder:
