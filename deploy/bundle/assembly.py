@@ -53,7 +53,7 @@ def bundle(out: Path, parts: Parts) -> Path:
     for what, file in ((parts.catalog, "manifest.json"), (parts.site, "index.html")):
         if not (what / file).is_file():
             raise BundleError(f"no {file} in {what}", "a finished catalog and a built site", "run make bundle")
-    folder = out / f"befund-{__version__}-linux-x86_64"
+    folder = place_of(out)
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "wheels").mkdir(parents=True)
     gather(parts.extras, folder / "wheels")
@@ -68,6 +68,12 @@ def bundle(out: Path, parts: Parts) -> Path:
     with tarfile.open(f"{folder}.tar", "w") as archive:
         archive.add(folder, folder.name)
     return folder
+
+
+def place_of(out: Path) -> Path:
+    """The bundle's folder in `out`, absolute: BentoML works from another folder, and takes a relative place for one
+    at the root of the machine."""
+    return out.resolve() / f"befund-{__version__}-linux-x86_64"
 
 
 def packages_of(bentofile: str) -> list[str]:

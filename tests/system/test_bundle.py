@@ -203,6 +203,11 @@ def test_the_oldest_c_library_of_a_wheel_counts(tmp_path):
         wheels.Wheel.read(tmp_path / "d.whl")
 
 
+def test_the_bundle_is_made_where_the_command_was_called(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert assembly.place_of(Path("dist")).parent == tmp_path / "dist"
+
+
 def test_the_bundle_is_for_what_is_served_and_made_by_the_targets():
     makefile = (ROOT / "Makefile").read_text("utf-8")
     assert re.search(r"^bundle:.*\n\t.*-m deploy\.bundle ", makefile, re.MULTILINE)
