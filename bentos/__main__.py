@@ -105,8 +105,9 @@ def _create(name: str, per_minute: int, per_day: int) -> None:
 @_of_keys.command("list")
 def _list() -> None:
     """All keys, without their secrets."""
+    found = _keys().list()
     click.echo("id        per minute  per day  today  created                    state    name")
-    for key in _keys().list():
+    for key in found:
         state = "revoked" if key.revoked_at else "active"
         click.echo(
             f"{key.id}  {key.limits.per_minute:>10}  {key.limits.per_day:>7}  {key.today:>5}  "

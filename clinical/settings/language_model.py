@@ -9,6 +9,8 @@ from typing import Literal, Self
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings
 
+from clinical.settings.ports import check_port
+
 
 def base_urls(text: str) -> list[str]:
     """The base URLs in a setting that may name several, with commas between."""
@@ -40,6 +42,8 @@ class LanguageModelSettings(BaseSettings):
         urls = base_urls(value or "")
         if value and not (urls and all(url.startswith(("http://", "https://")) for url in urls)):
             raise ValueError("must be an http(s) URL up to and including /v1, or several with commas between")
+        for url in urls:
+            check_port(url)
         return value
 
     @field_validator("llm_template_args", "llm_extra_body")

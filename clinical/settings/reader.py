@@ -24,6 +24,7 @@ from pydantic_settings import SettingsConfigDict
 from clinical.errors import SettingError
 from clinical.running import secret_made_once
 from clinical.settings.language_model import LanguageModelSettings
+from clinical.settings.ports import check_port
 from clinical.settings.secrets import refuse_weak
 from clinical.settings.sources import (
     FROM_FILES,
@@ -134,21 +135,22 @@ class Settings(LanguageModelSettings):
     def _a_mail_server(cls, value: str) -> str:
         if value and urlsplit(value).scheme not in ("smtp", "smtps"):
             raise ValueError("is no mail server; expected smtp://... or smtps://...")
-        return value
+        return check_port(value)
 
     @field_validator("database_url", "api_database_url")
     @classmethod
     def _a_database(cls, value: str) -> str:
         if not value.startswith(("sqlite:///", "postgresql://", "postgresql+psycopg://", "postgres://")):
             raise ValueError("must be sqlite:///path or postgresql://user:password@host/name")
-        return value
+        return value if value.startswith("sqlite") else check_port(value)
 
     @field_validator("limits_url")
     @classmethod
     def _a_counter(cls, value: str) -> str:
-        if not value.startswith(("memory://", "redis")):
+        kind, marks, _ = value.partition("://")
+        if not marks or not (kind == "memory" or kind.startswith("redis")):
             raise ValueError("must be memory:// or redis://host:port/0")
-        return value
+        return check_port(value)
 
     @field_validator("public_url", "workbench_api_url", "traces_url")
     @classmethod
@@ -156,7 +158,7 @@ class Settings(LanguageModelSettings):
         parts = urlsplit(value)
         if value and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment):
             raise ValueError("must be an absolute http(s) URL without query")
-        return value
+        return check_port(value)
 
     @model_validator(mode="after")
     def _public_over_tls(self) -> Self:

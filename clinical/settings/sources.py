@@ -75,4 +75,6 @@ def from_files(values: Mapping[str, str]) -> dict[str, str]:
             found[field] = Path(file).read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise SettingError(f"{name}_FILE names a file that cannot be read ({type(error).__name__})") from None
+        if not found[field]:
+            raise SettingError(f"{name}_FILE names an empty file", "the value in it", "write it there, or unset this")
     return found

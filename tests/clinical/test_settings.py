@@ -53,6 +53,13 @@ def test_an_empty_value_is_the_default(monkeypatch):
         ("BEFUND_DATABASE_URL", "mysql://geheim"),
         ("BEFUND_API_DATABASE_URL", "geheim"),
         ("BEFUND_LIMITS_URL", "geheim"),
+        ("BEFUND_LIMITS_URL", "redis:/geheim"),
+        ("BEFUND_LIMITS_URL", "redis://127.0.0.1:geheim/0"),
+        ("BEFUND_DATABASE_URL", "postgresql://user:a/b@127.0.0.1:geheim/name"),
+        ("BEFUND_API_DATABASE_URL", "postgresql://user@127.0.0.1:70000/geheim"),
+        ("BEFUND_MAIL_URL", "smtp://127.0.0.1:geheim"),
+        ("BEFUND_TRACES_URL", "http://[::1]:geheim/v1/traces"),
+        ("BEFUND_LLM_BASE_URL", "http://127.0.0.1:8000/v1, http://127.0.0.1:geheim/v1"),
     ],
 )
 def test_a_bad_value_is_refused_by_its_name_and_not_repeated(monkeypatch, name, value):
@@ -135,9 +142,29 @@ def test_what_may_hold_a_password_may_be_named_as_a_file(monkeypatch, tmp_path, 
     with pytest.raises(SettingError, match=f"{name} and {name}_FILE are both set"):
         Settings.read()
     monkeypatch.delenv(name)
+    (tmp_path / "secret").write_text("\n")
+    with pytest.raises(SettingError, match=f"{name}_FILE names an empty file"):
+        Settings.read()
     (tmp_path / "secret").unlink()
     with pytest.raises(SettingError, match=f"{name}_FILE names a file that cannot be read"):
         Settings.read()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("BEFUND_DATABASE_URL", "postgresql://user:a/b:c#d@[::1]:5432/name?sslmode=require"),
+        ("BEFUND_DATABASE_URL", "postgresql:///name?host=/run/postgresql"),
+        ("BEFUND_DATABASE_URL", "sqlite:////srv/a:b/webapp.sqlite3"),
+        ("BEFUND_LIMITS_URL", "redis+sentinel://:pass@10.0.0.1:26379,10.0.0.2:26379/befund"),
+        ("BEFUND_LIMITS_URL", "redis+unix:///run/redis.sock?db=1"),
+        ("BEFUND_LLM_BASE_URL", "http://[fd00::7]/v1,https://gpu.klinik.example:8443/v1"),
+        ("BEFUND_MAIL_URL", "smtps://user:pass@mail.klinik.example"),
+    ],
+)
+def test_an_address_with_or_without_a_port_is_taken_as_it_is(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    assert getattr(Settings.read(), name.removeprefix("BEFUND_").lower()) == value
 
 
 # --- a make up that runs beside -------------------------------------------------------------------------------------
