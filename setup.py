@@ -31,7 +31,7 @@ setup(
     ext_modules=[
         Extension(
             "clinical.search.native._loops",
-            ["clinical/search/native/loops.c", "clinical/search/native/columns.c"],
+            [f"clinical/search/native/{name}.c" for name in ("loops", "columns", "graph")],
             optional=True,
         )
     ],

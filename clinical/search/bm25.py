@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -35,7 +34,7 @@ class Bm25:
 
     def __init__(self, index: Any) -> None:
         self._index = index
-        self._bounds: list[int] = index.scores["indptr"].tolist()  # an array's items are slower to read one by one
+        self.start: Ints = np.ascontiguousarray(index.scores["indptr"], dtype=np.int64)
 
     @classmethod
     def build(cls, documents: Sequence[Sequence[str]], common: float = 1.0) -> Bm25:
@@ -64,34 +63,20 @@ class Bm25:
         data: Vectors = self._index.scores["data"]
         return data
 
-    def runs(self, tokens: Sequence[str]) -> Ints:
-        """The postings of the known ones of these tokens: shape (runs, 3), from, to before, and how often.
-
-        A token that is repeated is looked up once and counts as often as it stands there, so that a text of one word
-        a thousand times costs no more than the word.
-        """
-        return self.runs_of(self.numbers(tokens))
-
-    def numbers(self, tokens: Sequence[str]) -> list[int]:
+    def numbers(self, tokens: Iterable[str]) -> list[int]:
         """The numbers of the known ones of these tokens."""
         known = self._index.vocab_dict
         return [known[token] for token in tokens if token in known]
 
-    def runs_of(self, numbers: Iterable[int]) -> Ints:
-        """As `runs`, by the numbers of the tokens."""
-        bounds = self._bounds
-        found = [(bounds[number], bounds[number + 1], count) for number, count in Counter(numbers).items()]
-        return np.array(found, dtype=np.int64).reshape(-1, 3)
-
     def wordings_of(self, first: int, last: int) -> tuple[Ints, Ints]:
         """Numbers of the wordings that hold a token, token by token from `first` to before `last` in the order of the
         alphabet; and how many each token has."""
-        bounds = self._bounds[first : last + 1]
+        bounds = self.start[first : last + 1]
         return self._index.scores["indices"][bounds[0] : bounds[-1]].astype(np.int64), np.diff(bounds)
 
     def count(self, first: int, last: int) -> int:
         """How many postings the tokens have from `first` to before `last`."""
-        return self._bounds[last] - self._bounds[first]
+        return int(self.start[last] - self.start[first])
 
     def save(self, folder: Path) -> None:
         """Write bm25s's own files."""

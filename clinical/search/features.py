@@ -63,8 +63,8 @@ class Candidates(NamedTuple):
 
 def candidates(queries: Queries, wordings: Wordings, traits: CodeTraits) -> Candidates:
     """All codes that one of the three searches puts forward for each query, with their columns."""
-    gathered = gather(queries, wordings)
     asked = _asked(queries)
+    gathered = gather(queries, asked.whole, wordings)
     some = wordings.comparing.ordered(asked, gathered.query, gathered.wording)
     compared, best = wordings.comparing.compared(asked, some, room_of(wordings).seen)
     group, one = Runs(some.first, len(some.wording)), Runs.of(gathered.code_query)

@@ -7,9 +7,9 @@ distinct words are encoded once, their vectors go through the graph in one call.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
+from weakref import ReferenceType, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from clinical.language import folded_words
 from clinical.search.bm25 import character_grams
 from clinical.search.encoder import Encoder, Vectors
-from clinical.search.native import LookedAt
+from clinical.search.native import GraphRoom, LookingRoom, SpelledWords, WordTokens
+from clinical.search.neighbours import SEARCH_DEPTH
 from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
 
@@ -35,6 +36,7 @@ class Queries(NamedTuple):
 
     number: Ints  # (Q,) number of each among the texts that were asked; those without a known word are left out
     folded: list[list[str]]
+    distinct: list[str]  # the m words
     vectors: Vectors  # (Q, D) unit
     weight: Vectors  # (Q,)
     length: Ints  # (Q,)
@@ -88,6 +90,7 @@ def _read(
     yield Queries(
         np.array(numbers, dtype=np.int64)[known],
         own,
+        distinct,
         units[known],
         weights[known],
         length,
@@ -98,39 +101,34 @@ def _read(
     )
 
 
-def gather(queries: Queries, wordings: Wordings) -> Gathered:
-    """The nearest wordings of each query, and the best wording of each code that a BM25 puts forward."""
-    _, near = wordings.nearest(queries.vectors, NEAREST)
-    scores = room_of(wordings).scores
-    by_characters = wordings.characters_bm25
-    distinct = dict.fromkeys(chain.from_iterable(queries.folded))
-    grams = {word: by_characters.numbers(character_grams([word])) for word in distinct}
-    picked = [_looked_at(scores, wordings, near[row], spelled, grams) for row, spelled in enumerate(queries.folded)]
-    found, by_word, by_character = zip(*picked, strict=True)
+def gather(queries: Queries, whole: NDArray[np.int16], wordings: Wordings) -> Gathered:
+    """The nearest wordings of each query, and the best wording of each code that a BM25 puts forward. `whole` (Q, D):
+    the vectors of the queries as whole numbers (`cosines`)."""
+    room = room_of(wordings)
+    if wordings.links is None or room.graph is None:
+        _, near = wordings.nearest(queries.vectors, NEAREST)
+    else:
+        near = wordings.links.nearest(whole, NEAREST, SEARCH_DEPTH, room.graph)
+    by_word, by_character = wordings.words_bm25, wordings.characters_bm25
+    words = WordTokens.of([by_word.numbers([word]) for word in queries.distinct])
+    grams = WordTokens.of([by_character.numbers(character_grams([word])) for word in queries.distinct])
+    found = wordings.looking.at(near, SpelledWords(queries.words, queries.length, words, grams), room.looking)
+    number = np.arange(len(near))
     return Gathered(
-        np.repeat(np.arange(len(picked)), [len(some) for some in found]),
-        np.concatenate(found),
-        np.repeat(np.arange(len(picked)), [len(some) for some in by_word]),
-        np.concatenate(by_word),
-        np.concatenate(by_character),
+        np.repeat(number, found.counts[:, 0]),
+        found.wording,
+        np.repeat(number, found.counts[:, 1]),
+        found.by_word,
+        found.by_character,
     )
-
-
-def _looked_at(
-    scores: Vectors, wordings: Wordings, near: Ints, spelled: Sequence[str], grams: Mapping[str, Sequence[int]]
-) -> LookedAt:
-    """What to look at for one query. `near`: the numbers of its nearest wordings, -1 where there are fewer; `grams`:
-    those of each word, which queries of one text share."""
-    words, characters = wordings.words_bm25, wordings.characters_bm25
-    own = chain.from_iterable(grams[word] for word in spelled)
-    return wordings.looking.at(near, words.runs(spelled), characters.runs_of(own), scores)
 
 
 class Room(NamedTuple):
     """Room for the compiled loops: as they leave it, so that nothing of a query stays in it."""
 
-    scores: Vectors  # (2, wordings) all 0
+    looking: LookingRoom
     seen: NDArray[np.int32]  # (words of the catalog,) all -1
+    graph: GraphRoom | None
 
 
 _of_thread = threading.local()
@@ -138,8 +136,9 @@ _of_thread = threading.local()
 
 
 def room_of(wordings: Wordings) -> Room:
-    """The room of this thread for a catalog of this size."""
-    room: Room | None = getattr(_of_thread, "room", None)
-    if room is None or room.scores.shape[1] != len(wordings) or len(room.seen) != len(wordings.vocabulary):
-        room = _of_thread.room = Room(wordings.looking.scores(), wordings.comparing.seen())
-    return room
+    """The room of this thread for this catalog."""
+    known: tuple[ReferenceType[Wordings], Room] | None = getattr(_of_thread, "room", None)
+    if known is None or known[0]() is not wordings:
+        graph = wordings.links.room() if wordings.links else None
+        known = _of_thread.room = (ref(wordings), Room(wordings.looking.room(), wordings.comparing.seen(), graph))
+    return known[1]

@@ -19,7 +19,7 @@ from clinical.language import folded_words
 from clinical.search.bm25 import COMMON, Bm25, character_grams
 from clinical.search.encoder import Encoder, Vectors, quantise, unit
 from clinical.search.native import Comparing, KnownWordings, Looking, Postings
-from clinical.search.neighbours import SEARCH_DEPTH, built, nearest
+from clinical.search.neighbours import SEARCH_DEPTH, built, graph_of, nearest
 from clinical.search.runs import Ints
 from clinical.search.tensors import map_tensors, write_tensors
 
@@ -64,14 +64,17 @@ class Wordings:
         lines = tables.word_text.tobytes().decode().split("\n")
         self.vocabulary = {word: number for number, word in enumerate(lines)}
         self.rarest = float(np.log((len(tables.code) + 1) / 0.5))
-        by_word = Postings(words_bm25.indices, words_bm25.data, BEST_BY_WORDS)
-        by_character = Postings(characters_bm25.indices, characters_bm25.data, BEST_BY_CHARACTERS)
+        by_word = Postings(words_bm25.indices, words_bm25.data, words_bm25.start, BEST_BY_WORDS)
+        by_character = Postings(
+            characters_bm25.indices, characters_bm25.data, characters_bm25.start, BEST_BY_CHARACTERS
+        )
         self.looking = Looking(by_word, by_character, self.row, self.starts, self.ends)
         known = KnownWordings(
             tables.word_start, tables.word, tables.word_rows, tables.word_scales, tables.word_idf, tables.word_weight,
             tables.rows, tables.scales, tables.weight, tables.title, self.row, tables.centre_rows, tables.centre_scales,
         )  # fmt: skip
         self.comparing = Comparing(known)
+        self.links = graph_of(graph, tables.rows, tables.scales)
 
     def __len__(self) -> int:
         return len(self.tables.code)

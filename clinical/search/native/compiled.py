@@ -1,4 +1,4 @@
-"""The loops of the search as machine code: the functions of `loops.c` and `columns.c`, for arrays of numpy.
+"""The loops of the search as machine code: the functions of `loops.c`, `columns.c` and `graph.c`, for arrays of numpy.
 
 Every array is checked before its address is handed over, so that a wrong one is a TypeError. Python's lock is not held
 while a function runs.
@@ -23,9 +23,9 @@ from clinical.search.native.library import LIBRARY, Unwritable, compile_into, is
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
-_FLOAT, _LONG, _INT = np.dtype(np.float32), np.dtype(np.int64), np.dtype(np.int32)
-_SHORT, _BYTE = np.dtype(np.int16), np.dtype(np.int8)
-_POINTER, _NUMBER = ctypes.c_void_p, ctypes.c_int64
+FLOAT, LONG, INT = np.dtype(np.float32), np.dtype(np.int64), np.dtype(np.int32)
+SHORT, BYTE = np.dtype(np.int16), np.dtype(np.int8)
+POINTER, NUMBER = ctypes.c_void_p, ctypes.c_int64
 
 
 def load(library: Path) -> ctypes.CDLL:
@@ -49,16 +49,19 @@ def _refused(found: str) -> SettingError:
     return SettingError(f"the loops of the search cannot be compiled: {found}", "a C compiler", remedy)
 
 
-class _Loops(NamedTuple):
+class Loops(NamedTuple):
+    """The functions of the library."""
+
     descending: Any
     look_at: Any
     nearest_first: Any
     compare: Any
     distances: Any
+    nearest: Any
 
 
 @cache
-def _loops() -> _Loops:
+def loops() -> Loops:
     """The functions of the library, loaded when the first index is; never in a request."""
     library = load(LIBRARY)
 
@@ -67,16 +70,17 @@ def _loops() -> _Loops:
         function.argtypes, function.restype = kinds, restype
         return function
 
-    return _Loops(
-        declared("descending", _POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER),
-        declared("look_at", *[_POINTER] * 3, _NUMBER, _POINTER, _NUMBER, _POINTER, _NUMBER, *[_POINTER] * 5),
-        declared("nearest_first", *[_POINTER] * 4, _NUMBER, *[_POINTER] * 4, restype=_NUMBER),
-        declared("compare", *[_POINTER] * 5, _NUMBER, _POINTER, _NUMBER, *[_POINTER] * 5),
-        declared("distances", _POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER),
+    return Loops(
+        declared("descending", POINTER, NUMBER, POINTER, NUMBER, POINTER),
+        declared("look_at", *[POINTER] * 4, NUMBER, *[POINTER] * 4),
+        declared("nearest_first", *[POINTER] * 4, NUMBER, *[POINTER] * 4, restype=NUMBER),
+        declared("compare", *[POINTER] * 5, NUMBER, POINTER, NUMBER, *[POINTER] * 5),
+        declared("distances", POINTER, NUMBER, POINTER, NUMBER, POINTER, NUMBER, POINTER),
+        declared("nearest", POINTER, POINTER, NUMBER, NUMBER, NUMBER, *[POINTER] * 4),
     )
 
 
-def _at(array: NDArray[Any], kind: np.dtype[Any]) -> int:
+def address_of(array: NDArray[Any], kind: np.dtype[Any]) -> int:
     """The address of an array of this kind whose values lie one behind the other."""
     if array.dtype != kind or not array.flags.c_contiguous:
         raise TypeError(f"an array of {array.dtype} where the compiled loops take {kind}, without gaps")
@@ -85,87 +89,31 @@ def _at(array: NDArray[Any], kind: np.dtype[Any]) -> int:
 
 
 def _all_at(arrays: Iterable[Any], kinds: Iterable[np.dtype[Any]]) -> list[int]:
-    return [_at(array, kind) for array, kind in zip(arrays, kinds, strict=True)]
+    return [address_of(array, kind) for array, kind in zip(arrays, kinds, strict=True)]
 
 
 def descending(values: Floats, first: Ints) -> Ints:
     """The places of the values, run by run, in each run the largest first; equal ones in their order."""
     order = np.empty(len(values), dtype=np.int64)
-    _loops().descending(_at(values, _FLOAT), len(values), _at(first, _LONG), len(first), _at(order, _LONG))
+    loops().descending(
+        address_of(values, FLOAT), len(values), address_of(first, LONG), len(first), address_of(order, LONG)
+    )
     return order
 
 
-class _Postings(ctypes.Structure):
-    _fields_ = (("indices", _POINTER), ("added", _POINTER), ("most", _NUMBER))
-
-
-class _Catalog(ctypes.Structure):
-    _fields_ = (
-        *(("words", _Postings), ("characters", _Postings)),
-        *(("row", _POINTER), ("starts", _POINTER), ("ends", _POINTER), ("wordings", _NUMBER)),
-    )
-
-
-class Postings(NamedTuple):
-    """A BM25: the wording of each posting, what it adds to its score, and how many codes are put forward by it."""
-
-    indices: NDArray[np.int32]
-    added: Floats
-    most: int
-
-
-class LookedAt(NamedTuple):
-    """What to look at for one query: `wording` ascending; both BM25s' best value for each code of theirs, ascending."""
-
-    wording: Ints
-    by_word: Floats
-    by_character: Floats
-
-
-class Looking:
-    """What does not change from query to query: both BM25s, the code (row) of each wording, and where the wordings of
-    each code start and end. The arrays are kept with their addresses."""
-
-    def __init__(self, words: Postings, characters: Postings, row: Ints, starts: Ints, ends: Ints) -> None:
-        _loops()  # where they cannot be had, no index is loaded
-        self._kept = (words, characters, row, starts, ends)
-        both = (_Postings(_at(one.indices, _INT), _at(one.added, _FLOAT), one.most) for one in (words, characters))
-        self._catalog = _Catalog(*both, _at(row, _LONG), _at(starts, _LONG), _at(ends, _LONG), len(row))
-        self._address, self._most = ctypes.addressof(self._catalog), words.most + characters.most
-
-    def scores(self) -> Floats:
-        """Room for both BM25s' score of every wording, all 0; `at` leaves nothing in it."""
-        return np.zeros((2, self._catalog.wordings), dtype=np.float32)
-
-    def at(self, near: Ints, words: Ints, characters: Ints, scores: Floats) -> LookedAt:
-        """The near wordings (numbers below 0 are none), and the best one of each code that a BM25 puts forward.
-
-        `words`, `characters` (runs, 3): the postings of the query's tokens, from, to before, and how often each.
-        """
-        size = len(near) + self._most
-        room, wording, counts = (np.empty(count, dtype=np.int64) for count in (size + self._most, size, 2))
-        by_word, by_character = np.empty((2, size), dtype=np.float32)
-        _loops().look_at(
-            self._address, _at(scores, _FLOAT), _at(words, _LONG), len(words), _at(characters, _LONG), len(characters),
-            _at(near, _LONG), len(near), _at(room, _LONG), _at(wording, _LONG),
-            _at(by_word, _FLOAT), _at(by_character, _FLOAT), _at(counts, _LONG),
-        )  # fmt: skip
-        wordings, codes = counts.tolist()
-        return LookedAt(wording[:wordings], by_word[:codes], by_character[:codes])
-
-
-def _fields(pointers: str, numbers: str = "") -> tuple[tuple[str, Any], ...]:
-    return (*((name, _POINTER) for name in pointers.split()), *((name, _NUMBER) for name in numbers.split()))
+def fields_of(pointers: str, numbers: str = "") -> tuple[tuple[str, Any], ...]:
+    """The fields of a structure of the library: addresses, then numbers."""
+    return (*((name, POINTER) for name in pointers.split()), *((name, NUMBER) for name in numbers.split()))
 
 
 class _Asked(ctypes.Structure):
-    _fields_ = _fields(
+    _fields_ = fields_of(
         "words length vectors scales idf weight whole whole_scales whole_weight", numbers="longest dimensions"
     )
 
 
 class _Known(ctypes.Structure):
-    _fields_ = _fields(
+    _fields_ = fields_of(
         "word_start word word_rows word_scales idf weight rows scales whole_weight title row centres centre_scales"
     )
 
@@ -186,7 +134,7 @@ class AskedWords(NamedTuple):
 
     def struct(self) -> _Asked:
         """The addresses; they count while the arrays live."""
-        kinds = (_LONG, _LONG, _SHORT, _FLOAT, _FLOAT, _FLOAT, _SHORT, _FLOAT, _FLOAT)
+        kinds = (LONG, LONG, SHORT, FLOAT, FLOAT, FLOAT, SHORT, FLOAT, FLOAT)
         return _Asked(*_all_at(self, kinds), self.words.shape[1], self.vectors.shape[1])
 
 
@@ -247,7 +195,7 @@ class Comparing:
 
     def __init__(self, known: KnownWordings) -> None:
         self._known = known
-        kinds = (_LONG, _INT, _BYTE, _FLOAT, _FLOAT, _FLOAT, _BYTE, _FLOAT, _FLOAT, _LONG, _LONG, _BYTE, _FLOAT)
+        kinds = (LONG, INT, BYTE, FLOAT, FLOAT, FLOAT, BYTE, FLOAT, FLOAT, LONG, LONG, BYTE, FLOAT)
         self._struct = _Known(*_all_at(known, kinds))
         self._address = ctypes.addressof(self._struct)
 
@@ -260,9 +208,9 @@ class Comparing:
         size = len(wording)
         room, ordered, first = (np.empty(count, dtype=np.int64) for count in (2 * size, size, size))
         similarity, struct = np.empty(size, dtype=np.float32), asked.struct()
-        codes = _loops().nearest_first(
-            ctypes.addressof(struct), self._address, _at(query, _LONG), _at(wording, _LONG), size, _at(room, _LONG),
-            _at(ordered, _LONG), _at(similarity, _FLOAT), _at(first, _LONG),
+        codes = loops().nearest_first(
+            ctypes.addressof(struct), self._address, address_of(query, LONG), address_of(wording, LONG), size,
+            address_of(room, LONG), address_of(ordered, LONG), address_of(similarity, FLOAT), address_of(first, LONG),
         )  # fmt: skip
         return Ordered(query, ordered, similarity, first[:codes])
 
@@ -274,10 +222,11 @@ class Comparing:
         most = int((starts[some.wording + 1] - starts[some.wording]).sum())
         match, by_word = (np.empty(count * longest, dtype=np.float32) for count in (most, 2))
         struct = asked.struct()
-        _loops().compare(
-            ctypes.addressof(struct), self._address, _at(some.query, _LONG), _at(some.wording, _LONG),
-            _at(some.similarity, _FLOAT), len(some.wording), _at(some.first, _LONG), codes, _at(seen, _INT),
-            _at(match, _FLOAT), _at(by_word, _FLOAT), _at(columns, _FLOAT), _at(best, _LONG),
+        loops().compare(
+            ctypes.addressof(struct), self._address, address_of(some.query, LONG), address_of(some.wording, LONG),
+            address_of(some.similarity, FLOAT), len(some.wording), address_of(some.first, LONG), codes,
+            address_of(seen, INT), address_of(match, FLOAT), address_of(by_word, FLOAT), address_of(columns, FLOAT),
+            address_of(best, LONG),
         )  # fmt: skip
         return OfCodes(*columns), best
 
@@ -285,7 +234,7 @@ class Comparing:
 def distances(matrix: Floats, columns: Ints, first: Ints, found: Floats) -> None:
     """Into the rows of `found` (columns, c): these rows of the matrix (rows, c), each as its distance to the largest
     value of the same query. `first`: where each query begins."""
-    _loops().distances(
-        _at(matrix, _FLOAT), matrix.shape[1], _at(columns, _LONG), len(columns), _at(first, _LONG), len(first),
-        _at(found, _FLOAT),
+    loops().distances(
+        address_of(matrix, FLOAT), matrix.shape[1], address_of(columns, LONG), len(columns), address_of(first, LONG),
+        len(first), address_of(found, FLOAT),
     )  # fmt: skip

@@ -1,4 +1,5 @@
-"""The library of `loops.c` and `columns.c`: compiled where the project is installed, or where it is first needed.
+"""The library of `loops.c`, `columns.c` and `graph.c`: compiled where the project is installed, or where
+it is first needed.
 
 Only Python's own library is imported here: `setup.py` and the recipe of the image run this file before anything else
 is installed. `python clinical/search/native/library.py` compiles.
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 FOLDER: Final = Path(__file__).parent
-SOURCES: Final = (FOLDER / "loops.c", FOLDER / "columns.c")
+SOURCES: Final = (FOLDER / "loops.c", FOLDER / "columns.c", FOLDER / "graph.c")
 HEADER: Final = FOLDER / "loops.h"
 LIBRARY: Final = FOLDER / f"_loops-{sysconfig.get_platform()}.so"
 """Beside its sources; it serves any Python of this system and processor."""

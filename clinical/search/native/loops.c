@@ -30,12 +30,13 @@ void descending(const float *values, int64_t count, const int64_t *first, int64_
 /* --- both BM25s and the wordings to look at --------------------------------------------------------------------- */
 
 typedef struct {
-    int64_t from, before, times; /* postings of one token of the query, and how often it has it */
+    int64_t token, from, before, times; /* postings of one token of the query, and how often it has it */
 } Run;
 
 typedef struct {
-    const int32_t *indices; /* the wording of each posting */
+    const int32_t *indices; /* the wording of each posting, ascending within a token */
     const float *added;     /* what it adds to the score of its wording */
+    const int64_t *start;   /* where the postings of each token begin */
     int64_t most;           /* codes that are put forward */
 } Postings;
 
@@ -45,16 +46,49 @@ typedef struct {
     int64_t wordings;
 } Catalog;
 
-static void add_postings(float *scores, const Postings *postings, const Run *runs, int64_t count)
+/* The tokens of each distinct word of the queries lie in `token` from its `start` to before the next one's. */
+typedef struct {
+    const int64_t *token, *start;
+} Tokens;
+
+/* The postings of a query's tokens in the order in which it has them, each token once; how many tokens. `place`: one for
+ * each token there is, all -1 before and after. */
+static int64_t runs_of(const Postings *postings, const Tokens *tokens, const int64_t *words, int64_t length,
+                       int32_t *place, Run *runs)
 {
-    for (int64_t run = 0; run < count; run++)
-        for (int64_t at = runs[run].from; at < runs[run].before; at++)
-            scores[postings->indices[at]] += postings->added[at] * (float)runs[run].times;
+    int64_t count = 0;
+    for (int64_t word = 0; word < length; word++)
+        for (int64_t at = tokens->start[words[word]]; at < tokens->start[words[word] + 1]; at++) {
+            int64_t token = tokens->token[at];
+            if (place[token] < 0) {
+                place[token] = (int32_t)count;
+                runs[count++] = (Run){token, postings->start[token], postings->start[token + 1], 0};
+            }
+            runs[place[token]].times++;
+        }
+    for (int64_t word = 0; word < length; word++)
+        for (int64_t at = tokens->start[words[word]]; at < tokens->start[words[word] + 1]; at++)
+            place[tokens->token[at]] = -1;
+    return count;
+}
+
+/* Add up the postings of wordings below `end`; those before are behind each run's `from` already. */
+static void add_postings(float *scores, const Postings *postings, Run *runs, int64_t count, int64_t end)
+{
+    for (int64_t run = 0; run < count; run++) {
+        int64_t at = runs[run].from, before = runs[run].before;
+        float times = (float)runs[run].times;
+        for (; at < before && postings->indices[at] < end; at++)
+            scores[postings->indices[at]] += postings->added[at] * times;
+        runs[run].from = at;
+    }
 }
 
 /* Postings from which a pass over the scores of all wordings, one behind the other, costs less than one over the
  * postings, all over the place: one in so many wordings. The outcome is the same. */
 enum { DENSE = 8 };
+/* Wordings whose scores are added up and looked at before the next: they stay in the nearest cache, 32 kB. */
+enum { BLOCK = 8192 };
 
 static int64_t postings_of(const Run *runs, int64_t count)
 {
@@ -62,17 +96,6 @@ static int64_t postings_of(const Run *runs, int64_t count)
     for (int64_t run = 0; run < count; run++)
         postings += runs[run].before - runs[run].from;
     return postings;
-}
-
-static void clear_postings(float *scores, int64_t wordings, const Postings *postings, const Run *runs, int64_t count)
-{
-    if (postings_of(runs, count) > wordings / DENSE) {
-        memset(scores, 0, (size_t)wordings * sizeof *scores);
-        return;
-    }
-    for (int64_t run = 0; run < count; run++)
-        for (int64_t at = runs[run].from; at < runs[run].before; at++)
-            scores[postings->indices[at]] = 0;
 }
 
 /* Codes with their best scores, the best first, equal ones in their order; a score below `bar` changes nothing. */
@@ -126,22 +149,42 @@ FOR_EACH_PROCESSOR static void best_of_all(const float *scores, int64_t wordings
             put_forward(some, row[at], scores[at]);
 }
 
-/* The codes of the best scores above 0, each once by its best wording, the best first, equal ones in their order; how
- * many. Only the wordings of these postings have a score. */
-static int64_t best_codes(const float *scores, int64_t wordings, const Postings *postings, const Run *runs,
-                          int64_t count, const int64_t *row, int64_t *found, float *best)
+/* Add up the scores of a query, and the codes of the best ones above 0, each once by its best wording, the best first,
+ * equal ones in their order; how many. Only the wordings of these postings get a score. */
+static int64_t best_codes(float *scores, int64_t wordings, const Postings *postings, Run *runs, int64_t count,
+                          const int64_t *row, int64_t *found, float *best)
 {
     Best some = {found, 0, postings->most, best, 0};
-    if (postings_of(runs, count) > wordings / DENSE)
-        best_of_all(scores, wordings, row, &some);
-    else
-        for (int64_t run = 0; run < count; run++)
-            for (int64_t at = runs[run].from; at < runs[run].before; at++) {
-                float score = scores[postings->indices[at]];
-                if (score > 0 && score >= some.bar)
-                    put_forward(&some, row[postings->indices[at]], score);
-            }
+    if (postings_of(runs, count) > wordings / DENSE) {
+        for (int64_t block = 0; block < wordings; block += BLOCK) {
+            int64_t end = block + BLOCK < wordings ? block + BLOCK : wordings;
+            add_postings(scores, postings, runs, count, end);
+            best_of_all(scores + block, end - block, row + block, &some);
+        }
+        return some.kept;
+    }
+    add_postings(scores, postings, runs, count, wordings);
+    for (int64_t run = 0; run < count; run++)
+        for (int64_t at = postings->start[runs[run].token]; at < runs[run].before; at++) {
+            float score = scores[postings->indices[at]];
+            if (score > 0 && score >= some.bar)
+                put_forward(&some, row[postings->indices[at]], score);
+        }
     return some.kept;
+}
+
+/* The scores all 0 again. */
+static void clear_scores(float *scores, int64_t wordings, const Postings *postings, Run *runs, int64_t count)
+{
+    for (int64_t run = 0; run < count; run++)
+        runs[run].from = postings->start[runs[run].token];
+    if (postings_of(runs, count) > wordings / DENSE) {
+        memset(scores, 0, (size_t)wordings * sizeof *scores);
+        return;
+    }
+    for (int64_t run = 0; run < count; run++)
+        for (int64_t at = runs[run].from; at < runs[run].before; at++)
+            scores[postings->indices[at]] = 0;
 }
 
 static int by_size(const void *one, const void *other)
@@ -179,23 +222,40 @@ static int64_t best_wording(const Catalog *catalog, const float *scores, int64_t
     return found;
 }
 
+/* Words (Q, longest) of each query by their numbers, how many it has, and the tokens of each distinct word. */
+typedef struct {
+    const int64_t *words, *length;
+    Tokens by_word, by_character;
+    int64_t queries, longest;
+} Spelled;
+
+/* Room: both BM25s' score of every wording (2, wordings), all 0 before and after; one for each token of both, all -1
+ * before and after; runs for the most tokens of a query, of both; and numbers. */
+typedef struct {
+    float *scores;
+    int32_t *word, *character;
+    Run *of_words, *of_characters;
+    int64_t *numbers;
+} Room;
+
 /* What to look at for one query: the near wordings (those at least 0), and the best one of each code that a BM25 puts
  * forward, ascending; and both BM25s' best value for each code of theirs, ascending. `counts`: how many wordings, how
- * many codes. `scores` (2, wordings): both BM25s' score of every wording, all 0 before and after. `wording`, `by_word`
- * and `by_character` have room for nears + the most of both, `room` for as many and the most of both once more. */
-void look_at(const Catalog *catalog, float *scores, const Run *words, int64_t of_words, const Run *characters,
-             int64_t of_characters, const int64_t *near, int64_t nears, int64_t *room, int64_t *wording,
-             float *by_word, float *by_character, int64_t *counts)
+ * many codes. */
+static void look_at_one(const Catalog *catalog, const Spelled *spelled, int64_t query, const Room *room,
+                        const int64_t *near, int64_t nears, int64_t *wording, float *by_word, float *by_character,
+                        int64_t *counts)
 {
     const Postings *word = &catalog->words, *character = &catalog->characters;
-    float *of_character = scores + catalog->wordings;
-    int64_t *extra = room, *codes = extra + word->most + character->most, nearby = 0;
-    add_postings(scores, word, words, of_words);
-    add_postings(of_character, character, characters, of_characters);
-    int64_t size = catalog->wordings;
-    int64_t extras = best_codes(scores, size, word, words, of_words, catalog->row, extra, by_word);
-    extras += best_codes(of_character, size, character, characters, of_characters, catalog->row, extra + extras,
-                         by_word);
+    const int64_t *words = spelled->words + query * spelled->longest, length = spelled->length[query];
+    int64_t size = catalog->wordings, nearby = 0;
+    float *of_character = room->scores + size;
+    int64_t *extra = room->numbers, *codes = extra + word->most + character->most;
+    int64_t of_words = runs_of(word, &spelled->by_word, words, length, room->word, room->of_words);
+    int64_t of_characters =
+        runs_of(character, &spelled->by_character, words, length, room->character, room->of_characters);
+    int64_t extras = best_codes(room->scores, size, word, room->of_words, of_words, catalog->row, extra, by_word);
+    extras += best_codes(of_character, size, character, room->of_characters, of_characters, catalog->row,
+                         extra + extras, by_word);
     for (int64_t at = 0; at < nears; at++)
         if (near[at] >= 0) {
             wording[nearby] = near[at];
@@ -205,13 +265,27 @@ void look_at(const Catalog *catalog, float *scores, const Run *words, int64_t of
     counts[1] = distinct(codes, nearby + extras);
     extras = distinct(extra, extras);
     for (int64_t at = 0, next = 0; at < counts[1]; at++) {
-        int64_t best = best_wording(catalog, scores, codes[at], by_word + at, by_character + at);
+        int64_t best = best_wording(catalog, room->scores, codes[at], by_word + at, by_character + at);
         if (next < extras && extra[next] == codes[at]) {
             wording[nearby++] = best;
             next++;
         }
     }
     counts[0] = distinct(wording, nearby);
-    clear_postings(scores, size, word, words, of_words);
-    clear_postings(of_character, size, character, characters, of_characters);
+    clear_scores(room->scores, size, word, room->of_words, of_words);
+    clear_scores(of_character, size, character, room->of_characters, of_characters);
+}
+
+/* The same for all queries, one's behind the other's: near (queries, nears), counts (queries, 2). `wording`, `by_word`
+ * and `by_character` have room for nears + the most of both for each query, the numbers of the room for one query's and
+ * the most of both once more. */
+void look_at(const Catalog *catalog, const Spelled *spelled, const Room *room, const int64_t *near, int64_t nears,
+             int64_t *wording, float *by_word, float *by_character, int64_t *counts)
+{
+    for (int64_t query = 0; query < spelled->queries; query++, near += nears, counts += 2) {
+        look_at_one(catalog, spelled, query, room, near, nears, wording, by_word, by_character, counts);
+        wording += counts[0];
+        by_word += counts[1];
+        by_character += counts[1];
+    }
 }

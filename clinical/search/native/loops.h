@@ -1,4 +1,4 @@
-/* What both files of the library use. */
+/* What all files of the library use. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,10 +6,12 @@ query, one code and one wording at a time; slow, and readable from top to bottom
 
 from __future__ import annotations
 
+from collections import Counter
 from math import exp, inf, log, sqrt
 from types import SimpleNamespace
 
 from clinical.search.bm25 import Bm25, character_grams
+from clinical.search.cosines import whole
 from clinical.search.index import SearchIndex
 from clinical.search.retrieval import gather, read_queries
 
@@ -48,13 +50,14 @@ class _Query:
         self.words_bm25 = _scores(index.wordings.words_bm25, self.words)
         self.characters_bm25 = _scores(index.wordings.characters_bm25, character_grams(self.words))
         self.candidates: dict[int, list[int]] = {}
-        for wording in sorted(gather(queries, index.wordings).wording.tolist()):
+        for wording in sorted(gather(queries, whole(queries.vectors).numbers, index.wordings).wording.tolist()):
             self.candidates.setdefault(int(tables.code[wording]), []).append(wording)
 
 
 def postings(bm25: Bm25, tokens: list[str]) -> tuple[list[int], list[float]]:
     """The wordings of these tokens, token by token, and what each adds to their scores."""
-    found = [(at, times) for start, end, times in bm25.runs(tokens).tolist() for at in range(start, end)]
+    counts = Counter(bm25.numbers(tokens))
+    found = [(at, times) for token, times in counts.items() for at in range(*bm25.start[token : token + 2].tolist())]
     return [int(bm25.indices[at]) for at, _ in found], [float(bm25.data[at]) * times for at, times in found]
 
 

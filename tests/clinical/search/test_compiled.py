@@ -12,17 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinical.errors import SettingError
-from clinical.search.native.compiled import (
-    AskedWords,
-    Comparing,
-    KnownWordings,
-    Looking,
-    Postings,
-    descending,
-    distances,
-    load,
-)
+from clinical.search.native.compiled import AskedWords, Comparing, KnownWordings, descending, distances, load
 from clinical.search.native.library import LIBRARY, is_current
+from clinical.search.native.looking import Looking, Postings, SpelledWords, WordTokens
 
 WORDINGS, CODES = 12, 5
 ROW = np.array([0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 4, 4])
@@ -50,16 +42,24 @@ near = st.lists(st.integers(-1, WORDINGS - 1), max_size=6, unique=True)
 MOST_BY_WORD, MOST_BY_CHARACTER = 2, 3
 
 
-def postings_of(
-    asked: list[tuple[list[int], int]], added: float, most: int
-) -> tuple[Postings, np.ndarray, list[float]]:
-    """Postings token by token, where those of each token lie, and the score of each wording by plain sums."""
+Asked = list[tuple[list[int], int]]
+"""Of each token the wordings that have it, and how often the query has the token."""
+
+
+def postings_of(asked: Asked, added: float, most: int) -> Postings:
+    """The postings of these tokens."""
     indices = [number for some, _ in asked for number in some]
-    ends = np.cumsum([len(some) for some, _ in asked], dtype=np.int64)
-    runs = [(end - len(some), end, times) for end, (some, times) in zip(ends, asked, strict=True)]
-    scores = [sum(some.count(number) * times for some, times in asked) * added for number in range(WORDINGS)]
-    postings = Postings(np.array(indices, dtype=np.int32), np.full(len(indices), added, dtype=np.float32), most)
-    return postings, np.array(runs, dtype=np.int64).reshape(-1, 3), scores
+    start = np.cumsum([0, *(len(some) for some, _ in asked)], dtype=np.int64)
+    added_by = np.full(len(indices), added, dtype=np.float32)
+    return Postings(np.array(indices, dtype=np.int32), added_by, start, most)
+
+
+def plain_scores(asked: Asked, added: float) -> list[float]:
+    return [sum(some.count(number) * times for some, times in asked) * added for number in range(WORDINGS)]
+
+
+def without_tokens(count: int) -> list[list[int]]:
+    return [[] for _ in range(count)]
 
 
 def best_codes(scores: list[float], most: int) -> list[int]:
@@ -70,20 +70,56 @@ def best_codes(scores: list[float], most: int) -> list[int]:
 @settings(deadline=None)
 @given(tokens, tokens, near)
 def test_near_wordings_and_the_best_of_each_code_that_a_bm25_puts_forward_are_looked_at(words, characters, near):
-    by_word, of_words, word_scores = postings_of(words, 0.5, MOST_BY_WORD)
-    by_character, of_characters, character_scores = postings_of(characters, 0.25, MOST_BY_CHARACTER)
+    by_word = postings_of(words, 0.5, MOST_BY_WORD)
+    by_character = postings_of(characters, 0.25, MOST_BY_CHARACTER)
+    word_scores, character_scores = plain_scores(words, 0.5), plain_scores(characters, 0.25)
     extra = {*best_codes(word_scores, MOST_BY_WORD), *best_codes(character_scores, MOST_BY_CHARACTER)}
     both = [one + other for one, other in zip(word_scores, character_scores, strict=True)]
     best = {code: max(range(STARTS[code], ENDS[code]), key=lambda number: both[number]) for code in extra}
     codes = sorted({int(ROW[number]) for number in near if number >= 0} | extra)
 
+    # words 0 to w - 1 have the tokens of the words, the others those of the characters; each as often as it is asked
+    spelled = [n for n, (_, times) in enumerate([*words, *characters]) for _ in range(times)]
+    asked = SpelledWords(
+        np.array([spelled, spelled], dtype=np.int64),
+        np.array([len(spelled), 0]),
+        WordTokens.of([*([n] for n in range(len(words))), *without_tokens(len(characters))]),
+        WordTokens.of([*without_tokens(len(words)), *([n] for n in range(len(characters)))]),
+    )
     looking = Looking(by_word, by_character, ROW, STARTS, ENDS)
-    scores = looking.scores()
-    found = looking.at(np.array(near, dtype=np.int64), of_words, of_characters, scores)
-    assert found.wording.tolist() == sorted({number for number in near if number >= 0} | set(best.values()))
-    assert found.by_word.tolist() == [max(word_scores[STARTS[code] : ENDS[code]]) for code in codes]
-    assert found.by_character.tolist() == [max(character_scores[STARTS[code] : ENDS[code]]) for code in codes]
-    assert not scores.any(), "nothing of a query stays"
+    room = looking.room()
+    found = looking.at(np.array([near, near], dtype=np.int64).reshape(2, -1), asked, room)
+    first, second = found.counts.tolist()
+    assert found.wording[: first[0]].tolist() == sorted({number for number in near if number >= 0} | set(best.values()))
+    assert found.by_word[: first[1]].tolist() == [max(word_scores[STARTS[code] : ENDS[code]]) for code in codes]
+    assert found.by_character[: first[1]].tolist() == [
+        max(character_scores[STARTS[code] : ENDS[code]]) for code in codes
+    ]
+    assert found.wording[first[0] :].tolist() == sorted(number for number in near if number >= 0), "no word: the near"
+    assert len(found.by_word) == first[1] + second[1] == len(found.by_character)
+    assert not room.scores.any(), "nothing stays"
+    assert {*room.word.tolist(), *room.character.tolist()} == {-1}
+
+
+def test_wordings_of_many_blocks_are_added_up_as_one_by_one():
+    every, some = 30_000, np.random.default_rng(3)
+    tokens = [np.sort(some.choice(every, size, replace=False)).astype(np.int32) for size in (9_000, 5_000, 40)]
+    start = np.cumsum([0, *map(len, tokens)], dtype=np.int64)
+    added = some.random(start[-1], dtype=np.float32)
+    postings = Postings(np.concatenate(tokens), added, start, 25)
+    nothing = Postings(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32), np.zeros(1, dtype=np.int64), 15)
+    scores = np.zeros(every, dtype=np.float32)
+    for number, own in enumerate(tokens):  # in their order, which rounds alike
+        scores[own] += added[start[number] : start[number + 1]]
+    expected = np.lexsort((np.arange(every), -scores))[:25]
+    rows = np.arange(every)  # each wording is a code by itself
+    asked = SpelledWords(np.array([[0]]), np.array([1]), WordTokens.of([[]]), WordTokens.of([[0, 1, 2]]))
+    looking = Looking(nothing, postings, rows, rows, rows + 1)
+    room = looking.room()
+    found = looking.at(np.full((1, 1), -1), asked, room)
+    assert found.wording.tolist() == sorted(expected.tolist())
+    np.testing.assert_array_equal(found.by_character, scores[np.sort(expected)])
+    assert not room.scores.any()
 
 
 chance = np.random.default_rng(7)

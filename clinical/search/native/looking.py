@@ -1,0 +1,140 @@
+"""Which wordings are looked at for each query: both BM25s, added up by `loops.c`, beside the nearest wordings."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinical.search.native.compiled import FLOAT, INT, LONG, Floats, Ints, address_of, fields_of, loops
+
+_RUN: Final = 4
+"""Numbers of a `Run` in `loops.c`."""
+
+
+class _Postings(ctypes.Structure):
+    _fields_ = fields_of("indices added start", "most")
+
+
+class _Catalog(ctypes.Structure):
+    _fields_ = (("words", _Postings), ("characters", _Postings), *fields_of("row starts ends", "wordings"))
+
+
+class _Tokens(ctypes.Structure):
+    _fields_ = fields_of("token start")
+
+
+class _Spelled(ctypes.Structure):
+    _fields_ = (
+        *fields_of("words length"),
+        *(("by_word", _Tokens), ("by_character", _Tokens)),
+        *fields_of("", "queries longest"),
+    )
+
+
+class _Room(ctypes.Structure):
+    _fields_ = fields_of("scores word character of_words of_characters numbers")
+
+
+class Postings(NamedTuple):
+    """A BM25: the wording of each posting, ascending within a token, what it adds to its score, where the postings of
+    each token begin (and, last, end), and how many codes are put forward by it."""
+
+    indices: NDArray[np.int32]
+    added: Floats
+    start: Ints
+    most: int
+
+
+class WordTokens(NamedTuple):
+    """The tokens that each of m distinct words has in a BM25, word by word, and where each word's begin: (m + 2,), for
+    the last one stands for no word, with which shorter queries are filled up."""
+
+    token: Ints
+    start: Ints
+
+    @classmethod
+    def of(cls, some: Sequence[Sequence[int]]) -> WordTokens:
+        """From the tokens of each word."""
+        flat = np.array([token for own in some for token in own], dtype=np.int64)
+        ends = np.cumsum([0, *map(len, some), 0], dtype=np.int64)
+        return cls(flat, ends)
+
+
+class SpelledWords(NamedTuple):
+    """Q queries as numbers of m distinct words, W in the longest, filled up with m; and the tokens of the words."""
+
+    words: Ints  # (Q, W)
+    length: Ints  # (Q,)
+    by_word: WordTokens
+    by_character: WordTokens
+
+
+class LookedAt(NamedTuple):
+    """What to look at for each query: `wording` ascending; both BM25s' best value for each code of theirs, ascending;
+    one query's behind the other's, `counts` (Q, 2) how many wordings and how many codes."""
+
+    wording: Ints
+    by_word: Floats
+    by_character: Floats
+    counts: Ints
+
+
+class LookingRoom(NamedTuple):
+    """Room for `Looking.at`, which leaves nothing in it."""
+
+    scores: Floats  # (2, wordings) all 0
+    word: NDArray[np.int32]  # one for each token, all -1
+    character: NDArray[np.int32]
+
+
+class Looking:
+    """What does not change from query to query: both BM25s, the code (row) of each wording, and where the wordings of
+    each code start and end. The arrays are kept with their addresses."""
+
+    def __init__(self, words: Postings, characters: Postings, row: Ints, starts: Ints, ends: Ints) -> None:
+        loops()  # where they cannot be had, no index is loaded
+        self._kept = (words, characters, row, starts, ends)
+        both = (
+            _Postings(address_of(one.indices, INT), address_of(one.added, FLOAT), address_of(one.start, LONG), one.most)
+            for one in (words, characters)
+        )
+        self._catalog = _Catalog(
+            *both, address_of(row, LONG), address_of(starts, LONG), address_of(ends, LONG), len(row)
+        )
+        self._address, self._most = ctypes.addressof(self._catalog), words.most + characters.most
+
+    def room(self) -> LookingRoom:
+        """Room of the right size."""
+        words, characters, *_ = self._kept
+        tokens = (np.full(len(one.start), -1, dtype=np.int32) for one in (words, characters))
+        return LookingRoom(np.zeros((2, self._catalog.wordings), dtype=np.float32), *tokens)
+
+    def at(self, near: Ints, spelled: SpelledWords, room: LookingRoom) -> LookedAt:
+        """The near wordings of each query (Q, K; numbers below 0 are none), and the best one of each code that a BM25
+        puts forward."""
+        queries, nears = near.shape
+        size, runs = nears + self._most, []
+        struct = _Spelled(address_of(spelled.words, LONG), address_of(spelled.length, LONG))
+        for name, tokens in (("by_word", spelled.by_word), ("by_character", spelled.by_character)):
+            setattr(struct, name, _Tokens(address_of(tokens.token, LONG), address_of(tokens.start, LONG)))
+            most = int(np.diff(tokens.start)[spelled.words].sum(axis=1).max(initial=0))
+            runs.append(np.empty((most, _RUN), dtype=np.int64))
+        struct.queries, struct.longest = queries, spelled.words.shape[1]
+        numbers, wording = (np.empty(count, dtype=np.int64) for count in (size + self._most, queries * size))
+        by_word, by_character = np.empty((2, queries * size), dtype=np.float32)
+        counts = np.empty((queries, 2), dtype=np.int64)
+        taken = _Room(
+            address_of(room.scores, FLOAT), address_of(room.word, INT), address_of(room.character, INT),
+            *(address_of(array, LONG) for array in (*runs, numbers)),
+        )  # fmt: skip
+        loops().look_at(
+            self._address, ctypes.addressof(struct), ctypes.addressof(taken), address_of(near, LONG), nears,
+            address_of(wording, LONG), address_of(by_word, FLOAT), address_of(by_character, FLOAT),
+            address_of(counts, LONG),
+        )  # fmt: skip
+        wordings, codes = counts.sum(axis=0).tolist()
+        return LookedAt(wording[:wordings], by_word[:codes], by_character[:codes], counts)
