@@ -34,7 +34,7 @@ kollagenose lupus osteopenie depression depressionen manie schizophrenie sucht a
 insomnie apnoe burnout adhs autismus ptbs dyslipidämie megalie zele varikozele hydrozele ptose spasmus spastik tremor
 dyskinesie enzephalopathie hydrozephalus ismus rheumatismus raumforderung raumforderungen neubildung neoplasie
 adenopathie schwäche blase fersensporn hallux tendopathie impingement kapsulitis bursitis inkontinenz retention
-obstruktion obstipation gastroparese achalasie zöliakie sprue crohn ulzerosa basedow hashimoto raynaud sjögren lupus
+obstruktion obstipation gastroparese achalasie zöliakie sprue crohn ulzerosa basedow hashimoto raynaud sjögren
 aszites ascites atemnot dyspnoe entgleisung
 marasmus kachexie sarkopenie exsikkose dehydratation dekubitus gangrän ischämie klaudikatio claudicatio paVK pavk khk
 tia nstemi stemi akutes-koronarsyndrom endokarditis kardiomyopathie shunt-vitium foramen rechtsherzinsuffizienz

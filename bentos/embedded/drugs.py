@@ -132,7 +132,8 @@ def drugs_of(text: str) -> Iterator[str]:
 
 
 _NO_DRUG = re.compile(
-    r"\d\s?(?:mg|g|µg|mmol|U)\s?/\s?d?[lL]\b|^(?:Tel|Fax|Datum|Ziel|Sitzung|Kontrolle)\b|-Ziel\b|^Wir\s|kontrolle\b(?!.*\d\s?mg)|"
+    r"\d\s?(?:mg|g|µg|mmol|U)\s?/\s?d?[lL]\b|^(?:Tel|Fax|Datum|Ziel|Sitzung|Kontrolle)\b|-Ziel\b|^Wir\s|"
+    r"kontrolle\b(?!.*\d\s?mg)|"
     r"\bunfähigkeit\b|ektomie\b|^Allergien?\b",
     re.IGNORECASE,
 )

@@ -57,10 +57,12 @@ _SIGNING = re.compile(
     r"(?:rechtsgültig |elektronisch |digital )?(?:signiert|vidiert|freigegeben|unterschrieben|gezeichnet)\b|gez\.|"
     r"(?:mit )?(?:besten|lieben|freundlichen|kollegialen|herzlichen) (?:\w+ )?gr[uü]|"
     r"für (?:die|das) (?:abteilung|klinik|team|haus)\b|"
-    r"(?:dienst\w*|behandelnde\w*|zuständige\w*|aufnehmende\w*|verantwortliche\w*)?\s?(?:arzt|ärztin|ärztin/arzt|arzt/ärztin|"
+    r"(?:dienst\w*|behandelnde\w*|zuständige\w*|aufnehmende\w*|verantwortliche\w*)?\s?(?:arzt|ärztin|ärztin/arzt|"
+    r"arzt/ärztin|"
     r"pflegefachperson|pflegefachfrau|protokoll|teilnehmer|verfasser|autor)\s?:|"
     r"(?:(?:Prof|PD|Dr|OA|OÄ|Prim|Univ)[\w.-]*\s){1,4}[^\d:,;]{3,30}\s{3,}[^\W\d_]|"
-    r"[^\W\d_][\w.-]+(?:\s(?:am|an|im|ob|bei|der|[^\W\d_][\w.-]+)){0,4},\s?(?:den\s|am\s)?\d{1,2}\.\s?(?:\d{1,2}\.|[^\W\d_]{3,9})\s?\d{2,4}\W*$|"
+    r"[^\W\d_][\w.-]+(?:\s(?:am|an|im|ob|bei|der|[^\W\d_][\w.-]+)){0,4},\s?(?:den\s|am\s)?\d{1,2}\.\s?(?:\d{1,2}\.|"
+    r"[^\W\d_]{3,9})\s?\d{2,4}\W*$|"
     r"\d{1,2}\.\s?\d{1,2}\.\s?\d{2,4}\s{2,}[^\W\d_a-zäöü])",
     re.IGNORECASE,
 )

@@ -29,7 +29,8 @@ _KVNR = re.compile(r"(?<![\w])[A-Z]\s?\d{3}\s?\d{3}\s?\d{3}\b")
 _PENSION = re.compile(r"(?<![\d.])\d{2}\s?\d{6}\s?[A-Z]\s?\d{3}(?!\d)")
 _CARD = re.compile(r"(?<!\d)80756\d{15}(?!\d)")
 _CASE = re.compile(
-    r"\b(?:Fall(?:nummer|nr|zahl|-Nr|-ID|(?=\s\d{6,}))|Aufn(?:ahme)?\.?-?(?:Nr|zahl|nummer))\.?(?:\s(?:Spital|Klinik))?\s?:?\s{0,3}"
+    r"\b(?:Fall(?:nummer|nr|zahl|-Nr|-ID|(?=\s\d{6,}))|Aufn(?:ahme)?\.?-?(?:Nr|zahl|nummer))\.?(?:\s(?:Spital|"
+    r"Klinik))?\s?:?\s{0,3}"
     r"((?:[A-Z]-?)?\d[\d./-]{3,16})",
     re.IGNORECASE,
 )
@@ -61,7 +62,8 @@ _INSURER_BESIDE = re.compile(
 )
 _ASKED = re.compile(
     r"\b(?i:(?:könnte(?:st|n|t)|kannst|würde(?:st|n|t)|magst)\s(?:du|ihr|sie)\b|wärst du|"
-    r"bitten?(?:\swir|\sich)?\s(?:sie\s)?(?:(?:höflich|freundlich|daher|dringend|herzlich|somit|deshalb)\s){0,2}u[mr]n?|"
+    r"bitten?(?:\swir|\sich)?\s(?:sie\s)?(?:(?:höflich|freundlich|daher|dringend|herzlich|somit|"
+    r"deshalb)\s){0,2}u[mr]n?|"
     r"ersuche[n]?\s(?:wir\s|ich\s)?um|"
     r"frage(?:n)?\snach|erbitte[n]?|wäre\saus|können\ssie)\b|^Bitte\s(?:um\s)?[^\W\d_a-zäöü]"
 )
@@ -212,7 +214,8 @@ class _Reader:
         name = re.sub(r"\s(?:allgemein|halbprivat|privat|grundversichert)$", "", name, flags=re.IGNORECASE)
         words = name.split()
         unsuited = re.search(
-            rf"^(?:(?:UVG|KVG|VVG)\b|privat|allgemein|halbprivat|gesetzlich|ja\b|(?:{either('@answered_no')})\b|selbst|grundvers|"
+            rf"^(?:(?:UVG|KVG|VVG)\b|privat|allgemein|halbprivat|gesetzlich|ja\b|(?:{either('@answered_no')})\b|selbst|"
+            rf"grundvers|"
             r"muster\b|[\d.]+$)",
             name,
             re.IGNORECASE,

@@ -32,10 +32,10 @@ LABELS: dict[str, str] = {
     "patient": "patient patientin pat patientinpatient patienten patientdaten namevorname vornamename versicherte "
     "versicherter namepatient namedespatienten patientenname betrifftpatient namevornamedesversicherten dnpatient "
     "personalien kind ihrpatient ihrepatientin kunde klient klientin bewohner bewohnerin mitarbeiter mitarbeiterin "
-    "arbeitnehmer arbeitnehmerin mitglied patname namedespatientin namederpatientin patientenname proband "
+    "arbeitnehmer arbeitnehmerin mitglied patname namedespatientin namederpatientin proband "
     "patientenetikett namevornamegebdatum namevornamegeburtsdatum klientinklient bewohnerinbewohner "
     "rehabilitand rehabilitandin versicherteperson untersuchteperson familiennamevorname zunamevorname "
-    "nachnamevorname vornamename vornamenachname familiennamevornamen personaliendespatienten bewohnerinname "
+    "nachnamevorname vornamenachname familiennamevornamen personaliendespatienten bewohnerinname "
     "versicherteversicherter klientenname ratsuchende ratsuchender patientetikette patientendaten "
     "patientenetikette patientenaufkleber",
     "betreff": "betreff betrifft betr re btr subject",
@@ -88,7 +88,7 @@ LABELS: dict[str, str] = {
     "überweisendepraxis überweisenderarzt zuweisendearztpraxis anfordernder zugewiesenvon zuweisung zuweiserangaben "
     "hausarzt hausärztin fürdiezuweisung zuweisungdurch anforderndestation anfordernderarzt "
     "anforderndeärztin anforderndeabteilung zugewiesendurch überwiesendurch überwiesenvon absenderin "
-    "einsender anmeldendestelle verordnenderarzt verordnendeärztin einweisendestelle zuweiserstempel "
+    "einsender anmeldendestelle verordnenderarzt verordnendeärztin zuweiserstempel "
     "einsenderin veranlasser "
     "autor autorin verfasser verfasserin berichterstatter heimarzt heimärztin notarzt notärztin einweisenderärztin "
     "zuweisende zuweisender überweisender überweisende einweisender anfordernde ha auftraggebendearztpraxis "
@@ -130,7 +130,7 @@ _WHEN = (
 _DRUGS_WHEN = (
     "aktuelle|derzeitige|momentane|jetzige|bisherige|letzte|regelmässige|häusliche|haus|dauer|vor|eigen|fix|basis|"
     "bedarfs|entlass(?:ungs?)?|austritts?|aufnahme|eintritts?|einweisungs?|empfohlene|weitere|medikamentöse|unsere|"
-    "verordnete|begleit|orale|vorbestehende|laufende|neue|heim|spital|stations|geplante|ständige|und|die|vor"
+    "verordnete|begleit|orale|vorbestehende|laufende|neue|heim|spital|stations|geplante|ständige|und|die"
 )
 _HEADINGS: tuple[tuple[str, str], ...] = (
     ("diagnosen", rf"(?:{_WHEN})*(?:diagnos(?:en?|enliste|eliste)|diagn|dg|dgn|dx)"
@@ -138,7 +138,8 @@ _HEADINGS: tuple[tuple[str, str], ...] = (
     ("diagnosen", r"(?:wirstellten|wirstelltenfolgende|folgende|esbestehenfolgende)diagnosen|vorerkrankungen"
      r"|problemliste|(?:relevante|bekannte|weitere)?(?:vor|neben|begleit|grund)?erkrankung(?:en)?|nebenbefunde|"
      r"diagnosenundprobleme"
-     r"|hd|nd|vd|bekannt|bekanntist|(?:haupt|grund|neben|aktuelle)(?:leiden|problem\w{0,2})|(?:aktive|chronische|medizinische|"
+     r"|hd|nd|vd|bekannt|bekanntist|(?:haupt|grund|neben|aktuelle)(?:leiden|problem\w{0,2})|(?:aktive|chronische|"
+     r"medizinische|"
      r"aktuelle)?probleme?"
      r"|[kc]omorbidit(?:ät|äten|aeten)|(?:vor|begleit|neben|haupt|grund)?krankheit(?:en)?|diagnose(?:n)?beurteilung"
      r"|chronische(?:leiden|krankheiten)|verdacht(?:auf)?|bekanntediagnosen\w{0,12}"),
@@ -158,7 +159,8 @@ _HEADINGS: tuple[tuple[str, str], ...] = (
      r"behandlungsempfehlung"),
     ("procedere", r"(?:weiteres|empfohlenes|geplantes|unser|vorgeschlagenes|post\w{0,12}|"
         r"therapeutisches)*(?:pro[cz]edere?|vorgehen)(?:u|und)?"
-     r"(?:empfehlung(?:en)?|therapie)?|(?:weitere|unsere|ärztliche)?empfehlung(?:en)?(?:zumweiterenvorgehen|(?:zur|zum|für(?:die|den|das)?|an(?:die|den))\w{4,24})?"
+     r"(?:empfehlung(?:en)?|therapie)?|(?:weitere|unsere|ärztliche)?empfehlung(?:en)?(?:zumweiterenvorgehen|(?:zur|zum|"
+     r"für(?:die|den|das)?|an(?:die|den))\w{4,24})?"
      r"|(?:post\w{0,12})?nachbehandlung|nachsorge|(?:weitere)?kontrollen?|kontrolltermine?|wiedervorstellung|po"
      r"|(?:weiterer)?behandlungsplan|weiterbehandlung|weiteremassnahmen|nächsteschritte|termine|pro[cz]|empf|"
      r"plan|therapieplan|vorschl(?:ag|äge)"
@@ -276,7 +278,8 @@ _NUMBERED_HEADING = re.compile(
     r"[■▪►>*•§<\[-]+)\s*(.{2,60}?)[\s\]<>]*(:.*)?$"
 )
 _REPORTING = re.compile(
-    r"(?:allgemeine|spezielle|aktuelle|klinischer?|sozial|berufs|und){0,3}(?:vorgeschichte|anamnese|epikrise|befunde?|verlauf)"
+    r"(?:allgemeine|spezielle|aktuelle|klinischer?|sozial|berufs|und){0,3}(?:vorgeschichte|anamnese|epikrise|befunde?|"
+    r"verlauf)"
 )
 """Headings of a report's numbered parts that are no item of a list."""
 _BULLETS = "-*•▪"

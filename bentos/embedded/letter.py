@@ -40,7 +40,8 @@ GREETING = re.compile(
 )
 CLOSING = re.compile(
     r"(?:freund\S{0,3}iche[nrms]{0,2}|freundl\.|kolleg\S{0,8}|beste[nmr]?|herzliche[nmr]?|liebe[mnr]?)\s(?:\S+\s)?"
-    r"Gr(?:u|ü|ue)(?:ss|ß)|hochachtungsvoll|^(?:es\s)?grü(?:ss|ß)(?:t|en)\b|^mit\s(?:\w+\s)?empfehlungen|^(?:herzlich(?:st|e[nrs]?)?|viele[n]?|liebe[nr]?|gruss|gruß|lg|vlg)(?:\s(?:gr\w+|"
+    r"Gr(?:u|ü|ue)(?:ss|ß)|hochachtungsvoll|^(?:es\s)?grü(?:ss|ß)(?:t|en)\b|^mit\s(?:\w+\s)?empfehlungen|"
+    r"^(?:herzlich(?:st|e[nrs]?)?|viele[n]?|liebe[nr]?|gruss|gruß|lg|vlg)(?:\s(?:gr\w+|"
     r"dank))?\s?(?:[,!.]|$)|^freundliche\s(?:\S+\s)?grüsse|^danke? dir|^(?:mit\s)?bestem dank|^m\.?[fk]\.?g\b|"
     r"^(?:gru(?:ss|ß)|lg|vlg)\s[^\W\d_][\w.-]+$",
     re.IGNORECASE,
@@ -174,8 +175,7 @@ class Sheet:
 
     def _owner_of(self, line: str) -> str | None:
         banner = _BANNER.match(line)
-        name = label_of(banner[1]) if banner else None
-        return OWNERS.get(name or "")
+        return OWNERS.get((banner and label_of(banner[1])) or "")
 
     def _on_line(self, n: int, line: str) -> Iterable[tuple[str, list[str]]]:
         """(label's name, cells) of a line: a label with its value behind, in the next cells, or on the next lines."""

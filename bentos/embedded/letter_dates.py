@@ -39,22 +39,27 @@ _OF_EVENTS = (
     r"eingangs|behandlungs|verlegungs|todes|sterbe|ablauf|impf|beginn|end|druck|ankunfts|verfalls|geb\.?|behandlungs)"
 )
 _BETWEEN = (
-    r"(?:[\s/,.:|_-]*(?:zeit|uhrzeit|ort|unterschrift|visum|stempel|kürzel|und|am|anforderung|zuweisung|überweisung|einweisung|anmeldung|erstellung|der|des|von|d\.|"
-    r"(?:mo|di|mi|do|fr|sa|so)(?:\w{0,9})?\.?)\b\.?)*[\s/,.:|_-]{0,14}(?:[^\W\d_a-zäöü][\w.-]{2,24},?\s(?:den\s|am\s)?)?$"
+    r"(?:[\s/,.:|_-]*(?:zeit|uhrzeit|ort|unterschrift|visum|stempel|kürzel|und|am|anforderung|zuweisung|überweisung|"
+    r"einweisung|anmeldung|erstellung|der|des|von|d\.|"
+    r"(?:mo|di|mi|do|fr|sa|so)(?:\w{0,9})?\.?)\b\.?)*[\s/,.:|_-]{0,14}(?:[^\W\d_a-zäöü][\w.-]{2,24},?\s(?:den\s|"
+    r"am\s)?)?$"
 )
 _LABEL_BEFORE = re.compile(
-    rf"(?<![\w-])(?:(?!{_OF_EVENTS}-?dat)[\w-]{{0,30}}datum(?:\s(?:der|des|dieses|d\.)\s(?:Anmeldung|Schreibens|Briefs?|"
+    rf"(?<![\w-])(?:(?!{_OF_EVENTS}-?dat)[\w-]{{0,30}}datum(?:\s(?:der|des|dieses|d\.)\s(?:Anmeldung|Schreibens|"
+    rf"Briefs?|"
     r"Berichts?|Zuweisung|Überweisung|Einweisung|Ausstellung|Erstellung|Befundes|Anforderung|Verordnung|Unterschrift|"
     r"Dokuments?))?|dat\.|date|erstellt|ausgestellt|angefordert\sam|geschrieben|verfasst|"
     r"erfasst|ausgang|tag|(?:bericht|brief|schreiben|befund(?:bericht)?|erstell\w+|ausgefertigt)\svom\s?:)" + _BETWEEN,
     re.IGNORECASE,
 )
 _RELEASED_BEFORE = re.compile(
-    r"\b(?:freigegeben|freigabe|signiert|vidiert|vidierung|visiert|validiert|unterzeichnet|unterschrieben|gezeichnet)\b[^\d\n]{0,60}$",
+    r"\b(?:freigegeben|freigabe|signiert|vidiert|vidierung|visiert|validiert|unterzeichnet|unterschrieben|"
+    r"gezeichnet)\b[^\d\n]{0,60}$",
     re.IGNORECASE,
 )
 _RELEASED_BEHIND = re.compile(
-    r"^[^\n.;]{0,40}\b(?:freigegeben|erstellt|signiert|vidiert|validiert|unterzeichnet|unterschrieben|ausgestellt|gedruckt)\b",
+    r"^[^\n.;]{0,40}\b(?:freigegeben|erstellt|signiert|vidiert|validiert|unterzeichnet|unterschrieben|ausgestellt|"
+    r"gedruckt)\b",
     re.IGNORECASE,
 )
 _SENT_BEFORE = re.compile(

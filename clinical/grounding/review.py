@@ -43,7 +43,8 @@ _TOLD: Final[Mapping[str, tuple[Role, ...]]] = {
 }  # fmt: skip
 """Headings that speak against a field of free text."""
 _DOSE = re.compile(
-    r"\d\s?(?:mg|µg|mcg|ml|IE|E|g|gtt|Tbl|Hub|Hübe|Einh\w*|EL)\b(?!\s?/\s?d?l)|\b[\dO]-[\dO]-[\dO]\b|\b\d(?:[.,/]\d)?\s?-\s?\d(?:[.,/]\d)?\s?-\s?\d"
+    r"\d\s?(?:mg|µg|mcg|ml|IE|E|g|gtt|Tbl|Hub|Hübe|Einh\w*|EL)\b(?!\s?/\s?d?l)|\b[\dO]-[\dO]-[\dO]\b|"
+    r"\b\d(?:[.,/]\d)?\s?-\s?\d(?:[.,/]\d)?\s?-\s?\d"
     r"|\b\d\s?x\s?\d\b(?!\s?[cm]m)|\b\d/\d/\d\b",
     re.IGNORECASE,
 )
@@ -55,14 +56,17 @@ _PLAN = re.compile(
     r"|Fadenentfernung|Physiotherapie|Nachsorge\w*|Verlaufskontroll\w*)\b"
 )
 _PROCEDURE = re.compile(
-    r"injektion|reposition|spaltung|explantation|replant|SLNB|beatmung|gips|enukleat|phako|\bHKL\b|schält|ektomie|tomie\b|skopie|plastik|these|resektion|punktion|implantation|exstirpation|exzision|operation|operativ"
+    r"injektion|reposition|spaltung|explantation|replant|SLNB|beatmung|gips|enukleat|phako|\bHKL\b|schält|ektomie|"
+    r"tomie\b|skopie|plastik|these|resektion|punktion|implantation|exstirpation|exzision|operation|operativ"
     r"|amputation|naht|entfernung|anlage|biopsie|embolisation|version|abtragung|lavage|debridement|graphie|revision"
-    r"|refixation|diss?ektion|version|transplant|stent|deckung|wechsel|ablation|dilatation|PTCA|PCI|\b(?:OP|TEP|TE|NE)\b"
+    r"|refixation|diss?ektion|transplant|stent|deckung|wechsel|ablation|dilatation|PTCA|PCI|\b(?:OP|TEP|TE|"
+    r"NE)\b"
     r"|trepanation|drainage|osteosynthese|chemotherapie|bestrahlung|intervention|ersatz|katheter|transfusion",
     re.IGNORECASE,
 )
 _TOLD_TO_DO = re.compile(
-    r"\b(?:wir|wird|wurden?|haben|dass|ist|sind|werden|sollten?|soll|kann|können|muss|erfolgt\w*|gepflegt|durchgeführt|getragen|steigern|reduzieren"
+    r"\b(?:wir|wird|wurden?|haben|dass|ist|sind|werden|sollten?|soll|kann|können|muss|erfolgt\w*|gepflegt|durchgeführt|"
+    r"getragen|steigern|reduzieren"
     r"|absetzen|fortführen|weiterführen|nehmen|bis|dann|ggf\.?|falls)\b"
 )
 _TAKEN = re.compile(
@@ -72,7 +76,8 @@ _TAKEN = re.compile(
     re.I,
 )
 _ASKED = re.compile(
-    r"rehabilitation|klärung|titration|\bziel|selbständig|wunsch|bitte|frage|indikation|abklär|beurteil|übernahme|ersuch|erbeten|therapie|behandlung|empfehlung|konsil|komplex",
+    r"rehabilitation|klärung|titration|\bziel|selbständig|wunsch|bitte|frage|indikation|abklär|beurteil|übernahme|"
+    r"ersuch|erbeten|therapie|behandlung|empfehlung|konsil|komplex",
     re.I,
 )
 _ADVISED = re.compile(

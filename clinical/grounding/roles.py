@@ -32,7 +32,8 @@ _GREETING = re.compile(
 )
 _CLOSING = re.compile(
     r"(?mi)^[ \t]*(?:mit\s+(?:freundlich|kollegial|best|herzlich|vorzüglich)"
-    r"|(?:freundliche|beste|viele|liebe|herzliche|kollegiale)\w*\s+(?:kollegiale\w*\s+)?gr[uü]|hochachtungsvoll|mfg\b|cordiali|gez\.|stempel|unterschrift|f\.?\s?d\.?\s?r\.?)"
+    r"|(?:freundliche|beste|viele|liebe|herzliche|kollegiale)\w*\s+(?:kollegiale\w*\s+)?gr[uü]|hochachtungsvoll|mfg\b|"
+    r"cordiali|gez\.|stempel|unterschrift|f\.?\s?d\.?\s?r\.?)"
 )
 _PATIENT = re.compile(
     r"\b(?:geb\.?|geboren\w*|Geburts\w+|Patient\w*|Pat\.|Betreff|Betrifft|Versicherte\w*|SV-Nr|AHV|wohnhaft|Vorname)\b"
@@ -69,7 +70,8 @@ PROSE: Final = 70
 LINES_OF_A_SECTION: Final = 40
 """Lines above a place in which the heading of its section is looked for."""
 _INSURANCE = re.compile(
-    r"(?:ahv|sv-?\s?n|svnr|vers(?:ich|\.|n|-)\w*\.?-?\s?n|kv-?n|mitglied|sozialversicherung|versichertenn|versicherungsn)",
+    r"(?:ahv|sv-?\s?n|svnr|vers(?:ich|\.|n|-)\w*\.?-?\s?n|kv-?n|mitglied|sozialversicherung|versichertenn|"
+    r"versicherungsn)",
     re.I,
 )
 _CASE = re.compile(r"\b(?:fall|aufnahme(?:zahl|nummer|-?nr)|behandlungsfall)", re.I)

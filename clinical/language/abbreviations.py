@@ -14,7 +14,7 @@ from clinical.language.vocabulary import word_set
 _KNOWN: Final = word_set(
     """z n v a d b st p dr prof med bzw ca ggf evtl inkl incl re li bds art chron rez akt anamn o u geb nr str tel usw
     etc sog vgl max min tgl bek unauff pat stat amb ausgepr beg klin path neg pos dist prox lat ventr entspr insb allg
-    h koerperl diagn resp syst arter ven pulm kard hochgr mittelgr geringgr leichtgr schwergr degen diab bakt dr vs
+    h koerperl diagn resp syst arter ven pulm kard hochgr mittelgr geringgr leichtgr schwergr degen diab bakt vs
     fr hr i s m sc iv po kontr bes zust exkl einschl voruebergeh jaehr jhr dipl univ abt ass oa mag lt
     gem traumat idiopath sek prim supp op post praeop postop rheumat thorak zerebr orth neurol psych lumb zerv
     rezid dekomp komp kompens hypertens hypert obstr restr insuff suff isch zerebrovask cerebr cerebrovask kardiol

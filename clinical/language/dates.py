@@ -34,17 +34,20 @@ _ROMANS = "|".join(sorted(_ROMAN, key=len, reverse=True))
 # Each pattern begins with one digit (not with a number of digits), so that the search skips everything else at once;
 # what stands before is checked by `_free`.
 _NUMERIC = re.compile(
-    r"(\d\d?)\s?(?:([./-])\s?(\d{1,2})\s?(?:\2|(?<=\s))|\s(\d{2})\s)\s?'?(?:(\d{4})(?!\d|[.,/]\d)|(\d{2})(?!\d|[.,/-]\d))"
+    r"(\d\d?)\s?(?:([./-])\s?(\d{1,2})\s?(?:\2|(?<=\s))|\s(\d{2})\s)\s?'?(?:(\d{4})(?!\d|[.,/]\d)|(\d{2})(?!\d|"
+    r"[.,/-]\d))"
 )
 _ISO = re.compile(r"(\d\d{3})([-./])(\d{1,2})\2(\d{1,2})(?!\d|[.,/-]\d)")
 _BROKEN_NAME = r"[^\W\d_]{1,8}-\s?\n\s?[^\W\d_]{1,8}"  # `Septem-` / `ber`
 _NAMED = re.compile(
-    rf"(\d\d?)\s?\.?\s*(?=[jfmasondivx])(?:({MONTH_NAMES})\.?|({_BROKEN_NAME})|({_ROMANS})\.)\s*,?'?\s*(\d{{4}}|\d{{2}})(?![\d.]\d|\d)",
+    rf"(\d\d?)\s?\.?\s*(?=[jfmasondivx])(?:({MONTH_NAMES})\.?|({_BROKEN_NAME})|({_ROMANS})\.)\s*,?'?\s*(\d{{4}}|"
+    rf"\d{{2}})(?![\d.]\d|\d)",
     re.IGNORECASE,
 )
 _SOLID = re.compile(r"\d\d{7}(?!\w|[.,/-]\d)")
 _FIRST_OF_RANGE = re.compile(
-    r"(?<!\d)(?<!\d[.,/-])(\d{1,2})\s?\.\s?(?:(\d{1,2})\s?\.?)?\s*(?:-|–|—|/|\+|und|u\.|bis(?:\s+(?:zum|einschl\.))?)\s*$"
+    r"(?<!\d)(?<!\d[.,/-])(\d{1,2})\s?\.\s?(?:(\d{1,2})\s?\.?)?\s*(?:-|–|—|/|\+|und|u\.|bis(?:\s+(?:zum|"
+    r"einschl\.))?)\s*$"
 )
 _BIRTH = re.compile(
     r"(?:\b(?:geb(?:\.|\b)|geboren\w*|geburts\w*|geb\.?-?dat\w*|GD:)[^\d\n]{0,25}\n?[^\d\n]{0,12}|[^\s]\s?\(?\*\s?)$",

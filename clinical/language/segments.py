@@ -33,7 +33,8 @@ FUNCTION_WORDS: Final = frozenset(STOPWORDS_GERMAN) | frozenset(_NARRATION.split
 
 # The dot of an abbreviation ("Z. n. Herzinfarkt") ends nothing.
 _BOUNDARY: Final = re.compile(
-    r"(?<=[^\W\d_]{3})\.|(?<=[\d)%])\.|[;:!?,()\[\]/•·|]|\n|\s[-–—]\s|\b(?:sowie|und|oder|bei|mit|wegen|durch|infolge)\b",
+    r"(?<=[^\W\d_]{3})\.|(?<=[\d)%])\.|[;:!?,()\[\]/•·|]|\n|\s[-–—]\s|\b(?:sowie|und|oder|bei|mit|wegen|durch|"
+    r"infolge)\b",
     re.I,
 )
 _STOP: Final = re.compile(r"[^\W\d_]{4}[.;:!?]\s|\n\s*\S")

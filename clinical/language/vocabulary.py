@@ -77,7 +77,7 @@ ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii":
 FUNCTION_WORDS = word_set(
     """der die das des dem den ein eine einer eines einem einen und oder sowie bzw im in am an auf aus bei beim mit
     nach seit von vom zu zum zur fuer ueber unter um durch als wie auch noch mehr sehr ist sind war wird wurde z n
-    v a zustand verdacht st p status post sowie d o g s c i m e"""
+    v a zustand verdacht st p status post d o g s c i m e"""
 )
 """Words that carry nothing by themselves: neither evidence nor invention."""
 

@@ -27,7 +27,8 @@ _SEX_NEAR = re.compile(r"[\s,;(|/](?:(weiblich|w|W|♀)|(männlich|m|M|♂))(?=[
 
 
 _SEX_BEHIND_DAY = re.compile(
-    r"(?:\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})|\d{4}-\d\d-\d\d)\)?[\s/,;|(]{1,6}(?:(w|W|weibl\w*)|(m|M|männl\w*))\b(?![/.])"
+    r"(?:\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})|\d{4}-\d\d-\d\d)\)?[\s/,;|(]{1,6}(?:(w|W|weibl\w*)|(m|M|"
+    r"männl\w*))\b(?![/.])"
 )
 
 

@@ -13,24 +13,28 @@ from bentos.embedded.names.words import FIRST_NAMES, NOT_A_NAME, PARTICLES, SURN
 _RANK = (
     r"o\.\s?Univ\.?|Ao\.|Univ\.?\s?-?|Uriv\.-?|Prim\.?(?:aria)?|Prof(?:essor)?(?:in)?\.?|Priv\.?\s?-?\s?Doz\.?|PD|"
     r"P\.D\.|Doz\.?|"
-    r"OA|OÄ|CA|CÄ|AA|AÄ|Drs?\.?a?(?:in)?\.?|Drª|DDr\.?|DDDr\.?|Dr\.in|Mag\.(?:a|ª)|Mag\.?|(?:O?MR|HR)(?=\s(?:Dr|Univ|Prof|Prim|DDr|Doz))|Dipl\.?\s?-?\s?(?:Ing|Med|Psych|Ärztin|"
+    r"OA|OÄ|CA|CÄ|AA|AÄ|Drs?\.?a?(?:in)?\.?|Drª|DDr\.?|DDDr\.?|Dr\.in|Mag\.(?:a|ª)|Mag\.?|(?:O?MR|HR)(?=\s(?:Dr|Univ|"
+    r"Prof|Prim|DDr|Doz))|Dipl\.?\s?-?\s?(?:Ing|Med|Psych|Ärztin|"
     r"Arzt)?\.?|DI|Ing\.?|"
     r"MUDr\.?|lic\.|Universitätsprofessor(?:in)?|Primar(?:ia|ius|ärztin|arzt)?|Chefarzt|Chefärztin|Oberarzt|"
     r"Oberärztin|"
     r"Assistenz[aä]rzt(?:in)?|Assistenzarzt|Stationsarzt|Stationsärztin|Ltd\.|Leitende[rn]?|LOA|FOÄ|FOA"
 )
 _DEGREE = (
-    r"(?:et|r?rned|med|pract|prakt|univ(?:ers?)?|uni|phil|habil|dent|mult|h\.?\s?c|rer|nat|sc|theol|jur|psych|scient|hum|biol|vet)"
+    r"(?:et|r?rned|med|pract|prakt|univ(?:ers?)?|uni|phil|habil|dent|mult|h\.?\s?c|rer|nat|sc|theol|jur|psych|scient|"
+    r"hum|biol|vet)"
     r"\b\.?"
 )
 TITLE = re.compile(rf"(?:{_RANK})(?=[\s.A-ZÄÖÜ-]|$)")
 _TITLES = re.compile(rf"(?:(?:{_RANK}|{_DEGREE})[\s.,-]*(?![a-zäöüß]))+")
 _SALUTED = re.compile(
-    r"^(?:(?:Herrn?|Frau|Hrn?|Fr|Hrn?\.?|Fr\.|Sig\.(?:ra)?|Patient(?:in|en)?|Pat\.|Kolleg(?:e|in|en)|Kindes|Kind|Ihre?[nrms]?|"
+    r"^(?:(?:Herrn?|Frau|Hrn?|Fr|Hrn?\.?|Fr\.|Sig\.(?:ra)?|Patient(?:in|en)?|Pat\.|Kolleg(?:e|in|en)|Kindes|Kind|"
+    r"Ihre?[nrms]?|"
     r"Unsere?[nrms]?|gemeinsame[nrms]?|Versicherte[rn]?|z\.\s?Hd?\.|z\.H\.|an|An)[\s.:]+)+"
 )
 _CUT = re.compile(
-    r"[*(;|\t<]|(?<![^\W\d_])\d|\d(?![^\W\d_])|\bgeb\b|\bgeboren|\bwohnh|,\s*(?:[mwMW]|weibl|männl|weiblich|männlich)\b|"
+    r"[*(;|\t<]|(?<![^\W\d_])\d|\d(?![^\W\d_])|\bgeb\b|\bgeboren|\bwohnh|,\s*(?:[mwMW]|weibl|männl|weiblich|"
+    r"männlich)\b|"
     r"\s[mwMW]\s*$|\s-\s|\s[–—]\s|:"
 )
 
@@ -230,7 +234,8 @@ def _is_preposition(run: Sequence[str], before: str) -> bool:
 
 
 _DOCTOR = re.compile(
-    rf"(?<!\w)((?:(?:{_RANK}|{_DEGREE})[\s.]{{1,3}}){{1,9}}\s?[^\W\d_a-zäöü][^\s,;|/()<\d]*(?:\s+(?:(?:von|van|de|der|zu|"
+    rf"(?<!\w)((?:(?:{_RANK}|{_DEGREE})[\s.]{{1,3}}){{1,9}}\s?[^\W\d_a-zäöü][^\s,;|/()<\d]*(?:\s+(?:(?:von|van|de|der|"
+    rf"zu|"
     rf"zur|dos|di|da|del|Al)\s+)?"
     rf"[^\W\d_a-zäöü][^\s,;|/()<\d]*){{0,3}})"
 )

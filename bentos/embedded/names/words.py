@@ -17,8 +17,8 @@ stationsärztin primarin hausarzt hausärztin med dr prof univ ltd leitender lei
 chirurg internist telefonisch mutter vater sohn tochter ehemann ehefrau bruder schwester dieser diese dieses dass
 geboren geb wohnhaft pat stationär stationäre ambulant ambulante behandlung untersuchung kontrolle medikation
 allgemein privat halbprivat fmh nr nummer garant di dipl ing mag lic
-klient klientin baby kind bub mädchen säugling knabe bewohner bewohnerin hr fr hrn id nr patid oberstudienrat studienrat
-uhr ankunft verlassen eintritt tel fax mobil kontakt druckdatum fallnummer patientenetikett
+klient klientin baby kind bub mädchen säugling knabe bewohner bewohnerin hr fr hrn id patid oberstudienrat studienrat
+uhr ankunft verlassen tel mobil kontakt druckdatum fallnummer patientenetikett
 unterschrift stempel eilt eilig dringend termin gruss grüsse grüße liebe lieber guten tag hallo
 geschlecht unfall gmbh ag aktuell aktuelle frage
 fragestellung versicherung krankenkasse kasse betr vornamen
@@ -107,7 +107,7 @@ andrej andrew andrijana andré andri anela anetta angelina angelo anica anika an
 antonia apostolos aram arben ardita argyro arian arif arlette armando arta artan arthur arton arzu asim asiye aslan
 aslı asma assunta atilla atif augustin aurelie aurora ava ayla aylin ayşe aziz azra babette baptist baran bashar
 batoul bea belinda bella ben benita benedetta bengt bente beppo berat beritan bernarda bernadett beryl besim bettine
-bianca birgül birte bjarne blagoje blerim blerta bogdan bogna bojan bojana bora boran borislav božena branislav branka
+bianca birgül birte bjarne blagoje blerim blerta bogdan bogna bojan bojana boran borislav božena branislav branka
 branko brendan brian brigit bruna burak burcu burim can canan carine carlos carlotta carmelo carmine carolin carolina
 caterina cathérine catherine cecilia celal celia celina celine cem cemal ceyda chandra cihan cinzia clarissa claudine
 claudius clea clelia colette colin concetta conny constantin corin corine corinne corsin cristian cristiano cristina
@@ -116,31 +116,31 @@ deborah defne dejan delia demian deniz derya desanka despina destan detlev devri
 dimitrios dino dirk djordje djamila dolores domenica domenico donat donata donka dorina dorit dorota dorothee
 dorothé drita dubravka durmuş dušan dzenana džemal ece ecem eda edelbert edina edin edis edith edona efe eglantine
 egzon eike eileen einar ekaterina ela eleni eleftheria elfi elfriede elham elias eligius elin elina elio elira elise
-elisha elke elke elma elmira elsbet elvin elvis emanuela emel emilie emilio emin emina emir emirhan emre ender enes
+elisha elke elma elmira elsbet elvin elvis emanuela emel emilie emilio emin emina emir emirhan emre ender enes
 engelbert enis enrica enver erdal erdem eren erhan erich erkan erol ersin ertan esin esma esmeralda estela esteban
 estelle eszter euphemia eveline evelina evgeni evangelos ezgi fabiana fabiola fabrice fadil fahri fanny farah faruk
-fatih fatima fatime fatmir fatou faustina federica federico fehmi felicia feliks fenja ferdi ferenc ferhat fernanda
+fatih fatima fatime fatmir faustina federica federico fehmi felicia feliks fenja ferdi ferenc ferhat fernanda
 fethi fikret filip filippo filippa finn fiorella firat fjodor flamur flavian fleur flora florence florentin florentina
 florin folke francesco françoise freddy frederic frederik frieda fridtjof fritzi frodo fynn gabor gaetano gajendra
 galina gazmend geert gemma genc geneviève geoffrey georges georgette georgia gerda geri germaine gerrit gervais
 ghassan ghislaine giacomo giada gianluca gianna gian-luca gilbert gilberte gilles ginette gino giorgia giorgos gioia
 gisbert gitta gitte giuliana giuliano giuseppina gizem gjergj gjon godfrey goran gordana gordon grazia graziella
 grazyna grażyna greg gretel grzegorz gualtiero guillaume gulnara günay gülay gülcan gülsen gülten gürkan hakan haki
-halil halina halime hamid hamza hana hanife hanka hanne hans-peter harun hassan hatem hatidza hauke havva hayat hedda
+halil halina halime hamid hana hanife hanka hanne hans-peter harun hassan hatem hatidza hauke havva hedda
 hedi hedy heidrun heiderose heinke heino heintje hekuran hella henner henri henrieta hergard heribert herlinde hermi
 hermien hermann-josef hilal hilmar hiltraud hina hiroshi holda hrvoje huda hülya husein hussein hyacinth ian ibolya
 idris idriz ignacio ignatius igor iker ilaria ildikó ilhan ilian ilir ilka imelda imre indira inken inna ioana ioannis
 iolanda ionel irfan irini irmela isaak isabell isabela ismail ismet isolde istván iulia ivanka ivica ivka iwan izabela
 jaan jacek jaime jakub jala jamal james janek janet janin janko janne jannes jannick janosch jaqueline jaro jarmila
 jasmina jasmine jason jaspal javier jayden jeanette jeanne jeanine jean-luc jelka jelle jeremy jerzy jesko jesper
-jesus jette jirka joanna joao joaquim joerg joey john jolana jolande jolanta jolie jordan jorina jorinde jorma josé
-josephine joschka josua jost josy jovan jovana jovica joy joyce jozef jozo juana julie juliette juliette julika jule
+jesus jette jirka joanna joaquim joerg joey john jolana jolande jolanta jolie jordan jorina jorinde jorma josé
+josephine joschka josua jost josy jovana jovica joy joyce jozef jozo juana julie juliette julika jule
 juna jurek juri justin justyna jutka jérôme jörn kaan kadir kaltrina kamal kamil karan karel karen karim karima kasia
 kaspar kastriot katalin katarina katarzyna kateryna kathleen kathi kathy katia katinka kato katrina kaya kazim kelly
 kemal kenan kenneth keno kerem khadija khaled khalil kim kimberly kirill kjell knud konstantina konstantinos konstanze
 konstantin korbinian kosta kostas kreshnik krešimir kriemhild kristian kristin kristijan kristof krystyna krzysztof
-kujtim kurtis ladislaus ladislav laila lali lambert lana lando lara lasse lasse laszlo latifa laura layal layla leif
-leila lejla lelia len leni lenka lennard lennox leni leokadija leonardo leonid leontine leopoldine leroy leszek leyla
+kujtim kurtis ladislaus ladislav laila lali lambert lana lando lara lasse laszlo latifa laura layal layla leif
+leila lejla lelia len leni lenka lennard lennox leokadija leonardo leonid leontine leopoldine leroy leszek
 liana liborius lidia lidija lieselott liesbeth liesel lilian liliana lilija lily lindita lino linn lionel liridon
 lirim lisanne lisette liv livia ljiljana ljubomir logan lola lorena lorenzo loredana lorin lotti louisa lova lovis
 luan luc lucian luciana luciano lucie lucien lucija luigi luisa luisella luka lumturije luna lutz lydie lynn maarten
@@ -150,24 +150,24 @@ marduk mareen marek maren margarethe margaux margherita margret marguerite maria
 maricel mariella marielle marietta mariette marija-magdalena marijana marina marinko marinus marisol marit marita
 marjan marjana markéta marko marla marleen marlis marlon marta marten marthe martine martino marwa marwin mary maryam
 marzena massimo mateo mateusz mathieu mathis mathéo matilda matilde matti mattia mattea maura maxim maxime maximiliane
-maya mayra medina medine mehdi mehmed melek melina melisa mélanie memet menga meral mercedes meret meriem
+maya mayra medina medine mehmed melek melina melisa mélanie memet menga meral mercedes meret meriem
 merima merita meryem mesut mevlüt mia micha michail michal michał michel michela michele micheline mihai mihaela mika
 mikael mike miklos mikołaj milica milka miljana milo miloš milton mimoza minea mino mira miranda mirabela mireille
 mirela mirella mirka mirna mirsad mirsada mirza misha mladen modesta mohamad mohamed mohammad monica morena morgan
-moritz morris mosche muhamed muhammad muhammed muhammet muharrem mujo mukaddes müjgan mürvet musa myriam myrta myrtha
+moritz morris mosche muhamed muhammad muhammed muhammet muharrem mujo mukaddes müjgan mürvet myriam myrta myrtha
 nabil nada nadezhda nadija nadiya naim naima nala namik nancy naomi narges nasir nasrin natalia natalija natalya
 nathan nathanaël navid nazan nazli nea nebojša necla nedim nehir nela nelli nermin nermina nesrin nevena neven nico
 nicolai nicolaj nicolaus nicoletta nidal nihal nihat nika nikita niko nikolaos nikolaj nikolas nikoletta nikolina
-nils-ole nina-marie nino niki nives nizar noa noah-elias noam noé noel noelle noémie nolan noor nora norah norman nour
+nils-ole nina-marie nino niki nives nizar noa noah-elias noam noé noel noelle noémie nolan nora norah norman nour
 nouri nuno nur nuray nurcan nurgül nuri nuria nurten nusret octavia odette odile oisín ole oleh oleksandr oleksii
 olena olga olha olimpia oliwia olivera olivier oluf ömer omid ondřej onur oona oriana orlando orhan orietta orla
-orsina orsolya oscar osvald otto-karl ottavio ove özcan özden özge özgür özlem pál panagiotis paola parisa pascale
+orsina orsolya oscar osvald otto-karl ottavio ove özcan özden özge özgür özlem pál panagiotis paola pascale
 pasquale patric patrik pau paulina paulo pavle pawel paweł pedro peer pelin per perihan perrine pero petros petrus
 philip phillip pierina pierluigi pietro pilar piotr placi placidus polina predrag primo priska przemysław quentin
 quinn rabea rabia rachel rada radmila radomir radoslav rafaela rafał raffaela raffaele rahela rahim rahman raik raina
 raïssa rajko ralph-peter rama ramadan ramazan ramiz ramize randi raphaela raquel rasim rasmus ratko raymond razvan
 rebecca reda refik regis régis reinhart reino rejhan remigius rena renan rené-marc renée reni renzo resul reta rexhep
-reza ria rian riana ricardo richarda rick riet rifat rikarda rina risto rita-maria riza robby roberta roberto robin
+ria rian riana ricardo richarda rick riet rifat rikarda rina risto rita-maria riza robby roberta roberto robin
 rocco rochus rodolfo rodrigo roel rogelio rok roland-peter romain romaine romana romed romeo romilda romina romuald
 ron ronald ronan ronny roque rosalba rosalina rosanna rosario roselinde rosella rosemary rosetta rosi rosita rosy
 roswin rouven roxana roxane rozalia ruben rudi rufus rukiye rune ruprecht ruslan ruža rüdiger ryan saad sabah sabino
@@ -175,26 +175,26 @@ sabri sadik sadiye safet safiya sahra said salih salim salma salman salvador sal
 samy sander sandrina sandrine sanela sanja santino santo saranda saša sascha-andreas sasa sasha saskia savina sead
 sebahat sebastiano sebnem seda sedat sefa seher selami selin selim selman semih semra sena senad senada senka serap
 serafina serdar serena sergej serhat serhii serkan servet sevda sevgi sevim seweryn seyfi shadi shaban shamsa shanti
-sharon sheila shirin shkelqim shpresa shqipe siad sidonia siegbert siegmar sieghard sigisbert sigmar signe silas
-silvija silvie silvester silvano simeon simge simonetta sina sinan sinem sinja siri siro sirpa sissy sita slađana
-slaven slavko sladjana smilja snežana soraya sofie sofija soheila soledad solveigh solvejg sondra sonay songül sören
+sharon sheila shkelqim shpresa shqipe siad sidonia siegbert siegmar sieghard sigisbert sigmar signe silas
+silvija silvie silvester silvano simeon simge simonetta sina sinan sinem sinja siri siro sirpa sissy slađana
+slaven slavko sladjana smilja snežana sofie sofija soheila soledad solveigh solvejg sondra sonay songül sören
 soraia spomenka spyros srdjan stacy stana stanislav stanislava stanko stavros stefania stefanija stefano-luca stella
 sten steven stina stipe stjepan stojan strahinja süleyman sultan sumeja suna sunna susan susana susi suzana suzanne
 sven-erik svetlana svetozar swantje sylvana sylvain sylvette sylvia szilvia tabitha tadeusz tahir talia tamar tamas
 tamino tammo tanaz tanya tara tarek tarik tatjana-maria tayfun taylan tea ted teodora teresia terezija thaddäus thais
-thalia thamar thanh thao thassilo theodore theodoros thilo thiemo thies thora thorben-lasse thore thyra tia tibor tiago
+thalia thamar thassilo theodore theodoros thilo thiemo thies thora thorben-lasse thore thyra tia tibor tiago
 tihana til tilde tilda tilly timea timon timotheus timur tina-maria tino tiziana tjark toby todor tomas tomasz tomaž
 tomislav tommaso toni tonio tonja tore toska tove traian trine tristan trude trudel trudi tugba tuğba tuncay turgut
 türkan tyler udo ueli ugo uğur ugur uli ülkü umberto umut una undine ursin ursina-maria ursulina usama uschi uta
 valborg valentine valentyna valentino valerij valérie valeriya valerio valmir valon valter varvara vasil vasilij
-vasilios vasiliki vatroslav veerle vedran velimir venera verena-maria vesna veton vicente vicky victoria victor vida
+vasilios vasiliki vatroslav veerle vedran velimir venera verena-maria vesna vicente vicky victoria victor vida
 vigdis vilma vilmos vinko violetta virginie vitali vito-andrea vittorio viviane viviana vivienne vjollca vlado vladan
 vladimira vlasta vojislav vojtěch volkan vreni vroni vuk walfried walter-josef wanja wasil wassili wassilios wencke
 wendel wenke wibke wiesław wiesława wilbert wilfriede wilhelmina wiltrud winnie wiktoria wladislaw włodzimierz
-wojciech wolfhard wolodymyr woldemar wolfram-peter xavier xhevdet xheneta ximena yael yaël yakup yan yara yasemin
-yasin yasmin yasmina yasmine yavuz yener yeter yeşim yıldız yilmaz ylenia ylva yolanda yuki yulia yuliya yunus yuri
-yusra yvette yvonne-maria ysabel zahra zainab zara zarah zeljko željko zehra zejna zeki zelda zeliha zenon zeno
-zerrin zineb zinaida zita-maria zlatan zlatko zofia zoë zoé zoltán zora zorica zsófia zsuzsanna zuhal zülfiye zvonimir
+wojciech wolfhard wolodymyr woldemar wolfram-peter xavier xhevdet xheneta ximena yael yaël yakup yan yara
+yasin yasmin yasmina yasmine yavuz yener yeter yeşim yıldız yilmaz ylenia ylva yolanda yulia yuliya yunus yuri
+yusra yvette yvonne-maria ysabel zahra zara zarah zeljko željko zehra zejna zeki zelda zeliha zenon zeno
+zerrin zinaida zita-maria zlatan zlatko zofia zoë zoé zoltán zora zorica zsófia zsuzsanna zuhal zülfiye zvonimir
 zvonko ägidius änne ömür özkan šime štefan şenay şükran şerife şule ümit ürsula
 """
 PARTICLES = frozenset(_PARTICLES.split())

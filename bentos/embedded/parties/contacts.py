@@ -21,7 +21,8 @@ _OTHER_LABEL = re.compile(
 )
 _PHONE = re.compile(r"[+(]?\d[\d ()/–-]{5,24}(?:\d|DW\b)")
 _PHONE_DESK = re.compile(
-    r"\b(?:Sekretariat|Zentrale|Anmeldung|Empfang|Vermittlung|Direkt(?:wahl)?|Durchwahl|Rückfragen(?:\san)?|erreichbar\sunter|"
+    r"\b(?:Sekretariat|Zentrale|Anmeldung|Empfang|Vermittlung|Direkt(?:wahl)?|Durchwahl|Rückfragen(?:\san)?|"
+    r"erreichbar\sunter|"
     r"Ordination)\s?:?\s([+(]?0?\d[\d ()/–-]{5,20}\d)"
 )
 _MOBILE = re.compile(r"\b(?:Handy|Natel|Mobil)\b\.?:?\s([+(]?0?\d[\d ()/–-]{5,20}\d)", re.IGNORECASE)

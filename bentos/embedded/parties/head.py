@@ -12,7 +12,8 @@ from bentos.embedded.parties.places import PLACE
 from clinical.language import dates_of
 
 ADDRESSED = re.compile(
-    r"^(?:An(?!\s(?:der|dem)\s)(?:\s(?:die|das|den|unsere\w*))?|Herrn?|Frau|Hrn\.|Fr\.|Familie|z\.\s?H(?:d|dn)?\.)\b[\s:]*",
+    r"^(?:An(?!\s(?:der|dem)\s)(?:\s(?:die|das|den|unsere\w*))?|Herrn?|Frau|Hrn\.|Fr\.|Familie|z\.\s?H(?:d|"
+    r"dn)?\.)\b[\s:]*",
     re.IGNORECASE,
 )
 TO_HOLD = re.compile(r"^(?:z\.\s?H(?:d|dn)?\.?:?|zu Händen(?: von)?:?|c/o|Attn?\.?:?)\s*", re.IGNORECASE)

@@ -39,7 +39,8 @@ _WRITTEN_BY = re.compile(
 )
 """Place and day, or who the writer is, before the name."""
 _OF_ANOTHER = re.compile(
-    r"^(?:Haus[aä]rzt\w*|HA|Zuweis\w*|Teilnehmer\w*|Kopie|Cc|Assistenz|An[aä]sth\w*|Angehörig\w*|Kontakt\w*|Vertrauens\w*|"
+    r"^(?:Haus[aä]rzt\w*|HA|Zuweis\w*|Teilnehmer\w*|Kopie|Cc|Assistenz|An[aä]sth\w*|Angehörig\w*|Kontakt\w*|"
+    r"Vertrauens\w*|"
     rf"(?i:{either('@contact')})|Empfänger\w*|Operateur|weiterbehandelnd\w*)\b[^:]{{0,20}}:\s"
 )
 """Labels of people who do not sign."""

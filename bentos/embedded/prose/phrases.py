@@ -15,16 +15,19 @@ _OPENING_ADJECTIVE = re.compile(
     r"^(?!(?:Eine|Die|Das|Der|Diese|Keine|Seine|Ihre|Unsere|Meine|Bekannte|Beide)\b)[A-ZÄÖÜ][a-zäöüß]+(?:e|er|es)$"
 )
 _NO_ADJECTIVE = re.compile(
-    rf"^(?:ein\w{{0,2}}|{either('@no')}|de[rmns]|die|das|dies\w*|jene\w*|sein\w*|ihr\w*|unser\w*|eure\w*|mein\w*|welche\w*|"
+    rf"^(?:ein\w{{0,2}}|{either('@no')}|de[rmns]|die|das|dies\w*|jene\w*|sein\w*|ihr\w*|unser\w*|eure\w*|mein\w*|"
+    rf"welche\w*|"
     r"aber|oder|unter|über|hinter|ausser|wegen|neben|gegen|daneben|zudem|ferner|weiter|immer|wieder|bisher|seither|"
     r"leider|nachher|vorher|daher|eher|sehr|"
     r"(?!generalis|metastas|retin|kompens|dekompens|lokalis|dissemin|persist|infiltr|disloz|perfor|inkarzer|fraktur|"
-    r"kombin|komplizi|differenz|rupturi|thrombos|stenos)\w{3,}(?:ierten?|teten?)|wurden?|waren?|hatten?|haben|werden|sollen|"
+    r"kombin|komplizi|differenz|rupturi|thrombos|stenos)\w{3,}(?:ierten?|teten?)|wurden?|waren?|hatten?|haben|werden|"
+    r"sollen|"
     r"können|konnten?|müssen|fanden|stehen|bestehen|bestanden|zeigen|zeigten?|ergaben?|litten|leiden|sehen|"
-    r"behandelten|stellten|dachten|vermuten|vermuteten|fanden|deuten|liegen|lagen|denken|sprechen|leite|bitte|"
+    r"behandelten|stellten|dachten|vermuten|vermuteten|deuten|liegen|lagen|denken|sprechen|leite|bitte|"
     r"bitten|habe|hatte|wurde|leide|stelle|sowie|seine|ihre|andere[rns]?|zwischen|erlitten?|bekannten|"
     r"entwickelten?|folgende[rns]?|beim|meine|morgen|heute|seiten|ohne|bekannter|anderen|einige[rn]?|mehrere[rn]?|"
-    r"erneute[rnms]?|bestehende[rnms]?|bekannte[rnms]?|vorliegende[rnms]?|vorbekannte[rnms]?|behandelte|traten?|hierbei|bei|trete|ergebe|besteht|sichere|beide[rn]?)$"
+    r"erneute[rnms]?|bestehende[rnms]?|bekannte[rnms]?|vorliegende[rnms]?|vorbekannte[rnms]?|behandelte|traten?|"
+    r"hierbei|bei|trete|ergebe|besteht|sichere|beide[rn]?)$"
 )
 """Words that end like an adjective and are none, or say nothing of the disease."""
 _SIDE = re.compile(
@@ -35,7 +38,8 @@ _STAGE = re.compile(
     r"^(?:Typ|Grad|Stadium|Klasse|NYHA|GOLD|Kellgren|CCS|CHILD|Child|Fontaine|WHO|FIGO|Gleason|KDIGO|Garden|Weber)$"
 )
 _NUMBER = re.compile(
-    r"^(?:[IVX]{1,4}[°abAB]?|\d{1,2}[abAB°]?|(?:19|20)\d\d|[A-D]\d?|[LTCSBH]\d{1,2}(?:[/–-][A-Z]?\d{1,2})?|p?T\d\w*|N\d|"
+    r"^(?:[IVX]{1,4}[°abAB]?|\d{1,2}[abAB°]?|(?:19|20)\d\d|[A-D]\d?|[LTCSBH]\d{1,2}(?:[/–-][A-Z]?\d{1,2})?|p?T\d\w*|"
+    r"N\d|"
     r"M\d|[A-Z]\d[ab]?)$"
 )
 _LATIN = re.compile(r"^[a-z]{4,}(?:a|is|us|um|ae|oris|ens|ans|ata|alis|ale|ica|oma)$")

@@ -17,7 +17,8 @@ _AHEAD = re.compile(
     r"fortgeführt werden|ist geplant|sind geplant|geplant\b|vorgesehen|vereinbart|ratsam|angezeigt|"
     r"(?:in|nach|ab)\s(?:\w+\s)?(?:\d+|zwei|drei|vier|sechs|acht|zwölf)\s(?:Tagen|Wochen|Monaten)\b|ab\s(?:Montag|"
     r"Dienstag|Mittwoch|Donnerstag|Freitag|morgen)|übermorgen|wieder(?:vor)?stellen|kontrollieren|ausschleichen|"
-    r"\w+(?:ern|ieren|setzen|führen|stellen|ziehen|pausieren|belassen)\.$|nachsorge|(?:viertel|halb)?jährlich|erneute\s|"
+    r"\w+(?:ern|ieren|setzen|führen|stellen|ziehen|pausieren|belassen)\.$|nachsorge|(?:viertel|halb)?jährlich|"
+    r"erneute\s|"
     r"empfiehlt|raten wir|rate ich|empfehle|schlagen wir vor|schlage)\b",
     re.IGNORECASE,
 )

@@ -31,7 +31,8 @@ _ENUMERATED = re.compile(
 )
 _AND = re.compile(r",\s+(?:sowie\s|und\s)?|\s(?:und|sowie)\s(?=[^\W\d_a-zäöü])")
 _SCHEMED = re.compile(
-    r"[^\W\d_a-zäöü][\w-]+(?:\s[^\W\d_a-zäöü][\w-]+)?\s\d{1,4}(?:[.,]\d)?\s?\S{0,8}\s(?:\d|morgens|abends|mittags|täglich|nachts)"
+    r"[^\W\d_a-zäöü][\w-]+(?:\s[^\W\d_a-zäöü][\w-]+)?\s\d{1,4}(?:[.,]\d)?\s?\S{0,8}\s(?:\d|morgens|abends|mittags|"
+    r"täglich|nachts)"
 )
 """A name, a number, how often."""
 _PARTS = re.compile(r";\s|\.\s")

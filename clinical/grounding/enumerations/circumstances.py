@@ -40,7 +40,8 @@ OLDEST_STAY: Final = 15
 """Years before the letter from which a day in a sentence is rather someone's birth."""
 
 _HOURS = re.compile(
-    r"(?:Besuchs|Öffnungs|Sprech|Büro|Telefon|Ruf)(?:stunden)?zeit|\d{1,2}(?:[:.]\d\d)?\s*(?:-|–|bis)\s*\d{1,2}(?:[:.]\d\d)?\s*(?:Uhr|h)\b",
+    r"(?:Besuchs|Öffnungs|Sprech|Büro|Telefon|Ruf)(?:stunden)?zeit|\d{1,2}(?:[:.]\d\d)?\s*(?:-|–|"
+    r"bis)\s*\d{1,2}(?:[:.]\d\d)?\s*(?:Uhr|h)\b",
     re.IGNORECASE,
 )
 _CONTACT = re.compile(r"\b(?:Tel|Fax|Telefon|Hotline|Pikett)\b|www\.|@|\b24\s?h\b|\b24\s?/\s?7\b", re.IGNORECASE)
