@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bentos.keys import NAME_MAX, PER_DAY, PER_MINUTE, KeyLimits, Keys, open_keys
 from clinical.command_line import Group, Refused, entry, paragraphs
+from clinical.errors import cause_of
 from clinical.settings import base_urls, given, server_settings, settings
 
 
@@ -29,7 +30,7 @@ class Served(Group):
         try:
             return super().invoke(ctx)
         except SQLAlchemyError as error:
-            found = f"the key database does not answer ({type(error).__name__})"
+            found = f"the key database does not answer ({cause_of(error)})"
             raise Refused(f"{found}; see BEFUND_API_DATABASE_URL") from None
 
 

@@ -20,6 +20,8 @@
 The text of an error never holds request content, secrets or tokens.
 """
 
+import re
+
 
 class BefundError(Exception):
     """Base of all deliberate errors: `found`, `expected` and `remedy` are whole clauses for an operator."""
@@ -100,3 +102,36 @@ class ModelTruncated(ModelMalformed):
 
 class ModelContextTooSmall(LanguageModelError):
     """The text does not fit into the context of the model."""
+
+
+# Why a database or a counter of limits cannot be reached. A driver's sentence may hold values (statements, parameters,
+# rows) and is never shown; what an operator has to know is one of a few things with well-known words.
+_CAUSES = tuple(
+    (re.compile(words, re.IGNORECASE), cause)
+    for words, cause in (
+        (r"connection refused|error 111", "nothing listens at its address"),
+        (r"name or service not known|resolve host|name resolution|nodename nor servname", "its host is not known"),
+        (r"no route to host|network is unreachable", "its network cannot be reached"),
+        (r"timeout|timed out", "no answer in time"),
+        (r"password authentication failed|wrongpass|invalid username-password", "the user or password is wrong"),
+        (r"no password supplied|noauth|authentication required", "it wants a password"),
+        (r"pg_hba\.conf", "it does not let this host or user in, or not without TLS (pg_hba.conf)"),
+        (r'(FATAL|connection failed).*database "[^"]*" does not exist', "there is no database of that name"),
+        (r'(FATAL|connection failed).*role "[^"]*" does not exist', "there is no user of that name"),
+        (r"too many clients|connection slots|max number of clients", "it takes no further connections"),
+        (r"starting up|shutting down|loading the dataset", "it is starting or stopping"),
+        (r"unable to open database file", "its file cannot be opened or made"),
+        (r"readonly database", "its file may not be written"),
+        (r"file is not a database", "its file is no SQLite database"),
+        (r"database is locked", "another process holds it"),
+        (r"disk is full|no space left", "its disk is full"),
+    )
+)
+LONGEST = 2_000
+"""Characters of the driver's words that are looked at: connecting fails in one or two lines."""
+
+
+def cause_of(error: BaseException) -> str:
+    """Why a database or counter cannot be reached, in our own words; of any other error its class, never its words."""
+    words = " ".join(str(getattr(error, "orig", None) or error)[:LONGEST].split())
+    return next((cause for pattern, cause in _CAUSES if pattern.search(words)), type(error).__name__)

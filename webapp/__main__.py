@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
 from clinical.command_line import PATH, Group, entry
-from clinical.errors import BefundError
+from clinical.errors import BefundError, cause_of
 from clinical.settings import server_settings, settings
 from clinical.tracing import check_export
 from webapp import create_app
@@ -50,7 +50,7 @@ def _prepare(demo: bool) -> None:
     try:
         _prepare_database(app, demo)
     except SQLAlchemyError as error:
-        found = f"the database does not answer ({type(error).__name__})"
+        found = f"the database does not answer ({cause_of(error)})"
         raise BefundError(found, "", "see BEFUND_DATABASE_URL, and start again") from None
     app.extensions["befund_engine"].dispose()
 

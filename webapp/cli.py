@@ -16,6 +16,7 @@ from flask.cli import AppGroup
 from sqlalchemy.exc import DatabaseError
 
 from clinical.command_line import Refused, as_sentence
+from clinical.errors import cause_of
 from webapp.database import keep_private
 from webapp.extensions import db
 
@@ -30,7 +31,7 @@ class Group(AppGroup):
                 return super().invoke(ctx)
             except DatabaseError as error:
                 raise Refused(
-                    f"the database does not do what was asked ({type(error).__name__}); see BEFUND_DATABASE_URL, "
+                    f"the database does not do what was asked ({cause_of(error)}); see BEFUND_DATABASE_URL, "
                     "and run: flask --app webapp db upgrade"
                 ) from None
 

@@ -18,7 +18,7 @@ from bentos.api.health import ModelProbe, StoresProbe
 from bentos.keys import open_keys
 from bentos.metrics import FAILURES
 from bentos.server_folder import forget_the_dead
-from clinical.errors import ArtifactError, BefundError
+from clinical.errors import ArtifactError, BefundError, cause_of
 from clinical.settings import Settings
 from clinical.tracing import end_export, export_to
 
@@ -85,7 +85,7 @@ def _cause(error: Exception) -> tuple[str, str]:
     if isinstance(error, ArtifactError):
         return "catalog", str(error)
     if isinstance(error, SQLAlchemyError):
-        return "keys", f"key database: {type(error).__name__}"
+        return "keys", f"key database: {cause_of(error)}"
     return "start", str(error) if isinstance(error, BefundError) else where(error)
 
 

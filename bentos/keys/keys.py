@@ -30,7 +30,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bentos.keys.database import count_request, keys, open_database, usage
 from bentos.metrics import FAILURES
-from clinical.errors import BefundError
+from clinical.errors import BefundError, cause_of
 from clinical.settings import Settings
 
 log = logging.getLogger("befund")
@@ -103,7 +103,7 @@ def _answering() -> Iterator[None]:
     except (SQLAlchemyError, StorageError) as error:
         part = "limits" if isinstance(error, StorageError) else "keys"
         FAILURES.labels(part).inc()
-        log.error("the store of the %s does not answer: %s", part, type(error).__name__)
+        log.error("the store of the %s does not answer: %s", part, cause_of(error))
         raise KeysUnavailable("the key store does not answer", remedy="retry; see BEFUND_API_DATABASE_URL") from None
 
 

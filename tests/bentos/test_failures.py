@@ -255,7 +255,7 @@ KINDS = {
     "limits: Redis is gone": Kind(_limits_gone, "limits does not answer", **_part("limits")),
     "keys: the table is gone": Kind(_keys_gone, "keys does not answer: OperationalError", **_part("keys")),
     "keys: the database is locked": Kind(_keys_locked, "keys does not answer", **_part("keys")),
-    "keys: the disk is full": Kind(_disk_full, "keys does not answer: OperationalError", **_part("keys")),
+    "keys: the disk is full": Kind(_disk_full, "keys does not answer: its disk is full", **_part("keys")),
     "start: no key database": Kind(_start(_database_gone), "not ready: key database", **_part("keys")),
     "start: no folder for it": Kind(_start(_no_folder), "not ready: ", **_part("start")),
     "start: no catalog": Kind(_start(_no_catalog), "not ready: .*catalog|artifact", **_part("catalog")),

@@ -16,6 +16,7 @@ from typing import Any
 
 from flask import Flask
 
+from clinical.errors import cause_of
 from clinical.settings import Settings
 from webapp.urls import Wsgi
 from webapp.watching.metrics import CONTENT_TYPE, FAILURES, exposition
@@ -111,8 +112,8 @@ class _Readiness:
 
 
 def _why_not(well: Callable[[], bool]) -> str | None:
-    """The kind of error, never its words: a driver's may hold an address with its password."""
+    """Our own words for it or the kind of error, never its words: a driver's may hold an address with its password."""
     try:
         return None if well() else "no"
     except Exception as error:  # noqa: BLE001 - whatever is wrong with a part, the answer is that it does not answer
-        return type(error).__name__
+        return cause_of(error)
