@@ -173,16 +173,29 @@ def test_own_queries_are_asked_instead_of_unseen_synonyms(starter_artifact, tmp_
     assert unseen.caution.startswith("Asked is queries; 1 of 2 queries stand in the index")
 
 
-def test_a_notebook_that_fails_is_named(tmp_path, starter_artifact):
-    from evals.notebooks.run import run
+MEETS = """
+from pathlib import Path
+from time import monotonic, sleep
+here = Path({folder!r})
+(here / {name!r}).touch()
+until = monotonic() + 60
+while not (here / {other!r}).exists():
+    assert monotonic() < until, "the other does not run"
+    sleep(0.05)
+"""
 
-    broken = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("[][1]")])
-    broken.metadata = {
-        "kernelspec": {"name": "python3", "display_name": "Python 3"},
-        "language_info": {"name": "python"},
-    }
-    nbformat.write(broken, tmp_path / "99_broken.ipynb")
-    assert run([tmp_path / "99_broken.ipynb"], tmp_path / "out", {}) == ["99_broken"]
+
+def test_two_run_at_once_and_one_that_fails_is_named(tmp_path):
+    """The two meet: each waits for the other's file."""
+    cells = {name: MEETS.format(folder=str(tmp_path), name=name, other=other) for name, other in ("ab", "ba")}
+    for name, cell in {**cells, "broken": "[][1]"}.items():
+        made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
+        made.metadata = {
+            "kernelspec": {"name": "python3", "display_name": "Python 3"},
+            "language_info": {"name": "python"},
+        }
+        nbformat.write(made, tmp_path / f"99_{name}.ipynb")
+    assert notebooks.run(sorted(tmp_path.glob("*.ipynb")), tmp_path / "out", {}, at_once=2) == ["99_broken"]
     assert "IndexError" in (tmp_path / "out" / "99_broken.html").read_text("utf-8")
 
 
