@@ -201,7 +201,7 @@ def _run_one(job: NotebookRun) -> tuple[str, float]:
             kernel_name="python3",
             progress_bar=False,
             execution_timeout=CELL_SECONDS,
-            extra_arguments=["--log-level=ERROR"],  # it warns of connections within this machine
+            extra_arguments=["--log-level=CRITICAL"],  # it tells of connections and ends
         )
     except (PapermillException, DeadKernelError, TimeoutError) as problem:
         error = f"{getattr(problem, 'ename', type(problem).__name__)}: {getattr(problem, 'evalue', problem)}"
