@@ -56,7 +56,7 @@ def search() -> str | Response:
     found = book.search(words := request.form.get("q", "")[:LONGEST_SEARCH])
     if request.accept_mimetypes.best == "application/json":
         codable = sorted(found, key=lambda code: not code.terminal)  # to be chosen from: those one can bill come first
-        return jsonify([_told(book, code) for code in codable[:12]])
+        return jsonify([_told(code) for code in codable[:12]])
     return render_template("workbench/catalog_found.html", book=book, words=words, found=found)
 
 
@@ -126,7 +126,7 @@ def _changed(book: CodeBook, code: ListedCode) -> Since | None:
     return since(before, book, code) if before else None
 
 
-def _told(book: CodeBook, code: ListedCode) -> dict[str, Any]:
+def _told(code: ListedCode) -> dict[str, Any]:
     return {"code": code.code, "mark": code.mark, "title": code.title, "terminal": code.terminal}
 
 
@@ -135,9 +135,9 @@ def _whole(book: CodeBook, code: ListedCode) -> dict[str, Any]:
     notes = [{"kind": note.kind, "text": note.text, "codes": note.codes} for note in code.notes if note.kind != "pair"]
     pairs = [book.codes[pair] for pair in code.pairs if pair in book.codes]
     return {
-        **_told(book, code), "use": _uses().get(code.use, ""), "sex": _sexes().get(code.sex or "", ""),
-        "ages": _ages(code), "notes": notes, "pairs": [_told(book, pair) for pair in pairs],
-        **{name: [_told(book, other) for other in others] for name, others in near.items()},
+        **_told(code), "use": _uses().get(code.use, ""), "sex": _sexes().get(code.sex or "", ""),
+        "ages": _ages(code), "notes": notes, "pairs": [_told(pair) for pair in pairs],
+        **{name: [_told(other) for other in others] for name, others in near.items()},
     }  # fmt: skip
 
 

@@ -39,7 +39,7 @@ def _acts(body: Body, sentence: Sentence) -> Iterator[Procedure]:
     words = body.words(sentence)
     taken = 0
     for n, word in enumerate(words):
-        if n < taken or not word.text[0].isupper() or not _is_act(sentence.text, word) or _NO_ACT.search(word.text):
+        if n < taken or not word.text[0].isupper() or not _is_act(word) or _NO_ACT.search(word.text):
             continue
         left, right = phrase(words, n, taken, _names_nothing)
         taken = right + 1
@@ -80,7 +80,7 @@ _MEANS = re.compile(r"\b(?:durch|mittels|nach)\s(?:\w+\s)?$")
 _ACT = re.compile(r"(?:[\w-]*injektion(?:en)?|Anlage|Einlage|[\w-]*operation)\b", re.IGNORECASE)
 
 
-def _is_act(text: str, word: PlacedWord) -> bool:
+def _is_act(word: PlacedWord) -> bool:
     return (OPERATION.search(word.text) or _ACT.fullmatch(word.text)) is not None
 
 

@@ -72,8 +72,7 @@ class Documents:
         paging = wanted.answer.paging
         count = 0 if wanted.answer.count_only else paging.count
         wanted = self._resolved(organization, wanted)
-        shape = _shape(wanted, count)
-        rows = self._reader.rows(self._statement(shape), self._values(organization, wanted, shape))
+        rows = self._reader.rows(self._statement(_shape(wanted, count)), self._values(organization, wanted))
         return found(rows, paging, count)
 
     def _resolved(self, organization: uuid.UUID, wanted: Search) -> Search:
@@ -120,7 +119,7 @@ class Documents:
         rows = self._reader.rows(self._one, values)
         return rows[0][:-1] if rows else None
 
-    def _values(self, organization: uuid.UUID, wanted: Search, shape: Shape) -> Values:
+    def _values(self, organization: uuid.UUID, wanted: Search) -> Values:
         values = self._paging_values(wanted.answer.paging) | window_values(wanted.window)
         values["organization"] = self._reader.uuid(organization)
         values["content_type"] = wanted.content_type
