@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from bentos.keys import Keys
+    from clinical.llm import LanguageModel
     from clinical.search import SearchIndex
     from clinical.settings import Settings
 
@@ -68,7 +69,7 @@ class ModelProbe:
         self._until = 0.0
         self._alive: asyncio.Future[bool] | None = None
 
-    async def alive(self, model: object) -> bool:
+    async def alive(self, model: LanguageModel) -> bool:
         """Whether `model` answers within two seconds; concurrent callers share one probe."""
         now = asyncio.get_running_loop().time()
         if self._alive is None or now >= self._until:
@@ -76,9 +77,9 @@ class ModelProbe:
             self._alive = asyncio.ensure_future(self._ask(model))
         return await asyncio.shield(self._alive)
 
-    async def _ask(self, model: object) -> bool:
+    async def _ask(self, model: LanguageModel) -> bool:
         try:
-            return bool(await asyncio.wait_for(model.health(), PROBE_SECONDS))  # type: ignore[attr-defined]
+            return await asyncio.wait_for(model.health(), PROBE_SECONDS)
         except TimeoutError:
             FAILURES.labels("model").inc()
             log.warning("the language model is not well: no answer within %.0f s", PROBE_SECONDS)

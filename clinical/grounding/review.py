@@ -33,7 +33,11 @@ _OWN: Final[Mapping[str, tuple[Role, ...]]] = {
     "diagnosen": ("diagnosen", "anamnese"), "medikation": ("medikation",), "eingriffe.bezeichnung": ("eingriffe",),
     "procedere": ("procedere",), "fragestellung": ("fragestellung",),
 }  # fmt: skip
-"""The roles that support a field; of contacts it is their owner."""
+"""The roles that support a field."""
+_CONTACTS: Final[Mapping[str, tuple[Role, ...]]] = {
+    "patient": ("patient",), "absender": ("absender",), "empfaenger": ("empfaenger",),
+}  # fmt: skip
+"""Of whoever a field that is none of these belongs to."""
 _TOLD: Final[Mapping[str, tuple[Role, ...]]] = {
     "diagnosen": ("medikation", "procedere", "eingriffe", "fragestellung"),
     "medikation": ("diagnosen", "eingriffe", "fragestellung"),
@@ -123,12 +127,7 @@ def _explained(finding: Verdict, roles: Roles, values: Mapping[str, str]) -> Ver
 
 
 def _roles_of(field: str) -> tuple[Role, ...]:
-    owner = field.partition(".")[0]
-    if field in _OWN:
-        return _OWN[field]
-    if owner in ("patient", "absender", "empfaenger"):
-        return (owner,)  # type: ignore[return-value]
-    return ()
+    return _OWN.get(field) or _CONTACTS.get(field.partition(".")[0], ())
 
 
 def _places(finding: Verdict, roles: Roles) -> Iterator[int]:

@@ -250,10 +250,9 @@ class Roles:
             line = self.text[start : end if number else at][:LINE_MOST]
             match = _HEADING.match(line) if line.strip() else None
             if match and (match["rest"].strip() or "\t" in match["rest"] or number):
-                role = match.lastgroup if match.lastgroup != "rest" else None
-                role = next((name for name in _HEADING_WORDS if match[name]), None) or role
-                if role in _HEADING_WORDS:
-                    return Standing(role, "block")  # type: ignore[arg-type]
+                role = next((name for name in _HEADING_WORDS if match[name]), None)
+                if role is not None:
+                    return Standing(role, "block")
                 if match["rest"].strip() == ":":
                     return None
             prose = prose or (not number and len(self.line(at)[0]) + len(self.line(at)[1]) > PROSE)

@@ -83,12 +83,14 @@ def _dose(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, st
     return ("medikation", _other_digit(chance, chance.choice(drugs))) if drugs else None
 
 
+_UNIT = re.compile(r"\d (mg|g|µg|IE)\b")
+
+
 def _unit(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str] | None:
-    drugs = [drug for drug in letter.truth.get("medikation", ()) if re.search(r"\d (mg|g|µg|IE)\b", drug)]
+    drugs = [(drug, found[1]) for drug in letter.truth.get("medikation", ()) if (found := _UNIT.search(drug))]
     if not drugs:
         return None
-    drug = chance.choice(drugs)
-    unit = re.search(r"\d (mg|g|µg|IE)\b", drug)[1]  # type: ignore[index]
+    drug, unit = chance.choice(drugs)
     wrong = chance.choice([one for one in ("mg", "g", "µg", "IE", "ml") if one != unit])
     return "medikation", re.sub(rf"(\d) {unit}\b", rf"\1 {wrong}", drug, count=1)
 

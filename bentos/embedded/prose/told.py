@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from bentos.embedded.diseases import names_disease
 from bentos.embedded.entries import OPERATION, PAST, may_be_diagnosis
@@ -47,9 +47,9 @@ def diagnoses_in(text: str) -> list[str]:
     return [text[start:end] for start, end in _phrases(text, words_of(text))]
 
 
-def _is_part(one: str, others: object) -> bool:
+def _is_part(one: str, others: Iterable[str]) -> bool:
     plain = one.casefold()
-    return any(plain != other.casefold() and plain in other.casefold() for other in others)  # type: ignore[attr-defined]
+    return any(plain != other.casefold() and plain in other.casefold() for other in others)
 
 
 def _named(body: Body, sentence: Sentence) -> Iterator[str]:
