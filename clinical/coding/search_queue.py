@@ -35,6 +35,13 @@ class SearchQueue:
         """Run `work` in a thread once nobody waits by `first`."""
         return await self._run(self._later, lambda: work(*args, **kwargs))
 
+    async def turn(self) -> None:
+        """Come back once nobody waits by `first`: before what is no search and keeps the event loop busy, as a call of
+        the model does, for a few milliseconds that all who wait for their first answer would wait longer."""
+        if self._first:
+            await self._wait(self._later)
+            self._pass_on()
+
     async def _run(self, queue: deque[asyncio.Future[None]], work: Callable[[], R]) -> R:
         if self._free and not self._first and not (queue is self._later and self._later):
             self._free -= 1

@@ -29,9 +29,12 @@ async def understand(
     instant: Sequence[Candidate] = (),
     search_queue: SearchQueue | None = None,
 ) -> Case:
-    """The findings of the text and the codes on offer for them, those of tier 1 (`instant`) among them. One call."""
+    """The findings of the text and the codes on offer for them, those of tier 1 (`instant`) among them. One call, made
+    when nobody waits for a first answer."""
+    search_queue = search_queue or SearchQueue()
+    await search_queue.turn()
     answer = await ask(model, findings_question(text), Findings, FINDINGS_LIMITS)
-    return await (search_queue or SearchQueue()).later(build_case, index, text, answer.value.findings, instant)
+    return await search_queue.later(build_case, index, text, answer.value.findings, instant)
 
 
 async def select(model: LanguageModel, catalog: Catalog, case: Case, details: bool) -> PartialEvent:

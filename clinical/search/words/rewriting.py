@@ -20,7 +20,7 @@ from clinical.search.reading.hits import Hits, joined, merged_by_part
 from clinical.search.terms import Wordings
 from clinical.search.words.expansion import Expansion
 from clinical.search.words.past import Past, PastWordings, past_of
-from clinical.search.words.shortened import Shortened
+from clinical.search.words.shortened import KnownWords, Shortened
 from clinical.search.words.typos import Typos
 
 MENDED: Final = 0.9
@@ -89,8 +89,9 @@ class Rewriter:
         """The parts with their unknown words mended, said in the other language, or written out where they are cut.
         `written`: the words of each."""
         found = [Other(text, number, MENDED) for text, number in self._mended(parts, written)]
+        known: KnownWords = {}
         for number, own in enumerate(written):
-            for text, chance in self._shortened.expanded(parts[number], own):
+            for text, chance in self._shortened.expanded(parts[number], own, known=known):
                 found.append(Other(text, number, chance**DOUBT))
         return found
 

@@ -62,6 +62,10 @@ class Meant(NamedTuple):
     codes: Ints  # (c,) their codes, each once
 
 
+KnownWords = dict[tuple[str, bool | None], Meant | None]
+"""What words mean: a shortened one with or without its dot, a whole one (None)."""
+
+
 class Context(NamedTuple):
     """How much of a query each code and each wording has: the rarity of the words, added up."""
 
@@ -92,18 +96,22 @@ class Shortened:
         first, last = self._run(written[-1].text)
         return first < last
 
-    def expanded(self, query: str, written: Sequence[Token] | None = None, most: int = MOST) -> Chances:
+    def expanded(
+        self, query: str, written: Sequence[Token] | None = None, most: int = MOST, known: KnownWords | None = None
+    ) -> Chances:
         """At most `most` readings of the query, likeliest first, with their probabilities as against the first; empty
-        where no word is shortened. `written`: its words, where known."""
+        where no word is shortened. `written`: its words, where known. `known` is filled with what the words mean: for a
+        caller that reads overlapping pieces of one text, and drops it with them."""
+        known = {} if known is None else known
         written = words(query) if written is None else written
         short = list(islice((word for word in written if self._is_short(query, word)), CUT_WORDS))
         if not short:
             return []
         cut = {word.text for word in short}
         whole = [text for text in dict.fromkeys(word.text for word in written) if text not in cut]
-        meant = {word: found for word in whole if (found := self._itself(word)) is not None}
+        meant = {word: found for word in whole if (found := self._itself(word, known)) is not None}
         dotted = {word.text for word in short if query[word.end : word.end + 1] == "."}
-        some = {word: self._candidates(word, word in dotted) for word in dict.fromkeys(word.text for word in short)}
+        some = {word: self._either(word, word in dotted, known) for word in dict.fromkeys(word.text for word in short)}
         found_for = {word: found for word, found in some.items() if found is not None}
         meant |= found_for
         context, there = self._context(list(meant.values())), {_stem(word) for word in whole}
@@ -128,9 +136,19 @@ class Shortened:
         """The words that begin so: number of the first, and behind the last."""
         return bisect_left(self._words, beginning), bisect_left(self._words, beginning + chr(0x10FFFF))
 
-    def _itself(self, word: str) -> Meant | None:
-        number = self._wordings.vocabulary.get(word)
-        return None if number is None else self._of([word], *self._bm25.wordings_of(number, number + 1))
+    def _itself(self, word: str, known: KnownWords) -> Meant | None:
+        """What a whole word means: itself."""
+        if (word, None) not in known:
+            number = self._wordings.vocabulary.get(word)
+            own = None if number is None else self._of([word], *self._bm25.wordings_of(number, number + 1))
+            known[word, None] = own
+        return known[word, None]
+
+    def _either(self, word: str, dotted: bool, known: KnownWords) -> Meant | None:
+        """What a shortened word may stand for, looked up once."""
+        if (word, dotted) not in known:
+            known[word, dotted] = self._candidates(word, dotted)
+        return known[word, dotted]
 
     def _candidates(self, word: str, dotted: bool) -> Meant | None:
         """What a shortened word may stand for; None where there is nothing. A compound needs its dot: without one

@@ -30,6 +30,31 @@ def test_first_answers_go_before_research_that_came_before_them():
     assert asyncio.run(order()) == ["first", "first", "research", "research"]
 
 
+def test_a_turn_comes_when_no_first_answer_is_waited_for_and_holds_no_place():
+    async def order() -> list[str]:
+        search_queue, done = SearchQueue(1), []
+
+        async def turn(name: str) -> None:
+            await search_queue.turn()
+            done.append(name)
+
+        await asyncio.wait_for(turn("at once"), 10)
+        holder, end = held(search_queue)
+        await asyncio.sleep(0)
+        await asyncio.wait_for(turn("beside what works"), 10)
+        first = asyncio.ensure_future(search_queue.first(done.append, "first"))
+        await asyncio.sleep(0)
+        turns = [asyncio.ensure_future(turn(name)) for name in ("one", "two", "three")]
+        await asyncio.sleep(0)
+        turns[0].cancel()
+        end.set()
+        await asyncio.gather(holder, first, *turns, return_exceptions=True)
+        await asyncio.wait_for(search_queue.later(done.append, "later"), 10)
+        return done
+
+    assert asyncio.run(order()) == ["at once", "beside what works", "first", "two", "three", "later"]
+
+
 def test_no_more_work_runs_at_once_than_there_are_places():
     async def most() -> int:
         search_queue, running, seen, lock = SearchQueue(2), 0, 0, threading.Lock()
