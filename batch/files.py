@@ -114,14 +114,20 @@ class TextFile:
 
     def _header(self) -> tuple[list[str], str]:
         """Names of the columns, and the delimiter: the one under which the wanted columns are there."""
-        delimiters = "\t" if self.path.suffix == ".tsv" else ",;\t"
-        names: list[str] = []
-        for delimiter in delimiters:
-            names = next(_lines(self.path, delimiter), [])
+        widest: list[str] = []
+        fault: SourceError | None = None
+        for delimiter in "\t" if self.path.suffix == ".tsv" else ",;\t":
+            try:
+                names = next(_lines(self.path, delimiter), [])
+            except SourceError as error:  # `"id";"text"`: another delimiter stands behind a closing quote
+                fault = fault or error
+                continue
             if set(self._wanted()) <= set(names):
                 return names, delimiter
-        names = next(_lines(self.path, delimiters[0]), [])
-        raise _without(self.path, next(name for name in self._wanted() if name not in names), names)
+            widest = max(widest, names, key=len)
+        if fault is not None and len(widest) < 2:
+            raise fault
+        raise _without(self.path, next(name for name in self._wanted() if name not in widest), widest)
 
 
 def _opened(path: Path) -> pq.ParquetFile:

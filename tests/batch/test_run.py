@@ -132,6 +132,13 @@ def test_a_tsv_has_no_quotes_and_one_column_has_empty_texts(tmp_path):
     assert next(source.tables())["text"].to_pylist() == [b"Gicht", b"", b"Husten"]
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_header_may_be_quoted_whatever_divides_it(tmp_path, delimiter):
+    lines = (delimiter.join(row) for row in (('"id"', '"text"'), ('"1"', '"Gicht; links, ""akut"""')))
+    (tmp_path / "in.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    assert next(TextFile(tmp_path / "in.csv").tables())["text"].to_pylist() == [b'Gicht; links, "akut"']
+
+
 def test_a_coder_travels_as_its_options(starter_artifact):
     coder = Coder(str(starter_artifact), limit=2)
     table = table_of(["Husten", None, b"\xff", "Husten"])
@@ -187,6 +194,8 @@ def test_a_kept_column_may_not_have_the_name_of_one_of_the_outputs(starter_artif
     [
         ("in.txt", "text\nGicht\n", "'.txt'"),
         ("in.csv", "id,befund\n1,Gicht\n", "no column text; it has id, befund"),
+        ("in.csv", "id;Befund\n1;Gicht\n", "has no column text; it has id, Befund"),
+        ("in.csv", f'"text\n{SECRET}\nGicht\n', "a quote is not closed"),
         ("in.csv", f'text\n"{SECRET}\nGicht\n', "line 3: a quote is not closed"),
         ("in.csv", f'text\n"Gicht" {SECRET}\n', "line 2: a quote is not closed, or something"),
         ("in.csv", "text\n", "holds no rows"),
