@@ -3,9 +3,11 @@
 - lies: streams with a model that names any code it likes; counted is every code that is not in the catalog or was not
   among the candidates of that call. Must be 0.
 - overhead: our own time of tiers 2 and 3 with a model that answers at once, in process.
-- at once: the first `partial` of streams on one worker with a model that takes 10 s for each call. `steady`: N streams
-  are open at any time; each goes on to its end, which takes three calls, and as one ends another begins. `spread`: N
-  begin evenly over ten seconds, three times as many a second, and stay open. `burst`: N begin in the same instant.
+- at once: the first `partial` of streams on one worker (`--workers`) with a model that takes 10 s for each call.
+  `steady`: N streams are open at any time; each goes on to its end, which takes three calls, and as one ends another
+  begins. `spread`: N begin evenly over ten seconds, three times as many a second, and stay open. `burst`: N begin in
+  the same instant. Of these two also the processor's time for a stream until all have had their first `partial`: of the
+  workers, of this program, which is the client, and of the model.
 - left: calls still under way at the model server two seconds after every client has left.
 """
 
@@ -24,6 +26,7 @@ from typing import TYPE_CHECKING
 
 import click
 import httpx
+import psutil
 
 from bentos.embedded import RehearsalModel
 from clinical.catalog import Catalog
@@ -52,9 +55,10 @@ LEFT_AFTER_SECONDS = 2.0
 @click.command(cls=Command, help=paragraphs(__doc__))
 @CATALOG
 @click.option("--streams", cls=Several, type=int, default=[200, 1_000], metavar="N...", help="streams at once")
+@click.option("--workers", type=int, default=1, help="processes that serve (default: 1)")
 @click.option("--lies", "lying", type=int, default=LIES, help="streams with a lying model")
 @JSON
-def command(catalog: Path, streams: Sequence[int], lying: int, as_json: bool) -> None:
+def command(catalog: Path, streams: Sequence[int], workers: int, lying: int, as_json: bool) -> None:
     """Measure and print."""
     from clinical.search import SearchIndex
 
@@ -64,7 +68,7 @@ def command(catalog: Path, streams: Sequence[int], lying: int, as_json: bool) ->
     result: dict[str, float] = {"lying_streams": lying, "codes_not_allowed": lies(index, texts, lying)}
     result |= overhead(index, texts[:OVERHEAD_STREAMS])
     for number in streams:
-        result |= at_once(folder, texts, number)
+        result |= at_once(folder, texts, number, workers=workers)
     for name, value in result.items():
         print(json.dumps({name: value}) if as_json else f"{name:<44} {value:>10}")
 
@@ -191,7 +195,9 @@ class Clocked(RehearsalModel):
 # --- at once --------------------------------------------------------------------------------------------------------
 
 
-def at_once(catalog: Path, texts: Sequence[str], number: int, seconds: float = MODEL_SECONDS) -> dict[str, float]:
+def at_once(
+    catalog: Path, texts: Sequence[str], number: int, seconds: float = MODEL_SECONDS, workers: int = 1
+) -> dict[str, float]:
     """First partial of `number` streams open at the same time, and what is left after they have gone.
 
     A call to the model takes `seconds`, over which the streams begin in the first case; in the second all at once.
@@ -204,12 +210,13 @@ def at_once(catalog: Path, texts: Sequence[str], number: int, seconds: float = M
             "LLM_CONCURRENCY": str(2 * number),
             "LLM_QUEUE": str(number),
         }
-        with serving(catalog, workers=1, settings=settings) as server:
+        with serving(catalog, workers=workers, settings=settings) as server:
             server.first_partials(texts[:0], ["R05"])
             for name, over in (("spread", seconds), ("burst", 0.0)):
-                times, left = asyncio.run(_open_all(server, model_url, texts, number, over))
+                times, left, cost = asyncio.run(_open_all(server, model_url, texts, number, over))
                 found[f"{name}_{number}_first_partial_p99_ms"] = round(percentile(times, 99), 1)
                 found[f"{name}_{number}_calls_left_after_2_s"] = left
+                found |= {f"{name}_{number}_processor_ms_{whose}": value for whose, value in cost.items()}
             times = asyncio.run(_keep_open(server, texts, number, seconds))
             found[f"steady_{number}_first_partial_p99_ms"] = round(percentile(times, 99), 1)
     return found
@@ -248,21 +255,36 @@ async def _begun(server: Server, text: str) -> tuple[float, asyncio.StreamReader
 
 async def _open_all(
     server: Server, model_url: str, texts: Sequence[str], number: int, seconds: float
-) -> tuple[list[float], int]:
-    """Open all streams over `seconds`, keep them open, leave them all; their first partials in ms, and calls left."""
+) -> tuple[list[float], int, dict[str, float]]:
+    """Open all streams over `seconds`, keep them open, leave them all; their first partials in ms, calls left, and the
+    processor's time in ms for a stream, until all have had their first partial."""
 
     async def one(place: int) -> tuple[float, asyncio.StreamWriter]:
         await asyncio.sleep(seconds * place / number)
         milliseconds, _, writer = await _begun(server, texts[place % len(texts)])
         return milliseconds, writer
 
+    before = _processor_seconds(server)
     opened = await asyncio.gather(*(one(place) for place in range(number)))
+    used = {
+        whose: round(1_000 * (value - before[whose]) / number, 1) for whose, value in _processor_seconds(server).items()
+    }
     for _, writer in opened:
         writer.close()
     await asyncio.sleep(LEFT_AFTER_SECONDS)
     async with httpx.AsyncClient(trust_env=False, timeout=10) as client:
         left = (await client.get(f"{model_url}/running")).json()["running"]
-    return [milliseconds for milliseconds, _ in opened], left
+    return [milliseconds for milliseconds, _ in opened], left, used
+
+
+def _processor_seconds(server: Server) -> dict[str, float]:
+    """Processor time so far: of the server with its workers, of this program, and of all else that it has started."""
+    own = psutil.Process()
+    serving_ones = {server.process.pid, *(child.pid for child in psutil.Process(server.process.pid).children(True))}
+    used = {"server": 0.0, "client": sum(own.cpu_times()[:2]), "model": 0.0}
+    for child in own.children(recursive=True):
+        used["server" if child.pid in serving_ones else "model"] += sum(child.cpu_times()[:2])
+    return used
 
 
 @contextmanager
