@@ -120,6 +120,7 @@ _CAUSES = tuple(
         (r'(FATAL|connection failed).*role "[^"]*" does not exist', "there is no user of that name"),
         (r"too many clients|connection slots|max number of clients", "it takes no further connections"),
         (r"starting up|shutting down|loading the dataset", "it is starting or stopping"),
+        (r"closed the connection|terminating connection|terminated abnormally", "it closed the connection"),
         (r"unable to open database file", "its file cannot be opened or made"),
         (r"readonly database", "its file may not be written"),
         (r"file is not a database", "its file is no SQLite database"),

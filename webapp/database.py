@@ -10,6 +10,7 @@ SQLite takes a write lock only when told so up front: a transaction that reads f
 """
 
 import fcntl
+import logging
 import os
 import sqlite3
 import threading
@@ -21,16 +22,18 @@ from typing import Any, cast
 
 from flask import Flask, current_app, g
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, InvalidatePoolError, OperationalError
+from sqlalchemy.exc import ArgumentError, InvalidatePoolError, OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from clinical.errors import BefundError, SettingError
+from clinical.errors import BefundError, SettingError, cause_of
 
 WAIT_S = 10  # a writing transaction takes milliseconds; a page whose answer takes longer is reloaded, and waits anew
 LOOK_EVERY_S = 0.0005, 0.005  # at another process's lock: first and longest pause; a transaction takes about 1 ms
 POOL_SIZE = 20
 PING_AFTER_S = 1.0
+
+log = logging.getLogger(__name__)
 
 
 class DatabaseBusy(BefundError):
@@ -113,9 +116,15 @@ class Database:
 
     @staticmethod
     def _close(_: BaseException | None) -> None:
+        """The answer is made and needs the database no more: that it has gone away since is no error of the request."""
         session = g.pop("db_session", None)
-        if session is not None:
+        if session is None:
+            return
+        try:
             session.close()
+        except SQLAlchemyError as error:
+            session.invalidate()
+            log.warning("the database went away behind an answer: %s", cause_of(error))
 
 
 def _write_turn(engine: Engine, wait: float) -> AbstractContextManager[Any]:

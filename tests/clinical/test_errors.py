@@ -23,6 +23,7 @@ from evals.speed.servers import free_port
         ('FATAL:  no pg_hba.conf entry for host "10.1.2.3", user "geheim", no encryption',
          "it does not let this host or user in, or not without TLS (pg_hba.conf)"),
         ("FATAL:  sorry, too many clients already", "it takes no further connections"),
+        ("consuming input failed: server closed the connection unexpectedly", "it closed the connection"),
         ("WRONGPASS invalid username-password pair or user is disabled.", "the user or password is wrong"),
         ("duplicate key value violates unique constraint: (geheim)", "OperationalError"),
     ],

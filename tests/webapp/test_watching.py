@@ -12,6 +12,7 @@ import requests
 from flask import session
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from clinical.errors import BefundError
@@ -19,6 +20,7 @@ from tests.serving import free_port, wait_until
 from tests.webapp.conftest import SECRET, add_user, login, make_app
 from tests.webapp.sso import live
 from webapp.__main__ import _prepare as prepare
+from webapp.extensions import db as database
 from webapp.fhir.resources import MEDIA_TYPE
 from webapp.sessions import SESSION_COOKIE
 from webapp.sso.cli import providers
@@ -131,6 +133,25 @@ def test_without_its_database_a_request_is_a_503_in_words_and_nobody_is_signed_o
     assert _count("befund_web_failures_total", part="database") > before
     assert "database: OperationalError on endpoint" in caplog.text
     assert NOWHERE not in caplog.text
+
+
+def test_a_database_that_goes_behind_an_answer_leaves_the_answer(postgres_url, tmp_path, caplog):
+    """The request's session is given back when the answer is made, and counted: nothing of it may become a 500."""
+    app, outside = make_app(postgres_url, tmp_path), create_engine(postgres_url.replace("://", "+psycopg://"))
+
+    @app.get("/behind")
+    def behind():
+        own = database.session.scalar(text("SELECT pg_backend_pid()"))
+        with outside.connect() as connection:
+            connection.execute(text("SELECT pg_terminate_backend(:own, 5000)"), {"own": own})
+        return "well"
+
+    client = app.test_client()
+    assert client.get("/behind").text == "well"
+    assert "the database went away behind an answer: it closed the connection" in caplog.text
+    assert client.get("/accounts/login/").status_code == 200
+    outside.dispose()
+    app.extensions["befund_engine"].dispose()
 
 
 def test_a_database_that_goes_in_the_middle_of_a_page_of_somebody_signed_in_leaves_the_session(made):
