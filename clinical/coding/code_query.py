@@ -25,11 +25,11 @@ def looked_up(code: str, request: ResearchRequest, catalog: Catalog) -> Iterator
     if exact is not None:
         near = (*catalog.children(code), *catalog.neighbours(code, TIER1_MAX_CODES))[: TIER1_MAX_CODES - 1]
         why = f"Benachbarter Katalogeintrag zu {code}."
-        summary = f"Direkte Suche nach {code}: benachbarte Codes im Katalog {catalog.version}."
+        summary = f"Direkte Suche nach {code}: benachbarte Kodes im Katalog {catalog.version}."
     else:
         parent = catalog.nearest_existing(code)
         near = (parent, *catalog.children(parent.code))[:TIER1_MAX_CODES] if parent else ()
-        why = f"{code} gibt es im Katalog {catalog.version} nicht; nächstliegender vorhandener Code."
+        why = f"{code} gibt es im Katalog {catalog.version} nicht; nächstliegender vorhandener Kode."
         summary = f"{code} gibt es im Katalog {catalog.version} nicht."
     yield searching(1)
     yield PartialEvent(layer=1, codes=_layer_one(exact, near, request))

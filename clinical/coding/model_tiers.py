@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SEARCHING = {
     1: "Katalog wird durchsucht.",
-    2: "Schlüsselbegriffe werden ermittelt und Codes ausgewählt.",
+    2: "Schlüsselbegriffe werden ermittelt und Kodes ausgewählt.",
     3: "Katalog wird vertieft recherchiert.",
 }
 _FAILURES: tuple[tuple[type[LanguageModelError], str], ...] = (
