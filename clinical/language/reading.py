@@ -194,12 +194,25 @@ class Reading(SourceText):
         told: list[int | None] = []
         for start in starts:
             token = bisect_right(self.start, start) - 1
-            if any(_parts(known.triggers[number]) for number in known.cue_tokens.get(token, ())):
+            cues = known.cue_tokens.get(token, ())
+            own = [number for number in cues if known.triggers[number].row.direction == "own"]
+            if not own and any(self._tells(number) for number in cues):
                 told.append(None)
                 continue
-            numbers = (known.by_axis[axis][token] for axis in _PARTING)
-            told.append(next((n for n in numbers if n >= 0 and _parts(known.triggers[n])), -1))
+            numbers = (*own, *(known.by_axis[axis][token] for axis in _PARTING))
+            told.append(next((n for n in numbers if n >= 0 and self._tells(n)), -1))
         return told
+
+    def _tells(self, number: int) -> bool:
+        """Whether what a trigger governs is never one mention with what it does not."""
+        trigger = self._governed.triggers[number]
+        return _parts(trigger) and (trigger.row.trigger not in _WITHIN_NAMES or number in self._listing)
+
+    @cached_property
+    def _listing(self) -> frozenset[int]:
+        """The triggers that deny a list: "ohne Barrett, Striktur oder Dysplasie" is part of no name."""
+        denied = enumerate(self._governed.by_axis["negation"])
+        return frozenset(n for i, n in denied if n >= 0 and self.gap(i) == COMMA and self.glue(i) != "/")
 
     def speaks_of(self, axis: Axis) -> bool:
         """Whether a trigger of the axis stands anywhere in the text: "kein" in "keine Pneumonie"."""
@@ -255,14 +268,14 @@ class Reading(SourceText):
 
 
 _PARTING: Final[tuple[Axis, ...]] = ("negation", "experiencer")
-_WITHIN_NAMES: Final = ("ohne", "nicht")
+_WITHIN_NAMES: Final = ("ohne", "@nicht")
 
 
 def _parts(trigger: Occurrence) -> bool:
-    """Whether what a trigger governs is never one mention with what it does not."""
+    """Whether a trigger says what is there, or whose it is, of more than the next word."""
     row = trigger.row
     silent = row.direction in ("pseudo", "stop", "end") or row.scope == "word"
-    return not silent and row.axes[0] in _PARTING and row.trigger not in _WITHIN_NAMES
+    return not silent and row.axes[0] in _PARTING
 
 
 def _is_part_of_name(trigger: Occurrence, *, last: bool) -> bool:

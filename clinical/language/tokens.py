@@ -294,7 +294,7 @@ def _sign_of(glue: str) -> tuple[bool, int]:
         return False, SPACE
     if _NEW_ITEM.search(glue):
         return False, BREAK
-    colon, comma = ":" in glue, any(mark in glue for mark in ",()/")
+    colon, comma = ":" in glue, any(mark in glue for mark in ",()/[]☐☒☑□■")
     gap = COLON if colon else COMMA if comma else LINE if "\n" in glue else SPACE
     return _FINAL.search(glue) is not None, gap
 

@@ -18,6 +18,8 @@ from clinical.language.vocabulary import FUNCTION_WORDS, word_set
 MOST: Final = 40
 """Tokens of a clause that are looked at on either side of its predicate, so that time stays linear."""
 
+AFTER: Final = 3
+"""Words behind a denial that may be the predicate which it denies."""
 _CIRCUMSTANCES: Final = word_set("bei beim nach unter trotz wegen seit infolge aufgrund neben ausser wg")
 """Words before what is there although the clause denies something: "bei Diabetes ist eine Nephropathie nicht ..."."""
 _CONTRASTS: Final = word_set(
@@ -59,6 +61,25 @@ def clause_of(
             return
         before = clause.before(over_comma=True)
     yield from clause.without_circumstances(before)
+
+
+def predicate_of(
+    source: SourceText, one: Occurrence, bars: Callable[[Occurrence, int], bool], depth: Sequence[int]
+) -> Iterator[int]:
+    """The tokens before a denial that has no noun behind it, when at most AFTER words are left of its clause: it denies
+    what they say of the names before it ("Aneurysmata: werden keine demonstriert", "Filiae weder hier noch dort")."""
+    stop = one.last + 1
+    while stop < len(source) and not (source.ends_clause(stop) or source.gap(stop) >= COMMA):
+        if is_noun(source, stop) or stop > one.last + AFTER:
+            return
+        stop += 1
+    clause = _Clause(source, one, bars, depth)
+    yield from clause.without_circumstances(clause.before(over_comma=False))
+
+
+def is_noun(source: SourceText, i: int) -> bool:
+    """Whether token `i` is written like a noun, or a number."""
+    return source.view[source.start[i]].isupper() or source.words[i][0] == "#"
 
 
 class _Clause:

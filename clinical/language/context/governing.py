@@ -8,13 +8,13 @@ claim of any span is looked up. The axes are independent: "kein früherer Herzin
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
-from clinical.language.context.clauses import clause_of
+from clinical.language.context.blocks import block_below, heads_block
+from clinical.language.context.clauses import clause_of, is_noun, predicate_of
+from clinical.language.context.layout import JOINTS, Layout
 from clinical.language.context.occurrences import Occurrence, ends_item, is_answer
 from clinical.language.context.triggers import AXES, Axis
 from clinical.language.tokens import COLON, COMMA, SourceText
@@ -29,8 +29,6 @@ BARE: Final = 4
 LISTED: Final = 2
 """Names behind the first from which a list without "oder" is one denial."""
 
-_JOINTS: Final = word_set("und oder sowie bzw beziehungsweise noch u od wie vs versus")
-"""Words that go on with the same statement."""
 _ALTERNATIVES: Final = word_set("oder noch od bzw sowie beziehungsweise und u vs versus")
 """Words that show that a list with commas is one statement: "kein Fieber, Husten oder Dyspnoe"."""
 _ANEW: Final = tuple([joint, article] for joint in ("und", "sowie") for article in ("ein", "eine", "einen"))
@@ -41,7 +39,7 @@ _PLURALS: Final = word_set(
     "werden wurden sind waren konnten koennen bestehen bestanden liegen lagen fanden finden zeigen zeigten liessen"
 )
 """Verbs that speak of all items of a list before them: "Fieber, Husten, Dyspnoe werden verneint"."""
-_GOVERNS_BEFORE: Final = ("before", "both")
+_GOVERNS_BEFORE: Final = ("before", "both", "around")
 _GOVERNS_BEHIND: Final = ("behind", "both")
 _GOVERNS_NOTHING: Final = ("stop", "end", "pseudo")
 
@@ -71,15 +69,12 @@ def governed(source: SourceText, triggers: tuple[Occurrence, ...]) -> Governed:
     return Governed(triggers, by_axis, reader.cue_tokens)
 
 
-_BRACKET: Final = re.compile(r"[()]")
 _DIVIDED: Final = re.compile(r"[,;.:\n()]")
 """What parts a sign from the words beside it."""
 _DASH: Final = re.compile(r"\s[-–—·•]\s")
 """What parts the items of a list in one line: "Z. n. Apoplex - Hypertonie"."""
 _SIGN: Final = re.compile(r"\s[+&]\s")
 """What parts the items of a list in one line, or two things of one statement: "kein Fieber + Husten"."""
-_MANY: Final = 3
-"""Joints of one kind in a clause from which they part items as commas do: "St. n. A u. B u. C u. D"."""
 _SUSPENDED: Final = re.compile(r"-\s?[/,]")
 """A word whose end the next one says: "Blasen-/Mastdarmstörung" is one item."""
 
@@ -96,7 +91,8 @@ class _Scopes:
                 self.cue_tokens.setdefault(i, []).append(number)
             if one.cue_tokens:
                 self.begins.setdefault(one.first, []).append(number)
-        self.depth = _depths(source)
+        self.layout = Layout(source, self.cue_tokens)
+        self.depth = self.layout.depth
 
     def reach(self, number: int) -> Iterator[int]:
         """The tokens that a trigger governs."""
@@ -104,12 +100,24 @@ class _Scopes:
         direction = one.row.direction
         if direction == "within":
             yield from (i for i in range(one.first, one.last) if i not in one.cue_tokens)
+        if direction == "own":
+            yield from self._of_its_own(one)
         if direction == "clause":
             yield from clause_of(self.source, one, self._bars_clause, self.depth)
         if direction in _GOVERNS_BEFORE and not (direction == "both" and self._closes(one)):
-            yield from self._forward(one)
+            yield from (following := [*self._following(one)])
+            if direction == "around" and not any(is_noun(self.source, i) for i in following):
+                yield from predicate_of(self.source, one, self._bars_clause, self.depth)
         if direction in _GOVERNS_BEHIND and not (direction == "both" and self._opens(one)):
             yield from self._backward(one)
+
+    def _of_its_own(self, one: Occurrence) -> Iterator[int]:
+        """The words of a trigger that says itself what is not there ("fieberfrei"), and what lacks its ending before
+        it ("fieber- und schmerzfrei")."""
+        source, first = self.source, one.first
+        if first > 1 and source.words[first - 1] in JOINTS and source.glue(first - 1).startswith("-"):
+            first -= 2
+        yield from range(first, one.last + 1)
 
     def _closes(self, one: Occurrence) -> bool:
         """Whether nothing follows a trigger in its item that it could govern."""
@@ -131,15 +139,17 @@ class _Scopes:
 
     # --- what follows a trigger
 
+    def _following(self, one: Occurrence) -> Iterator[int]:
+        if one.row.scope == "word":
+            return self._next_word(one)
+        return block_below(self.source, one, REACH) if heads_block(self.source, one) else self._forward(one)
+
     def _forward(self, one: Occurrence) -> Iterator[int]:
         source, row = self.source, one.row
-        if row.scope == "word":
-            yield from self._next_word(one)
-            return
         crosses = row.scope == "sentence" or (row.scope == "list" and self._is_list(one))
         near, joined, started = one.last, False, False
         for i in range(one.last + 1, min(len(source), one.last + 1 + REACH)):
-            if self._divides(i) or self.depth[i] < self.depth[max(one.last, 0)]:
+            if self.layout.divides(i) or self.depth[i] < self.depth[max(one.last, 0)]:
                 return
             if self._parts_items(one, i, crosses):
                 return
@@ -153,7 +163,7 @@ class _Scopes:
                 near = max(self.triggers[governing[0]].last, near)
             elif source.view[source.start[i]].isupper() and i > near:
                 started = True
-            joined = source.words[i] in _JOINTS
+            joined = source.words[i] in JOINTS
             if joined and self._ends_at_joint(one, i):
                 return
             crosses = crosses and not (row.scope == "list" and source.words[i] in _ALTERNATIVES)
@@ -168,35 +178,20 @@ class _Scopes:
             return scope == "item" and source.gap(i) == COMMA and "," in source.glue(i)
         return _DASH.search(source.glue(i)) is not None or (not crosses and _SIGN.search(source.glue(i)) is not None)
 
-    def _is_enumerated(self, joint: int) -> bool:
-        """Whether the clause is an enumeration by this very word: "A u. B u. C u. D" are four items."""
-        return self._joints.get(joint, 0) >= _MANY
-
-    @cached_property
-    def _joints(self) -> dict[int, int]:
-        """Of each word that joins: how many of its kind its clause has, where the text has many."""
-        found: dict[int, int] = {}
-        for word in _JOINTS:
-            places = self.source.word_places.get(word, ())
-            clause: list[int] = []
-            for i in places if len(places) >= _MANY else ():
-                if clause and any(self._divided[clause[-1] + 1 : i + 1]):
-                    found |= dict.fromkeys(clause, len(clause))
-                    clause = []
-                clause.append(i)
-            found |= dict.fromkeys(clause, len(clause))
-        return found
-
     def _crosses(self, one: Occurrence, i: int, over_commas: bool) -> bool:
         """Whether what a trigger governs goes on over the mark before token `i`."""
         source = self.source
-        if source.gap(i) == COMMA and _SUSPENDED.match(source.glue(i)):
+        if source.gap(i) == COMMA and (_SUSPENDED.match(source.glue(i)) or self._is_slashed(one, i)):
             return True
         if source.gap(i) == COLON:
             return one.row.scope == "sentence" or source.words[i - 2 : i - 1] == ["folgende"]
         return over_commas and (
             one.row.scope != "list" or "," not in source.glue(i) or (self._is_bare(i) and self._is_listed(one, i))
         )
+
+    def _is_slashed(self, one: Occurrence, i: int) -> bool:
+        """Whether a slash without blanks joins two names of which a denial speaks: "kein Fieber/Husten", "A/B neg."."""
+        return one.row.axes == ("negation",) and self.source.glue(i) == "/"
 
     def _is_listed(self, one: Occurrence, i: int) -> bool:
         """Whether the item from token `i` on is one of at least three names in a row: "kein Fieber, Husten, Schnupfen"
@@ -206,7 +201,7 @@ class _Scopes:
         if one.row.axes != ("negation",):
             return True
         for at in range(one.last + 1, min(len(source), one.last + 1 + REACH)):
-            if at > one.last + 1 and self._divides(at):
+            if at > one.last + 1 and self.layout.divides(at):
                 break
             if any(self.triggers[n].row.direction != "pseudo" for n in self.begins.get(at, ())):
                 break
@@ -221,7 +216,7 @@ class _Scopes:
         source = self.source
         stop = i
         while stop < len(source) and stop <= i + BARE:
-            if stop > i and (self._divides(stop) or source.gap(stop) >= COMMA):
+            if stop > i and (self.layout.divides(stop) or source.gap(stop) >= COMMA):
                 break
             if source.words[stop][0] == "#":
                 return False
@@ -235,7 +230,7 @@ class _Scopes:
     def _next_word(self, one: Occurrence) -> Iterator[int]:
         """The word a trigger stands before, over function words."""
         for i in range(one.last + 1, min(len(self.source), one.last + 4)):
-            if (self._divides(i) and i > one.last + 1) or self.source.gap(i) >= COMMA:
+            if (self.layout.divides(i) and i > one.last + 1) or self.source.gap(i) >= COMMA:
                 return
             yield i
             if self.source.words[i] not in FUNCTION_WORDS:
@@ -260,7 +255,9 @@ class _Scopes:
         if first == 0 or source.ends_clause(first) or source.gap(first) >= COLON:
             return True
         for i in range(one.last + 1, min(len(source), one.last + 1 + REACH)):
-            if self._divides(i) or any(self.triggers[n].row.direction != "pseudo" for n in self.begins.get(i, ())):
+            if self.layout.divides(i) or any(
+                self.triggers[n].row.direction != "pseudo" for n in self.begins.get(i, ())
+            ):
                 return False
             if source.words[i] in _ALTERNATIVES:
                 return True
@@ -269,7 +266,7 @@ class _Scopes:
     def _ends_at_joint(self, one: Occurrence, joint: int) -> bool:
         """Whether behind this "und" stands nothing that a trigger governs: "ohne Dysplasie sowie eine Hernie"."""
         bare = len(one.row.elements) == 1 and self.source.words[joint : joint + 2] in _ANEW
-        return bare or (one.row.scope == "item" and (self._new_statement(joint) or self._is_enumerated(joint)))
+        return bare or (one.row.scope == "item" and (self._new_statement(joint) or self.layout.is_enumerated(joint)))
 
     def _new_statement(self, joint: int) -> bool:
         """Whether behind "und" something is said anew: "Z. n. Apoplex und bekannte Hypertonie"."""
@@ -281,7 +278,9 @@ class _Scopes:
         source, row = self.source, one.row
         crosses = row.scope == "sentence" and row.direction == "behind"
         for i in range(one.first - 1, max(-1, one.first - 1 - REACH), -1):
-            if i < one.first - 1 and (self._divides(i + 1) or (ends_item(source, i + 1) and not crosses)):
+            if i < one.first - 1 and self.layout.divides(i + 1):
+                return
+            if i < one.first - 1 and ends_item(source, i + 1) and not (crosses or self._is_slashed(one, i + 1)):
                 return
             if i == one.first - 1 and i + 1 < len(source) and not self._touches(one, self._closes(one)):
                 return
@@ -310,35 +309,6 @@ class _Scopes:
     def _bars(self, one: Occurrence, number: int) -> bool:
         row = self.triggers[number].row
         return bool(set(row.axes) & set(one.row.axes)) and row.direction not in ("pseudo", "end")
-
-    # --- what divides a text
-
-    def _divides(self, i: int) -> bool:
-        """Whether a statement ends before token `i`: a sentence, an item of a list, or a new labelled value."""
-        return self._divided[i]
-
-    @cached_property
-    def _divided(self) -> list[bool]:
-        source = self.source
-        divided = [source.ends_clause(i) for i in range(len(source))]
-        for i in range(len(source) - 1):
-            if source.gap(i + 1) == COLON and source.gap(i) >= COMMA and i not in self.cue_tokens:
-                divided[i] = True
-        return divided
-
-
-def _depths(source: SourceText) -> list[int]:
-    """How many brackets are open at each token."""
-    depths = [0] * len(source)
-    depth = at = 0
-    for match in _BRACKET.finditer(source.text):
-        first = bisect_left(source.start, match.start(), at)
-        if depth:
-            depths[at:first] = [depth] * (first - at)
-        depth, at = max(0, depth + (1 if match.group() == "(" else -1)), first
-    if depth:
-        depths[at:] = [depth] * (len(source) - at)
-    return depths
 
 
 def head_of(source: SourceText, known: Governed, first: int, last: int) -> int:

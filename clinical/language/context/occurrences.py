@@ -9,12 +9,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from clinical.language.context.patterns import Element, Gap, Mark, Words
-from clinical.language.context.triggers import ENDING, FORMS, Axis, Table, TriggerRow, table
+from clinical.language.context.triggers import BOX, ENDING, FORMS, TICKED, Axis, Table, TriggerRow, table
 from clinical.language.tokens import COLON, COMMA, LINE, STOP, SourceText
 from clinical.language.vocabulary import word_set
 
 _MARKED_ITEM: Final = re.compile(ENDING.format("G"))  # by it, other markers at the ends of items count too
 _MARKED_LINE: Final = re.compile(r"[GAVZ] (?=[A-ZÄÖÜ])(?:(?<=^..)|(?<=^[-•*] ..))", re.M)
+_ANSWERED: Final = re.compile(r"(?<=[^\W\d_]{2}[ \t])(?:[0nj]|-|\++)(?=[ \t]*(?:[;/\n]|,(?!\d)|\Z))")
+ANSWERS: Final = 2
+"""Items that end with a short answer (0, n, j, +) before one of them is read as one: a single 0 may be a stage."""
+_BOX_LEADS: Final = re.compile(rf"(?:^|[\n:])[ \t]*(?:{BOX}|{TICKED})", re.M)
+"""A box before the first word of a line or list belongs to what follows, and so do the others of the text."""
 MARKED_LINES: Final = 2
 """Lines that open with a marker before one of them is read as a marker: a single letter may be a name or a grade."""
 
@@ -92,13 +97,17 @@ def _beginning(word: str, rows: Table) -> Sequence[TriggerRow]:
     if word[0] == "#":
         return [row for head, row in rows.numbers if head.fits(word)]
     some = rows.by_word.get(word, ())
-    return (*some, *(row for length in rows.lengths for row in rows.by_stem.get(word[:length], ())))
+    begun = (row for length in rows.lengths for row in rows.by_stem.get(word[:length], ()))
+    return (*some, *begun, *(row for head, row in rows.endings if head.fits(word) and row not in some))
 
 
 def _of_signs(source: SourceText, rows: Table) -> Iterator[Occurrence]:
     found = [(match.start(), match.end(), match.group()) for match in rows.signs.finditer(source.text)]
     marked = len(_MARKED_LINE.findall(source.text)) >= MARKED_LINES
     shut = {"(^": not marked, "$)": _MARKED_ITEM.search(source.text) is None}
+    answered = len(_ANSWERED.findall(source.text)) >= ANSWERS
+    leads = _BOX_LEADS.search(source.text) is not None
+    shut |= {"( ": not answered, "☐)": not leads, " )": leads}
     for sign, form in FORMS.items():
         if sign in rows.by_sign and not shut.get(sign[:2]) and not shut.get(sign[-2:]):
             found += [(match.start(), match.end(), sign) for match in form.finditer(source.text)]

@@ -38,17 +38,23 @@ VALUES: Final[Mapping[Axis, tuple[str, ...]]] = {
 
 _NAMED: Final = "".join(rf"(?<!{w} .)" for w in ("Influenza", "Hepatitis", "Grippe", "Typ", "Hämophilie", "Faktor"))
 ENDING: Final = r"{}(?=[ \t]*(?:[,;\n]|\Z))(?<=[^\W\d_)] .)" + _NAMED
+BOX: Final = r"(?:\[ {0,2}\]|\( {1,2}\)|[☐□▢◻○])"
+TICKED: Final = r"(?:\[ ?[xX✓✗] ?\]|\( ?[xX] ?\)|[☑☒⊠■◼●✓✔])"
+"""Boxes of a form as they are typed: left empty, and ticked."""
 FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     "-": re.compile(r"[-–−](?<=[^\W\d_)] .)(?=\s*(?:[,;/|\n]|\Z))"),
     **{f"(^{letter})": re.compile(rf"(?m:^(?:[-•*] )?){letter}(?= [A-ZÄÖÜ])") for letter in "AVZ"},
-    "(? nein)": re.compile(r"\?(?=\s{0,2}(?i:nein|neg|keine?|0)(?![^\W\d_]))"),
+    "(? nein)": re.compile(r"\?(?=(?:[^?.;:\n]{0,40}(?:[=-]>|→|:)|)\s{0,2}(?i:nein|nö|nee|neg|keine?|0)(?![^\W\d_]))"),
     "(: 0)": re.compile(r":[ \t]?0(?=[ \t]*(?:[,;/\n]|\Z))"),
+    **{f"( {sign})": re.compile(rf"(?<=[^\W\d_]{{2}}[ \t]){sign}(?=[ \t]*(?:[;/\n]|,(?!\d)|\Z))") for sign in "0n"},
+    "(☐)": re.compile(BOX),
+    "(☐ )": re.compile(BOX),
     **{f"({letter}$)": re.compile(ENDING.format(letter)) for letter in "AVZ"},
 }
 """Signs that say something at certain places only: a minus by itself between a word and a dividing mark ("Fieber -,
 Husten +"), the answers "? nein" and ": 0", and the outpatient marker that opens a line or ends an item."""
 
-Direction = Literal["before", "behind", "both", "within", "clause", "stop", "end", "pseudo"]
+Direction = Literal["before", "behind", "both", "around", "within", "clause", "own", "stop", "end", "pseudo"]
 Scope = Literal["word", "item", "list", "sentence", "-"]
 DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
@@ -77,6 +83,8 @@ class Table:
     rows: tuple[TriggerRow, ...]
     by_word: Mapping[str, tuple[TriggerRow, ...]]
     by_stem: Mapping[str, tuple[TriggerRow, ...]]
+    endings: tuple[tuple[Words, TriggerRow], ...]
+    """Those that begin with a word of which only the end is named: what it has to be, and the row."""
     numbers: tuple[tuple[Words, TriggerRow], ...]
     """Those that begin with a number: what it has to be, and the row."""
     lengths: tuple[int, ...]
@@ -160,6 +168,7 @@ def _indexed(rows: Sequence[TriggerRow], groups: Mapping[str, str]) -> Table:
     by_word: defaultdict[str, list[TriggerRow]] = defaultdict(list)
     by_stem: defaultdict[str, list[TriggerRow]] = defaultdict(list)
     numbers: list[tuple[Words, TriggerRow]] = []
+    endings: list[tuple[Words, TriggerRow]] = []
     for row in rows:
         if not row.elements:
             continue
@@ -168,6 +177,8 @@ def _indexed(rows: Sequence[TriggerRow], groups: Mapping[str, str]) -> Table:
             by_word[word].append(row)
         for stem in head.stems:
             by_stem[stem].append(row)
+        if head.endings:
+            endings.append((Words(frozenset(), (), head.endings), row))
         if head.number or head.year:
             numbers.append((head, row))
     signs = {row.trigger: row for row in rows if not row.elements}
@@ -176,6 +187,7 @@ def _indexed(rows: Sequence[TriggerRow], groups: Mapping[str, str]) -> Table:
         tuple(rows),
         {word: tuple(some) for word, some in by_word.items()},
         {stem: tuple(some) for stem, some in by_stem.items()},
+        tuple(endings),
         tuple(numbers),
         tuple(sorted({len(stem) for stem in by_stem})),
         re.compile("|".join(plain) or r"(?!)"),

@@ -22,16 +22,21 @@ NONE: Final = -1
 """Marks a disease for which the classification has no such code."""
 _RANGE: Final = re.compile(r"\b([A-Z]\d\d)(?:\.[-\d]*)?!?(?:-([A-Z]\d\d))?")
 _CLASSIFIED: Final = "klassifizierbar unter"
+_TREATED: Final = "Z85"
+"""Malignant tumours in the patient's own history."""
 _DISABLING: Final = (("G00", "G99"), ("H54", "H54"), ("I00", "I99"), ("J40", "J47"), ("M00", "M99"), ("Q00", "Q99"))
 """Categories of Z82, which its notes leave out: those of Z82.0 to Z82.7 of the WHO's ICD-10, of which it is made."""
 
 
 class Elsewhere:
-    """`past`, `family`: of each code of the catalog the number of the code for it there, or NONE."""
+    """`past`, `family`: of each code of the catalog the number of the code for it there, or NONE; `over`: the codes
+    that nothing over has: a malignant tumour that was treated is Z85 alone."""
 
     def __init__(self, catalog: Catalog, wordings: Wordings) -> None:
         self.past = _targets(catalog, is_past, {})
         self.family = _targets(catalog, is_family, {"Z82": _DISABLING} if _has_notes(catalog) else {})
+        treated = np.array([code.code[:3] == _TREATED for code in catalog.codes], dtype=bool)
+        self.over = treated[self.past] & (self.past != NONE)
         self._wordings = wordings
 
     @property

@@ -60,7 +60,7 @@ often than the ranking model alone would say. Measured by `python -m evals readi
 chance, 1 tears "Diabetes mellitus Typ 2 mit Polyneuropathie"."""
 _NO_END: Final = _LEADING | _BESIDE | {"nicht"}
 _NO_BEGINNING: Final = _ARTICLES | _BESIDE | _JOINING
-_PARTED: Final = re.compile(r"[,;:&+·|•]|\s[-–—/]\s")
+_PARTED: Final = re.compile(r"[,;:&+·|•\[\]☐☒☑□■]|\s[-–—/]\s")
 """Marks of which a run of words may be parts: each of two neighbours may be a mention by itself."""
 _LITTLE: Final = re.compile(r"(?<![^\W\d_])(?!(?:[A-ZÄÖÜ]{3,4}|nie|nein|ja)$)[^\W\d_]{1,4}$")
 """A word so short before a full stop is more often cut off than the end of a sentence ("Stad. II", "Dig. II"); an
@@ -222,7 +222,9 @@ class _Written:
 
 def _leading(reading: Reading) -> set[int]:
     """Where the words of triggers stand that govern what follows ("V. a.", "suspekt auf"): no code words them."""
-    before = (one for one in reading.triggers if one.row.direction in ("before", "both") and one.row.scope != "word")
+    before = (
+        one for one in reading.triggers if one.row.direction in ("before", "both", "around") and one.row.scope != "word"
+    )
     return {reading.start[at] for one in before for at in one.cue_tokens}
 
 

@@ -190,7 +190,7 @@ class MentionReader:
             rows.append(merged_by_part(joined([relatives.at(known), moved])))
         if over.any():
             gone = self._past.among(past.wording, past.code)
-            rows.append(past.at(~gone))
+            rows.append(past.at(~gone & ~self._elsewhere.over[past.code]))
             rows.append(self._elsewhere.with_past(past.at(gone), past.at(~gone).weighed(1 / PRESENT)))
         found = joined(rows)
         return found.at(np.lexsort((-found.share, found.part)))
