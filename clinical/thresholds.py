@@ -38,6 +38,16 @@ class ConfidenceThresholds:
 
 
 @dataclass(frozen=True, slots=True)
+class TextThresholds:
+    """The same for the codes of a text; `best`: from where on its most probable code is `medium`, which is less, for
+    who writes a text nearly always names something that has a code."""
+
+    high: float
+    medium: float
+    best: float
+
+
+@dataclass(frozen=True, slots=True)
 class GroundingThresholds:
     """How far a free-text value may differ from the stretch of text that evidences it.
 

@@ -41,7 +41,7 @@ from clinical.search.words.gestation import Gestation
 from clinical.search.words.rewriting import Asked, Rewriter
 from clinical.search.words.shortened import Shortened
 from clinical.search.words.typos import Typos
-from clinical.thresholds import ConfidenceThresholds
+from clinical.thresholds import TextThresholds
 
 Level = Literal["high", "medium", "low"]
 
@@ -160,11 +160,10 @@ class SearchIndex:
             claims += ["present"] * len(stated)
             hits = joined([self._gestation([code for code, _ in stated], len(parts)), hits])
         best = merged(hits).at(slice(limit))
-        rows = zip(*(column.tolist() for column in best), strict=True)
-        bounds = self._bounds(draft)
+        rows = zip(self._levels(draft, best), *(column.tolist() for column in best), strict=True)
         found = [
-            self._candidate((parts[n], claims[n]), code, chance, self.wordings.text(word), bounds)
-            for n, code, _, chance, word in rows
+            self._candidate((parts[n], claims[n]), code, chance, self.wordings.text(word), level)
+            for level, n, code, _, chance, word in rows
         ]
         codes = sorted(
             without_general(found, text, self.catalog),
@@ -173,11 +172,12 @@ class SearchIndex:
                 *((one.claim == "family", one.start) if one.confidence != "low" else ()),
             ),
         )
-        return Understood(tuple(codes), tuple(self._mentioned(draft, n, hits) for n in chosen))
+        shown = hits.at(np.array([level != "low" for level in self._levels(draft, hits)], dtype=bool))
+        return Understood(tuple(codes), tuple(self._mentioned(draft, n, shown) for n in chosen))
 
-    def _mentioned(self, draft: TextSpans, number: int, hits: Hits) -> Mentioned:
+    def _mentioned(self, draft: TextSpans, number: int, shown: Hits) -> Mentioned:
         span, claim = draft.spans[number], draft.claims[number]
-        own = hits.at((hits.part == number) & (hits.probability >= self._bounds(draft).medium))
+        own = shown.at(shown.part == number)
         codes = tuple(self.catalog.codes[code].code for code in own.code.tolist())
         return Mentioned(span.part.start, span.part.end, claim, span.chance, codes)
 
@@ -234,21 +234,26 @@ class SearchIndex:
         hits = joined(found)
         return hits.at(np.argsort(hits.part, kind="stable"))
 
-    def _bounds(self, draft: TextSpans) -> ConfidenceThresholds:
-        """From where on a code is high and medium: of wordings by themselves as the ranking model was calibrated, of
-        texts as the second stage was."""
-        return self.manifest.thresholds if draft.plain or self.confidence is None else self.confidence.bounds
+    def _levels(self, draft: TextSpans, hits: Hits) -> list[Level]:
+        """What the probability of each hit says: of wordings by themselves as the ranking model was calibrated, of
+        texts as the second stage was, where less is asked of the most probable one."""
+        plain = self.manifest.thresholds
+        bounds = TextThresholds(plain.high, plain.medium, plain.medium)
+        if self.confidence is not None and not draft.plain:
+            bounds = self.confidence.bounds
+        most = float(hits.probability.max(initial=0))
+        return [_level(chance, bounds, best=chance == most) for chance in hits.probability.tolist()]
 
     def _candidate(
-        self, said: tuple[Part, Assertion], code: int, probability: float, wording: str, bounds: ConfidenceThresholds
+        self, said: tuple[Part, Assertion], code: int, probability: float, wording: str, level: Level
     ) -> Candidate:
         """A code that leaves open what its siblings say is at most medium: somebody has to look. A single word that a
         note adds to a category with codes below it widens the title and is no diagnosis: "Knöchel" at S82, fractures.
         """
         (part, claim), found = said, self.catalog.codes[code]
         widens = not found.terminal and wording != found.title and wording.isalpha()
-        sure = probability >= bounds.high and not self._code_traits.open[code]
-        confidence: Level = "low" if widens or probability < bounds.medium else "high" if sure else "medium"
+        unsure = level == "high" and self._code_traits.open[code]
+        confidence: Level = "low" if widens else "medium" if unsure else level
         return Candidate(found.code, probability, confidence, wording, part.start, part.end, claim)
 
     def save(self, folder: Path) -> None:
@@ -296,3 +301,9 @@ def _encoder_of(folder: Path, manifest: Manifest) -> Encoder:
         found = f"the artifact in {folder} only names its encoder, {manifest.encoder}"
         raise ArtifactMismatch(found, f"the model in {MODEL}/", "build it again: python -m catalog_build build")
     return TransformerEncoder(folder / MODEL, manifest.encoder)
+
+
+def _level(probability: float, bounds: TextThresholds, *, best: bool) -> Level:
+    if probability >= bounds.high:
+        return "high"
+    return "medium" if probability >= (bounds.best if best else bounds.medium) else "low"

@@ -28,7 +28,7 @@ from clinical.search.reading.hits import Hits
 from clinical.search.reading.reader import TextSpans
 from clinical.search.runs import Ints, run_starts
 from clinical.search.terms import Wordings
-from clinical.thresholds import ConfidenceThresholds
+from clinical.thresholds import TextThresholds
 
 FORMAT: Final = "befund-confidence-2"
 OF_MENTION: Final = (
@@ -192,12 +192,12 @@ class Regression(NamedTuple):
 @dataclass(frozen=True)
 class Confidence:
     """A logistic regression over COLUMNS: `weights` (F,), `bias`; the probabilities from which a code of a text, not of
-    a wording by itself, is `high` and `medium`; and a regression for wordings that stop within a word. Where it is
+    a wording by itself, is `high` and `medium`; and a regression for wordings that stop within a word. Where that is
     missing, these keep the ranking model's probability, as other new wordings do."""
 
     weights: NDArray[np.float64]
     bias: float
-    bounds: ConfidenceThresholds
+    bounds: TextThresholds
     begun: Regression | None = None
 
     def probabilities(self, rows: Vectors) -> Vectors:
@@ -226,14 +226,19 @@ class Confidence:
 
     @classmethod
     def load(cls, path: Path) -> Confidence:
-        """Read what `save` wrote; a column that it was fitted without has no weight. Raises ArtifactMismatch when it
+        """Read what `save` wrote; a column that it was fitted without has no weight, and where it has no bound for the
+        most probable code of a text, that is `medium` as any other. Raises ArtifactMismatch when it
         was fitted on columns that are not known here."""
         tree = orjson.loads(path.read_bytes())
         if tree.get("format") != FORMAT or not set(tree.get("columns", ())) <= set(COLUMNS):
             remedy = "train it again: python -m catalog_build train SOURCE --out FOLDER"
             raise ArtifactMismatch(f"{path.name} was fitted on other columns", ", ".join(COLUMNS), remedy)
         begun = _regression(tree["columns"], tree["begun"]) if "begun" in tree else None
-        return cls(*_regression(tree["columns"], tree), ConfidenceThresholds(**tree["bounds"]), begun)
+        return cls(
+            *_regression(tree["columns"], tree),
+            TextThresholds(**{"best": tree["bounds"]["medium"]} | tree["bounds"]),
+            begun,
+        )
 
 
 def _regression(names: Sequence[str], tree: Mapping[str, Any]) -> Regression:
