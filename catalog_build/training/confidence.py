@@ -212,7 +212,7 @@ def bounds_of(probability: Vectors, right: NDArray[np.bool_], category: Ints) ->
     what the band promises. Mistakes of one category are one observation: the variance is that of the categories' sums.
     """
     order = np.argsort(-probability, kind="stable")
-    bounds, width = [], min(WINDOW, len(order) // 3)
+    bounds, width = [], min(WINDOW, len(order) // 3) or WINDOW
     for least in (HIGH_LEAST, MEDIUM_LEAST):
         bound = NEVER
         for at in range(0, len(order) - width + 1, STEP):

@@ -9,13 +9,14 @@ from typing import Final
 from clinical.language.context.occurrences import Occurrence
 from clinical.language.tokens import SourceText
 
+_HEAD: Final = re.compile(r"[.)]?[ \t]*:[ \t]*\n")
 _ITEM: Final = re.compile(r"\n[ \t]*(?:[-•*·–▪]|\d{1,2}[.)])[ \t]")
 
 
 def heads_block(source: SourceText, one: Occurrence) -> bool:
     """Whether a trigger ends its line with a colon and a list of lines stands below it."""
     glue = source.glue(one.last + 1) if one.last + 1 < len(source) else ""
-    return glue.lstrip().startswith(":") and _ITEM.search(glue) is not None
+    return _HEAD.match(glue) is not None and _ITEM.search(glue) is not None
 
 
 def block_below(source: SourceText, one: Occurrence, most: int) -> Iterator[int]:

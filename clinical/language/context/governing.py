@@ -149,9 +149,10 @@ class _Scopes:
         crosses = row.scope == "sentence" or (row.scope == "list" and self._is_list(one))
         near, joined, started = one.last, False, False
         for i in range(one.last + 1, min(len(source), one.last + 1 + REACH)):
-            if self.layout.divides(i) or self.depth[i] < self.depth[max(one.last, 0)]:
+            opens = i == one.last + 1 and not one.cue_tokens  # a sign is no word: what ends before it ends here too
+            if not opens and (self.layout.divides(i) or self.depth[i] < self.depth[max(one.last, 0)]):
                 return
-            if self._parts_items(one, i, crosses):
+            if not opens and self._parts_items(one, i, crosses):
                 return
             if i > one.last + 1 and source.gap(i) >= COMMA and not self._crosses(one, i, joined or crosses):
                 return

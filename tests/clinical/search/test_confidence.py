@@ -5,13 +5,13 @@ import orjson
 import pytest
 
 from catalog_build.build import CONFIDENCE, WEIGHTS
-from catalog_build.training.confidence import WINDOW, FoundMentions, bounds_of, fit_confidence, with_begun
+from catalog_build.training.confidence import BEST, WINDOW, FoundMentions, bounds_of, fit_confidence, with_begun
 from clinical.errors import ArtifactMismatch
 from clinical.search.reading.confidence import COLUMNS, Confidence, Regression
 from clinical.search.reading.hits import Hits
-from clinical.thresholds import ConfidenceThresholds
+from clinical.thresholds import TextThresholds
 
-BOUNDS = ConfidenceThresholds(high=0.9, medium=0.5)
+BOUNDS = TextThresholds(high=0.9, medium=0.5, best=0.3)
 
 
 def hits() -> Hits:
@@ -105,6 +105,7 @@ def test_a_band_ends_where_its_last_codes_are_wrong_too_often():
     right = np.arange(9 * WINDOW) % 20 < np.repeat([20, 12, 0], 3 * WINDOW)
     bounds = bounds_of(probability, right, np.arange(9 * WINDOW) % 97)
     assert (bounds.high, bounds.medium) == (pytest.approx(0.95), pytest.approx(0.7))
+    assert bounds.best == BEST < bounds.medium
 
 
 def test_mistakes_of_one_category_are_one_observation():
