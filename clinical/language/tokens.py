@@ -8,7 +8,7 @@ original text.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from functools import cached_property
 
@@ -35,9 +35,12 @@ SPACE, LINE, COMMA, COLON, STOP, BREAK = range(6)
 """What stands between two tokens, in rising order of how far it parts them: nothing or a space or hyphen, a line end,
 a comma or bracket, a colon, the end of a sentence, a new list item or a blank line."""
 
+SHORT = 4
+"""Characters of the longest word that is taken to be cut off before a full stop in a line without capitals."""
 WRAPPED_LINE = 45
 """Characters from which a line that ends without a full stop is taken to be wrapped, not finished."""
 
+_LINE = re.compile(r"[^\n]+")
 _HEADED_LINE = re.compile(r"(?:\d{1,2} )?[A-ZÄÖÜ][\w-]{2,25}(?: [\w-]{2,15})?:")
 _HYPHEN = re.compile(r"[-‐‑¬–](?=[^\W\d]|\s*\n)\s*")
 _FINAL = re.compile(r"[.!?](?:\s|$)|;")
@@ -253,7 +256,20 @@ class SourceText:
         if raw[0].isupper() and _YEAR.fullmatch(word):
             return False  # `Appendektomie 1998. Allergien keine`: no ordinal is as high
         street = word.endswith(("str", "pl"))
-        return cut or street or raw.islower() or word[0] == "#" or word in ROMAN
+        small = raw.islower() and (len(word) <= SHORT or not self._is_small(i))
+        return cut or street or small or word[0] == "#" or word in ROMAN
+
+    def _is_small(self, i: int) -> bool:
+        """Whether the line of a token is typed without capitals, so that a small letter behind its full stop tells
+        nothing."""
+        starts, small = self._small_lines
+        return small[bisect_right(starts, self.start[i]) - 1]
+
+    @cached_property
+    def _small_lines(self) -> tuple[list[int], list[bool]]:
+        """Where each line begins, and whether it is typed without capitals."""
+        lines = [(0, ""), *((match.start(), match.group()) for match in _LINE.finditer(self.view))]
+        return [start for start, _ in lines], [line.islower() for _, line in lines]
 
     def ends_clause(self, i: int) -> bool:
         """Whether a sentence, item or finished line ends between token `i - 1` and token `i`."""
