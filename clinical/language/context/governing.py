@@ -53,6 +53,11 @@ class Governed:
     cue_tokens: Mapping[int, Sequence[int]]
     """The triggers that a token is a word of."""
 
+    def denies(self, i: int) -> bool:
+        """Whether a token is a word of a trigger that denies what follows."""
+        rows = (self.triggers[number].row for number in self.cue_tokens.get(i, ()))
+        return any(row.axes == ("negation",) and row.direction in _GOVERNS_BEFORE for row in rows)
+
 
 def governed(source: SourceText, triggers: tuple[Occurrence, ...]) -> Governed:
     """Lay the scopes of all triggers over the tokens of a text. Where two of one axis meet, the nearer one holds."""
@@ -314,8 +319,11 @@ class _Scopes:
 
 def head_of(source: SourceText, known: Governed, first: int, last: int) -> int:
     """The token by which a mention is judged: its first word with a capital that is no trigger's; where there
-    is none, the first word that is neither a trigger's nor a function word."""
-    free = [i for i in range(first, last + 1) if i not in known.cue_tokens]
+    is none, the first word that is neither a trigger's nor a function word. What stands behind a denial within it
+    ("schwer depressiv ohne Wahn") is not what it says."""
+    inner = (i for i in range(first + 1, last + 1) if known.denies(i))
+    free = [i for i in range(first, next(inner, last + 1)) if i not in known.cue_tokens]
+    free = free or [i for i in range(first, last + 1) if i not in known.cue_tokens]
     carrying = [i for i in free if source.words[i] not in FUNCTION_WORDS and source.words[i][0] != "#"]
     nouns = (i for i in carrying if not source.view[source.start[i] : source.end[i]].islower())
     return next(nouns, next(iter((*carrying, *free)), first))
