@@ -43,6 +43,11 @@ def test_a_line_that_cannot_be_read_is_named(line):
         read_table(f"# a comment\n{line}\n")
 
 
+def test_a_colleague_who_is_greeted_is_nobody_of_whom_a_letter_speaks():
+    assert group("@others").fits("bettnachbar")
+    assert not group("@another").fits("kollegin")
+
+
 # --- the only home of trigger words ---------------------------------------------------------------------------------
 
 ROOT = Path(__file__).resolve().parents[3]
