@@ -38,12 +38,10 @@ class ConfidenceThresholds:
 
 
 @dataclass(frozen=True, slots=True)
-class TextThresholds:
+class TextThresholds(ConfidenceThresholds):
     """The same for the codes of a text; `best`: from where on its most probable code is `medium`, which is less, for
     who writes a text nearly always names something that has a code."""
 
-    high: float
-    medium: float
     best: float
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinical.catalog import Catalog
 from clinical.contract import Assertion
@@ -160,7 +161,8 @@ class SearchIndex:
             claims += ["present"] * len(stated)
             hits = joined([self._gestation([code for code, _ in stated], len(parts)), hits])
         best = merged(hits).at(slice(limit))
-        rows = zip(self._levels(draft, best), *(column.tolist() for column in best), strict=True)
+        bounds = self._bounds(draft)
+        rows = zip(_levels(best.probability, bounds), *(column.tolist() for column in best), strict=True)
         found = [
             self._candidate((parts[n], claims[n]), code, chance, self.wordings.text(word), level)
             for level, n, code, _, chance, word in rows
@@ -172,7 +174,7 @@ class SearchIndex:
                 *((one.claim == "family", one.start) if one.confidence != "low" else ()),
             ),
         )
-        shown = hits.at(np.array([level != "low" for level in self._levels(draft, hits)], dtype=bool))
+        shown = hits.at(_are_shown(hits.probability, bounds))
         return Understood(tuple(codes), tuple(self._mentioned(draft, n, shown) for n in chosen))
 
     def _mentioned(self, draft: TextSpans, number: int, shown: Hits) -> Mentioned:
@@ -234,15 +236,13 @@ class SearchIndex:
         hits = joined(found)
         return hits.at(np.argsort(hits.part, kind="stable"))
 
-    def _levels(self, draft: TextSpans, hits: Hits) -> list[Level]:
-        """What the probability of each hit says: of wordings by themselves as the ranking model was calibrated, of
+    def _bounds(self, draft: TextSpans) -> TextThresholds:
+        """From where on a code is high and medium: of wordings by themselves as the ranking model was calibrated, of
         texts as the second stage was, where less is asked of the most probable one."""
         plain = self.manifest.thresholds
-        bounds = TextThresholds(plain.high, plain.medium, plain.medium)
-        if self.confidence is not None and not draft.plain:
-            bounds = self.confidence.bounds
-        most = float(hits.probability.max(initial=0))
-        return [_level(chance, bounds, best=chance == most) for chance in hits.probability.tolist()]
+        if draft.plain or self.confidence is None:
+            return TextThresholds(plain.high, plain.medium, best=plain.medium)
+        return self.confidence.bounds
 
     def _candidate(
         self, said: tuple[Part, Assertion], code: int, probability: float, wording: str, level: Level
@@ -303,7 +303,14 @@ def _encoder_of(folder: Path, manifest: Manifest) -> Encoder:
     return TransformerEncoder(folder / MODEL, manifest.encoder)
 
 
-def _level(probability: float, bounds: TextThresholds, *, best: bool) -> Level:
-    if probability >= bounds.high:
-        return "high"
-    return "medium" if probability >= (bounds.best if best else bounds.medium) else "low"
+def _are_shown(chance: Vectors, bounds: TextThresholds) -> NDArray[np.bool_]:
+    """Which of the probabilities of one text are high or medium."""
+    least = np.where(chance == chance.max(initial=0), bounds.best, bounds.medium)
+    shown: NDArray[np.bool_] = chance >= np.minimum(least, bounds.high)
+    return shown
+
+
+def _levels(chance: Vectors, bounds: TextThresholds) -> list[Level]:
+    """What each probability says; the most probable of the text is among them."""
+    shown = zip(chance.tolist(), _are_shown(chance, bounds).tolist(), strict=True)
+    return ["high" if one >= bounds.high else "medium" if medium else "low" for one, medium in shown]

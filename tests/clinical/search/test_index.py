@@ -81,8 +81,7 @@ def test_variants_have_the_same_first_code(index: SearchIndex, variants: tuple[s
 
 def sound(index: SearchIndex, query: str, found: tuple[Candidate, ...], limit: int) -> None:
     """What holds of every result."""
-    plain = index.reader.draft(query).plain
-    bounds = index.manifest.thresholds if plain or index.confidence is None else index.confidence.bounds
+    bounds = index._bounds(index.reader.draft(query))
     most = max((hit.probability for hit in found), default=0.0)
     assert len(found) <= limit
     assert len({hit.code for hit in found}) == len(found)
@@ -95,7 +94,7 @@ def sound(index: SearchIndex, query: str, found: tuple[Candidate, ...], limit: i
         assert hit.code in index.catalog
         assert 0 <= hit.probability <= 1
         sure = hit.probability >= bounds.high and not index.catalog.more_specific(hit.code)
-        least = getattr(bounds, "best", bounds.medium) if hit.probability == most else bounds.medium
+        least = bounds.best if hit.probability == most else bounds.medium
         level = "high" if sure else "medium" if hit.probability >= least else "low"
         assert hit.confidence == level
         assert hit.text
