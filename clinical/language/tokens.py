@@ -40,6 +40,9 @@ SHORT = 4
 WRAPPED_LINE = 45
 """Characters from which a line that ends without a full stop is taken to be wrapped, not finished."""
 
+BOX_SIGNS = "[]☐☒☑□■"
+"""Signs of which the boxes of a form are typed."""
+_PARTING = ",()/" + BOX_SIGNS
 _LINE = re.compile(r"[^\n]+")
 _HEADED_LINE = re.compile(r"(?:\d{1,2} )?[A-ZÄÖÜ][\w-]{2,25}(?: [\w-]{2,15})?:")
 _HYPHEN = re.compile(r"[-‐‑¬–](?=[^\W\d]|\s*\n)\s*")
@@ -310,7 +313,7 @@ def _sign_of(glue: str) -> tuple[bool, int]:
         return False, SPACE
     if _NEW_ITEM.search(glue):
         return False, BREAK
-    colon, comma = ":" in glue, any(mark in glue for mark in ",()/[]☐☒☑□■")
+    colon, comma = ":" in glue, any(mark in glue for mark in _PARTING)
     gap = COLON if colon else COMMA if comma else LINE if "\n" in glue else SPACE
     return _FINAL.search(glue) is not None, gap
 

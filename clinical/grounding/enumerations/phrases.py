@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Final, Literal, get_args
 
 from clinical.language import (
+    BOX_SIGNS,
     LINE,
     STOP,
     Element,
@@ -151,5 +152,5 @@ def divided(source: SourceText, i: int, mark: Element) -> bool:
     glue = source.glue(i)
     if isinstance(mark, Mark) and mark.sign == ":":
         return any(sign in glue for sign in ":\t\n|") or "   " in glue
-    boxed = any(sign in glue for sign in "[]☐☒☑□■")
+    boxed = any(sign in glue for sign in BOX_SIGNS)
     return boxed or "  " in glue or (source.gap(i) >= LINE and "/" not in glue)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from clinical.language.context.patterns import Element, Gap, Mark, Words
-from clinical.language.context.triggers import BOX, ENDING, FORMS, TICKED, Axis, Table, TriggerRow, table
+from clinical.language.context.triggers import ANSWER, BOX, ENDING, FORMS, TICKED, Axis, Table, TriggerRow, table
 from clinical.language.tokens import COLON, COMMA, LINE, STOP, SourceText
 from clinical.language.vocabulary import word_set
 
 _MARKED_ITEM: Final = re.compile(ENDING.format("G"))  # by it, other markers at the ends of items count too
 _MARKED_LINE: Final = re.compile(r"[GAVZ] (?=[A-ZÄÖÜ])(?:(?<=^..)|(?<=^[-•*] ..))", re.M)
-_ANSWERED: Final = re.compile(r"(?<=[^\W\d_]{2}[ \t])(?:[0nj]|-|\++)(?=[ \t]*(?:[;/\n]|,(?!\d)|\Z))")
+_ANSWERED: Final = re.compile(ANSWER.format(r"(?:[0nj]|-|\++)"))
 ANSWERS: Final = 2
 """Items that end with a short answer (0, n, j, +) before one of them is read as one: a single 0 may be a stage."""
 _BOX_LEADS: Final = re.compile(rf"(?:^|[\n:])[ \t]*(?:{BOX}|{TICKED})", re.M)

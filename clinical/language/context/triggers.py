@@ -38,6 +38,8 @@ VALUES: Final[Mapping[Axis, tuple[str, ...]]] = {
 
 _NAMED: Final = "".join(rf"(?<!{w} .)" for w in ("Influenza", "Hepatitis", "Grippe", "Typ", "Hämophilie", "Faktor"))
 ENDING: Final = r"{}(?=[ \t]*(?:[,;\n]|\Z))(?<=[^\W\d_)] .)" + _NAMED
+ANSWER: Final = r"(?<=[^\W\d_]{{2}}[ \t]){}(?=[ \t]*(?:[;/\n]|,(?!\d)|\Z))"
+"""A short answer at the end of an item of a form."""
 BOX: Final = r"(?:\[ {0,2}\]|\( {1,2}\)|[☐□▢◻○])"
 TICKED: Final = r"(?:\[ ?[xX✓✗] ?\]|\( ?[xX] ?\)|[☑☒⊠■◼●✓✔])"
 """Boxes of a form as they are typed: left empty, and ticked."""
@@ -46,9 +48,8 @@ FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     **{f"(^{letter})": re.compile(rf"(?m:^(?:[-•*] )?){letter}(?= [A-ZÄÖÜ])") for letter in "AVZ"},
     "(? nein)": re.compile(r"\?(?=(?:[^?.;:\n]{0,40}(?:[=-]>|→|:)|)\s{0,2}(?i:nein|nö|nee|neg|keine?|0)(?![^\W\d_]))"),
     "(: 0)": re.compile(r":[ \t]?0(?=[ \t]*(?:[,;/\n]|\Z))"),
-    **{f"( {sign})": re.compile(rf"(?<=[^\W\d_]{{2}}[ \t]){sign}(?=[ \t]*(?:[;/\n]|,(?!\d)|\Z))") for sign in "0n"},
-    "(☐)": re.compile(BOX),
-    "(☐ )": re.compile(BOX),
+    **{f"( {sign})": re.compile(ANSWER.format(sign)) for sign in "0n"},
+    **dict.fromkeys(("(☐)", "(☐ )"), re.compile(BOX)),
     **{f"({letter}$)": re.compile(ENDING.format(letter)) for letter in "AVZ"},
 }
 """Signs that say something at certain places only: a minus by itself between a word and a dividing mark ("Fieber -,

@@ -17,7 +17,18 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.language import Part, Reading, Token, content_words, has_noun, is_abbreviation, spelling, word_set, words
+from clinical.language import (
+    BOX_SIGNS,
+    Part,
+    Reading,
+    Token,
+    content_words,
+    has_noun,
+    is_abbreviation,
+    spelling,
+    word_set,
+    words,
+)
 from clinical.thresholds import ReadingWeights
 
 LONGEST: Final = 7
@@ -60,7 +71,7 @@ often than the ranking model alone would say. Measured by `python -m evals readi
 chance, 1 tears "Diabetes mellitus Typ 2 mit Polyneuropathie"."""
 _NO_END: Final = _LEADING | _BESIDE | {"nicht"}
 _NO_BEGINNING: Final = _ARTICLES | _BESIDE | _JOINING
-_PARTED: Final = re.compile(r"[,;:&+·|•\[\]☐☒☑□■]|\s[-–—/]\s")
+_PARTED: Final = re.compile(rf"[,;:&+·|•{re.escape(BOX_SIGNS)}]|\s[-–—/]\s")
 """Marks of which a run of words may be parts: each of two neighbours may be a mention by itself."""
 _LITTLE: Final = re.compile(r"(?<![^\W\d_])(?!(?:[A-ZÄÖÜ]{3,4}|nie|nein|ja)$)[^\W\d_]{1,4}$")
 """A word so short before a full stop is more often cut off than the end of a sentence ("Stad. II", "Dig. II"); an
