@@ -40,6 +40,7 @@ _PLURALS: Final = word_set(
 )
 """Verbs that speak of all items of a list before them: "Fieber, Husten, Dyspnoe werden verneint"."""
 _GOVERNS_BEFORE: Final = ("before", "both", "around")
+_DASH: Final = re.compile(r"\s[-–—]\s|[-=]>|→")
 _GOVERNS_BEHIND: Final = ("behind", "both")
 _GOVERNS_NOTHING: Final = ("stop", "end", "pseudo")
 
@@ -284,8 +285,8 @@ class _Scopes:
         source, row = self.source, one.row
         crosses = row.scope == "sentence" and row.direction == "behind"
         for i in range(one.first - 1, max(-1, one.first - 1 - REACH), -1):
-            if i < one.first - 1 and self.layout.divides(i + 1):
-                return
+            if i < one.first - 1 and (self.layout.divides(i + 1) or _DASH.search(source.glue(i + 1))):
+                return  # behind a dash a test or a treatment begins: "Anämie - Haemoccult neg."
             if i < one.first - 1 and ends_item(source, i + 1) and not (crosses or self._is_slashed(one, i + 1)):
                 return
             if i == one.first - 1 and i + 1 < len(source) and not self._touches(one, self._closes(one)):
