@@ -70,9 +70,9 @@ def _train(
         return
     try:
         from catalog_build.build import WEIGHTS, train_weights
-        from catalog_build.own_synonyms import own_texts
+        from catalog_build.own_synonyms import own_texts, with_everyday
 
-        files = read_source(source)
+        files = with_everyday(read_source(source))
         texts = all_texts(files)
         weights = train_weights(files, texts + own_texts(files, texts, holdout), holdout)
     except ModuleNotFoundError as error:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from catalog_build.checks import check, counts, previous_counts
 from catalog_build.official import Source, Synonym, read_source
 from catalog_build.options import BuildOptions
-from catalog_build.own_synonyms import BEFUND, OWN, own_texts, references, replacements
+from catalog_build.own_synonyms import BEFUND, OWN, own_texts, references, replacements, with_everyday
 from catalog_build.pairs import with_pairs
 from catalog_build.synonyms import FOLDS, all_texts, fold_of
 from catalog_build.training.calibration import CALIBRATION, Calibration, choose
@@ -128,7 +128,7 @@ def build_artifact(source_path: Path, out: Path, options: BuildOptions) -> Manif
 
     Raises SourceError, CheckFailed or SettingError.
     """
-    source = read_source(source_path)
+    source = with_everyday(read_source(source_path))
     texts = all_texts(source)
     out = _restored(out.resolve())
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:

@@ -47,7 +47,8 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One code. `code` is dotted and without marks; ages are as in the source: "t000".."t364", "j001".."j124"."""
+    """One code. `code` is dotted and without marks; ages are as in the source: "t000".."t364", "j001".."j124";
+    `everyday`: one of Befund's own wordings has it, so texts speak of it far more often than of most codes."""
 
     code: str
     title: str
@@ -62,6 +63,7 @@ class Code:
     sex: Sex | None = None
     age_low: str | None = None
     age_high: str | None = None
+    everyday: bool = False
     notes: tuple[Note, ...] = ()
 
     @property

@@ -1,8 +1,9 @@
-"""Fit the second stage of calibration: what is served for generated texts, and whether it is right.
+"""Fit the second stage of calibration: what is served for texts, and whether it is right.
 
-The mixture: wordings alone, lists and sentences of our own grammar (with sides, dates, markers, cut-off words, slips,
-filler, drugs, symptoms that lead to a disease), half of their wordings unseen by index, encoder and ranking model, the
-others verbatim.
+The mixture: inputs that others wrote and coded by hand (`written`), and wordings alone, lists and sentences of our own
+grammar (with sides, dates, markers, cut-off words, slips, filler, drugs, symptoms that lead to a disease), half of
+their wordings unseen by index, encoder and ranking model, the others verbatim. What people write tells how far a code
+can be believed; the grammar, which counts little, keeps what few of them write.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from catalog_build.training.begun import begun_queries
 from catalog_build.training.calibration import NEVER
 from catalog_build.training.texts import NOT_CODED, TextWriter, WrittenMention
+from catalog_build.training.written import WrittenInput, written_inputs
 from clinical.progress import progress
 from clinical.search import (
     COLUMNS,
@@ -43,17 +45,18 @@ STRENGTH: Final = 1.0
 """Inverse of the regularisation; with thousands of examples and two dozen columns it hardly matters."""
 PARTS: Final = 5
 """Parts of the categories that are left out in turn."""
-WINDOW, STEP = 800, 50
-"""Examples whose precision is looked at together, for with fewer it is chance (with 400 `medium` began at 0.43 or at
-0.53, by which hundredth was asked for), and how far the window moves on. With few examples a third of them."""
-HIGH_LEAST, MEDIUM_LEAST = 0.9, 0.42
-"""What the last codes of each band keep, by the lower bound: in texts that people wrote, which hold fewer
-words made up or cut off, 0.92 of the whole band `high` and 0.70 of `medium` are right (`python -m evals reading
---inputs`)."""
+GENERATED: Final = 0.1
+"""What a generated mention counts as against one that somebody wrote, of which there are a third as many. Without any,
+with 0.03 and with 0.1 the written inputs that are kept apart are told as well, with 1 worse (evals/LOG.md)."""
+WINDOW, STEP = 400, 25
+"""Examples whose precision is looked at together, for with fewer it is chance, and how far the window moves on. With
+few examples a third of them."""
+HIGH_LEAST, MEDIUM_LEAST = 0.87, 0.4
+"""What the last codes of each band keep, by the lower bound, so that of the whole bands 0.92 of `high` and 0.70 of
+`medium` are right (`python -m evals reading --inputs`)."""
 BEST: Final = 0.3
-"""From which probability the most probable code of a text is `medium`. People write what has a code, the grammar also
-texts that have none: of seven sets of written inputs the best code of a text was right in 0.70 where it has 0.30 to
-0.45, any other code in 0.31; of generated ones both in 0.43 (evals/LOG.md)."""
+"""From which probability the most probable code of a text is `medium`: few texts are sent that mean none. Of written
+ones it was right in 0.47 where it has 0.3 to 0.5, any other code in 0.34 (evals/LOG.md)."""
 TELLING: Final = (
     *("logit", "margin", "category", "words", "one_word", "unspecified", "symptom"),
     *("uncovered", "unknown", "length"),
@@ -65,12 +68,14 @@ ONE_SIDED: Final = 1.64
 
 
 class FoundMentions(NamedTuple):
-    """Mentions that search found in generated texts, one row each: what the second stage sees, whether the first code
-    is right, and the category of that code, for the mistakes of one category are made together."""
+    """Mentions that search found in texts, one row each: what the second stage sees, whether the first code is right,
+    and what is left out together to see what was learnt: the category of that code, for the mistakes of one category
+    are made together; of written inputs the set."""
 
     rows: Vectors  # (m, COLUMNS)
     right: NDArray[np.bool_]  # (m,)
     category: Ints  # (m,)
+    part: Ints  # (m,)
 
 
 def examples(
@@ -90,7 +95,23 @@ def examples(
                 rows.append(own)
                 right.append(verdict)
                 category.append(judge.category(code))
-    return FoundMentions(np.stack(rows), np.array(right), np.array(category))
+    return FoundMentions(np.stack(rows), np.array(right), np.array(category), np.array(category) % PARTS)
+
+
+def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> FoundMentions:
+    """What search finds in inputs that people wrote, as far as it is served: what a wording by itself finds keeps the
+    ranking model's probability. A code is right where the input states it anywhere."""
+    kinds, sets = CodeKinds(index.catalog), sorted({one.source for one in written})
+    found: list[tuple[Vectors, bool, int, int]] = []
+    for one, codes in zip(written, _first_codes(index, [one.text for one in written]), strict=True):
+        for _, _, code, own in codes:
+            if own[_CHANCE] > 0 and not own[_PLAIN]:
+                kind = int(kinds.category[index.catalog.number(code)])
+                found.append((own, code in one.right, kind, sets.index(one.source)))
+    rows = np.stack([row for row, _, _, _ in found]) if found else np.zeros((0, len(COLUMNS)), dtype=np.float32)
+    right = np.array([one for _, one, _, _ in found], dtype=bool)
+    category = np.array([one for _, _, one, _ in found], dtype=np.int64)
+    return FoundMentions(rows, right, category, np.array([one for _, _, _, one in found], dtype=np.int64))
 
 
 def _first_codes(index: SearchIndex, texts: Sequence[str]) -> Iterator[list[tuple[int, int, str, Vectors]]]:
@@ -101,6 +122,7 @@ def _first_codes(index: SearchIndex, texts: Sequence[str]) -> Iterator[list[tupl
 
 _ELSEWHERE: Final = [COLUMNS.index("history"), COLUMNS.index("family")]
 _EXPLAINED, _VERBATIM = COLUMNS.index("explained"), COLUMNS.index("verbatim")
+_CHANCE, _PLAIN = COLUMNS.index("chance"), COLUMNS.index("plain")
 
 
 class TextJudge:
@@ -142,7 +164,8 @@ class TextJudge:
 def confidence_for(
     index: SearchIndex, unseen: Sequence[tuple[str, int]], indexed: Sequence[tuple[str, int]], seed: int = 0
 ) -> Confidence:
-    """Fitted on texts of wordings (text, number of the code) that the index has not seen and of some that it has."""
+    """Fitted on what others wrote, and on texts of wordings (text, number of the code) that the index has not seen and
+    of some that it has."""
     chance = np.random.default_rng(seed)
     some = chance.choice(len(indexed), min(len(indexed), int(len(unseen) * (1 - UNSEEN) / UNSEEN)), replace=False)
     mixture = [*unseen, *(indexed[position] for position in some.tolist())]
@@ -151,7 +174,8 @@ def confidence_for(
         codes.setdefault(text.casefold(), set()).add(index.catalog.codes[number].code)
     accepted = {"|".join(sorted(own)): own for own in codes.values()}
     wordings = [(text, "|".join(sorted(codes[text.casefold()]))) for text, _ in mixture]
-    fitted = fit_confidence(examples(index, wordings, accepted, seed, min(TEXTS, len(mixture) // 2)))
+    generated = examples(index, wordings, accepted, seed, min(TEXTS, len(mixture) // 2))
+    fitted = fit_confidence(generated, written_examples(index, written_inputs()))
     return with_begun(fitted, begun_examples(index, wordings, accepted, seed))
 
 
@@ -170,7 +194,8 @@ def begun_examples(
                 right.append(code in accepted[key])
                 category.append(judge.category(code))
     found = np.stack(rows) if rows else np.zeros((0, len(COLUMNS)), dtype=np.float32)
-    return FoundMentions(found, np.array(right, dtype=bool), np.array(category, dtype=np.int64))
+    of = np.array(category, dtype=np.int64)
+    return FoundMentions(found, np.array(right, dtype=bool), of, of % PARTS)
 
 
 def with_begun(confidence: Confidence, found: FoundMentions) -> Confidence:
@@ -182,25 +207,37 @@ def with_begun(confidence: Confidence, found: FoundMentions) -> Confidence:
     return replace(confidence, begun=Regression(*_regression(found.rows * telling, found.right)))
 
 
-def fit_confidence(found: FoundMentions) -> Confidence:
-    """The logistic regression over all examples, and the bounds of its bands, which are cut on probabilities from
-    regressions that had not seen the category they speak of. Whether a wording stops within a word only tells which
-    regression speaks of it (`begun`), so it has no weight here."""
-    found = found._replace(rows=found.rows * (np.array(COLUMNS) != "begun"))
-    blind, part = np.zeros(len(found.right), dtype=np.float32), found.category % PARTS
-    for one in np.unique(part):
-        some = part != one
-        weights, bias = _regression(found.rows[some], found.right[some])
-        blind[~some] = 1 / (1 + np.exp(-(found.rows[~some] @ weights + bias)))
-    weights, bias = _regression(found.rows, found.right)
-    texts = found.rows[:, COLUMNS.index("plain")] == 0
-    return Confidence(weights, bias, bounds_of(blind[texts], found.right[texts], found.category[texts]))
+def fit_confidence(generated: FoundMentions, written: FoundMentions) -> Confidence:
+    """The logistic regression over all examples, and the bounds of its bands.
+
+    They are cut on the written ones, where there are enough, each with its probability by a regression that has not
+    seen the set it is of; else on generated texts, with the categories left out in turn. Whether a wording stops
+    within a word only tells which regression speaks of it (`begun`), so it has no weight here. Wordings by themselves,
+    which are almost none of the written ones, are told by what was generated alone (`plain`).
+    """
+    told, other = (written, generated) if len(written.right) >= WINDOW else (generated, written)
+    counts = np.array(COLUMNS) != "begun"
+    rows = np.concatenate([told.rows, other.rows]) * counts
+    right = np.concatenate([told.right, other.right])
+    share = np.concatenate([np.full(len(one.right), GENERATED if one is generated else 1.0) for one in (told, other)])
+    own, blind = len(told.right), np.zeros(len(told.right), dtype=np.float32)
+    for one in np.unique(told.part):
+        left = np.flatnonzero(told.part == one)
+        some = np.setdiff1d(np.arange(len(rows)), left)
+        blind[left] = Regression(*_regression(rows[some], right[some], share[some])).probabilities(rows[left])
+    texts = rows[:own, _PLAIN] == 0
+    bounds = bounds_of(blind[texts], told.right[texts], told.category[texts])
+    plain = Regression(*_regression(generated.rows * counts, generated.right))
+    return Confidence(*_regression(rows, right, share), bounds, plain=plain)
 
 
-def _regression(rows: Vectors, right: NDArray[np.bool_]) -> tuple[NDArray[np.float64], float]:
-    """Weights and bias, on standardised columns, with the standardisation folded into them."""
+def _regression(
+    rows: Vectors, right: NDArray[np.bool_], share: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.float64], float]:
+    """Weights and bias, on standardised columns, with the standardisation folded into them. `share`: what each row
+    counts; none: all the same."""
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-6
-    model = LogisticRegression(C=STRENGTH, max_iter=1_000).fit((rows - mean) / scale, right)
+    model = LogisticRegression(C=STRENGTH, max_iter=1_000).fit((rows - mean) / scale, right, sample_weight=share)
     weights = model.coef_[0] / scale
     return weights.astype(np.float64), float(model.intercept_[0] - (weights * mean).sum())
 

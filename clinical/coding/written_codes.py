@@ -15,11 +15,18 @@ _VITAMIN = re.compile(r"Vit(?:amin|\.)?[\s-]*$", re.IGNORECASE)
 """What stands before a "B12" that is no code."""
 
 
+_EXCLUDED = re.compile(r"[ \t]*[(\[]?A[)\]]?[ \t]*(?=[,;.|/\n]|$)")
+"""The marker of German outpatient coding behind a code that says that the disease was ruled out ("I26.9 A")."""
+
+
 def written_codes(text: str, catalog: Catalog) -> list[tuple[str, int, int]]:
-    """Codes of the catalog that `text` spells out, each once, with their places in code points."""
+    """Codes of the catalog that `text` spells out, each once, with their places in code points; none that it marks as
+    excluded."""
     places: dict[str, tuple[int, int]] = {}
     for match in _WRITTEN_CODE.finditer(text):
         code = catalog.parse(match.group())
-        if code and code in catalog and not _VITAMIN.search(text, 0, match.start()):
+        if _VITAMIN.search(text, 0, match.start()) or _EXCLUDED.match(text, match.end()):
+            continue
+        if code and code in catalog:
             places.setdefault(code, match.span())
     return [(code, start, end) for code, (start, end) in places.items()]

@@ -203,6 +203,15 @@ class Reading(SourceText):
             told.append(next((n for n in numbers if n >= 0 and self._tells(n)), -1))
         return told
 
+    def denied_within(self, start: int, end: int) -> list[str]:
+        """The words of a part that a denial in it governs: "Riss" of "Menisken ohne Riss"; none where there is none."""
+        tokens, known = self.tokens_in(start, end), self._governed
+        first = next((i for i in tokens if known.denies(i)), None)
+        if first is None or not tokens or first == tokens[0]:
+            return []
+        denied = known.by_axis["negation"]
+        return [self.text[self.start[i] : self.end[i]] for i in tokens if i > first and denied[i] >= 0]
+
     def _tells(self, number: int) -> bool:
         """Whether what a trigger governs is never one mention with what it does not."""
         trigger = self._governed.triggers[number]

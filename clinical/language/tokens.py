@@ -256,8 +256,8 @@ class SourceText:
             return cut
         if raw[0].isupper() and not _STAGES.isdisjoint(self.words[max(0, i - 3) : i]):
             return False  # `Adipositas Grad I. Eine Depression ...`: a stage ends a sentence as any noun does
-        if raw[0].isupper() and _YEAR.fullmatch(word):
-            return False  # `Appendektomie 1998. Allergien keine`: no ordinal is as high
+        if raw[0].isupper() and (_YEAR.fullmatch(word) or (word[0] == "#" and i and self.glue(i) == "")):
+            return False  # `Appendektomie 1998. Allergien keine`, `Stenose C6. Eine ...`: no ordinals
         street = word.endswith(("str", "pl"))
         small = raw.islower() and (len(word) <= SHORT or not self._is_small(i))
         return cut or street or small or word[0] == "#" or word in ROMAN
@@ -293,9 +293,18 @@ class SourceText:
             return True  # `Allergien: keine` / `6 Diagnosen: ...`
         dotted = self.text[self.end[i] : self.end[i] + 1] == "."  # `rezid. Erbrechen`: a new item, not a wrapped line
         small = self.text[self.start[i]].islower() and not dotted
-        wrapped = self.end[i - 1] - line_start >= WRAPPED_LINE or small
+        if glue[0] == "." and self.words[i - 1] in _CLOSING and not small:
+            return True  # `Schwerhörigkeit bds.` / `Schluckdiagnostik o.B.`
+        long = self.end[i - 1] - line_start
+        wrapped = small or (long >= WRAPPED_LINE and long + self.end[i] - self.start[i] >= self._width - 1)
         open_end = glue.lstrip()[:1] in (",", "-", "(") or self.words[i - 1] in _OPEN_ENDS or ":" in glue
         return not (wrapped or open_end)
+
+    @cached_property
+    def _width(self) -> int:
+        """Characters that a wrapped line of this text has at most: a line that the next word would still have gone
+        into was finished. Longer lines are not wrapped, so that every short one of such a text was finished too."""
+        return max(map(len, self.text.split("\n")), default=0)
 
     def line_of(self, i: int) -> str:
         """The line token `i` stands in, up to the token."""
@@ -320,6 +329,8 @@ def _sign_of(glue: str) -> tuple[bool, int]:
 
 _BY_PLACE = frozenset((*UNITS, *ROMAN, "r", "l", "re", "li", "sin"))
 """Words whose key may depend on what stands beside them."""
+_CLOSING = word_set("bds beids beidseits re li bek unauff neg pos")
+"""Words that end a statement with their full stop at the end of a line."""
 _YEAR = re.compile(r"#(?:19|20)\d\d")
 _STAGES = word_set("grad stadium nyha child klasse gold stufe ccs kellgren")
 _OPEN_ENDS = word_set(

@@ -48,6 +48,22 @@ def _counted(row: Mapping[str, Any], got: list[tuple[str, str]]) -> Counter[str]
     return own
 
 
+def given(rows: Iterable[Mapping[str, Any]], found: Callable[[str], list[tuple[str, str]]]) -> Counter[str]:
+    """What search makes of each statement by itself, as if somebody had marked the mentions: statements, `first` (its
+    first code is right), `ten` (one of all is), found (one that is shown is). `found`: a text to its codes with their
+    confidence, most probable first, also those of low confidence."""
+    counts: Counter[str] = Counter()
+    for row in rows:
+        for said in row["codes"]:
+            if said["text"] in row.get("optional", ()):
+                continue
+            codes, right = found(said["text"]), {said["codes"][0], *said.get("also", ())}
+            own = [code in right for code, _ in codes]
+            counts += Counter(statements=1, first=any(own[:1]), ten=any(own[:10]))
+            counts["found"] += any(good and level != "low" for good, (_, level) in zip(own, codes, strict=True))
+    return counts
+
+
 def line_of(name: str, own: Mapping[str, int]) -> str:
     """One line of the table."""
 

@@ -12,19 +12,23 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from clinical.coding import Hit, with_written_codes
+from clinical.contract import TIER1_MAX_CODES
 from clinical.errors import BefundError
 from clinical.search import SearchIndex
 from evals.reading.bands import bands
 from evals.reading.bands import lines as band_lines
 from evals.reading.denials import clauses, misread, plain_names
 from evals.reading.generated import found_in, generated
-from evals.reading.inputs import HEADER, line_of, read_inputs, scored
+from evals.reading.inputs import HEADER, given, line_of, read_inputs, scored
 from evals.reading.letters import counted, lines
 from evals.reading.offered import lines as offered_lines
 from evals.reading.offered import offered
 from evals.reading.probes import in_lists, in_sentences, sure_wordings
 
+GIVEN = {"first code right": "first", "among ten": "ten", "shown": "found"}
 SEED, TEXTS, WORDINGS, CLAUSES = 2026, 400, 160, 4000
 
 
@@ -54,17 +58,28 @@ def main(arguments: Sequence[str]) -> int:
     print("\nshort texts with what is there and what is not")
     print("\n".join(offered_lines(offered(index))))
     if options.inputs:
-        print(f"\n{HEADER}")
-        for name, own in scored(read_inputs(options.inputs), lambda text: shown(index, text)).items():
-            print(line_of(name, own))
+        _print_inputs(index, read_inputs(options.inputs))
     if options.letters:
         print("\n" + "\n".join(lines(counted(index, *options.letters))))
     return 0
 
 
+def _print_inputs(index: SearchIndex, rows: Sequence[Mapping[str, Any]]) -> None:
+    print(f"\n{HEADER}")
+    for name, own in scored(rows, lambda text: shown(index, text)).items():
+        print(line_of(name, own))
+    alone = given(rows, lambda text: [(hit.code, hit.confidence) for hit in index.search(text, 10)])
+    said = max(1, alone["statements"])
+    shares = ", ".join(f"{name} {alone[count] / said:.3f}" for name, count in GIVEN.items())
+    print(f"each of the {alone['statements']} statements by itself: {shares}")
+
+
 def shown(index: SearchIndex, text: str) -> list[tuple[str, str]]:
-    """The codes that tier 1 shows, with their confidence."""
-    return [(hit.code, hit.confidence) for hit in index.search(text, 10) if hit.confidence != "low"]
+    """The codes that tier 1 shows, with their confidence: those of its mentions, and those that the text spells out."""
+    found = [one for one in index.search(text, TIER1_MAX_CODES) if one.confidence != "low"]
+    hits = [Hit(one.code, one.probability, one.confidence, one.start, one.end) for one in found]
+    written = with_written_codes(text, hits, index.catalog)[:TIER1_MAX_CODES]
+    return [(hit.code, hit.confidence) for hit in written]
 
 
 def _print_generated(counts: Mapping[str, Mapping[str, int]]) -> None:

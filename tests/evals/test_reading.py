@@ -11,7 +11,7 @@ from clinical.search import Candidate, Mentioned, Understood
 from evals.reading.causes import causes
 from evals.reading.denials import Clause, clauses, misread
 from evals.reading.gated import drops_of
-from evals.reading.inputs import scored
+from evals.reading.inputs import given, scored
 from evals.reading.letters import counted
 from evals.reading.offered import Offered, lines, offered, probe_texts, read_marked
 from evals.reports.intervals import clustered
@@ -38,6 +38,12 @@ def test_what_is_stated_shown_right_silent_and_absent():
 
 def test_the_category_of_what_is_denied_counts_too():
     assert scored([ROW], lambda text: [("E14.91", "high")])["ALL"]["absent_shown"] == 1
+
+
+def test_statements_by_themselves():
+    codes = {"Hypertonie": [("I15.00", "medium"), ("I10.00", "low"), ("I10.90", "medium")]}
+    counts = given([ROW], lambda text: codes[text])
+    assert counts == {"statements": 1, "ten": 1, "found": 1}
 
 
 class FakeIndex:

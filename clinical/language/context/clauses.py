@@ -122,12 +122,14 @@ class _Clause:
         nothing, so what stands before the comma is spoken of ("ein Ulkus, wie vermutet, liegt nicht vor")."""
         source, one = self.source, self.one
         found: list[int] = []
-        named, joint, crosses = False, -1, self.lists
+        named, joint, crosses = False, -1, self.lists  # `joint`: how many tokens stand behind the last "und" or comma
         for i in range(one.first - 1, max(-1, one.first - 1 - MOST), -1):
             if self._ends_before(i + 1, named=named, crosses=crosses or (over_comma and not named)):
                 break
             if self.depth[i] > self.level:
                 continue
+            if i + 1 < one.first and source.gap(i + 1) == COMMA and self.lists:
+                joint = len(found)
             word = source.words[i]
             if (word in _CONTRASTS and named) or self.bars(one, i):
                 break

@@ -40,7 +40,6 @@ _PLURALS: Final = word_set(
 )
 """Verbs that speak of all items of a list before them: "Fieber, Husten, Dyspnoe werden verneint"."""
 _GOVERNS_BEFORE: Final = ("before", "both", "around")
-_DASH: Final = re.compile(r"\s[-–—]\s|[-=]>|→")
 _GOVERNS_BEHIND: Final = ("behind", "both")
 _GOVERNS_NOTHING: Final = ("stop", "end", "pseudo")
 
@@ -77,7 +76,7 @@ def governed(source: SourceText, triggers: tuple[Occurrence, ...]) -> Governed:
 
 _DIVIDED: Final = re.compile(r"[,;.:\n()]")
 """What parts a sign from the words beside it."""
-_DASH: Final = re.compile(r"\s[-–—·•]\s")
+_DASH: Final = re.compile(r"\s[-–—·•]\s|[-=]>|[→⇒➔]")
 """What parts the items of a list in one line: "Z. n. Apoplex - Hypertonie"."""
 _SIGN: Final = re.compile(r"\s[+&]\s")
 """What parts the items of a list in one line, or two things of one statement: "kein Fieber + Husten"."""

@@ -24,6 +24,7 @@ from clinical.catalog import Catalog
 from clinical.errors import ArtifactMismatch
 from clinical.language import folded_words
 from clinical.search.encoder import Vectors
+from clinical.search.reading.alike import says
 from clinical.search.reading.hits import Hits
 from clinical.search.reading.reader import TextSpans
 from clinical.search.runs import Ints, run_starts
@@ -34,7 +35,7 @@ FORMAT: Final = "befund-confidence-2"
 OF_MENTION: Final = (
     *("logit", "margin", "category", "chance", "words", "one_word", "verbatim", "unspecified", "symptom", "small"),
     *("suspected", "history", "family"),
-    *("uncovered", "unknown", "guessed"),
+    *("uncovered", "unknown", "guessed", "everyday", "unsaid", "label"),
 )
 OF_TEXT: Final = (
     *("plain", "lower", "mentions", "length", "prose", "explained", "explained_in_prose", "verbatim_open"),
@@ -43,12 +44,14 @@ OF_TEXT: Final = (
 COLUMNS: Final = (*OF_MENTION, *OF_TEXT)
 """What is known of a mention, and of the text around it. `prose`: the share of words in no mention, small in lists;
 `explained`: a symptom beside a disease, which is coded alone (German coding guidelines D003); `uncovered`: the share of
-characters in words that the code's wording has nothing like; `unknown`: in words that no wording has; `guessed`:
+characters in words that the code's wording has nothing like; `unsaid`: the share of
+the wording's characters in words that the mention has nothing like ("Syndesmose", beside "Ruptur der Syndesmose");
+`label`: a colon follows ("Schilddrüse: echoarm"); `unknown`: in words that no wording has; `guessed`:
 nothing but unknown words of at most GUESSED characters, from which a code can only be guessed ("QTc", beside "OTC");
+`everyday`: a code that texts speak of often (`clinical.catalog.Code`);
 `begun`: the text is a wording by itself that stops within a word, as a search field gets it ("Hypok")."""
+_PLAIN: Final = COLUMNS.index("plain")
 GUESSED: Final = 4
-ALIKE: Final = 5
-"""Characters that words have in common at their beginning when one is a form or a compound of the other."""
 LIKELY: Final = 0.25
 """From which probability of the ranking model a disease is taken to be named."""
 NEVER_SURE: Final = 1e-3
@@ -57,13 +60,14 @@ _LEAST, _MOST = float(np.float32(NEVER_SURE)), float(np.float32(1 - NEVER_SURE))
 """The same as the probabilities are kept."""
 
 
+_LABEL: Final = re.compile(r"\s*:(?!\d)")
 _NO_SITE: Final = re.compile(r"nicht näher bezeichneten? Körperregion|Körperregion nicht näher bezeichnet")
 """Injuries and burns of no stated part of the body (T14, T30): other categories have the same with it."""
 
 
 class CodeKinds:
     """What the columns need to know of each code: its category, whether it leaves something open that a code beside it
-    says, whether it is a symptom (chapter XVIII)."""
+    says, whether it is a symptom (chapter XVIII), whether texts speak of it often."""
 
     def __init__(self, catalog: Catalog) -> None:
         names = [code.code for code in catalog.codes]
@@ -76,6 +80,7 @@ class CodeKinds:
             ["nicht näher bez" in code.title or code.code.endswith(".9") for code in catalog.codes], dtype=bool
         )
         self.symptom = np.array([name[0] == "R" for name in names], dtype=bool)
+        self.everyday = np.array([code.everyday for code in catalog.codes], dtype=bool)
 
 
 def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds) -> tuple[Ints, Vectors]:
@@ -137,7 +142,8 @@ def _row(
     same = traits.category[hits.code] == traits.category[code]
     wording, length = int(hits.wording[0]), max(1, _characters(spelled))
     verbatim = wordings.has_words(wording, spelled)
-    bare = [] if verbatim else _uncovered(spelled, wordings.text(wording))
+    worded = [] if verbatim else folded_words(wordings.text(wording))
+    bare = [] if verbatim else _uncovered(spelled, worded)
     strange = [word for word in spelled if word.isalpha() and word not in wordings.vocabulary]
     return {
         "logit": log(chance / (1 - chance)),
@@ -156,26 +162,19 @@ def _row(
         "uncovered": _characters(bare) / length,
         "unknown": _characters(strange) / length,
         "guessed": len(strange) == len(spelled) and all(len(word) <= GUESSED for word in strange),
+        "everyday": bool(traits.everyday[code]),
+        "label": _LABEL.match(draft.reading.text, span.part.end) is not None,
+        "unsaid": _characters(_uncovered(worded, spelled)) / max(1, _characters(worded)),
     }
 
 
-def _uncovered(spelled: Sequence[str], wording: str) -> list[str]:
-    """The words that the wording has nothing like."""
-    worded = folded_words(wording)
-    return [word for word in spelled if not _covers(worded, word)]
+def _uncovered(spelled: Sequence[str], worded: Sequence[str]) -> list[str]:
+    """The words of the first that the second has nothing like."""
+    return [word for word in spelled if not says(worded, word)]
 
 
 def _characters(some: Iterable[str]) -> int:
     return sum(map(len, some))
-
-
-def _covers(worded: Sequence[str], word: str) -> bool:
-    """Whether a wording has the word, one that begins like it, or one that is a part of it."""
-    return any(
-        other == word
-        or (min(len(word), len(other)) >= ALIKE and (other[:ALIKE] == word[:ALIKE] or word in other or other in word))
-        for other in worded
-    )
 
 
 class Regression(NamedTuple):
@@ -192,13 +191,16 @@ class Regression(NamedTuple):
 @dataclass(frozen=True)
 class Confidence:
     """A logistic regression over COLUMNS: `weights` (F,), `bias`; the probabilities from which a code of a text, not of
-    a wording by itself, is `high` and `medium`; and a regression for wordings that stop within a word. Where that is
-    missing, these keep the ranking model's probability, as other new wordings do."""
+    a wording by itself, is `high` and `medium`. Wordings by themselves are told by regressions of their own: `plain`,
+    of those that some wording has word for word, and `begun`, of those that stop within a word. Where `plain` is
+    missing the first one speaks of these too; where `begun` is, they keep the ranking model's probability, as other
+    new wordings do."""
 
     weights: NDArray[np.float64]
     bias: float
     bounds: TextThresholds
     begun: Regression | None = None
+    plain: Regression | None = None
 
     def probabilities(self, rows: Vectors) -> Vectors:
         """Of each row, that its code is right: shape (m,)."""
@@ -209,7 +211,10 @@ class Confidence:
         as they were less probable."""
         if not len(first):
             return hits
-        shown = np.where(_settled(rows), hits.probability[first], self.probabilities(rows))
+        shown = self.probabilities(rows)
+        if self.plain is not None:
+            shown = np.where(rows[:, _PLAIN] == 1, self.plain.probabilities(rows), shown)
+        shown = np.where(_settled(rows), hits.probability[first], shown)
         if self.begun is not None:
             shown = np.where(is_begun(rows), self.begun.probabilities(rows), shown)
         of = np.repeat(np.arange(len(first)), np.diff(first, append=len(hits.part)))
@@ -220,8 +225,9 @@ class Confidence:
         """Write one JSON object."""
         tree = {"format": FORMAT, "columns": COLUMNS, "weights": self.weights.tolist(), "bias": self.bias}
         tree |= {"bounds": asdict(self.bounds)}
-        if self.begun is not None:
-            tree |= {"begun": {"weights": self.begun.weights.tolist(), "bias": self.begun.bias}}
+        for name, own in (("begun", self.begun), ("plain", self.plain)):
+            if own is not None:
+                tree |= {name: {"weights": own.weights.tolist(), "bias": own.bias}}
         path.write_bytes(orjson.dumps(tree, option=orjson.OPT_INDENT_2))
 
     @classmethod
@@ -233,11 +239,12 @@ class Confidence:
         if tree.get("format") != FORMAT or not set(tree.get("columns", ())) <= set(COLUMNS):
             remedy = "train it again: python -m catalog_build train SOURCE --out FOLDER"
             raise ArtifactMismatch(f"{path.name} was fitted on other columns", ", ".join(COLUMNS), remedy)
-        begun = _regression(tree["columns"], tree["begun"]) if "begun" in tree else None
+        begun, plain = (_regression(tree["columns"], tree[n]) if n in tree else None for n in ("begun", "plain"))
         return cls(
             *_regression(tree["columns"], tree),
             TextThresholds(**{"best": tree["bounds"]["medium"]} | tree["bounds"]),
             begun,
+            plain,
         )
 
 

@@ -65,7 +65,7 @@ daneben dann sogar bereits schon ja nein
 """Words beside a mention, before it or behind it, that are none of it."""
 _JOINING: Final = word_set("bei nach mit und sowie wegen wg infolge durch unter trotz oder")
 """Words between two mentions, or within one ("Diabetes mit Nephropathie"): both readings are candidates."""
-JOINED: Final = 0.5
+JOINED: Final = 0.9
 """How likely the parts on both sides of such a word are mentions as against the whole: one code for both is meant more
 often than the ranking model alone would say. Measured by `python -m evals reading --inputs`: 0.3, 0.5, 0.7 differ by
 chance, 1 tears "Diabetes mellitus Typ 2 mit Polyneuropathie"."""
@@ -73,6 +73,15 @@ _NO_END: Final = _LEADING | _BESIDE | {"nicht"}
 _NO_BEGINNING: Final = _ARTICLES | _BESIDE | _JOINING
 _PARTED: Final = re.compile(rf"[,;:&+·|•{re.escape(BOX_SIGNS)}]|\s[-–—/]\s")
 """Marks of which a run of words may be parts: each of two neighbours may be a mention by itself."""
+_ARROW: Final = re.compile(r"[-=]+>|[→⇒➔]")
+"""What leads to a conclusion: nothing is one mention across ("kein Fieber -> Zystitis")."""
+_GRADE: Final = re.compile(
+    r"\.?,?[ ](?:(?:links|rechts|beidseits|li|re|bds)\b\.?[ ])?"
+    r"(?:(?:Grad|Gr\.|Stadium|Stad\.|Stufe|Typ|Klasse|GOLD|NYHA|KDIGO|CCS|Child|Wagner|Fontaine|Forrest|Weber|Garden)"
+    r"[ -]?(?:[IVX]{1,4}|\d|[A-D])(?:[a-e]|/[IVX]{1,4}|[-/]\d)?°?|[IVX]{1,3}[ ]?°|\d[ ]?°)(?!\w)",
+    re.I,
+)
+"""A grade or stage behind a name, a side before it perhaps; a number is none."""
 _LITTLE: Final = re.compile(r"(?<![^\W\d_])(?!(?:[A-ZÄÖÜ]{3,4}|nie|nein|ja)$)[^\W\d_]{1,4}$")
 """A word so short before a full stop is more often cut off than the end of a sentence ("Stad. II", "Dig. II"); an
 acronym is not ("KHK. Gallensteine")."""
@@ -161,8 +170,8 @@ def spans_of(
 @dataclass(frozen=True, slots=True)
 class _Written:
     """What is known of each word of a text (w,): itself in lower case, the number of its clause, whether a mark parts
-    it from the word before it, whether it may join two mentions, whether it leads to one ("Verdacht"), and what it is
-    told by (`Reading.tellings`)."""
+    it from the word before it, whether it may join two mentions, whether it leads to one ("Verdacht"), what it is told
+    by (`Reading.tellings`), and which word ends the grade or stage that follows it."""
 
     bare: Sequence[str]
     clause: Sequence[int]
@@ -170,15 +179,17 @@ class _Written:
     joins: Sequence[bool]
     leads: Sequence[bool]
     told: Sequence[int | None]
+    graded: Sequence[int]
 
     @classmethod
     def of(cls, reading: Reading, places: NDArray[np.int64]) -> _Written:
         text, rows = reading.text, places.tolist()
-        ends = [
+        whole = (
             clause.end
             for clause in reading.clauses
             if not _LITTLE.search(text, max(0, clause.end - LONGEST_WORD), clause.end)
-        ]
+        )
+        ends = sorted([*whole, *(arrow.end() for arrow in _ARROW.finditer(text))])
         bare = [text[start:end].casefold() for start, end in rows]
         parted = [_PARTED.search(text, one[1], other[0]) is not None for one, other in pairwise(rows)]
         leading = _leading(reading)
@@ -189,6 +200,7 @@ class _Written:
             [word in _JOINING for word in bare],
             [start in leading for start, _ in rows],
             reading.tellings([start for start, _ in rows]),
+            _graded(text, rows),
         )
 
     def within(self, first: int, last: int) -> Iterator[tuple[int, int, float]]:
@@ -204,6 +216,8 @@ class _Written:
                         run = _trimmed(self.bare, begins, b)
                         if run is not None:
                             yield (*run, share)
+                            if run[1] < (ends := self.graded[run[1]]) <= stop:
+                                yield run[0], ends, share
             at = stop + 1
 
     def _in_one_breath(self, first: int, last: int) -> Iterator[tuple[int, int]]:
@@ -220,7 +234,8 @@ class _Written:
 
     def _with_pieces(self, first: int, last: int) -> list[tuple[int, int, float]]:
         """A run, and the runs between the marks and prepositions in it, where there are any."""
-        found, inside = [(first, last, 1.0)], range(first + 1, last + 1)
+        inside = range(first + 1, last + 1)
+        found = [(first, last, 1.0)]
         for share, cuts in (
             (1.0, [at for at in inside if self.parted[at]]),
             (JOINED, [at for at in inside if self.parted[at] or self.joins[at]]),
@@ -229,6 +244,16 @@ class _Written:
                 starts = [first, *cuts]
                 found += [(a, b - 1, share) for a, b in zip(starts, (*cuts, last + 1), strict=True)]
         return found
+
+
+def _graded(text: str, rows: Sequence[Sequence[int]]) -> list[int]:
+    """For each word the last one of the grade or stage behind it ("Dekubitus Ferse li II°"); itself where none is."""
+    found = list(range(len(rows)))
+    for at, (_, end) in enumerate(rows):
+        if (grade := _GRADE.match(text, end)) is not None:
+            while found[at] + 1 < len(rows) and rows[found[at] + 1][1] <= grade.end():
+                found[at] += 1
+    return found
 
 
 def _leading(reading: Reading) -> set[int]:

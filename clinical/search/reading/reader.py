@@ -18,6 +18,7 @@ from clinical.catalog import Catalog
 from clinical.contract import Assertion
 from clinical.language import Claim, Part, Reading, Token, content_words, folded_words, words
 from clinical.search.encoder import Vectors
+from clinical.search.reading.alike import says
 from clinical.search.reading.elsewhere import Elsewhere, is_family
 from clinical.search.reading.finder import Finder, mentions, see
 from clinical.search.reading.hits import Hits, joined, merged_by_part
@@ -136,7 +137,7 @@ class MentionReader:
             return [0], hits
         if (whole := self._verbatim_whole(draft, hits)) is not None:
             return [whole], hits.at(hits.part == whole)
-        hits = self._by_claim(draft, hits)
+        hits = self._as_denied(draft, self._by_claim(draft, hits))
         hits = hits.weighed(self._seldom[hits.code])
         best = np.zeros(len(draft.spans), dtype=np.float32)
         np.maximum.at(best, hits.part, hits.probability)
@@ -194,6 +195,21 @@ class MentionReader:
             rows.append(self._elsewhere.with_past(past.at(gone), past.at(~gone).weighed(1 / PRESENT)))
         found = joined(rows)
         return found.at(np.lexsort((-found.share, found.part)))
+
+    def _as_denied(self, draft: TextSpans, hits: Hits) -> Hits:
+        """The hits without those whose wording says what the mention denies ("Menisken ohne Riss" is no
+        "Meniskusriss"); one that denies something itself stays ("Migräne ohne Aura")."""
+        meant = np.ones(len(hits.part), dtype=bool)
+        for number, span in enumerate(draft.spans):
+            if not (denied := draft.reading.denied_within(span.part.start, span.part.end)):
+                continue
+            words = [word for name in denied for word in folded_words(name)]
+            for at in np.flatnonzero(hits.part == number).tolist():
+                worded = self._wordings.text(int(hits.wording[at]))
+                own = folded_words(worded)
+                denies = any(says(own, word) for word in words) and not Reading.of(worded).speaks_of("negation")
+                meant[at] = not denies
+        return hits if meant.all() else hits.at(meant)
 
     def _verbatim_whole(self, draft: TextSpans, hits: Hits) -> int | None:
         """The number of the span of a whole short text that is word for word a wording of the catalog: one mention,

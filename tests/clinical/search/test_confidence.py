@@ -26,6 +26,12 @@ def rows(chance: float = 0.9) -> np.ndarray:
     return found
 
 
+def found(rows: np.ndarray, right: np.ndarray) -> FoundMentions:
+    """Examples of fifty categories, five of them left out at a time."""
+    category = np.arange(len(right)) % 50
+    return FoundMentions(rows, right, category, category % 5)
+
+
 def test_the_first_code_gets_the_new_probability_and_the_others_stay_in_proportion():
     sure = Confidence(np.zeros(len(COLUMNS)), 0.0, BOUNDS)
     served = sure.served(hits(), np.array([0, 2]), rows())
@@ -54,16 +60,25 @@ def test_a_wording_that_stops_within_a_word_has_a_regression_of_its_own():
     np.testing.assert_allclose(without.probability, hits().probability)
 
 
+def test_a_wording_that_some_wording_has_word_for_word_has_a_regression_of_its_own():
+    zero = np.zeros(len(COLUMNS))
+    verbatim = rows()
+    verbatim[:, COLUMNS.index("verbatim")] = 1
+    verbatim[0, COLUMNS.index("plain")] = 1
+    served = Confidence(zero, 0.0, BOUNDS, plain=Regression(zero, 9.0)).served(hits(), np.array([0, 2]), verbatim)
+    np.testing.assert_allclose(served.probability, [1, 0.25, 0.5], atol=1e-3)
+
+
 def test_what_a_begun_word_is_worth_is_learnt_from_what_differs_between_them():
     chance = np.random.default_rng(0)
     some = chance.normal(size=(2_000, len(COLUMNS))).astype(np.float32)
     right = some[:, COLUMNS.index("margin")] + chance.normal(size=2_000) > 0
     shipped = Confidence(np.zeros(len(COLUMNS)), 0.0, BOUNDS)
-    begun = with_begun(shipped, FoundMentions(some, right, np.arange(2_000))).begun
+    begun = with_begun(shipped, found(some, right)).begun
     assert begun is not None
     assert np.argmax(np.abs(begun.weights)) == COLUMNS.index("margin")
     assert not begun.weights[COLUMNS.index("lower")]
-    few = FoundMentions(some[: WINDOW // 2], right[: WINDOW // 2], np.arange(WINDOW // 2))
+    few = found(some[: WINDOW // 2], right[: WINDOW // 2])
     assert with_begun(shipped, few) == shipped
 
 
@@ -71,9 +86,20 @@ def test_fitting_finds_what_matters():
     chance = np.random.default_rng(0)
     some = chance.normal(size=(2_000, len(COLUMNS))).astype(np.float32)
     right = some[:, 0] + chance.normal(size=2_000) > 0
-    sure = fit_confidence(FoundMentions(some, right, np.arange(2_000) % 50))
+    sure = fit_confidence(found(some, right), found(some[:9], right[:9]))
     assert np.argmax(np.abs(sure.weights)) == 0
     assert abs(sure.probabilities(some).mean() - right.mean()) < 0.02
+
+
+def test_what_people_wrote_counts_more_than_what_was_generated():
+    """Generated texts say one thing of a column, written ones the opposite: these are believed."""
+    some = np.random.default_rng(0).normal(size=(2_000, len(COLUMNS))).astype(np.float32)
+    some[:, COLUMNS.index("plain")] = 0
+    right = some[:, 0] > 0
+    sure = fit_confidence(found(some, ~right), found(some, right))
+    assert sure.weights[0] > 0
+    assert np.mean((sure.probabilities(some) > 0.5) == right) > 0.9
+    assert sure.bounds.best <= sure.bounds.medium <= sure.bounds.high
 
 
 def test_what_was_fitted_on_other_columns_is_refused(tmp_path):
@@ -84,6 +110,9 @@ def test_what_was_fitted_on_other_columns_is_refused(tmp_path):
     assert again.begun is not None
     assert shipped.begun is not None
     np.testing.assert_array_equal(again.begun.weights, shipped.begun.weights)
+    assert again.plain is not None
+    assert shipped.plain is not None
+    np.testing.assert_array_equal(again.plain.weights, shipped.plain.weights)
     damaged = (tmp_path / CONFIDENCE).read_text().replace("margin", "distance")
     (tmp_path / CONFIDENCE).write_text(damaged)
     with pytest.raises(ArtifactMismatch, match="other columns"):
@@ -93,7 +122,7 @@ def test_what_was_fitted_on_other_columns_is_refused(tmp_path):
 def test_a_column_that_it_was_fitted_without_has_no_weight(tmp_path):
     shipped = orjson.loads((WEIGHTS / CONFIDENCE).read_bytes())
     earlier = {**shipped, "columns": shipped["columns"][1:], "weights": shipped["weights"][1:]}
-    del earlier["begun"]
+    del earlier["begun"], earlier["plain"]
     (tmp_path / CONFIDENCE).write_bytes(orjson.dumps(earlier))
     weights = Confidence.load(tmp_path / CONFIDENCE).weights
     assert weights.tolist() == [0.0, *shipped["weights"][1:]]

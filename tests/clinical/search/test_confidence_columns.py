@@ -23,6 +23,7 @@ TEXTS = (
     "asthma",
     "Hypertonie, Xqz und Zuckerleiden",
     "bekanntes Asthma bronch",
+    "Asthma: seit Jahren, Migräne nie",
 )
 Row = dict[str, float]
 
@@ -84,6 +85,8 @@ def of_mention(
         "suspected": claim == "suspected",
         "history": claim == "history",
         "family": claim == "family",
+        "everyday": index.catalog.codes[index.catalog.number(code)].everyday,
+        "label": text[span.end :].startswith(":"),
     } | of_words(index, re.findall(r"\w+", span.text.lower()), re.findall(r"\w+", wording.lower()))
 
 
@@ -91,18 +94,25 @@ def of_words(index: SearchIndex, said: list[str], worded: list[str]) -> Row:
     """The columns of how far the wording, and the catalog, has the words of a span."""
     said, worded = [fold(word) for word in said], [fold(word) for word in worded]
     strange = [word for word in said if word.isalpha() and word not in index.wordings.vocabulary]
-    bare = []
-    for word in said:
-        alike = [other for other in worded if word[:5] == other[:5] or word in other or other in word]
-        long = [other for other in alike if len(other) >= 5 and len(word) >= 5]
-        if word not in worded and not long:
-            bare.append(word)
+    bare, unsaid = unlike(said, worded), unlike(worded, said)
     letters = len("".join(said))
     return {
         "uncovered": len("".join(bare)) / letters,
         "unknown": len("".join(strange)) / letters,
         "guessed": strange == said and max(map(len, said)) <= 4,
+        "unsaid": 0 if sorted(said) == sorted(worded) else len("".join(unsaid)) / len("".join(worded)),
     }
+
+
+def unlike(words: list[str], others: list[str]) -> list[str]:
+    """The words that none of the others is like."""
+    found = []
+    for word in words:
+        alike = [other for other in others if word[:5] == other[:5] or word in other or other in word]
+        long = [other for other in alike if len(other) >= 5 and len(word) >= 5]
+        if word not in others and not long:
+            found.append(word)
+    return found
 
 
 def stops_within_a_word(index: SearchIndex, text: str) -> bool:

@@ -1,0 +1,60 @@
+"""Befund's own wordings for the whole catalog: rightly coded, new, and none that the official files word otherwise."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from catalog_build.official.source import Source, read_source
+from catalog_build.own_synonyms import (
+    STARTER,
+    everyday_texts,
+    everyday_words,
+    own_texts,
+    references,
+    replacements,
+    spelled,
+    with_everyday,
+)
+from catalog_build.synonyms import all_texts
+from clinical.search import SearchIndex
+
+
+@pytest.fixture(scope="module")
+def official(shared_data: Path) -> Source:
+    return read_source(shared_data / "icd10gm" / "2026-reconstructed")
+
+
+def test_every_code_is_terminal(official):
+    terminal = {code.code for code in official.catalog if code.terminal}
+    assert [text for text in everyday_texts() if not {text.code, *text.secondary} <= terminal] == []
+
+
+def test_no_wording_stands_twice_or_in_the_starter_or_in_the_official_files(official):
+    mine = Counter(spelled(text.text) for text in everyday_texts())
+    assert [words for words, count in mine.items() if count > 1] == []
+    known = {spelled(text.text) for text in (*all_texts(official), *read_source(STARTER).synonyms)}
+    assert [words for words in mine if words in known] == []
+
+
+def test_words_are_single_words_that_nothing_else_explains():
+    words = [each.word for each in everyday_words()]
+    assert [word for word in words if len(spelled(word)) != 1] == []
+    assert len({word.casefold() for word in words}) == len(words)
+    theirs = {each.word.casefold() for each in references(read_source(STARTER)) if each not in everyday_words()}
+    assert [word for word in words if word.casefold() in theirs] == []
+
+
+def test_a_catalog_gets_the_wordings_of_its_codes_and_knows_which_codes_they_are():
+    starter = with_everyday(read_source(STARTER))
+    texts = own_texts(starter, all_texts(starter))
+    assert texts
+    assert {text.code for text in texts} <= {code.code for code in starter.catalog if code.terminal and code.everyday}
+    assert not all(code.everyday for code in starter.catalog)
+
+
+def test_an_acronym_is_found_by_its_wording_and_inside_a_longer_one(starter_artifact):
+    index = SearchIndex.load(starter_artifact)
+    pairs = dict(replacements(everyday_words()))
+    assert index.expansion.expanded("V. a. OSAS") == f"V. a. {pairs['OSAS']}"
+    assert index.search("OSAS")[0].code == "G47.31"

@@ -1,0 +1,75 @@
+"""The inputs that the second stage of calibration learns from: rightly coded, and none that is measured on."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
+
+from catalog_build.official.source import read_source
+from catalog_build.training.confidence import written_examples
+from catalog_build.training.written import FILE, written_inputs
+from clinical.search import COLUMNS, SearchIndex
+from evals.reading.inputs import read_inputs
+
+KEPT = Path(__file__).resolve().parents[2] / "evals" / "data" / "written.jsonl"
+SHARED = 7
+"""Words in a row that two people rarely write alike."""
+ROWS = [*read_inputs(FILE), *read_inputs(KEPT)]
+
+
+@pytest.fixture(scope="module")
+def terminal(shared_data: Path) -> set[str]:
+    return {code.code for code in read_source(shared_data / "icd10gm" / "2026-reconstructed").catalog if code.terminal}
+
+
+def test_every_code_can_be_coded_and_every_statement_stands_in_its_text(terminal):
+    for row in ROWS:
+        for said in (*row["codes"], *row.get("absent", ())):
+            assert said["text"] in row["text"], row["id"]
+            assert {*said["codes"], *said.get("also", ())} <= terminal, row["id"]
+
+
+def test_what_is_denied_is_not_right_elsewhere():
+    for row in ROWS:
+        right = {code for said in row["codes"] for code in (*said["codes"], *said.get("also", ()))}
+        assert not right & {code for absent in row.get("absent", ()) for code in absent["codes"]}, row["id"]
+
+
+def test_ids_name_the_set_and_the_number():
+    ids = [row["id"] for row in ROWS]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[a-z]\d-\d{3}", one) for one in ids)
+    assert len({one.source for one in written_inputs()}) == 14
+
+
+def test_what_is_kept_apart_is_in_no_set_that_is_learnt_from():
+    learnt = {run for one in written_inputs() for run in runs(one.text)}
+    assert [row["id"] for row in read_inputs(KEPT) if learnt & set(runs(row["text"]))] == []
+
+
+def test_nothing_is_taken_from_the_inputs_of_others(shared_data: Path):
+    others = shared_data / "eval-dev" / "queries.jsonl"
+    if not others.exists():
+        pytest.skip("the inputs of others are not at hand")
+    theirs = {run for line in others.read_text("utf-8").splitlines() for run in runs(json.loads(line)["text"])}
+    assert [row["id"] for row in ROWS if theirs & set(runs(row["text"]))] == []
+
+
+def test_an_example_is_right_where_the_input_states_its_code(starter_artifact):
+    some = written_inputs()[:60]
+    found = written_examples(SearchIndex.load(starter_artifact), some)
+    assert found.rows.shape == (len(found.right), len(COLUMNS))
+    assert 0.5 < found.right.mean() < 1
+    assert set(np.unique(found.part)) == {0}
+    assert not found.rows[:, COLUMNS.index("plain")].any()
+
+
+def runs(text: str) -> Iterator[tuple[str, ...]]:
+    """Every SHARED words in a row."""
+    words = re.findall(r"\w+", text.casefold())
+    return (tuple(words[at : at + SHARED]) for at in range(len(words) - SHARED + 1))
