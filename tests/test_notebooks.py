@@ -167,9 +167,9 @@ def test_sizes_and_own_data_reach_the_notebooks_that_declare_them():
 
 
 def test_own_queries_are_asked_instead_of_unseen_synonyms(starter_artifact, tmp_path):
-    (tmp_path / "queries.tsv").write_text("query\tcodes\nHusten\tR05\nalles tut weh\tR52.9\n")
+    (tmp_path / "queries.tsv").write_text("query\tcodes\nHusten\tR05\nmir tut der ganze Tag weh\tR52.9\n")
     unseen = Lab.open(str(starter_artifact), data=str(tmp_path)).unseen
-    assert [one.query for one in unseen.examples] == ["Husten", "alles tut weh"]
+    assert [one.query for one in unseen.examples] == ["Husten", "mir tut der ganze Tag weh"]
     assert unseen.caution.startswith("Asked is queries; 1 of 2 queries stand in the index")
 
 

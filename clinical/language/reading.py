@@ -95,6 +95,10 @@ class Claim:
         return "present" if self.certainty == "certain" else "suspected"
 
 
+BESIDE: Final = 6
+"""Words behind a mention that are looked at for what is denied beside it ("Orbita links ohne Fraktur")."""
+
+
 class Reading(SourceText):
     """A German clinical text, read once: a `SourceText` (tokens with keys, and what divides them) with its layout and
     its claims. Nothing of it changes once it is read; what is not asked for is not computed. Made by `Reading.of`."""
@@ -203,14 +207,19 @@ class Reading(SourceText):
             told.append(next((n for n in numbers if n >= 0 and self._tells(n)), -1))
         return told
 
-    def denied_within(self, start: int, end: int) -> list[str]:
-        """The words of a part that a denial in it governs: "Riss" of "Menisken ohne Riss"; none where there is none."""
+    def denied_beside(self, start: int, end: int) -> list[str]:
+        """The words that a denial within a part, or behind it in the same item, governs: "Riss" of "Menisken ohne
+        Riss"; none where the part is denied itself."""
         tokens, known = self.tokens_in(start, end), self._governed
-        first = next((i for i in tokens if known.denies(i)), None)
-        if first is None or not tokens or first == tokens[0]:
+        denied, found = known.by_axis["negation"], []
+        if not tokens or known.denies(tokens[0]) or denied[tokens[0]] >= 0:
             return []
-        denied = known.by_axis["negation"]
-        return [self.text[self.start[i] : self.end[i]] for i in tokens if i > first and denied[i] >= 0]
+        for i in range(tokens[0] + 1, min(len(self), tokens[-1] + 1 + BESIDE)):
+            if i > tokens[-1] and (self.gap(i) >= COMMA or self.ends_clause(i)):
+                break
+            if denied[i] >= 0 and i not in known.cue_tokens:
+                found.append(self.text[self.start[i] : self.end[i]])
+        return found
 
     def _tells(self, number: int) -> bool:
         """Whether what a trigger governs is never one mention with what it does not."""

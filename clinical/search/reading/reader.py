@@ -18,7 +18,7 @@ from clinical.catalog import Catalog
 from clinical.contract import Assertion
 from clinical.language import Claim, Part, Reading, Token, content_words, folded_words, words
 from clinical.search.encoder import Vectors
-from clinical.search.reading.alike import says
+from clinical.search.reading.alike import ALIKE
 from clinical.search.reading.elsewhere import Elsewhere, is_family
 from clinical.search.reading.finder import Finder, mentions, see
 from clinical.search.reading.hits import Hits, joined, merged_by_part
@@ -42,6 +42,8 @@ SELDOM: Final = (
     ("T14", "T14", 0.5),  # injuries of no stated site, mostly the cause of something else ("Zeckenstich")
 )
 """Ranges of categories, first to last, that running text mentions more often than it means."""
+TOLD: Final = 4
+"""Characters from which a denied word tells what a wording says ("Riss" in "Meniskusriss")."""
 FAMILY: Final = "{} in der Familienanamnese"
 """How a relative's disease is searched in a catalog whose notes do not say which code it has there."""
 
@@ -197,18 +199,18 @@ class MentionReader:
         return found.at(np.lexsort((-found.share, found.part)))
 
     def _as_denied(self, draft: TextSpans, hits: Hits) -> Hits:
-        """The hits without those whose wording says what the mention denies ("Menisken ohne Riss" is no
-        "Meniskusriss"); one that denies something itself stays ("Migräne ohne Aura")."""
+        """The hits without those whose wording says what is denied within a mention or right behind it ("Menisken ohne
+        Riss" is no "Meniskusriss"); one that denies something itself stays ("Migräne ohne Aura")."""
         meant = np.ones(len(hits.part), dtype=bool)
         for number, span in enumerate(draft.spans):
-            if not (denied := draft.reading.denied_within(span.part.start, span.part.end)):
+            denied = draft.reading.denied_beside(span.part.start, span.part.end)
+            if not denied:
                 continue
-            words = [word for name in denied for word in folded_words(name)]
+            stems = [word[:ALIKE] for name in denied for word in folded_words(name) if len(word) >= TOLD]
             for at in np.flatnonzero(hits.part == number).tolist():
                 worded = self._wordings.text(int(hits.wording[at]))
-                own = folded_words(worded)
-                denies = any(says(own, word) for word in words) and not Reading.of(worded).speaks_of("negation")
-                meant[at] = not denies
+                said = any(stem in word for stem in stems for word in folded_words(worded))
+                meant[at] = not said or Reading.of(worded).speaks_of("negation")
         return hits if meant.all() else hits.at(meant)
 
     def _verbatim_whole(self, draft: TextSpans, hits: Hits) -> int | None:
