@@ -65,7 +65,7 @@ daneben dann sogar bereits schon ja nein
 """Words beside a mention, before it or behind it, that are none of it."""
 _JOINING: Final = word_set("bei nach mit und sowie wegen wg infolge durch unter trotz oder")
 """Words between two mentions, or within one ("Diabetes mit Nephropathie"): both readings are candidates."""
-JOINED: Final = 0.9
+JOINED: Final = 0.5
 """How likely the parts on both sides of such a word are mentions as against the whole: one code for both is meant more
 often than the ranking model alone would say. Measured by `python -m evals reading --inputs`: 0.3, 0.5, 0.7 differ by
 chance, 1 tears "Diabetes mellitus Typ 2 mit Polyneuropathie"."""
