@@ -23,6 +23,7 @@ from clinical.search.reading.elsewhere import Elsewhere, is_family
 from clinical.search.reading.finder import Finder, mentions, see
 from clinical.search.reading.hits import Hits, joined, merged_by_part
 from clinical.search.reading.lattice import ACROSS, CandidateSpan, cover, gain, is_plain, spans, spans_of
+from clinical.search.reading.titles import ChapterTitles
 from clinical.search.terms import Wordings
 from clinical.search.words.past import PastWordings
 from clinical.search.words.rewriting import PRESENT, Spot
@@ -102,6 +103,7 @@ class MentionReader:
         self._seldom = seldom_meant(catalog)
         self._elsewhere, self._past = Elsewhere(catalog, wordings), PastWordings(catalog, wordings)
         self.weights = reading_weights()
+        self._titles = ChapterTitles(catalog.chapters.values())
         self._is_state = np.array([code.code[0] == "Z" for code in catalog.codes], dtype=bool)
         self._of_family = np.array([is_family(code.code) for code in catalog.codes], dtype=bool)
 
@@ -128,7 +130,10 @@ class MentionReader:
         seen = see(text, written)
         found = mentions(self._finder.probabilities(seen), self.weights.least, MOST_WORDS)
         best = sorted(found, key=lambda run: -run[2])[:RANKED_SPANS]
-        likeliest = sorted(spans_of(reading, seen.places, best), key=lambda span: -span.chance)[:RANKED_SPANS]
+        some = spans_of(reading, seen.places, best)
+        if titles := self._titles.places(written):
+            some = [one for one in some if not any(a <= one.part.start and one.part.end <= b for a, b in titles)]
+        likeliest = sorted(some, key=lambda span: -span.chance)[:RANKED_SPANS]
         return sorted(likeliest, key=lambda span: (span.part.start, span.part.end))
 
     def chosen(self, draft: TextSpans, hits: Hits, weights: ReadingWeights | None = None) -> tuple[list[int], Hits]:
