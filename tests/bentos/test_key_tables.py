@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from sqlalchemy import inspect, text
+from sqlalchemy.exc import OperationalError
 
 from bentos.keys.database import bring_up_to_date, open_database, schema
 from bentos.keys.keys import Keys
@@ -60,3 +64,28 @@ def test_workers_that_start_together_make_the_tables_once(url):
     with ThreadPoolExecutor(8) as pool:
         engines = list(pool.map(lambda _: open_database(url), range(8)))
     assert {_version(engine) for engine in engines} == {1}
+
+
+def held_by_another(file: Path) -> sqlite3.Connection:
+    """A new file in another's hands; SQLite turns whoever wants its write-ahead log away at once."""
+    holder = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    holder.execute("BEGIN IMMEDIATE")
+    return holder
+
+
+def test_a_new_file_that_another_holds_is_waited_for(tmp_path):
+    holder = held_by_another(tmp_path / "api.sqlite")
+    leaves = threading.Timer(0.1, holder.execute, ("COMMIT",))
+    leaves.start()
+    engine = open_database(f"sqlite:///{tmp_path}/api.sqlite")
+    leaves.join()
+    assert _version(engine) == 1
+    with engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
+
+
+def test_a_new_file_that_another_keeps_is_an_error(tmp_path):
+    holder = held_by_another(tmp_path / "api.sqlite")
+    with pytest.raises(OperationalError, match="database is locked"):
+        open_database(f"sqlite:///{tmp_path}/api.sqlite")
+    holder.execute("ROLLBACK")
