@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import secrets
 import shutil
-import tempfile
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -129,32 +130,48 @@ def build_artifact(source_path: Path, out: Path, options: BuildOptions) -> Manif
     Raises SourceError, CheckFailed or SettingError.
     """
     source = with_everyday(read_source(source_path))
-    texts = all_texts(source)
     out = _restored(out.resolve())
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
-        made = Path(folder) / "artifact"
+    with _folder_beside(out) as folder:
+        made = folder / "artifact"
         made.mkdir()
-        before = previous_counts(options.previous) if options.previous else None
-        note(f"ICD-10-GM {source.year} read: {len(source.catalog):,} codes; checking {len(texts):,} wordings")
-        report = check(source, texts, docs=made / "checks", previous=before)
-        layers = _layers(source, texts, options)
-        layers.save(made)
-        texts = layers.texts
-        kept = [text for text in texts if options.holdout is None or fold_of(text) != options.holdout]
-        weights = _weights(source, texts, options)
-        note(f"indexing {len(kept):,} wordings with {weights.encoder.name}")
-        wordings = index_wordings(source, kept, weights.encoder)
-        manifest = _manifest(source, weights, len(wordings), options, report.summary())
-        manifest = replace(manifest, layers=layers.about)
-        catalog = with_pairs(source.catalog, (text for text in kept if text.secondary))
-        expansion = Expansion.of(replacements(references(source, options.holdout)))
-        finder = weights.finder or Finder.load(WEIGHTS / FINDER)
-        sure = weights.confidence
-        parts = (catalog, wordings, weights.served, weights.ranker, manifest, expansion)
-        index = SearchIndex(*parts, finder=finder, confidence=sure)
-        index.save(made)
+        _make(source, made, options)
         _replace(made, out)
     return Manifest.load(out)
+
+
+@contextmanager
+def _folder_beside(out: Path) -> Iterator[Path]:
+    """A folder that goes when the block ends. `tempfile.TemporaryDirectory` notes its folder only after it has made it:
+    a Ctrl-C between the two leaves it there."""
+    folder = out.parent / f".{out.name}-{secrets.token_hex(4)}"
+    try:
+        folder.mkdir(mode=0o700)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make(source: Source, made: Path, options: BuildOptions) -> None:
+    """Everything an artifact holds, into the folder `made`."""
+    texts = all_texts(source)
+    before = previous_counts(options.previous) if options.previous else None
+    note(f"ICD-10-GM {source.year} read: {len(source.catalog):,} codes; checking {len(texts):,} wordings")
+    report = check(source, texts, docs=made / "checks", previous=before)
+    layers = _layers(source, texts, options)
+    layers.save(made)
+    texts = layers.texts
+    kept = [text for text in texts if options.holdout is None or fold_of(text) != options.holdout]
+    weights = _weights(source, texts, options)
+    note(f"indexing {len(kept):,} wordings with {weights.encoder.name}")
+    wordings = index_wordings(source, kept, weights.encoder)
+    manifest = _manifest(source, weights, len(wordings), options, report.summary())
+    manifest = replace(manifest, layers=layers.about)
+    catalog = with_pairs(source.catalog, (text for text in kept if text.secondary))
+    expansion = Expansion.of(replacements(references(source, options.holdout)))
+    finder = weights.finder or Finder.load(WEIGHTS / FINDER)
+    parts = (catalog, wordings, weights.served, weights.ranker, manifest, expansion)
+    index = SearchIndex(*parts, finder=finder, confidence=weights.confidence)
+    index.save(made)
 
 
 def _layers(source: Source, texts: Sequence[Synonym], options: BuildOptions) -> Layers:

@@ -172,3 +172,21 @@ def test_a_held_out_fold_is_in_neither_index_nor_encoder(tmp_path: Path) -> None
     assert not {"<xilofar>"} & set(index.encoder.vocabulary)
     assert not any(wording in (out / "codes.json").read_text() for _, wording in synonyms if fold(wording) == held_out)
     assert index.search(in_fold("Quombart E25", kept))[0].code == "E25"
+
+
+def test_an_interrupt_while_the_unfinished_folder_is_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A signal is handled behind the call of the system: the folder is there, and nobody has been told."""
+    make = os.mkdir
+
+    def made_and_interrupted(path: str | Path, *more: int) -> None:
+        make(path, *more)
+        if Path(path).name.startswith(".out-"):
+            raise KeyboardInterrupt
+
+    source = folder(tmp_path / "source", release())
+    monkeypatch.setattr(os, "mkdir", made_and_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build_artifact(source, tmp_path / "out", BuildOptions())
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]
