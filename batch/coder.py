@@ -18,7 +18,7 @@ from batch.files import KEPT
 from clinical.coding import Hit, with_written_codes
 from clinical.contract import QUERY_MAX
 from clinical.language import Reading
-from clinical.search import Candidate, SearchIndex
+from clinical.search import SearchIndex
 
 CODED, NOTHING = "coded", "nothing-found"
 MISSING, EMPTY, TOO_LONG, BAD_UTF8, MALFORMED = "missing", "empty", "too-long", "bad-utf-8", "malformed"
@@ -110,7 +110,7 @@ class Coder:
             else:
                 candidates = next(searched)
                 wordings = {candidate.code: candidate.text for candidate in candidates}
-                hits = with_written_codes(text, [_hit(candidate) for candidate in candidates], catalog)[: self.limit]
+                hits = with_written_codes(text, candidates, catalog)[: self.limit]
                 coded.append([_Found(hit, wordings.get(hit.code, text[hit.start : hit.end])) for hit in hits])
         return coded
 
@@ -131,10 +131,6 @@ class Coder:
             "claims": pa.array([[claim for claim, _ in own] for own in said], strings),
             "sides": pa.array([[side for _, side in own] for own in said], strings),
         }
-
-
-def _hit(found: Candidate) -> Hit:
-    return Hit(found.code, found.probability, found.confidence, found.start, found.end)
 
 
 def _read(value: bytes | None, malformed: bool) -> Read:

@@ -11,8 +11,10 @@ from clinical.contract import TIER1_MAX_CODES, CodeEntry, DetailedCodeEntry, Par
 from clinical.language import Reading
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from clinical.catalog import Catalog, Code
-    from clinical.search import SearchIndex, Understood
+    from clinical.search import Candidate, SearchIndex, Understood
 
 SHORT_QUERY = 60
 """Code points up to which a search is over before a thread could have been woken (about 2 ms)."""
@@ -32,8 +34,7 @@ async def instant(request: ResearchRequest, index: SearchIndex, search_queue: Se
 
 def tier_one(request: ResearchRequest, catalog: Catalog, found: Understood) -> PartialEvent:
     """At most ten codes, best first, none twice; those spelled out in the text among them. With details: the ledger."""
-    hits = [Hit(c.code, c.probability, c.confidence, c.start, c.end) for c in found.codes]
-    hits = with_written_codes(request.query, hits, catalog)
+    hits = with_written_codes(request.query, found.codes, catalog)
     if request.rerank:
         hits.sort(key=lambda hit: -hit.probability)
     hits = hits[:TIER1_MAX_CODES]
@@ -42,8 +43,9 @@ def tier_one(request: ResearchRequest, catalog: Catalog, found: Understood) -> P
     return PartialEvent(layer=1, codes=entries, mentions=ledger(reading, found.mentions, hits) if reading else None)
 
 
-def with_written_codes(query: str, hits: list[Hit], catalog: Catalog) -> list[Hit]:
-    """`hits` in their order, and the codes spelled out in the text before the first that is less probable."""
+def with_written_codes(query: str, found: Sequence[Candidate], catalog: Catalog) -> list[Hit]:
+    """What was found, in its order, and the codes spelled out in the text before the first that is less probable."""
+    hits = [Hit(one.code, one.probability, one.confidence, one.start, one.end) for one in found]
     known = {hit.code for hit in hits}
     spelled = [position for position in written_codes(query, catalog) if position[0] not in known]
     reading = Reading.of(query) if spelled else None

@@ -14,7 +14,6 @@ _WRITTEN_CODE = re.compile(r"(?<![\w./-])[A-Z]\d{2}(?:\.(?:\d{1,2}|-))?(?![\w/]|
 _VITAMIN = re.compile(r"Vit(?:amin|\.)?[\s-]*$", re.IGNORECASE)
 """What stands before a "B12" that is no code."""
 
-
 _EXCLUDED = re.compile(r"[ \t]*[(\[]?A[)\]]?[ \t]*(?=[,;.|/\n]|$)")
 """The marker of German outpatient coding behind a code that says that the disease was ruled out ("I26.9 A")."""
 

@@ -20,7 +20,7 @@ from clinical.language.patient import StatedPatient, outside
 from clinical.language.reading import Claim, Place, Reading, Side, Sign
 from clinical.language.sections import Section
 from clinical.language.segments import Part, content_words, cut, has_noun
-from clinical.language.tokens import BOX_SIGNS, BREAK, COLON, COMMA, LINE, SPACE, STOP, SourceText
+from clinical.language.tokens import ARROW, BOX_SIGNS, BREAK, COLON, COMMA, LINE, SPACE, STOP, SourceText
 from clinical.language.vocabulary import (
     CONNECTORS,
     FUNCTION_WORDS,
@@ -33,6 +33,7 @@ from clinical.language.vocabulary import (
 )
 
 __all__ = [
+    "ARROW",
     "BOX_SIGNS",
     "BREAK",
     "COLON",

@@ -40,6 +40,8 @@ SHORT = 4
 WRAPPED_LINE = 45
 """Characters from which a line that ends without a full stop is taken to be wrapped, not finished."""
 
+ARROW = "[-=]>|[→⇒➔]"
+"""A pattern of what leads to a conclusion or to an answer."""
 BOX_SIGNS = "[]☐☒☑□■"
 """Signs of which the boxes of a form are typed."""
 _PARTING = ",()/" + BOX_SIGNS

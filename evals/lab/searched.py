@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from batch.coder import BAD_UTF8, CODED, EMPTY, MISSING, NOTHING, TOO_LONG
-from clinical.coding import Hit, with_written_codes
+from clinical.coding import with_written_codes
 from clinical.contract import QUERY_MAX
 from clinical.language import Reading
 from clinical.search import Candidate, SearchIndex
@@ -82,9 +82,8 @@ def _found(index: SearchIndex, texts: Sequence[str], limit: int) -> list[list[Ca
 
 def _with_written(index: SearchIndex, text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     own = {one.code: one for one in candidates}
-    hits = [Hit(one.code, one.probability, one.confidence, one.start, one.end) for one in candidates]
     found = []
-    for hit in with_written_codes(text, hits, index.catalog):
+    for hit in with_written_codes(text, candidates, index.catalog):
         written = Candidate(hit.code, hit.probability, hit.confidence, text[hit.start : hit.end], hit.start, hit.end)
         found.append(own.get(hit.code, written))
     return found

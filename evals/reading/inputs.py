@@ -35,9 +35,9 @@ def scored(rows: Iterable[Mapping[str, Any]], shown: Shown) -> dict[str, Counter
 def _counted(row: Mapping[str, Any], got: list[tuple[str, str]]) -> Counter[str]:
     codes = {code for code, _ in got}
     right = {code for said in row["codes"] for code in (*said["codes"], *said.get("also", ()))}
-    asked = [said for said in row["codes"] if said["text"] not in row.get("optional", ())]
+    asked = _asked(row)
     own: Counter[str] = Counter(inputs=1, silent=not got, statements=len(asked), shown=len(got))
-    own["found"] = sum(bool({said["codes"][0], *said.get("also", ())} & codes) for said in asked)
+    own["found"] = sum(bool(accepted & codes) for _, accepted in asked)
     own["right"] = sum(code in right for code in codes)
     own["high"] = sum(level == "high" for _, level in got)
     own["high_right"] = sum(level == "high" and code in right for code, level in got)
@@ -48,18 +48,22 @@ def _counted(row: Mapping[str, Any], got: list[tuple[str, str]]) -> Counter[str]
     return own
 
 
+def _asked(row: Mapping[str, Any]) -> list[tuple[str, set[str]]]:
+    """The statements that have to be suggested: the text of each, and the codes of which one is enough."""
+    asked = (said for said in row["codes"] if said["text"] not in row.get("optional", ()))
+    return [(said["text"], {said["codes"][0], *said.get("also", ())}) for said in asked]
+
+
 def given(rows: Iterable[Mapping[str, Any]], found: Callable[[str], list[tuple[str, str]]]) -> Counter[str]:
     """What search makes of each statement by itself, as if somebody had marked the mentions: statements, `first` (its
     first code is right), `ten` (one of all is), found (one that is shown is). `found`: a text to its codes with their
     confidence, most probable first, also those of low confidence."""
     counts: Counter[str] = Counter()
     for row in rows:
-        for said in row["codes"]:
-            if said["text"] in row.get("optional", ()):
-                continue
-            codes, right = found(said["text"]), {said["codes"][0], *said.get("also", ())}
-            own = [code in right for code, _ in codes]
-            counts += Counter(statements=1, first=any(own[:1]), ten=any(own[:10]))
+        for text, accepted in _asked(row):
+            codes = found(text)
+            own = [code in accepted for code, _ in codes]
+            counts += Counter(statements=1, first=any(own[:1]), ten=any(own))
             counts["found"] += any(good and level != "low" for good, (_, level) in zip(own, codes, strict=True))
     return counts
 

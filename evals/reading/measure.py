@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from clinical.coding import Hit, with_written_codes
+from clinical.coding import with_written_codes
 from clinical.contract import TIER1_MAX_CODES
 from clinical.errors import BefundError
 from clinical.search import SearchIndex
@@ -68,7 +68,7 @@ def _print_inputs(index: SearchIndex, rows: Sequence[Mapping[str, Any]]) -> None
     print(f"\n{HEADER}")
     for name, own in scored(rows, lambda text: shown(index, text)).items():
         print(line_of(name, own))
-    alone = given(rows, lambda text: [(hit.code, hit.confidence) for hit in index.search(text, 10)])
+    alone = given(rows, lambda text: [(hit.code, hit.confidence) for hit in index.search(text, TIER1_MAX_CODES)])
     said = max(1, alone["statements"])
     shares = ", ".join(f"{name} {alone[count] / said:.3f}" for name, count in GIVEN.items())
     print(f"each of the {alone['statements']} statements by itself: {shares}")
@@ -77,9 +77,7 @@ def _print_inputs(index: SearchIndex, rows: Sequence[Mapping[str, Any]]) -> None
 def shown(index: SearchIndex, text: str) -> list[tuple[str, str]]:
     """The codes that tier 1 shows, with their confidence: those of its mentions, and those that the text spells out."""
     found = [one for one in index.search(text, TIER1_MAX_CODES) if one.confidence != "low"]
-    hits = [Hit(one.code, one.probability, one.confidence, one.start, one.end) for one in found]
-    written = with_written_codes(text, hits, index.catalog)[:TIER1_MAX_CODES]
-    return [(hit.code, hit.confidence) for hit in written]
+    return [(hit.code, hit.confidence) for hit in with_written_codes(text, found, index.catalog)[:TIER1_MAX_CODES]]
 
 
 def _print_generated(counts: Mapping[str, Mapping[str, int]]) -> None:

@@ -17,7 +17,7 @@ from clinical.language.context.clauses import clause_of, is_noun, predicate_of
 from clinical.language.context.layout import JOINTS, Layout
 from clinical.language.context.occurrences import Occurrence, ends_item, is_answer
 from clinical.language.context.triggers import AXES, Axis
-from clinical.language.tokens import COLON, COMMA, SourceText
+from clinical.language.tokens import ARROW, COLON, COMMA, SourceText
 from clinical.language.vocabulary import FUNCTION_WORDS, side_of, word_set
 
 REACH: Final = 60
@@ -76,7 +76,7 @@ def governed(source: SourceText, triggers: tuple[Occurrence, ...]) -> Governed:
 
 _DIVIDED: Final = re.compile(r"[,;.:\n()]")
 """What parts a sign from the words beside it."""
-_DASH: Final = re.compile(r"\s[-–—·•]\s|[-=]>|[→⇒➔]")
+_DASH: Final = re.compile(rf"\s[-–—·•]\s|{ARROW}")
 """What parts the items of a list in one line: "Z. n. Apoplex - Hypertonie"."""
 _SIGN: Final = re.compile(r"\s[+&]\s")
 """What parts the items of a list in one line, or two things of one statement: "kein Fieber + Husten"."""

@@ -44,12 +44,12 @@ OF_TEXT: Final = (
 COLUMNS: Final = (*OF_MENTION, *OF_TEXT)
 """What is known of a mention, and of the text around it. `prose`: the share of words in no mention, small in lists;
 `explained`: a symptom beside a disease, which is coded alone (German coding guidelines D003); `uncovered`: the share of
-characters in words that the code's wording has nothing like; `unsaid`: the share of
-the wording's characters in words that the mention has nothing like ("Syndesmose", beside "Ruptur der Syndesmose");
-`label`: a colon follows ("Schilddrüse: echoarm"); `unknown`: in words that no wording has; `guessed`:
-nothing but unknown words of at most GUESSED characters, from which a code can only be guessed ("QTc", beside "OTC");
-`everyday`: a code that texts speak of often (`clinical.catalog.Code`);
-`begun`: the text is a wording by itself that stops within a word, as a search field gets it ("Hypok")."""
+characters in words that the code's wording has nothing like; `unknown`: in words that no wording has; `unsaid`: the
+share of the wording's characters in words that the mention has nothing like ("Syndesmose", beside "Ruptur der
+Syndesmose"); `label`: a colon follows ("Schilddrüse: echoarm"); `guessed`: nothing but unknown words of at most GUESSED
+characters, from which a code can only be guessed ("QTc", beside "OTC"); `everyday`: a code that texts speak of often
+(`clinical.catalog.Code`); `begun`: the text is a wording by itself that stops within a word, as a search field gets it
+("Hypok")."""
 _PLAIN: Final = COLUMNS.index("plain")
 GUESSED: Final = 4
 LIKELY: Final = 0.25

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.language import (
+    ARROW,
     BOX_SIGNS,
     Part,
     Reading,
@@ -73,8 +74,8 @@ _NO_END: Final = _LEADING | _BESIDE | {"nicht"}
 _NO_BEGINNING: Final = _ARTICLES | _BESIDE | _JOINING
 _PARTED: Final = re.compile(rf"[,;:&+·|•{re.escape(BOX_SIGNS)}]|\s[-–—/]\s")
 """Marks of which a run of words may be parts: each of two neighbours may be a mention by itself."""
-_ARROW: Final = re.compile(r"[-=]+>|[→⇒➔]")
-"""What leads to a conclusion: nothing is one mention across ("kein Fieber -> Zystitis")."""
+_ARROW: Final = re.compile(ARROW)
+"""Nothing is one mention across ("kein Fieber -> Zystitis")."""
 _GRADE: Final = re.compile(
     r"\.?,?[ ](?:(?:links|rechts|beidseits|li|re|bds)\b\.?[ ])?"
     r"(?:(?:Grad|Gr\.|Stadium|Stad\.|Stufe|Typ|Klasse|GOLD|NYHA|KDIGO|CCS|Child|Wagner|Fontaine|Forrest|Weber|Garden)"
@@ -234,8 +235,7 @@ class _Written:
 
     def _with_pieces(self, first: int, last: int) -> list[tuple[int, int, float]]:
         """A run, and the runs between the marks and prepositions in it, where there are any."""
-        inside = range(first + 1, last + 1)
-        found = [(first, last, 1.0)]
+        found, inside = [(first, last, 1.0)], range(first + 1, last + 1)
         for share, cuts in (
             (1.0, [at for at in inside if self.parted[at]]),
             (JOINED, [at for at in inside if self.parted[at] or self.joins[at]]),

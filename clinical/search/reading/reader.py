@@ -209,12 +209,10 @@ class MentionReader:
         meant = np.ones(len(hits.part), dtype=bool)
         for number, span in enumerate(draft.spans):
             denied = draft.reading.denied_beside(span.part.start, span.part.end)
-            if not denied:
-                continue
             stems = [word[:ALIKE] for name in denied for word in folded_words(name) if len(word) >= TOLD]
-            for at in np.flatnonzero(hits.part == number).tolist():
+            for at in np.flatnonzero(hits.part == number).tolist() if stems else ():
                 worded = self._wordings.text(int(hits.wording[at]))
-                said = any(stem in word for stem in stems for word in folded_words(worded))
+                said = any(stem in word for word in folded_words(worded) for stem in stems)
                 meant[at] = not said or Reading.of(worded).speaks_of("negation")
         return hits if meant.all() else hits.at(meant)
 
