@@ -25,7 +25,7 @@ _KNOWN: Final = word_set(
     vermutl wahrsch moegl mgl rheum steinl alkoh nikot ischaem hyperchol koron atheroskl arterioskl
     konserv operat symptomat thromb mikrobiol seb vulg sem mult konfig regelr regelm makr mikr konk atr
     vask vasc fem umbil ing diff dyn mech exog endog reakt subak intermitt kompl mittl unt
-    verd verdachtsdg verdachtsdiagn genit norm fam gest verst verh hw anh vaeterl muetterl"""
+    od mat sept verd verdachtsdg verdachtsdiagn genit norm fam gest verst verh hw anh vaeterl muetterl"""
 )
 _CUT: Final = re.compile(
     r"[^\Waeiouy]*"  # no vowel at all: bzgl, entspr

@@ -228,9 +228,15 @@ class Reading(SourceText):
 
     @cached_property
     def _listing(self) -> frozenset[int]:
-        """The triggers that deny a list: "ohne Barrett, Striktur oder Dysplasie" is part of no name."""
-        denied = enumerate(self._governed.by_axis["negation"])
-        return frozenset(n for i, n in denied if n >= 0 and self.gap(i) == COMMA and self.glue(i) != "/")
+        """The triggers that deny a list: "ohne Barrett, Striktur oder Dysplasie" is no part of a name, nor is "ohne
+        Fieber ohne Husten"."""
+        denied = self._governed.by_axis["negation"]
+        over = {n for i, n in enumerate(denied) if n >= 0 and self.gap(i) == COMMA and self.glue(i) != "/"}
+        for n, one in enumerate(self.triggers):
+            i = one.first
+            if one.cue_tokens and i and self.gap(i) < COMMA and denied[i - 1] >= 0:
+                over |= {n, denied[i - 1]}
+        return frozenset(over)
 
     def speaks_of(self, axis: Axis) -> bool:
         """Whether a trigger of the axis stands anywhere in the text: "kein" in "keine Pneumonie"."""

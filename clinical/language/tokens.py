@@ -262,7 +262,12 @@ class SourceText:
             return False  # `Appendektomie 1998. Allergien keine`, `Stenose C6. Eine ...`: no ordinals
         street = word.endswith(("str", "pl"))
         small = raw.islower() and (len(word) <= SHORT or not self._is_small(i))
-        return cut or street or small or word[0] == "#" or word in ROMAN
+        return cut or street or small or self._is_ordinal(i) or word in ROMAN
+
+    def _is_ordinal(self, i: int) -> bool:
+        """Whether a number may be that of a day or place ("am 3. Tag", "am 12.3. Sturz"); a value ("Hb 8,2.") ends its
+        sentence."""
+        return _ORDINAL.fullmatch(self.text, self.start[i], self.end[i]) is not None
 
     def _is_small(self, i: int) -> bool:
         """Whether the line of a token is typed without capitals, so that a small letter behind its full stop tells
@@ -334,6 +339,7 @@ _BY_PLACE = frozenset((*UNITS, *ROMAN, "r", "l", "re", "li", "sin"))
 _CLOSING = word_set("bds beids beidseits re li bek unauff neg pos")
 """Words that end a statement with their full stop at the end of a line."""
 _YEAR = re.compile(r"#(?:19|20)\d\d")
+_ORDINAL = re.compile(r"\d{1,2}(?:[./-]\d{1,2})*")
 _STAGES = word_set("grad stadium nyha child klasse gold stufe ccs kellgren")
 _OPEN_ENDS = word_set(
     """auf fuer von und oder sowie mit bei der die das des dem den ein eine einer eines einem kein keine keinen

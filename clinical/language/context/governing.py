@@ -39,6 +39,8 @@ _PLURALS: Final = word_set(
     "werden wurden sind waren konnten koennen bestehen bestanden liegen lagen fanden finden zeigen zeigten liessen"
 )
 """Verbs that speak of all items of a list before them: "Fieber, Husten, Dyspnoe werden verneint"."""
+_WHO: Final = word_set("patient patientin patienten pat pt er sie")
+"""Who denies: "Pat. verneint Fieber, Husten, Schnupfen"."""
 _GOVERNS_BEFORE: Final = ("before", "both", "around")
 _GOVERNS_BEHIND: Final = ("behind", "both")
 _GOVERNS_NOTHING: Final = ("stop", "end", "pseudo")
@@ -118,10 +120,12 @@ class _Scopes:
 
     def _of_its_own(self, one: Occurrence) -> Iterator[int]:
         """The words of a trigger that says itself what is not there ("fieberfrei"), and what lacks its ending before
-        it ("fieber- und schmerzfrei")."""
+        it ("fieber- und schmerzfrei", "Sturz-, Dekubitus- und Thromboseprophylaxe")."""
         source, first = self.source, one.first
         if first > 1 and source.words[first - 1] in JOINTS and source.glue(first - 1).startswith("-"):
             first -= 2
+        while first and _SUSPENDED.match(source.glue(first)):
+            first -= 1
         yield from range(first, one.last + 1)
 
     def _closes(self, one: Occurrence) -> bool:
@@ -254,10 +258,13 @@ class _Scopes:
         return one.row.axes != ("experiencer",) and started
 
     def _is_list(self, one: Occurrence) -> bool:
-        """Whether the commas behind a trigger divide one statement: where the trigger opens its sentence, or where
-        the list ends with "oder", "noch", "und". In a list of other things it denies its own item only."""
+        """Whether the commas behind a trigger divide one statement: where the trigger, or who denies ("Pat. verneint"),
+        opens its sentence, or where the list ends with "oder", "noch", "und". In a list of other things it denies its
+        own item only."""
         source = self.source
         first = one.first
+        while first and source.words[first - 1] in _WHO and not source.ends_clause(first):
+            first -= 1
         if first == 0 or source.ends_clause(first) or source.gap(first) >= COLON:
             return True
         for i in range(one.last + 1, min(len(source), one.last + 1 + REACH)):
@@ -286,8 +293,10 @@ class _Scopes:
         for i in range(one.first - 1, max(-1, one.first - 1 - REACH), -1):
             if i < one.first - 1 and (self.layout.divides(i + 1) or _DASH.search(source.glue(i + 1))):
                 return  # behind a dash a test or a treatment begins: "Anämie - Haemoccult neg."
-            if i < one.first - 1 and ends_item(source, i + 1) and not (crosses or self._is_slashed(one, i + 1)):
-                return
+            if i < one.first - 1 and ends_item(source, i + 1):
+                in_list = crosses and side_of(source.words[i]) is None
+                if not in_list and not self._is_slashed(one, i + 1):
+                    return
             if i == one.first - 1 and i + 1 < len(source) and not self._touches(one, self._closes(one)):
                 return
             if any(self.triggers[n] is not one and self._bars(one, n) for n in self.cue_tokens.get(i, ())):

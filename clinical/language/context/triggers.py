@@ -43,10 +43,15 @@ ANSWER: Final = r"(?<=[^\W\d_]{{2}}[ \t]){}(?=[ \t]*(?:[;/\n]|,(?!\d)|\Z))"
 BOX: Final = r"(?:\[ {0,2}\]|\( {1,2}\)|[☐□▢◻○])"
 TICKED: Final = r"(?:\[ ?[xX✓✗] ?\]|\( ?[xX] ?\)|[☑☒⊠■◼●✓✔])"
 """Boxes of a form as they are typed: left empty, and ticked."""
+NO: Final = (
+    "nein|nö|nee|neg|keine?|0|(?:wohl |eher )?nicht(?! mehr)|(?:nimmt|hat|hatte|bisher) keine?"
+    r"|wird (?:\w+ \w+ )?(?:verneint|abgestritten|bestritten)|verneint|unwahrscheinlich|widerlegt|ausgeschlossen"
+)
+"""How a question is answered in the negative."""
 FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     "-": re.compile(r"[-–−](?<=[^\W\d_)] .)(?=\s*(?:[,;/|\n]|\Z))"),
     **{f"(^{letter})": re.compile(rf"(?m:^(?:[-•*] )?){letter}(?= [A-ZÄÖÜ])") for letter in "AVZ"},
-    "(? nein)": re.compile(r"\?(?=(?:[^?.;:\n]{0,40}(?:[=-]>|→|:)|)\s{0,2}(?i:nein|nö|nee|neg|keine?|0)(?![^\W\d_]))"),
+    "(? nein)": re.compile(rf"\?(?=(?:[^?.;:\n]{{0,40}}(?:[=-]>|→|:)|)\s{{0,2}}(?i:{NO})(?![^\W\d_]))"),
     "(: 0)": re.compile(r":[ \t]?0(?=[ \t]*(?:[,;/\n]|\Z))"),
     **{f"( {sign})": re.compile(ANSWER.format(sign)) for sign in "0n"},
     **dict.fromkeys(("(☐)", "(☐ )"), re.compile(BOX)),

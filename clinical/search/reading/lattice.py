@@ -224,14 +224,15 @@ class _Written:
     def _in_one_breath(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         """The runs of a run between which something else is denied, or said of somebody else ("Vorerkrankungen außer
         Heuschnupfen", "Windpocken, sie selbst Erkältung"): nothing is one mention across. The words that say so,
-        between two of them, are in neither."""
+        between two of them, are in neither; alone ("Ø") they are no mention."""
         told = [(at, one) for at in range(first, last + 1) if (one := self.told[at]) is not None]
         begin = first
         for (before, one), (behind, other) in pairwise(told):
             if one != other:
                 yield begin, before
                 begin = behind
-        yield begin, last
+        if told:
+            yield begin, last
 
     def _with_pieces(self, first: int, last: int) -> list[tuple[int, int, float]]:
         """A run, and the runs between the marks and prepositions in it, where there are any."""

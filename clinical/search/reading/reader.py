@@ -116,7 +116,7 @@ class MentionReader:
         found = self._spans(reading, written)
         if not found:
             return TextSpans(reading, (whole,), ("present",), True)
-        claims = [reading.claim(span.part.start, span.part.end).assertion for span in found]
+        claims = _settled(found, [reading.claim(span.part.start, span.part.end).assertion for span in found])
         if len(content_words(text, written)) <= ACROSS:
             found.append(whole._replace(chance=0.0))
             claims.append("present")
@@ -225,3 +225,16 @@ class MentionReader:
             return None
         same = folded_words(draft.reading.text) == folded_words(self._wordings.text(int(hits.wording[first[0]])))
         return number if same else None
+
+
+def _settled(found: Sequence[CandidateSpan], claims: Sequence[Assertion]) -> list[Assertion]:
+    """The claims of the spans, in their order; what is suspected first and denied further on in the same words ("Z. A.
+    KHK: ... KHK ausgeschlossen") is denied."""
+    settled, denied = list(claims), set[tuple[str, ...]]()
+    for number in range(len(found) - 1, -1, -1):
+        said = tuple(folded_words(found[number].part.text))
+        if claims[number] == "excluded":
+            denied.add(said)
+        elif claims[number] == "suspected" and said in denied:
+            settled[number] = "excluded"
+    return settled
