@@ -25,8 +25,10 @@ _KNOWN: Final = word_set(
     vermutl wahrsch moegl mgl rheum steinl alkoh nikot ischaem hyperchol koron atheroskl arterioskl
     konserv operat symptomat thromb mikrobiol seb vulg sem mult konfig regelr regelm makr mikr konk atr
     vask vasc fem umbil ing diff dyn mech exog endog reakt subak intermitt kompl mittl unt
-    od mat sept verd verdachtsdg verdachtsdiagn genit norm fam gest verst verh hw anh vaeterl muetterl"""
+    od verd verdachtsdg verdachtsdiagn genit norm fam gest verst verh hw anh vaeterl muetterl"""
 )
+_SMALL: Final = word_set("mat ms ps sept")
+"""Abbreviations in small letters only: "Oma ms. Darmkrebs", but "DD MS."."""
 _CUT: Final = re.compile(
     r"[^\Waeiouy]*"  # no vowel at all: bzgl, entspr
     r"|.*[bdfgkpstvwxz][lr]|.*[bdfgkpsvz][mn]|.*mp"  # nothing German ends so: fragl, mittelgr, Diagn, dekomp
@@ -37,6 +39,6 @@ _CUT: Final = re.compile(
 def is_abbreviation(word: str, raw: str) -> bool:
     """Whether a spelled word with a full stop behind it is cut off, `raw` as it is written. An acronym in capitals
     ("BWS.") ends a sentence as any noun does."""
-    if word in _KNOWN or len(word) == 1:
+    if word in _KNOWN or len(word) == 1 or (word in _SMALL and raw.islower()):
         return True
     return len(word) > 2 and raw[1:].islower() and _CUT.fullmatch(word) is not None

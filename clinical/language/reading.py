@@ -179,7 +179,7 @@ class Reading(SourceText):
             if number < 0:
                 continue
             trigger = known.triggers[number]
-            if trigger.first >= tokens[0] and _is_part_of_name(trigger, last=head == tokens[-1]):
+            if trigger.first in tokens and _is_part_of_name(trigger, last=head == tokens[-1]):
                 continue
             values[axis] = trigger.row.value
             signs.append(Sign(trigger.start, trigger.end, axis, trigger.row.value, trigger.row.trigger))
@@ -237,6 +237,11 @@ class Reading(SourceText):
             if one.cue_tokens and i and self.gap(i) < COMMA and denied[i - 1] >= 0:
                 over |= {n, denied[i - 1]}
         return frozenset(over)
+
+    @property
+    def lists_denials(self) -> bool:
+        """Whether a denial of several things, or several denials in a row, stand in the text: it is no name then."""
+        return bool(self._listing)
 
     def speaks_of(self, axis: Axis) -> bool:
         """Whether a trigger of the axis stands anywhere in the text: "kein" in "keine Pneumonie"."""
@@ -305,5 +310,5 @@ def _parts(trigger: Occurrence) -> bool:
 def _is_part_of_name(trigger: Occurrence, *, last: bool) -> bool:
     """`familiäre Polyposis`, `nicht insulinpflichtiger Diabetes`: a trigger of the next word that stands within the
     mention names it; but "nicht schwanger" denies."""
-    next_word = trigger.row.scope == "word" and trigger.row.direction == "before"
+    next_word = trigger.row.scope == "word" and trigger.row.direction in ("before", "around")
     return next_word and not (last and trigger.row.axes == ("negation",))

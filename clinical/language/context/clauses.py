@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from clinical.language.context.occurrences import Occurrence
+from clinical.language.context.triggers import group
 from clinical.language.tokens import COLON, COMMA, SourceText
 from clinical.language.vocabulary import FUNCTION_WORDS, word_set
 
@@ -67,10 +68,11 @@ def predicate_of(
     source: SourceText, one: Occurrence, bars: Callable[[Occurrence, int], bool], depth: Sequence[int]
 ) -> Iterator[int]:
     """The tokens before a denial that has no noun behind it, when at most AFTER words are left of its clause: it denies
-    what they say of the names before it ("Aneurysmata: werden keine demonstriert", "Filiae weder hier noch dort")."""
-    stop = one.last + 1
+    what they say of the names before it ("Aneurysmata: werden keine demonstriert", "Filiae weder hier noch dort");
+    but a hernia that is not incarcerated is there."""
+    stop, complicated = one.last + 1, group("@complicated")
     while stop < len(source) and not (source.ends_clause(stop) or source.gap(stop) >= COMMA):
-        if is_noun(source, stop) or stop > one.last + AFTER:
+        if is_noun(source, stop) or stop > one.last + AFTER or complicated.fits(source.words[stop]):
             return
         stop += 1
     clause = _Clause(source, one, bars, depth)
@@ -149,6 +151,8 @@ class _Clause:
         source = self.source
         if i >= len(source) or source.ends_clause(i) or _DASH.search(source.glue(i)):
             return i < len(source)
+        if self.depth[i] > self.level:
+            return False  # a bracket between, which is left out
         if self.depth[i - 1] < self.level:
             return named
         gap = source.gap(i)

@@ -111,7 +111,8 @@ class MentionReader:
         """The spans of a text that are worth a search, and what it claims of them."""
         whole = CandidateSpan(Part(text, 0, len(text)), 1, 1.0)
         reading, written = Reading.of(text), words(text)
-        if is_plain(text, written, self._shortened.is_cut) and reading.claim(0, len(text)) == Claim():
+        named = reading.claim(0, len(text)) == Claim() and not reading.lists_denials
+        if named and is_plain(text, written, self._shortened.is_cut):
             return TextSpans(reading, (whole,), ("present",), True, begun=self._shortened.is_begun(text, written))
         found = self._spans(reading, written)
         if not found:
