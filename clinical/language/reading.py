@@ -233,9 +233,9 @@ class Reading(SourceText):
         denied = self._governed.by_axis["negation"]
         over = {n for i, n in enumerate(denied) if n >= 0 and self.gap(i) == COMMA and self.glue(i) != "/"}
         for n, one in enumerate(self.triggers):
-            i = one.first
-            if one.cue_tokens and i and self.gap(i) < COMMA and denied[i - 1] >= 0:
-                over |= {n, denied[i - 1]}
+            again = one.cue_tokens and one.first and self._governed.denies(one.first) and self.gap(one.first) < COMMA
+            if again and denied[one.first - 1] >= 0:
+                over |= {n, denied[one.first - 1]}
         return frozenset(over)
 
     @property
