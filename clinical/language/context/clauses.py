@@ -69,8 +69,10 @@ def predicate_of(
 ) -> Iterator[int]:
     """The tokens before a denial that has no noun behind it, when at most AFTER words are left of its clause: it denies
     what they say of the names before it ("Aneurysmata: werden keine demonstriert", "Filiae weder hier noch dort");
-    but a hernia that is not incarcerated is there."""
+    but a hernia that is not incarcerated is there, and what is not healed yet."""
     stop, complicated = one.last + 1, group("@complicated")
+    if one.first and source.words[one.first - 1] == "noch":
+        return
     while stop < len(source) and not (source.ends_clause(stop) or source.gap(stop) >= COMMA):
         if is_noun(source, stop) or stop > one.last + AFTER or complicated.fits(source.words[stop]):
             return
