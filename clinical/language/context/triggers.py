@@ -44,7 +44,7 @@ BOX: Final = r"(?:\[ {0,2}\]|\( {1,2}\)|[☐□▢◻○])"
 TICKED: Final = r"(?:\[ ?[xX✓✗] ?\]|\( ?[xX] ?\)|[☑☒⊠■◼●✓✔])"
 """Boxes of a form as they are typed: left empty, and ticked."""
 NO: Final = (
-    "nein|nö|nee|neg|keine?|0|(?:wohl |eher )?nicht(?! mehr)|(?:nimmt|hat|hatte|bisher) keine?"
+    "nein|nö|nee|neg|keine?|nirgends|0|(?:wohl |eher )?nicht(?! mehr)|(?:nimmt|hat|hatte|bisher) keine?"
     r"|wird (?:\w+ \w+ )?(?:verneint|abgestritten|bestritten)|verneint|unwahrscheinlich|widerlegt|ausgeschlossen"
 )
 """How a question is answered in the negative."""
