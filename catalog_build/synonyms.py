@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
@@ -12,6 +13,11 @@ from catalog_build.official import CrossReference, Source, Synonym
 
 FOLDS: Final = 20
 NEVER_HELD_OUT: Final = frozenset({"title", "inclusion"})
+
+BESIDE_MANY: Final = 12
+"""Categories beside whose diseases a word is named that is none itself: "Kopf" 63, "Augenbraue" 10; "Balanitis", which
+is one, 9."""
+_WORD: Final = re.compile(r"[^\W\d_]+")
 
 # Targets that point to a rule of the index, not to another word.
 _NO_WORD: Final = re.compile(
@@ -88,7 +94,15 @@ def _titles(source: Source) -> Iterator[Synonym]:
 
 
 def _inclusions(source: Source) -> Iterator[Synonym]:
+    """The inclusion notes but those of one word that only tells where, or of what ("Kniegelenk" at a complication of
+    its prosthesis): the index has no such entry, and names it beside diseases of many categories."""
+    entries = {synonym.text.strip().casefold() for synonym in source.synonyms}
+    categories: defaultdict[str, set[str]] = defaultdict(set)
+    for official in (*source.synonyms, *_titles(source)):
+        for word in set(_WORD.findall(official.text.casefold())):
+            categories[word].add(official.code[:3])
     for code in source.catalog:
         for note in code.notes:
-            if note.kind == "inclusion":
+            word = note.text.strip().casefold()
+            if note.kind == "inclusion" and (word in entries or len(categories[word]) < BESIDE_MANY):
                 yield Synonym(note.text, code.code, source="inclusion")
