@@ -179,7 +179,7 @@ class Reading(SourceText):
             if number < 0:
                 continue
             trigger = known.triggers[number]
-            if trigger.first in tokens and _is_part_of_name(trigger, last=head == tokens[-1]):
+            if tokens[0] <= trigger.first < head and _is_part_of_name(trigger, last=head == tokens[-1]):
                 continue
             values[axis] = trigger.row.value
             signs.append(Sign(trigger.start, trigger.end, axis, trigger.row.value, trigger.row.trigger))

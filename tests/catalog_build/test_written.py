@@ -16,10 +16,11 @@ from catalog_build.training.written import FILE, written_inputs
 from clinical.search import COLUMNS, SearchIndex
 from evals.reading.inputs import read_inputs
 
-KEPT = Path(__file__).resolve().parents[2] / "evals" / "data" / "written.jsonl"
+DATA = Path(__file__).resolve().parents[2] / "evals" / "data"
+KEPT = [*read_inputs(DATA / "written.jsonl"), *read_inputs(DATA / "denials.jsonl")]
 SHARED = 7
 """Words in a row that two people rarely write alike."""
-ROWS = [*read_inputs(FILE), *read_inputs(KEPT)]
+ROWS = [*read_inputs(FILE), *KEPT]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def test_ids_name_the_set_and_the_number():
 
 def test_what_is_kept_apart_is_in_no_set_that_is_learnt_from():
     learnt = {run for one in written_inputs() for run in runs(one.text)}
-    assert [row["id"] for row in read_inputs(KEPT) if learnt & set(runs(row["text"]))] == []
+    assert [row["id"] for row in KEPT if learnt & set(runs(row["text"]))] == []
 
 
 def test_nothing_is_taken_from_the_inputs_of_others(shared_data: Path):

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from clinical.language.context.occurrences import Occurrence
+from clinical.language.context.patterns import Words
 from clinical.language.context.triggers import group
 from clinical.language.tokens import COLON, COMMA, SourceText
-from clinical.language.vocabulary import FUNCTION_WORDS, word_set
+from clinical.language.vocabulary import FUNCTION_WORDS, side_of, word_set
 
 MOST: Final = 40
 """Tokens of a clause that are looked at on either side of its predicate, so that time stays linear."""
@@ -70,7 +71,8 @@ def predicate_of(
     """The tokens before a denial that has no noun behind it, when at most AFTER words are left of its clause: it denies
     what they say of the names before it ("Aneurysmata: werden keine demonstriert", "Filiae weder hier noch dort");
     but a hernia that is not incarcerated is there, and what is not healed yet."""
-    stop, complicated = one.last + 1, group("@complicated")
+    stop = one.last + 1
+    complicated = group("@complicated") if one.row.scope == "word" else Words(frozenset(), ())
     if one.first and source.words[one.first - 1] == "noch":
         return
     while stop < len(source) and not (source.ends_clause(stop) or source.gap(stop) >= COMMA):
@@ -160,7 +162,8 @@ class _Clause:
         gap = source.gap(i)
         if gap == COLON:
             return named
-        return gap == COMMA and source.glue(i) not in ("/", "-/", ") ") and not crosses
+        in_list = crosses and side_of(source.words[i - 1]) is None
+        return gap == COMMA and source.glue(i) not in ("/", "-/", ") ") and not in_list
 
     def behind(self) -> list[int]:
         """The tokens behind the predicate that belong to its clause."""

@@ -294,7 +294,7 @@ class _Scopes:
             if i < one.first - 1 and (self.layout.divides(i + 1) or _DASH.search(source.glue(i + 1))):
                 return  # behind a dash a test or a treatment begins: "Anämie - Haemoccult neg."
             if i < one.first - 1 and ends_item(source, i + 1):
-                in_list = crosses and side_of(source.words[i]) is None
+                in_list = crosses and self._is_bare_up_to(i)
                 if not in_list and not self._is_slashed(one, i + 1):
                     return
             if i == one.first - 1 and i + 1 < len(source) and not self._touches(one, self._closes(one)):
@@ -306,6 +306,16 @@ class _Scopes:
             yield i
             if row.scope == "word":
                 return
+
+    def _is_bare_up_to(self, i: int) -> bool:
+        """Whether the item that ends with token `i` is but a name, with no number and no side."""
+        source = self.source
+        for at in range(i, max(-1, i - BARE - 1), -1):
+            if source.words[at][0] == "#" or side_of(source.words[at]) is not None:
+                return False
+            if at == 0 or self.layout.divides(at) or source.gap(at) >= COMMA:
+                return True
+        return False
 
     def _touches(self, one: Occurrence, closes: bool) -> bool:
         """Whether what a trigger says behind a mark belongs to what stands before the mark: "X: nein", "X (Mutter)"."""

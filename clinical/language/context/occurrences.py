@@ -15,7 +15,7 @@ from clinical.language.vocabulary import word_set
 
 _MARKED_ITEM: Final = re.compile(ENDING.format("G"))  # by it, other markers at the ends of items count too
 _MARKED_LINE: Final = re.compile(r"[GAVZ] (?=[A-ZÄÖÜ])(?:(?<=^..)|(?<=^[-•*] ..))", re.M)
-_ANSWERED: Final = re.compile(ANSWER.format(r"(?:[0nj]|-|\++)"))
+_ANSWERED: Final = re.compile(ANSWER.format(r"(?:0|[nj]\.?|-|\++)"))
 ANSWERS: Final = 2
 """Items that end with a short answer (0, n, j, +) before one of them is read as one: a single 0 may be a stage."""
 _BOX_LEADS: Final = re.compile(rf"(?:^|[\n:])[ \t]*(?:{BOX}|{TICKED})", re.M)

@@ -53,7 +53,8 @@ FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     **{f"(^{letter})": re.compile(rf"(?m:^(?:[-•*] )?){letter}(?= [A-ZÄÖÜ])") for letter in "AVZ"},
     "(? nein)": re.compile(rf"\?(?=(?:[^?.;:\n]{{0,40}}(?:[=-]>|→|:)|)\s{{0,2}}(?i:{NO})(?![^\W\d_]))"),
     "(: 0)": re.compile(r":[ \t]?0(?=[ \t]*(?:[,;/\n]|\Z))"),
-    **{f"( {sign})": re.compile(ANSWER.format(sign)) for sign in "0n"},
+    "( 0)": re.compile(ANSWER.format("0")),
+    "( n)": re.compile(ANSWER.format(r"n\.?")),
     **dict.fromkeys(("(☐)", "(☐ )"), re.compile(BOX)),
     **{f"({letter}$)": re.compile(ENDING.format(letter)) for letter in "AVZ"},
 }

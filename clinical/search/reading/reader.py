@@ -229,13 +229,13 @@ class MentionReader:
 
 
 def _settled(found: Sequence[CandidateSpan], claims: Sequence[Assertion]) -> list[Assertion]:
-    """The claims of the spans, in their order; what is suspected first and denied further on in the same words ("Z. A.
-    KHK: ... KHK ausgeschlossen") is denied."""
-    settled, denied = list(claims), set[tuple[str, ...]]()
+    """The claims of the spans, in their order; what is suspected first and denied further on in words that begin the
+    same ("Z. A. KHK: ... KHK ausgeschlossen") is denied."""
+    settled, denied = list(claims), list[list[str]]()
     for number in range(len(found) - 1, -1, -1):
-        said = tuple(folded_words(found[number].part.text))
+        said = list(folded_words(found[number].part.text)) if claims[number] in ("excluded", "suspected") else []
         if claims[number] == "excluded":
-            denied.add(said)
-        elif claims[number] == "suspected" and said in denied:
+            denied.append(said)
+        elif said and any(words[: len(said)] == said for words in denied):
             settled[number] = "excluded"
     return settled
