@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from clinical.language.context.occurrences import Occurrence
-from clinical.language.context.patterns import Words
 from clinical.language.context.triggers import group
 from clinical.language.tokens import COLON, COMMA, SourceText
 from clinical.language.vocabulary import FUNCTION_WORDS, side_of, word_set
@@ -72,15 +71,19 @@ def predicate_of(
     what they say of the names before it ("Aneurysmata: werden keine demonstriert", "Filiae weder hier noch dort");
     but a hernia that is not incarcerated is there, and what is not healed yet."""
     stop = one.last + 1
-    complicated = group("@complicated") if one.row.scope == "word" else Words(frozenset(), ())
+    complicated = group("@complicated").fits if one.row.scope == "word" else _no_word
     if one.first and source.words[one.first - 1] == "noch":
         return
     while stop < len(source) and not (source.ends_clause(stop) or source.gap(stop) >= COMMA):
-        if is_noun(source, stop) or stop > one.last + AFTER or complicated.fits(source.words[stop]):
+        if is_noun(source, stop) or stop > one.last + AFTER or complicated(source.words[stop]):
             return
         stop += 1
     clause = _Clause(source, one, bars, depth)
     yield from clause.without_circumstances(clause.before(over_comma=False))
+
+
+def _no_word(_: str) -> bool:
+    return False
 
 
 def is_noun(source: SourceText, i: int) -> bool:

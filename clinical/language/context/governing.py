@@ -124,7 +124,7 @@ class _Scopes:
         source, first = self.source, one.first
         if first > 1 and source.words[first - 1] in JOINTS and source.glue(first - 1).startswith("-"):
             first -= 2
-        while first and _SUSPENDED.match(source.glue(first)):
+        while first > max(0, one.first - REACH) and _SUSPENDED.match(source.glue(first)):
             first -= 1
         yield from range(first, one.last + 1)
 
