@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from catalog_build.official import CrossReference, Source, Synonym
+from clinical.language import folded_words
 
 FOLDS: Final = 20
 NEVER_HELD_OUT: Final = frozenset({"title", "inclusion"})
@@ -17,7 +18,6 @@ NEVER_HELD_OUT: Final = frozenset({"title", "inclusion"})
 BESIDE_MANY: Final = 12
 """Categories beside whose diseases a word is named that is none itself: "Kopf" 63, "Augenbraue" 10; "Balanitis", which
 is one, 9."""
-_WORD: Final = re.compile(r"[^\W\d_]+")
 
 # Targets that point to a rule of the index, not to another word.
 _NO_WORD: Final = re.compile(
@@ -96,13 +96,15 @@ def _titles(source: Source) -> Iterator[Synonym]:
 def _inclusions(source: Source) -> Iterator[Synonym]:
     """The inclusion notes but those of one word that only tells where, or of what ("Kniegelenk" at a complication of
     its prosthesis): the index has no such entry, and names it beside diseases of many categories."""
-    entries = {synonym.text.strip().casefold() for synonym in source.synonyms}
-    categories: defaultdict[str, set[str]] = defaultdict(set)
+    entries, categories, folds = set[str](), defaultdict[str, set[str]](set), dict[str, str]()
     for official in (*source.synonyms, *_titles(source)):
-        for word in set(_WORD.findall(official.text.casefold())):
+        spelled = folded_words(official.text, folds)
+        entries.update(spelled if len(spelled) == 1 and official.source != "title" else ())
+        for word in spelled:
             categories[word].add(official.code[:3])
     for code in source.catalog:
         for note in code.notes:
-            word = note.text.strip().casefold()
-            if note.kind == "inclusion" and (word in entries or len(categories[word]) < BESIDE_MANY):
+            spelled = folded_words(note.text, folds)
+            is_place = len(spelled) == 1 and spelled[0] not in entries and len(categories[spelled[0]]) >= BESIDE_MANY
+            if note.kind == "inclusion" and not is_place:
                 yield Synonym(note.text, code.code, source="inclusion")

@@ -70,20 +70,17 @@ def predicate_of(
     """The tokens before a denial that has no noun behind it, when at most AFTER words are left of its clause: it denies
     what they say of the names before it ("Aneurysmata: werden keine demonstriert", "Filiae weder hier noch dort");
     but a hernia that is not incarcerated is there, and what is not healed yet."""
-    stop = one.last + 1
-    complicated = group("@complicated").fits if one.row.scope == "word" else _no_word
+    stop, complicated, alone = one.last + 1, group("@complicated"), one.row.scope == "word"
     if one.first and source.words[one.first - 1] == "noch":
         return
     while stop < len(source) and not (source.ends_clause(stop) or source.gap(stop) >= COMMA):
-        if is_noun(source, stop) or stop > one.last + AFTER or complicated(source.words[stop]):
+        if is_noun(source, stop) or stop > one.last + AFTER:
+            return
+        if alone and complicated.fits(source.words[stop]):
             return
         stop += 1
     clause = _Clause(source, one, bars, depth)
     yield from clause.without_circumstances(clause.before(over_comma=False))
-
-
-def _no_word(_: str) -> bool:
-    return False
 
 
 def is_noun(source: SourceText, i: int) -> bool:

@@ -236,7 +236,8 @@ class _Written:
 
     def _with_pieces(self, first: int, last: int) -> list[tuple[int, int, float]]:
         """A run, and the runs between the marks and prepositions in it, where there are any."""
-        found, inside = [(first, last, 1.0)], range(first + 1, last + 1)
+        inside = range(first + 1, last + 1)
+        found = [(first, last, 1.0)]
         for share, cuts in (
             (1.0, [at for at in inside if self.parted[at]]),
             (JOINED, [at for at in inside if self.parted[at] or self.joins[at]]),

@@ -111,8 +111,8 @@ class MentionReader:
         """The spans of a text that are worth a search, and what it claims of them."""
         whole = CandidateSpan(Part(text, 0, len(text)), 1, 1.0)
         reading, written = Reading.of(text), words(text)
-        named = reading.claim(0, len(text)) == Claim() and not reading.lists_denials
-        if named and is_plain(text, written, self._shortened.is_cut):
+        plain = is_plain(text, written, self._shortened.is_cut)
+        if plain and reading.claim(0, len(text)) == Claim() and not reading.lists_denials:
             return TextSpans(reading, (whole,), ("present",), True, begun=self._shortened.is_begun(text, written))
         found = self._spans(reading, written)
         if not found:
@@ -232,10 +232,12 @@ def _settled(found: Sequence[CandidateSpan], claims: Sequence[Assertion]) -> lis
     """The claims of the spans, in their order; what is suspected first and denied further on in words that begin the
     same ("Z. A. KHK: ... KHK ausgeschlossen") is denied."""
     settled, denied = list(claims), list[list[str]]()
-    for number in range(len(found) - 1, -1, -1):
-        said = list(folded_words(found[number].part.text)) if claims[number] in ("excluded", "suspected") else []
+    if "suspected" not in claims:
+        return settled
+    for number in reversed(range(len(found))):
+        said = folded_words(found[number].part.text)
         if claims[number] == "excluded":
             denied.append(said)
-        elif said and any(words[: len(said)] == said for words in denied):
+        elif claims[number] == "suspected" and said and any(one[: len(said)] == said for one in denied):
             settled[number] = "excluded"
     return settled
