@@ -29,7 +29,7 @@ export OTEL_SDK_DISABLED := true
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-vllm check catalog lab notebooks pictures docs bundle test-bundle release evals soak bench clean
+.PHONY: help up test test-vllm check catalog lab notebooks pictures docs bundle test-bundle release evals load clean
 
 help:
 	@sed -n 's/^#: //p' Makefile
@@ -107,14 +107,9 @@ release: bundle
 evals: $(VENV)/.all var/starter/manifest.json
 	$(BIN)/python -m evals gate --catalog var/starter $(if $(ACCEPT),--accept)
 
-#: make soak MINUTES=10     both servers under mixed load while parts of them fail, on the starter catalog
-soak: $(VENV)/.all var/starter/manifest.json
-	$(BIN)/python -m evals soak --catalog var/starter --minutes $(if $(MINUTES),$(MINUTES),10)
-
-#: make bench CATALOG=dir    side by side: search, text API, client; QUERIES=file, SECONDS=5
-bench: $(VENV)/.all var/starter/manifest.json
-	OMP_NUM_THREADS=1 $(BIN)/python -m evals bench --catalog "$(if $(CATALOG),$(CATALOG),var/starter)" \
-	  $(if $(QUERIES),--queries "$(QUERIES)") --seconds $(if $(SECONDS),$(SECONDS),5)
+#: make load MINUTES=10     both servers under mixed load by locust, on the starter catalog; python -m evals load: parts
+load: $(VENV)/.all var/starter/manifest.json
+	$(BIN)/python -m evals load both --catalog var/starter --minutes $(if $(MINUTES),$(MINUTES),10)
 
 #: make clean               remove the environment; var/ stays
 clean:

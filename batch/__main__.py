@@ -35,7 +35,7 @@ from clinical.search import Manifest, checksum
 
 @dataclass(frozen=True)
 class Job:
-    """What is coded by what into what. `ray`: None, `local` or the address of a cluster."""
+    """Job of batch coding: input, catalog, output and options. `ray`: None, `local` or the address of a cluster."""
 
     source: TextFile
     catalog: Path
@@ -47,7 +47,7 @@ class Job:
     ray: str | None = None
 
     def record(self, rows: int) -> dict[str, Any]:
-        """What must be the same when a run is resumed; the number of workers need not be."""
+        """Facts that must be the same when a run is resumed; the number of workers need not be."""
         details = {"details": True} if self.details else {}
         kept = {"kept": list(self.source.kept)} if self.source.kept else {}
         return {
@@ -60,7 +60,7 @@ class Job:
 
 
 def cores() -> int:
-    """How many this process may use."""
+    """Number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -1,4 +1,4 @@
-"""The step of batch coding: a table of texts in, a table of codes out. One class, whoever runs it.
+"""The step of batch coding: a table of texts in, a table of codes out. One class for all kinds of workers.
 
 `Coder` is what a process of `batch.workers` calls, and what Ray Data's `map_batches` takes as it is. It pickles
 as its options; the index is mapped into memory where it is first used.
@@ -23,8 +23,8 @@ from clinical.search import SearchIndex
 CODED, NOTHING = "coded", "nothing-found"
 MISSING, EMPTY, TOO_LONG, BAD_UTF8, MALFORMED = "missing", "empty", "too-long", "bad-utf-8", "malformed"
 STATUSES: Final = (CODED, NOTHING, MISSING, EMPTY, TOO_LONG, BAD_UTF8, MALFORMED)
-"""What became of a row: codes, no code, no value, white space alone, more than 2,000 characters, bytes that are no
-UTF-8, a line with too few or too many fields."""
+"""States of a row: codes, no code, no value, white space alone, more than 2,000 characters, bytes that are no UTF-8, a
+line with too few or too many fields."""
 
 
 class Read(NamedTuple):
@@ -119,7 +119,7 @@ class Coder:
         catalog, strings, places = self._index.catalog, pa.list_(pa.string()), pa.list_(pa.int32())
         readings = [Reading.of(row.text) if own and row.text else None for row, own in zip(rows, coded, strict=True)]
         said: list[list[tuple[Any, Any]]] = [
-            [(r.claim(f.hit.start, f.hit.end).assertion, r.side(f.hit.start, f.hit.end)) for f in own] if r else []
+            [(f.hit.claim, r.side(f.hit.start, f.hit.end)) for f in own] if r else []
             for r, own in zip(readings, coded, strict=True)
         ]
         titles = [[catalog.codes[catalog.number(f.hit.code)].title for f in own] for own in coded]

@@ -31,7 +31,7 @@ WRITTEN_ROWS: Final = 64_000
 """Rows of a row group of the output."""
 
 KEPT: Final = "kept:"
-"""Before the names of input columns that go into the output as they are, so that none is taken for one of ours."""
+"""Before the names of input columns that go into the output as they are, so that none is mistaken for one of ours."""
 READABLE: Final = (".parquet", ".csv", ".tsv")
 WRITABLE: Final = (".parquet", ".csv")
 

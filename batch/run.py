@@ -1,4 +1,4 @@
-"""A batch that may be killed at any moment: what is done lies in parts beside the output, and is never done again.
+"""A batch that may be killed at any moment: finished parts lie beside the output, and are never done again.
 
 `OUTPUT.parts/` holds `run.json` (what is coded by what: input, catalog, options) and one Parquet file for each run of
 rows, named by the first row and their number. A part appears whole or not at all (it is renamed into place); the
@@ -83,7 +83,7 @@ class Run:
             raise SettingError(found, "the same input, catalog and options", remedy)
 
     def parts(self) -> list[OutputPart]:
-        """What is done, in the order of the rows."""
+        """Finished parts of the output, in the order of the rows."""
         matches = [(path, _PART.fullmatch(path.name)) for path in self.folder.iterdir()]
         parts = [OutputPart(path, int(match[1]), int(match[2])) for path, match in matches if match]
         return sorted(parts, key=lambda part: part.first)

@@ -1,4 +1,4 @@
-"""Who runs the step of batch coding: processes of this machine, or actors of a Ray cluster. Both stream.
+"""Workers of batch coding: processes of this machine, or actors of a Ray cluster. Both stream.
 
 Tables go in as they are read and come out as they are coded, in any order; only a few are held at once. The index is
 mapped read-only by every process, so its arrays are in memory once. Workers end with the process that started them,

@@ -13,7 +13,7 @@ from typing import Literal
 from bentos.language_model import OpenAIModel
 from bentos.metrics import CANARY_CALLS
 from clinical.errors import LanguageModelError
-from clinical.llm import Completion, JsonSchema, LanguageModel, Limits, Message
+from clinical.llm import Completion, JsonSchema, LanguageModel, Limits, Message, tell_unusable
 
 Which = Literal["main", "canary"]
 
@@ -45,7 +45,7 @@ class CanaryModel:
 
     @property
     def busy(self) -> bool:
-        """Whether the model drawn for this request is: asked once at the beginning of each, so it is drawn here."""
+        """True when this request's model is busy; asked once as each request begins, so the model is drawn here."""
         return self._models[self._drawn()].busy
 
     async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
@@ -61,8 +61,12 @@ class CanaryModel:
         finally:
             CANARY_CALLS.labels(which, outcome).inc()
 
+    def unusable(self, given_up: bool) -> None:
+        """As the model of this request."""
+        tell_unusable(self._models[self._of_this_request()], given_up)
+
     async def health(self) -> bool:
-        """Whether the main model can answer: a canary that fails is seen in its counts."""
+        """Return True when the main model can answer; a failing canary shows in its counts."""
         return await self._models["main"].health()
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""`python -m bentos check-model`: whether the language model that the settings name does what Befund needs of it.
+"""`python -m bentos check-model`: checks that the configured language model does all that Befund needs of it.
 
 Every question is invented here; nothing of a patient is sent. One row for each check, `ok`, `warn` or `fail`; what
 cannot be told because an earlier row failed is left out.
@@ -24,7 +24,7 @@ Found = tuple[Verdict, str, str]
 SECONDS = 100.0
 """For one call: as long as a draft may take."""
 WORD = "QUARZSEGEL"
-"""A word that nobody would say unasked: what is bound to it, or remembers it, says it."""
+"""A word that no model would say unasked: a model bound to it, or one that remembers it, says it."""
 COLOUR = {
     "type": "object",
     "properties": {"farbe": {"type": "string", "enum": [WORD]}},
@@ -176,7 +176,7 @@ async def _latency(model: OpenAIModel) -> Found:
 
 
 async def _open(endpoint: Endpoint) -> Found:
-    """Whether a stranger's key is refused."""
+    """Check that the server refuses an unknown key."""
     stranger = OpenAIModel(replace(endpoint, api_key="nobody"))
     try:
         await _say(stranger, "Antworte mit: ok", 16)

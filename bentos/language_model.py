@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bentos.metrics import FAILURES, MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
+from bentos.metrics import FAILURES, MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS, MODEL_UNUSABLE
 from bentos.model_server import ConnectionBroke, ModelServer, ServerBusy
 from bentos.queueing import Queue
 from bentos.wire import Extras, Manners
@@ -32,9 +32,9 @@ log = logging.getLogger("befund.model")
 
 PROBE_SECONDS = 2.0
 REST_SECONDS = 30.0
-"""How long a server that failed comes last."""
+"""Seconds for which a server that failed is tried last."""
 WAITS_MAX = 3
-"""How often one call waits as long as a busy server says (Retry-After)."""
+"""Most waits of one call for a busy server, each as long as its Retry-After says."""
 UNKNOWN = ""
 """The name before the server was asked for it; health shows it as null."""
 _OUTCOMES: Mapping[type[LanguageModelError], str] = {
@@ -47,7 +47,7 @@ _OUTCOMES: Mapping[type[LanguageModelError], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where the model is: base URLs, tried in turn when one fails, key and name where needed, our queue towards it.
+    """Connection to the model: base URLs, tried in turn when one fails; key and name where needed; our queue to it.
 
     `concurrency` calls are under way at once; with `queue` more waiting no further request is taken on. `context` is
     in tokens (None: as the server says), `extra_body` goes into every call, `thinking_tokens` are added.
@@ -83,7 +83,7 @@ class OpenAIModel:
 
     @property
     def busy(self) -> bool:
-        """Whether the queue is full."""
+        """True when the queue is full."""
         return self._queue.full
 
     async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
@@ -154,8 +154,12 @@ class OpenAIModel:
                 raise
         raise AssertionError("the last try returns or raises")
 
+    def unusable(self, given_up: bool) -> None:
+        """Count an answer that came and could not be used."""
+        MODEL_UNUSABLE.labels("given_up" if given_up else "asked_again").inc()
+
     async def health(self) -> bool:
-        """Whether one of the servers can answer, with this key and this name."""
+        """Return True when one of the servers can answer, with this key and this name."""
         probes = [asyncio.ensure_future(server.well(self.extras)) for server in self.servers]
         try:
             async with asyncio.timeout(PROBE_SECONDS):

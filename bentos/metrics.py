@@ -41,6 +41,14 @@ MODEL_CALLS = Counter(
     "left",
     ["outcome"],
 )
+MODEL_UNUSABLE = Counter(
+    "befund_model_unusable",
+    "Answers of the language model that came and could not be used (wrong form, cut, empty), by what followed: "
+    "asked_again, given_up",
+    ["outcome"],
+)
+for followed in ("asked_again", "given_up"):
+    MODEL_UNUSABLE.labels(followed)  # a series that starts at its first failure shows no increase
 CANARY_CALLS = Counter(
     "befund_canary_calls", "With BEFUND_LLM_CANARY: calls by model (main, canary) and outcome", ["model", "outcome"]
 )

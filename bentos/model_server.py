@@ -39,7 +39,7 @@ PROBE_LIMITS = Limits(max_tokens=16, timeout_s=2.0)
 REFUSALS = (400, 413, 422, 500, 501)
 """Status codes under which servers say what they do not take; others say that they cannot."""
 CONTEXT_FIELDS = ("max_model_len", "context_length", "max_context_length")
-"""How vLLM, LM Studio and Mistral name the context in their list of models."""
+"""Names of the context length in the lists of models of vLLM, LM Studio and Mistral."""
 
 for _name in ("openai", "httpx2", "httpcore2", "httpx", "httpcore"):
     # At DEBUG these print request bodies; OPENAI_LOG=debug or a verbose root logger must not change that.
@@ -171,7 +171,7 @@ class ModelServer:
             self.manners = replace(self.manners, context=size)
 
     async def well(self, extras: Extras) -> bool:
-        """Whether key, name and engine are right, by a word asked for at most once a minute. Never raises."""
+        """Return True when key, name and engine work, tried by one short completion a minute at most. Never raises."""
         try:
             answer = await self._http.get(self._health_url)
             if answer.status_code >= 500:

@@ -1,4 +1,4 @@
-"""The language model that the settings name: an OpenAI-compatible server, the rehearsal model, or none."""
+"""The language model that the settings name: an OpenAI-compatible server, or none."""
 
 from __future__ import annotations
 
@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 
 def model_of(settings: Settings) -> LanguageModel | None:
-    """None when nothing is set: the production default is `not_configured`, never a stand-in."""
-    if settings.llm == "rehearsal":
-        from bentos.embedded import RehearsalModel
-
-        return RehearsalModel()
+    """None when no server is named: then rules answer where BEFUND_LLM says so, or nothing does."""
     if settings.llm_base_url is None:
         return None
     from bentos.language_model import OpenAIModel
@@ -36,7 +32,7 @@ def model_of(settings: Settings) -> LanguageModel | None:
 
 
 def endpoint_of(settings: Settings, base_url: str) -> Endpoint:
-    """Where the model is, at one or several base URLs, as the settings say."""
+    """The endpoint of the model at one or several base URLs, as the settings configure it."""
     from bentos.language_model import Endpoint
 
     return Endpoint(

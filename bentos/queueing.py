@@ -1,4 +1,4 @@
-"""How many calls of the language model run at once, how many wait, and over which connections."""
+"""Limits on concurrent and waiting calls of the language model, and the connections they use."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Queue:
 
     @property
     def full(self) -> bool:
-        """Whether no further request should be taken on."""
+        """True when no further request should be accepted."""
         return self._inside >= self._room
 
     @asynccontextmanager

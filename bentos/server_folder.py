@@ -19,15 +19,17 @@ NAMED = "_BENTOS_SERVER_FOLDER"
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
 
 
-def enter() -> None:
-    """In a worker: use the folder of its server. In the process that starts workers: make one."""
+def enter() -> bool:
+    """In a worker: use the folder of its server. In the process that starts workers: make one. Whether this is a
+    worker."""
     pid, _, folder = os.environ.get(NAMED, "").partition(":")
     if METRICS in os.environ and pid == str(os.getppid()):
         os.environ[METRICS] = folder
-        return
+        return True
     folder = tempfile.mkdtemp(prefix="befund-server-")
     os.environ[NAMED] = f"{os.getpid()}:{folder}"
     atexit.register(_remove, folder, os.getpid())
+    return False
 
 
 def _remove(folder: str, maker: int) -> None:
@@ -35,8 +37,14 @@ def _remove(folder: str, maker: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def written() -> list[Path]:
+    """The folder of this server, where it has one."""
+    folder = os.environ.get(METRICS)
+    return [Path(folder)] if folder else []
+
+
 def forget_the_dead() -> None:
-    """What a worker that was killed had open counts no longer."""
+    """Removes killed workers' gauges from the shared metrics: their open work no longer counts."""
     folder = os.environ.get(METRICS)
     for file in Path(folder).glob("gauge_live*_*.db") if folder else ():
         pid = file.stem.rpartition("_")[2]

@@ -19,13 +19,16 @@ os.environ.setdefault("BENTOML_DO_NOT_TRACK", "True")  # before the import that 
 
 from bentos.server_folder import enter
 
-enter()  # before the import that loads the library of the metrics
+if enter():  # before the import that loads the library of the metrics
+    from bentos.patience import be_patient
 
-import bentoml  # noqa: E402
-from starlette.applications import Starlette  # noqa: E402
+    be_patient()
 
-from clinical.settings import server_settings  # noqa: E402
-from clinical.tracing import write_lines  # noqa: E402
+import bentoml
+from starlette.applications import Starlette
+
+from clinical.settings import server_settings
+from clinical.tracing import write_lines
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 FIRST_BYTE_SECONDS = 180
 """Time to the first byte of an answer, at most: extraction and generation wait for a language model."""
 FOREIGN = ("", "bentoml", "uvicorn", "uvicorn.error", "circus")
-"""What has log lines of its own, which take the form of ours where that is JSON."""
+"""Loggers of others, whose lines are formatted as ours when ours are JSON."""
 
 
 _settings = server_settings()

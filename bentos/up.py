@@ -32,8 +32,8 @@ ASK_AGAIN = 0.5
 """Seconds between two questions whether the text API is ready: each is a line of its log above the greeting."""
 END_SECONDS = 2
 """For the end of a server after its requests have ended; honcho would cut it after five seconds in all."""
-REHEARSAL = (
-    "  model     rehearsal-rules: plain rules, no language model. For a real one set BEFUND_LLM_BASE_URL to an",
+BY_RULES = (
+    "  model     none: fixed rules answer, no language model. For a language model set BEFUND_LLM_BASE_URL to an",
     "            OpenAI-compatible server, e.g. vLLM: http://gpu-host:8000/v1 (docs/operate.md, GPU host)",
 )
 
@@ -44,15 +44,15 @@ Addresses = Mapping[str, tuple[str, int, str]]
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What the greeting tells of."""
+    """The settings, addresses and key that the greeting shows."""
 
     settings: Settings
     addresses: Addresses
     key: str
 
     @property
-    def rehearsing(self) -> bool:
-        """Whether plain rules stand in for a language model."""
+    def by_rules(self) -> bool:
+        """True when fixed rules answer in place of a language model."""
         return self.settings.llm_base_url is None
 
     @property
@@ -91,8 +91,8 @@ def _run(chosen: Mapping[str, str], running: Running) -> int:
     manager = Manager()
     environment = {"PYTHONUNBUFFERED": "1", **os.environ}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    if running.rehearsing:
-        environment["BEFUND_LLM"] = "rehearsal"
+    if running.by_rules:
+        environment["BEFUND_LLM"] = "rules"
     for name, command in chosen.items():
         manager.add_process(name, _with_this_python(command), env=environment)
     threading.Thread(target=_announce, args=(running,), daemon=True).start()
@@ -102,7 +102,7 @@ def _run(chosen: Mapping[str, str], running: Running) -> int:
 
 
 def addresses_of(settings: Settings) -> Addresses:
-    """Where every server that the Procfile may name listens."""
+    """Host, port and port setting of every server that the Procfile may name."""
     return {
         "api": (settings.api_host, settings.api_port, "BEFUND_API_PORT"),
         "web": (settings.web_host, settings.web_port, "BEFUND_WEB_PORT"),
@@ -159,7 +159,7 @@ def _greeting(running: Running) -> str:
                 f"  {names[name]:<9} http://{address(host, port)}"
                 for name, (host, port, _) in running.addresses.items()
             ),
-            *(REHEARSAL if running.rehearsing else ()),
+            *(BY_RULES if running.by_rules else ()),
             f"  demo key  {running.key}   (600 requests a minute; also in {running.settings.var.name}/demo-key)",
             "",
             f"  curl -N {running.base}/api/deep-research -H 'Authorization: Bearer {running.key}' \\",

@@ -90,7 +90,7 @@ async def _watched(_: Starlette) -> AsyncIterator[None]:
 
 
 def _given_up(watching: asyncio.Task[None]) -> None:
-    """End the server around this worker: what starts containers and services starts it anew, or tells somebody."""
+    """End the server around this worker, so that the supervisor of containers or services restarts it or reports it."""
     if not watching.cancelled():
         if error := watching.exception():
             log.error("the watch over vLLM ended: %s", type(error).__name__)

@@ -1,5 +1,5 @@
-"""What travels to and from an OpenAI-like model server: the request in the manner that server takes, its answer without
-thoughts, its refusals as a change of manner.
+"""Requests to and answers of an OpenAI-like model server: requests in the form that server accepts, answers without
+thoughts, refusals as a change of that form.
 
 Thoughts never leave this file: separate fields of them are not read, marked ones are cut out of the text.
 """
@@ -18,7 +18,7 @@ from clinical.llm import Completion, JsonSchema, Limits, Message
 CHARACTERS_PER_TOKEN = 3.0
 """To plan with, on the safe side of what German takes; the server's own count decides (its refusal is understood)."""
 TEMPLATE_TOKENS = 64
-"""What a chat template adds to a question; the templates of the models in docs/operate.md add fewer."""
+"""Tokens that a chat template adds to a question; the templates of the models in docs/operate.md add fewer."""
 LEAST_SHARE = 0.5
 """Of the tokens asked for an answer, this much must remain in the context, or the text is called too long."""
 SAID_MAX = 300
@@ -27,7 +27,7 @@ SAID_MAX = 300
 
 @dataclass(frozen=True, slots=True)
 class Manners:
-    """What a server takes, as far as it is known."""
+    """Server capabilities as learned from its answers."""
 
     tokens_field: str = "max_tokens"
     temperature: bool = True
@@ -39,7 +39,7 @@ class Manners:
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """What an operator adds to every request: fields of the body, and tokens for thinking beside the answer's."""
+    """Additions of the operator to every request: fields of the body, and tokens for thinking beside the answer's."""
 
     body: Mapping[str, Any] = field(default_factory=dict)
     thinking_tokens: int = 0
@@ -116,7 +116,7 @@ _MARKS = tuple(
         ("<thought>", "</thought>"),
     )
 )
-"""How models mark thoughts in their text: Qwen3, DeepSeek and others; medgemma (`<unused94>`); Mistral (`[THINK]`);
+"""Marks of thoughts in the text of models: Qwen3, DeepSeek and others; medgemma (`<unused94>`); Mistral (`[THINK]`);
 Apertus (`<|inner_prefix|>`); Seed; Kimi; and words that prompts of older models ask for."""
 
 

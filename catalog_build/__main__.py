@@ -1,4 +1,4 @@
-"""python -m catalog_build check | train | build | show. Errors are one sentence on stderr and exit code 2."""
+"""python -m catalog_build check | train | build | show | authors | feedback. Errors are a sentence and status 2."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from catalog_build.official import read_source
 from catalog_build.options import BuildOptions
 from catalog_build.synonyms import all_texts
 from catalog_build.training.calibration import choose
+from catalog_build.training.feedback import command as feedback
 from clinical.command_line import PATH, Group, entry, paragraphs
 from clinical.errors import SettingError
 from clinical.progress import progress
@@ -30,6 +31,9 @@ def command() -> None:
 SOURCE = click.argument("source", type=PATH)
 PREVIOUS = click.option("--previous", type=PATH, help="artifact folder whose counts are compared (2 %)")
 HOLDOUT = click.option("--holdout", type=int, help="leave this fold (0-19) out, to measure on it")
+
+
+command.add_command(feedback, "feedback")
 
 
 @command.command("check")
@@ -118,6 +122,18 @@ def _train_reading(source: Path, out: Path, artifact: Path) -> None:
     click.echo(f"to ship them: copy both files to {WEIGHTS}")
 
 
+@command.command("authors")
+@click.argument("files", type=PATH, nargs=-1, required=True)
+@click.option("--source", type=PATH, help="BfArM's files: every code must be a terminal one of theirs")
+def _authors(files: tuple[Path, ...], source: Path | None) -> None:
+    """Check labelled texts (FILES in the form of catalog_build/training/authors) and count their mentions."""
+    from catalog_build.training.authors import parse, summary
+
+    codes = {code.code for code in read_source(source).catalog if code.terminal} if source else None
+    for file in files:
+        click.echo(f"{file.name}: {summary(parse(file, codes))}")
+
+
 @command.command("build")
 @SOURCE
 @PREVIOUS
@@ -155,7 +171,7 @@ def _extra_missing(error: ModuleNotFoundError) -> Exception:
 @click.argument("folder", type=PATH)
 @click.argument("code", required=False)
 def _show(folder: Path, code: str | None) -> None:
-    """What the artifact in FOLDER holds, or one CODE of it, in any spelling."""
+    """Print the contents of the artifact in FOLDER, or one CODE of it, in any spelling."""
     click.echo(report.of_code(folder, code) if code else report.of_artifact(folder))
 
 

@@ -48,13 +48,13 @@ FEWEST_QUERIES: Final = 20
 CALIBRATION_FOLDS: Final = 2
 """Folds that encoder and index do not see while the ranking model is trained: about 8,500 queries."""
 ABANDONED_SECONDS: Final = 24 * 3_600
-"""Age at which an unfinished folder beside the artifact is nobody's: a build with training takes minutes."""
+"""Age at which an unfinished folder beside the artifact counts as abandoned: a build with training takes minutes."""
 
 
 @dataclass(frozen=True)
 class Weights:
-    """What training gives and a build takes. `calibration`: how both did on queries they had not seen; the thresholds
-    are cut on it."""
+    """Trained weights that a build uses. `calibration`: how both did on queries they had not seen; the thresholds are
+    cut on it."""
 
     encoder: Encoder
     ranker: Ranker

@@ -1,4 +1,4 @@
-"""What changed from one catalog to the next: codes that came, went, were renamed, or were split."""
+"""Changes from one catalog to the next: codes that came, went, were renamed, or were split."""
 
 from __future__ import annotations
 

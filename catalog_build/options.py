@@ -1,4 +1,4 @@
-"""What a build is asked to do: one value between the command line and the build."""
+"""Options of a build: one value between the command line and the build."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from clinical.errors import SettingError
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """`encoder`: None is the shipped weights, else the folder of a sentence-transformers model; `train`:
-    train own weights from this source first; `holdout`: build, and train, without this fold; `previous`: folder of
-    the artifact whose counts are compared;
-    `official_only`: without Befund's own synonyms; `synonyms`: files of own ones, later ones on top, `over_official`:
-    also over official synonyms (`catalog_build.vocabulary`). Raises SettingError for options that contradict each
-    other."""
+    """Options of a build, as the command line gives them. `encoder`: None is the shipped weights, else the folder of a
+    sentence-transformers model; `train`: train own weights from this source first; `holdout`: build, and train, without
+    this fold; `previous`: folder of the artifact whose counts are compared; `official_only`: without Befund's own
+    synonyms; `synonyms`: files of own ones, later ones on top, `over_official`: also over official synonyms
+    (`catalog_build.vocabulary`). Raises SettingError for options that contradict each other."""
 
     encoder: str | None = None
     train: bool = False

@@ -23,7 +23,8 @@ from clinical.language import folded_words
 
 STARTER: Final = Path(__file__).parent / "starter"
 EVERYDAY: Final = Path(__file__).parent / "everyday"
-"""`wordings.tsv`: text, code (two with a space where they are coded together); `words.tsv`: word, meaning."""
+"""Everyday wordings. `wordings.tsv`: text, code (two with a space where they are coded together);
+`words.tsv`: word, meaning."""
 BEFUND, OWN = "starter", "own"
 """`Synonym.source` of Befund's own wordings and of those in the user's files: neither is official."""
 
@@ -35,7 +36,7 @@ def _starter() -> Source:
 
 @cache
 def everyday_texts() -> tuple[Synonym, ...]:
-    """What `everyday/wordings.tsv` says, whatever the catalog at hand."""
+    """Synonyms of `everyday/wordings.tsv`, whatever the catalog at hand."""
     rows = ((text, code.split()) for text, code in _rows("wordings.tsv"))
     return tuple(Synonym(text, codes[0], tuple(codes[1:]), source=BEFUND) for text, codes in rows)
 

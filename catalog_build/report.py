@@ -1,4 +1,4 @@
-"""What the command line prints about a source, its checks, an artifact and a code. Plain text, no side effects."""
+"""Reports that the command line prints on a source, its checks, an artifact and a code. Plain text, no side effects."""
 
 from __future__ import annotations
 

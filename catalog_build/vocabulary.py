@@ -58,7 +58,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Layers:
-    """`texts`: all wordings of the build; `entries`: every line of the files; `about`: one row a layer."""
+    """Layers of wordings in a build. `texts`: all wordings of the build; `entries`: every line of the files; `about`:
+    one row a layer."""
 
     texts: tuple[Synonym, ...]
     entries: tuple[Entry, ...] = ()
@@ -195,7 +196,7 @@ def _judged(entry: Entry, titles: Iterable[str], synonyms: Iterable[str], over: 
 
 
 def _against_each_other(files: Iterable[list[Entry]]) -> list[Entry]:
-    """Later files win; in one file the greatest weight, and equal weights are all taken."""
+    """Later files win; in one file the greatest weight, and equal weights all count."""
     winners = dict[Words, list[Entry]]()
     done: list[list[Entry]] = []
     for entries in reversed(list(files)):

@@ -73,18 +73,18 @@ class Code:
 
     @property
     def never_alone(self) -> bool:
-        """Whether it only ever stands beside another code: an asterisk or exclamation mark code."""
+        """True if it is coded only beside another code: an asterisk or exclamation mark code."""
         return self.kind in ("asterisk", "exclamation")
 
 
 def _leaves_open(title: str) -> bool:
-    """Whether the last part of a title, the only one in which siblings differ, says "nicht näher bezeichnet"."""
+    """True if the last part of a title, the only one in which siblings differ, says "nicht näher bezeichnet"."""
     return "nicht näher bez" in title.rpartition(": ")[2].casefold()
 
 
 def parent_of(code: str) -> str | None:
-    """The spelling of the next level up: E11.90 -> E11.9 -> E11 -> None."""
-    return None if len(code) == 3 else code[:-1].rstrip(".")
+    """The spelling of the next level up: E11.90 -> E11.9 -> E11 -> None; nothing is above what is no code ("E1")."""
+    return None if len(code) <= 3 else code[:-1].rstrip(".")
 
 
 def parse(text: str) -> str | None:
@@ -237,7 +237,10 @@ class Catalog:
             raise ArtifactMismatch(f"{path.name} is not JSON", "a catalog as written by the build", remedy) from None
         if not isinstance(tree, dict) or tree.keys() != _KEYS or tree["columns"] != list(Code.__slots__):
             raise ArtifactMismatch(f"{path.name} has other columns", ", ".join(Code.__slots__), remedy)
-        codes = [_from_row(row) for row in tree["codes"]]
+        try:
+            codes = [_from_row(row) for row in tree["codes"]]
+        except (TypeError, ValueError, LookupError):
+            raise ArtifactMismatch(f"a row of {path.name} is no code", ", ".join(Code.__slots__), remedy) from None
         if unknown := sorted({code.kind for code in codes} - set(get_args(Kind))):
             expected = ", ".join(get_args(Kind))
             raise ArtifactMismatch(f"{path.name} has codes of the kind {', '.join(unknown)}", expected, remedy)

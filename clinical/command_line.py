@@ -1,4 +1,4 @@
-"""How commands begin and end, on click: a deliberate error is one sentence on stderr and a status, never a traceback.
+"""Entry and exit of click commands: a deliberate error is one sentence on stderr and a status, never a traceback.
 
 `entry` makes the `main(arguments) -> status` of a click command; `Group` and `Command` are click's own, with the same
 end, for what click itself runs (`flask --app webapp ...`).
@@ -20,7 +20,7 @@ from clinical.errors import BefundError
 REFUSED: Final = 2
 """The status for what cannot be done, as for options that do not fit."""
 INTERRUPTED: Final = 130
-"""What a shell gives for Ctrl-C."""
+"""Exit status that a shell gives for Ctrl-C."""
 PATH: Final = click.Path(path_type=Path)
 
 

@@ -7,6 +7,7 @@
     |   `-- ArtifactMismatch      another schema version, a changed or truncated file
     |-- CheckFailed               an expectation on the catalog tables does not hold
     |-- NotReady                  the catalog is not loaded (yet)
+    |-- NoRoom                    a folder that is written to takes nothing: its disk is full
     |-- SettingError              a setting is missing, unsafe or contradicts another
     `-- LanguageModelError        the language model gave nothing usable
         |-- ModelNotConfigured    no model is set up
@@ -66,6 +67,10 @@ class CheckFailed(BefundError):
 
 class NotReady(BefundError):
     """The catalog is not loaded (yet)."""
+
+
+class NoRoom(BefundError):
+    """Nothing can be written into a folder."""
 
 
 class SettingError(BefundError):
@@ -133,6 +138,8 @@ LONGEST = 2_000
 
 
 def cause_of(error: BaseException) -> str:
-    """Why a database or counter cannot be reached, in our own words; of any other error its class, never its words."""
-    words = " ".join(str(getattr(error, "orig", None) or error)[:LONGEST].split())
-    return next((cause for pattern, cause in _CAUSES if pattern.search(words)), type(error).__name__)
+    """Cause of a failed database or counter in our own words; of any other error its class, never its text."""
+    inner = getattr(error, "orig", None) or getattr(error, "storage_error", None) or error  # SQLAlchemy's, limits'
+    words = " ".join(str(inner)[:LONGEST].split())
+    named = type(inner if hasattr(error, "storage_error") else error).__name__
+    return next((cause for pattern, cause in _CAUSES if pattern.search(words)), named)

@@ -1,7 +1,7 @@
 """The LanguageModel port, and how an answer of a fixed form is had from it.
 
-Everything Befund asks a model goes through `LanguageModel.complete`: the real client, the rehearsal model and the
-fakes of the tests differ only behind it. `ask` adds what every structured question needs: the schema, a tolerant
+Everything Befund asks a model goes through `LanguageModel.complete`: the real client and the fakes of the
+tests differ only behind it. `ask` adds what every structured question needs: the schema, a tolerant
 but strict-in-the-end reader, one repair attempt, and the sum of the tokens of all attempts.
 
 What a model says is never trusted: it is read into a frozen form or refused, and no error repeats any of it.
@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -24,6 +24,9 @@ from clinical.errors import ModelMalformed, ModelTimeout, ModelTruncated
 log = logging.getLogger("befund.model")
 
 Role = Literal["system", "user", "assistant"]
+
+BY_RULES: Final = "rules"
+"""The `model` of answers that fixed rules gave, and no language model."""
 
 REPAIR_ECHO_MAX = 4_000
 """Characters of the malformed answer shown back to the model: enough to mend it, too few to double the cost."""
@@ -45,7 +48,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one call may cost: tokens of the answer, seconds in all (waiting in our queue included)."""
+    """Limits of one call: tokens of the answer, seconds in all (waiting in our queue included)."""
 
     max_tokens: int
     timeout_s: float
@@ -90,7 +93,7 @@ class LanguageModel(Protocol):
 
     @property
     def busy(self) -> bool:
-        """Whether one more call would be refused with ModelBusy: asked before a stream is opened."""
+        """True if one more call would be refused with ModelBusy: asked before a stream is opened."""
         ...
 
     async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
@@ -98,8 +101,23 @@ class LanguageModel(Protocol):
         ...
 
     async def health(self) -> bool:
-        """Whether the model can answer now; bounded to 2 s, never raises."""
+        """True if the model can answer now; bounded to 2 s, never raises."""
         ...
+
+
+@runtime_checkable
+class CountsUnusable(Protocol):
+    """A language model that counts its answers that could not be used."""
+
+    def unusable(self, given_up: bool) -> None:
+        """An answer of the wrong form, cut or empty. `given_up`: no other is asked for."""
+        ...
+
+
+def tell_unusable(model: LanguageModel, given_up: bool) -> None:
+    """Report an unusable answer to a model that counts them."""
+    if isinstance(model, CountsUnusable):
+        model.unusable(given_up)
 
 
 class Form(BaseModel):
@@ -135,13 +153,16 @@ async def ask(
     if value is not None:
         return FilledForm(value, Usage(tokens_in=first.tokens_in, tokens_out=first.tokens_out))
     left = deadline - time.monotonic()
+    tell_unusable(model, given_up=left <= 0)
     if left <= 0:
+        log.warning("the model gave no usable %s, and no time is left for a repair: %s", form.__name__, complaint)
         raise ModelTimeout("the language model used up its time with a malformed answer")
     echo = first.text[:REPAIR_ECHO_MAX].strip() or "(leer)"
     repair = (*messages, Message("assistant", echo), Message("user", _repair(complaint)))
     second = await model.complete(repair, schema=schema, limits=replace(limits, timeout_s=left))
     value, complaint = _whole(second, form)
     if value is None:
+        tell_unusable(model, given_up=True)
         log.warning("the model gave no usable %s, also after a repair: %s", form.__name__, complaint)
         raise _unusable(form, complaint, second.truncated)
     total_in, total_out = first.tokens_in + second.tokens_in, first.tokens_out + second.tokens_out

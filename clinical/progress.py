@@ -1,4 +1,4 @@
-"""How far long work is: a bar at a terminal and in a notebook, one line a minute in a log, with the time that is left.
+"""Progress of long work: a bar at a terminal and in a notebook, one line a minute in a log, with the time that is left.
 
 tqdm (extra `build`) counts and reckons; it is imported when work begins, for serving has none. `note` says in a line
 what a part of the work is, or what came of it.
@@ -32,13 +32,13 @@ def progress(work: Iterable[Any] | None = None, what: str = "", unit: str = "", 
 
 
 def in_notebook() -> bool:
-    """Whether this is the kernel of a notebook. Where nobody looks at its cells, TQDM_DISABLE=1 leaves the bars out."""
+    """True if this is the kernel of a notebook. Where nobody looks at its cells, TQDM_DISABLE=1 leaves the bars out."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return hasattr(shell, "kernel")
 
 
 class Lines(io.TextIOBase):
-    """What tqdm draws over the same line, each as a line of its own."""
+    """Stream for tqdm that writes each bar drawn over the same line as a line of its own."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._last = stream, ""

@@ -1,4 +1,4 @@
-"""What a running `make up` leaves in its folder: with which settings it runs, and the secret made there once.
+"""Files that a running `make up` leaves in its folder: the settings it runs with, and the secret made there once.
 
 The file with the settings counts only while the process that wrote it holds a lock on it, so nothing that a killed
 process left behind is ever believed. Both files are readable by their owner only.
@@ -24,7 +24,7 @@ TRIES, PAUSE_SECONDS = 50, 0.01
 
 
 def is_held(file: Path) -> bool:
-    """Whether a living process wrote `file` with `leave`."""
+    """True if a living process wrote `file` with `leave`."""
     try:
         descriptor = os.open(file, os.O_RDONLY)
     except OSError:
@@ -88,7 +88,7 @@ def secret_made_once(folder: Path) -> str:
 
 
 def is_made_up(secret: str) -> bool:
-    """Whether a secret is long and yet easily guessed: few different characters, or one piece over and over."""
+    """True if a secret is long and yet easily guessed: few different characters, or one piece over and over."""
     repeats = any(
         all(secret[at] == secret[at % size] for at in range(len(secret))) for size in range(1, len(secret) // 2 + 1)
     )

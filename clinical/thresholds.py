@@ -29,6 +29,10 @@ NOTEBOOKS: Final[Mapping[Name, str]] = {
 }
 
 
+NEVER: Final = 1.01
+"""A threshold that no probability reaches: nothing keeps the precision."""
+
+
 @dataclass(frozen=True, slots=True)
 class ConfidenceThresholds:
     """Calibrated probability from which a code is `high`, and from which it is `medium`."""
@@ -47,7 +51,7 @@ class TextThresholds(ConfidenceThresholds):
 
 @dataclass(frozen=True, slots=True)
 class GroundingThresholds:
-    """How far a free-text value may differ from the stretch of text that evidences it.
+    """Limits on the difference between a free-text value and the stretch of text that evidences it.
 
     `overlap`: least share of the value's plain words found in the stretch, 0..1 (contract, section 4, grounding rule
     3). `skip`: most tokens of the text left out at one place, so that `Fraktur [des linksseitigen distalen] Radius` is
@@ -61,7 +65,7 @@ class GroundingThresholds:
 
 @dataclass(frozen=True, slots=True)
 class ReadingWeights:
-    """What decides which spans of a text explain it.
+    """Weights that decide which spans of a text explain it.
 
     The gain of a span of n content words is (p - `floor`) n ** `power` - `cost`, where p is `found` times the
     probability that it is a mention and the rest the probability of its best code: a long span that is nearly as
@@ -126,7 +130,7 @@ def save_section(name: Name, section: ThresholdSection, path: Path = FILE) -> No
 
 @cache
 def grounding_thresholds() -> GroundingThresholds:
-    """What every letter is grounded with; read once."""
+    """Thresholds that every letter is grounded with; read once."""
     values = load_section("grounding").values
     assert isinstance(values, GroundingThresholds)  # noqa: S101 - `_KINDS` says so
     return values
@@ -134,7 +138,7 @@ def grounding_thresholds() -> GroundingThresholds:
 
 @cache
 def reading_weights() -> ReadingWeights:
-    """What every text is read with; read once."""
+    """Weights that every text is read with; read once."""
     values = load_section("reading").values
     assert isinstance(values, ReadingWeights)  # noqa: S101 - `_KINDS` says so
     return values

@@ -1,1 +1,1 @@
-"""Measured: data sets, metrics, reports and speed."""
+"""Measured: data sets, measures, and results of coding, reading, letters and load."""

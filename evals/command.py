@@ -1,4 +1,4 @@
-"""What the commands of `python -m evals` share: options that mean the same everywhere, and how they end."""
+"""Shared parts of the `python -m evals` commands: common options, and their exit on errors and interrupts."""
 
 from __future__ import annotations
 

@@ -187,6 +187,7 @@ class FakeCandidate:
     text: str
     start: int
     end: int
+    claim: str = "present"
 
 
 @dataclass
@@ -208,8 +209,8 @@ class FakeIndex:
                 best[code] = FakeCandidate(code, score, level, text, 0, len(query))
         return tuple(sorted(best.values(), key=lambda hit: -hit.probability)[:limit])
 
-    def read(self, query: str, limit: int = 10) -> Understood:
-        return Understood(self.search(query, limit), ())
+    def read(self, query: str) -> Understood:
+        return Understood(tuple(hit for hit in self.search(query, 1_000) if hit.confidence != "low"), ())
 
     def search_many(self, queries: Sequence[str], limit: int = 10) -> list[tuple[FakeCandidate, ...]]:
         return [self.search(query, limit) for query in queries]

@@ -2,7 +2,7 @@
 
 import socket
 
-from evals.wire import connect
+from tests.serving import connect
 
 WELL = b"Host: x\r\nConnection: close\r\n\r\n"
 FORMS: dict[str, bytes] = {

@@ -18,7 +18,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from bentos.embedded import RULES, Budget
+from clinical.budget import Budget
+from evals.rules_model import RULES
 from tests.serving import served
 
 Answers = Callable[[str, Mapping[str, Any]], Any]
@@ -27,7 +28,7 @@ Quirk = Callable[[Mapping[str, Any], int], Response | None]
 
 
 def by_rules(form: str, question: Mapping[str, Any]) -> Any:
-    """What the rehearsal model would say."""
+    """What the rules say."""
     return RULES[form](question, Budget())
 
 

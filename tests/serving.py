@@ -9,15 +9,23 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from socketserver import BaseServer
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from evals.speed.servers import answers, free_port
+from evals.load.servers import answers, free_port
 
-__all__ = ["answers", "free_port", "interruptible", "served", "serving", "wait_until"]
+__all__ = ["answers", "connect", "free_port", "interruptible", "served", "serving", "wait_until"]
 
 START_SECONDS = 30
+
+
+def connect(address: tuple[str, int], *, timeout: float = 10, source: str | None = None) -> socket.socket:
+    """A connection that sends at once what it is given; `source` is the address of ours that it comes from."""
+    connection = socket.create_connection(address, timeout=timeout, source_address=(source, 0) if source else None)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
 
 
 @contextmanager
@@ -34,12 +42,12 @@ def serving(server: BaseServer) -> Iterator[None]:
 
 
 @contextmanager
-def served(app: ASGIApp) -> Iterator[str]:
+def served(app: ASGIApp, **options: Any) -> Iterator[str]:
     """Serve `app` and yield its base URL once it is ready to answer."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)
-        config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=2)
+        config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=2, **options)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from evals.__main__ import MEASURES
-from evals.notebooks.pages import page, read_records
-from evals.notebooks.sizes import declared
+from evals.lab.pages import page, read_records
+from evals.lab.sizes import declared
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -54,11 +54,24 @@ def _commands(text):
         )
 
 
+def test_the_page_is_tables_of_today_and_no_diary():
+    assert len(MEASURED.split()) <= 2_500
+    assert not re.search(r"20\d\d-\d\d-\d\d|\bbefore\b(?! anybody)|\bonce\b", MEASURED), "that is for evals/LOG.md"
+    assert len((ROOT / "evals" / "LOG.md").read_text("utf-8").split()) <= 8_000
+    rows = re.findall(r"^\| (?!-|\|)[^|]+\|.*\|$", MEASURED, re.MULTILINE)
+    assert len(rows) > 80
+
+
 @pytest.mark.parametrize("section", WITH_FIGURES)
 def test_figures_stand_beside_a_command(section):
     targets = re.findall(r"`make ([a-z]+)", WITH_FIGURES[section])
     assert all(f"\n{target}:" in (ROOT / "Makefile").read_text("utf-8") for target in targets)
     assert targets or list(_commands(WITH_FIGURES[section])), "which command measures these figures again?"
+
+
+def test_the_page_names_commands_of_every_program():
+    named = {program for section in SECTIONS.values() for program, _ in _commands(section)}
+    assert {"evals", "catalog_build", "pytest"} <= named
 
 
 @pytest.mark.parametrize("section", SECTIONS)

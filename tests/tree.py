@@ -1,15 +1,14 @@
-"""The map of the files (`docs/map.md`): one comment per file, kept true by a test.
+"""The map of the folders (`docs/map.md`): one comment per folder, kept true by a test.
 
-    python -m tests.tree     bring every line up to date, add new files, drop those that are gone
+    python -m tests.tree     bring every line up to date, add new folders, drop those that are gone
 
-A module is commented by the first sentence of its docstring, a notebook by its question. Any other file keeps the
-comment that the map has; a new one gets a question mark, which the test refuses.
+A package is commented by the first sentence of its docstring. Any other folder keeps the comment that the map has; a
+new one gets a question mark, which the test refuses.
 """
 
 from __future__ import annotations
 
 import ast
-import json
 import re
 import subprocess
 from pathlib import Path
@@ -17,25 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MAP = ROOT / "docs" / "map.md"
 START, END = "<!-- tree -->\n```text\n", "```\n<!-- /tree -->"
-WHOLE = (
-    "catalog_build/starter/",
-    "catalog_build/weights/",
-    "docs/pictures/",
-    "evals/data/",
-    "evals/results/",
-    "tests/bentos/",
-    "tests/catalog_build/",
-    "tests/clinical/",
-    "tests/evals/",
-    "tests/node/",
-    "tests/system/",
-    "tests/vllm/",
-    "tests/webapp/",
-    "webapp/migrations/",
-    "webapp/static/",
-    "webapp/templates/",
-    "webapp/translations/",
-)
+WHOLE = ("tests/", "webapp/migrations/", "webapp/static/", "webapp/templates/", "webapp/translations/")
 """Folders that have one line for all that is in them."""
 
 MISSING = "?"
@@ -43,19 +24,17 @@ _WIDTH, _COMMENT_MAX = 32, 118
 _LINE = re.compile(r"( *)(\S+)(?: {2,}(.+))?")
 
 
-def files() -> list[str]:
-    """Files under version control and new ones that git does not ignore, as the tree shows them."""
+def folders() -> list[str]:
+    """Folders that hold files under version control, or new ones that git does not ignore, as the tree shows them."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-    shown = {_shown(name) for name in listed if (ROOT / name).is_file()}
-    folders = {f"{parent}/" for name in shown for parent in Path(name).parents if str(parent) != "."}
-    return sorted(shown | folders, key=lambda name: (name.count("/") == 0, name.rstrip("/").split("/")))
+    above = {parent for name in listed if (ROOT / name).is_file() for parent in Path(name).parents}
+    shown = {_shown(f"{folder}/") for folder in above if folder != Path()}
+    return sorted(shown, key=lambda name: name.rstrip("/").split("/"))
 
 
-def _shown(name: str) -> str:
-    """A package is shown by its folder, whose comment is the package's docstring."""
-    name = name.removesuffix("__init__.py")
-    return next((folder for folder in WHOLE if name.startswith(folder)), name)
+def _shown(folder: str) -> str:
+    return next((whole for whole in WHOLE if folder.startswith(whole)), folder)
 
 
 def read(text: str) -> dict[str, str]:
@@ -73,26 +52,23 @@ def read(text: str) -> dict[str, str]:
 def write(comments: dict[str, str]) -> str:
     """The tree as it stands between the marks, folders before what is in them."""
     lines = []
-    for path in files():
+    for path in folders():
         depth = path.rstrip("/").count("/")
-        name = "  " * depth + path.rstrip("/").rpartition("/")[2] + ("/" if path.endswith("/") else "")
+        name = "  " * depth + path.rstrip("/").rpartition("/")[2] + "/"
         lines.append(f"{name:<{_WIDTH}}  {_commented(path, comments.get(path) or MISSING)}")
     return "\n".join(lines) + "\n"
 
 
 def _commented(path: str, before: str) -> str:
-    """What the file says of itself, else what the map said of it before."""
-    said = MISSING if path in WHOLE else _comment(path)
+    """What the package says of itself, else what the map said of the folder before."""
+    said = _comment(path)
     return before if said == MISSING else said
 
 
 def _comment(path: str) -> str:
-    """The first sentence of a module's, or a package's, docstring; the question of a notebook."""
-    source = ROOT / path / "__init__.py" if path.endswith("/") else ROOT / path
-    if source.suffix == ".ipynb":
-        opening = "".join(json.loads(source.read_text("utf-8"))["cells"][0]["source"])
-        return opening.partition("**")[2].partition("**")[0] or MISSING
-    if source.suffix != ".py" or not source.is_file():
+    """The first sentence of a package's docstring."""
+    source = ROOT / path / "__init__.py"
+    if not source.is_file():
         return MISSING
     said = ast.get_docstring(ast.parse(source.read_text("utf-8"))) or MISSING
     sentence = re.split(r"(?<![(\"\s.]\w)(?<=[^.]{3})\.(?:\s|$)|\n\n", said.replace("\n    ", "\n\n", 1), maxsplit=1)[0]

@@ -1,10 +1,14 @@
 """People: the Flask web application (vendor sign-in, FHIR document retrieval, workbench)."""
 
+import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import click
+import orjson
 from flask import Flask, abort, g, request
+from flask.json.provider import DefaultJSONProvider
 from flask_babel import format_datetime, get_locale
 from sqlalchemy.orm import Session
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -21,7 +25,7 @@ from webapp.sessions import DatabaseSessions
 from webapp.sso import plugin as sso
 from webapp.sso.accounts import credentials_ended
 from webapp.urls import UnderPrefix, prefix_of
-from webapp.watching import Counted, Probes, Traced, need
+from webapp.watching import Counted, Probes, Traced, has_room, need
 from webapp.workbench import plugin as workbench
 
 LANGUAGES = ("de", "en")
@@ -33,10 +37,13 @@ def create_app(overrides: Mapping[str, Any] | None = None) -> Flask:
 
     Raises SettingError when a setting is missing, malformed or unsafe in production.
     """
+    under_flask = click.get_current_context(silent=True) is not None
     try:
+        if under_flask and "--help" in sys.argv:
+            return _made(Settings.read(**(overrides or {})))  # without a secret, `cli.NeedsSecret` runs no command
         return _made(load_settings(overrides))
     except SettingError as error:
-        if click.get_current_context(silent=True) is None:
+        if not under_flask:
             raise
         # Under `flask --app webapp ...`: Flask would print every error of a factory as a traceback.
         click.echo(f"befund: {error}", err=True)
@@ -45,6 +52,7 @@ def create_app(overrides: Mapping[str, Any] | None = None) -> Flask:
 
 def _made(settings: Settings) -> Flask:
     app = Flask(__name__)
+    app.json = Json(app)
     app.config.update(
         BEFUND=settings,
         SECRET_KEY=settings.secret,
@@ -65,18 +73,19 @@ def _made(settings: Settings) -> Flask:
         part.init_app(app)
     need(app, "database", extensions.db.well)
     need(app, "limits", extensions.limiter.storage.check)
+    need(app, "disk", partial(has_room, settings))
     return app
 
 
 @credentials_ended.connect
 def _end_tokens(session: Session, user: User) -> None:
-    """Where sign-in ends a person's sessions, their access tokens end with them."""
+    """Revoke a person's access tokens when sign-in ends their sessions."""
     if number := revoke_all(session, user.id):
         audit.record(session, "tokens_revoked", user=user, detail=f"{number} at once")
 
 
 def _wrap(app: Flask, settings: Settings) -> None:
-    """Put the middleware around the application: what the proxy in front says, the prefix, counts, ids, probes."""
+    """Put the middleware around the application: headers of the proxy in front, the prefix, counts, ids, probes."""
     if prefix := prefix_of(settings):
         app.wsgi_app = UnderPrefix(app.wsgi_app, prefix)  # type: ignore[method-assign]
     if count := settings.trusted_proxies:
@@ -92,6 +101,14 @@ def _init_extensions(app: Flask) -> None:
     extensions.csrf.init_app(app)
     extensions.limiter.init_app(app)
     pages.init_login(app)
+
+
+class Json(DefaultJSONProvider):
+    """Reads as strictly as the FHIR routes do: no depths that end in an error of the interpreter, no NaN."""
+
+    def loads(self, s: str | bytes, **_: Any) -> Any:
+        """The value. Raises ValueError."""
+        return orjson.loads(s)
 
 
 def _refuse_what_cannot_be() -> None:

@@ -15,6 +15,7 @@ from clinical.tracing import check_export
 from webapp import create_app
 from webapp.backups import back_up, restore
 from webapp.cli import schema_is_current, upgrade_schema
+from webapp.config import processes
 from webapp.demo.cli import seed
 from webapp.sso.providers import all_providers
 from webapp.watching import in_a_folder
@@ -37,6 +38,7 @@ def command() -> None:
 def _serve(demo: bool) -> None:
     """Prepare the database and become gunicorn."""
     check_export(server_settings().traces_url)
+    processes()  # said here, before gunicorn reads the same
     _prepare(demo)
     in_a_folder()
     os.environ.setdefault("MALLOC_ARENA_MAX", ARENAS)

@@ -1,4 +1,4 @@
-"""The audit trail: who, what, when, from where. Written in the transaction of the act, or in one of its own.
+"""The audit trail: person, event, time, address. Written in the transaction of the act, or in one of its own.
 
 Rows are kept apart by kind, each for as long as somebody may ask for it, so that a flood of refused callbacks
 neither buries what a person did nor fills the disk. Old rows go as new ones come; `flask --app webapp audit purge` does

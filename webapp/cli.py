@@ -12,17 +12,31 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from flask import Flask
-from flask.cli import AppGroup
+from flask.cli import AppGroup, ScriptInfo
 from sqlalchemy.exc import DatabaseError
 
 from clinical.command_line import Refused, as_sentence
 from clinical.errors import cause_of
+from clinical.settings import Settings
 from webapp.database import keep_private
 from webapp.extensions import db
 
 
+class NeedsSecret(click.Command):
+    """A command, which nothing but a whole application runs: one without a secret was made to show help."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it. Raises SettingError without a secret."""
+        given: Settings = ctx.ensure_object(ScriptInfo).load_app().config["BEFUND"]
+        if not given.secret:
+            given.with_secret()
+        return super().invoke(ctx)
+
+
 class Group(AppGroup):
     """A group of commands whose errors are sentences."""
+
+    command_class = NeedsSecret
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -80,7 +94,7 @@ def upgrade_schema(revision: str = "head") -> None:
 
 
 def schema_is_current() -> bool:
-    """Whether the database of the current application is at the newest revision."""
+    """Return True when the database of the current application is at the newest revision."""
     file = db.engine.url.database if db.engine.dialect.name == "sqlite" else None
     if file and not Path(file).exists():
         return False

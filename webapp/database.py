@@ -64,7 +64,7 @@ class Database:
         return cast(Session, g.db_session)
 
     def read_rows(self) -> Connection:
-        """A connection for `with`, given back at its end: what it reads is of one moment."""
+        """A connection for `with`, given back at its end: its reads see one snapshot."""
         return self.engine.connect()
 
     @contextmanager
@@ -105,7 +105,7 @@ class Database:
             g.db_session.expire_all()
 
     def well(self) -> bool:
-        """Whether the database answers and has tables; raises what the driver says when it does not."""
+        """Return True when the database answers and has tables; raises the driver's error when it does not."""
         self.session.execute(text("SELECT 1 FROM organization LIMIT 1"))
         return True
 
@@ -174,7 +174,7 @@ class Turn:
 
 
 def _locked(file: int, until: float) -> bool:
-    """Whether the lock on an open file could be had before `until`; `flock` itself knows no limit of time."""
+    """Take the lock on an open file; False when it is not free before `until` (`flock` itself has no timeout)."""
     pause, longest = LOOK_EVERY_S
     while True:
         try:
@@ -189,7 +189,7 @@ def _locked(file: int, until: float) -> bool:
 
 
 def _holder(file: Path) -> str:
-    """Who holds a lock on `file`, as Linux lists them (proc(5), /proc/locks): "process 4711", or "another process"."""
+    """The holder of a lock on `file` ("process 4711" or "another process"), as in /proc/locks (proc(5))."""
     with suppress(OSError):
         inode = str(file.stat().st_ino)
         for line in Path("/proc/locks").read_text("ascii").splitlines():

@@ -1,4 +1,4 @@
-"""The words of every error page: what happened and what to do, for the person in front of it.
+"""The texts of every error page: the problem and the remedy, for the person in front of it.
 
 The outcomes of sign-in are those of the contract, section 7, and of the decisions; each is named so that a person can
 read it to the support of their vendor.

@@ -11,7 +11,6 @@ A blueprint with another wire format (FHIR: OperationOutcome) registers handlers
 """
 
 import logging
-import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +18,7 @@ from flask import Flask, Response, g, make_response, render_template, request
 from werkzeug.exceptions import HTTPException, InternalServerError, SecurityError
 
 from clinical.errors import BefundError
+from clinical.tracing import place_of
 from webapp.database import DatabaseBusy
 from webapp.extensions import login_manager
 from webapp.watching import FAILURES, RETRY_SECONDS, part_of
@@ -77,7 +77,7 @@ def outage_page(part: str, error: BaseException) -> Response:
 
 
 def is_outage() -> bool:
-    """Whether this request has ended as one of the two above."""
+    """Return True when this request ended as `busy_page` or `outage_page`."""
     return bool(g.get("unsaved_session"))
 
 
@@ -119,6 +119,6 @@ def _unexpected(error: Exception) -> Response:
         return outage_page(part, error)
     FAILURES.labels("request").inc()
     said = str(error) if isinstance(error, BefundError) else ""
-    place = "".join(traceback.format_tb(error.__traceback__))
+    place = place_of(error.__traceback__)
     log.error("unexpected %s on endpoint %s: %s\n%s", type(error).__name__, request.endpoint, said, place)
     return _page_for(500, "Internal Server Error")

@@ -15,7 +15,7 @@ from webapp.database import Database
 
 
 def network() -> str:
-    """Whom limits count: an IPv4 address, or the /64 of an IPv6 one, which one person has to choose addresses from."""
+    """The rate-limit key of a request: its IPv4 address, or the /64 of its IPv6 one, which one person can use whole."""
     try:
         address = ipaddress.ip_address(request.remote_addr or "")
     except ValueError:
@@ -50,7 +50,7 @@ class ProcessMemory(Storage):
 
     @property
     def base_exceptions(self) -> type[Exception]:
-        """What the library takes for an error of the storage: nothing here raises it."""
+        """The exception that the library takes for an error of the storage: nothing here raises it."""
         return OSError
 
     def incr(self, key: str, expiry: float, amount: int = 1) -> int:
@@ -71,7 +71,7 @@ class ProcessMemory(Storage):
         return count if end > time.time() else 0
 
     def get_expiry(self, key: str) -> float:
-        """When the window ends, in seconds since the epoch; now for one that is not there."""
+        """The end of the counter's window, in seconds since the epoch; now for an unknown counter."""
         return self._counts.get(key, (0, time.time()))[1]
 
     def check(self) -> bool:

@@ -1,4 +1,4 @@
-"""Who may see a page: decorators with types (Flask-Login has none)."""
+"""Access decorators for pages, with types (Flask-Login has none)."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -1,4 +1,4 @@
-"""How gunicorn runs the webapp: processes for the cores, threads for requests that wait for a vendor.
+"""The gunicorn configuration of the webapp: processes for the cores, threads for requests that wait for a vendor.
 
 A client that is slow is waited for by nginx (webapp/proxy.conf), and by a thread here for a bounded time.
 A sign-in waits up to 13 s for a vendor that does not answer, so threads are plenty: a silent vendor must not keep
@@ -16,12 +16,13 @@ from typing import Any
 
 from clinical.settings import address, settings
 from clinical.tracing import end_export, export_to
+from webapp.config import processes
 from webapp.watching import a_worker_ended, server_ended
 from webapp.workbench.plugin import WARM_UP
 
 _settings = settings()
 bind = address(_settings.web_host, _settings.web_port)
-workers = int(os.environ.get("WEB_CONCURRENCY") or min(4, os.cpu_count() or 1))
+workers = processes()
 worker_class = "webapp.gunicorn_parts.DeadlineWorker"
 logger_class = "webapp.gunicorn_parts.QuietLogger"
 threads = 24
@@ -40,8 +41,8 @@ access_log_format = '%(h)s "%(m)s %(U)s" %(s)s %(b)s %(L)s'  # the path without 
 
 
 def on_starting(_server: object) -> None:
-    """What the first process has loaded by now is shared with those that it starts: their garbage collector, which
-    would write into each of these objects and so copy them, leaves them alone."""
+    """Freezes the objects that the first process has loaded: the garbage collector of its child processes would write
+    into each of them and so copy the shared memory; now it leaves them alone."""
     gc.collect()
     gc.freeze()
 
@@ -62,11 +63,11 @@ def post_fork(_server: object, worker: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """What a first call would wait for is done now, and what lives as long as the process is taken out of the garbage
-    collector's rounds: a sixth of a FHIR search."""
+    """Warms a new process up before its first call, and freezes its long-lived objects: the garbage collector no longer
+    visits them, a sixth of a FHIR search."""
     export_to(_settings.traces_url, "befund-web")
     warm_up = worker.wsgi.extensions.get(WARM_UP)
-    if warm_up is not None:  # `evals fhir-speed` serves a bare Flask by these settings too
+    if warm_up is not None:  # other applications may be served by these settings too
         warm_up()
     gc.collect()
     gc.freeze()
@@ -78,7 +79,7 @@ def worker_exit(_server: object, _worker: object) -> None:
 
 
 def child_exit(_server: object, worker: Any) -> None:
-    """What a process had open when it ended counts no longer."""
+    """Removes an ended process's open work from the shared metrics."""
     a_worker_ended(worker.pid)
 
 

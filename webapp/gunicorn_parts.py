@@ -2,7 +2,6 @@
 
 import threading
 import time
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from socket import SHUT_RD
@@ -12,7 +11,7 @@ from gunicorn.glogging import Logger
 from gunicorn.workers.gthread import ThreadWorker
 
 from clinical.settings import settings
-from clinical.tracing import JsonLines
+from clinical.tracing import JsonLines, place_of
 
 HEADERS_S = 10.0  # a request line and headers are one packet or two
 BODY_S = 20.0  # for a body of any size, and
@@ -42,7 +41,7 @@ class QuietLogger(Logger):  # type: ignore[misc] # no types there
         self.error_log.error("%s\n%s", _constant(msg), _place())
 
     def debug(self, msg: Any, *args: Any, **kwargs: Any) -> None:
-        """The constant part alone: what is put into it comes from the request or from the parser that read it."""
+        """Logs only the constant part of the message: its arguments come from the request or its parser."""
         super().debug(_constant(msg))
 
 
@@ -114,4 +113,4 @@ def _place() -> str:
     import sys
 
     kind, _, trace = sys.exc_info()
-    return f"{kind.__name__ if kind else ''}\n{''.join(traceback.format_tb(trace))}"
+    return f"{kind.__name__ if kind else ''}\n{place_of(trace)}"

@@ -1,4 +1,4 @@
-"""What never reaches a log: query strings, malformed request lines, and the debug output of the OAuth libraries.
+"""Keeps query strings, malformed request lines, and the debug output of the OAuth libraries out of the logs.
 
 They hold codes, states and patients; the libraries' debug output prints client secrets, codes and tokens. Gunicorn's
 part is in `webapp.gunicorn_parts`.
@@ -43,7 +43,7 @@ class WarningsOnly(logging.Filter):
     """Holds back everything below WARNING, whatever level somebody sets."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record may pass."""
+        """Pass records of level WARNING and above."""
         return record.levelno >= logging.WARNING
 
 

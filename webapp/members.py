@@ -1,4 +1,4 @@
-"""Who belongs to an organization: added, given another role, removed; every change is in the audit trail.
+"""Members of an organization: added, given another role, removed; every change is in the audit trail.
 
 A removed member's tokens, links and pages for that organization end with the next call: each asks for the membership.
 """

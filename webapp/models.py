@@ -76,7 +76,7 @@ class Base(DeclarativeBase):
 
 
 class Role(enum.StrEnum):
-    """What a member may do; an operator also sees providers and the audit trail."""
+    """The rights of a member; an operator also sees providers and the audit trail."""
 
     MEMBER = "member"
     OPERATOR = "operator"
@@ -102,7 +102,7 @@ class User(UserMixin, Base):  # type: ignore[misc] # Flask-Login has no types
 
     @property
     def is_active(self) -> bool:
-        """Whether the account may sign in (asked by Flask-Login)."""
+        """True when the account may sign in (asked by Flask-Login)."""
         return self.active
 
     @property
@@ -112,7 +112,7 @@ class User(UserMixin, Base):  # type: ignore[misc] # Flask-Login has no types
 
     @property
     def is_operator(self) -> bool:
-        """Whether any membership makes this person an operator."""
+        """True when any membership makes this person an operator."""
         return any(membership.role is Role.OPERATOR for membership in self.memberships)
 
 
@@ -123,6 +123,7 @@ class Organization(Base):
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
     name: Mapped[str] = mapped_column(String(NAME_LENGTH), unique=True)
+    strict_search: Mapped[bool] = mapped_column(default=False)  # of people's tokens over FHIR, unless a call says else
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
 
     memberships: Mapped[list["Membership"]] = relationship(back_populates="organization", cascade="all, delete-orphan")
@@ -162,7 +163,7 @@ class BrowserSession(Base):
 
 
 class AuditEvent(Base):
-    """Who did what, when, from where (the IP shortened). Never a token, a secret or a code."""
+    """A row of the audit trail: person, event, time and shortened IP. Never a token, a secret or a code."""
 
     __tablename__ = "audit_event"
     __table_args__ = (Index("ix_audit_event_kind", "kind", "id"),)

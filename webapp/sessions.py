@@ -96,7 +96,7 @@ def cookie_name(name: str) -> str:
 
 
 def is_https() -> bool:
-    """Whether the person's browser talks HTTPS: by the public URL when set, else by the request."""
+    """Return True when the person's browser uses HTTPS: by the public URL when set, else by the request."""
     public = settings().public_url
     return public.startswith("https://") if public else request.is_secure
 

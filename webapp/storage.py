@@ -20,11 +20,16 @@ from typing import IO, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from clinical.errors import BefundError, SettingError
+from clinical.room import require_room
 
 CHUNK = 1024 * 1024
 STALE = 24 * 3600  # seconds after which a temporary file is surely of a dead process
 PLACES = 256 * 256 + 256  # folders of a storage: one byte each, where a set of their paths grows to 20 MB
 SYNCED_AT_ONCE = 16  # files: the disk writes several together, and gains little beyond (evals/LOG.md, import)
+
+
+Opener = Callable[[], IO[bytes]]
+"""Opens a file to be stored, when its turn comes."""
 
 
 class FileMissing(BefundError):
@@ -43,19 +48,19 @@ class Stored:
 
 
 class Files(Protocol):
-    """Where files lie. `put` is atomic and idempotent; the others raise FileMissing."""
+    """The storage of files. `put` is atomic and idempotent; the others raise FileMissing."""
 
     def put(self, source: IO[bytes]) -> Stored:
         """Store all of `source`."""
 
-    def put_all(self, sources: Sequence[Path]) -> list[Stored | OSError]:
-        """Store these files; for each what was stored, or why it could not be read."""
+    def put_all(self, sources: Sequence[Opener]) -> list[Stored | OSError]:
+        """Store what each of these opens; for each what was stored, or why it could not be opened."""
 
     def path(self, digest: bytes) -> str | None:
         """The local path, None where the storage is remote."""
 
     def has(self, digest: bytes) -> bool:
-        """Whether the file is there."""
+        """Return True when the file is stored."""
 
     def read(self, digest: bytes, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """Bytes `start:end` in chunks; opened at once, so that a missing file is known before the first chunk."""
@@ -70,8 +75,7 @@ class Files(Protocol):
         """Remove a file that no document points to; one that is not there is removed already."""
 
     def well(self) -> bool:
-        """Whether files can be read and put, as far as that can be asked without putting one: a disk that is full
-        still hands out what it holds. Raises what the system or the storage says."""
+        """Return True when files can be read and put. Raises NoRoom, and errors of the system or the storage."""
 
 
 class FolderFiles:
@@ -92,10 +96,10 @@ class FolderFiles:
         self._now_durable(stored)
         return stored
 
-    def put_all(self, sources: Sequence[Path]) -> list[Stored | OSError]:
+    def put_all(self, sources: Sequence[Opener]) -> list[Stored | OSError]:
         """As `put`, side by side, since most of the time is waiting for the disk; each folder is synced once."""
         with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
-            done = list(pool.map(lambda path: _put_path(self._put_unsynced, path), sources))
+            done = list(pool.map(lambda source: _put_opened(self._put_unsynced, source), sources))
             there = [stored for stored in done if isinstance(stored, Stored)]
             list(pool.map(_sync_folder, {folder for stored in there for folder in self._unsynced_of(stored)}))
         for stored in there:
@@ -173,7 +177,8 @@ class FolderFiles:
     def well(self) -> bool:
         """See `Files.well`."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        return os.access(self.folder, os.R_OK | os.W_OK | os.X_OK)
+        require_room([self.folder])
+        return os.access(self.folder, os.R_OK | os.X_OK)
 
     def sweep(self) -> int:
         """Remove temporary files of processes that died; returns how many."""
@@ -204,10 +209,10 @@ class BucketFiles:
             self.client.upload_fileobj(spool, self.bucket, self._key(stored.digest))
         return stored
 
-    def put_all(self, sources: Sequence[Path]) -> list[Stored | OSError]:
+    def put_all(self, sources: Sequence[Opener]) -> list[Stored | OSError]:
         """See `Files.put_all`."""
         with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
-            return list(pool.map(lambda path: _put_path(self.put, path), sources))
+            return list(pool.map(lambda source: _put_opened(self.put, source), sources))
 
     def path(self, digest: bytes) -> str | None:
         """Always None: the file is elsewhere."""
@@ -251,6 +256,7 @@ class BucketFiles:
     def well(self) -> bool:
         """See `Files.well`."""
         self.client.head_bucket(Bucket=self.bucket)
+        require_room([Path(tempfile.gettempdir())])
         return True
 
     def _listed(self) -> Iterator[dict[str, Any]]:
@@ -294,9 +300,9 @@ def _copy(source: IO[bytes], target: IO[bytes]) -> Stored:
     return Stored(digest.digest(), size)
 
 
-def _put_path(put: Callable[[IO[bytes]], Stored], source: Path) -> Stored | OSError:
+def _put_opened(put: Callable[[IO[bytes]], Stored], source: Opener) -> Stored | OSError:
     try:
-        opened = source.open("rb")
+        opened = source()
     except OSError as error:
         return error
     with opened:

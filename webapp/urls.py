@@ -57,7 +57,7 @@ def prefix_of(given: Settings) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What a presigned URL grants: one document of one organization until `expires` (seconds since 1970).
+    """The grant of a presigned URL: one document of one organization until `expires` (seconds since 1970).
 
     `token` is the id of the access token it was made for, so that the access log knows who opened it.
     """
@@ -101,7 +101,7 @@ class Presigner:
         return -(-expires // self._window) * self._window if self._window else expires
 
     def grants(self, link: Link, key_id: str, signature: str, now: float) -> bool:
-        """Whether the signature is ours for exactly this link and the link has not expired."""
+        """Return True when the signature is ours for exactly this link and the link has not expired."""
         message = f"{link.organization}\0{link.expires}\0{key_id}\0{link.token}\0{link.document}"
         made = _signature(self._keys.get(key_id, self._key), message).hexdigest()
         genuine = hmac.compare_digest(made.encode(), signature.encode())

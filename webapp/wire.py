@@ -145,7 +145,7 @@ class PrivateAddress(OSError):
 
 
 def is_allowed(address: str) -> bool:
-    """Whether a vendor may have this IP address: a public one; loopback in development; any with
+    """Return True when a vendor may have this IP address: a public one; loopback in development; any with
     BEFUND_PRIVATE_VENDORS=allow. Otherwise a row, or a name that changes its address, would make the server ask its own
     neighbours (OWASP ASVS 5, V1.3.6)."""
     given = settings()
@@ -269,7 +269,7 @@ def read_answer(response: Response) -> bytes:
 
 
 def url_problem(url: str) -> str:
-    """Why `url` is no vendor endpoint; "" when it is one: HTTPS, or HTTP on loopback in development."""
+    """The reason that `url` is no vendor endpoint; "" when it is one: HTTPS, or HTTP on loopback in development."""
     given = settings()
     return _url_problem(url, given.development, given.private_vendors)
 

@@ -1,4 +1,4 @@
-"""What every request passes before its router: the key, its limits, then the body.
+"""Checks that every request passes before its router: the key, its limits, then the body.
 
 The framework would read and parse a body before it asks for the key; here the order is 401, 429, 413, 422, 503.
 """
@@ -22,7 +22,7 @@ log = logging.getLogger("befund")
 BODY_MAX = 1024 * 1024
 BODY_SECONDS = 30.0
 STORE_SECONDS = 5.0
-"""How long a request waits for the key store before it is answered 503."""
+"""Longest wait of a request for the key store, in seconds; then it is answered 503."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -37,14 +37,14 @@ async def admitted(request: Request) -> KeyInfo:
     """Check the key and count the request, in a thread: a locked database must not stop the others."""
     state = request.app.state
     if state.keys is None:
-        raise KeysUnavailable("the key store is not open")
+        raise KeysUnavailable("keys", "the key store is not open")
     work = asyncio.get_running_loop().run_in_executor(state.pool, state.keys.admit, bearer(request))
     try:
         return await asyncio.wait_for(work, STORE_SECONDS)
     except TimeoutError:
         FAILURES.labels("keys").inc()
         log.error("the key store does not answer within %.0f s", STORE_SECONDS)
-        raise KeysUnavailable("the key store does not answer") from None
+        raise KeysUnavailable("keys", "the key store does not answer") from None
 
 
 Admitted = Annotated[KeyInfo, Depends(admitted)]

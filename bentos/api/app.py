@@ -79,6 +79,7 @@ def create_app(
     )
     app.state.settings, app.state.index, app.state.keys = settings, index, None
     app.state.model = model or model_of(settings)
+    app.state.by_rules = app.state.model is None and settings.llm == "rules"
     app.state.parts, app.state.search_queue = parts, SearchQueue()
     app.state.draining = Draining(settings.drain_seconds, settings.workers)
     for part in parts:

@@ -40,7 +40,7 @@ async def deep_research(
         raise NotReady("the catalog is not loaded")
     if state.model is not None and state.model.busy and state.index.catalog.parse(body.query) is None:
         raise ModelBusy("the queue towards the language model is full")
-    events = research(body, state.index, state.model, state.search_queue)
+    events = research(body, state.index, state.model, state.search_queue, by_rules=state.by_rules)
     chunks = stream(events, draining=state.draining)
     return StreamingResponse(chunks, media_type="text/event-stream; charset=utf-8", headers=HEADERS)
 
@@ -114,7 +114,7 @@ async def _work(events: AsyncGenerator[Event], ready: asyncio.Queue[bytes], drai
 
 
 def _outcome(event: Event, before: str) -> str:
-    """What a stream that ends with this event counts as."""
+    """The outcome to count for a stream after this event: `result`, `error`, else `before`."""
     if isinstance(event, ResultEvent):
         return "result"
     return "error" if isinstance(event, StatusEvent) and event.status == "error" else before

@@ -40,7 +40,7 @@ def _refuse_connections() -> None:
 
 
 class Draining:
-    """Whether the server is ending, and the work that must be told. One instance per event loop."""
+    """The shutdown state of the server, and the tasks to cancel when its time is over. One instance per event loop."""
 
     def __init__(self, seconds: float, workers: int = 1) -> None:
         self.begun = self.over = False

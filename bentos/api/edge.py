@@ -1,4 +1,4 @@
-"""What surrounds every request: which paths answer, what is logged and counted, what becomes of unforeseen errors.
+"""Middleware around every request: the paths that answer, the access log and counts, and unforeseen errors.
 
 Nothing that a caller wrote is logged or counted: not the path (the route's template stands for it), not the query
 string, not the text of an exception, which may quote its input.

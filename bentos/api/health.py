@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from bentos.api.problems import of_error
+from bentos.api.problems import RETRY_SECONDS, of_status
 from bentos.metrics import CONTENT_TYPE, FAILURES, exposition
+from bentos.server_folder import written
 from clinical import __version__
 from clinical.contract import CatalogHealth, Health, ModelHealth
-from clinical.errors import NotReady
+from clinical.errors import NoRoom
+from clinical.llm import BY_RULES
+from clinical.room import require_room
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from clinical.settings import Settings
 
 log = logging.getLogger("befund.model")
+log_of_server = logging.getLogger("befund")
 
 router = APIRouter()
 internal = APIRouter()
@@ -49,7 +53,7 @@ async def health(request: Request) -> Health:
 
 
 def catalog_health(index: SearchIndex) -> CatalogHealth:
-    """What the manifest of the loaded artifact says."""
+    """The health report of the loaded artifact, taken from its manifest."""
     manifest = index.manifest
     return CatalogHealth(
         version=str(manifest.year),
@@ -70,7 +74,7 @@ class ModelProbe:
         self._alive: asyncio.Future[bool] | None = None
 
     async def alive(self, model: LanguageModel) -> bool:
-        """Whether `model` answers within two seconds; concurrent callers share one probe."""
+        """Return True when `model` answers within two seconds; concurrent callers share one probe."""
         now = asyncio.get_running_loop().time()
         if self._alive is None or now >= self._until:
             self._until = now + PROBE_SHARED_SECONDS
@@ -87,28 +91,41 @@ class ModelProbe:
 
 
 class StoresProbe:
-    """Ask the key database and the counter of the rates at most once in two seconds."""
+    """Ask the key database, the counter of the rates and the disks at most once in two seconds."""
 
     def __init__(self) -> None:
         self._until = 0.0
-        self._well: asyncio.Future[bool] | None = None
+        self._missing: asyncio.Future[tuple[str, ...]] | None = None
 
-    async def well(self, keys: Keys, pool: Executor) -> bool:
-        """Whether both answer within two seconds; concurrent callers share one probe."""
+    async def missing(self, keys: Keys, pool: Executor) -> tuple[str, ...]:
+        """The parts that do not answer within two seconds, both stores where it is not known which, and `disk` where
+        one is full; concurrent callers share one probe."""
         loop = asyncio.get_running_loop()
-        if self._well is None or loop.time() >= self._until:
+        if self._missing is None or loop.time() >= self._until:
             self._until = loop.time() + STORES_SHARED_SECONDS
-            self._well = asyncio.ensure_future(loop.run_in_executor(pool, keys.well))
+            self._missing = asyncio.ensure_future(loop.run_in_executor(pool, _missing, keys))
         try:
-            return await asyncio.wait_for(asyncio.shield(self._well), PROBE_SECONDS)
+            return await asyncio.wait_for(asyncio.shield(self._missing), PROBE_SECONDS)
         except TimeoutError:
-            return False
+            return "keys", "limits"
+
+
+def _missing(keys: Keys) -> tuple[str, ...]:
+    try:
+        require_room([*keys.folders, *written()])
+    except NoRoom as error:
+        FAILURES.labels("disk").inc()
+        log_of_server.error("not ready: disk: %s", error)
+        return ("disk",)
+    return keys.missing()
 
 
 @router.get("/api/llm/health")
 async def model_health(request: Request) -> ModelHealth:
     """Availability of the language model; when it is down, tier 1 still works."""
     model = request.app.state.model
+    if request.app.state.by_rules:
+        return ModelHealth(status="ok", model=BY_RULES)
     if model is None:
         return ModelHealth(status="not_configured", model=None)
     alive = await request.app.state.probe.alive(model)
@@ -123,15 +140,29 @@ async def livez() -> Response:
 
 @internal.get("/readyz")
 async def readyz(request: Request) -> Response:
-    """What a request needs is there: the catalog where this service codes, keys, rates; and the server does not end."""
+    """Answers 200 when the server is not ending and its needs are there: catalog (where it codes), keys, rates."""
     state = request.app.state
     if state.draining.begun:
-        return of_error(NotReady("the server stops"))
-    if (state.index is None and "coding" in state.parts) or state.keys is None:
-        return of_error(NotReady("still starting"))
-    if not await state.stores.well(state.keys, state.pool):
-        return of_error(NotReady("the key database or the counter of the rates does not answer"))
+        return _not_ready("Der Dienst wird beendet.")
+    waited = {"keys": state.keys is None, "catalog": state.index is None and "coding" in state.parts}
+    missing = tuple(part for part, awaited in waited.items() if awaited)
+    missing = missing or await state.stores.missing(state.keys, state.pool)
+    if missing:
+        return _not_ready(f"Der Dienst wartet auf: {', '.join(PARTS_IN_WORDS[part] for part in missing)}.")
     return PlainTextResponse("ok\n")
+
+
+PARTS_IN_WORDS: Final = {
+    "keys": "Schlüsseldatenbank (BEFUND_API_DATABASE_URL)",
+    "limits": "Zähler der Limits (BEFUND_LIMITS_URL)",
+    "catalog": "Katalog (BEFUND_CATALOG)",
+    "disk": "Datenträger ist voll",
+}
+
+
+def _not_ready(detail: str) -> Response:
+    """503 that names what is missing; why, says the log."""
+    return of_status(503, detail, {"Retry-After": str(RETRY_SECONDS)})
 
 
 @internal.get("/metrics")

@@ -57,7 +57,7 @@ def _german(kind: str) -> str:
 
 
 class ProblemKind(NamedTuple):
-    """What one kind of error becomes."""
+    """The HTTP answer to one kind of error: its status and its detail."""
 
     status: HTTPStatus
     detail: str
@@ -82,6 +82,7 @@ ANSWERS: dict[type[errors.BefundError], ProblemKind] = {
     errors.ArtifactMissing: _NOT_READY,
     errors.ArtifactMismatch: _NOT_READY,
     errors.NotReady: _NOT_READY,
+    errors.NoRoom: _NOT_READY,
     errors.LanguageModelError: _BAD_MODEL,
     errors.ModelNotConfigured: _NO_MODEL,
     errors.ModelUnavailable: _BAD_MODEL,
@@ -136,7 +137,8 @@ def of_error(error: errors.BefundError) -> Problem:
     elif answer.status == HTTPStatus.SERVICE_UNAVAILABLE and answer is not _NO_MODEL:
         headers["Retry-After"] = str(RETRY_SECONDS)
     elif isinstance(error, Unauthorized):
-        headers["WWW-Authenticate"] = "Bearer"
+        shown = ', error="invalid_token"' if error.shown else ""  # RFC 6750, section 3.1
+        headers["WWW-Authenticate"] = f'Bearer realm="Befund"{shown}'
     places = error.errors if isinstance(error, InvalidBody) else None
     return of_status(answer.status, answer.detail, headers, places)
 

@@ -1,4 +1,4 @@
-"""What the Bento for the GPU host is made of: its settings, the watch over vLLM, and the door in front of vLLM.
+"""The Bento for the GPU host: its settings, the supervisor of vLLM, and the access filter in front of vLLM.
 
 Imports nothing of the text API: the image of that Bento holds vLLM and BentoML only, and vLLM itself loads the door.
 """

@@ -28,7 +28,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """How patiently a child is watched; all in seconds.
+    """Limits of restarting a child process; times in seconds.
 
     `first` is the wait before the first new start, doubled each time up to `longest`; after `most` new starts without
     `steady` seconds of readiness between them it is given up. `hung`: as long may a ready child not answer.
@@ -43,7 +43,7 @@ class Backoff:
 
 
 def answers(url: str) -> bool:
-    """Whether vLLM answers its health check: 503 when its engine has died, refused while it loads or is gone."""
+    """Return True when vLLM's health check answers 200: 503 if its engine died, refused while it loads or is gone."""
     try:
         with urllib.request.urlopen(url, timeout=PROBE_SECONDS) as answer:  # noqa: S310 - a fixed http address
             return bool(answer.status == 200)

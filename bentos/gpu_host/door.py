@@ -11,7 +11,7 @@ from typing import Any
 
 OPEN = "/v1/"
 PASSED_ON = frozenset({b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via"})
-"""Headers of a proxy: who comes through one is not on this machine, whatever the connection says."""
+"""Headers of a proxy; a client behind one is not on this machine, even if the connection is local."""
 
 
 class OnlyV1:

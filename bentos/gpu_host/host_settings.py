@@ -1,4 +1,4 @@
-"""What differs between GPU hosts: `BEFUND_VLLM_*` where the Bento runs, or `--arg` where BentoML passes it on.
+"""Settings of a GPU host: `BEFUND_VLLM_*` where the Bento runs, or `--arg` where BentoML passes it on.
 
 A built Bento drops every `--arg` without a word (BentoML 1.4.39 puts the arguments of its build over them), so the
 environment is what counts; an argument that was dropped is refused here instead. A wrong setting is one sentence.
@@ -17,9 +17,11 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
+from bentos.gpu_host.extra_flags import why_refused
+
 PREFIX = "BEFUND_VLLM_"
 BENTOML_COUNTS = "PROMETHEUS_MULTIPROC_DIR"
-"""Where BentoML tells its workers to keep their counts."""
+"""Variable by which BentoML tells its workers the folder of their counts."""
 NOT_OURS = frozenset({"VENV"})
 """BEFUND_VLLM_VENV is where the tests find a vLLM."""
 SHORTEST_KEY = 16
@@ -53,15 +55,10 @@ SETTINGS_OF_THEIR_OWN = {
     "--tensor-parallel-size": "GPUS",
     "-tp": "GPUS",
     "--gpu-memory-utilization": "MEMORY",
+    "--device-memory-utilization": "MEMORY",
     "--shutdown-timeout": "SHUTDOWN_SECONDS",
     "--api-key": "API_KEY",
 }
-BREAKS_A_PROMISE = frozenset(
-    {"--enable-prefix-caching", "--enable-log-requests", "--enable-log-outputs", "--log-error-stack"}
-    | {"--no-disable-uvicorn-access-log", "--no-disable-fastapi-docs", "--middleware", "--root-path"}
-)
-"""Flags that would cache or log contents, or move routes past the door."""
-
 QUIET = {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "WARNING", "DO_NOT_TRACK": "1"}
 """Environment of vLLM. At INFO it prints the flags and, in some paths, request ids; nothing of that is needed."""
 
@@ -101,12 +98,9 @@ class Host(BaseModel):
 
     @model_validator(mode="after")
     def _extra(self) -> Self:
-        for flag in self.flags:
-            name = flag.partition("=")[0]
-            if name in SETTINGS_OF_THEIR_OWN:
-                raise ValueError(f"EXTRA: {name} has a setting of its own, {PREFIX}{SETTINGS_OF_THEIR_OWN[name]}")
-            if name in BREAKS_A_PROMISE:
-                raise ValueError(f"EXTRA: {name} is refused: contents are not cached or logged, only /v1 answers")
+        own = {option: f"{PREFIX}{setting}" for option, setting in SETTINGS_OF_THEIR_OWN.items()}
+        if why := why_refused(self.flags, own, PRIVATE):
+            raise ValueError(f"EXTRA: {why}")
         return self
 
     @model_validator(mode="after")
@@ -128,7 +122,7 @@ class Host(BaseModel):
 
     @property
     def health_url(self) -> str:
-        """Where vLLM says whether its engine lives, seen from this machine."""
+        """URL of vLLM's health check of its engine, as seen from this machine."""
         return f"http://{'[::1]' if ':' in self.host else '127.0.0.1'}:{self.port}/health"
 
 

@@ -39,7 +39,7 @@ from sqlalchemy.sql.dml import ReturningInsert
 from clinical.errors import SettingError
 
 BUSY_MS = 1_000
-"""How long a statement waits for another writer of the same SQLite file before it gives up."""
+"""Milliseconds that a statement waits for another writer of the same SQLite file before it gives up."""
 
 PAUSE_S = 0.005
 """Between two tries of what SQLite does not wait for; it takes others about a millisecond."""
@@ -115,7 +115,7 @@ def _parse(url: str) -> URL:
     expected = "BEFUND_API_DATABASE_URL as sqlite:///path or postgresql://user@host/name"
     try:
         parsed = make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # its words would quote the URL, with the password
         raise SettingError("a database URL that cannot be read", expected) from None
     if parsed.get_backend_name() not in {"sqlite", "postgresql"}:
         raise SettingError(f"a database of kind {parsed.get_backend_name()}", expected)

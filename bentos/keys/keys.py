@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
+from pathlib import Path
+from typing import Final
 
 from limits import RateLimitItemPerMinute
 from limits.errors import StorageError
@@ -44,7 +46,11 @@ _BY_ID = select(keys).where(keys.c.id == bindparam("key_id"))
 
 
 class Unauthorized(BefundError):
-    """No key, or none that is valid now; which of the two is not said."""
+    """No key (`shown` is false), or none that is valid now."""
+
+    def __init__(self, shown: bool) -> None:
+        self.shown = shown
+        super().__init__("no valid API key", "Authorization: Bearer bfd_...", "python -m bentos keys create")
 
 
 class LimitReached(BefundError):
@@ -55,8 +61,16 @@ class LimitReached(BefundError):
         super().__init__(found, remedy=f"retry after {retry_after} s")
 
 
+SETTING_OF: Final = {"keys": "BEFUND_API_DATABASE_URL", "limits": "BEFUND_LIMITS_URL"}
+"""The setting that names the URL of each of the two stores."""
+
+
 class KeysUnavailable(BefundError):
-    """The key database or the counter of the rate limit does not answer."""
+    """The key database (`part` is keys) or the counter of the rate limit (limits) does not answer."""
+
+    def __init__(self, part: str, found: str, expected: str = "", remedy: str = "") -> None:
+        self.part = part
+        super().__init__(found, expected, remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +117,9 @@ def _answering() -> Iterator[None]:
     except (SQLAlchemyError, StorageError) as error:
         part = "limits" if isinstance(error, StorageError) else "keys"
         FAILURES.labels(part).inc()
-        log.error("the store of the %s does not answer: %s", part, cause_of(error))
-        raise KeysUnavailable("the key store does not answer", remedy="retry; see BEFUND_API_DATABASE_URL") from None
+        log.error("the store of the %s does not answer: %s; see %s", part, cause_of(error), SETTING_OF[part])
+        remedy = f"retry; see {SETTING_OF[part]}"
+        raise KeysUnavailable(part, f"the store of the {part} does not answer", remedy=remedy) from None
 
 
 class Keys:
@@ -115,6 +130,12 @@ class Keys:
         storage = storage_from_string(limits_url, wrap_exceptions=True, **_timeouts(limits_url))
         self._count = {limited: count_request(engine.dialect.name, limited) for limited in (False, True)}
         self._rate, self._storage = MovingWindowRateLimiter(storage), storage
+
+    @property
+    def folders(self) -> list[Path]:
+        """The folder that is written to: SQLite's; none where a database server keeps the keys."""
+        url = self._engine.url
+        return [Path(url.database).parent] if self._engine.dialect.name == "sqlite" and url.database else []
 
     def create(self, name: str, limits: KeyLimits = KeyLimits()) -> str:
         """Make a key and return it in full, the only time it is seen."""
@@ -164,7 +185,7 @@ class Keys:
         expected = row.secret_sha256 if row else _NO_SECRET
         given = _digest(match.group(2)) if match else b""
         if not hmac.compare_digest(expected, given) or row is None or row.revoked_at:
-            raise Unauthorized("no valid API key", "Authorization: Bearer bfd_...", "python -m bentos keys create")
+            raise Unauthorized(shown=bool(token))
         return _info(row)
 
     def admit(self, token: str | None) -> KeyInfo:
@@ -177,17 +198,23 @@ class Keys:
         self._spend_quota(key)
         return key
 
-    def well(self) -> bool:
-        """Whether the database and the counter of the rates answer: what every request needs. Raises nothing."""
-        try:
-            with _answering():
-                with self._engine.connect() as connection:
-                    connection.execute(_BY_ID, {"key_id": ""})
-                if not self._storage.check():
-                    raise StorageError(ConnectionError("no answer"))
-        except KeysUnavailable:
-            return False
-        return True
+    def missing(self) -> tuple[str, ...]:
+        """The stores that do not answer, of the database (`keys`) and the rate counter (`limits`): every request needs
+        both. Raises nothing."""
+        found = []
+        for asked in (self._ask_the_database, self._ask_the_counter):
+            try:
+                asked()
+            except KeysUnavailable as error:
+                found.append(error.part)
+        return tuple(found)
+
+    def _ask_the_database(self) -> None:
+        self._find("")
+
+    def _ask_the_counter(self) -> None:
+        with _answering():
+            self._storage.get("readyz")  # its own `check` says no without a reason
 
     def _find(self, key_id: str) -> Row[tuple[object, ...]] | None:
         with _answering(), self._engine.connect() as connection:

@@ -45,7 +45,7 @@ CONDITIONS: Final = (
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How a condition did: rows examined, rows against it, and some of these."""
+    """Result of a condition: rows examined, rows against it, and examples of these."""
 
     name: str
     holds: bool

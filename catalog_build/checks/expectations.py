@@ -1,4 +1,4 @@
-"""What must hold of the tables before anything is built from them: one list of `conditions`, two runners.
+"""Checks on the tables before anything is built from them: one list of `conditions`, two runners.
 
 With Great Expectations installed (extra `checks`) it runs them and writes its data docs (HTML); without it the
 same conditions run in plain Python and no docs are written. A failed fatal condition stops the build.
@@ -61,12 +61,12 @@ def check(
 
 
 def quality_installed() -> bool:
-    """Whether Great Expectations and pandas are there."""
+    """True if Great Expectations and pandas are installed."""
     return all(importlib.util.find_spec(name) for name in ("great_expectations", "pandas"))
 
 
 def counts(source: Source) -> dict[str, int]:
-    """The counts that the manifest carries and a later build compares with."""
+    """The counts that the manifest records and a later build compares with."""
     return {
         "codes": len(source.catalog),
         "terminal_codes": sum(code.terminal for code in source.catalog),

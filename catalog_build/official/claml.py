@@ -35,7 +35,8 @@ class _Subdivision:
 
 @dataclass
 class _Found:
-    """What the stream gathered: notes by class, subdivisions by modifier, and by class the modifiers it takes."""
+    """Contents of the stream: notes by class, subdivisions by modifier, and by class the modifiers it
+    takes."""
 
     notes: dict[str, list[Note]] = field(default_factory=dict)
     by_modifier: dict[str, list[_Subdivision]] = field(default_factory=dict)

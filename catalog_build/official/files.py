@@ -1,4 +1,4 @@
-"""Where the official files are: found by name pattern in a folder or a zip, opened with limits.
+"""Locate the official files: found by name pattern in a folder or a zip, opened with limits.
 
 BfArM's zips differ a little by year, so nothing here depends on the name of a zip or on where inside it a file
 lies: only the file's own name counts. Nothing is ever unpacked to disk.

@@ -141,7 +141,7 @@ def _kind(row: list[str]) -> Kind:
 
 @dataclass(frozen=True)
 class SynonymFile:
-    """What a synonym file says: synonyms, cross references, codes marked with a dagger; `gaps`: what was left out."""
+    """Contents of a synonym file: synonyms, cross references, codes marked with a dagger; `gaps`: omissions."""
 
     synonyms: tuple[Synonym, ...] = ()
     cross_references: tuple[CrossReference, ...] = ()

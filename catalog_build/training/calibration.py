@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.search import Vectors
-from clinical.thresholds import ConfidenceThresholds
+from clinical.thresholds import NEVER, ConfidenceThresholds
 
 HIGH_PRECISION: Final = 0.975
 """`high` may be taken over after a glance. Half a point over the aim of 0.97, for what is new at another place."""
@@ -20,8 +20,6 @@ FEWEST: Final = 50
 """Queries behind a threshold; with fewer its precision is chance."""
 CALIBRATION: Final = "calibration.tsv"
 """Its file beside the weights."""
-NEVER: Final = 1.01
-"""A threshold that no probability reaches: nothing keeps the precision."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from catalog_build.training.begun import begun_queries
-from catalog_build.training.calibration import NEVER
 from catalog_build.training.texts import NOT_CODED, TextWriter, WrittenMention
 from catalog_build.training.written import WrittenInput, written_inputs
 from clinical.progress import progress
@@ -34,7 +33,7 @@ from clinical.search import (
     Vectors,
     is_begun,
 )
-from clinical.thresholds import TextThresholds
+from clinical.thresholds import NEVER, TextThresholds
 
 TEXTS: Final = 5_000
 """Texts that are read: some fifteen thousand mentions, two minutes. With a small catalog half as many as wordings: with
@@ -46,15 +45,15 @@ STRENGTH: Final = 1.0
 PARTS: Final = 5
 """Parts of the categories that are left out in turn."""
 GENERATED: Final = 0.1
-"""What a generated mention counts as against one that somebody wrote, of which there are a third as many. Without any,
-with 0.03 and with 0.1 the written inputs that are kept apart are told as well, with 1 worse (evals/LOG.md)."""
+"""Weight of a generated mention against one that somebody wrote, of which there are a third as many. Without any, with
+0.03 and with 0.1 the written inputs that are kept apart are calibrated equally well, with 1 worse (evals/LOG.md)."""
 WINDOW, STEP = 400, 25
 """Examples whose precision is looked at together, for with fewer it is chance, and how far the window moves on. With
 few examples a third of them."""
 HIGH_LEAST, MEDIUM_LEAST = 0.88, 0.54
-"""What the last codes of each band keep, by the lower bound: of the whole bands, on inputs of others, 0.96 of `high`
-and 0.79 of `medium` are right, in running text 0.70; with 0.4 of `medium` 1.5 points more of what is stated were shown,
-and as many fewer codes right (`python -m evals reading --inputs`)."""
+"""Least precision, by the lower bound, of the last codes of each band: of the whole bands, on inputs of others, 0.96 of
+`high` and 0.79 of `medium` are right, in running text 0.70; with 0.4 of `medium` 1.5 points more of the stated codes
+were shown, and as many fewer codes right (`python -m evals reading --inputs`)."""
 BEST: Final = 0.35
 """From which probability the most probable code of a text is `medium`: few texts are sent that mean none. Of written
 ones it was right in 0.47 where it has 0.3 to 0.5, any other code in 0.34 (evals/LOG.md)."""
@@ -82,8 +81,9 @@ class FoundMentions(NamedTuple):
 def examples(
     index: SearchIndex, wordings: Sequence[tuple[str, str]], accepted: Mapping[str, set[str]], seed: int, texts: int
 ) -> FoundMentions:
-    """What search finds in so many texts of these wordings. What is said to be over and gets another code of the past
-    that is worded just so ("alter Myokardinfarkt") is left out: whether that is right the grammar does not know."""
+    """Search so many generated texts of these wordings and judge the first codes. A mention stated as past that gets
+    another code of the past with just its wording ("alter Myokardinfarkt") is left out: the grammar does not know if it
+    is right."""
     writer, judge = TextWriter(wordings, seed), TextJudge(index, accepted)
     rows, right, category = [], [], []
     written = [writer.write() for _ in range(texts)]
@@ -100,8 +100,8 @@ def examples(
 
 
 def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> FoundMentions:
-    """What search finds in inputs that people wrote, as far as it is served: what a wording by itself finds keeps the
-    ranking model's probability. A code is right where the input states it anywhere."""
+    """Search inputs that people wrote, as they are served, and judge the first codes: a wording by itself keeps the
+    ranking model's probability, and is left out. A code is right where the input states it anywhere."""
     kinds, sets = CodeKinds(index.catalog), sorted({one.source for one in written})
     found: list[tuple[Vectors, bool, int, int]] = []
     for one, codes in zip(written, _first_codes(index, [one.text for one in written]), strict=True):
@@ -127,7 +127,7 @@ _CHANCE, _PLAIN = COLUMNS.index("chance"), COLUMNS.index("plain")
 
 
 class TextJudge:
-    """Whether a code is right for what was said."""
+    """Judge of the codes found for a generated mention."""
 
     def __init__(self, index: SearchIndex, accepted: Mapping[str, set[str]]) -> None:
         self._index, self._accepted = index, accepted
@@ -183,8 +183,8 @@ def confidence_for(
 def begun_examples(
     index: SearchIndex, wordings: Sequence[tuple[str, str]], accepted: Mapping[str, set[str]], seed: int
 ) -> FoundMentions:
-    """What search finds for these wordings (text, key of its codes in `accepted`) as far as they have been typed: of
-    those that stop within a word, and of whole ones that look so."""
+    """Search these wordings (text, key of its codes in `accepted`) as far as they have been typed, and judge the first
+    codes: those that stop within a word, and whole ones that look so."""
     written = begun_queries(wordings, seed)
     judge = TextJudge(index, accepted)
     rows, right, category = [], [], []

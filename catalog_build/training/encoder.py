@@ -44,7 +44,7 @@ VARIED: Final = 0.3
 
 @dataclass(frozen=True)
 class Lesson:
-    """What is learnt from: texts, their codes, and the official word synonyms."""
+    """Training data of an encoder: texts, their codes, and the official word synonyms."""
 
     texts: Sequence[str]
     codes: Sequence[str]

@@ -67,7 +67,7 @@ def pairs(texts: Sequence[Synonym], rounds: int) -> list[tuple[str, str]]:
 
 
 def _train(model: Path, drawn: Sequence[tuple[str, str]], codes: int, out: Path, rate: float) -> None:
-    """`codes`: pairs of a round, which hold no code twice."""
+    """Fine-tune a model on pairs of texts. `codes`: pairs of a round, which hold no code twice."""
     from datasets import Dataset  # type: ignore[import-untyped]
     from sentence_transformers import (
         SentenceTransformer,

@@ -65,7 +65,7 @@ class Gatherer:
         self._encoder, self._wordings, self._traits = encoder, wordings, traits
 
     def examples(self, queries: Sequence[tuple[str, int | None, bool]]) -> Examples:
-        """`queries`: (text, number of the right code or None, whether calibration counts it)."""
+        """Examples of `queries`: (text, number of the right code or None, whether calibration counts it)."""
         rows = []
         for text, code, plain in progress(queries, "examples for the ranking", "queries"):
             for query in read_queries([text], self._encoder, self._wordings):

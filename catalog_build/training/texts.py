@@ -261,7 +261,7 @@ class _Draft:
 
 
 def speakable(text: str) -> bool:
-    """Whether people write such a wording: short, without the brackets and colons of the classification."""
+    """True if people write such a wording: short, without the brackets and colons of the classification."""
     return len(text.split()) <= 6 and not re.search(r"[\[\]:;/()]", text) and len(text) <= 60
 
 

@@ -1,4 +1,4 @@
-"""What a model answered, as tiers 2 and 3 show it: choices of codes it was shown, entries, a summary of one line."""
+"""Answers of a model as tiers 2 and 3 show them: choices of codes it was shown, entries, a summary of one line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REASONING_MAX = 400
 
 
 def proposals(case: Case, selection: Selection) -> tuple[Proposal, ...]:
-    """What the model chose, as far as it was shown it; the rest is dropped."""
+    """Codes that the model chose from those it was shown; any others are dropped."""
     chosen = []
     for choice in selection.codes[:CODES_MAX]:
         offer, finding = case.offers.get(choice.code), case.finding(choice.finding)

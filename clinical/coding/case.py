@@ -1,4 +1,4 @@
-"""Which codes a model may choose from: the catalog searched for each finding, within what the finding claims.
+"""Candidate codes for a model: the catalog searched for each finding, within what the finding claims.
 
 A finding that is excluded or only in the family gives no code of the disease itself; one of the past gives the
 catalog's codes for aftermath and personal history (chapter XXI, sequelae) where there are any. This holds before a
@@ -60,7 +60,7 @@ class Offer:
     text: str = ""
     findings: tuple[int, ...] = ()
     instant: float | None = None
-    """What tier 1 makes of it, which weighs the whole text; None where tier 1 does not show it."""
+    """Probability by tier 1, which weighs the whole text; None where tier 1 does not show the code."""
 
     def payload(self) -> dict[str, object]:
         """As shown to a model."""
@@ -122,7 +122,7 @@ def build_case(index: SearchIndex, text: str, findings: Sequence[Finding], insta
 
 
 def _with_instant(read: Reading, located: Sequence[Located], instant: Sequence[Candidate]) -> tuple[Located, ...]:
-    """The findings, and one for each place where tier 1 found a code and the model said nothing."""
+    """The findings, and one for each place where tier 1 found a code and the model found nothing."""
     text, findings = read.text, list(located)
     for hit in instant:
         if _nearest(findings, hit) is None:
@@ -153,7 +153,7 @@ def _nearest(located: Sequence[Located], hit: Candidate) -> Located | None:
 
 
 def fits(code: Code, assertion: Assertion) -> bool:
-    """Whether a finding of that claim may give this code at all."""
+    """True if a finding with that claim may be given this code."""
     if assertion == "excluded":
         return False
     if assertion == "family":
@@ -176,7 +176,7 @@ def is_aftermath(code: Code) -> bool:
 
 
 def locate(text: str, quote: str) -> Span | None:
-    """Where the text says the quote: literally, else with other white space or case. Not found is None."""
+    """Find the span of the quote in the text: literally, else with other white space or case; None if absent."""
     words = quote.split()
     if not words:
         return None
@@ -225,7 +225,7 @@ Found = dict[int, tuple["Candidate", ...]]
 
 
 def _search(index: SearchIndex, located: Sequence[Located]) -> tuple[Found, Found]:
-    """What is found for the findings as they are claimed, and for what is not there now: the disease itself.
+    """Search the findings as they are claimed; those not present now are searched as the disease itself, too.
 
     All phrases are searched together.
     """
@@ -240,7 +240,7 @@ def _search(index: SearchIndex, located: Sequence[Located]) -> tuple[Found, Foun
 
 
 def _queries(finding: Located) -> list[str]:
-    """What is past or in the family is asked for in the catalog's own words."""
+    """Queries of a finding: one of the past or of the family is searched in the catalog's own words."""
     if finding.assertion == "history":
         return [f"{finding.phrase} in der Eigenanamnese", f"Zustand nach {finding.phrase}"]
     if finding.assertion == "family":

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How far research may go before the recommendation is asked for."""
+    """Limits of research, in rounds and seconds, after which the recommendation is asked for."""
 
     rounds: int = 6
     seconds: float = 60.0
@@ -55,7 +55,7 @@ QUERY_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What research has on its desk: the case with all codes shown so far, what was asked, what was opened."""
+    """State of one research: the case with all codes shown so far, the queries asked, the entries opened."""
 
     case: Case
     asked: frozenset[str] = frozenset()

@@ -24,35 +24,46 @@ WRITTEN_PROBABILITY = 0.8
 
 
 async def instant(request: ResearchRequest, index: SearchIndex, search_queue: SearchQueue) -> Understood:
-    """What the search is sure enough of to show it: high or medium confidence, and the mentions of the text."""
+    """Read the text by search alone: all codes probable enough to be shown, and the mentions."""
     if len(request.query) <= SHORT_QUERY:
-        found = index.read(request.query, TIER1_MAX_CODES)
-    else:
-        found = await search_queue.first(index.read, request.query, TIER1_MAX_CODES)
-    return found._replace(codes=tuple(candidate for candidate in found.codes if candidate.confidence != "low"))
+        return index.read(request.query)
+    return await search_queue.first(index.read, request.query)
 
 
 def tier_one(request: ResearchRequest, catalog: Catalog, found: Understood) -> PartialEvent:
-    """At most ten codes, best first, none twice; those spelled out in the text among them. With details: the ledger."""
+    """At most ten codes, best first, none twice; those spelled out in the text among them. With details: the ledger of
+    the text, and the codes beyond the ten."""
     hits = with_written_codes(request.query, found.codes, catalog)
     if request.rerank:
         hits.sort(key=lambda hit: -hit.probability)
-    hits = hits[:TIER1_MAX_CODES]
-    reading = Reading.of(request.query) if request.details else None
-    entries = tuple(_entry(hit, request, catalog, reading) for hit in hits)
-    return PartialEvent(layer=1, codes=entries, mentions=ledger(reading, found.mentions, hits) if reading else None)
+    sent = most_probable(hits, TIER1_MAX_CODES)
+    if not request.details:
+        return PartialEvent(layer=1, codes=tuple(_entry(hit, request, catalog, None) for hit in sent))
+    reading, told = Reading.of(request.query), {hit.code for hit in sent}
+    return PartialEvent(
+        layer=1,
+        codes=tuple(_entry(hit, request, catalog, reading) for hit in sent),
+        mentions=ledger(reading, found.mentions, hits, told, found.general),
+        beyond=tuple(_entry(hit, request, catalog, reading) for hit in hits if hit.code not in told),
+    )
+
+
+def most_probable(hits: Sequence[Hit], limit: int) -> list[Hit]:
+    """At most `limit` of them, in their order: none that is left out is more probable."""
+    best = sorted(range(len(hits)), key=lambda at: -hits[at].probability)[:limit]
+    return [hits[at] for at in sorted(best)]
 
 
 def with_written_codes(query: str, found: Sequence[Candidate], catalog: Catalog) -> list[Hit]:
-    """What was found, in its order, and the codes spelled out in the text before the first that is less probable."""
-    hits = [Hit(one.code, one.probability, one.confidence, one.start, one.end) for one in found]
+    """Insert the codes spelled out in the text before the first less probable hit of `found`."""
+    hits = [Hit(one.code, one.probability, one.confidence, one.start, one.end, one.claim) for one in found]
     known = {hit.code for hit in hits}
     spelled = [position for position in written_codes(query, catalog) if position[0] not in known]
     reading = Reading.of(query) if spelled else None
     written = [
-        Hit(code, WRITTEN_PROBABILITY, "medium", start, end)
+        Hit(code, WRITTEN_PROBABILITY, "medium", start, end, claim)
         for code, start, end in spelled
-        if reading is None or reading.claim(start, end).assertion not in NOT_CODED
+        if reading and (claim := reading.claim(start, end).assertion) not in NOT_CODED
     ]
     position = next((n for n, hit in enumerate(hits) if hit.probability < WRITTEN_PROBABILITY), len(hits))
     return [*hits[:position], *written, *hits[position:]]
@@ -70,14 +81,13 @@ def _entry(hit: Hit, request: ResearchRequest, catalog: Catalog, reading: Readin
     )
     if reading is None:
         return plain
-    claim = reading.claim(hit.start, hit.end).assertion
     return detailed(
         plain,
         code,
         evidence=Span(start=hit.start, end=hit.end),
         probability=hit.probability,
-        assertion=claim,
-        certainty=CERTAINTY[claim],
+        assertion=hit.claim,
+        certainty=CERTAINTY[hit.claim],
         side=reading.side(hit.start, hit.end),
         missing=missing(code, catalog),
     )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from clinical.contract import Assertion, Certainty, Mention, NoCode, Span
+from clinical.contract import ABOVE_THE_LIMIT, Assertion, Certainty, Mention, NoCode, Span
 from clinical.language import Reading
+from clinical.search import Mentioned
 
 if TYPE_CHECKING:
     from clinical.catalog import Catalog, Code
-    from clinical.search import Mentioned
 
 CERTAINTY: Final[Mapping[Assertion, Certainty | None]] = {
     "present": "G",
@@ -19,38 +19,53 @@ CERTAINTY: Final[Mapping[Assertion, Certainty | None]] = {
     "history": "Z",
     "family": None,
 }
-"""The German outpatient marker of each claim; what is said of relatives has none."""
+"""The German outpatient marker of each claim; claims on relatives have none."""
 NOT_CODED: Final = frozenset({"excluded", "family"})
 """Claims that give no code of the disease itself."""
-SURE: Final = 0.5
-"""From which probability of the finder a run of words without a code is a mention that no code was found for; below
-it the words are more probably no diagnosis."""
+NO_MENTION: Final = 0.3
+NO_CODE: Final = 0.05
+"""Words are said to be no diagnosis where the finder gives less for their being a mention, and the search less for the
+best code it found, than these: `python -m evals reading --inputs FILE` counts how many of them somebody stated all the
+same. Of `evals/data/written.jsonl` these are 0.11; by the finder alone, below 0.5, they were 0.45."""
 SHOWN: Final = 8
 """Siblings that are named."""
 
 
 class Hit(NamedTuple):
-    """A code of tier 1, and the place in the query (code points) that it was found by; `low` ones are not shown."""
+    """A code of tier 1, the place in the query (code points) that it was found by, and what the text claims there;
+    `low` ones are not shown."""
 
     code: str
     probability: float
     confidence: Literal["high", "medium", "low"]
     start: int
     end: int
+    claim: Assertion = "present"
 
 
-def ledger(reading: Reading, mentions: Sequence[Mentioned], hits: Sequence[Hit]) -> tuple[Mention, ...]:
+def ledger(
+    reading: Reading,
+    mentions: Sequence[Mentioned],
+    hits: Sequence[Hit],
+    sent: Container[str],
+    general: Container[str] = frozenset(),
+) -> tuple[Mention, ...]:
     """The mentions in the order of the text, none across another. A code that the text spells out, or that its whole
-    says, belongs to the mention that it shares most with; where there is none it is a mention of its own."""
-    shown = {hit.code for hit in hits}
-    codes = {(one.start, one.end): list(dict.fromkeys(code for code in one.codes if code in shown)) for one in mentions}
-    chances = {(one.start, one.end): one.chance for one in mentions}
+    says, belongs to the mention that it shares most with; where there is none it is a mention of its own.
+
+    `hits`: every code of the text, `sent`: those of them that tier 1's event holds. `general`: codes that were found
+    and left out, since others of the text say more.
+    """
+    found = {hit.code for hit in hits}
+    known = {(one.start, one.end): one for one in mentions}
+    codes = {place: [code for code in dict.fromkeys(one.codes) if code in found] for place, one in known.items()}
     told = {code for own in codes.values() for code in own}
     for hit in hits:
         if hit.code not in told:
             place = _owner(hit, mentions) or (hit.start, hit.end)
+            known.setdefault(place, Mentioned(*place, hit.claim, 1.0, ()))
             codes.setdefault(place, []).append(hit.code)
-    return tuple(_mention(reading, *place, tuple(own), chances.get(place, 1.0)) for place, own in sorted(codes.items()))
+    return tuple(_mention(reading, known[place], tuple(own), sent, general) for place, own in sorted(codes.items()))
 
 
 def _owner(hit: Hit, mentions: Sequence[Mentioned]) -> tuple[int, int] | None:
@@ -61,26 +76,35 @@ def _owner(hit: Hit, mentions: Sequence[Mentioned]) -> tuple[int, int] | None:
     return (best[2].start, best[2].end) if best else None
 
 
-def _mention(reading: Reading, start: int, end: int, codes: tuple[str, ...], chance: float) -> Mention:
-    claim = reading.claim(start, end).assertion
+def _mention(
+    reading: Reading, one: Mentioned, codes: tuple[str, ...], sent: Container[str], general: Container[str]
+) -> Mention:
+    if codes:
+        reason: NoCode | None = None if any(code in sent for code in codes) else ABOVE_THE_LIMIT
+    else:
+        reason = _reason(reading, one, general)
     return Mention(
-        span=Span(start=start, end=end),
-        claim=claim,
-        certainty=CERTAINTY[claim],
-        side=reading.side(start, end),
+        span=Span(start=one.start, end=one.end),
+        claim=one.claim,
+        certainty=None if reason == "hypothetical" else CERTAINTY[one.claim],
+        side=reading.side(one.start, one.end),
         codes=codes,
-        reason=None if codes else _reason(claim, chance),
+        reason=reason,
     )
 
 
-def _reason(claim: Assertion, chance: float) -> NoCode:
-    if claim == "excluded":
-        return "denied"
-    if claim == "family":
-        return "of-a-relative"
-    return "no-code-found" if chance >= SURE else "not-a-diagnosis"
+def _reason(reading: Reading, one: Mentioned, general: Container[str]) -> NoCode:
+    """Return the reason that no code of the event rests on a mention."""
+    if one.claim in NOT_CODED:
+        read = reading.claim(one.start, one.end)
+        if one.claim == "family":
+            return "of-somebody-else" if read.experiencer == "other" else "of-a-relative"
+        return "hypothetical" if read.temporality == "hypothetical" and not read.is_denied else "denied"
+    if any(code in general for code in one.codes):
+        return "said-more-precisely"
+    return "not-a-diagnosis" if one.chance < NO_MENTION and one.best < NO_CODE else "no-code-found"
 
 
 def missing(code: Code, catalog: Catalog) -> tuple[str, ...]:
-    """What a more specific code beside an unspecified one would need: the titles of its specific siblings."""
+    """Titles of the more specific siblings of an unspecified code: the detail that one of them would need."""
     return tuple(each.title for each in catalog.more_specific(code.code))[:SHOWN]

@@ -120,18 +120,18 @@ wird, und was offen bleibt und geprüft werden sollte."""
 
 
 def findings_question(text: str) -> tuple[Message, ...]:
-    """Which diagnoses and findings does the text hold?"""
+    """Messages that ask a model for the diagnoses and findings of the text."""
     return Message("system", FINDINGS_SYSTEM), Message("user", _json({"text": text}))
 
 
 def selection_question(text: str, findings: Sequence[Any], candidates: Sequence[Any]) -> tuple[Message, ...]:
-    """Which of the candidates? Findings and candidates are JSON-ready mappings."""
+    """Messages that ask a model to select from the candidates. Findings and candidates are JSON-ready mappings."""
     payload = {"text": text, "findings": findings, "candidates": candidates}
     return Message("system", SELECTION_SYSTEM), Message("user", _json(payload))
 
 
 def step_question(text: str, findings: Sequence[Any], candidates: Sequence[Any]) -> tuple[Message, ...]:
-    """What to look up next? The conversation goes on with `step_answered`."""
+    """Messages that ask a model for the next look-up. The conversation continues with `step_answered`."""
     payload = {"text": text, "findings": findings, "candidates": candidates}
     return Message("system", STEP_SYSTEM), Message("user", _json(payload))
 
@@ -153,7 +153,7 @@ def recommendation_question(
 
 
 def bound_to(form: type[Selection], codes: Iterable[str], findings: int) -> JsonSchema:
-    """The form's schema with the shown codes and the finding numbers as enums: nothing else can be said."""
+    """The form's schema with the shown codes and the finding numbers as enums: no other answer is possible."""
     plain = JsonSchema.of(form)
     choice = plain.schema["$defs"]["Choice"]
     known = choice["properties"]

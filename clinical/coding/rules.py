@@ -1,4 +1,4 @@
-"""What the classification itself demands of a recommendation, whatever a model says.
+"""Coding rules of the classification, applied to every recommendation, whatever a model says.
 
 Claims of the text, terminal codes, sex and age limits, exclusion notes ("Exkl."), and pairs of dagger and asterisk
 code. Each rule takes proposals and returns new ones; what it removed or changed it says in German in `notes` or
@@ -72,7 +72,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What is left, best first, and German sentences on what was removed and why."""
+    """Proposals left by the rules, best first, and German sentences on those removed and the reasons."""
 
     proposals: tuple[Proposal, ...]
     removed: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ def claims(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Cor
 
 
 def terminal(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Correction:
-    """A non-terminal code becomes its terminal child where that is certain; else it is said to need one."""
+    """A non-terminal code becomes its terminal child where that is certain; else a note says that it needs one."""
     return Correction(tuple(item if item.code.terminal else _resolved(catalog, case, item) for item in proposals))
 
 
@@ -191,7 +191,7 @@ def _exclusion(catalog: Catalog, code: Code, other: Code) -> Note | None:
 
 
 def exclusion_notes(catalog: Catalog, code: Code) -> Iterator[Note]:
-    """Exclusions hold for all codes below the one that carries them."""
+    """Exclusions hold for all codes below the one that has them."""
     level: Code | None = code
     while level is not None:
         yield from (note for note in level.notes if note.kind == "exclusion")
@@ -199,7 +199,7 @@ def exclusion_notes(catalog: Catalog, code: Code) -> Iterator[Note]:
 
 
 def covers(reference: str, code: str) -> bool:
-    """Whether a reference of the tabular list (`F05.-`, `J11.8`, `E10-E14`, `G01*`) means this code."""
+    """True if a reference of the tabular list (`F05.-`, `J11.8`, `E10-E14`, `G01*`) includes this code."""
     bare = reference.translate(str.maketrans("", "", "+*!†# ")).replace("–", "-").rstrip("-").rstrip(".")
     low, dash, high = bare.partition("-")
     if not dash:

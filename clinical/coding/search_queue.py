@@ -1,4 +1,4 @@
-"""Who searches next: a first answer before the research of tiers 2 and 3.
+"""Priority queue of searches: a first answer goes before the research of tiers 2 and 3.
 
 A search holds a core for milliseconds. Threads let the event loop go on meanwhile, but many searches at once only take
 turns at the interpreter lock, all late alike. So few run at a time, and a stream that has shown nothing yet goes before
@@ -32,11 +32,11 @@ class SearchQueue:
         return await self._run(self._first, lambda: work(*args, **kwargs))
 
     async def later(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run `work` in a thread once nobody waits by `first`."""
+        """Run `work` in a thread once no caller of `first` waits."""
         return await self._run(self._later, lambda: work(*args, **kwargs))
 
     async def turn(self) -> None:
-        """Come back once nobody waits by `first`: before what is no search and keeps the event loop busy, as a call of
+        """Return once no caller of `first` waits: before what is no search and keeps the event loop busy, as a call of
         the model does, for a few milliseconds that all who wait for their first answer would wait longer."""
         if self._first:
             await self._wait(self._later)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from clinical.coding.code_query import looked_up
 from clinical.coding.instant import instant, tier_one
 from clinical.coding.model_tiers import model_tiers, searching
+from clinical.coding.rules_only import rules_tiers
 from clinical.coding.search_queue import SearchQueue
 from clinical.contract import Event, ResearchRequest, StatusEvent
 
@@ -28,10 +29,11 @@ async def research(
     index: SearchIndex,
     model: LanguageModel | None = None,
     search_queue: SearchQueue | None = None,
+    by_rules: bool = False,
 ) -> AsyncGenerator[Event]:
     """The events of one request in order; ends with a `result`, or with a `status` of `error` without a model.
 
-    `search_queue` is shared by all requests of an event loop.
+    `search_queue` is shared by all requests of an event loop. `by_rules`: fixed rules answer where no model is given.
     """
     code = index.catalog.parse(request.query)
     if code is not None:
@@ -41,9 +43,14 @@ async def research(
     yield searching(1)
     found = await instant(request, index, search_queue or SearchQueue())
     yield tier_one(request, index.catalog, found)
-    if model is None:
+    if model is None and not by_rules:
         yield StatusEvent(status="error", message=NO_MODEL)
         return
-    async with aclosing(model_tiers(request, index, model, found.codes, search_queue)) as later:
+    answered = (
+        model_tiers(request, index, model, found.codes, search_queue)
+        if model is not None
+        else rules_tiers(request, index, found.codes, search_queue)
+    )
+    async with aclosing(answered) as later:
         async for event in later:
             yield event

@@ -12,7 +12,7 @@ _WRITTEN_CODE = re.compile(r"(?<![\w./-])[A-Z]\d{2}(?:\.(?:\d{1,2}|-))?(?![\w/]|
 """A code inside a text: a capital and two digits, not part of a longer token, a range or a number."""
 
 _VITAMIN = re.compile(r"Vit(?:amin|\.)?[\s-]*$", re.IGNORECASE)
-"""What stands before a "B12" that is no code."""
+"""Words before a "B12" that is a vitamin and no code."""
 
 _EXCLUDED = re.compile(r"[ \t]*[(\[]?A[)\]]?[ \t]*(?=[,;.|/\n]|$)")
 """The marker of German outpatient coding behind a code that says that the disease was ruled out ("I26.9 A")."""

@@ -1,6 +1,7 @@
 """The wire format of the text API: requests, responses and stream events, frozen."""
 
 from clinical.contract.coding import (
+    ABOVE_THE_LIMIT,
     Assertion,
     Certainty,
     CodeEntry,
@@ -33,6 +34,7 @@ from clinical.contract.extraction import (
     ReviewNote,
     Versicherung,
     Zuweisung,
+    words_of_fields,
 )
 from clinical.contract.service import CatalogHealth, GenerateRequest, GenerateResponse, Health, ModelHealth
 from clinical.contract.shared import (
@@ -49,6 +51,7 @@ from clinical.contract.shared import (
 )
 
 __all__ = [
+    "ABOVE_THE_LIMIT",
     "PROMPT_MAX",
     "QUERY_MAX",
     "TEXT_MAX",
@@ -94,4 +97,5 @@ __all__ = [
     "Usage",
     "Versicherung",
     "Zuweisung",
+    "words_of_fields",
 ]

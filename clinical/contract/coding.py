@@ -5,7 +5,7 @@ Source: the contract "Medical Text-Processing API", sections 2 and 4, and the de
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import SerializerFunctionWrapHandler, StrictBool, model_serializer
 
@@ -39,14 +39,28 @@ Certainty = Literal["G", "V", "A", "Z"]
 """The German outpatient marker of a diagnosis: gesichert, Verdacht, ausgeschlossen, Zustand nach."""
 Side = Literal["R", "L", "B"]
 """rechts, links, beidseits."""
-NoCode = Literal["denied", "of-a-relative", "no-code-found", "not-a-diagnosis"]
+ABOVE_THE_LIMIT: Final = "über der Grenze von zehn Kodes"
+NoCode = Literal[
+    "denied",
+    "hypothetical",
+    "of-a-relative",
+    "of-somebody-else",
+    "no-code-found",
+    "not-a-diagnosis",
+    "said-more-precisely",
+    "über der Grenze von zehn Kodes",
+]
+"""Reasons why none of the codes of tier 1's event rests on a mention. `hypothetical`: it is planned, feared, prevented
+or a condition, which the contract's claims count among the excluded; `no-code-found`: none was sure enough;
+`said-more-precisely`: another mention says all that this one does and more; the last: it has codes, each less probable
+than the ten of the event."""
 
 
 class Mention(Frozen):
     """A place of the text that names a disease, finding, procedure or state, and what became of it.
 
-    `codes`: those of the answer that rest on it, best first. `reason`: why there is none, None where there is one.
-    `certainty` and `side` as above; None where the text gives none.
+    `codes`: all that rest on it, best first, those above the limit of tier 1's event too. `reason`: why the event holds
+    none of them, None where it holds one. `certainty` and `side` as above; None where the text gives none.
     """
 
     span: Span
@@ -92,7 +106,8 @@ class StatusEvent(Frozen):
 class PartialEvent(Frozen):
     """Tier 1 or tier 2.
 
-    `mentions`: the ledger of the text in its order, every mention once; only in tier 1 and where details are asked for.
+    `mentions`: the ledger of the text in its order, every mention once. `beyond`: the entries of the codes above the
+    limit of `codes`, best first. Both only in tier 1 and where details are asked for.
     """
 
     type: Literal["partial"] = "partial"
@@ -100,14 +115,13 @@ class PartialEvent(Frozen):
     summary: str = ""
     codes: Entries
     mentions: tuple[Mention, ...] | None = None
+    beyond: Entries | None = None
 
     @model_serializer(mode="wrap")
     def _without_an_empty_ledger(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """None is left out of the answer, so that a strict client sees exactly the contract."""
         tree: dict[str, Any] = handler(self)
-        if tree["mentions"] is None:
-            del tree["mentions"]
-        return tree
+        return {key: value for key, value in tree.items() if value is not None or key not in ("mentions", "beyond")}
 
 
 class ResultEvent(Frozen):

@@ -5,9 +5,9 @@ Source: the contract "Medical Text-Processing API", section 2; German identifier
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
-from pydantic import StrictBool
+from pydantic import BaseModel, Field, SerializeAsAny, StrictBool
 
 from clinical.contract.shared import Frozen, Text, Usage
 
@@ -25,102 +25,116 @@ class ExtractRequest(Frozen):
 class Dokument(Frozen):
     """The letter itself: its kind in its own words, its date (ISO)."""
 
-    typ: str | None = None
-    datum: str | None = None
+    typ: str | None = Field(default=None, title="Art")
+    datum: str | None = Field(default=None, title="Datum")
 
 
 class Patient(Frozen):
-    """Who the letter is about; `geburtsdatum` is ISO, numbers are strings as written."""
+    """Patient whom the letter is about; `geburtsdatum` is ISO, numbers are strings as written."""
 
-    nachname: str | None = None
-    vorname: str | None = None
-    geburtsdatum: str | None = None
-    geschlecht: Literal["m", "w"] | None = None
-    strasse: str | None = None
-    plz: str | None = None
-    ort: str | None = None
-    versichertennummer: str | None = None
-    fallnummer: str | None = None
+    nachname: str | None = Field(default=None, title="Nachname")
+    vorname: str | None = Field(default=None, title="Vorname")
+    geburtsdatum: str | None = Field(default=None, title="Geburtsdatum")
+    geschlecht: Literal["m", "w"] | None = Field(default=None, title="Geschlecht")
+    strasse: str | None = Field(default=None, title="Straße")
+    plz: str | None = Field(default=None, title="PLZ")
+    ort: str | None = Field(default=None, title="Ort")
+    versichertennummer: str | None = Field(default=None, title="Versichertennummer")
+    fallnummer: str | None = Field(default=None, title="Fallnummer")
 
 
 class Versicherung(Frozen):
     """The insurer and the class; a type of clinic alone implies no class."""
 
-    name: str | None = None
-    klasse: Literal["allgemein", "halbprivat", "privat"] | None = None
+    name: str | None = Field(default=None, title="Name")
+    klasse: Literal["allgemein", "halbprivat", "privat"] | None = Field(default=None, title="Klasse")
 
 
 class Kontakt(Frozen):
     """Sender or recipient (fields: decisions, "Extraction payload")."""
 
-    institution: str | None = None
-    abteilung: str | None = None
-    name: str | None = None
-    strasse: str | None = None
-    plz: str | None = None
-    ort: str | None = None
-    telefon: str | None = None
-    email: str | None = None
+    institution: str | None = Field(default=None, title="Institution")
+    abteilung: str | None = Field(default=None, title="Abteilung")
+    name: str | None = Field(default=None, title="Name")
+    strasse: str | None = Field(default=None, title="Straße")
+    plz: str | None = Field(default=None, title="PLZ")
+    ort: str | None = Field(default=None, title="Ort")
+    telefon: str | None = Field(default=None, title="Telefon")
+    email: str | None = Field(default=None, title="E-Mail")
 
 
 class Aufenthalt(Frozen):
     """The kind of stay."""
 
-    art: Literal["stationaer", "ambulant"] | None = None
+    art: Literal["stationaer", "ambulant"] | None = Field(default=None, title="Art")
 
 
 class Eingriff(Frozen):
     """One procedure; `datum` is ISO."""
 
-    bezeichnung: str | None = None
-    datum: str | None = None
+    bezeichnung: str | None = Field(default=None, title="Bezeichnung")
+    datum: str | None = Field(default=None, title="Datum")
 
 
 class Document(Frozen):
-    """What both kinds of document have. All keys are always present; empty lists, never null."""
+    """Fields that both kinds of document have. All keys are always present; empty lists, never null."""
 
-    dokument: Dokument = Dokument()
-    patient: Patient = Patient()
-    versicherung: Versicherung = Versicherung()
-    absender: Kontakt = Kontakt()
-    empfaenger: Kontakt = Kontakt()
-    aufenthalt: Aufenthalt = Aufenthalt()
-    fragestellung: str | None = None
-    diagnosen: tuple[str, ...] = ()
-    medikation: tuple[str, ...] = ()
+    dokument: Dokument = Field(default=Dokument(), title="Dokument")
+    patient: Patient = Field(default=Patient(), title="Patient")
+    versicherung: Versicherung = Field(default=Versicherung(), title="Versicherung")
+    absender: Kontakt = Field(default=Kontakt(), title="Absender")
+    empfaenger: Kontakt = Field(default=Kontakt(), title="Empfänger")
+    aufenthalt: Aufenthalt = Field(default=Aufenthalt(), title="Aufenthalt")
+    fragestellung: str | None = Field(default=None, title="Fragestellung")
+    diagnosen: tuple[str, ...] = Field(default=(), title="Diagnosen")
+    medikation: tuple[str, ...] = Field(default=(), title="Medikation")
 
 
 class Zuweisung(Document):
     """A referral to an institution."""
 
-    kostengutsprache: Literal["liegt_vor", "beantragt", "wird_eingeholt"] | None = None
-    dringlichkeit: Literal["notfall", "dringlich", "elektiv"] | None = None
+    kostengutsprache: Literal["liegt_vor", "beantragt", "wird_eingeholt"] | None = Field(
+        default=None, title="Kostengutsprache"
+    )
+    dringlichkeit: Literal["notfall", "dringlich", "elektiv"] | None = Field(default=None, title="Dringlichkeit")
 
 
 class Arztbrief(Document):
     """A discharge or progress letter, findings."""
 
-    eingriffe: tuple[Eingriff, ...] = ()
-    procedere: tuple[str, ...] = ()
+    eingriffe: tuple[Eingriff, ...] = Field(default=(), title="Eingriffe")
+    procedere: tuple[str, ...] = Field(default=(), title="Procedere")
+
+
+def words_of_fields() -> dict[str, str]:
+    """The German word of every key of both documents, for people."""
+    words: dict[str, str] = {}
+    models: list[type[BaseModel]] = [Zuweisung, Arztbrief]
+    for model in models:
+        for name, field in model.model_fields.items():
+            words[name] = field.title or name
+            inner = [type(field.default), *get_args(field.annotation)]
+            models += [one for one in inner if isinstance(one, type) and issubclass(one, BaseModel)]
+    return words
 
 
 Match = Literal["exact", "normalised", "overlap", "keyword", "date", "digits"]
 
 
 class Evidence(Frozen):
-    """Where a kept value stands: code points of the request's text, `start` inclusive, `end` exclusive."""
+    """Place of a kept value in the text: code points of the request's text, `start` inclusive, `end` exclusive."""
 
     path: str
     start: int
     end: int
     match: Match
     support: Literal["label", "block", "salutation", "neighbourhood"] | None = None
-    """What supports that the value is this field: its label, the block or section it stands in, the salutation, or what
-    stands beside it; None where nothing does."""
+    """Support for the field, where the rules read the same value there: its label, the block or section it stands in,
+    the salutation, or its neighbourhood; None where they do not."""
 
 
 class FieldState(Frozen):
-    """What became of one field, or of one entry of a list.
+    """State of one field, or of one entry of a list, after grounding.
 
     `stated`: the letter says it. `denied`: the letter says no. `not_mentioned`: neither. `removed`: the model gave
     `value`, the letter does not evidence it; `words` are those of its words that stand nowhere in the letter. An entry
@@ -144,7 +158,7 @@ class ExtractResponse(Frozen):
     """The grounded document. A non-empty `removed_by_grounding` is a signal that a human should look."""
 
     document_type: DocumentType
-    data: Zuweisung | Arztbrief
+    data: SerializeAsAny[Zuweisung | Arztbrief]
     removed_by_grounding: tuple[str, ...] = ()
     model: str
     usage: Usage
@@ -154,4 +168,4 @@ class ExtractResponse(Frozen):
     review: tuple[ReviewNote, ...] | None = None
     """All three only where asked for; None is left out, so that a strict client sees exactly the contract."""
     remarks: tuple[str, ...] | None = None
-    """How the letter was read, in German, as `evidence`: of several lists of drugs, which one was taken."""
+    """Remarks in German on the reading of the letter, as `evidence`: which of several lists of drugs was used."""

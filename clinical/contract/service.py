@@ -26,7 +26,7 @@ class GenerateResponse(Frozen):
 
 
 class CatalogHealth(Frozen):
-    """What is loaded; counts of all codes, of terminal codes and of synonym texts. Own synonyms by file: where any."""
+    """Loaded catalog, with counts of all codes, terminal codes and synonym texts. Own synonyms by file: where any."""
 
     system: Literal["ICD-10-GM"] = "ICD-10-GM"
     version: str

@@ -1,4 +1,4 @@
-"""What requests and answers of the text API share: lengths, frozen values, spans, tokens used.
+"""Types that requests and answers of the text API share: lengths, frozen values, spans, tokens used.
 
 Lengths count Unicode code points of the value as sent. Unknown JSON fields are ignored, wrong types refused.
 """

@@ -1,4 +1,5 @@
-"""How German clinical text is read, once: folding, OCR, tokens, segments, context, dates, the patient as stated."""
+"""Reading of German clinical text: folding, OCR, tokens, segments, context, dates, the patient as
+stated."""
 
 from clinical.language.abbreviations import is_abbreviation
 from clinical.language.context import (
@@ -12,7 +13,7 @@ from clinical.language.context import (
     read_groups,
     written_groups,
 )
-from clinical.language.dates import MONTH_NAMES, DateMention, by_iso, dates_of, parse_date
+from clinical.language.dates import MONTH_NAMES, DateMention, by_iso, dates_of, day_places, parse_date
 from clinical.language.folding import Token, fold, folded_words, replaced, spelling, words
 from clinical.language.keys import name_key
 from clinical.language.morphemes import same_meaning, translated
@@ -21,6 +22,7 @@ from clinical.language.reading import Claim, Place, Reading, Side, Sign
 from clinical.language.sections import Section
 from clinical.language.segments import Part, content_words, cut, has_noun
 from clinical.language.tokens import ARROW, BOX_SIGNS, BREAK, COLON, COMMA, LINE, SPACE, STOP, SourceText
+from clinical.language.trigger_words import begins_with_relative, either, ends_in_relative, names_relative
 from clinical.language.vocabulary import (
     CONNECTORS,
     FUNCTION_WORDS,
@@ -63,12 +65,16 @@ __all__ = [
     "StatedPatient",
     "Token",
     "Words",
+    "begins_with_relative",
     "by_iso",
     "content_words",
     "cut",
     "dates_of",
+    "day_places",
     "denying_words",
+    "either",
     "elements_of",
+    "ends_in_relative",
     "fold",
     "folded_words",
     "group",
@@ -76,6 +82,7 @@ __all__ = [
     "is_abbreviation",
     "is_opposite",
     "name_key",
+    "names_relative",
     "outside",
     "parse_date",
     "read_groups",

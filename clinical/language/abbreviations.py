@@ -1,4 +1,4 @@
-"""Which full stops mark a word that is cut off, not the end of a sentence.
+"""Abbreviations: full stops that mark a word cut off, not the end of a sentence.
 
 A table of the abbreviations of letters ("chron. Pankreatitis"), and a rule for the rest ("mittelgr. Stenose"): where
 nobody could end a German word, it was cut off.
@@ -37,7 +37,7 @@ _CUT: Final = re.compile(
 
 
 def is_abbreviation(word: str, raw: str) -> bool:
-    """Whether a spelled word with a full stop behind it is cut off, `raw` as it is written. An acronym in capitals
+    """True if a spelled word before a full stop is cut off; `raw` is the word as written. An acronym in capitals
     ("BWS.") ends a sentence as any noun does."""
     if word in _KNOWN or len(word) == 1 or (word in _SMALL and raw.islower()):
         return True

@@ -44,6 +44,7 @@ _NAMED = re.compile(
     rf"\d{{2}})(?![\d.]\d|\d)",
     re.IGNORECASE,
 )
+_DAY = re.compile(r"(?<![\d.,])\d\d?\.\s?(?:0?[1-9]|1[0-2])\.(?!\s?\d)")
 _SOLID = re.compile(r"\d\d{7}(?!\w|[.,/-]\d)")
 _FIRST_OF_RANGE = re.compile(
     r"(?<!\d)(?<!\d[.,/-])(\d{1,2})\s?\.\s?(?:(\d{1,2})\s?\.?)?\s*(?:-|–|—|/|\+|und|u\.|bis(?:\s+(?:zum|"
@@ -56,7 +57,7 @@ _BIRTH = re.compile(
 _BIRTH_HINT = re.compile(r"geb|GD:", re.IGNORECASE)
 """Cheap to look for, and part of every form above but the star."""
 _RANGE_ENDS = (*"-–—/+", "und", "u.", "bis", "zum", "einschl.")
-"""What the text before the second day of a range ends in."""
+"""Endings of the text before the second day of a range."""
 _RANGE_REACH = 30
 _LONGEST = 30
 _BIRTH_REACH = 45
@@ -109,8 +110,15 @@ def dates_of(text: str) -> tuple[DateMention, ...]:
     return tuple(sorted(found.values(), key=lambda one: (one.start, one.end)))
 
 
+def day_places(text: str) -> list[tuple[int, int]]:
+    """Spans of the days in a text (`start` inclusive, `end` exclusive, in code points): its dates, and days of which
+    only the month is written ("am 3.5. behandelt")."""
+    days = (match.span() for match in _DAY.finditer(text))
+    return sorted({*days, *((one.start, one.end) for one in dates_of(text))})
+
+
 def _is_birth(text: str, start: int) -> bool:
-    """Whether what stands before a date says that somebody was born then."""
+    """True if the words before a date make it a date of birth."""
     before = text[max(0, start - _BIRTH_REACH) : start]
     if "*" not in before and not _BIRTH_HINT.search(before):
         return False
@@ -163,7 +171,7 @@ _FORMS: Final = ((_NUMERIC, _numeric), (_ISO, _iso), (_NAMED, _named), (_SOLID, 
 
 
 def _free(match: re.Match[str], more: str) -> bool:
-    """Whether the digits of a match begin a number of their own: no digit before, none behind one separator."""
+    """True if the digits of a match begin a number of their own: no digit before, none behind one separator."""
     before = match.string[max(0, match.start() - 2) : match.start()]
     if not before or not (before[-1].isdigit() or before[-1] in ".,-/"):
         return True

@@ -103,7 +103,7 @@ def words(text: str, folds: dict[str, str] | None = None) -> list[Token]:
 
 
 def folded_words(text: str, folds: dict[str, str] | None = None) -> list[str]:
-    """What `words` gives without the places, in half of its time."""
+    """Folded words of a text: as `words`, without the places, in half of its time."""
     known = {} if folds is None else folds
     found = []
     for word in _word_in(text).findall(text):
@@ -116,7 +116,7 @@ def folded_words(text: str, folds: dict[str, str] | None = None) -> list[str]:
 
 
 def _word_in(text: str) -> re.Pattern[str]:
-    """What finds the words of a text."""
+    """Return the pattern that finds the words of a text."""
     broken = "\n" in text and "-" in text
     return _WORD if broken or (not text.isascii() and _MARKS.search(text)) else _PLAIN_WORD
 

@@ -1,4 +1,4 @@
-"""What the tokens of a text are compared by: numbers by their value as written, words by stem, names by spelling."""
+"""Keys by which tokens of a text are compared: numbers by their value as written, words by stem, names by spelling."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _STEM = re.compile(r"(?:e[nmrs]?|s|n)$")
 
 
 def word_key(word: str) -> str:
-    """What a spelled word is compared by in free text: its stem, with the OCR pairs rn/m and lost umlaut dots folded.
+    """Key of a spelled word in free text: its stem, with the OCR pairs rn/m and lost umlaut dots folded.
 
     Stems of at least four characters; endings are those of German declension.
     """
@@ -56,18 +56,18 @@ def word_key(word: str) -> str:
 
 
 def name_key(word: str) -> str:
-    """What a spelled word of a name is compared by: itself, with the OCR pair rn/m folded. `strasse` is `str`."""
+    """Key of a spelled word of a name: the word itself, with the OCR pair rn/m folded. `strasse` is `str`."""
     word = word[:-7] + "str" if word.endswith("strasse") else word
     return word.replace("rn", "m")
 
 
 def of_each(key: Callable[[str], Derived], words: Iterable[str]) -> dict[str, Derived]:
-    """What follows from each word, made once for each word of one text; it lives no longer than the text does."""
+    """Apply `key` once to each distinct word of one text; the result lives no longer than the text does."""
     return {word: key(word) for word in set(words)}
 
 
 def places_of(words: Iterable[str]) -> dict[str, list[int]]:
-    """Where each word stands, in the order of the text."""
+    """Places of each word, in the order of the text."""
     places: dict[str, list[int]] = {}
     for i, word in enumerate(words):
         if word in places:

@@ -19,7 +19,7 @@ SHORTEST: Final = 4
 MOST: Final = 2
 """Translations of a word that are tried."""
 LINKS: Final = ("", "s", "n", "en", "er", "o", "al")
-"""What stands between two parts of a compound."""
+"""Linking elements between two parts of a compound."""
 
 
 class MorphemeTable(NamedTuple):

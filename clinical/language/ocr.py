@@ -12,7 +12,7 @@ _MIXED_UP = re.compile(r"[OoIl|]")
 _DIGIT = re.compile(r"\d")
 _WORD_HINT = re.compile(r"[01|](?=[^\W\d_])")
 _NUMBER_HINT = re.compile(r"\d(?:(?<=[OoIl|]\d)|(?<=[OoIl|][.,:/–-]\d)|(?=[.,:/–-]?[OoIl|]))")
-"""Where a mixed-up character may be: cheap to search for, so that the patterns above see few pieces of a text."""
+"""Places where a character may be mixed up: cheap to search for, so the patterns above see few pieces of a text."""
 _INNER_I = re.compile(r"I(?=[a-zäöü])")
 _INITIAL_L = re.compile(r"l(?=[bcdfghjkmnpqrstvwxz][a-zäöüß]{2})")
 _NOT_A_NUMBER = re.compile(r"[1-9]?\d(?:[.,]\d+)?l|[IO]\d{1,2}(?:\.\d{1,2})?[.,:]?|[Oo][.,:]?")
@@ -62,7 +62,7 @@ def _inner_set_right(match: re.Match[str]) -> str:
 
 
 def _initial_set_right(match: re.Match[str]) -> str:
-    """`lnfarkt`: no German word begins so, unless a hyphen at a line end began it."""
+    """Mend `lnfarkt`: no German word begins so, unless a hyphen at a line end began it."""
     text, i = match.string, match.start()
     begins = i == 0 or not (text[i - 1].isalnum() or text[i - 1] == "_")
     return "I" if begins and not text.endswith(("-\n", "-\r\n"), 0, i) else "l"

@@ -26,7 +26,8 @@ Sex = Literal["M", "W"]
 
 @dataclass(frozen=True, slots=True)
 class StatedPatient:
-    """What the text states of the patient; `age_days` is completed years times 365 where years are stated."""
+    """Sex and age of the patient stated in the text; `age_days` is completed years times 365 where years are
+    stated."""
 
     sex: Sex | None = None
     age_days: int | None = None
@@ -59,7 +60,7 @@ def limit_days(limit: str) -> int:
 
 
 def outside(age_days: int, low: str | None, high: str | None) -> bool:
-    """Whether an age lies outside the limits; a limit in years includes its whole last year."""
+    """True if an age lies outside the limits; a limit in years includes its whole last year."""
     if low is not None and age_days < limit_days(low):
         return True
     if high is None:

@@ -40,7 +40,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """A trigger that speaks of a span: its place and what it says on which axis."""
+    """A trigger that governs a span: its place, its axis and its value there."""
 
     start: int
     end: int
@@ -51,7 +51,7 @@ class Sign:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the text claims of a span, axis by axis, by which triggers, and in which section it stands.
+    """Claim of the text about a span, axis by axis, with its triggers, and the section it stands in.
 
     negation: `affirmed`, `denied` ("kein Fieber"), `excluded` (looked for and not found: "ausgeschlossen", the German
     outpatient marker A). certainty: `certain`, `suspected` (V), `questioned` ("zum Ausschluss einer ..."). temporality:
@@ -67,17 +67,17 @@ class Claim:
 
     @property
     def is_denied(self) -> bool:
-        """Whether the text says that it is not there."""
+        """True if the text denies or excludes it."""
         return self.negation != "affirmed"
 
     @property
     def is_of_another(self) -> bool:
-        """Whether it is said of a relative or of somebody else than the patient."""
+        """True if the experiencer is a relative or somebody else than the patient."""
         return self.experiencer != "patient"
 
     @property
     def is_past(self) -> bool:
-        """Whether the text says that it is over."""
+        """True if the text states that it is past."""
         return self.temporality == "past"
 
     @property
@@ -136,7 +136,7 @@ class Reading(SourceText):
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """What stands under each heading."""
+        """Sections of the text, one for each heading."""
         return sections_of(self.text)
 
     # --- claims
@@ -164,8 +164,8 @@ class Reading(SourceText):
         return range(bisect_right(self.end, start), bisect_left(self.start, end))
 
     def claim(self, start: int, end: int) -> Claim:
-        """What the text claims of its part from `start` to `end`: of the first word that is no trigger's and carries
-        meaning. A trigger may stand within the part. Two look-ups; the text is read once, at the first call."""
+        """Return the claim of the span from `start` to `end`: that of its first word that is no trigger's and carries
+        meaning. A trigger may stand within the span. Two look-ups; the text is read once, at the first call."""
         tokens = self.tokens_in(start, end)
         section = self.section(start)
         if not tokens:
@@ -190,8 +190,8 @@ class Reading(SourceText):
         return Claim(**values, signs=tuple(signs), section=section)  # type: ignore[arg-type]
 
     def tellings(self, starts: Sequence[int]) -> list[int | None]:
-        """Of the word at each of these places by which trigger it is denied or said of somebody else: -1 where it is
-        neither, None for a word of a trigger. Where two neighbours differ, they are not told in one breath. A single
+        """Return the trigger that denies the word at each place or attributes it to somebody else: -1 without any, None
+        for a word of a trigger. Neighbours with different values belong to different statements. A single
         "ohne" or "nicht", and what stands with the next word only, may be part of a name ("Leistenhernie ohne
         Einklemmung") and does not count."""
         known = self._governed
@@ -222,7 +222,7 @@ class Reading(SourceText):
         return found
 
     def _tells(self, number: int) -> bool:
-        """Whether what a trigger governs is never one mention with what it does not."""
+        """True if no mention spans words inside and outside of a trigger's scope."""
         trigger = self._governed.triggers[number]
         return _parts(trigger) and (trigger.row.trigger not in _WITHIN_NAMES or number in self._listing)
 
@@ -240,16 +240,16 @@ class Reading(SourceText):
 
     @property
     def lists_denials(self) -> bool:
-        """Whether a denial of several things, or several denials in a row, stand in the text: it is no name then."""
+        """True if the text has a negation of several things, or several in a row: it is then no name."""
         return bool(self._listing)
 
     def speaks_of(self, axis: Axis) -> bool:
-        """Whether a trigger of the axis stands anywhere in the text: "kein" in "keine Pneumonie"."""
+        """True if a trigger of the axis stands anywhere in the text: "kein" in "keine Pneumonie"."""
         quiet = ("pseudo", "stop", "end")
         return any(axis in one.row.axes and one.row.direction not in quiet for one in self.triggers)
 
     def _says_self(self, token: int) -> bool:
-        """Whether the line speaks of the patient again before the token."""
+        """True if the line returns to the patient as experiencer before the token."""
         for i in range(token - 1, -1, -1):
             if self.gap(i + 1) >= LINE and "\n" in self.glue(i + 1):
                 return False
@@ -301,7 +301,7 @@ _WITHIN_NAMES: Final = ("ohne", "@nicht")
 
 
 def _parts(trigger: Occurrence) -> bool:
-    """Whether a trigger says what is there, or whose it is, of more than the next word."""
+    """True if a trigger states presence or experiencer for more than the next word."""
     row = trigger.row
     silent = row.direction in ("pseudo", "stop", "end") or row.scope == "word"
     return not silent and row.axes[0] in _PARTING

@@ -48,7 +48,7 @@ _MOST_WORDS: Final = 4
 _LONGEST: Final = 60
 """Characters of a line that are read for a heading."""
 _BRIEF: Final = 45
-"""A line of the family history that is at least so long goes on in the next."""
+"""Length from which a line of the family history continues in the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def sections_of(text: str) -> tuple[Section, ...]:
 
 
 def _goes_on(line: str) -> bool:
-    """Whether a line continues the one before it."""
+    """True if a line continues the one before it."""
     return line[:1].islower()
 
 

@@ -77,7 +77,7 @@ def cut(text: str) -> list[Part]:
 
 
 def has_noun(part: str, lower: bool) -> bool:
-    """Whether a part of a text holds a capital, or any at all where the whole text is in lower case."""
+    """True if a part of a text has a capitalized word, or any word where the whole text is in lower case."""
     words = _LETTERS.findall(part)
     return any(lower or word[0].isupper() for word in words)
 

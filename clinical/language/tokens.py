@@ -32,13 +32,13 @@ _DAY_OF_MONTH = re.compile(rf"\s*\d{{1,2}}\.\s+(?:{MONTH_NAMES})\.?\s*\d", re.IG
 _DASHES = "–—‐‑−"
 
 SPACE, LINE, COMMA, COLON, STOP, BREAK = range(6)
-"""What stands between two tokens, in rising order of how far it parts them: nothing or a space or hyphen, a line end,
-a comma or bracket, a colon, the end of a sentence, a new list item or a blank line."""
+"""Dividers between two tokens, in rising order of strength: nothing or a space or hyphen, a line end, a comma or
+bracket, a colon, the end of a sentence, a new list item or a blank line."""
 
 SHORT = 4
-"""Characters of the longest word that is taken to be cut off before a full stop in a line without capitals."""
+"""Characters of the longest word that counts as cut off before a full stop in a line without capitals."""
 WRAPPED_LINE = 45
-"""Characters from which a line that ends without a full stop is taken to be wrapped, not finished."""
+"""Characters from which a line that ends without a full stop counts as wrapped, not finished."""
 
 ARROW = "[-=]>|[→⇒➔]"
 """A pattern of what leads to a conclusion or to an answer."""
@@ -48,7 +48,7 @@ _PARTING = ",()/" + BOX_SIGNS
 _LINE = re.compile(r"[^\n]+")
 _HEADED_LINE = re.compile(r"(?:\d{1,2} )?[A-ZÄÖÜ][\w-]{2,25}(?: [\w-]{2,15})?:")
 _HYPHEN = re.compile(r"[-‐‑¬–](?=[^\W\d]|\s*\n)\s*")
-_FINAL = re.compile(r"[.!?](?:\s|$)|;")
+_FINAL = re.compile(r"[.!?][\"“”’»«']?(?:\s|$)|;")
 _NEW_ITEM = re.compile(r"\n[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]|\n\s*\n|\r\n\s*\r\n|[|\u2028\u2029]|\t|\n\s*[-–•*]")
 
 
@@ -221,7 +221,7 @@ class SourceText:
         return tuple(i for i in dotted if len(self.words[i]) >= 3)
 
     def is_hyphened(self, i: int) -> bool:
-        """Whether token `i` is joined to the one before by a hyphen, at a line end or not."""
+        """True if token `i` is joined to the one before by a hyphen, at a line end or not."""
         if self.words[i][0] == "#" or self.words[i - 1][0] == "#":
             return False
         glue = self.text[self.end[i - 1] : self.start[i]]
@@ -234,12 +234,12 @@ class SourceText:
         return self.text[self.end[i - 1] : self.start[i]] if i else ""
 
     def gap(self, i: int) -> int:
-        """What divides token `i - 1` from token `i` (SPACE .. BREAK)."""
+        """Divider between token `i - 1` and token `i` (SPACE .. BREAK)."""
         return self._gaps[i]
 
     @cached_property
     def _gaps(self) -> list[int]:
-        """What divides each token from the one before it. Few different signs stand between the words of a text."""
+        """Divider between each token and the one before it. Few different signs stand between the words of a text."""
         text, gaps = self.text, [SPACE]
         glues = [text[end:start] for end, start in zip(self.end, self.start[1:], strict=False)]
         signs = of_each(_sign_of, glues)
@@ -249,11 +249,11 @@ class SourceText:
         return gaps
 
     def _is_abbreviation(self, i: int, following: int, glue: str) -> bool:
-        """Whether the full stop behind token `i` marks an abbreviation or an ordinal, not the end of a sentence."""
+        """True if the full stop behind token `i` marks an abbreviation or an ordinal, not the end of a sentence."""
         if glue[0] != "." or ";" in glue:
             return False
         word, raw = self.words[i], self.text[self.start[following] : self.end[following]]
-        cut = word[0] != "#" and is_abbreviation(word, self.text[self.start[i] : self.end[i]])
+        cut = word.isalpha() and is_abbreviation(word, self.text[self.start[i] : self.end[i]])
         if "\n" in glue:
             return cut
         if raw[0].isupper() and not _STAGES.isdisjoint(self.words[max(0, i - 3) : i]):
@@ -265,33 +265,33 @@ class SourceText:
         return cut or street or small or self._is_ordinal(i) or word in ROMAN
 
     def _is_ordinal(self, i: int) -> bool:
-        """Whether a number may be that of a day or place ("am 3. Tag", "am 12.3. Sturz"); a value ("Hb 8,2.") ends its
-        sentence."""
+        """True if a number may be the ordinal of a day or place ("am 3. Tag", "am 12.3. Sturz"); a value ("Hb 8,2.")
+        ends its sentence."""
         return _ORDINAL.fullmatch(self.text, self.start[i], self.end[i]) is not None
 
     def _is_small(self, i: int) -> bool:
-        """Whether the line of a token is typed without capitals, so that a small letter behind its full stop tells
+        """True if the line of a token is typed without capitals: a small letter behind its full stop then tells
         nothing."""
         starts, small = self._small_lines
         return small[bisect_right(starts, self.start[i]) - 1]
 
     @cached_property
     def _small_lines(self) -> tuple[list[int], list[bool]]:
-        """Where each line begins, and whether it is typed without capitals."""
+        """Start of each line, and true for each that is typed without capitals."""
         lines = [(0, ""), *((match.start(), match.group()) for match in _LINE.finditer(self.view))]
         return [start for start, _ in lines], [line.islower() for _, line in lines]
 
     def ends_clause(self, i: int) -> bool:
-        """Whether a sentence, item or finished line ends between token `i - 1` and token `i`."""
+        """True if a sentence, item or finished line ends between token `i - 1` and token `i`."""
         return self._ends[i]
 
     @cached_property
     def _ends(self) -> list[bool]:
-        """Whether a clause ends before each token."""
+        """For each token, true if a clause ends before it."""
         return [gap >= STOP or (gap > SPACE and self._ends_line(i)) for i, gap in enumerate(self._gaps)]
 
     def _ends_line(self, i: int) -> bool:
-        """Whether a finished line ends before token `i`."""
+        """True if a finished line ends before token `i`."""
         glue = self.glue(i)
         if "\n" not in glue:
             return False
@@ -324,7 +324,7 @@ def _spelled(raw: str) -> str:
 
 
 def _sign_of(glue: str) -> tuple[bool, int]:
-    """Whether what stands between two words may end a sentence, and what it is (SPACE .. BREAK) where it does not."""
+    """Return true if the characters between two words may end a sentence, and else their divider."""
     if glue in ("", " ", "-"):
         return False, SPACE
     if _NEW_ITEM.search(glue):

@@ -70,7 +70,7 @@ STAGE_WORDS = word_set(
     """grad grades gradig grade stadium stadien stad typ nyha ccs asa klasse stufe fontaine child pugh phase uicc figo
     gold killip rutherford weber stanford debakey hepatitis vitamin faktor gustilo forrest mallampati dig gruppe"""
 )
-"""What a Roman number or a single character behind it makes a grade, a type or a stage."""
+"""Words that a following Roman number or single character makes a grade, a type or a stage."""
 
 ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "x": "10"}
 
@@ -89,7 +89,7 @@ QUALIFIERS: dict[str, str] = {
 }
 """`Z. n.`, `St. p.`, `Zustand nach`; `V. a.`, `Verdacht auf`: one key for all spellings."""
 QUALIFYING = frozenset(("zustand", "verdacht"))
-"""What was once or may be is not what is: a value may not put these before a thing by itself."""
+"""Qualifiers of past or suspected diseases, which a value may not add before a disease on its own."""
 
 CONNECTORS = word_set("""und oder sowie mit bei nach ohne bzw wegen u unter trotz durch gegen aber sondern""")
 """Words behind which another thing begins: what stands on both sides is not one thing."""
@@ -109,5 +109,5 @@ def side_of(word: str) -> str | None:
 
 
 def is_opposite(word: str) -> bool:
-    """Whether the word is one of a pair that turn each other round."""
+    """True if the word is one of a pair of opposites."""
     return _OPPOSITE.fullmatch(word) is not None

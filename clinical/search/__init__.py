@@ -1,4 +1,4 @@
-"""From a phrase to codes: wordings, vectors, retrieval, ranking, and the artifact they lie in."""
+"""From a phrase to codes: wordings, vectors, retrieval, ranking, and the artifact that holds them."""
 
 from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors, vocabulary_of
 from clinical.search.features import Candidates, candidates

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,11 +10,22 @@ import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
+from clinical.errors import ArtifactMismatch
+from clinical.search.bounds import REMEDY, ArraySizes, Bound, check, check_numbers, require
 from clinical.search.encoder import Vectors
 from clinical.search.runs import Ints
 
 GRAM: Final = 4
 """Length of the n-grams of the character BM25: 4 alone is as good as 3-5 together, at a third of the time."""
+BOUNDS: Final = {
+    "data": Bound("float32", ("postings",)),
+    "indices": Bound("int32", ("postings",), low=0, high="N"),
+    "indptr": Bound("int64", ("T+1",), starts="postings"),
+}
+FILES: Final = (
+    "data.csc.index.npy", "indices.csc.index.npy", "indptr.csc.index.npy", "params.index.json", "vocab.index.json",
+)  # fmt: skip
+"""The library's own; it reads no others."""
 COMMON: Final = 0.05
 """A token in more than this share of all wordings says little and has the longest posting list: left out."""
 
@@ -59,7 +70,7 @@ class Bm25:
 
     @property
     def data(self) -> Vectors:
-        """What each posting adds to the score of its wording."""
+        """Score that each posting adds to its wording."""
         data: Vectors = self._index.scores["data"]
         return data
 
@@ -75,7 +86,7 @@ class Bm25:
         return self._index.scores["indices"][bounds[0] : bounds[-1]].astype(np.int64), np.diff(bounds)
 
     def count(self, first: int, last: int) -> int:
-        """How many postings the tokens have from `first` to before `last`."""
+        """Number of postings of the tokens from `first` to before `last`."""
         return int(self.start[last] - self.start[first])
 
     def save(self, folder: Path) -> None:
@@ -83,9 +94,30 @@ class Bm25:
         self._index.save(folder, show_progress=False)
 
     @classmethod
-    def load(cls, folder: Path) -> Bm25:
-        """Memory-map what `save` wrote."""
-        index = bm25s.BM25.load(folder, mmap=True, show_progress=False)
-        for name in ("data", "indices", "indptr"):
-            index.scores[name] = index.scores[name].view(np.ndarray)
+    def load(cls, folder: Path, wordings: int) -> Bm25:
+        """Memory-map what `save` wrote, of so many wordings. Raises ArtifactMismatch where a number leads nowhere."""
+        try:
+            index = bm25s.BM25.load(folder, mmap=True, show_progress=False)
+            arrays = {name: index.scores[name].view(np.ndarray) for name in BOUNDS}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ArtifactMismatch(
+                f"{folder.name}/ cannot be read ({type(error).__name__})", ", ".join(FILES), REMEDY
+            ) from None
+        sizes = ArraySizes({"N": wordings})
+        check(f"{folder.name}/", arrays, BOUNDS, sizes)
+        require(_are_ascending(arrays), f"the wordings of a token of {folder.name}/ fall", "ascending numbers")
+        vocabulary = index.vocab_dict
+        require(isinstance(vocabulary, dict), f"the tokens of {folder.name}/ have no numbers", "an object")
+        vocabulary.pop("", None)  # the library adds it, with a number that has no postings
+        check_numbers(vocabulary.values(), sizes.known["T"], f"the vocabulary of {folder.name}/")
+        index.scores.update(arrays)
         return cls(index)
+
+
+def _are_ascending(arrays: Mapping[str, NDArray[Any]]) -> bool:
+    """True if the wordings of each token are ascending; those of the next token begin anew."""
+    numbers, starts = arrays["indices"], arrays["indptr"]
+    rising = numbers[1:] > numbers[:-1]
+    begins = starts[(starts > 0) & (starts < len(numbers))]
+    rising[begins - 1] = True
+    return bool(rising.all())

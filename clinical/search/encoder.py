@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from clinical.errors import ArtifactMismatch, SettingError
 from clinical.language import folded_words, words
+from clinical.search.bounds import ArraySizes, Bound, check, require, text_of
 from clinical.search.tensors import map_tensors, write_tensors
 
 Vectors = NDArray[np.float32]
@@ -28,6 +29,11 @@ FORMAT: Final = "befund-static-1"
 SHORTEST, LONGEST = 3, 5
 """Lengths of the character n-grams; measured in notebook 03: 3-5 beats 3-4 and 3-6 on held-out synonyms."""
 
+BOUNDS: Final = {
+    "rows": Bound("int8", ("V", "D")),
+    "scales": Bound("float32", ("V",)),
+    "vocabulary": Bound("uint8", ("bytes",)),
+}
 _MODEL_BATCH: Final = 256
 """Texts that a model reads at once: wordings are short, and a call costs more than a row."""
 _LEFT_OUT: Final = (".*", "checkpoint-*")
@@ -146,7 +152,10 @@ class StaticEncoder:
         if metadata.get("format") != FORMAT:
             remedy = "train it again: python -m catalog_build train SOURCE --out FILE"
             raise ArtifactMismatch(f"{path.name} has the format {metadata.get('format')!r}", FORMAT, remedy)
-        vocabulary = tensors["vocabulary"].tobytes().decode().split("\n")
+        check(path.name, tensors, BOUNDS, ArraySizes())
+        vocabulary = text_of(tensors["vocabulary"], f"the vocabulary of {path.name}").split("\n")
+        fits = len(vocabulary) == len(tensors["rows"]) and bool(metadata.get("name"))
+        require(fits, f"{path.name} has {len(vocabulary)} n-grams", f"{len(tensors['rows'])}, and a name")
         return cls(vocabulary, tensors["rows"], tensors["scales"], metadata["name"])
 
 

@@ -1,4 +1,4 @@
-"""What is known of each candidate code for one query: the columns that the ranking model reads, by name.
+"""Features of each candidate code of a query: the columns that the ranking model reads, by name.
 
 Three views of the same wordings are joined: vectors (meaning), BM25 over words and over character n-grams (form), and
 a soft alignment of the query's words with the words of each wording: which of them have a counterpart on the other
@@ -97,7 +97,7 @@ def _asked(queries: Queries) -> AskedWords:
 
 
 def _compared(found: OfCodes) -> dict[str, Vectors]:
-    """What the wordings of each code say beside the query."""
+    """Columns that compare each code's wordings with the query, by name."""
     return {
         "similarity": found.similarity,
         "second": found.second,

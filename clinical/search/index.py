@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 from clinical.catalog import Catalog
 from clinical.contract import Assertion
 from clinical.errors import ArtifactMismatch
-from clinical.language import Part
+from clinical.language import Part, folded_words
+from clinical.search.bm25 import FILES as FILES_OF_BM25
+from clinical.search.bounds import require
 from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors
 from clinical.search.features import candidates
 from clinical.search.manifest import Manifest, checksums
@@ -54,7 +56,13 @@ TOGETHER: Final = 64
 MODEL: Final = "encoder"
 """The folder of an artifact that holds its sentence-transformers model, where it was built with one."""
 FINDER, CONFIDENCE = "finder.safetensors", "confidence.json"
-"""Files of an artifact that tell how texts are read; an artifact from before there were any has none."""
+"""Files of an artifact with the models that read texts; an artifact from before there were any has none."""
+ENCODER: Final = "encoder.safetensors"
+NEEDED: Final = (
+    "codes.json", "wordings.safetensors", "vectors.faiss", "ranker.safetensors", "expansion.json", "typos.safetensors",
+    *(f"{folder}/{name}" for folder in ("words", "characters") for name in FILES_OF_BM25),
+)  # fmt: skip
+"""Files without which nothing is found; beside them an artifact has its encoder."""
 KEPT: Final = 20
 """Codes kept of each ranked text."""
 
@@ -73,21 +81,25 @@ class Candidate:
 
 
 class Mentioned(NamedTuple):
-    """A span of the text that names something, what the text claims of it, how probably it is a mention at all, and
-    its codes of high or medium confidence; places in code points."""
+    """A span of the text that names something, what the text claims of it, how probably it is a mention at all, its
+    codes of high or medium confidence, and how probably the best code that was found for it is right, shown or not (0:
+    none was found); places in code points."""
 
     start: int
     end: int
     claim: Assertion
     chance: float
     codes: tuple[str, ...]
+    best: float = 0.0
 
 
 class Understood(NamedTuple):
-    """What a text gives: codes of any confidence, best first, none twice; and its mentions in their order."""
+    """Result of reading a text: codes, best first, none twice; its mentions in their order; and the codes that would be
+    shown if others of the text did not say more."""
 
     codes: tuple[Candidate, ...]
     mentions: tuple[Mentioned, ...]
+    general: frozenset[str] = frozenset()
 
 
 class SearchIndex:
@@ -120,7 +132,7 @@ class SearchIndex:
         return self.search_many([query], limit)[0]
 
     def search_many(self, queries: Sequence[str], limit: int = 10) -> list[tuple[Candidate, ...]]:
-        """What `search` gives for each of them, in less than half of its time for each.
+        """Search many queries at once: the results of `search` for each, in less than half of its time.
 
         Exactly: a text's codes and probabilities are the same to the last bit whatever is searched beside it, with an
         encoder whose rows do not depend on each other (the `StaticEncoder` of the artifact).
@@ -128,12 +140,14 @@ class SearchIndex:
         batches = (queries[start : start + TOGETHER] for start in range(0, len(queries), TOGETHER))
         return [found.codes for batch in batches for found in self._together(batch, limit)]
 
-    def read(self, query: str, limit: int = 10) -> Understood:
-        """What `search` gives, and every mention of the text."""
-        return self._together([query], limit)[0]
+    def read(self, query: str) -> Understood:
+        """Every code of high or medium confidence, and every mention of the text."""
+        found = self._together([query], None)[0]
+        return found._replace(codes=tuple(code for code in found.codes if code.confidence != "low"))
 
-    def _together(self, queries: Sequence[str], limit: int) -> list[Understood]:
-        """The spans of all queries are ranked together; what a query makes of its spans is its own."""
+    def _together(self, queries: Sequence[str], limit: int | None) -> list[Understood]:
+        """The spans of all queries are ranked together; what a query makes of its spans is its own. `limit`: codes of
+        each; None: those that are sure enough to be shown, however many."""
         drafts = [self.reader.draft(query) for query in queries]
         hits = self._searched(drafts)
         return [self._understood(draft, own, limit) for draft, own in zip(drafts, hits, strict=True)]
@@ -148,7 +162,7 @@ class SearchIndex:
         runs = (hits.at(slice(start, end)) for start, end in pairwise(ends))
         return [own._replace(part=numbers[own.part]) for own in runs]
 
-    def _understood(self, draft: TextSpans, hits: Hits, limit: int) -> Understood:
+    def _understood(self, draft: TextSpans, hits: Hits, limit: int | None) -> Understood:
         """The codes of the spans that explain the text, and of the week of pregnancy that it states."""
         text = draft.reading.text
         chosen, hits = self.reader.chosen(draft, hits)
@@ -160,28 +174,34 @@ class SearchIndex:
             parts += [Part(text[at.start : at.end], at.start, at.end) for _, at in stated]
             claims += ["present"] * len(stated)
             hits = joined([self._gestation([code for code, _ in stated], len(parts)), hits])
-        best = merged(hits).at(slice(limit))
-        bounds = self._bounds(draft)
+        bounds, best = self._bounds(draft), merged(hits)
+        best = best.at(_are_shown(best.probability, bounds) if limit is None else slice(limit))
         rows = zip(_levels(best.probability, bounds), *(column.tolist() for column in best), strict=True)
         found = [
             self._candidate((parts[n], claims[n]), code, chance, self.wordings.text(word), level)
             for level, n, code, _, chance, word in rows
         ]
+        telling = without_general(found, text, self.catalog)
         codes = sorted(
-            without_general(found, text, self.catalog),
+            telling,
             key=lambda one: (
                 BANDS[one.confidence],
                 *((one.claim == "family", one.start) if one.confidence != "low" else ()),
             ),
         )
-        shown = hits.at(_are_shown(hits.probability, bounds))
-        return Understood(tuple(codes), tuple(self._mentioned(draft, n, shown) for n in chosen))
+        general = frozenset(one.code for one in found) - {one.code for one in telling}
+        shown = _are_shown(hits.probability, bounds)
+        return Understood(tuple(codes), tuple(self._mentioned(draft, n, hits, shown) for n in chosen), general)
 
-    def _mentioned(self, draft: TextSpans, number: int, shown: Hits) -> Mentioned:
+    def _mentioned(self, draft: TextSpans, number: int, hits: Hits, shown: NDArray[np.bool_]) -> Mentioned:
+        """The mention of a chosen span; what the catalog has word for word is one, whatever the finder thinks of it."""
         span, claim = draft.spans[number], draft.claims[number]
-        own = shown.at(shown.part == number)
-        codes = tuple(self.catalog.codes[code].code for code in own.code.tolist())
-        return Mentioned(span.part.start, span.part.end, claim, span.chance, codes)
+        own = hits.part == number
+        codes = tuple(self.catalog.codes[code].code for code in hits.code[own & shown].tolist())
+        spelled = folded_words(span.part.text)
+        verbatim = any(self.wordings.has_words(wording, spelled) for wording in hits.wording[own].tolist())
+        best = float(hits.probability[own].max(initial=0))
+        return Mentioned(span.part.start, span.part.end, claim, 1.0 if verbatim else span.chance, codes, best)
 
     def ranked(self, query: str) -> tuple[TextSpans, Hits]:
         """The candidate spans of a text and what search finds for each, before a cover is chosen (`reader.chosen`)."""
@@ -268,49 +288,61 @@ class SearchIndex:
         if self.confidence is not None:
             self.confidence.save(folder / CONFIDENCE)
         if isinstance(self.encoder, StaticEncoder):
-            self.encoder.save(folder / "encoder.safetensors")
+            self.encoder.save(folder / ENCODER)
         elif isinstance(self.encoder, TransformerEncoder):
             self.encoder.save(folder / MODEL)
         replace(self.manifest, files=checksums(folder)).save(folder)
 
     @classmethod
     def load(cls, folder: Path) -> SearchIndex:
-        """Read what `save` wrote, after comparing every checksum. Raises ArtifactMissing or ArtifactMismatch."""
+        """Read what `save` wrote, after comparing every checksum; every number that leads somewhere is looked at once.
+        Raises ArtifactMissing or ArtifactMismatch."""
         manifest = Manifest.load(folder)
+        manifest.require(*NEEDED)
+        manifest.require(*NEEDED, _encoder_file(folder, manifest))
         manifest.verify(folder)
         collecting = gc.isenabled()
         gc.disable()  # a hundred thousand small objects that all stay: looking for garbage among them costs as much
         try:
-            catalog, wordings = Catalog.load(folder / "codes.json"), Wordings.load(folder)
-            encoder = _encoder_of(folder, manifest)
+            catalog = Catalog.load(folder / "codes.json")
+            wordings, encoder = Wordings.load(folder, len(catalog)), _encoder_of(folder, manifest)
+            widths = encoder.dimensions, wordings.tables.rows.shape[1]
+            require(widths[0] == widths[1], f"encoder and wordings have {widths} numbers a vector", "as many")
             ranker, expansion = Ranker.load(folder / "ranker.safetensors"), Expansion.load(folder / "expansion.json")
             typos = Typos.load(folder / "typos.safetensors", list(wordings.vocabulary))
-            finder = Finder.load(folder / FINDER) if (folder / FINDER).is_file() else None
-            sure = Confidence.load(folder / CONFIDENCE) if (folder / CONFIDENCE).is_file() else None
+            finder = Finder.load(folder / FINDER) if FINDER in manifest.files else None
+            sure = Confidence.load(folder / CONFIDENCE) if CONFIDENCE in manifest.files else None
             return cls(catalog, wordings, encoder, ranker, manifest, expansion, typos, finder, sure)
         finally:
             if collecting:
                 gc.enable()
 
 
-def _encoder_of(folder: Path, manifest: Manifest) -> Encoder:
-    """Raises ArtifactMismatch for an artifact from before models were copied into it."""
-    if (folder / "encoder.safetensors").is_file():
-        return StaticEncoder.load(folder / "encoder.safetensors")
+def _encoder_file(folder: Path, manifest: Manifest) -> str:
+    """The file that tells the kind of encoder. Raises ArtifactMismatch for an artifact from before models were copied
+    into it."""
+    if ENCODER in manifest.files or (folder / ENCODER).exists():
+        return ENCODER
     if not (folder / MODEL).is_dir():
         found = f"the artifact in {folder} only names its encoder, {manifest.encoder}"
         raise ArtifactMismatch(found, f"the model in {MODEL}/", "build it again: python -m catalog_build build")
+    return f"{MODEL}/modules.json"
+
+
+def _encoder_of(folder: Path, manifest: Manifest) -> Encoder:
+    if ENCODER in manifest.files:
+        return StaticEncoder.load(folder / ENCODER)
     return TransformerEncoder(folder / MODEL, manifest.encoder)
 
 
 def _are_shown(chance: Vectors, bounds: TextThresholds) -> NDArray[np.bool_]:
-    """Which of the probabilities of one text are high or medium."""
+    """Mark the probabilities of one text that are high or medium."""
     least = np.where(chance == chance.max(initial=0), bounds.best, bounds.medium)
     shown: NDArray[np.bool_] = chance >= np.minimum(least, bounds.high)
     return shown
 
 
 def _levels(chance: Vectors, bounds: TextThresholds) -> list[Level]:
-    """What each probability says; the most probable of the text is among them."""
+    """Confidence level of each probability of one text; its highest probability is among them."""
     shown = zip(chance.tolist(), _are_shown(chance, bounds).tolist(), strict=True)
     return ["high" if one >= bounds.high else "medium" if medium else "low" for one, medium in shown]

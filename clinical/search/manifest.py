@@ -15,7 +15,8 @@ from typing import Any, Final
 import orjson
 
 from clinical.errors import ArtifactMismatch, ArtifactMissing
-from clinical.thresholds import ConfidenceThresholds
+from clinical.listed import open_listed
+from clinical.thresholds import NEVER, ConfidenceThresholds
 
 SCHEMA: Final = 2
 """2: character n-grams lie in `characters/`, asterisk codes are called so. 1: in `letters/`, and `star`."""
@@ -73,17 +74,31 @@ class Manifest:
             tree = {"layers": ()} | tree  # artifacts from before own vocabularies
             tree = {each.name: tree[each.name] for each in fields(cls)}
             lists = {name: tuple(tree[name]) for name in ("missing", "layers")}
-            return cls(**tree | {"thresholds": ConfidenceThresholds(**tree["thresholds"])} | lists)
+            manifest = cls(**tree | {"thresholds": ConfidenceThresholds(**tree["thresholds"])} | lists)
+            bounds = manifest.thresholds
+            if 0 <= bounds.medium <= bounds.high <= NEVER and isinstance(manifest.files, dict):
+                return manifest
         except (KeyError, TypeError):
             raise ArtifactMismatch(f"{FILE} in {folder} lacks fields", "an artifact", REMEDY) from None
+        raise ArtifactMismatch(f"{FILE} in {folder} holds what cannot be", "shares from 0 to 1 and names", REMEDY)
+
+    def require(self, *names: str) -> None:
+        """Raises ArtifactMismatch for a name that the manifest lacks: no file that is read is one that nothing is known
+        of."""
+        if missing := [name for name in names if name not in self.files]:
+            raise ArtifactMismatch(f"{FILE} names no {missing[0]}", f"{', '.join(names)}", REMEDY)
 
     def verify(self, folder: Path) -> None:
         """Raises ArtifactMismatch naming the first file that is missing, changed or cut off."""
         for name, expected in self.files.items():
-            path = folder / name
-            if not path.is_file():
-                raise ArtifactMismatch(f"{name} is missing in {folder}", "all files of the build", REMEDY)
-            if checksum(path) != expected:
+            try:
+                with open_listed(folder, name) as file:
+                    found = hashlib.file_digest(file, "sha256").hexdigest()
+            except FileNotFoundError:
+                raise ArtifactMismatch(f"{name} is missing in {folder}", "all files of the build", REMEDY) from None
+            except OSError as error:
+                raise ArtifactMismatch(f"{name} in {folder}: {error.strerror}", "the files as built", REMEDY) from None
+            if found != expected:
                 raise ArtifactMismatch(f"{name} in {folder} is changed or cut off", "the file as built", REMEDY)
 
 

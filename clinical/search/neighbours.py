@@ -3,18 +3,21 @@
 Flat compares every vector: exact, built at once, as fast as the others while there are few, and indifferent to an
 encoder that gives many texts one vector. HNSW (Malkov and Yashunin 2018) finds 0.992 of the 100 nearest of 107,000 in
 a ninth of a scan's time. IVF (inverted lists) finds 0.963 and is built in a fifth of HNSW's time, which counts beyond
-half a million. All keep int8 vectors. Measured by `python -m evals nearest`.
+half a million. All keep int8 vectors. Measured by `python -m evals load nearest`.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import faiss
 import numpy as np
 from numpy.typing import NDArray
 
+from clinical.errors import ArtifactMismatch
+from clinical.search.bounds import REMEDY, ArraySizes, Bound, check, require
 from clinical.search.encoder import Vectors
 from clinical.search.native import Graph, Links
 from clinical.search.runs import Ints
@@ -24,6 +27,12 @@ FLAT_MOST, HNSW_MOST = 10_000, 500_000
 0.24; HNSW of 107,000 is built in 23 s of processor time, of a million in minutes."""
 LINKS, BUILD_DEPTH, SEARCH_DEPTH = 24, 100, 200
 """HNSW: neighbours of a node, candidates while building and while searching."""
+LINK_BOUNDS: Final = {
+    "neighbours": Bound("int32", ("links",), low=-1, high="N"),
+    "offsets": Bound("int64", ("N+1",), starts="links"),
+    "levels": Bound("int32", ("N",), low=1, high="steps"),
+    "before": Bound("int32", ("steps",), ascending=True),
+}
 LISTS, PROBED, TAUGHT = 4, 16, 40
 """IVF: so many lists for each root of the size, the part of them that is looked through, vectors a list learns from."""
 
@@ -66,6 +75,77 @@ def nearest(index: Any, vectors: Vectors, count: int, depth: int = SEARCH_DEPTH)
     else:
         similarity, numbers = index.search(vectors, count)
     return similarity, numbers
+
+
+def read_graph(file: Path, wordings: int, dimensions: int) -> Any:
+    """The index of a file, of so many wordings. Raises ArtifactMismatch where it is of another kind, or leads out of
+    itself."""
+    name = file.name
+    try:
+        index = faiss.read_index(str(file))
+    except (RuntimeError, MemoryError):
+        raise ArtifactMismatch(f"{name} cannot be read", "an index as the build writes it", REMEDY) from None
+    of_its_kind = isinstance(index, faiss.IndexHNSWSQ | faiss.IndexScalarQuantizer | faiss.IndexIVFScalarQuantizer)
+    require(of_its_kind, f"{name} is an index of another kind", "one that the build makes")
+    found = (index.ntotal, index.d)
+    require(found == (wordings, dimensions), f"{name} is of {found}", f"{(wordings, dimensions)}, wordings and numbers")
+    if isinstance(index, faiss.IndexHNSWSQ):
+        _check_links(name, index.hnsw, wordings)
+        _check_vectors(name, faiss.downcast_index(index.storage), wordings)
+    elif isinstance(index, faiss.IndexIVFScalarQuantizer):
+        _check_lists(name, index, wordings)
+    else:
+        _check_vectors(name, index, wordings)
+    return index
+
+
+def _check_vectors(name: str, index: Any, wordings: int) -> None:
+    """The vectors that FAISS itself compares: one for each wording, and what they are decoded by."""
+    right = (
+        isinstance(index, faiss.IndexScalarQuantizer)
+        and index.ntotal == wordings
+        and index.codes.size() == wordings * index.code_size
+        and _decodes(index)
+    )
+    require(right, f"the vectors of {name} are not those of its wordings", f"{wordings} of 8 bits a number")
+
+
+def _decodes(index: Any) -> bool:
+    """True if the quantizer is the build's: 8 bits a number, and for each a least value and a step."""
+    taught = faiss.vector_to_array(index.sq.trained)
+    own = index.sq.qtype == faiss.ScalarQuantizer.QT_8bit and index.sq.code_size == index.code_size == index.d
+    return bool(own and len(taught) == 2 * index.d and np.isfinite(taught).all())
+
+
+def _check_lists(name: str, index: Any, wordings: int) -> None:
+    """Inverted lists hold each wording once, and there is a centre for each list."""
+    lists = index.invlists
+    sizes = [lists.list_size(number) for number in range(lists.nlist)]
+    require(sum(sizes) == wordings and _decodes(index), f"the lists of {name} are not full", f"{wordings} wordings")
+    coarse = faiss.downcast_index(index.quantizer)
+    right = lists.nlist == index.nlist == coarse.ntotal and coarse.d == index.d and lists.code_size == index.code_size
+    require(right and 0 < index.nprobe <= index.nlist, f"the lists of {name} have no centres", f"{lists.nlist} centres")
+    numbers = [faiss.rev_swig_ptr(lists.get_ids(number), size) for number, size in enumerate(sizes) if size]
+    right = (np.sort(np.concatenate(numbers)) == np.arange(wordings)).all()
+    require(right, f"a list of {name} leads nowhere", f"each number below {wordings} once")
+
+
+def _check_links(name: str, links: Any, wordings: int) -> None:
+    """Every link leads to a wording that has links at its level, and every run of links lies within them."""
+    neighbours, offsets = (faiss.rev_swig_ptr(some.data(), some.size()) for some in (links.neighbors, links.offsets))
+    levels, before = faiss.vector_to_array(links.levels), faiss.vector_to_array(links.cum_nneighbor_per_level)
+    arrays = {"neighbours": neighbours, "offsets": offsets.view(np.int64), "levels": levels, "before": before}
+    check(name, arrays, LINK_BOUNDS, ArraySizes({"N": wordings}))
+    right = before[0] == 0 and levels.max() < len(before) and (np.diff(arrays["offsets"]) == before[levels]).all()
+    require(right, f"the links of {name} have no place", "as many for each wording as its levels have")
+    right = 0 <= links.entry_point < wordings and 0 <= links.max_level < levels[links.entry_point]
+    require(right, f"the search in {name} begins nowhere", "a wording of the highest level")
+    for level in range(1, links.max_level + 1):
+        own = np.flatnonzero(levels > level)
+        runs = arrays["offsets"][own, None] + np.arange(before[level], before[level + 1])
+        found = neighbours[runs]
+        right = (levels[found[found >= 0]] > level).all()
+        require(right, f"a link of {name} leads to a lower level", f"wordings of level {level}")
 
 
 def graph_of(index: Any, rows: NDArray[np.int8], scales: Vectors) -> Graph | None:

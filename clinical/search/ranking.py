@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from clinical.errors import ArtifactMismatch
+from clinical.search.bounds import ArraySizes, Bound, check, require
 from clinical.search.encoder import Vectors
 from clinical.search.features import COLUMNS, RELATIVE, Candidates
 from clinical.search.runs import Ints, lengths
@@ -25,6 +26,18 @@ WIDTH: Final = len(COLUMNS) + len(RELATIVE)
 
 NONE_COLUMNS: Final = ("similarity", "alignment", "query_covered_by_all", "query_words", "characters_bm25")
 """The "none of these" logit is linear in the best values of these columns over the list, and a constant."""
+BOUNDS: Final = {
+    "mean": Bound("float32", (WIDTH,)),
+    "scale": Bound("float32", (WIDTH,)),
+    "first": Bound("float32", (WIDTH, "KH")),
+    "first_bias": Bound("float32", ("KH",)),
+    "second": Bound("float32", ("K", "H", "G")),
+    "second_bias": Bound("float32", ("K", 1, "G")),
+    "last": Bound("float32", ("K", "G", 1)),
+    "none": Bound("float32", (len(NONE_COLUMNS) + 1,)),
+    "raw": Bound("float32", ("points",)),
+    "calibrated": Bound("float32", ("points",)),
+}
 
 
 BLOCK: Final = 16
@@ -105,6 +118,12 @@ class Ranker:
         if metadata.get("format") != FORMAT or metadata.get("columns") != ",".join(COLUMNS):
             remedy = "train it again: python -m catalog_build train SOURCE --out FOLDER"
             raise ArtifactMismatch(f"{path.name} was trained on other columns", ", ".join(COLUMNS), remedy)
+        check(path.name, arrays, BOUNDS, sizes := ArraySizes())
+        networks = sizes.known["K"] * sizes.known["H"] == sizes.known["KH"]
+        require(networks, f"the layers of {path.name} do not fit", "K networks of H and G hidden values")
+        raw, calibrated = arrays["raw"], arrays["calibrated"]
+        right = calibrated.min() >= 0 and calibrated.max() <= 1 and (raw[1:] >= raw[:-1]).all()
+        require(right, f"{path.name} gives what is no probability", "shares from 0 to 1")
         return cls(**{name: np.array(array) for name, array in arrays.items()})
 
 
@@ -115,7 +134,7 @@ def _active(sums: Vectors, bias: Vectors) -> Vectors:
 
 
 def _blocks(first: Ints, candidates: int) -> tuple[int, Ints]:
-    """How many blocks the candidates fill when each query begins a new one, and the row of each candidate in them."""
+    """Number of blocks filled if each query begins a new one, and the row of each candidate in them."""
     sizes = lengths(first, candidates)
     counts = -(-sizes // BLOCK)
     begins = np.cumsum(counts) - counts

@@ -47,7 +47,8 @@ class Queries(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """What to look at: n wordings, ordered by query and within a query by code; c codes (query by query, ascending)."""
+    """Retrieved candidates: n wordings, ordered by query and within a query by code; c codes (query by query,
+    ascending)."""
 
     query: Ints  # (n,) numbers of the queries
     wording: Ints  # (n,) numbers of the wordings

@@ -24,7 +24,7 @@ def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
 
 
 def lengths(first: Ints, total: int) -> Ints:
-    """How long the runs are that begin there, of `total` in all."""
+    """Lengths of the runs that begin at `first`, `total` elements in all."""
     ends = np.empty_like(first)
     ends[:-1] = first[1:]
     ends[-1:] = total

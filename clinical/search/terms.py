@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import faiss
 import numpy as np
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from clinical.language import folded_words
 from clinical.search.bm25 import COMMON, Bm25, character_grams
+from clinical.search.bounds import ArraySizes, Bound, check, require, text_of
 from clinical.search.encoder import Encoder, Vectors, quantise, unit
 from clinical.search.native import Comparing, KnownWordings, Looking, Postings
-from clinical.search.neighbours import SEARCH_DEPTH, built, graph_of, nearest
+from clinical.search.neighbours import SEARCH_DEPTH, built, graph_of, nearest, read_graph
 from clinical.search.runs import Ints
 from clinical.search.tensors import map_tensors, write_tensors
 
@@ -49,6 +50,26 @@ class Tables:
     centre_scales: Vectors  # (C,)
 
 
+BOUNDS: Final = {
+    "code": Bound("int32", ("N",), low=0, high="codes", ascending=True),
+    "text": Bound("uint8", ("bytes",)),
+    "text_start": Bound("int64", ("N+1",), starts="bytes"),
+    "word_start": Bound("int64", ("N+1",), starts="words"),
+    "word": Bound("int32", ("words",), low=0, high="W"),
+    "rows": Bound("int8", ("N", "D")),
+    "scales": Bound("float32", ("N",)),
+    "weight": Bound("float32", ("N",)),
+    "word_text": Bound("uint8", ("letters",)),
+    "word_rows": Bound("int8", ("W", "D")),
+    "word_scales": Bound("float32", ("W",)),
+    "word_weight": Bound("float32", ("W",)),
+    "word_idf": Bound("float32", ("W",)),
+    "title": Bound("int64", ("C",), low=0, high="N"),
+    "centre_rows": Bound("int8", ("C", "D")),
+    "centre_scales": Bound("float32", ("C",)),
+}
+
+
 class Wordings:
     """All wordings, their vectors and both BM25s; read-only and shared between threads and workers."""
 
@@ -61,7 +82,7 @@ class Wordings:
         self.code_row[self.codes] = np.arange(len(self.codes))
         self.row: Ints = np.repeat(np.arange(len(self.codes)), self.ends - self.starts)  # (N,) wording -> row of C
         self._text = memoryview(cast("bytes", tables.text))
-        lines = tables.word_text.tobytes().decode().split("\n")
+        lines = text_of(tables.word_text, "word_text of wordings.safetensors").split("\n")
         self.vocabulary = {word: number for number, word in enumerate(lines)}
         self.rarest = float(np.log((len(tables.code) + 1) / 0.5))
         by_word = Postings(words_bm25.indices, words_bm25.data, words_bm25.start, BEST_BY_WORDS)
@@ -85,7 +106,7 @@ class Wordings:
         return str(self._text[start:end], "utf-8")
 
     def has_words(self, number: int, folded: Sequence[str]) -> bool:
-        """Whether a wording has these very words, in any order."""
+        """True if a wording has these very words, in any order."""
         start, end = self.tables.word_start[number : number + 2].tolist()
         known = self.vocabulary
         return end - start == len(folded) and sorted(self.tables.word[start:end].tolist()) == sorted(
@@ -101,7 +122,7 @@ class Wordings:
         return np.asarray(self.tables.rows[numbers] * self.tables.scales[numbers, None], dtype=np.float32)
 
     def idf(self, folded: Sequence[str]) -> Vectors:
-        """Inverse document frequency of words; a word nobody wrote counts as the rarest."""
+        """Inverse document frequency of words; an unknown word counts as the rarest."""
         known = [self.vocabulary.get(word, -1) for word in folded]
         values = [self.tables.word_idf[number] if number >= 0 else self.rarest for number in known]
         return np.array(values, dtype=np.float32)
@@ -124,11 +145,29 @@ class Wordings:
         self.characters_bm25.save(folder / "characters")
 
     @classmethod
-    def load(cls, folder: Path) -> Wordings:
-        """Memory-map what `save` wrote."""
+    def load(cls, folder: Path, codes: int) -> Wordings:
+        """Memory-map what `save` wrote, for a catalog of so many codes. Raises ArtifactMismatch where a number leads
+        out of its bounds."""
         arrays, _ = map_tensors(folder / "wordings.safetensors")
-        graph = faiss.read_index(str(folder / "vectors.faiss"))
-        return cls(Tables(**arrays), Bm25.load(folder / "words"), Bm25.load(folder / "characters"), graph)
+        sizes = ArraySizes({"codes": codes})
+        check("wordings.safetensors", arrays, BOUNDS, sizes)
+        tables = Tables(**arrays)
+        _check_tables(tables)
+        words, characters = (Bm25.load(folder / name, len(tables.code)) for name in ("words", "characters"))
+        return cls(tables, words, characters, read_graph(folder / "vectors.faiss", *tables.rows.shape))
+
+
+def _check_tables(tables: Tables) -> None:
+    """Check what no single array shows: runs of codes and their titles, and texts that are texts."""
+    code, title, text = tables.code, tables.title, tables.text
+    own = np.flatnonzero(np.r_[True, code[1:] != code[:-1]])
+    are_titles = len(own) == len(title) and (code[title] == code[own]).all()
+    require(are_titles, "a title of wordings.safetensors is of another code", "a wording of each code")
+    begins = text[tables.text_start[:-1][np.diff(tables.text_start) > 0]]
+    text_of(text, "text of wordings.safetensors")
+    require(((begins & 0xC0) != 0x80).all(), "a wording begins within a character", "UTF-8")
+    found = int((tables.word_text == ord("\n")).sum()) + 1
+    require(found == len(tables.word_rows), f"word_text has {found} words", f"{len(tables.word_rows)}")
 
 
 def _tables(

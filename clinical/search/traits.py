@@ -1,4 +1,4 @@
-"""What is known of a code before any query: columns of the ranking model that belong to the code alone."""
+"""Traits of a code that hold before any query: columns of the ranking model that belong to the code alone."""
 
 from __future__ import annotations
 

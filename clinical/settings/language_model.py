@@ -20,7 +20,7 @@ def base_urls(text: str) -> list[str]:
 class LanguageModelSettings(BaseSettings):
     """The part of `Settings` that says which language model answers."""
 
-    llm: Literal["rehearsal"] | None = None
+    llm: Literal["rules"] | None = None
     llm_base_url: str | None = None
     llm_model: str | None = None
     llm_api_key: SecretStr | None = None
@@ -56,9 +56,9 @@ class LanguageModelSettings(BaseSettings):
 
     @model_validator(mode="after")
     def _one_model(self) -> Self:
-        """The rehearsal model is never used silently, and never beside a real one."""
+        """Rules never answer silently, and never beside a language model."""
         if self.llm and self.llm_base_url:
-            raise ValueError("BEFUND_LLM=rehearsal and BEFUND_LLM_BASE_URL are both set; keep one")
+            raise ValueError("BEFUND_LLM=rules and BEFUND_LLM_BASE_URL are both set; keep one")
         return self
 
     @model_validator(mode="after")

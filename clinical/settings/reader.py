@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from dotenv import find_dotenv
@@ -39,6 +40,10 @@ from clinical.settings.sources import (
     written,
 )
 
+_AT_IN_PASSWORD: Final = re.compile(r"[\w+]+://[^:/]*+:[^@]*+@[^?]*@")
+"""A database URL as SQLAlchemy reads it: it ends the password at its first @, takes the rest of it for the host or the
+port, and an error about that would quote it."""
+
 
 def _default_host() -> str:
     """Loopback, except in the image of a Bento, where loopback reaches nobody."""
@@ -46,7 +51,7 @@ def _default_host() -> str:
 
 
 def _in_a_bento() -> bool:
-    """Whether this code lies in a built Bento: what is written beside it would be exported with it."""
+    """True if this code lies in a built Bento: what is written beside it would be exported with it."""
     return (ROOT.parent / "bento.yaml").is_file()
 
 
@@ -118,7 +123,7 @@ class Settings(LanguageModelSettings):
     @field_validator("var", "catalog", "workbench_earlier")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
-        """What an operator gives is relative to the working folder."""
+        """Resolve an operator's path against the working folder."""
         return value and value.resolve()
 
     @field_validator("internal_path")
@@ -142,7 +147,11 @@ class Settings(LanguageModelSettings):
     def _a_database(cls, value: str) -> str:
         if not value.startswith(("sqlite:///", "postgresql://", "postgresql+psycopg://", "postgres://")):
             raise ValueError("must be sqlite:///path or postgresql://user:password@host/name")
-        return value if value.startswith("sqlite") else check_port(value)
+        if value.startswith("sqlite"):
+            return value
+        if _AT_IN_PASSWORD.match(value):
+            raise ValueError("holds an @ behind that of the host; write %40 for one that belongs to the password")
+        return check_port(value)
 
     @field_validator("limits_url")
     @classmethod
@@ -177,7 +186,7 @@ class Settings(LanguageModelSettings):
 
     @property
     def development(self) -> bool:
-        """Whether conveniences that are unsafe in the open (mail to a folder, plain HTTP on loopback) are allowed."""
+        """True if conveniences that are unsafe in the open (mail to a folder, plain HTTP on loopback) are allowed."""
         return self.env == "development"
 
     @property

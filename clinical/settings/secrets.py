@@ -1,4 +1,4 @@
-"""What a secret key has to be before a server in production starts with it."""
+"""Requirements on a secret key before a server in production starts with it."""
 
 from clinical.errors import SettingError
 from clinical.running import is_made_up

@@ -1,4 +1,4 @@
-"""Where settings are written: the environment, `.env`, what a running `make up` left, files with one secret each."""
+"""Sources of settings: the environment, `.env`, the file of a running `make up`, files with one secret each."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ FROM_FILES = (
     "workbench_api_key",
     "traces_url",
 )
-"""What may hold a password: `BEFUND_..._FILE` names a file with the value, as container secrets are mounted."""
+"""Settings that may hold a password: `BEFUND_..._FILE` names a file with the value, as containers mount secrets."""
 
-NO_SETTINGS = ("BEFUND_API_KEY", "BEFUND_POLLER_KILLS", "BEFUND_SHARED_DATA", "BEFUND_VLLM_VENV")
+NO_SETTINGS = ("BEFUND_API_KEY", "BEFUND_LOAD", "BEFUND_POLLER_KILLS", "BEFUND_SHARED_DATA", "BEFUND_VLLM_VENV")
 """Names that other programs of the project read: clients of the API, tests and measurements."""
 NO_SETTINGS_BEGIN = ("BEFUND_NOTEBOOK_", "BEFUND_VLLM_")
-"""How names begin that notebooks and the Bento of the GPU host read: they are settings of their own, read there."""
+"""Prefixes of the settings that notebooks and the Bento of the GPU host have of their own, and read there."""
 
 
 def given() -> dict[str, str]:
-    """What the environment and `.env` say, the environment first: names `BEFUND_*` and values that are not empty."""
+    """Settings of the environment and `.env`, the environment first: names `BEFUND_*` and values that are not empty."""
     file = find_dotenv(usecwd=True)
     return {**written(Path(file) if file else None), **_ours(os.environ)}
 
@@ -45,17 +45,17 @@ def _ours(values: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def running(var: Path) -> Path | None:
-    """What the `make up` that runs with this folder was started with; None when none runs."""
+    """File with the settings of the `make up` that runs with this folder; None when none runs."""
     return file if is_held(file := var / RUNNING) else None
 
 
 def written(file: Path | None) -> dict[str, str]:
-    """What a file of settings says: names `BEFUND_*` and values that are not empty."""
+    """Settings of a file: names `BEFUND_*` and values that are not empty."""
     return _ours(dotenv_values(file)) if file else {}
 
 
 def without(beside: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """What `beside` says and `given` does not say in another form, as a file."""
+    """Settings of `beside` that `given` does not have in another form, as a file."""
     either = [{f"{PREFIX}{field.upper()}", f"{PREFIX}{field.upper()}_FILE"} for field in FROM_FILES]
     said = {name for pair in either if pair & set(given) for name in pair}
     return {name: value for name, value in beside.items() if name not in said}

@@ -1,7 +1,7 @@
-"""Which request a line of the log and a span belong to, on every server: ids in and out, log lines, OpenTelemetry."""
+"""Request tracing of every server: ids in and out, log lines with their request, OpenTelemetry spans."""
 
 from clinical.tracing.context import Trace, current, outgoing, received
-from clinical.tracing.lines import JsonLines, TextLines, formatter, write_lines
+from clinical.tracing.lines import JsonLines, TextLines, formatter, place_of, write_lines
 from clinical.tracing.spans import OpenSpan, Serving, check_export, end_export, export_to, note, span
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "formatter",
     "note",
     "outgoing",
+    "place_of",
     "received",
     "span",
     "write_lines",

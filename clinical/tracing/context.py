@@ -21,7 +21,7 @@ SAMPLED = "01"
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Where we are: the request as its first server named it, the trace, and our own place in it."""
+    """Trace context: the request as its first server named it, the trace, and the current span in it."""
 
     request_id: str
     trace_id: str

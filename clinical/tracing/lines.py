@@ -1,4 +1,4 @@
-"""How a line of the log looks, as text or as JSON, and that it says to which request it belongs."""
+"""Log formats, text or JSON: each line names the request to which it belongs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ import traceback
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import PurePath
+from types import TracebackType
 
 from clinical.tracing.context import current
 
+OUTER, INNER = 5, 20  # frames of an error that are told
+LONGEST_PLACE = 6_000  # characters: a line of a library may be long
 TEXT = "%(asctime)s %(levelname)s %(name)s %(message)s"
 
 
@@ -42,12 +45,27 @@ class JsonLines(logging.Formatter):
             "message": record.getMessage(),
         }
         if record.exc_info and (error := record.exc_info[1]):
-            frames = traceback.extract_tb(error.__traceback__)
+            frames = frames_of(error.__traceback__)
             places = [f"{PurePath(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
             said["exception"] = {"kind": type(error).__name__, "places": places}
         if trace := current():
             said |= {"request_id": trace.request_id, "trace_id": trace.trace_id, "span_id": trace.span_id}
         return json.dumps(said)
+
+
+def frames_of(trace: TracebackType | None) -> list[traceback.FrameSummary]:
+    """The frames of an error that tell where it came from: the first, where the request came in, and the last, where it
+    failed. An error of recursion, which anybody may be able to cause, has a thousand."""
+    depth = sum(1 for _ in traceback.walk_tb(trace))
+    outer = traceback.extract_tb(trace, limit=OUTER)
+    inner = min(INNER, depth - OUTER)
+    return [*outer, *(traceback.extract_tb(trace, limit=-inner) if inner > 0 else [])]
+
+
+def place_of(trace: TracebackType | None) -> str:
+    """The same as `traceback` prints it, a page at most."""
+    text = "".join(traceback.format_list(frames_of(trace)))
+    return text if len(text) <= LONGEST_PLACE else f"{text[: LONGEST_PLACE // 2]}\n...\n{text[-LONGEST_PLACE // 2 :]}"
 
 
 def formatter(form: str) -> logging.Formatter:

@@ -102,7 +102,7 @@ class Serving:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The ids for whoever asks about this request later."""
+        """The ids of this request as response headers."""
         return {"X-Request-ID": self.trace.request_id, "traceparent": self.trace.traceparent}
 
     def end(self, method: str, route: str, status: int) -> None:
@@ -117,7 +117,7 @@ class Serving:
 
 
 class OpenSpan:
-    """What a span inside a request can still be told while it is open."""
+    """Open span inside a request, which takes outcomes and counts until it ends."""
 
     def __init__(self) -> None:
         self.said: dict[str, Value] = {}

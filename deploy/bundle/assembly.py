@@ -1,4 +1,4 @@
-"""A bundle put together: what lies in it, and in which order it is made."""
+"""Assembles a bundle: its contents, and the steps in order."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CHECKSUMS = "SHA256SUMS"
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What goes into a bundle: an artifact, a built site, extras of pyproject.toml, and whether vLLM's wheels."""
+    """Contents of a bundle: an artifact, a built site, extras of pyproject.toml, and optionally vLLM's wheels."""
 
     catalog: Path
     site: Path

@@ -141,7 +141,7 @@ def _server(command: list[str], home: Path, environment: dict[str, str]) -> Iter
 
 
 def _patiently(ask: Callable[[], str]) -> str:
-    """What `ask` gives as soon as the server answers with 200."""
+    """The result of `ask` as soon as the server answers with 200. Raises BundleError after START_SECONDS."""
     until = time.monotonic() + START_SECONDS
     while True:
         try:

@@ -23,12 +23,12 @@ from clinical.errors import BefundError
 
 ROOT = Path(__file__).resolve().parents[2]
 EXTRAS = ("serve", "build", "webapp", "otel")
-"""What a bundle installs: both servers, the catalog builder, traces. Notebooks, training and tests stay at home."""
+"""Extras that a bundle installs: both servers, the catalog builder, traces. No notebooks, training or tests."""
 PIP = "pip==26.3"
-"""What installs the bundle, run from its wheel: the machine's own Python need not have one."""
+"""The installer of the bundle, run from its wheel: the machine's own Python need not have pip."""
 _GLIBC = re.compile(r"manylinux_(\d+)_(\d+)_")
 _OLD_NAMES = {"manylinux2014": (2, 17), "manylinux2010": (2, 12), "manylinux1": (2, 5)}
-"""PEP 600: what the names before it stand for."""
+"""glibc versions of the older platform tags (PEP 600)."""
 
 
 class BundleError(BefundError):
@@ -128,7 +128,7 @@ def wheels(folder: Path) -> list[Wheel]:
 
 
 def missing(there: Sequence[Wheel], asked: Sequence[Requirement]) -> list[str]:
-    """What is asked for, or required by what is there, and not there in a version that fits; a sentence each.
+    """The requirements, asked for or of a wheel in the bundle, that no wheel in it satisfies; a sentence each.
 
     pip installs a bundle without looking for dependencies (each file is named), so it is looked here. Extras that are
     asked of a package are followed; what is only needed on other systems is not.

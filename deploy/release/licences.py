@@ -32,7 +32,7 @@ class Licensed:
 
 
 def installed(python: Path) -> list[Mapping[str, str]]:
-    """What pip-licenses says of each package of an environment: Name, Version, License, URL."""
+    """The rows of pip-licenses for each package of an environment: Name, Version, License, URL. Raises BundleError."""
     program = Path(sys.executable).with_name("pip-licenses")
     command = [str(program), f"--python={python}", "--from=mixed", "--format=json", "--with-urls", "--with-system"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

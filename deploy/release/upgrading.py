@@ -1,4 +1,4 @@
-"""The upgrade note: what an earlier version's operator has to do and know, from the changelog and the migrations."""
+"""The upgrade note for operators of an earlier version, made from the changelog and the migrations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MUST = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What became different: the changelog's section, migrations (name, sentence), and settings by name."""
+    """Changes since an earlier version: the changelog's section, migrations (name, sentence), and settings by name."""
 
     section: str
     migrations: Sequence[tuple[str, str]]
@@ -41,7 +41,7 @@ def changes(since: str = "") -> Changes:
 
 
 def section_of(changelog: str, version: str) -> str:
-    """What the changelog says of a version, or, while it has no section, of what is not released yet."""
+    """The changelog's section of a version, or, where it has none, of Unreleased. Raises BundleError without both."""
     for heading in (re.escape(version), "Unreleased"):
         if found := re.search(rf"^## \[?{heading}\b.*?\n(.*?)(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL):
             return found[1].strip()

@@ -20,14 +20,15 @@ from typing import Any, Final
 
 import click
 
+from catalog_build.files import write_json
 from clinical.command_line import PATH, paragraphs
 from clinical.errors import SourceError
 from clinical.search import SearchIndex
 from evals.benchmark.systems import DEPTH, Ranked, systems
 from evals.benchmark.texts import HERE, TASKS, TEXTS, BenchmarkText, read, write
 from evals.command import JSON, main_of
-from evals.reports.files import write_json
-from evals.reports.intervals import Measure, mean, share
+from evals.data.examples import well_formed
+from evals.measures.intervals import Measure, mean, share
 
 BASELINES: Final = HERE / "baselines.json"
 """The table that the project publishes: the starter catalog, all systems."""
@@ -108,10 +109,11 @@ def answers_of(path: Path, texts: Sequence[BenchmarkText]) -> list[Ranked]:
     for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
         try:
             row = json.loads(line)
-            found[row["id"]] = [str(code) for code in row["codes"]]
+            name, codes = row["id"], [str(code) for code in row["codes"]]
         except (ValueError, KeyError, TypeError):
             expected = '{"id": "lists-001", "codes": ["I10.90"]}'
             raise SourceError(path.name, number, "is no answer", expected, "mend the line") from None
+        found[name] = well_formed(codes, path.name, number)
     missing = [one.id for one in texts if one.id not in found]
     if missing:
         found_text = f"no answer to {len(missing)} texts, the first {missing[0]}"

@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from catalog_build.files import write_json, write_text
 from clinical.errors import SourceError
 from clinical.search import checksum
-from evals.coding.datasets import Example, read_examples
-from evals.reports.files import write_json, write_text
+from evals.data.examples import Example, read_examples
 
 HERE: Final = Path(__file__).resolve().parent
 EVERYDAY: Final = HERE.parent / "data" / "everyday.tsv"

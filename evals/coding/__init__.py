@@ -1,1 +1,1 @@
-"""How often the right code is found, and what `high` and `medium` are worth."""
+"""Coding: the rate at which the right code is found, and the worth of `high` and `medium`."""

@@ -1,4 +1,4 @@
-"""How true the probabilities of the shipped weights are on their calibration queries, and the thresholds cut there."""
+"""Calibration of the shipped weights on their calibration queries, and the thresholds chosen there."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from catalog_build.training.calibration import (
 )
 from clinical.search import checksum
 from clinical.thresholds import NOTEBOOKS, ThresholdSection
-from evals.coding.calibration import area_under_risk_coverage, brier, expected_calibration_error
+from evals.measures.calibration import area_under_risk_coverage, brier, expected_calibration_error
 
 WHAT = "synonyms of the Alpha-ID in two folds that neither encoder, index nor ranking model had seen"
 
 
 def metrics(calibration: Calibration, bands: dict[str, Any]) -> dict[str, Any]:
-    """`bands`: what `choose` says of them; the others with 95 % intervals."""
+    """Calibration measures with 95 % intervals; `bands` is taken over as `choose` returns it."""
     probability, right = calibration.probability.tolist(), calibration.right.tolist()
     return {
         "queries": len(right),

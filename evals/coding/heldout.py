@@ -2,7 +2,7 @@
 
 The fold of a text is `sha1(text) % 20`; the right codes are the primary code and those coded together with it. Near-
 duplicates of a text may lie in other folds; `--grouped` leaves out every query to which a text that stays indexed is
-near (`evals.coding.studies.near`): the same words in another order, or four in five of them.
+near (`evals.coding.near`): the same words in another order, or four in five of them.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from pathlib import Path
 
 import click
 
+from catalog_build.files import write_text
 from catalog_build.official import Source, Synonym, read_source
 from catalog_build.synonyms import all_texts, fold, fold_of
 from clinical.command_line import PATH, paragraphs
 from clinical.language import folded_words
 from clinical.progress import progress
-from evals.coding.card import write_card
-from evals.coding.datasets import Example
-from evals.coding.studies.near import NearTexts
+from evals.coding.near import NearTexts
 from evals.command import main_of
-from evals.reports.files import write_text
+from evals.data.cards import write_card
+from evals.data.examples import Example
 
 
 def held_out(source: Source, number: int) -> list[Example]:

@@ -1,45 +1,51 @@
-"""python -m evals coding --catalog DIR --queries FILE: how often the right code is found.
+"""python -m evals coding --catalog DIR --queries FILE: the rate at which the right code is found.
 
-What is measured: the modules of `evals.coding.measures`, one each. not_verbatim: over the queries whose words do not
-stand in the index as they are; not_near: no wording of any code is nearly the same (`near`). by_overlap: by the best
-Jaccard overlap of the query's words with any wording of a right code. Each measure is [value, low, high] with a 95 %
-interval. A query that cannot be searched counts as failed, never as wrong.
+The measures are those of `evals.measures.queries`, each with its 95 % interval: over all queries, over those whose
+words do not stand in the index as they are, over those to which no wording is nearly the same, by the best overlap of
+a query's words with a wording of a right code, by chapter, by number of wordings, and what labels and probabilities
+are worth. A query that cannot be searched counts as failed, never as wrong.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import random
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
-from clinical.catalog import Catalog
+from catalog_build.files import check_place
+from catalog_build.own_synonyms import spelled
+from catalog_build.vocabulary import FILE as VOCABULARY
 from clinical.command_line import PATH, paragraphs
 from clinical.progress import progress
 from clinical.search import SearchIndex
 from evals.coding import variants
-from evals.coding.at_once import costs
-from evals.coding.card import Dataset, read_dataset
-from evals.coding.datasets import Example
-from evals.coding.journal import journalled
-from evals.coding.journal import place_of as journal_of
-from evals.coding.measures import measures
-from evals.coding.outcomes import Nearness, Outcome
-from evals.coding.records import records
-from evals.coding.studies.own_words import own_queries
-from evals.coding.targets import SearchTarget, Target, TierTarget, answers, target_of
+from evals.coding.outcomes import Nearness, Outcome, frame_of
+from evals.coding.targets import (
+    SearchTarget,
+    Target,
+    TierTarget,
+    answers,
+    costs_of,
+    journal_of,
+    journalled,
+    target_of,
+)
 from evals.command import CATALOG, JSON, main_of
-from evals.reports import tracking
-from evals.reports.files import check_place
-from evals.reports.results import provenance, write_result
+from evals.data.cards import Dataset, read_dataset
+from evals.data.examples import Example
+from evals.measures.queries import LABELS, rows_of
+from evals.measures.results import ALL, MeasuredResult
+from evals.report import tracking
 
 SEED = 2026
 MOST_AT_ONCE = 512
-"""Texts at once: a thread each; a server that takes more than this is measured with `evals.speed`."""
-EDGES = (0.2, 0.4, 0.6, 0.8, 1.01)
+"""Texts at once: a thread each; a server that takes more than this is measured with `evals load`."""
 VARIANTS: dict[str, Callable[[str, random.Random], str]] = {
     "none": lambda query, _: query,
     "typo": variants.typo,
@@ -79,15 +85,15 @@ def command(catalog: Path, queries: Path, out: Path | None, keep_texts: bool, as
     target, variant = target_of(asked["where"], index, asked["tier"], asked["concurrency"]), asked["variant"]
     journal = journal_of(out) if out is not None and not isinstance(target, SearchTarget) else None
     outcomes = run(index, data.examples, variant, target, Way(journal, asked["concurrency"]))
-    result = result_of(outcomes, index, data, target=target, variant=variant, keep_texts=keep_texts)
-    result["own_synonyms"] = own_queries(catalog, data.examples)
+    more: dict[str, Any] = {"own_synonyms": own_queries(catalog, data.examples)}
     if isinstance(target, TierTarget):
-        result["per_text"] = costs(target.spent, *asked["price"])
+        more["per_text"] = costs_of(target.spent, *asked["price"])
+    result = result_of(outcomes, index, data, target=target, variant=variant, **more)
     if out:
-        write_result(out, result)
+        result.write(out, texts=keep_texts)
         journal_of(out).unlink(missing_ok=True)
-    text = table(result)
-    print(json.dumps({key: value for key, value in result.items() if key != "queries"}) if as_json else text)
+    text = shown(result)
+    print(json.dumps({"about": result.about, "rows": result.rows.to_dict("records")}) if as_json else text)
     return tracking.logged(result, text)
 
 
@@ -95,16 +101,23 @@ main = main_of(command, "coding")
 
 
 def result_of(
-    outcomes: Sequence[Outcome], index: SearchIndex, data: Dataset, *, target: Target, variant: str, keep_texts: bool
-) -> dict[str, Any]:
-    """The figures, on what and with what they were measured, and `queries`: how each query came out."""
-    result = report(outcomes, index.catalog) | target.about
-    result |= {"variant": variant, "manifest": index.manifest.digest, "dataset": data.about, "seed": SEED}
-    return result | provenance("coding") | {"queries": records(outcomes, index.catalog, keep_texts)}
+    outcomes: Sequence[Outcome],
+    index: SearchIndex,
+    data: Dataset,
+    *,
+    target: Target,
+    variant: str = "none",
+    **more: Any,
+) -> MeasuredResult:
+    """The rows, on what and with what they were measured, and how each query came out."""
+    queries = frame_of(outcomes, index.catalog)
+    about = {"variant": variant, "manifest": index.manifest.digest, "dataset": data.about, "seed": SEED}
+    command = f"python -m evals coding --queries {data.file} --variant {variant}"
+    return MeasuredResult.of("coding", command, rows_of(queries), queries, **target.about, **about, **more)
 
 
 class Way(NamedTuple):
-    """`journal`: where answers are kept as they come (None: nowhere); `concurrency`: texts at once."""
+    """Options of a run. `journal`: file to keep answers in as they come (None: none); `concurrency`: texts at once."""
 
     journal: Path | None = None
     concurrency: int = 1
@@ -139,93 +152,52 @@ def changed(query: str, variant: str) -> str:
     return VARIANTS[variant](query, random.Random(f"{SEED} {query}"))  # noqa: S311 - reproducible, not a secret
 
 
-def report(outcomes: Sequence[Outcome], catalog: Catalog) -> dict[str, Any]:
-    """All measures over all queries, over those not verbatim in the index, and by overlap."""
-    result = measures(outcomes, catalog, whole=True)
-    result["not_verbatim"] = measures([outcome for outcome in outcomes if not outcome.verbatim], catalog)
-    result["not_near"] = measures([outcome for outcome in outcomes if not outcome.near], catalog)
-    buckets = {}
-    low = 0.0
-    for high in EDGES:
-        of_bucket = [outcome for outcome in outcomes if low <= outcome.overlap < high]
-        buckets[f"{low:.1f}-{min(high, 1.0):.1f}"] = measures(of_bucket, catalog)
-        low = high
-    result["by_overlap"] = buckets
-    return result
+def own_queries(catalog: Path, examples: Iterable[Example]) -> int:
+    """Count the queries that are, word for word, own synonyms of the catalog, and say so on stderr: figures on them say
+    that the file was read, not more."""
+    path = catalog / VOCABULARY
+    if not path.is_file():
+        return 0
+    with path.open(encoding="utf-8", newline="") as file:
+        own = {spelled(row["text"]) for row in csv.DictReader(file, delimiter="\t") if row["state"] == "taken"}
+    asked = list(examples)
+    found = sum(spelled(example.query) in own for example in asked)
+    if found:
+        print(f"{found} of {len(asked)} queries are own synonyms of this catalog: they are measured on themselves; "
+              "leave them out, or take the evaluation set of catalog_build feedback", file=sys.stderr)  # fmt: skip
+    return found
 
 
-def table(result: dict[str, Any]) -> str:
-    """Plain text: one line a set of queries."""
-    lines = [f"{'':26}{'n':>6} {'failed':>6}  top-1   top-10  3-char  MRR     recall at 10"]
-    sets = {
-        "all": result,
-        "not verbatim in the index": result["not_verbatim"],
-        "nothing near in it": result["not_near"],
-    }
-    sets |= {f"overlap {name}": values for name, values in result["by_overlap"].items()}
-    for name, values in sets.items():
-        figures = [values[key] for key in ("top_1", "top_10", "top_1_category", "mrr", "recall_10")]
-        cells = "".join(f"  {figure[0]:.3f} " if figure else "  -     " for figure in figures)
-        lines.append(f"{name:26}{values['n']:6} {values['failed']:6}{cells}")
-    for name, values in result["confidence"].items():
-        precision, coverage = values["precision"], values["coverage"]
-        if precision and coverage:
-            of_all = f"; over all {name} codes {values['all'][0]:.3f}"
+WHAT = ("precision", "coverage", "of_all_codes")
+BASIC = ("top_1", "top_10", "top_1_category", "mrr", "recall_10")
+
+
+def shown(result: MeasuredResult) -> str:
+    """The rows for a person: one line a set of queries, then labels and calibration."""
+    sets = [name for name in result.rows["set"].unique() if result.figure("mrr", name)]
+    lines = [f"{'':28}{'n':>6}  " + "  ".join(f"{name:>21}" for name in BASIC)]
+    for name in sets:
+        n = result.rows[(result.rows["set"] == name) & (result.rows["measure"] == "mrr")]["n"].iloc[0]
+        lines.append(f"{name:28}{n:6}  " + "  ".join(f"{_cell(result, key, name):>21}" for key in BASIC))
+    lines.append(f"failed {int((result.figure('failed') or (0,))[0])}")
+    for name in result.rows[result.rows["measure"] == "high_coverage"]["set"]:
+        for label in LABELS:
+            figures = (_cell(result, f"{label}_{what}", name) for what in WHAT)
             lines.append(
-                f"{name}: precision {precision[0]:.3f} ({precision[1]:.3f}-{precision[2]:.3f}) "
-                f"on {100 * coverage[0]:.1f} % of queries{of_all}"
+                f"{name}: {label:8} first codes right {next(figures)}, on {next(figures)}, of all {next(figures)}"
             )
-    lines += _by_kind(result) + _further(result)
-    if result.get("per_text"):
+    rest = ("f1", "set_precision", "set_recall", "micro_f1", "distance", "calibration_error", "brier")
+    lines += [f"{name:28}{_cell(result, name)}" for name in (*rest, "area_under_risk_coverage") if result.figure(name)]
+    for name in ("mean over chapters", "mean over wordings"):
+        lines.append(f"{name:28}top-1 {_cell(result, 'top_1', name)}, top-10 {_cell(result, 'top_10', name)}")
+    if result.about.get("per_text"):
         lines.append(
-            "per text asked: " + ", ".join(f"{key} {_plain(value)}" for key, value in result["per_text"].items())
+            "per text asked: " + ", ".join(f"{key} {value:.6g}" for key, value in result.about["per_text"].items())
         )
-    low, high = result["top_10"][1:] if result["top_10"] else (0, 0)
-    about = ", ".join(
-        f"{key} {result[key]}" for key in ("target", "tier", "model", "prompts", "variant") if key in result
-    )
-    lines.append(f"95 % interval of top-10: {low:.3f}-{high:.3f}; {about}")
-    return "\n".join(lines)
+    named = ("target", "tier", "model", "prompts", "variant")
+    return "\n".join([*lines, ", ".join(f"{key} {result.about[key]}" for key in named if key in result.about)])
 
 
-def _plain(value: float) -> str:
-    """0.00002, not 2e-05."""
-    return f"{value:.6f}".rstrip("0").rstrip(".")
-
-
-def _by_kind(result: dict[str, Any]) -> list[str]:
-    """What the labels are worth for each kind of input, where the data set names kinds."""
-    lines = []
-    for kind, labels in result.get("labels_by_kind", {}).items():
-        for name, values in labels.items():
-            if values["all"] and name != "low":
-                value, low, high = values["all"]
-                lines.append(
-                    f"  {kind}: {name} {value:.3f} ({low:.3f}-{high:.3f}) of {values['codes']} codes, "
-                    f"believed {values['believed']}"
-                )
-    return lines
-
-
-def _further(result: dict[str, Any]) -> list[str]:
-    """Sets of codes, distance, averages over groups, calibration: each where there is something to measure."""
-    lines = []
-    if result["f1"]:
-        figures = [result[key][0] for key in ("f1", "f1_category", "set_precision", "set_recall")]
-        lines.append(
-            "codes shown: F1 {:.3f}, three characters {:.3f}, precision {:.3f}, recall {:.3f}".format(*figures)
-        )
-        lines.append(
-            f"first code: right chapter {result['top_1_chapter'][0]:.3f}, steps away {result['distance'][0]:.2f}"
-        )
-        for name, key in (("chapters", "macro_chapter"), ("synonym bands", "by_synonyms")):
-            values = result[key]
-            lines.append(f"mean over {name}: top-1 {values['top_1'][0]:.3f}, top-10 {values['top_10'][0]:.3f}")
-    if "calibration" in result:
-        values = result["calibration"]
-        error, low, high = values["ece"]
-        lines.append(
-            f"calibration error {error:.3f} ({low:.3f}-{high:.3f}; by chance alone {values['ece_by_chance']:.3f}), "
-            f"area under risk-coverage {values['aurc'][0]:.3f}"
-        )
-    return lines
+def _cell(result: MeasuredResult, measure: str, of: str = ALL) -> str:
+    found = result.figure(measure, of)
+    return "-" if found is None else "{:.3f} ({:.3f}-{:.3f})".format(*found)

@@ -1,15 +1,28 @@
-"""Outcome: one query of a data set, what came back for it, and how much like it the nearest indexed wording is."""
+"""Outcomes: each query of a data set, the codes that came back for it, and its likeness to the nearest indexed wording.
+
+`frame_of` makes the table that the measures and the files of results take. Queries are named by a hash, so that two
+results can be paired without holding a text. A hash keeps a text out of sight, not secret: who guesses it can confirm
+it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import NamedTuple
+import hashlib
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
 
+import pandas as pd
+
+from clinical.catalog import Catalog, parent_of
 from clinical.language import folded_words
 from clinical.search import SearchIndex
-from evals.coding.datasets import Example
-from evals.coding.studies.near import NearTexts, similarity
+from evals.coding.near import NearTexts, similarity
 from evals.coding.targets import Coded
+from evals.data.examples import Example
+
+CODE, CATEGORY = 6, 3
+"""Characters of codes that are compared."""
 
 
 class Outcome(NamedTuple):
@@ -37,7 +50,7 @@ class Outcome(NamedTuple):
 
 
 class Nearness:
-    """How near the index is to the queries of a data set, before any is asked."""
+    """Likeness of the index to the queries of a data set, before any is asked."""
 
     def __init__(self, index: SearchIndex, examples: Iterable[Example]) -> None:
         tables, self._numbers = index.wordings.tables, index.wordings.vocabulary
@@ -62,3 +75,97 @@ class Nearness:
         best = max((similarity(own, each) for code in example.codes for each in self._of.get(code, ())), default=0.0)
         wordings = max(len(self._of.get(code, ())) for code in example.codes)
         return best, spelled in self._all, wordings, self._near.has_near(own)
+
+
+def frame_of(outcomes: Sequence[Outcome], catalog: Catalog) -> pd.DataFrame:
+    """One row for each query: its name, text and right codes, the first code, what the measures take of it, and the
+    codes shown, each with confidence and probability."""
+    seen: Counter[str] = Counter()
+    rows = []
+    for outcome in outcomes:
+        example, name = outcome.example, _name_of(outcome)
+        seen[name] += 1
+        row = {
+            "id": f"{name}.{seen[name]}",
+            "text": example.query,
+            "kind": example.kind,
+            "codes": sorted(example.codes),
+        }
+        row |= {"failed": outcome.found is None} | _scores(outcome, catalog)
+        near = {"overlap": round(outcome.overlap, 4), "verbatim": outcome.verbatim, "near": outcome.near}
+        rows.append(row | near | {"wordings": outcome.wordings})
+    kinds = {"failed": bool, "rank": float, "probability": float, "category": bool, "chapter": bool}
+    return pd.DataFrame(rows).astype(kinds) if rows else pd.DataFrame(columns=COLUMNS).astype(kinds)
+
+
+def _name_of(outcome: Outcome) -> str:
+    """16 hexadecimal digits of the SHA-256 of the text and its right codes."""
+    whole = "\0".join([outcome.example.query, *sorted(outcome.example.codes)])
+    return hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+
+def _scores(outcome: Outcome, catalog: Catalog) -> dict[str, Any]:
+    first, right, hits = outcome.first, outcome.example.codes, outcome.found or ()
+    chapters = sorted({path_of(code, catalog)[0] for code in right})
+    both, shown, wanted = _count(outcome, CODE)
+    short = _count(outcome, CATEGORY)
+    return {
+        "first": first.code if first else None,
+        "confidence": first.confidence if first else None,
+        "probability": round(first.probability, 4) if first and first.probability is not None else None,
+        "rank": outcome.rank,
+        "category": first is not None and first.code[:CATEGORY] in {code[:CATEGORY] for code in right},
+        "chapter": first is not None and path_of(first.code, catalog)[0] in chapters,
+        "distance": distance_of(outcome, catalog),
+        "recall_10": round(len(right & {hit.code for hit in hits}) / len(right), 4),
+        "set_precision": round(both / shown, 4) if shown else 0.0,
+        "set_recall": round(both / wanted, 4),
+        "f1": round(2 * both / (shown + wanted), 4),
+        "f1_category": round(2 * short[0] / (short[1] + short[2]), 4),
+        "chapters": chapters,
+        "shown": [
+            [hit.code, hit.confidence, None if hit.probability is None else round(hit.probability, 4)]
+            for hit in hits
+            if hit.shown
+        ],
+    }
+
+
+COLUMNS = (
+    "id", "text", "kind", "codes", "failed", "first", "confidence", "probability", "rank", "category", "chapter",
+    "distance", "recall_10", "set_precision", "set_recall", "f1", "f1_category", "chapters", "shown", "overlap",
+    "verbatim", "near", "wordings",
+)  # fmt: skip
+
+
+def _count(outcome: Outcome, length: int) -> tuple[int, int, int]:
+    """(shown and right, shown, right), codes cut to `length` characters."""
+    right = {code[:length] for code in outcome.example.codes}
+    shown = {hit.code[:length] for hit in outcome.found or () if hit.shown}
+    return len(right & shown), len(shown), len(right)
+
+
+def distance_of(outcome: Outcome, catalog: Catalog) -> int:
+    """Steps along chapter, block, category and subcategories from the first code to the nearest right one: 0 is right,
+    2 a sibling. A query without any code is as far off as its right code is from the root."""
+    said = path_of(outcome.first.code, catalog) if outcome.first else ()
+    return min(_steps(said, path_of(code, catalog)) for code in outcome.example.codes)
+
+
+def path_of(code: str, catalog: Catalog) -> tuple[str, ...]:
+    """From the root: chapter, block, category, ..., the code. One the catalog does not have hangs where it would be."""
+    near = catalog.nearest_existing(code)
+    above = (f"chapter {near.chapter}", f"block {near.block}") if near else ("chapter ?", f"block of {code[:3]}")
+    spelled: list[str] = []
+    each: str | None = code
+    while each is not None:
+        spelled.insert(0, each)
+        each = parent_of(each)
+    return (*above, *spelled)
+
+
+def _steps(one: Sequence[str], other: Sequence[str]) -> int:
+    common = 0
+    while common < min(len(one), len(other)) and one[common] == other[common]:
+        common += 1
+    return len(one) + len(other) - 2 * common

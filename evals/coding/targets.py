@@ -1,17 +1,29 @@
-"""What is measured: the search in this process, any tier in this process, or any tier of a served address.
+"""Targets of a measurement: the search in this process, any tier in this process, or any tier of a served address.
 
 A target answers a text with codes and their confidence, best first, or with None where it failed. Tier 1 in process
 is the search with codes of every confidence; everywhere else it is what the stream shows.
+
+Many texts may be asked at once: a thread each waits for its answer, answers come in the order of the texts, and the
+calls of a model in this process share one event loop. Answers of a slow target are kept as they come, in a journal
+beside the result (`OUT.partial`): hashes of the queries and codes, no text. Its first line says what answered (target,
+tier, model, prompts, artifact); with anything else it is begun anew. A query that failed is asked again.
 """
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import json
 import os
+import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import httpx
+import numpy as np
 
 from bentos.models import model_of
 from clinical.coding import PROMPT_VERSION, SearchQueue, research
@@ -20,19 +32,79 @@ from clinical.errors import BefundError, SettingError
 from clinical.search import TOGETHER, Candidate, SearchIndex
 from clinical.settings import Settings
 from clinical.sse import Decoder
-from evals.coding.at_once import Loop, Spent, in_order
-from evals.coding.studies.costs import Metered
+from evals.coding.costs import Metered
+from evals.rules_model import RulesModel
 
 LIMIT = 10
 SECONDS = 120.0
 """The client timeout that the contract recommends for deep research."""
-
-
 CALLS_OF_A_TEXT = 2
 """Calls that one text may have under way: tiers 2 and 3 work side by side. 64 texts at 64 calls took 96 s for 1,000,
 of which 62 were waiting for a place (evals/LOG.md)."""
 TRIES, LONGEST_WAIT = 5, 61.0
 """Waits for the rate of the key before a query counts as failed, and seconds of each."""
+
+
+# --- many at once -----------------------------------------------------------------------------------------------------
+
+
+Found = TypeVar("Found")
+
+
+class Spent(NamedTuple):
+    """Cost of one text: calls and tokens of the model, seconds until its answer."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+
+
+def in_order(ask: Callable[[str], Found], texts: Sequence[str], concurrency: int) -> Iterator[Found]:
+    """One after the other for 1; else each different text once. Who stops early leaves nothing waiting behind."""
+    if concurrency == 1:
+        yield from map(ask, texts)
+        return
+    pool = ThreadPoolExecutor(concurrency)
+    try:
+        asked = {text: pool.submit(ask, text) for text in dict.fromkeys(texts)}
+        for text in texts:
+            yield asked[text].result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+class Loop:
+    """An event loop in a thread of its own; `run` may be called from any other thread."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, name="model calls", daemon=True).start()
+
+    def run(self, work: Coroutine[Any, Any, Found]) -> Found:
+        """Wait for its result, or for what it raises."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def stop(self) -> None:
+        """Cancel what is under way: whoever waits for it goes on at once."""
+        self._loop.call_soon_threadsafe(lambda: [task.cancel() for task in asyncio.all_tasks(self._loop)])
+
+
+def costs_of(spent: Sequence[Spent], price_in: float = 0.0, price_out: float = 0.0) -> dict[str, Any]:
+    """Per text asked in this run: calls, tokens, seconds; money where prices of a million tokens are given."""
+    if not spent:
+        return {}
+    table = np.asarray(spent, dtype=float)
+    calls, tokens_in, tokens_out, _ = table.mean(axis=0).round(3).tolist()
+    p50, p95 = np.percentile(table[:, 3], [50, 95]).round(3).tolist()
+    result = {"texts": len(spent), "calls": calls, "tokens_in": tokens_in, "tokens_out": tokens_out}
+    result |= {"p50_s": p50, "p95_s": p95}
+    if price_in or price_out:
+        result["money"] = round((tokens_in * price_in + tokens_out * price_out) / 1e6, 6)
+    return result
+
+
+# --- targets ----------------------------------------------------------------------------------------------------------
 
 
 class Coded(NamedTuple):
@@ -46,7 +118,7 @@ class Coded(NamedTuple):
 
 
 class Target(Protocol):
-    """`about`: what goes into every result beside the figures."""
+    """A system under test. `about`: its description, stored in every result beside the figures."""
 
     about: dict[str, str]
 
@@ -94,9 +166,10 @@ class TierTarget:
     """Tier 2 or 3 in this process, with the model that the settings name, for so many texts at once."""
 
     def __init__(self, index: SearchIndex, tier: int, texts: int = 1) -> None:
-        model = model_of(settings_for(texts))
+        settings = settings_for(texts)
+        model = model_of(settings) or (RulesModel() if settings.llm == "rules" else None)
         if model is None:
-            remedy = "set BEFUND_LLM_BASE_URL, or BEFUND_LLM=rehearsal for the baseline"
+            remedy = "set BEFUND_LLM_BASE_URL, or BEFUND_LLM=rules for the baseline"
             raise SettingError(f"tier {tier} needs a language model and none is set up", "one", remedy)
         self._index, self._tier, self._model = index, tier, model
         self._loop, self.spent, self._search_queue = Loop(), list[Spent](), SearchQueue()
@@ -195,3 +268,57 @@ def target_of(where: str, index: SearchIndex, tier: int, texts: int = 1) -> Targ
     if where != "in-process":
         return ServedTarget(where, tier)
     return SearchTarget(index) if tier == 1 else TierTarget(index, tier, texts)
+
+
+# --- the journal of a slow target -------------------------------------------------------------------------------------
+
+
+def journal_of(out: Path) -> Path:
+    """The path of the journal of a result."""
+    return out.with_name(f"{out.name}.partial")
+
+
+def journalled(
+    target: Target, queries: Sequence[str], path: Path, about: Mapping[str, str], concurrency: int = 1
+) -> Iterator[tuple[Coded, ...] | None]:
+    """The answers to the queries in their order; those of the journal are not asked for again. Each is kept when it
+    comes, not when its turn does."""
+    before = _read(path, about)
+    known, one_at_a_time = before or {}, threading.Lock()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a" if before is not None else "w", encoding="utf-8") as file:
+        if before is None:
+            file.write(json.dumps(dict(about), sort_keys=True))
+        file.write("\n")  # ends a line that was torn
+
+        def answer(query: str) -> tuple[Coded, ...] | None:
+            name = hashlib.sha256(query.encode()).hexdigest()
+            if name not in known:
+                found = target.ask(query)
+                if found is None:
+                    return None
+                with one_at_a_time:
+                    known[name] = found
+                    if not file.closed:  # who waited while the measurement was stopped
+                        file.write(json.dumps([name, found]) + "\n")
+                        file.flush()
+            return known[name]
+
+        yield from in_order(answer, queries, concurrency)
+
+
+def _read(path: Path, about: Mapping[str, str]) -> dict[str, tuple[Coded, ...]] | None:
+    """Answers by the hash of their query; None where there is no journal of this target. A torn last line is lost."""
+    if not path.is_file():
+        return None
+    lines = path.read_text(encoding="utf-8").split("\n")
+    if lines[0] != json.dumps(dict(about), sort_keys=True):
+        return None
+    found: dict[str, tuple[Coded, ...]] = {}
+    for line in lines[1:]:
+        try:
+            name, rows = json.loads(line)
+            found[name] = tuple(Coded(*row) for row in rows)
+        except (ValueError, TypeError):
+            continue
+    return found

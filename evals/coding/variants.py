@@ -30,7 +30,7 @@ ABBREVIATIONS = {
     "Halswirbelsäule": "HWS", "Lendenwirbelsäule": "LWS", "Harnwegsinfekt": "HWI", "mit": "m.", "ohne": "o.",
     "und": "u.", "durch": "d.", "angeboren(?=e)": "ang", "postoperative?[rns]?": "postop.", "sekundäre?[rns]?": "sek.",
 }  # fmt: skip
-"""What clinicians shorten (regular expressions) and how; not taken from Befund's own list of shorthand."""
+"""Clinicians' abbreviations: regular expression to short form; not taken from Befund's own list of shorthand."""
 
 OPENINGS = (
     "Der Patient stellt sich heute in der Sprechstunde vor, er kommt zu Fuss und in gutem Allgemeinzustand.",
@@ -143,5 +143,5 @@ def without_dots(query: str) -> str:
 
 
 def in_a_note(query: str, chance: random.Random) -> str:
-    """As a line of a longer note: who came, why, what was found, what next. Nothing in it is a code by itself."""
+    """Put the query into a longer note, between an opening and a closing; nothing added is a code by itself."""
     return f"{chance.choice(OPENINGS)} {query}. {chance.choice(CLOSINGS)}"

@@ -1,5 +1,6 @@
 """Search, measure, compare and look at errors, from a notebook: each is one call and gives a DataFrame."""
 
+from evals.lab.artifact import Lab
 from evals.lab.browser import browser
 from evals.lab.fitted import CalibratedSearch
 from evals.lab.measured import Evaluation, compare, evaluate, flips
@@ -11,6 +12,7 @@ __all__ = [
     "CAUSES",
     "CalibratedSearch",
     "Evaluation",
+    "Lab",
     "browser",
     "compare",
     "errors",

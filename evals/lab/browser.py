@@ -9,10 +9,10 @@ from typing import Any, Final, get_args
 import pandas as pd
 from jinja2 import Environment, PackageLoader
 
+from catalog_build.files import write_text
 from clinical.contract import Assertion
 from clinical.search import Mentioned
 from evals.lab.misses import CAUSES
-from evals.reports.files import write_text
 
 TEMPLATE: Final = "errors.html"
 
@@ -31,7 +31,7 @@ def browser(table: pd.DataFrame, path: str | Path, title: str = "Errors") -> Pat
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
-    """What the page shows of a miss."""
+    """The row of one miss for the page."""
     found = row["found"] if isinstance(row["found"], str) else None
     sure = "" if pd.isna(row["probability"]) else f"{row['probability']:.2f}"
     said = f"{row['confidence']} {sure}" if found else ""

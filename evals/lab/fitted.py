@@ -1,4 +1,4 @@
-"""What a house can fit on its own reviewed texts: the probability of the first code, and where `high` begins.
+"""Fits the probability of the first code, and the thresholds of the bands, on a hospital's own reviewed texts.
 
 In the shape of a scikit-learn estimator, so that GridSearchCV, cross_val_predict and the like run it.
 """

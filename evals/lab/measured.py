@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
 from clinical.search import SearchIndex
 from evals.coding.measure import Way, result_of, run
 from evals.coding.outcomes import Outcome
-from evals.coding.records import records
 from evals.coding.targets import target_of
 from evals.lab.opened import Artifact, Data, data_of, opened
-from evals.reports.paired import Pair, changes, label_changes, pairs_of
-from evals.reports.paired import flips as flipped
-from evals.reports.results import read_result, write_result
+from evals.measures.paired import Pairs, changes, label_changes, pairs_of
+from evals.measures.paired import flips as flipped
+from evals.measures.results import ALL, MeasuredResult, read_result
+from evals.report.compare import flipped as listed
 
-FIGURES: Final = ("top_1", "top_3", "top_10", "top_1_category", "mrr", "recall_10", "f1", "distance")
-BANDS: Final = ("high", "medium")
+FIGURES: Final = (
+    "top_1", "top_3", "top_10", "top_1_category", "mrr", "recall_10", "f1", "distance", "high_precision",
+    "high_coverage", "medium_precision", "medium_coverage", "calibration_error",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How each query of a data set came out. `result`: what `evals coding --out` writes, without a text."""
+    """Outcomes of the queries of a data set. `result`: as `evals coding --out` writes it, with the texts in memory."""
 
-    result: dict[str, Any]
+    result: MeasuredResult
     outcomes: tuple[Outcome, ...]
     index: SearchIndex
 
@@ -35,17 +36,21 @@ class Evaluation:
     def figures(self) -> pd.DataFrame:
         """Measures with value, low, high (95 %). Precision of a band: of first codes so marked; coverage: their share
         of the queries."""
-        rows = dict(_figures(self.result))
-        return pd.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high"]).rename_axis("measure")
+        rows = self.result.rows.query("set == @ALL", local_dict={"ALL": ALL}).set_index("measure")
+        return rows.reindex([name for name in FIGURES if name in rows.index])[["value", "low", "high"]]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Every row of the result: also by chapter, kind of input, overlap and number of wordings."""
+        return self.result.rows
 
     def save(self, path: str | Path, keep_texts: bool = False) -> None:
         """For `python -m evals compare` and `report`; `keep_texts`: with the texts of the queries."""
-        rows = records(self.outcomes, self.index.catalog, keep_texts)
-        write_result(Path(path).expanduser(), self.result | {"queries": rows})
+        self.result.write(Path(path).expanduser(), texts=keep_texts)
 
     def _repr_html_(self) -> str:
-        n, failed = self.result["n"], self.result["failed"]
-        return f"<p>{n} queries, {failed} failed</p>" + str(self.figures.round(4).to_html())
+        failed = sum(outcome.found is None for outcome in self.outcomes)
+        return f"<p>{len(self.outcomes)} queries, {failed} failed</p>" + str(self.figures.round(4).to_html())
 
 
 def evaluate(
@@ -64,60 +69,43 @@ def evaluate(
     index, dataset = opened(catalog), data_of(data)
     asked = target_of(target, index, tier, concurrency)
     outcomes = run(index, dataset.examples, variant, asked, Way(None, concurrency))
-    result = result_of(outcomes, index, dataset, target=asked, variant=variant, keep_texts=False)
-    return Evaluation(result, tuple(outcomes), index)
+    return Evaluation(result_of(outcomes, index, dataset, target=asked, variant=variant), tuple(outcomes), index)
 
 
 def compare(before: Evaluation | str | Path, after: Evaluation | str | Path) -> pd.DataFrame:
-    """What changed on the same queries, a row a measure: values, difference with its 95 % interval, p of no difference
+    """The changes on the same queries, a row a measure: values, difference with its 95 % interval, p of no difference
     (exact McNemar test, paired bootstrap), queries won and lost, and a verdict: better, worse, or chance; then what
     labels and probabilities are worth, also by kind of input (bootstrap over categories).
 
     Evaluations or files of results. Raises SourceError where the queries are not the same.
     """
-    rows = []
-    pairs = _pairs(before, after)
+    pairs, rows = _pairs(before, after), []
     for change in changes(pairs) + label_changes(pairs):
         verdict = "chance" if not change.real else "better" if change.better > 0 else "worse"
-        counts = (change.won, change.lost)
-        rows.append((change.name, change.before, change.after, *change.difference, change.p, *counts, verdict))
-    columns = ["measure", "before", "after", "difference", "low", "high", "p", "won", "lost", "verdict"]
-    return pd.DataFrame(rows, columns=columns).set_index("measure").astype({"won": "Int64", "lost": "Int64"})
+        difference, low, high = change.difference
+        rows.append(asdict(change) | {"difference": difference, "low": low, "high": high, "verdict": verdict})
+    columns = ["name", "before", "after", "difference", "low", "high", "p", "won", "lost", "verdict"]
+    table = pd.DataFrame(rows, columns=columns).rename(columns={"name": "measure"})
+    return table.set_index("measure").astype({"won": "Int64", "lost": "Int64"})
 
 
 def flips(before: Evaluation | str | Path, after: Evaluation | str | Path, measure: str = "top_1") -> pd.DataFrame:
     """The queries that came out differently by a yes/no measure (top_1, top_10, top_1_category); texts where known."""
-    won, lost = flipped(_pairs(before, after), measure)
-    rows = [(kind, *_flip(pair)) for kind, pairs in (("won", won), ("lost", lost)) for pair in pairs]
+    rows = []
+    for kind, pairs in zip(("won", "lost"), flipped(_pairs(before, after), measure), strict=True):
+        for row in listed(pairs):
+            said = [row[side][what] for what in ("first", "rank") for side in ("before", "after")]
+            rows.append((kind, row.get("text"), tuple(row["codes"]), *said))
     return pd.DataFrame(rows, columns=["flip", "text", "right", "before", "after", "rank_before", "rank_after"])
 
 
-def _flip(pair: Pair) -> tuple[Any, ...]:
-    one, other = pair
-    text = one.get("text") or other.get("text")
-    return (text, tuple(one["codes"]), one.get("first"), other.get("first"), one.get("rank"), other.get("rank"))
+def _pairs(before: Evaluation | str | Path, after: Evaluation | str | Path) -> Pairs:
+    (one, name), (other, its_name) = _named(before, "before"), _named(after, "after")
+    return pairs_of(one, other, (name, its_name))
 
 
-def _pairs(before: Evaluation | str | Path, after: Evaluation | str | Path) -> list[Pair]:
-    return pairs_of(_result(before), _result(after), (_name(before, "before"), _name(after, "after")))
-
-
-def _result(said: Evaluation | str | Path) -> dict[str, Any]:
-    """In memory the texts are there; they go nowhere unless somebody saves them."""
+def _named(said: Evaluation | str | Path, otherwise: str) -> tuple[MeasuredResult, str]:
     if isinstance(said, Evaluation):
-        return said.result | {"queries": records(said.outcomes, said.index.catalog, keep_texts=True)}
-    return read_result(Path(said).expanduser())
-
-
-def _name(said: Evaluation | str | Path, otherwise: str) -> str:
-    return otherwise if isinstance(said, Evaluation) else Path(said).name
-
-
-def _figures(result: dict[str, Any]) -> Iterator[tuple[str, tuple[float, float, float]]]:
-    """Only what there was something to measure of."""
-    found = {name: result.get(name) for name in FIGURES}
-    for band in BANDS:
-        for what in ("precision", "coverage"):
-            found[f"{band}_{what}"] = result["confidence"][band][what]
-    found["calibration_error"] = result.get("calibration", {}).get("ece")
-    yield from ((name, tuple(values)) for name, values in found.items() if values)
+        return said.result, otherwise
+    path = Path(said).expanduser()
+    return read_result(path), path.name

@@ -1,4 +1,4 @@
-"""What went wrong: a table of the misses of a data set, each with a cause and what the classification says."""
+"""Error analysis: a table of the misses of a data set, each with a cause and the notes of the classification."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CAUSES: Final = {
     "few wordings": f"the best-known right code has at most {FEW} wordings",
     "other": "none of these",
 }
-"""What a miss is put down to: the first that holds."""
+"""Causes of a miss; the first that holds is given."""
 COLUMNS: Final = (
     "text", "right", "right_title", "found", "found_title", "probability", "confidence", "rank", "cause",
     "right_notes", "found_notes", "mentions",
@@ -42,7 +42,7 @@ COLUMNS: Final = (
 
 
 class Miss(NamedTuple):
-    """One missed query: how it came out, and how tier 1 reads its text."""
+    """One missed query: its outcome, and tier 1's candidates and mentions in its text."""
 
     outcome: Outcome
     candidates: tuple[Candidate, ...]
@@ -97,7 +97,7 @@ def _cause(index: SearchIndex, miss: Miss) -> str:
 
 
 def _between(catalog: Catalog, miss: Miss, found: str) -> str:
-    """What stands between the found and the right code; empty: nothing that the classification knows of."""
+    """The relation between the found and the right code; empty for none that the classification knows."""
     right = miss.outcome.example.codes
     if _elsewhere(miss, found):
         return "another mention"
@@ -115,7 +115,7 @@ def _names(codes: Iterable[Any]) -> set[str]:
 
 
 def _claimed(index: SearchIndex, miss: Miss) -> bool:
-    """Whether words that the text does not claim to be there now would, by themselves, give a right code."""
+    """Return True if words that the text excludes, or puts in the past or family, would alone give a right code."""
     text, right = miss.outcome.example.query, miss.outcome.example.codes
     shown = {hit.code for hit in miss.outcome.found or () if hit.shown}
     gone = [one for one in miss.mentions if one.claim in ("excluded", "history", "family")]
@@ -124,7 +124,7 @@ def _claimed(index: SearchIndex, miss: Miss) -> bool:
 
 
 def _elsewhere(miss: Miss, found: str) -> bool:
-    """Whether tier 1 shows the right code too, found by words that the first code was not found by."""
+    """Return True when tier 1 also shows the right code, found at other words than the first code."""
     shown = {one.code: one for one in miss.candidates if one.confidence != "low"}
     own = shown.get(found)
     others = [shown[code] for code in miss.outcome.example.codes if code in shown]
@@ -132,7 +132,7 @@ def _elsewhere(miss: Miss, found: str) -> bool:
 
 
 def _refers(catalog: Catalog, code: str, other: str) -> bool:
-    """Whether an exclusion at a code, or above it, names the other one or what it belongs to."""
+    """Return True when an exclusion at a code, or above it, covers the other code."""
     for name in _above(catalog, code):
         for note in catalog.codes[catalog.number(name)].notes:
             if note.kind == "exclusion" and any(_covers(reference, other) for reference in note.references):
@@ -175,7 +175,7 @@ def _notes(catalog: Catalog, codes: Iterable[str]) -> str:
 
 
 def _within(catalog: Catalog, outcome: Outcome, where: str) -> bool:
-    """Whether the right or the found code lies there."""
+    """Return True when the right or the found code lies in `where` (a code prefix, block or chapter)."""
     first = outcome.first
     names = [*outcome.example.codes, *([first.code] if first else [])]
     entries = [code for name in names if (code := catalog.get(name))]

@@ -1,4 +1,4 @@
-"""What every call of the lab starts from: an artifact, loaded once, and texts or a data set of any usual shape."""
+"""Opens the inputs of the lab's calls: an artifact, loaded once, and texts or a data set of any usual shape."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pandas as pd
 
 from clinical.errors import SourceError
 from clinical.search import SearchIndex
-from evals.coding.card import Dataset, read_dataset
-from evals.coding.datasets import Example
-from evals.notebooks.lab import Lab
+from evals.data.cards import Dataset, read_dataset
+from evals.data.examples import Example, well_formed
+from evals.lab.artifact import Lab
 
 Artifact: TypeAlias = str | Path | SearchIndex | None
-"""A folder, an index that is loaded already, or None: what `make up` builds (BEFUND_CATALOG, else var/catalog)."""
+"""A folder, an index already loaded, or None for the artifact of `make up` (BEFUND_CATALOG, else var/catalog)."""
 Data: TypeAlias = str | Path | pd.DataFrame | Sequence[Example]
 """A TSV or JSON lines file, a table with the columns query (or text) and codes, or examples."""
 AT_ONCE: Final = 2
@@ -79,5 +79,6 @@ def _rows(table: pd.DataFrame) -> list[Example]:
         if not isinstance(query, str) or not query.strip() or not right:
             remedy = "fill or drop the row: table.dropna()"
             raise SourceError("the table", number, "an empty query or no codes", "both", remedy)
+        well_formed(sorted(right), "the table", number)
         examples.append(Example(query, right, kind if isinstance(kind, str) else ""))
     return examples

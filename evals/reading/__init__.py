@@ -1,1 +1,1 @@
-"""How texts are read: mentions, claims, what is shown of what is stated."""
+"""Evaluates the reading of texts: mentions, claims, and the share of stated diseases that is shown."""

@@ -1,4 +1,4 @@
-"""What the gate keeps of reading: what labels cover and are worth by kind of text, mentions, claims; what is a drop.
+"""Gated measures of reading: coverage and precision of labels by kind of text, mentions, claims, errors on our inputs.
 
 The texts are generated from the wordings of the catalog that is measured, so a result says by what artifact it was
 made, and one of other wordings is compared all the same: the intervals of the kept one say what chance allows.
@@ -6,50 +6,37 @@ made, and one of other wordings is compared all the same: the intervals of the k
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from clinical.search import SearchIndex
-from evals.reading.bands import LEVELS, bands
-from evals.reading.generated import found_in, generated
-from evals.reports.intervals import Measure, share
-from evals.reports.results import provenance
+from evals.measures.intervals import share
+from evals.measures.results import Row, row
+from evals.reading import claimed
+from evals.reading.generated import LEVELS, bands, found_in, generated
 
 TEXTS, SEED = 150, 2026
 SHARES: Final = (("exact", "said"), ("claims_right", "claims"))
 
 
-def measured(index: SearchIndex) -> dict[str, Any]:
+def measured(index: SearchIndex, size: int = TEXTS) -> dict[str, Any]:
     """A result of the kind `reading`."""
-    texts = generated(index, TEXTS, SEED)
+    texts = generated(index, size, SEED)
     counts = {name: dict(own) for name, own in sorted(found_in(index, texts).items())}
-    result = {"labels": bands(index, texts), "mentions": counts, "texts": TEXTS, "seed": SEED}
-    return result | {"manifest": index.manifest.digest} | provenance("reading")
+    written = {name: dict(own) for name, own in claimed.own_sets().items()}
+    result = {"written": written, "labels": bands(index, texts), "mentions": counts, "texts": size, "seed": SEED}
+    return result | {"manifest": index.manifest.digest}
 
 
-def drops_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """What is below the 95 % interval that was kept, one sentence each."""
-    return [
-        f"reading: {name} {now:.3f}, {kept[0]:.3f} ({kept[1]:.3f}-{kept[2]:.3f}) before"
-        for name, kept, now in _pairs(before, after)
-        if now < kept[1]
-    ]
-
-
-def _pairs(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, Measure, float]]:
-    """Name, kept measure, and value now, of what both have."""
-    for kind, kept in before["labels"].items():
-        now = after["labels"].get(kind)
-        if now is None:
-            continue
-        if kept["coverage"] and now["coverage"]:
-            yield f"{kind}: stated and shown", kept["coverage"], now["coverage"][0]
+def rows_of(found: Mapping[str, Any]) -> list[Row]:
+    """The same as rows of the table of results."""
+    rows: list[Row] = []
+    for kind, own in found["labels"].items():
+        rows += row("stated_and_shown", kind, own["stated"], own["coverage"])
         for level in LEVELS:
-            if kept[level]["precision"] and now[level]["precision"]:
-                yield f"{kind}: precision of {level}", kept[level]["precision"], now[level]["precision"][0]
-    for name, kept in before["mentions"].items():
-        now = after["mentions"].get(name, {})
+            rows += row(f"{level}_precision", kind, own[level]["codes"], own[level]["precision"])
+    for name, own in found["mentions"].items():
         for part, whole in SHARES:
-            interval = share(kept.get(part, 0), kept.get(whole, 0))
-            if interval and now.get(whole):
-                yield f"{name}: {part} of {whole}", interval, now[part] / now[whole]
+            size = own.get(whole, 0)
+            rows += row(part, name, size, share(own.get(part, 0), size))
+    return rows + [one for name, own in found["written"].items() for one in claimed.rows_of(name, own)]

@@ -1,12 +1,17 @@
-"""Generated texts and what is found in them: exact and overlapping mentions, and their claims, by kind and by claim."""
+"""Generated texts: mentions and claims that are found, why a stated mention is not shown, and the worth of labels.
+
+The grammar is that of training, the seed is not; texts that people wrote are read worse (`evals.reading.inputs`).
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
-from catalog_build.training.texts import Text, TextWriter
-from clinical.search import SearchIndex
+from catalog_build.training.texts import NOT_CODED, Text, TextWriter, WrittenMention
+from clinical.search import NONE, Elsewhere, Mentioned, SearchIndex
+from evals.measures.intervals import clustered, share
 
 
 def generated(index: SearchIndex, texts: int, seed: int) -> list[Text]:
@@ -33,3 +38,104 @@ def found_in(index: SearchIndex, texts: Sequence[Text]) -> dict[str, Counter[str
                 if near is not None:
                     counts[name] += Counter(claims=1, claims_right=near.claim == said.claim)
     return counts
+
+
+# --- why a stated mention is not shown -------------------------------------------------------------------------------
+
+CAUSES: Final = ("shown", "not found", "cut wrongly", "claim misread", "too unsure", "another code", "invented")
+"""In the order in which they are looked for. `cut wrongly`: a mention overlaps and begins or ends elsewhere; `another
+code`: found whole, with its claim, and shown with a code that is not its own; `invented`: a mention with a code where
+the text states nothing."""
+CODED: Final = ("present", "suspected")
+
+
+def causes(index: SearchIndex, texts: Sequence[Text]) -> dict[str, Counter[str]]:
+    """Counts by kind of text. Only what is there or suspected is looked at: other claims have other codes."""
+    found: dict[str, Counter[str]] = {}
+    for text in texts:
+        own = found.setdefault(text.kind, Counter())
+        mentions = index.read(text.text).mentions
+        for said in text.said:
+            if said.claim in CODED and said.code:
+                own[_cause(said, mentions)] += 1
+        for mention in mentions:
+            stated = any(said.start < mention.end and mention.start < said.end for said in text.said)
+            own["invented"] += bool(mention.codes) and not stated
+    return found
+
+
+def _cause(said: WrittenMention, mentions: Sequence[Mentioned]) -> str:
+    near = [one for one in mentions if one.start < said.end and said.start < one.end]
+    if any(said.code in one.codes for one in near):
+        return "shown"
+    if not near:
+        return "not found"
+    exact = next((one for one in near if (one.start, one.end) == (said.start, said.end)), None)
+    if exact is None:
+        return "cut wrongly"
+    if exact.claim != said.claim:
+        return "claim misread"
+    return "another code" if exact.codes else "too unsure"
+
+
+# --- the worth of labels ---------------------------------------------------------------------------------------------
+
+LEVELS: Final = ("high", "medium")
+
+
+class ShownCode(NamedTuple):
+    """A code that is shown, how surely, and whether the text means it."""
+
+    kind: str
+    level: str
+    code: str
+    probability: float
+    right: bool
+
+
+def shown_of(index: SearchIndex, texts: Sequence[Text]) -> list[ShownCode]:
+    """Every code of high or medium confidence; right is what some mention that it overlaps means."""
+    meant, found = _Meant(index), []
+    for text in texts:
+        for hit in index.search(text.text, 10):
+            if hit.confidence != "low":
+                near = [said for said in text.said if said.start < hit.end and hit.start < said.end]
+                right = any(hit.code in meant.codes(said) for said in near)
+                found.append(ShownCode(text.kind, hit.confidence, hit.code, hit.probability, right))
+    return found
+
+
+def bands(index: SearchIndex, texts: Sequence[Text]) -> dict[str, dict[str, Any]]:
+    """By kind of text and for `all`: `stated` mentions that ask for a code, the share of them that is shown, and for
+    each level its number of codes, their precision [value, low, high] and the mean of their probabilities."""
+    found, meant, result = shown_of(index, texts), _Meant(index), {}
+    for kind in (*sorted({text.kind for text in texts}), "all"):
+        own = [one for one in found if kind in (one.kind, "all")]
+        stated = sum(bool(meant.codes(said)) for text in texts if kind in (text.kind, "all") for said in text.said)
+        right = sum(one.right for one in own)
+        result[kind] = {"stated": stated, "coverage": share(min(right, stated), stated)} | {
+            level: _band([one for one in own if one.level == level]) for level in LEVELS
+        }
+    return result
+
+
+def _band(own: Sequence[ShownCode]) -> dict[str, Any]:
+    believed = round(sum(one.probability for one in own) / len(own), 4) if own else None
+    precision = clustered([one.right for one in own], [one.code[:3] for one in own])
+    return {"codes": len(own), "precision": precision, "believed": believed}
+
+
+class _Meant:
+    """The codes that a mention of a generated text asks for."""
+
+    def __init__(self, index: SearchIndex) -> None:
+        self._catalog, self._elsewhere = index.catalog, Elsewhere(index.catalog, index.wordings)
+
+    def codes(self, said: WrittenMention) -> set[str]:
+        if said.claim == "excluded" or said.code == NOT_CODED:
+            return set()
+        if said.claim == "present" or said.claim == "suspected":
+            return {said.code}
+        target = self._elsewhere.family if said.claim == "family" else self._elsewhere.past
+        number = int(target[self._catalog.number(said.code)])
+        return {self._catalog.codes[number].code} if number != NONE else set()

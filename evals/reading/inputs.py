@@ -1,4 +1,4 @@
-"""Written inputs with claims, scored as they are served: what is shown of what is stated, and what of it is right.
+"""Scores written inputs with claims as they are served: recall of the stated codes, and precision of the shown ones.
 
 The form of a line (JSON): `text`, `class`, `codes` (statements: `codes`, the first is the primary one, `also`, `claim`,
 `text`), `optional` (texts of statements that need not be suggested), `absent` (what the text denies or says of others).
@@ -12,13 +12,28 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from clinical.errors import SourceError
+from evals.data.examples import well_formed
+
 Shown = Callable[[str], list[tuple[str, str]]]
 """A text to the codes that are shown, with their confidence, best first."""
 
 
 def read_inputs(path: Path) -> list[dict[str, Any]]:
-    """The lines of the file."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    """The lines of the file. Raises SourceError naming the line that is none, or that has a malformed code."""
+    rows = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        if line.strip():
+            try:
+                row = json.loads(line)
+                sets = [*row["codes"], *row.get("absent", ())]
+                codes = [str(code) for one in sets for code in (*one["codes"], *one.get("also", ()))]
+            except (ValueError, KeyError, AttributeError, TypeError):
+                found, expected = "is no written input", "an object with text, class and codes, as evals/data has them"
+                raise SourceError(path.name, number, found, expected, "mend the line") from None
+            well_formed(codes, path.name, number)
+            rows.append(row)
+    return rows
 
 
 def scored(rows: Iterable[Mapping[str, Any]], shown: Shown) -> dict[str, Counter[str]]:
@@ -55,8 +70,8 @@ def _asked(row: Mapping[str, Any]) -> list[tuple[str, set[str]]]:
 
 
 def given(rows: Iterable[Mapping[str, Any]], found: Callable[[str], list[tuple[str, str]]]) -> Counter[str]:
-    """What search makes of each statement by itself, as if somebody had marked the mentions: statements, `first` (its
-    first code is right), `ten` (one of all is), found (one that is shown is). `found`: a text to its codes with their
+    """Counts of search on each statement alone, as if somebody had marked the mentions: `statements`, `first` (its
+    first code is right), `ten` (one of all is), `found` (one that is shown is). `found`: a text to its codes with their
     confidence, most probable first, also those of low confidence."""
     counts: Counter[str] = Counter()
     for row in rows:
@@ -66,21 +81,3 @@ def given(rows: Iterable[Mapping[str, Any]], found: Callable[[str], list[tuple[s
             counts += Counter(statements=1, first=any(own[:1]), ten=any(own))
             counts["found"] += any(good and level != "low" for good, (_, level) in zip(own, codes, strict=True))
     return counts
-
-
-def line_of(name: str, own: Mapping[str, int]) -> str:
-    """One line of the table."""
-
-    def share(part: int, whole: int) -> str:
-        return f"{part / whole:.3f}" if whole else "    -"
-
-    medium, medium_right = own["shown"] - own["high"], own["right"] - own["high_right"]
-    return (
-        f"{name:16s} {own['inputs']:5d} {own['statements']:6d}  {share(own['found'], own['statements'])}"
-        f"  {share(own['right'], own['shown'])}  {share(own['high_right'], own['high'])} ({own['high']:4d})"
-        f"  {share(medium_right, medium)} ({medium:4d})  {share(own['silent'], own['inputs'])}"
-        f"  {share(own['absent_shown'], own['absent'])}"
-    )
-
-
-HEADER = "class           inputs stated  shown  right  high          medium        silent absent shown"

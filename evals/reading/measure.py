@@ -1,101 +1,100 @@
-"""python -m evals reading --catalog DIR: how texts are read.
+"""python -m evals reading --catalog DIR: mentions, claims and codes of texts, as tier 1 reads them.
 
-Mentions and claims on generated texts, by kind and claim; wordings that alone are high, in lists and sentence frames;
-short texts with denials and relatives; what the labels are worth by kind of text; with `--inputs FILE`, what is shown
-of written inputs, by class, as tier 1 serves it; with `--letters FILE TEXTS`, mentions, claims and codes of annotated
-letters.
+Mentions and claims on generated texts, by kind and claim, and the worth of labels there; wordings that alone are high,
+in lists and sentence frames; short texts with denials and relatives (`offered.tsv`); of our own written inputs what is
+there and read as not there, and the other way round; with `--inputs FILE`, the same of these, the codes that are shown
+of them, by class, and how many mentions without a code somebody stated, by reason. Each is a row of the table.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from clinical.coding import with_written_codes
+import click
+
+from clinical.coding import most_probable, with_written_codes
+from clinical.command_line import PATH, paragraphs
 from clinical.contract import TIER1_MAX_CODES
-from clinical.errors import BefundError
 from clinical.search import SearchIndex
-from evals.reading.bands import bands
-from evals.reading.bands import lines as band_lines
-from evals.reading.denials import clauses, misread, plain_names
-from evals.reading.generated import found_in, generated
-from evals.reading.inputs import HEADER, given, line_of, read_inputs, scored
-from evals.reading.letters import counted, lines
-from evals.reading.offered import lines as offered_lines
+from evals.command import CATALOG, JSON, main_of
+from evals.measures.intervals import share
+from evals.measures.results import MeasuredResult, Row, printed, row
+from evals.reading import claimed, gated, reasons
+from evals.reading.inputs import given, read_inputs, scored
 from evals.reading.offered import offered
 from evals.reading.probes import in_lists, in_sentences, sure_wordings
 
-GIVEN = {"first code right": "first", "among ten": "ten", "shown": "found"}
-SEED, TEXTS, WORDINGS, CLAUSES = 2026, 400, 160, 4000
+SEED, TEXTS, WORDINGS = 2026, 400, 160
+OF_INPUTS = {
+    "stated_shown": ("found", "statements"), "shown_right": ("right", "shown"), "high_right": ("high_right", "high"),
+    "silent": ("silent", "inputs"), "absent_shown": ("absent_shown", "absent"),
+}  # fmt: skip
+"""Measures of written inputs: the counts of `inputs.scored` whose share they are."""
+ALONE = {"first_code_right": "first", "among_ten": "ten", "shown": "found"}
 
 
-def main(arguments: Sequence[str]) -> int:
-    """0: measured; 2: it cannot be measured."""
-    parser = argparse.ArgumentParser(prog="python -m evals reading", description=__doc__)
-    parser.add_argument("--catalog", type=Path, required=True, help="folder of an artifact")
-    parser.add_argument("--inputs", type=Path, help="written inputs with claims, one JSON object a line")
-    parser.add_argument("--letters", type=Path, nargs=2, metavar=("FILE", "TEXTS"), help="annotated letters")
-    parser.add_argument("--texts", type=int, default=TEXTS, help="generated texts")
-    parser.add_argument("--wordings", type=int, default=WORDINGS, help="wordings that are set into lists and frames")
-    options = parser.parse_args(arguments)
-    try:
-        index = SearchIndex.load(options.catalog)
-    except BefundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    texts = generated(index, options.texts, SEED)
-    _print_generated(found_in(index, texts))
-    print("\n" + "\n".join(band_lines(bands(index, texts))))
-    wordings = sure_wordings(index, options.wordings, SEED)
-    print(f"\n{len(wordings)} wordings that alone are high: share shown in lists")
-    _print_shares(in_lists(index, wordings, SEED))
-    print("\nthe same in sentences")
-    _print_shares(in_sentences(index, wordings))
-    _print_clauses(plain_names(index, WORDINGS, SEED))
-    print("\nshort texts with what is there and what is not")
-    print("\n".join(offered_lines(offered(index))))
-    if options.inputs:
-        _print_inputs(index, read_inputs(options.inputs))
-    if options.letters:
-        print("\n" + "\n".join(lines(counted(index, *options.letters))))
-    return 0
+@click.command(help=paragraphs(__doc__))
+@CATALOG
+@click.option("--inputs", type=PATH, help="written inputs with claims, one JSON object a line")
+@click.option("--texts", type=click.IntRange(0), default=TEXTS, help="generated texts")
+@click.option("--wordings", type=click.IntRange(0), default=WORDINGS, help="wordings set into lists and frames")
+@click.option("--out", type=PATH, help="also write the rows as a result")
+@JSON
+def command(catalog: Path, inputs: Path | None, texts: int, wordings: int, out: Path | None, as_json: bool) -> None:
+    """Measure and print."""
+    index = SearchIndex.load(catalog)
+    rows = [*_generated(index, texts), *_alone(index, wordings), *_offered(index)]
+    if inputs:
+        read = read_inputs(inputs)
+        rows += [*claimed.rows_of(inputs.stem, claimed.claimed(read)), *of_inputs(index, read)]
+    words = "python -m evals reading" + (f" --inputs {inputs}" if inputs else "")
+    result = MeasuredResult.of("reading", words, rows, manifest=index.manifest.digest, seed=SEED)
+    if out:
+        result.write(out)
+    print(json.dumps(result.rows.to_dict("records")) if as_json else printed(rows))
 
 
-def _print_inputs(index: SearchIndex, rows: Sequence[Mapping[str, Any]]) -> None:
-    print(f"\n{HEADER}")
-    for name, own in scored(rows, lambda text: shown(index, text)).items():
-        print(line_of(name, own))
-    alone = given(rows, lambda text: [(hit.code, hit.confidence) for hit in index.search(text, TIER1_MAX_CODES)])
-    said = max(1, alone["statements"])
-    shares = ", ".join(f"{name} {alone[count] / said:.3f}" for name, count in GIVEN.items())
-    print(f"each of the {alone['statements']} statements by itself: {shares}")
+main = main_of(command, "reading")
+
+
+def _generated(index: SearchIndex, texts: int) -> list[Row]:
+    return gated.rows_of(gated.measured(index, texts)) if texts else []
+
+
+def _alone(index: SearchIndex, count: int) -> Iterator[Row]:
+    """Wordings that alone are high: still shown, in lists by separator and length, and in sentences."""
+    wordings = sure_wordings(index, count, SEED) if count else []
+    if wordings:
+        for where, shares in (("list", in_lists(index, wordings, SEED)), ("frame", in_sentences(index, wordings))):
+            for name, value in shares.items():
+                yield from row(f"shown_in_{where}", name, len(wordings), value)
+
+
+def _offered(index: SearchIndex) -> Iterator[Row]:
+    found = offered(index)
+    yield from row("stated_kept", "offered.tsv", found.stated, share(found.kept, found.stated))
+    yield from row("absent_offered", "offered.tsv", found.absent, share(len(found.leaked), found.absent))
+
+
+def of_inputs(index: SearchIndex, inputs: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
+    """Written inputs by class and for ALL, then each statement by itself, as if somebody had marked the mentions."""
+    for name, own in scored(inputs, lambda text: shown(index, text)).items():
+        medium = {"medium_right": own["right"] - own["high_right"], "medium": own["shown"] - own["high"]}
+        counts = {**own, **medium}
+        for measure, (part, whole) in (OF_INPUTS | {"medium_right": ("medium_right", "medium")}).items():
+            size = counts.get(whole, 0)
+            yield from row(measure, name, size, share(min(counts.get(part, 0), size), size))
+    alone = given(inputs, lambda text: [(hit.code, hit.confidence) for hit in index.search(text, TIER1_MAX_CODES)])
+    for measure, part in ALONE.items():
+        said = alone["statements"]
+        yield from row(measure, "each statement by itself", said, share(alone[part], said))
+    yield from reasons.rows_of(reasons.reasons(index, inputs))
 
 
 def shown(index: SearchIndex, text: str) -> list[tuple[str, str]]:
     """The codes that tier 1 shows, with their confidence: those of its mentions, and those that the text spells out."""
-    found = [one for one in index.search(text, TIER1_MAX_CODES) if one.confidence != "low"]
-    return [(hit.code, hit.confidence) for hit in with_written_codes(text, found, index.catalog)[:TIER1_MAX_CODES]]
-
-
-def _print_generated(counts: Mapping[str, Mapping[str, int]]) -> None:
-    print("generated texts    said  exact  touched  claims right")
-    for name, own in sorted(counts.items()):
-        said, claims = max(1, own["said"]), max(1, own["claims"])
-        shares = f"{own['exact'] / said:.3f}    {own['touched'] / said:.3f}         {own['claims_right'] / claims:.3f}"
-        print(f"{name:16s} {own['said']:6d}  {shares}")
-
-
-def _print_clauses(names: Sequence[str]) -> None:
-    counts, wrong = misread(clauses(names, CLAUSES, SEED))
-    print("\ngenerated clauses about a disease: share read as written")
-    for denied, name in ((True, "deny it"), (False, "deny something else")):
-        failed = sum(one.denied is denied for one in wrong)
-        print(f"  {1 - failed / max(1, counts[denied]):.3f}  {name} ({counts[denied]})")
-
-
-def _print_shares(shares: Mapping[str, float]) -> None:
-    for name, share in shares.items():
-        print(f"  {share:.3f}  {name}")
+    found = with_written_codes(text, index.read(text).codes, index.catalog)
+    return [(hit.code, hit.confidence) for hit in most_probable(found, TIER1_MAX_CODES)]

@@ -7,13 +7,12 @@ code alone is not asked for. What is over or of a relative may give a code of ch
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from clinical.search import Candidate, SearchIndex
-from evals.reports.intervals import share
 
 TABLE: Final = Path(__file__).with_name("offered.tsv")
 _MARKED: Final = re.compile(r"\[([^][]{2,})\]|\{([^{}]+)\}")
@@ -77,7 +76,7 @@ def offered(index: SearchIndex) -> Offered:
 
 
 def _is_leak(hit: Candidate, own: Marked, marked: Sequence[Marked], alone: set[str]) -> bool:
-    """Whether a code speaks of what is not there: by its place, where no stated mention shares it, or by its kind."""
+    """Return True if a code stands for an absent finding: by its place, which no stated mention shares, or its kind."""
     if hit.code[0] == _OTHER_REASONS:
         return False
     shared = any(other.stated and _meet(other, hit) for other in marked)
@@ -94,14 +93,3 @@ def _categories(index: SearchIndex, words: str) -> set[str]:
 
 def _shown(index: SearchIndex, text: str) -> list[Candidate]:
     return [hit for hit in index.search(text, 10) if hit.confidence != "low"]
-
-
-def lines(found: Offered) -> Iterator[str]:
-    """What is printed."""
-    for name, part, whole in (
-        ("stated beside what is not there, still shown", found.kept, found.stated),
-        ("denied, excluded or others', shown", len(found.leaked), found.absent),
-    ):
-        interval = share(part, whole)
-        yield f"  {name}: {part} of {whole}" + ("  {:.3f} ({:.3f}-{:.3f})".format(*interval) if interval else "")
-    yield from (f"    {one!r}" for one in found.leaked)

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from clinical.contract import Evidence
 from clinical.search import SearchIndex
-from evals.extraction.drawn import draw
+from evals.letters.drawn import draw
 
 NO_CODE = "no code shown"
 LINE, ROOM = 78, 6

@@ -1,4 +1,4 @@
-"""Wordings that alone are shown, in lists and in sentences: how often each is still shown."""
+"""Recall of wordings that are shown alone, when put into lists and sentences."""
 
 from __future__ import annotations
 

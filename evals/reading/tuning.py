@@ -55,7 +55,7 @@ class Tuning:
         return 2 * right / max(1, found + said)
 
     def best(self, start: ReadingWeights | None = None) -> tuple[ReadingWeights, list[dict[str, Any]]]:
-        """The best weights by coordinate search, and every step: what was tried and how it did."""
+        """The best weights by coordinate search, and every step: weight, value tried and its F1."""
         weights = start or reading_weights()
         kept, steps = self.measured(weights), []
         for _ in range(ROUNDS):

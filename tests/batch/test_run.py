@@ -25,8 +25,8 @@ from batch.coder import Coder
 from batch.files import CHUNK, TextFile
 from batch.run import Run, left
 from clinical.errors import BefundError, SettingError, SourceError
-from evals.speed.batch import BatchWatch, Enough, write_texts
-from evals.speed.batch import main as main_speed
+from evals.load.batch import BatchWatch, Enough, write_texts
+from evals.load.measure import main as load
 from tests.serving import interruptible
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -387,7 +387,7 @@ def test_speed_and_memory_are_measured_on_distinct_texts(tmp_path, starter_artif
     assert len(texts) == CHUNK + 100
     assert len(set(texts[:CHUNK])) == CHUNK
     assert all(len(text) < 80 for text in texts)
-    assert main_speed(["--catalog", str(starter_artifact), "--rows", "2500", "--workers", "1", "--json"]) == 0
+    assert load(["batch", "--catalog", str(starter_artifact), "--rows", "2500", "--workers", "1", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["coded"] == result["rows"] == 2_500
     assert 0 < result["memory_at_end_mb"] <= result["memory_most_mb"] < 4_000

@@ -10,9 +10,8 @@ from fastapi import Request
 
 from bentos.api.admission import BODY_MAX, read_body
 from bentos.api.problems import BodyTooSlow
-from evals.wire import connect
 from tests.bentos.conftest import ask
-from tests.serving import wait_until
+from tests.serving import connect, wait_until
 
 SECRET = "Mustermann"
 PATH = "/api/deep-research"

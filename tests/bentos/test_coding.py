@@ -12,9 +12,8 @@ from bentos.api.coding import FAILED, stream
 from clinical.coding.stream import NO_MODEL
 from clinical.contract import Event, StatusEvent
 from clinical.sse import PING
-from evals.wire import connect
 from tests.bentos.conftest import ask, running
-from tests.serving import served, wait_until
+from tests.serving import connect, served, wait_until
 
 FIELDS = {"code", "description", "confidence", "reasoning", "score"}
 
@@ -75,6 +74,47 @@ def test_a_bare_code_is_looked_up_in_all_three_layers_without_a_model(api, query
         assert all(e.confidence == "low" and e.reasoning and e.score is None for e in layer.codes)
 
 
+@pytest.mark.parametrize(
+    ("query", "begins", "ends"),
+    [
+        (
+            "E11.90",
+            "E11.90 gibt es im Katalog ICD-10-GM 2026: endständig und gültig. Titel: „Diabetes mellitus, Typ 2: ",
+            "Aufgeführt sind seine Nachbarn, nicht der Kode selbst.",
+        ),
+        (
+            "E11",
+            "E11 gibt es im Katalog ICD-10-GM 2026: nicht endständig und so nicht gültig; zu wählen ist ein Unterkode. "
+            "Titel: „Diabetes mellitus, Typ 2“.",
+            "Aufgeführt sind seine Unterkodes und Nachbarn, nicht der Kode selbst.",
+        ),
+        (
+            "E11.99",
+            "E11.99 gibt es im Katalog ICD-10-GM 2026 nicht.",
+            "Aufgeführt sind die nächstliegenden vorhandenen Kodes.",
+        ),
+        ("X99.9", "X99.9 gibt es im Katalog ICD-10-GM 2026 nicht.", "Auch seine Kategorie fehlt."),
+        (
+            "F00.1*",
+            "F00.1 gibt es im Katalog ICD-10-GM 2026: endständig und gültig, als Stern-Kode nur zusammen mit einem "
+            "Kreuz-Kode. Titel: „Demenz bei Alzheimer-Krankheit",
+            "nicht der Kode selbst.",
+        ),
+        (
+            "B95.2",
+            "B95.2 gibt es im Katalog ICD-10-GM 2026: endständig und gültig, als Ausrufezeichen-Kode nur zusätzlich zu "
+            "einem anderen. Titel: „Streptokokken",
+            "nicht der Kode selbst.",
+        ),
+    ],
+)
+def test_the_summary_of_a_code_query_begins_with_the_asked_code_itself(api, query, begins, ends):
+    events = ask(api, query)
+    assert events[3].summary == events[5].summary
+    assert events[5].summary.startswith(begins)
+    assert events[5].summary.endswith(ends)
+
+
 def test_a_code_that_does_not_exist_leads_to_its_parent_and_the_children(api, index):
     one = ask(api, "E11.99")[1]
     parent = index.catalog.nearest_existing("E11.99")
@@ -108,7 +148,11 @@ def test_while_the_catalog_loads_the_answer_is_503_and_health_says_starting(make
         assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
         assert int(answer.headers["retry-after"]) > 0
         assert client.get("/api/health").json()["status"] == "starting"
-        assert client.get("/internal/readyz").status_code == 503
+        waiting = client.get("/internal/readyz")
+        assert (waiting.status_code, waiting.json()["detail"]) == (
+            503,
+            "Der Dienst wartet auf: Katalog (BEFUND_CATALOG).",
+        )
 
 
 async def _failing() -> AsyncIterator[Event]:

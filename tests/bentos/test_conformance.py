@@ -12,8 +12,8 @@ from bentos.language_model import Endpoint, OpenAIModel
 from bentos.model_server import base_url_of
 from clinical.contract import ExtractRequest, GenerateRequest
 from clinical.errors import ModelContextTooSmall, ModelUnavailable
-from clinical.extraction import extract
 from clinical.generation import generate
+from clinical.letters import extract
 from clinical.llm import Form, Limits, Message, ask
 from tests.model_quirks import CASES, DRAFT, THOUGHT, Case, always, refused
 from tests.openai_server import ModelServer, completion, model_server

@@ -167,7 +167,7 @@ def test_a_rolling_restart_of_two_servers_behind_nginx_loses_no_stream(tmp_path,
     begin, restarts = ExitStack(), []
 
     def start(port: int, wait: bool) -> tuple[str, subprocess.Popen[bytes]]:
-        return begin.enter_context(_serving(way, tmp_path, starter_artifact, wait, port=port, LLM="rehearsal"))
+        return begin.enter_context(_serving(way, tmp_path, starter_artifact, wait, port=port, LLM="rules"))
 
     with nginx_before(tmp_path, {3001: ports}) as base, begin:
         running = [start(port, wait=False) for port in ports]

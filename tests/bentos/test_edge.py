@@ -38,15 +38,17 @@ def test_an_answer_never_repeats_the_words_of_the_error():
 
 
 def test_no_key_comes_before_everything_else(api):
-    for headers in (
-        {},
-        {"Authorization": "Bearer"},
-        {"Authorization": "Basic eA=="},
-        {"Authorization": "Bearer bfd_x"},
+    for given, error in (
+        ("", ""),
+        ("Bearer", ""),
+        ("Basic eA==", ""),
+        ("Bearer bfd_x", ', error="invalid_token"'),
+        ("bearer anything", ', error="invalid_token"'),
     ):
+        headers = {"Authorization": given} if given else {}
         answer = httpx.post(f"{api.base_url}{PATH}", content=b"no JSON", headers=headers, trust_env=False)
         assert answer.status_code == 401
-        assert answer.headers["www-authenticate"] == "Bearer"
+        assert answer.headers["www-authenticate"] == f'Bearer realm="Befund"{error}', "RFC 6750, section 3.1"
         assert answer.json() == {
             "type": "about:blank",
             "title": "Nicht angemeldet",

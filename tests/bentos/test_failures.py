@@ -71,6 +71,21 @@ def _refused(error: str) -> dict[str, Any]:
     return {"metric": "befund_refused_total", "labels": {"error": error}}
 
 
+def _unusable(outcome: str) -> dict[str, Any]:
+    return {"metric": "befund_model_unusable_total", "labels": {"outcome": outcome}}
+
+
+def _letter(**wishes: Any) -> Callable[[Place], object]:
+    """A letter with a model server whose answer is of another form."""
+
+    def inject(place: Place) -> None:
+        with model_server(**wishes) as server, place.api(llm_base_url=server.base_url) as client:
+            body = {"document_type": "arztbrief", "text": CANARY}
+            assert client.post("/api/documents/extract", json=body).status_code == 502
+
+    return inject
+
+
 def _draft(**wishes: Any) -> Callable[[Place], object]:
     """A draft with a model server that fails."""
 
@@ -129,7 +144,12 @@ def _limits_gone(place: Place) -> None:
     settings = place.make_settings(limits_url=f"redis://127.0.0.1:{free_port()}")
     with running(settings, place.index, limited) as client:
         assert client.post("/api/deep-research", json={"query": CANARY}).status_code == 503
-        assert client.get("/internal/readyz").status_code == 503
+        _not_ready(client, "Zähler der Limits (BEFUND_LIMITS_URL)")
+
+
+def _not_ready(client: httpx.Client, part: str) -> None:
+    answer = client.get("/internal/readyz")
+    assert (answer.status_code, answer.json()["detail"]) == (503, f"Der Dienst wartet auf: {part}.")
 
 
 def _keys_gone(place: Place) -> None:
@@ -137,7 +157,7 @@ def _keys_gone(place: Place) -> None:
         with sqlite3.connect(place.folder / "api.sqlite") as database:
             database.execute("DROP TABLE api_keys")
         assert client.post("/api/deep-research", json={"query": CANARY}).status_code == 503
-        assert client.get("/internal/readyz").status_code == 503
+        _not_ready(client, "Schlüsseldatenbank (BEFUND_API_DATABASE_URL)")
 
 
 @contextmanager
@@ -242,6 +262,15 @@ KINDS = {
     "model: no choices": Kind(_draft(mode="no-choices"), "malformed", **_calls("malformed")),
     "model: no text": Kind(_draft(mode="no-text"), "malformed", **_calls("malformed")),
     "model: empty twice": Kind(_draft(mode="empty"), "nothing twice", **_refused("ModelMalformed")),
+    "model: empty twice, counted": Kind(_draft(mode="empty"), "nothing twice", **_unusable("given_up")),
+    "model: wrong JSON": Kind(
+        _letter(quirk=lambda body, number: completion('{"antwort": "ja"}')),
+        "no usable ArztbriefDraft, also after a repair: no_known_key",
+        **_unusable("given_up"),
+    ),
+    "model: wrong JSON, asked again": Kind(
+        _letter(quirk=lambda body, number: completion('{"antwort": "ja"}')), "no usable", **_unusable("asked_again")
+    ),
     "model: cut": Kind(
         _draft(quirk=lambda body, number: completion("Halb", "length")), "cut after 7 tokens", **_calls("truncated")
     ),
@@ -252,7 +281,11 @@ KINDS = {
     "model: its engine died": Kind(_probe(healthy=False), "not well: /health answers 503", **_part("model")),
     "model: its probe is refused": Kind(_probe(key="x"), "not well: .*401", **_part("model")),
     "model: its probe hangs": Kind(_probe(mode="stall"), "not well: ", **_part("model")),
-    "limits: Redis is gone": Kind(_limits_gone, "limits does not answer", **_part("limits")),
+    "limits: Redis is gone": Kind(
+        _limits_gone,
+        "limits does not answer: nothing listens at its address; see BEFUND_LIMITS_URL",
+        **_part("limits"),
+    ),
     "keys: the table is gone": Kind(_keys_gone, "keys does not answer: OperationalError", **_part("keys")),
     "keys: the database is locked": Kind(_keys_locked, "keys does not answer", **_part("keys")),
     "keys: the disk is full": Kind(_disk_full, "keys does not answer: its disk is full", **_part("keys")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shlex
 import signal
 import stat
 import subprocess
@@ -20,6 +21,8 @@ import pytest
 
 from bentos.gpu_host import Backoff, Child, WrongSetting, command, environment, read
 from bentos.gpu_host.door import OnlyV1
+from bentos.gpu_host.extra_flags import ALLOWED, OBJECTS, SWITCHES, VALUES
+from bentos.gpu_host.host_settings import SETTINGS_OF_THEIR_OWN
 from tests.serving import free_port, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -217,6 +220,142 @@ def test_an_argument_that_a_built_bento_drops_is_refused(typed):
     with pytest.raises(WrongSetting, match="set BEFUND_VLLM_MODEL in its place"):
         read({}, {"port": 1}, ["bentoml", "serve", "befund-language-server:latest", *typed])
     assert read({}, {"model": "x", "port": 1}, ["bentoml", "serve", "bentos.vllm:LanguageServer", *typed]).model == "x"
+
+
+# --- what may be added to the command line --------------------------------------------------------------------------
+
+OPTIONS = (Path(__file__).parent / "vllm_options.txt").read_text("utf-8").split()
+"""Every option of `vllm serve` 0.32.0, from `vllm/engine/arg_utils.py` and `vllm/entrypoints/launchers/cli_args.py`."""
+SECRET = "geheimer-wert"
+
+REFUSED = [
+    # underscores, which vLLM reads as hyphens
+    "--enable_prefix_caching",
+    "--enable-prefix_caching",
+    "--enable_log_requests",
+    "--enable_log_outputs",
+    "--log_error_stack",
+    "--no_disable_uvicorn_access_log",
+    "--no_disable_fastapi_docs",
+    f"--api_key {SECRET}",
+    f"--api_key={SECRET}",
+    "--root_path /v1",
+    "--max_model_len 100",
+    "--tensor_parallel_size 2",
+    "--served_model_name other",
+    "--gpu_memory_utilization 1",
+    # beginnings, which argparse completes
+    "--enable-prefix",
+    "--enable_prefix",
+    "--enable-log-r",
+    "--enable-log-o",
+    "--log-err",
+    "--middle other.Middleware",
+    f"--api-k {SECRET}",
+    "--no-disable-uv",
+    "--quant fp8",
+    # options that read, keep, log or send
+    "--config /etc/vllm.yaml",
+    "--config=/etc/vllm.yaml",
+    "--log-config-file /etc/log.json",
+    "--logging-config /etc/log.json",
+    "--logging-config.log_level DEBUG",
+    "--log-level DEBUG",
+    "--uvicorn-log-level trace",
+    "--max-log-len 100",
+    "--kv-transfer-config {}",
+    "--kv-transfer-config.kv_connector OffloadingConnector",
+    "--kv_transfer_config.kv_connector=OffloadingConnector",
+    "--kv-offloading-size 8",
+    "--kv_offloading_size=8",
+    "--kv-events-config {}",
+    "--prefix-caching-hash-algo sha256",
+    "--otlp-traces-endpoint http://collector:4317",
+    "--collect-detailed-traces all",
+    "--profiler-config {}",
+    "--structured-outputs-config.backend xgrammar",
+    "--speculative-config {}",
+    # ways round the door, and code of others
+    "--uds /tmp/vllm",
+    "--grpc",
+    "--device-memory-utilization 1",
+    "--worker-cls other.Worker",
+    "--trust-remote-code",
+    "--tool-parser-plugin /tmp/code.py",
+    # short forms, values that are none, and what is no option
+    "-tp=2",
+    "-tp2",
+    "-dp 2",
+    "-q fp8",
+    "-cc {}",
+    "-O3",
+    "--",
+    f"{SECRET}",
+    f"--seed 3 {SECRET}",
+    "--seed",
+    "--seed --config",
+    "--tokenizer --enable-prefix-caching",
+    "--seed.x 3",
+    "--enforce-eager=true",
+    "--Seed 3",
+    "---seed 3",
+    "\u2013\u2013enable-prefix-caching",
+]
+
+
+@pytest.mark.parametrize("extra", REFUSED)
+def test_what_may_not_be_added_to_vllms_command_line_is_refused_in_every_spelling(extra):
+    with pytest.raises(WrongSetting) as refused:
+        read({"BEFUND_VLLM_EXTRA": extra}, {})
+    said = str(refused.value)
+    assert said.startswith("BEFUND_VLLM_EXTRA: ")
+    assert SECRET not in said
+    assert "\n" not in said
+
+
+def test_a_refusal_names_the_option_as_it_was_written_and_what_is_allowed():
+    with pytest.raises(WrongSetting) as refused:
+        read({"BEFUND_VLLM_EXTRA": f"--seed 3 --kv_transfer_config={SECRET}"}, {})
+    start, _, allowed = str(refused.value).partition("are --")
+    assert "--kv_transfer_config is refused" in start
+    assert f"--{allowed}".split(", ") == sorted(ALLOWED)
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        "--quantization fp8",
+        "--quantization=fp8",
+        "--max_num_seqs 64 --enforce_eager",
+        "--no-async-scheduling --no_use_tqdm_on_load",
+        "--tokenizer-mode mistral --config-format mistral --load-format mistral",
+        "--pipeline-parallel-size 2 --distributed-executor-backend ray",
+        "--reasoning-parser qwen3 --seed -1",
+        "--limit-mm-per-prompt.image 0 --limit_mm_per_prompt.video=0",
+        """--hf-overrides '{"rope_parameters": {"factor": 4.0}}' --chat-template ''""",
+        "--no-enable-prefix-caching --no_enable_log_requests",
+        "",
+    ],
+)
+def test_what_may_be_added_stands_last_on_the_command_line_as_it_was_written(extra):
+    host = read({"BEFUND_VLLM_EXTRA": extra}, {})
+    assert command(host)[len(command(read({}, {}))) :] == shlex.split(extra)
+
+
+@pytest.mark.parametrize("spelled", [str, lambda option: "--" + option.removeprefix("--").replace("-", "_")])
+def test_of_all_options_of_the_pinned_vllm_exactly_the_allowed_pass(spelled):
+    def passes(option: str) -> bool:
+        try:
+            read({"BEFUND_VLLM_EXTRA": spelled(option) if option in SWITCHES else f"{spelled(option)}=1"}, {})
+        except WrongSetting:
+            return False
+        return True
+
+    assert len(OPTIONS) > 300
+    assert {option for option in OPTIONS if passes(option)} == ALLOWED
+    assert ALLOWED.isdisjoint(SETTINGS_OF_THEIR_OWN)
+    assert set(SETTINGS_OF_THEIR_OWN) <= set(OPTIONS)
+    assert len(SWITCHES) + len(VALUES) + len(OBJECTS) == len(ALLOWED)
 
 
 # --- the watch ------------------------------------------------------------------------------------------------------

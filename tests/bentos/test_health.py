@@ -6,9 +6,12 @@ import time
 import httpx
 import pytest
 
+from bentos.api import health
 from bentos.api.health import ModelProbe
+from bentos.server_folder import METRICS as METRICS_FOLDER
 from clinical import __version__
 from tests.bentos.conftest import ask, running
+from tests.full_disk import small_disk
 
 METRICS = {"Authorization": "Bearer nur-fuer-die-messung"}
 
@@ -89,6 +92,26 @@ def test_a_caller_that_leaves_does_not_end_the_probe_of_the_others():
 def test_the_operators_paths_answer_on_the_internal_path(api):
     assert api.get("/internal/livez").status_code == 200
     assert api.get("/internal/readyz").status_code == 200
+
+
+@pytest.mark.parametrize("which", ["the keys", "the counts"])
+def test_a_full_disk_is_not_ready_until_there_is_room(which, tmp_path, make_settings, index, key, monkeypatch, caplog):
+    """Every folder that the server writes to; the answer names none of them."""
+    monkeypatch.setattr(health, "STORES_SHARED_SECONDS", 0.0)
+    with small_disk(tmp_path / "disk") as disk:
+        given = {"api_database_url": f"sqlite:///{disk.folder}/api.sqlite"} if which == "the keys" else {}
+        with running(make_settings(**given), index, key) as client:
+            if which == "the counts":
+                monkeypatch.setenv(METRICS_FOLDER, str(disk.folder))
+            assert client.get("/internal/readyz").status_code == 200
+            disk.fill()
+            answer = client.get("/internal/readyz")
+            assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
+            assert str(tmp_path) not in answer.text
+            assert f"not ready: disk: nothing can be written into {disk.folder}" in caplog.text
+            assert client.get("/internal/livez").status_code == 200
+            disk.free()
+            assert client.get("/internal/readyz").status_code == 200
 
 
 def test_the_internal_path_can_be_moved_and_switched_off(make_settings, index, key):

@@ -189,10 +189,11 @@ def test_the_key_database_is_its_owners_only(tmp_path):
     assert stat.S_IMODE((tmp_path / "sub" / "keys.sqlite").stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("bad", ["mysql://x/y", "nonsense", ""])
-def test_a_database_of_another_kind_is_refused_by_name(bad):
-    with pytest.raises(SettingError, match="BEFUND_API_DATABASE_URL"):
+@pytest.mark.parametrize("bad", ["mysql://x/y", "nonsense", "", "postgresql://user:a@b:geheim@127.0.0.1/name"])
+def test_a_database_of_another_kind_is_refused_by_name_and_not_quoted(bad):
+    with pytest.raises(SettingError, match="BEFUND_API_DATABASE_URL") as refused:
         open_database(bad)
+    assert "geheim" not in str(refused.value)
 
 
 def _command(tmp_path, *arguments):

@@ -201,10 +201,10 @@ def test_health_names_the_model_and_notices_its_end(server, make_settings, index
         assert layers(ask(client, QUERY)) == [1]
 
 
-def test_the_rehearsal_model_says_its_name(make_settings, index, key):
-    with running(make_settings(llm="rehearsal"), index, key) as client:
-        assert client.get("/api/llm/health").json() == {"status": "ok", "model": "rehearsal-rules"}
-        assert client.post("/api/llm/generate", json=LETTER).json()["model"] == "rehearsal-rules"
+def test_answers_by_rules_say_so(make_settings, index, key):
+    with running(make_settings(llm="rules"), index, key) as client:
+        assert client.get("/api/llm/health").json() == {"status": "ok", "model": "rules"}
+        assert client.post("/api/llm/generate", json=LETTER).json()["model"] == "rules"
         assert layers(ask(client, QUERY)) == [1, 2, 3]
 
 

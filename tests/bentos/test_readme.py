@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from bentos.embedded.model import RehearsalModel
 from clinical.sse import Decoder
 from tests import docs
 from tests.bentos.conftest import running
@@ -15,7 +14,7 @@ from tests.test_docs import README
 
 @pytest.fixture
 def client(settings, index, key):
-    with running(settings, index, key, RehearsalModel()) as client:
+    with running(settings.model_copy(update={"llm": "rules"}), index, key) as client:
         yield client
 
 

@@ -2,10 +2,11 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
@@ -13,6 +14,7 @@ import pytest
 
 from bentos.keys.database import open_database
 from bentos.keys.keys import KeyLimits, Keys
+from bentos.patience import HEADERS_S
 from clinical.search.native.library import LIBRARY, is_current
 from clinical.sse import Decoder
 from tests.bentos.conftest import CLOSED
@@ -95,6 +97,18 @@ def _ask(base, key, query):
     answer = httpx.post(f"{base}/api/deep-research", json={"query": query}, headers=headers, trust_env=False)
     assert answer.status_code == 200, answer.text
     return list(Decoder().feed(answer.content))
+
+
+def test_bentoml_serve_closes_the_connections_of_those_who_do_not_come_to_an_end(base):
+    """BentoML's uvicorn has our protocol; alone it would keep all three."""
+    port = int(base.rpartition(":")[2])
+    with ExitStack() as ends:
+        beginnings = (b"", b"GE", b"POST /api/deep-research HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+        slow = [ends.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in beginnings]
+        for one, beginning in zip(slow, beginnings, strict=True):
+            one.settimeout(3 * HEADERS_S)
+            one.sendall(beginning)
+        assert [one.recv(1) for one in slow] == [b"", b"", b""]
 
 
 def test_bentoml_serve_answers_the_contract_and_nothing_else(base, folder, key):

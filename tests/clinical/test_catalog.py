@@ -141,10 +141,16 @@ def test_neighbours_are_siblings_then_the_nearest_under_the_parents_siblings(cat
 
 
 def test_neighbours_never_repeat_nor_hold_the_code_itself(catalog: Catalog) -> None:
+    assert len(catalog) > 5
     for own in catalog:
         near = [other.code for other in catalog.neighbours(own.code, 99)]
         assert len(set(near)) == len(near)
         assert own.code not in near
+
+
+@pytest.mark.parametrize("spelling", ["", "E", "E1", ".", "E1.", "x" * 9])
+def test_nothing_is_near_to_what_is_no_code(catalog: Catalog, spelling: str) -> None:
+    assert catalog.nearest_existing(spelling) is None
 
 
 def test_the_nearest_existing_code_is_itself_or_an_ancestor(catalog: Catalog) -> None:
@@ -223,6 +229,7 @@ def test_the_full_catalog_survives_its_file_and_loads_quickly(shared_data: Path,
 
 def test_every_code_of_the_full_catalog_parses_from_every_spelling(shared_data: Path) -> None:
     full = read_source(shared_data / "icd10gm/2026-reconstructed").catalog
+    assert len(full) > 16_000
     for own in full:
         for typed in (own.code, own.code.lower().replace(".", ""), f" {own.marked} ", f"{own.code}-"):
             assert parse(typed) == own.code

@@ -5,11 +5,13 @@ import sqlite3
 import psycopg
 import pytest
 import redis
+from limits.errors import StorageError
+from limits.storage import storage_from_string
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from clinical.errors import cause_of
-from evals.speed.servers import free_port
+from evals.load.servers import free_port
 
 
 @pytest.mark.parametrize(
@@ -46,6 +48,15 @@ def test_what_the_drivers_say_here(tmp_path) -> None:
     with pytest.raises(redis.ConnectionError) as gone:
         redis.Redis(port=free_port()).ping()
     assert cause_of(gone.value) == "nothing listens at its address"
+
+
+def test_what_the_counter_of_limits_wraps_is_said_too() -> None:
+    """Its own error has no words: it was said by its class alone."""
+    counter = storage_from_string(f"redis://user:geheim@127.0.0.1:{free_port()}/0", wrap_exceptions=True)
+    with pytest.raises(StorageError) as gone:
+        counter.get("x")
+    assert cause_of(gone.value) == "nothing listens at its address"
+    assert cause_of(StorageError(KeyError("geheim"))) == "KeyError"
 
 
 def test_any_other_error_is_its_class() -> None:

@@ -4,8 +4,8 @@ import functools
 import gc
 
 from clinical.contract import Zuweisung
-from clinical.grounding import ground
 from clinical.language import Reading
+from clinical.letters import ground
 from clinical.search.index import SearchIndex
 
 TEXT = "Frau Quendolina Zwirnwald, geb. 03.04.1951\nDiagnosen:\n- Xanthoplexie rechts\n- kein Murgelfieber\nZ. n. Vlorp"

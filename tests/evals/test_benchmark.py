@@ -73,6 +73,12 @@ def test_a_system_of_ones_own_is_scored_by_its_answers(tmp_path, capsys):
     assert "no answer to 1 texts, the first everyday-001" in capsys.readouterr().err
 
 
+def test_a_malformed_code_among_the_answers_is_named_by_its_line(tmp_path, capsys):
+    (tmp_path / "mine.jsonl").write_text('{"id": "a", "codes": []}\n{"id": "b", "codes": ["I10.9-"]}\n')
+    assert measure.main(["--answers", str(tmp_path / "mine.jsonl")]) == 2
+    assert "mine.jsonl, line 2: the malformed code 'I10.9-'" in capsys.readouterr().err
+
+
 def test_nothing_of_it_is_from_the_texts_for_looking_and_measuring(shared_data):
     theirs = {
         run

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss
 
-from evals.coding import calibration as cal
+from evals.measures import calibration as cal
 
 COLUMNS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
 
@@ -65,7 +65,7 @@ def test_nothing_is_no_measure():
     for measure in (cal.expected_calibration_error, cal.area_under_risk_coverage, cal.brier):
         assert measure([], []) is None
     assert cal.calibration_error_by_chance([]) is None
-    assert cal.reliability([], []) == cal.curve([], []) == []
+    assert cal.reliability([], []) == []
 
 
 @settings(max_examples=30, deadline=None)
@@ -75,7 +75,8 @@ def test_bounds_hold_for_anything(rows):
     error, low, high = cal.expected_calibration_error(probability, right)
     assert 0 <= low <= error <= high <= 1.0001
     assert sum(bin["n"] for bin in cal.reliability(probability, right)) == len(rows)
-    points = cal.curve(probability, right)
-    assert points[-1][0] == 1.0
-    assert points[-1][1] == pytest.approx(1 - np.mean(right), abs=1e-4)
-    assert all(0 <= risk <= 1 for _, risk in points)
+    coverage, risk = cal.risk_coverage(probability, right)
+    assert coverage[-1] == 1.0
+    assert risk[-1] == pytest.approx(1 - np.mean(right), abs=1e-4)
+    assert (risk >= 0).all()
+    assert (risk <= 1).all()

@@ -14,18 +14,17 @@ from clinical.search.index import SearchIndex
 from clinical.search.manifest import Manifest
 from clinical.search.ranking import Ranker
 from evals.coding import variants
-from evals.coding.datasets import Example, read_examples
-from evals.coding.measure import VARIANTS, main, report, run
-from evals.coding.measures import measures
-from evals.coding.measures.labels import confidence
-from evals.coding.outcomes import Outcome
+from evals.coding.measure import VARIANTS, main, run
+from evals.coding.outcomes import Outcome, frame_of
 from evals.coding.targets import Coded
-from evals.reports.intervals import mean, share
+from evals.data.examples import Example, read_examples
+from evals.measures.intervals import mean, share
+from evals.measures.queries import label_rows, rows_of
+from evals.measures.results import SCHEMA, checked, table
 from tests.fakes import hash_index, tiny_catalog
 
 CATALOG = tiny_catalog()
 QUERY = "Chronische Herzinsuffizienz, Zustand nach Karzinom"
-KEYS = {"n", "answered", "failed", "top_1", "top_10", "top_1_category", "mrr", "recall_10", "confidence"}
 GERMAN = st.text("abcdefghijklmnopqrstuvwxyzäöüßABCKZÄÖÜ -", max_size=40)
 
 
@@ -47,40 +46,49 @@ OUTCOMES = [
 ]
 
 
+def measured(outcomes: list[Outcome], of: str = "all") -> dict[str, tuple[float, float, float, float]]:
+    rows = rows_of(frame_of(outcomes, CATALOG))
+    return {row.measure: (row.n, row.value, row.low, row.high) for row in rows if row.set == of}
+
+
 def test_measures_by_hand() -> None:
-    found = measures(OUTCOMES, CATALOG)
-    assert (found["n"], found["answered"], found["failed"]) == (6, 5, 1)
-    assert found["top_1"][0] == pytest.approx(1 / 5)
-    assert found["top_10"][0] == pytest.approx(3 / 5)
-    assert found["top_1_category"][0] == pytest.approx(2 / 5)
-    assert found["mrr"][0] == pytest.approx((1 + 1 / 2 + 1 / 4) / 5)
-    assert found["recall_10"][0] == pytest.approx((1 + 1 + 1 / 2) / 5)
+    found = measured(OUTCOMES)
+    assert found["failed"][:2] == (6, 1)
+    assert found["top_1"][:2] == pytest.approx((5, 1 / 5))
+    assert found["top_10"][1] == pytest.approx(3 / 5)
+    assert found["top_1_category"][1] == pytest.approx(2 / 5)
+    assert found["mrr"][1] == pytest.approx((1 + 1 / 2 + 1 / 4) / 5)
+    assert found["recall_10"][1] == pytest.approx((1 + 1 + 1 / 2) / 5)
 
 
-def test_confidence_by_hand() -> None:
-    answered = OUTCOMES[:-1]
-    high = confidence(answered, "high")
-    assert high["precision"][0] == pytest.approx(1 / 2)
-    assert high["coverage"][0] == pytest.approx(2 / 5)
-    assert high["all"][0] == pytest.approx(2 / 4)
-    assert confidence(answered, "medium")["precision"] is None
+def test_labels_by_hand() -> None:
+    asked = frame_of(OUTCOMES[:-1], CATALOG)
+    high = {row.measure: row.value for row in label_rows(asked, "high")}
+    assert high["high_precision"] == pytest.approx(1 / 2)
+    assert high["high_coverage"] == pytest.approx(2 / 5)
+    assert high["high_of_all_codes"] == pytest.approx(2 / 4)
+    assert [row.measure for row in label_rows(asked, "medium")] == ["medium_coverage"]
 
 
-def test_the_report_has_its_keys_and_each_measure_an_interval() -> None:
-    found = report(OUTCOMES, CATALOG)
-    assert set(found) >= KEYS
-    for name in ("top_1", "top_10", "top_1_category", "mrr", "recall_10"):
-        value, low, high = found[name]
-        assert 0 <= low <= value <= high <= 1
-    assert found["not_verbatim"]["n"] == 5
-    assert sum(bucket["n"] for bucket in found["by_overlap"].values()) == 6
-    assert json.loads(json.dumps(found))["top_1"] == list(found["top_1"])
+def test_the_rows_are_a_table_of_the_schema_and_each_measure_has_an_interval() -> None:
+    rows = table(rows_of(frame_of(OUTCOMES, CATALOG)), "coding", "python -m evals coding", "0" * 64)
+    assert {name: str(kind) for name, kind in rows.dtypes.items()} == SCHEMA
+    assert set(rows["catalog"]) == {"0" * 12}
+    basic = rows[rows["measure"].isin(["top_1", "top_10", "top_1_category", "mrr", "recall_10"])]
+    assert len(basic) > 20
+    assert ((basic["low"] >= 0) & (basic["low"] <= basic["value"]) & (basic["high"] <= 1)).all()
+    assert measured(OUTCOMES, "not verbatim in the index")["top_1"][0] == 4
+    sizes = rows[(rows["measure"] == "mrr") & rows["set"].str.startswith("overlap ")]["n"]
+    assert sizes.sum() == 5
+    for broken in (rows.drop(columns="n"), rows.assign(value=9.0), rows.iloc[[0, 0]]):
+        with pytest.raises(ValueError, match=r"columns|interval|twice"):
+            checked(broken)
 
 
 def test_nothing_answered_is_no_measure() -> None:
-    found = measures([outcome("I10", None)], CATALOG)
-    assert (found["failed"], found["top_1"], found["mrr"]) == (1, None, None)
-    assert measures([], CATALOG)["n"] == 0
+    assert set(measured([outcome("I10", None)])) == {"failed"}
+    assert measured([outcome("I10", None)])["failed"][:2] == (1, 1)
+    assert set(measured([])) == {"failed"}
 
 
 def test_shares_and_means_have_the_intervals_of_the_books() -> None:
@@ -100,9 +108,9 @@ def test_a_failed_query_is_not_a_wrong_one(starter_artifact: Path) -> None:
     examples = [Example(query, frozenset({"I21.9"})) for query in ("Herzinfarkt", "kaputt", "😀")]
     outcomes = run(index, examples)
     assert [one.found is None for one in outcomes] == [False, True, False]
-    found = measures(outcomes, index.catalog)
-    assert (found["answered"], found["failed"]) == (2, 1)
-    assert found["top_10"][0] == 0.5
+    rows = {row.measure: row for row in rows_of(frame_of(outcomes, index.catalog)) if row.set == "all"}
+    assert (rows["top_10"].n, rows["failed"].value) == (2, 1)
+    assert rows["top_10"].value == 0.5
 
 
 def test_the_command_prints_json_with_its_keys(starter_artifact: Path, tmp_path: Path, capsys) -> None:
@@ -112,10 +120,12 @@ def test_the_command_prints_json_with_its_keys(starter_artifact: Path, tmp_path:
         arguments = ["--catalog", str(starter_artifact), "--queries", str(queries), "--variant", variant, "--json"]
         assert main(arguments) == 0
         printed = json.loads(capsys.readouterr().out)
-        assert set(printed) >= KEYS
-        assert (printed["n"], printed["variant"]) == (2, variant)
-        assert printed["manifest"] == Manifest.load(starter_artifact).digest
-    assert printed["top_1"][0] == 1.0
+        about, rows = printed["about"], printed["rows"]
+        assert (about["dataset"]["rows"], about["variant"]) == (2, variant)
+        assert about["manifest"] == Manifest.load(starter_artifact).digest
+        assert list(rows[0]) == list(SCHEMA)
+        (first,) = [row for row in rows if (row["measure"], row["set"]) == ("top_1", "all")]
+    assert first["value"] == 1.0
 
 
 def test_the_command_prints_a_table(starter_artifact: Path, tmp_path: Path, capsys) -> None:

@@ -2,17 +2,17 @@
 
 import asyncio
 
-from bentos.embedded.model import RehearsalModel
 from clinical.errors import ModelUnavailable
 from clinical.llm import Completion
 from clinical.search.index import SearchIndex
-from evals.coding.studies.costs import QUESTIONS, Metered, answers
+from evals.coding.costs import QUESTIONS, Metered, answers
+from evals.rules_model import RulesModel
 
 TEXT = "Diabetes mellitus Typ 2, arterielle Hypertonie. Kein Fieber."
 
 
 def test_every_tier_answers_and_its_calls_are_counted(index: SearchIndex) -> None:
-    one, two, three = asyncio.run(answers(TEXT, index, RehearsalModel()))
+    one, two, three = asyncio.run(answers(TEXT, index, RulesModel()))
     assert [answer.tier for answer in (one, two, three)] == [1, 2, 3]
     assert (one.calls, one.tokens_in, one.tokens_out) == (0, 0, 0)
     assert two.calls == 2
@@ -23,7 +23,7 @@ def test_every_tier_answers_and_its_calls_are_counted(index: SearchIndex) -> Non
     assert all(index.catalog.get(code) for answer in (one, two, three) for code in answer.codes or ())
 
 
-class Recording(RehearsalModel):
+class Recording(RulesModel):
     """Keeps its own answers, apart from what is counted."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ def test_the_tokens_are_those_that_the_model_said(index: SearchIndex) -> None:
         assert answer.tokens_out == sum(completion.tokens_out for completion in given)
 
 
-class Broken(RehearsalModel):
+class Broken(RulesModel):
     async def complete(self, messages, *, schema, limits):
         raise ModelUnavailable("refused")
 
@@ -56,4 +56,4 @@ def test_a_model_that_fails_leaves_tier_one(index: SearchIndex) -> None:
 
 
 def test_what_is_metered_has_the_name_of_its_model() -> None:
-    assert (Metered(RehearsalModel()).name, Metered(RehearsalModel()).busy) == (RehearsalModel.name, False)
+    assert (Metered(RulesModel()).name, Metered(RulesModel()).busy) == (RulesModel.name, False)

@@ -7,9 +7,9 @@ import shutil
 
 import pytest
 
-from evals.coding.card import read_dataset
-from evals.gate import QUERIES, RESULTS, main
-from evals.reports.results import read_result
+from evals.data.cards import read_dataset
+from evals.gate import QUERIES, RESULTS, drops_of, main
+from evals.measures.results import MeasuredResult, Row, read_result
 
 
 def test_quality_has_not_dropped(starter_artifact, capsys):
@@ -25,7 +25,7 @@ def test_a_drop_fails_and_says_what_to_do(starter_artifact, kept, capsys):
     path = kept / "everyday-none.json"
     result = json.loads(path.read_text())
     for row in result["queries"]:
-        row |= {"rank": 1, "category": True}
+        row |= {"rank": 1.0, "category": True}
     path.write_text(json.dumps(result))
     arguments = ["--catalog", str(starter_artifact), "--results", str(kept), "--only", "none"]
     assert main(arguments) == 1
@@ -36,17 +36,39 @@ def test_a_drop_fails_and_says_what_to_do(starter_artifact, kept, capsys):
     assert main(arguments) == 0
 
 
-def test_more_removed_truths_fail(kept, capsys):
-    path = kept / "extraction.json"
-    result = json.loads(path.read_text())
-    arguments = ["--catalog", "none", "--results", str(kept), "--only", "extraction"]
+def test_a_figure_outside_its_kept_interval_fails(kept, capsys):
+    path = kept / "letters.json"
+    arguments = ["--catalog", "none", "--results", str(kept), "--only", "letters"]
     assert main(arguments) == 0
-    assert result["lies"].keys() == read_result(RESULTS / "extraction.json")["lies"].keys()
-    result["truths"]["OCR strength 3"]["n"] *= 1_000
-    result["truths"]["OCR strength 3"]["removed"] = 0
+    result = json.loads(path.read_text())
+    (truths,) = [row for row in result["rows"] if row[:2] == ["truths_removed", "OCR strength 3"]]
+    truths[3:] = [-0.02, -0.03, -0.01]
+    (lies,) = [row for row in result["rows"] if row[:2] == ["lies_kept", "near name"]]
+    lies[3:] = [-0.01, -0.02, 1.0]
     path.write_text(json.dumps(result))
     assert main(arguments) == 1
-    assert "OCR strength 3" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "truths_removed of OCR strength 3" in said
+    assert "lies_kept of near name" in said, "of lies not one more may pass"
+
+
+def test_reading_may_fall_as_far_as_its_kept_interval():
+    def result(shown, high):
+        rows = [Row("stated_and_shown", "list", 100, shown, shown - 0.1, 1.0), Row("exact", "list", 9, high, 0.5, 1.0)]
+        return MeasuredResult.of("reading", "make evals", rows)
+
+    assert drops_of("reading", result(0.8, 0.9), result(0.75, 0.6)) == []
+    (drop,) = drops_of("reading", result(0.8, 0.9), result(0.6, 0.9))
+    assert drop == "reading: stated_and_shown of list 0.600, 0.800 (0.700-1.000) before"
+
+
+def test_of_our_own_inputs_not_one_more_may_be_read_as_not_there():
+    def result(hidden):
+        return MeasuredResult.of("reading", "make evals", [Row("there_read_as_not", "written", 1000, hidden, 0.0, 1.0)])
+
+    assert drops_of("reading", result(0.02), result(0.02)) == []
+    (drop,) = drops_of("reading", result(0.02), result(0.021))
+    assert drop.startswith("reading: there_read_as_not of written 0.021, 0.020 ")
 
 
 def test_other_queries_are_no_basis(starter_artifact, kept, tmp_path, capsys):
@@ -78,6 +100,6 @@ def test_the_phrasings_are_of_the_starter_catalog_and_not_in_it(index):
 def test_the_kept_results_are_of_these_queries():
     for variant in ("none", "typo", "spelling"):
         result = read_result(RESULTS / f"everyday-{variant}.json")
-        assert result["dataset"] == read_dataset(QUERIES).about
-        assert result["variant"] == variant
-        assert len(result["queries"]) == result["n"]
+        assert result.about["dataset"] == read_dataset(QUERIES).about
+        assert result.about["variant"] == variant
+        assert len(result.queries) == result.about["dataset"]["rows"] > 0

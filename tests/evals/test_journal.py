@@ -7,13 +7,11 @@ import threading
 
 import pytest
 
-from evals.coding.at_once import Spent, costs
-from evals.coding.datasets import Example
-from evals.coding.journal import journalled, place_of
-from evals.coding.measure import main
-from evals.coding.studies.own_words import own_queries
-from evals.coding.targets import Coded, answers
-from evals.speed.streams import slow_model
+from evals.coding.measure import main, own_queries
+from evals.coding.targets import Coded, Spent, answers, costs_of, journal_of, journalled
+from evals.data.examples import Example
+from evals.load.rigs import model_server
+from evals.measures.results import read_result
 
 ABOUT = {"model": "a", "tier": "3"}
 QUERIES = ["Husten", "Fieber", "Husten", "kaputt", "Gicht"]
@@ -63,13 +61,13 @@ def test_answers_of_another_model_are_not_taken(tmp_path):
 
 
 def test_the_journal_goes_when_the_result_is_there(monkeypatch, starter_artifact, tmp_path, capsys):
-    monkeypatch.setenv("BEFUND_LLM", "rehearsal")
+    monkeypatch.setenv("BEFUND_LLM", "rules")
     queries, out = tmp_path / "a.tsv", tmp_path / "a.json"
     queries.write_text("query\tcodes\nBluthochdruck\tI10.90\n")
     arguments = ["--catalog", str(starter_artifact), "--queries", str(queries), "--tier", "2", "--out", str(out)]
-    place_of(out).write_text("something else\n")
+    journal_of(out).write_text("something else\n")
     assert main(arguments) == 0
-    assert json.loads(out.read_text())["model"] == "rehearsal-rules"
+    assert json.loads(out.read_text())["about"]["model"] == "rules"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "a.tsv"]
 
 
@@ -118,26 +116,27 @@ def test_an_interrupted_run_keeps_what_came_out_of_turn(tmp_path):
     assert "Husten" in third.asked
 
 
-def test_what_a_text_costs():
+def test_what_a_text_costs_of():
     spent = [Spent(3, 1000, 100, 1.0), Spent(5, 3000, 300, 3.0)]
-    assert costs(spent, 1.0, 10.0) == {
+    assert costs_of(spent, 1.0, 10.0) == {
         "texts": 2, "calls": 4.0, "tokens_in": 2000.0, "tokens_out": 200.0, "p50_s": 2.0, "p95_s": 2.9, "money": 0.004,
     }  # fmt: skip
-    assert costs([]) == {}
+    assert costs_of([]) == {}
 
 
 def test_tier_3_of_a_model_server_at_once(monkeypatch, starter_artifact, tmp_path, capsys):
     queries, out = tmp_path / "a.tsv", tmp_path / "a.json"
     queries.write_text("query\tcodes\n" + "".join(f"Bluthochdruck seit {n} Jahren\tI10.90\n" for n in range(2, 10)))
-    with slow_model(0.05) as url:
+    with model_server(0.05) as url:
         monkeypatch.setenv("BEFUND_LLM_BASE_URL", f"{url}/v1")
         arguments = ["--catalog", str(starter_artifact), "--queries", str(queries), "--tier", "3", "--out", str(out)]
         assert main([*arguments, "--concurrency", "8", "--price", "1", "2"]) == 0
-    result = json.loads(out.read_text())
-    assert result["model"] == "slow-model"
-    assert (result["n"], result["failed"], result["per_text"]["texts"]) == (8, 0, 8)
-    assert result["per_text"]["tokens_in"] == result["per_text"]["calls"] >= 2
-    assert result["per_text"]["money"] > 0
+    result = read_result(out)
+    costs = result.about["per_text"]
+    assert result.about["model"] == "slow-model"
+    assert (len(result.queries), result.figure("failed")[0], costs["texts"]) == (8, 0, 8)
+    assert costs["tokens_in"] == costs["calls"] >= 2
+    assert costs["money"] > 0
     assert "per text asked" in capsys.readouterr().out
 
 

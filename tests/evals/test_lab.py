@@ -12,9 +12,9 @@ from sklearn.model_selection import GridSearchCV
 from clinical.errors import SettingError, SourceError
 from clinical.search import SearchIndex
 from evals import lab
-from evals.reports.compare import comparison
-from evals.reports.paired import pairs_of
-from evals.reports.results import read_result
+from evals.measures.paired import pairs_of
+from evals.measures.results import read_result
+from evals.report.compare import comparison
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERYDAY = ROOT / "evals" / "data" / "everyday.tsv"
@@ -92,8 +92,9 @@ def test_an_evaluation_is_that_of_the_command_and_is_saved_without_texts(
     for each, file in zip((evaluation, typos), files, strict=True):
         each.save(file)
     results = [read_result(file) for file in files]
-    assert all("text" not in row for result in results for row in result["queries"])
-    assert tuple(evaluation.figures.loc["top_1"]) == tuple(results[0]["top_1"])
+    assert all("text" not in result.queries.columns for result in results)
+    assert tuple(evaluation.figures.loc["top_1"]) == results[0].figure("top_1")
+    assert evaluation.table.equals(results[0].rows)
     by_command = comparison(*results, pairs_of(*results))
     compared = lab.compare(evaluation, typos)
     assert compared.equals(lab.compare(*files))
@@ -111,6 +112,8 @@ def test_a_table_that_is_no_data_set_is_refused_with_its_row(index: SearchIndex)
         lab.evaluate(pd.DataFrame({"words": ["Asthma"]}), index)
     with pytest.raises(SourceError, match="2"):
         lab.evaluate(pd.DataFrame({"text": ["Asthma", None], "codes": ["J45.99", "J45.99"]}), index)
+    with pytest.raises(SourceError, match="line 2: the malformed code 'J4'"):
+        lab.evaluate(pd.DataFrame({"text": ["Asthma", "Asthma"], "codes": ["J45.99", "J4"]}), index)
 
 
 def test_a_file_that_is_no_data_set_is_refused_with_what_to_do(index: SearchIndex, tmp_path: Path) -> None:

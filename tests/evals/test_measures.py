@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from evals.coding.datasets import Example
-from evals.coding.measures import measures, metrics
-from evals.coding.measures.hierarchy import distance_of, path_of
-from evals.coding.outcomes import Nearness, Outcome
+from evals.coding.outcomes import Nearness, Outcome, distance_of, frame_of, path_of
 from evals.coding.targets import Coded
+from evals.data.examples import Example
+from evals.measures.queries import rows_of
 from tests.fakes import tiny_catalog
 
 CATALOG = tiny_catalog()
+
+
+def measured(outcomes: list[Outcome]) -> dict[tuple[str, str], float]:
+    return {(row.measure, row.set): row.value for row in rows_of(frame_of(outcomes, CATALOG))}
 
 
 def outcome(codes: str, found: str, probability: float | None = None, wordings: int = 0, shown: bool = True) -> Outcome:
@@ -38,48 +41,30 @@ def test_a_code_of_another_year_hangs_where_it_would_be():
 
 
 def test_sets_of_codes():
-    found = measures([outcome("E11.90 I10.90", "E11.90 J18.9 R05"), outcome("R05", "R05", shown=False)], CATALOG)
-    assert found["set_precision"][0] == pytest.approx((1 / 3 + 0) / 2, abs=1e-4)
-    assert found["set_recall"][0] == pytest.approx((1 / 2 + 0) / 2)
-    assert found["f1"][0] == pytest.approx((2 / 5 + 0) / 2)
-    assert found["micro_f1"][0] == pytest.approx(2 * 1 / (3 + 3), abs=1e-4)
+    found = measured([outcome("E11.90 I10.90", "E11.90 J18.9 R05"), outcome("R05", "R05", shown=False)])
+    assert found["set_precision", "all"] == pytest.approx((1 / 3 + 0) / 2, abs=1e-4)
+    assert found["set_recall", "all"] == pytest.approx((1 / 2 + 0) / 2)
+    assert found["f1", "all"] == pytest.approx((2 / 5 + 0) / 2)
+    assert found["micro_f1", "all"] == pytest.approx(2 * 1 / (3 + 3), abs=1e-4)
 
 
 def test_chapters_count_alike_whatever_their_size():
-    rows = [outcome("E11.90", "E11.90")] * 9 + [outcome("R05", "E11.90")]
-    found = measures(rows, CATALOG, whole=True)
-    assert found["top_1"][0] == 0.9
-    assert found["macro_chapter"]["top_1"][0] == 0.5
-    assert found["macro_chapter"]["groups"]["chapter R"]["n"] == 1
+    found = measured([outcome("E11.90", "E11.90")] * 9 + [outcome("R05", "E11.90")])
+    assert found["top_1", "all"] == 0.9
+    assert found["top_1", "mean over chapters"] == 0.5
+    assert (found["top_1", "chapter E"], found["top_1", "chapter R"]) == (1, 0)
 
 
 def test_bands_of_wordings():
     rows = [outcome("R05", "R05", wordings=1), outcome("R05", "J18.9", wordings=3), outcome("R05", "R05", wordings=99)]
-    bands = measures(rows, CATALOG, whole=True)["by_synonyms"]["groups"]
-    assert {name: (band["n"], band["top_1"][0]) for name, band in bands.items()} == {
-        "1": (1, 1.0), "2-3": (1, 0.0), "32 and more": (1, 1.0),
-    }  # fmt: skip
+    bands = {of: value for (measure, of), value in measured(rows).items() if measure == "top_1" and "wordings " in of}
+    assert bands == {"wordings 1": 1.0, "wordings 2 to 3": 0.0, "wordings 32 and more": 1.0}
 
 
 def test_calibration_is_there_only_where_the_target_says_how_sure_it_is():
-    assert "calibration" not in measures([outcome("R05", "R05")], CATALOG, whole=True)
-    found = measures(
-        [outcome("R05", "R05", 0.9), outcome("R05", "J18.9", 0.9), outcome("R05", "")], CATALOG, whole=True
-    )
-    assert found["calibration"]["n"] == 2
-    assert found["calibration"]["ece"][0] == pytest.approx(0.4)
-
-
-def test_every_metric_takes_nothing():
-    assert {metric.__name__.rpartition(".")[2] for metric in metrics()} >= {
-        "ranks",
-        "labels",
-        "calibrated",
-        "hierarchy",
-    }
-    found = measures([], CATALOG, whole=True)
-    assert found["n"] == 0
-    assert found["top_1"] is found["distance"] is found["micro_f1"] is found["macro_chapter"]["top_1"] is None
+    assert ("calibration_error", "all") not in measured([outcome("R05", "R05")])
+    found = measured([outcome("R05", "R05", 0.9), outcome("R05", "J18.9", 0.9), outcome("R05", "")])
+    assert found["calibration_error", "all"] == pytest.approx(0.4)
 
 
 def test_nearness_of_the_index(index):

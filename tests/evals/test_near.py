@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from catalog_build.official.source import read_source
 from catalog_build.synonyms import all_texts, fold_of
 from clinical.language import folded_words
-from evals.coding.card import read_dataset
-from evals.coding.datasets import read_examples
 from evals.coding.heldout import main
-from evals.coding.studies.near import NEAR, NearTexts, similarity
+from evals.coding.near import NEAR, NearTexts, similarity
+from evals.data.cards import read_dataset
+from evals.data.examples import read_examples
 
 STARTER = Path(__file__).resolve().parents[2] / "catalog_build" / "starter"
 WORDS = st.frozensets(st.sampled_from("abcdefgh"), max_size=8)

@@ -7,11 +7,10 @@ from catalog_build.official.source import read_source
 from catalog_build.own_synonyms import STARTER
 from catalog_build.synonyms import all_texts, fold_of
 from clinical.errors import SettingError
-from evals.coding.datasets import Example
-from evals.coding.studies.ablation import BY_VECTORS, ranks_by_part, top, with_encoder
-from evals.coding.studies.years import index_of, made_up_next_year, moves, texts_in
-from evals.notebooks import damage
-from evals.notebooks.lab import Lab
+from evals.coding.ablation import BY_VECTORS, ranks_by_part, top, with_encoder
+from evals.coding.years import index_of, made_up_next_year, moves, texts_in
+from evals.data.examples import Example
+from evals.lab import Lab, damage
 
 
 @pytest.fixture(scope="module")

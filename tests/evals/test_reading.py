@@ -2,29 +2,27 @@
 
 import json
 import re
-from collections import Counter
 
 import pytest
 
 from catalog_build.training.texts import Text, WrittenMention
 from clinical.search import Candidate, Mentioned, Understood
-from evals.reading.causes import causes
-from evals.reading.denials import Clause, clauses, misread
-from evals.reading.gated import drops_of
+from evals.measures.intervals import clustered
+from evals.reading import claimed, reasons
+from evals.reading.generated import causes
 from evals.reading.inputs import given, scored
-from evals.reading.letters import counted
-from evals.reading.offered import Offered, lines, offered, probe_texts, read_marked
-from evals.reports.intervals import clustered
+from evals.reading.measure import main, of_inputs
+from evals.reading.offered import offered, probe_texts, read_marked
 
 ROW = {
     "class": "denied",
-    "text": "Hypertonie, kein Diabetes",
+    "text": "Hypertonie, Kopfschmerz, kein Diabetes",
     "codes": [
         {"codes": ["I10.90"], "also": ["I10.00"], "claim": "present", "text": "Hypertonie"},
         {"codes": ["R51"], "also": [], "claim": "present", "text": "Kopfschmerz"},
     ],
     "optional": ["Kopfschmerz"],
-    "absent": [{"codes": ["E14.90"]}],
+    "absent": [{"codes": ["E14.90"], "text": "Diabetes"}],
 }
 
 
@@ -75,24 +73,6 @@ def test_the_first_thing_that_went_wrong_is_the_cause():
     }  # fmt: skip
 
 
-def test_statements_of_letters_by_claim(tmp_path):
-    text = "Hypertonie, kein Diabetes. Gicht."
-    stated = [
-        {"text": word, "start": text.index(word), "claim": claim, "codes": [code], "also": []}
-        for word, claim, code in (("Hypertonie", "present", "I10"), ("Diabetes", "denied", "E14"))
-    ]
-    (tmp_path / "letters.jsonl").write_text(json.dumps({"id": "one", "codes": stated}))
-    (tmp_path / "one.txt").write_text(text)
-    mentions = [
-        Mentioned(0, 10, "present", 0.9, ("I10",)),
-        Mentioned(17, 25, "excluded", 0.9, ()),
-        Mentioned(27, 32, "present", 0.9, ("M10",)),
-    ]
-    counts = counted(FakeIndex(Hypertonie=mentions), tmp_path / "letters.jsonl", tmp_path)
-    assert counts["excluded"] == Counter(stated=1, touched=1, claim=1, coded=0)
-    assert (counts["all"]["coded"], counts["all"]["found"], counts["all"]["right"]) == (1, 2, 1)
-
-
 def test_intervals_are_wider_where_mistakes_come_together():
     right = [True] * 90 + [False] * 10
     apart = clustered(right, [str(n) for n in range(100)])
@@ -101,18 +81,6 @@ def test_intervals_are_wider_where_mistakes_come_together():
     assert together is not None
     assert together[0] == apart[0] == pytest.approx(0.9)
     assert together[2] - together[1] > 1.5 * (apart[2] - apart[1])
-
-
-def test_a_drop_of_reading_is_what_the_kept_interval_does_not_allow():
-    def result(coverage: float, exact: int) -> dict:
-        band = {"codes": 9, "precision": [0.9, 0.8, 1.0], "believed": 0.9}
-        labels = {"list": {"stated": 100, "coverage": [coverage, coverage - 0.1, 1.0], "high": band, "medium": band}}
-        return {"labels": labels, "mentions": {"list": {"said": 100, "exact": exact, "claims": 9, "claims_right": 9}}}
-
-    assert drops_of(result(0.8, 90), result(0.75, 88)) == []
-    drops = drops_of(result(0.8, 90), result(0.6, 60))
-    assert len(drops) == 2
-    assert "list: stated and shown 0.600, 0.800" in drops[0]
 
 
 def test_a_marked_text_is_read_without_its_marks():
@@ -142,21 +110,45 @@ def test_there_are_enough_texts_with_what_is_not_there_and_few_of_it_is_offered(
     found = offered(index)
     assert len(found.leaked) <= 0.04 * found.absent
     assert found.kept >= 0.88 * found.stated
-    assert any("denied" in line for line in lines(Offered(1, 1, 1, ())))
 
 
-NAMES = ("Ulkus", "Gicht", "Sarkoidose", "Morbus Crohn", "Hepatitis", "Nephropathie", "Melanom", "Schlafapnoe")
+def test_the_command_gives_rows_of_every_part(starter_artifact, tmp_path, capsys):
+    (tmp_path / "inputs.jsonl").write_text(json.dumps(ROW) + "\n")
+    arguments = ["--catalog", str(starter_artifact), "--texts", "20", "--wordings", "8", "--json"]
+    assert main([*arguments, "--inputs", str(tmp_path / "inputs.jsonl")]) == 0
+    found = {(row["measure"], row["set"]): row for row in json.loads(capsys.readouterr().out)}
+    assert found["stated_shown", "ALL"]["n"] == 1
+    assert found["absent_shown", "denied"]["value"] == 0.0
+    assert found["stated_kept", "offered.tsv"]["n"] > 200
+    assert {"exact", "high_precision", "shown_in_list", "shown_in_frame", "among_ten"} <= {name for name, _ in found}
 
 
-def test_generated_clauses_are_read_as_denied_or_not_whatever_their_order():
-    counts, wrong = misread(clauses(NAMES, 600, seed=7))
-    for denied in (True, False):
-        failed = [one.text for one in wrong if one.denied is denied]
-        assert len(failed) <= 0.02 * counts[denied], failed
-    assert counts[True] == counts[False] == 300
+def test_medium_is_what_is_shown_and_not_high(index):
+    rows = {(row.measure, row.set): row for row in of_inputs(index, [ROW])}
+    high, shown = (rows[name, "ALL"].n if (name, "ALL") in rows else 0 for name in ("high_right", "shown_right"))
+    assert shown - high == (rows["medium_right", "ALL"].n if ("medium_right", "ALL") in rows else 0)
+    assert shown > 0
 
 
-def test_a_clause_that_is_read_otherwise_is_named():
-    sure = Clause("Ulkus gesichert.", 0, 5, True, "{} gesichert")
-    counts, wrong = misread(iter([sure, Clause("Ulkus widerlegt.", 0, 5, True, "{} widerlegt")]))
-    assert (counts[True], wrong) == (2, [sure])
+def test_what_is_there_and_read_as_not_there_is_counted_and_what_leaks():
+    stated = [{"text": word, "codes": ["X"], "claim": "present"} for word in ("Hypertonie", "Gicht")]
+    rows = [
+        {"text": "Hypertonie, kein Gicht, Husten", "codes": stated, "absent": [{"text": "Husten", "claim": "denied"}]}
+    ]
+    counts = claimed.claimed(rows)
+    assert counts == {"there": 2, "hidden": 1, "absent": 1, "leaked": 1}
+    found = {measure: (n, value) for measure, _, n, value, _, _ in claimed.rows_of("own", counts)}
+    assert found == {"there_read_as_not": (2, 0.5), "not_there_read_as_there": (1, 1.0)}
+
+
+def test_reasons_are_counted_and_so_is_what_somebody_stated_all_the_same(index):
+    rows = [
+        {"text": "Migräne, kein Asthma", "codes": [{"text": "Asthma", "codes": ["J45.99"]}]},
+        {"text": "Kein Fieber, Kind der Nachbarin hat Asthma. Migräne.", "codes": []},
+    ]
+    counts = reasons.reasons(index, rows)
+    assert counts == {"denied": {"mentions": 2, "stated": 1}, "of-somebody-else": {"mentions": 1, "stated": 0}}
+    assert [row[:4] for row in reasons.rows_of(counts)] == [
+        ("stated_without_code", "denied", 2, 0.5),
+        ("stated_without_code", "of-somebody-else", 1, 0.0),
+    ]

@@ -12,7 +12,7 @@ import pytest
 from lxml import etree
 
 from evals.gate import RESULTS
-from evals.reports.report import groups, main, read_results, short
+from evals.report.page import groups, main, read_results, short
 
 
 class Links(HTMLParser):
@@ -57,20 +57,26 @@ def test_it_shows_the_figures_and_no_text(folder, capsys):
     assert main([str(folder), "--out", str(folder / "page.html")]) == 0
     html = (folder / "page.html").read_text()
     result = json.loads((folder / "everyday-typo.json").read_text())
-    assert f"{result['top_1'][0]:.3f}" in html
-    assert f"{result['confidence']['high']['precision'][1]:.3f}" in html
+    rows = {tuple(row[:2]): row[3:] for row in result["rows"]}
+    assert f"{rows['top_1', 'all'][0]:.3f}" in html
+    assert f"{rows['high_precision', 'all'][1]:.3f}" in html
     assert all(row["text"] not in html for row in result["queries"] if len(row["text"]) > 12)
     assert "OCR strength 3" in html
 
 
 def test_results_of_the_same_are_a_history(folder, capsys):
-    older = json.loads((folder / "everyday-none.json").read_text()) | {"made_at": "2020-01-01T00:00:00+00:00"}
+    older = json.loads((folder / "everyday-none.json").read_text())
+    older["about"]["made_at"] = "2020-01-01T00:00:00+00:00"
     (folder / "before.json").write_text(json.dumps(older))
     (folder / "other.json").write_text("[]")
     results, others = read_results(folder)
-    assert results[0]["file"] == "before.json"
+    assert results[0].file == "before.json"
     assert len(others) == 1
-    assert sorted(map(len, groups([one for one in results if one["kind"] == "coding"]).values())) == [1, 1, 2]
+    assert sorted(map(len, groups([one for one in results if one.result.about["kind"] == "coding"]).values())) == [
+        1,
+        1,
+        2,
+    ]
     assert main([str(folder)]) == 0
     assert "the same over time" in (folder / "report.html").read_text()
     assert "other.json" in capsys.readouterr().err
@@ -79,22 +85,18 @@ def test_results_of_the_same_are_a_history(folder, capsys):
 def test_names_are_escaped(folder, capsys):
     path = folder / "everyday-none.json"
     result = json.loads(path.read_text())
-    result["dataset"]["name"] = "<script>alert(1)</script>"
+    result["about"]["dataset"]["name"] = "<script>alert(1)</script>"
     path.write_text(json.dumps(result))
     assert main([str(folder)]) == 0
     assert "<script>" not in (folder / "report.html").read_text()
 
 
-def test_nothing_measured_is_still_a_page(folder, starter_artifact, tmp_path):
-    from evals.coding.measures import measures
-    from tests.fakes import tiny_catalog
-
-    empty = measures([], tiny_catalog(), whole=True)
+def test_nothing_measured_is_still_a_page(folder, tmp_path):
     result = json.loads((folder / "everyday-none.json").read_text())
-    del result["calibration"]
-    result |= empty | {"not_verbatim": empty, "not_near": empty, "by_overlap": {}}
     (tmp_path / "empty").mkdir()
-    (tmp_path / "empty" / "a.json").write_text(json.dumps(result))
+    empty = result | {"rows": [["failed", "all", 0, 0.0, None, None]]}
+    del empty["queries"]
+    (tmp_path / "empty" / "a.json").write_text(json.dumps(empty))
     assert main([str(tmp_path / "empty")]) == 0
 
 

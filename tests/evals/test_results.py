@@ -9,35 +9,36 @@ import signal
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
+from catalog_build.files import readable, write_text
 from clinical.errors import SourceError
 from evals import __main__ as command
-from evals.coding.card import place_of, read_card, read_dataset, write_card
 from evals.coding.measure import main as coding
-from evals.reports.compare import main as compare
-from evals.reports.files import readable, write_text
-from evals.reports.paired import changes, flips, label_changes, pairs_of
-from evals.reports.results import read_result, write_result
+from evals.data.cards import place_of, read_card, read_dataset, write_card
+from evals.measures.paired import Pairs, changes, flips, label_changes, pairs_of
+from evals.measures.results import MeasuredResult, read_result
+from evals.report.compare import main as compare
 from tests.serving import interruptible
 
 QUERIES = "query\tcodes\nBluthochdruck\tI10.90\nHerpes zoster\tB02.9\nZuckerkrankheit\tE14.90\nBluthochdruck\tI10.90\n"
 
 
-def said(ranks: list[int | None]) -> dict:
+def said(ranks: list[int | None], name: str = "A") -> MeasuredResult:
     """A result in which query n has this rank (0: failed)."""
     rows = [
-        {"id": f"{n}.1", "codes": ["I10.90"], "failed": True}
-        if rank == 0
-        else {
-            "id": f"{n}.1", "codes": ["I10.90"], "first": "I10.90" if rank == 1 else "R05", "confidence": "high",
-            "rank": rank, "category": rank == 1, "recall_10": float(rank is not None), "f1": float(rank == 1),
+        {
+            "id": f"{n}.1", "codes": ["I10.90"], "kind": "", "failed": rank == 0, "rank": rank or None,
+            "first": "I10.90" if rank == 1 else "R05", "confidence": "high", "probability": None,
+            "category": rank == 1, "recall_10": float(bool(rank)), "f1": float(rank == 1),
             "distance": 0 if rank == 1 else 9,
         }
         for n, rank in enumerate(ranks)
     ]  # fmt: skip
-    return {"schema": 1, "kind": "coding", "queries": rows}
+    kinds = {"rank": float, "probability": float}
+    return MeasuredResult.of("coding", "a test", [], pd.DataFrame(rows).astype(kinds))
 
 
 @pytest.fixture
@@ -53,17 +54,20 @@ def test_a_result_says_on_what_and_with_what_it_was_measured(starter_artifact, q
     arguments = ["--catalog", str(starter_artifact), "--queries", str(queries), "--json", "--out", str(out)]
     assert coding(arguments) == 0
     printed, result = json.loads(capsys.readouterr().out), read_result(out)
-    assert "queries" not in printed
-    assert result["dataset"] == {"name": "small", "version": "1", "sha256": read_card(queries).sha256, "rows": 4}
-    assert result["kind"] == "coding"
-    assert {"manifest", "encoder", "target", "tier", "variant", "seed", "code", "made_at"} <= result.keys()
-    assert len(result["code"]["commit"] or "x" * 40) >= 40
-    assert len({row["id"] for row in result["queries"]}) == len(result["queries"]) == 4
+    assert set(printed) == {"about", "rows"}
+    assert printed["about"] == result.about
+    about = result.about
+    assert about["dataset"] == {"name": "small", "version": "1", "sha256": read_card(queries).sha256, "rows": 4}
+    assert about["kind"] == "coding"
+    assert {"manifest", "encoder", "target", "tier", "variant", "seed", "code", "made_at"} <= about.keys()
+    assert len(about["code"]["commit"] or "x" * 40) >= 40
+    assert set(result.rows["catalog"]) == {about["manifest"][:12]}
+    assert len(set(result.queries["id"])) == len(result.queries) == 4
     written = out.read_text()
     assert "Bluthochdruck" not in written
     assert "Zuckerkrankheit" not in written
     assert coding([*arguments, "--keep-texts"]) == 0
-    assert read_result(out)["queries"][0]["text"] == "Bluthochdruck"
+    assert read_result(out).queries["text"][0] == "Bluthochdruck"
 
 
 def test_two_runs_on_the_same_are_the_same(starter_artifact, queries, tmp_path, capsys):
@@ -87,7 +91,7 @@ def test_a_real_change_is_found_and_listed(tmp_path, capsys):
     assert distance.better > 0 > distance.difference[0]
     files = [tmp_path / "a.json", tmp_path / "b.json"]
     for file, result in zip(files, (before, after), strict=True):
-        write_result(file, result)
+        result.write(file)
     assert compare([*map(str, files), "--flips", "1"]) == 0
     printed = capsys.readouterr().out
     assert "top_1 lost: 2, the first 1" in printed
@@ -108,14 +112,14 @@ def test_chance_is_called_chance():
 def test_a_query_that_failed_is_left_out_of_both_and_is_a_flip():
     pairs = pairs_of(said([1, 1, None]), said([1, 0, None]))
     assert changes(pairs)[0].lost == 0
-    assert [before["id"] for before, _ in flips(pairs)[1]] == ["1.1"]
+    assert list(flips(pairs)[1].before["id"]) == ["1.1"]
 
 
 def test_other_queries_cannot_be_compared(tmp_path, capsys):
     files = [tmp_path / "a.json", tmp_path / "b.json", tmp_path / "c.json", tmp_path / "d.json"]
-    write_result(files[0], said([1, 1]))
-    write_result(files[1], said([1]))
-    write_result(files[2], {"schema": 1, "kind": "coding"})
+    said([1, 1]).write(files[0])
+    said([1]).write(files[1])
+    MeasuredResult.of("coding", "a test", []).write(files[2])
     files[3].write_text("[]")
     for other, words in ((files[1], "1 queries only here"), (files[2], "--out"), (files[3], "no result")):
         assert compare([str(files[0]), str(other)]) == 2
@@ -207,7 +211,11 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
 
 def _marked(right, confidence, probability, kind="", category="I10"):
     return {"rank": 1 if right else 2, "confidence": confidence, "probability": probability, "kind": kind,
-            "codes": [f"{category}.90"]}  # fmt: skip
+            "failed": False, "codes": [f"{category}.90"]}  # fmt: skip
+
+
+def _pairs(before, after):
+    return Pairs(pd.DataFrame(before), pd.DataFrame(after))
 
 
 def test_a_label_that_is_worth_less_is_seen_though_no_rank_changed():
@@ -215,7 +223,7 @@ def test_a_label_that_is_worth_less_is_seen_though_no_rank_changed():
     rows = [(n % 2 == 0, f"A{n:02}") for n in range(60)]
     before = [_marked(right, "high" if right else "low", 0.95 if right else 0.05, "list", at) for right, at in rows]
     after = [_marked(right, "high", 1.0, "list", at) for right, at in rows]
-    found = {change.name: change for change in label_changes(list(zip(before, after, strict=True)))}
+    found = {change.name: change for change in label_changes(_pairs(before, after))}
     assert (found["high_precision"].before, found["high_precision"].after) == (1.0, 0.5)
     assert found["high_precision list"].difference == found["high_precision"].difference
     assert found["high_coverage"].better > 0
@@ -224,7 +232,7 @@ def test_a_label_that_is_worth_less_is_seen_though_no_rank_changed():
     assert {name for name, one in found.items() if one.real and one.better < 0} == {
         "high_precision", "high_precision list", "calibration_error", "calibration_error list"
     }  # fmt: skip
-    assert all(one.p == 1 for one in label_changes(list(zip(before, before, strict=True))))
+    assert all(one.p == 1 for one in label_changes(_pairs(before, before)))
 
 
 def test_mistakes_of_one_category_count_once():
@@ -232,9 +240,8 @@ def test_mistakes_of_one_category_count_once():
     widths = []
     for places in (["C01"] * 10, [f"C{n:02}" for n in range(10)]):
         at = [*places, *(f"D{n:02}" for n in range(50))]
-        pairs = [
-            (_marked(True, "high", 0.9, "", one), _marked(n >= 10, "high", 0.9, "", one)) for n, one in enumerate(at)
-        ]
+        before = [_marked(True, "high", 0.9, "", one) for one in at]
+        pairs = _pairs(before, [_marked(n >= 10, "high", 0.9, "", one) for n, one in enumerate(at)])
         change = {found.name: found for found in label_changes(pairs)}["high_precision"]
         widths.append(change.difference[2] - change.difference[1])
     assert widths[0] > 1.5 * widths[1]

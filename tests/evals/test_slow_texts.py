@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from evals.speed import slow_texts
-from evals.speed.slow_texts import LENGTHS, LONGEST, SHAPES, cpu_seconds, tokens, ways
+from evals.load import slow_texts
+from evals.load.slow_texts import LENGTHS, LONGEST, SHAPES, cpu_seconds, tokens, ways
 
 
 def test_every_table_gives_tokens():

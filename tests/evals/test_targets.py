@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bentos.embedded.model import RehearsalModel
 from bentos.keys.keys import KeyLimits
 from clinical.errors import SettingError
 from evals.coding.targets import SearchTarget, ServedTarget, TierTarget, settings_for, target_of
@@ -15,13 +14,13 @@ TEXT = "Z. n. Herzinfarkt, jetzt Dyspnoe. Kein Fieber."
 
 @pytest.mark.parametrize("tier", [2, 3])
 def test_a_served_tier_answers_as_in_process(monkeypatch, index, settings, key, tier):  # noqa: F811
-    monkeypatch.setenv("BEFUND_LLM", "rehearsal")
+    monkeypatch.setenv("BEFUND_LLM", "rules")
     monkeypatch.setenv("BEFUND_API_KEY", key)
-    with running(settings, index, key, RehearsalModel()) as client:
+    with running(settings.model_copy(update={"llm": "rules"}), index, key) as client:
         served = ServedTarget(str(client.base_url), tier)
         own = TierTarget(index, tier)
         assert served.ask(TEXT) == own.ask(TEXT) != ()
-        assert served.about["model"] == own.about["model"] == "rehearsal-rules"
+        assert served.about["model"] == own.about["model"] == "rules"
 
 
 def test_a_model_has_room_for_both_calls_of_each_text_unless_a_bound_is_set(monkeypatch):

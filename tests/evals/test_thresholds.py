@@ -12,13 +12,13 @@ from catalog_build.build import WEIGHTS, Weights, thresholds_of, weights_digest
 from catalog_build.official.source import read_source
 from catalog_build.training.calibration import CALIBRATION, Calibration
 from clinical.errors import SettingError
-from clinical.grounding.free_text import find_statement
-from clinical.grounding.validator import judge
 from clinical.language import Reading
+from clinical.letters.grounding.free_text import find_statement
+from clinical.letters.grounding.validator import judge
 from clinical.thresholds import FILE, GroundingThresholds, grounding_thresholds, load_section, save_section
 from evals.coding import confidence
-from evals.extraction.letters import letters
-from evals.extraction.probes import FULL, SIZES, SMALL, counted, digest, measured, probes
+from evals.letters.generator import letters
+from evals.letters.probes import FULL, SIZES, SMALL, counted, digest, measured, probes
 
 STATEMENTS = [each.text for each in read_source(Path(__file__).parents[2] / "catalog_build/starter").synonyms]
 

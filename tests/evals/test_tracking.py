@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from evals.reports.tracking import metrics, params, without_texts
+from evals.measures.results import MeasuredResult, Row
+from evals.report.tracking import metrics, params
 
 QUERIES = "query\tcodes\nBluthochdruck\tI10.90\nHerpes zoster\tB02.9\n"
 
@@ -36,14 +37,15 @@ def test_a_run_is_logged_with_parameters_metrics_and_the_result(command, tmp_pat
     experiment = client.get_experiment_by_name("befund-coding")
     (run,) = client.search_runs([experiment.experiment_id])
     assert run.info.status == "FINISHED"
-    assert run.data.metrics["top_10"] == printed["top_10"][0] == 1.0
-    assert run.data.metrics["top_10_low"] == printed["top_10"][1]
-    assert run.data.params["manifest"] == printed["manifest"]
-    assert run.data.params["dataset_sha256"] == printed["dataset"]["sha256"]
+    (top,) = [row for row in printed["rows"] if (row["measure"], row["set"]) == ("top_10", "all")]
+    assert run.data.metrics["top_10"] == top["value"] == 1.0
+    assert run.data.metrics["top_10_low"] == top["low"]
+    assert run.data.params["manifest"] == printed["about"]["manifest"]
+    assert run.data.params["dataset_sha256"] == printed["about"]["dataset"]["sha256"]
     written = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "mine.tsv"]
     assert {"result.json", "report.txt", "report.html", "runs.db"} <= {path.name for path in written}
     assert {path.name for path in tmp_path.iterdir()} == {"mine.tsv", "runs.db", "mlflow-artifacts"}
-    assert 10 <= len(run.data.metrics) <= 32
+    assert 10 <= len(run.data.metrics) <= 40
     assert any(path.suffix == ".svg" for path in written)
     assert not any(b"Bluthochdruck" in path.read_bytes() for path in written)
 
@@ -63,14 +65,13 @@ def test_a_missing_package_is_said_before_anything_is_measured(command, tmp_path
     assert "befund[mlflow]" in done.stderr
 
 
-def test_metrics_are_named_and_few():
-    tree = {"kind": "coding", "n": 3, "top_1": [0.5, 0.2, 0.8], "confidence": {"high": {"precision": None}}, "seed": 1}
-    tree |= {"by": {"0.0-0.2": {"mrr": (0.1, 0.0, 0.2)}}, "queries": [{"id": "a", "text": "geheim"}], "ok": True}
-    assert metrics(tree) == {"n": 3.0, "top_1": 0.5, "top_1_low": 0.2, "top_1_high": 0.8}
-    assert params(tree) == {"kind": "coding", "seed": "1"}
-    assert without_texts(tree)["queries"] == [{"id": "a"}]
-    lies = {"kind": "extraction", "lies": {"a": {"n": 3, "passed": 1}, "b": {"n": 4, "passed": 0}}, "letters": 5}
-    assert metrics(lies) == {"lies_n": 7.0, "lies_passed": 1.0, "letters": 5.0}
+def test_metrics_are_the_rows_over_everything_and_of_other_kinds_all():
+    rows = [Row("top_1", "all", 3, 0.5, 0.2, 0.8), Row("top_1", "chapter 09", 1, 1.0)]
+    result = MeasuredResult.of("coding", "a test", rows, seed=1, dataset={"name": "mine", "version": None})
+    assert metrics(result) == {"top_1": 0.5, "top_1_low": 0.2, "top_1_high": 0.8}
+    assert {"kind": "coding", "seed": "1", "dataset_name": "mine"}.items() <= params(result).items()
+    letters = MeasuredResult.of("letters", "a test", [Row("lies_kept", "near name", 60, 0.0, 0.0, 0.06)])
+    assert metrics(letters) == {"lies_kept_near_name": 0.0}
 
 
 def test_an_artifact_is_registered_in_a_file_store_and_loads_as_a_model(starter_artifact, index, tmp_path, monkeypatch):
@@ -79,7 +80,7 @@ def test_an_artifact_is_registered_in_a_file_store_and_loads_as_a_model(starter_
     import mlflow
     import pandas as pd
 
-    from evals.reports.register import registered
+    from evals.report.register import registered
 
     mlflow.set_tracking_uri(os.environ["MLFLOW_TRACKING_URI"])
     mlflow.set_registry_uri(os.environ["MLFLOW_TRACKING_URI"])

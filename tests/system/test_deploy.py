@@ -242,7 +242,13 @@ def test_nginx_keeps_the_lines_of_the_configurations_that_are_tested_under_load(
     for line in ("proxy_next_upstream error http_503 non_idempotent;", "proxy_next_upstream_tries 2;", "max_fails=0"):
         assert line in shipped
         assert line in (ROOT / "bentos" / "proxy.conf").read_text("utf-8")
-    webapps = re.findall(r"location (?:~ )?(\S+) \{", (ROOT / "webapp" / "proxy.conf").read_text("utf-8"))
+    webapp = (ROOT / "webapp" / "proxy.conf").read_text("utf-8")
+    for line in ("proxy_next_upstream error timeout;", "proxy_next_upstream_timeout 10s;", "max_fails=0"):
+        assert line in shipped
+        assert line in webapp
+    once = r"location /accounts/vendor_oauth2/login/callback/ \{.*?\n        location @unsent \{.*?\n        \}"
+    assert re.search(once, webapp, re.DOTALL)[0] == re.search(once, shipped, re.DOTALL)[0]
+    webapps = re.findall(r"location (?:~ )?(\S+) \{", webapp)
     assert set(webapps) <= set(re.findall(r"location (?:~ )?(\S+) +\{", shipped))
 
 

@@ -73,6 +73,7 @@ def test_every_licence_is_known_or_named_with_a_reason(small):
 
 
 def test_exceptions_have_a_licence_and_a_reason():
+    assert exceptions()
     for name, said in exceptions().items():
         assert set(said) == {"licence", "reason"}, name
         assert all(said.values()), name

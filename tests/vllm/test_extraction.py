@@ -15,10 +15,10 @@ import pytest
 from bentos.language_model import Endpoint, OpenAIModel
 from clinical.contract import ExtractRequest, ExtractResponse
 from clinical.errors import ModelTimeout
-from clinical.extraction import extract
-from clinical.grounding.validator import values_of
+from clinical.letters import extract
+from clinical.letters.grounding.validator import values_of
 from clinical.llm import Completion, JsonSchema, Limits, Message
-from evals.extraction.letters import letters
+from evals.letters.generator import letters
 from tests.oracle import is_evidenced
 
 pytestmark = pytest.mark.timeout(1_800)  # two hundred letters, and the model server to start before

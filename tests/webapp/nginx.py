@@ -23,9 +23,12 @@ def program() -> str:
 
 
 @contextmanager
-def in_front_of(base: str, port: int, folder: Path) -> Iterator[str]:
-    """nginx on `port` with everything it writes under `folder`; what it logs is in nginx.log."""
-    text = CONFIG.read_text("utf-8").replace("127.0.0.1:5000", base.removeprefix("http://"))
+def in_front_of(base: str, port: int, folder: Path, *more: str) -> Iterator[str]:
+    """nginx on `port` before one or several servers, with all it writes under `folder`; its log is in nginx.log."""
+    text, line = CONFIG.read_text("utf-8"), "server 127.0.0.1:5000 max_fails=0;"
+    assert line in text
+    addresses = [one.removeprefix("http://") for one in (base, *more)]
+    text = text.replace(line, " ".join(line.replace("127.0.0.1:5000", address) for address in addresses))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "proxy.conf").write_text(text.replace("127.0.0.1:8080", f"127.0.0.1:{port}"), "utf-8")
     with (folder / "nginx.log").open("wb") as log:

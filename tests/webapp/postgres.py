@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from evals.postgresql import BINARIES, PostgresServer, missing
-from evals.speed.servers import NotStarted
+from evals.load.servers import BINARIES, NotStarted, PostgresServer
+from evals.load.servers import postgres_missing as missing
 
 __all__ = ["BINARIES", "missing", "running_postgres"]
 

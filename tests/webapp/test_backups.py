@@ -102,6 +102,21 @@ def test_a_damaged_backup_leaves_the_databases_empty(lived_in, tmp_path):
         assert not Path(parsed(there.database_url).database).exists()
 
 
+@pytest.mark.parametrize("which", ["a file", "a folder of files", "a database"])
+def test_a_backup_that_leads_elsewhere_is_refused_and_nothing_of_it_is_kept(lived_in, tmp_path, which):
+    """Somebody else's letters, put into a backup by a link, would be in the storage before their hash is compared."""
+    here, there = lived_in
+    folder = tmp_path / "kept"
+    back_up(here, folder)
+    (one, *_) = (folder / "files").glob("??/??/*")
+    place = {"a file": one, "a folder of files": one.parent, "a database": folder / "webapp.database"}[which]
+    place.rename(tmp_path / "moved")
+    place.symlink_to(tmp_path / "moved")
+    with pytest.raises(BefundError, match=r"damaged or missing \(the name leads out"):
+        restore(there, folder)
+    assert hashlib.sha256(one.read_bytes()).digest() not in set(open_files(there.storage).digests())
+
+
 @pytest.fixture
 def alone(tmp_path, monkeypatch, sqlite_template):
     """An installation on SQLite that a command finds by its environment."""

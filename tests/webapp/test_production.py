@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 import requests
+from click.testing import CliRunner
 from flask import Flask
+from flask.cli import ScriptInfo
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
@@ -19,7 +21,8 @@ from tests.serving import free_port
 from tests.webapp.conftest import SECRET, Outside, add_user, login, make_app
 from tests.webapp.fhir.conftest import Caller, add_document, make_place, resources_of
 from tests.webapp.sso import live
-from webapp.cli import upgrade_schema
+from webapp import create_app
+from webapp.cli import db_group, upgrade_schema
 from webapp.models import BrowserSession
 from webapp.sso.models import Provider
 from webapp.sso.providers import ProviderFields, store
@@ -43,6 +46,8 @@ def serve(folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
         ({}, "BEFUND_SECRET_KEY"),
         ({"BEFUND_SECRET_KEY": "e" * 40}, "BEFUND_SECRET_KEY"),
         ({"BEFUND_SECRET_KEY": SECRET}, "BEFUND_PUBLIC_URL"),
+        ({"BEFUND_SECRET_KEY": SECRET, "WEB_CONCURRENCY": "viele"}, "WEB_CONCURRENCY"),
+        ({"BEFUND_SECRET_KEY": SECRET, "WEB_CONCURRENCY": "0"}, "WEB_CONCURRENCY"),
         ({"BEFUND_SECRET_KEY": SECRET, "BEFUND_PUBLIC_URL": "https://befund.example"}, "db upgrade"),
     ],
 )
@@ -51,6 +56,38 @@ def test_a_first_start_in_production_ends_in_a_sentence(tmp_path: Path, environ:
     assert done.returncode == 1
     assert word in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["--help"], 0, "providers"),
+        (["providers", "add", "--help"], 0, "--client-id"),
+        (["db", "upgrade"], 1, "BEFUND_SECRET_KEY is not set"),
+    ],
+)
+def test_help_needs_no_secret_and_what_is_done_does(tmp_path: Path, words: list[str], status: int, said: str) -> None:
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("BEFUND_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "flask", "--app", "webapp", *words], cwd=live.ROOT, capture_output=True, text=True,
+        timeout=60, env={**ours, "BEFUND_VAR": str(tmp_path / "var"), "BEFUND_ENV": "production"}, check=False,
+    )  # fmt: skip
+    assert done.returncode == status
+    assert said in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_help_that_is_the_value_of_an_option_does_nothing_without_a_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["flask", "db", "upgrade", "--help"])
+    for name, value in {"BEFUND_ENV": "production", "BEFUND_VAR": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
+    info = ScriptInfo(create_app=lambda: create_app())
+    done = CliRunner().invoke(db_group, ["upgrade", "head"], obj=info)
+    assert done.exit_code == 1
+    assert "BEFUND_SECRET_KEY is not set" in done.output
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_foreign_host_decides_nothing(tmp_path: Path, sqlite_template: Path) -> None:

@@ -15,7 +15,7 @@ import requests
 from flask import Flask
 from flask.testing import FlaskClient
 
-from evals.wire import connect as connect_to
+from tests.serving import connect as connect_to
 from tests.serving import free_port
 from tests.webapp import nginx
 from tests.webapp.conftest import SECRET, add_organization, add_user, login

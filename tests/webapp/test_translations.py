@@ -8,6 +8,7 @@ from babel.messages.mofile import read_mo
 from babel.messages.pofile import read_po
 
 import webapp
+from clinical.contract import words_of_fields
 from webapp.sso.providers import WORDS
 
 ROOT = Path(webapp.__file__).parent
@@ -24,6 +25,7 @@ def catalog(locale: str, kind: str) -> dict[str, str]:
 def test_every_word_is_translated() -> None:
     methods = [("**.py", "python"), ("templates/**.html", "jinja2")]
     used = {message[2] for message in extract_from_dir(ROOT, methods, keywords=KEYWORDS)}
+    used |= set(words_of_fields().values())
     english = catalog("en", "po")
     untranslated = {word for word in used if not english.get(str(word))}
     assert untranslated == set()

@@ -3,6 +3,7 @@
 import re
 import shutil
 import socket
+import tempfile
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +17,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from clinical.errors import BefundError
+from tests.full_disk import small_disk
 from tests.serving import free_port, wait_until
 from tests.webapp.conftest import SECRET, add_user, login, make_app
 from tests.webapp.sso import live
@@ -24,7 +26,7 @@ from webapp.extensions import db as database
 from webapp.fhir.resources import MEDIA_TYPE
 from webapp.sessions import SESSION_COOKIE
 from webapp.sso.cli import providers
-from webapp.watching import part_of
+from webapp.watching import part_of, probes
 
 NOWHERE = "127.0.0.1:1"
 PLACE = uuid.UUID("5c0d9e0e-6f0b-4d5e-9f4e-2f6c7b7d1a12")
@@ -85,6 +87,33 @@ def test_a_part_that_does_not_answer_is_named_counted_and_logged(part, settings,
     assert client.get("/internal/livez").status_code == 200
     assert client.get("/internal/readyz").status_code == 503
     assert _count("befund_web_failures_total", part=part) == before + 1, "shared for two seconds"
+
+
+@pytest.mark.parametrize("part", ["files", "database", "mails", "uploads", "counts"])
+def test_a_full_disk_is_not_ready_until_there_is_room(part, made, tmp_path, sqlite_template, monkeypatch, caplog):
+    """Every folder that the webapp writes to, each on a disk of its own; the answer names none of them."""
+    monkeypatch.setattr(probes, "SHARED_SECONDS", 0.0)
+    with small_disk(tmp_path / "disk") as disk:
+        shutil.copy(sqlite_template, disk.folder / "webapp.sqlite3")
+        settings = {
+            "files": {"storage": f"file://{disk.folder}/files"},
+            "database": {"database_url": f"sqlite:///{disk.folder}/webapp.sqlite3"},
+            "mails": {"var": str(disk.folder / "var"), "storage": f"file://{tmp_path}/files"},
+        }.get(part, {})
+        if part == "uploads":
+            monkeypatch.setattr(tempfile, "tempdir", str(disk.folder))
+        if part == "counts":
+            monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(disk.folder))
+        client = made(**settings).test_client()
+        assert client.get("/internal/readyz").text == "ok\n"
+        disk.fill()
+        answer = client.get("/internal/readyz")
+        assert answer.status_code == 503
+        assert answer.text == f"not ready: {'files' if part == 'files' else 'disk'}\n"
+        assert f"nothing can be written into {disk.folder}" in caplog.text
+        assert client.get("/internal/livez").status_code == 200
+        disk.free()
+        assert client.get("/internal/readyz").text == "ok\n"
 
 
 def test_a_secret_key_that_opens_no_vendors_secret_is_not_ready(made):

@@ -27,7 +27,7 @@ def kind(url: str) -> str:
 
 
 def is_there(url: str) -> bool:
-    """Whether there is something to keep: an SQLite file that nobody has made yet is nothing."""
+    """Return True when there is a database to back up: False for an SQLite file that is not made yet."""
     return kind(url) == POSTGRESQL or _file(url).is_file()
 
 

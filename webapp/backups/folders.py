@@ -11,10 +11,12 @@ import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any, cast
 
 from clinical.errors import BefundError
+from clinical.listed import open_listed
 from webapp.backups import databases
 from webapp.config import Settings
 from webapp.storage import FileMissing, FolderFiles, open_files
@@ -25,7 +27,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class BackedUp:
-    """What a backup holds: names of databases, number of files, hashes of files that were damaged and left out."""
+    """The contents of a backup: names of databases, number of files, hashes of files that were damaged and left out."""
 
     databases: tuple[str, ...]
     files: int
@@ -52,14 +54,16 @@ def restore(settings: Settings, folder: Path) -> BackedUp:
     written last, so that a backup that is damaged leaves them empty. Raises BefundError."""
     said, urls = _manifest(folder), _databases(settings)
     for name, row in said["databases"].items():
-        _require_fit(folder / name, row, urls.get(name))
+        _require_fit(folder, name, row, urls.get(name))
     source = FolderFiles(folder / "files")
     there = list(source.digests())
     if len(there) != said["files"]:
         raise BefundError(f"{folder} has {len(there)} files", f"{said['files']}, as its manifest says")
     target = open_files(settings.storage)
     for digest in there:
-        if target.put(_as_file(source.read(digest))).digest != digest:
+        with _kept(folder, f"files/{digest.hex()[:2]}/{digest.hex()[2:4]}/{digest.hex()}") as file:
+            put = target.put(file)
+        if put.digest != digest:
             raise BefundError(f"the file {digest.hex()} is damaged", "its own hash", "take an earlier backup")
     for name in said["databases"]:
         databases.load(urls[name], folder / name)
@@ -84,7 +88,7 @@ def _databases(settings: Settings) -> dict[str, str]:
 
 
 def _copy_files(settings: Settings, folder: Path) -> tuple[int, list[str]]:
-    """How many files were copied, and the hashes of those that are no longer what was stored."""
+    """Copy the stored files; return how many, and the hashes of those whose contents no longer match."""
     source, target = open_files(settings.storage), FolderFiles(folder / "files")
     count, damaged = 0, []
     for digest in source.digests():
@@ -101,7 +105,7 @@ def _copy_files(settings: Settings, folder: Path) -> tuple[int, list[str]]:
 
 
 def _as_file(chunks: Iterator[bytes]) -> IO[bytes]:
-    """What `put` asks of a file is that it can be read."""
+    """Wrap chunks as a readable file, which is all that `put` needs."""
     return cast(IO[bytes], _Chunks(chunks))
 
 
@@ -126,15 +130,28 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return said
 
 
-def _require_fit(file: Path, row: dict[str, str], url: str | None) -> None:
-    """Raises BefundError when `file` is not what was kept, or cannot go where `url` says."""
+def _require_fit(folder: Path, name: str, row: dict[str, str], url: str | None) -> None:
+    """Raises BefundError when the file `name` is not what was kept, or cannot go where `url` says."""
     if url is None:
-        raise BefundError(f"{file.name} is kept apart, and the settings name one database for both", "two databases")
+        raise BefundError(f"{name} is kept apart, and the settings name one database for both", "two databases")
     if databases.kind(url) != row["kind"]:
-        raise BefundError(f"{file.name} is of {row['kind']}, the settings name {databases.kind(url)}", "the same kind")
-    if not file.is_file() or _digest(file) != row["sha256"]:
-        raise BefundError(f"{file.name} is damaged or missing", "what the manifest says", "take an earlier backup")
+        raise BefundError(f"{name} is of {row['kind']}, the settings name {databases.kind(url)}", "the same kind")
+    with _kept(folder, name) as kept:
+        found = hashlib.file_digest(kept, "sha256").hexdigest()
+    if found != row["sha256"]:
+        raise BefundError(f"{name} is damaged or missing", "what the manifest says", "take an earlier backup")
     databases.require_empty(url)
+
+
+def _kept(folder: Path, name: str) -> BufferedReader:
+    """A file of a backup, which anybody may have put together. Raises BefundError."""
+    try:
+        return open_listed(folder, name)
+    except OSError as error:
+        raise BefundError(
+            f"{Path(name).name} in {folder} is damaged or missing ({error.strerror})",
+            "the plain files that the manifest counts", "take an earlier backup",
+        ) from None  # fmt: skip
 
 
 def _digest(path: Path) -> str:

@@ -45,7 +45,7 @@ def demo() -> None:
 
 
 def seed() -> tuple[uuid.UUID, int]:
-    """What `demo` adds; the organization, and how many documents were stored now."""
+    """Add the demo's vendor, people and documents; return the organization and the number of documents stored now."""
     base = public_origin() + (prefix_of(settings()) or "/")
     with current_app.test_request_context("/", base_url=base):
         authorize, token, userinfo = (

@@ -97,7 +97,7 @@ def _signer(purpose: str) -> URLSafeTimedSerializer:
 
 
 def _first_use(code: str) -> bool:
-    """Whether the code is new to this process; with several processes a code could be used once in each."""
+    """Return True when the code is new to this process; with several processes, each accepts a code once."""
     now = time.monotonic()
     with _lock:
         for old in [known for known, until in _used.items() if until < now]:

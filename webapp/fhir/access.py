@@ -5,6 +5,7 @@ neither an answer nor its timing tells whether it exists in another one.
 """
 
 import uuid
+from collections.abc import Iterable
 from functools import lru_cache
 
 from flask import g, request
@@ -13,8 +14,7 @@ from limits import parse
 from webapp.audit import short_ip
 from webapp.extensions import db, limiter, network
 from webapp.fhir.answers import FhirError
-from webapp.fhir.machines.needed import needed
-from webapp.fhir.machines.scopes import missing
+from webapp.fhir.machines import needed, scopes
 from webapp.fhir.models import AccessLog
 from webapp.fhir.searching.params import UUID
 from webapp.fhir.service import service
@@ -35,9 +35,14 @@ def authorize(organization: str) -> uuid.UUID:
     if organization_id is None or not bearer.member:
         raise FhirError(403)
     g.bearer = bearer
-    if bearer.rights is not None and (lacking := missing(bearer.rights, needed(request))):
-        raise FhirError(403, f"Diesem Dienstkonto fehlt: {lacking}.")
+    require(needed.of_path(request.method, request.path))
     return organization_id
+
+
+def require(rights: Iterable[scopes.Right]) -> None:
+    """Go on only where the caller has all of these rights. Raises FhirError 403."""
+    if lacking := bearer().lacks(rights):
+        raise FhirError(403, f"Diesem Dienstkonto fehlt: {lacking}.")
 
 
 def bearer() -> Bearer:
@@ -52,11 +57,15 @@ def parse_id(text: str) -> uuid.UUID | None:
     return uuid.UUID(text) if UUID.fullmatch(text) else None
 
 
-def log_access(how: str, organization: uuid.UUID, document: uuid.UUID, user: str | None, token: str | None) -> None:
-    """Write down that a document was read. A document whose reading cannot be logged is not handed out."""
+def log_access(
+    how: str, organization: uuid.UUID, read: uuid.UUID, user: str | None, token: str | None,
+    kind: str = "DocumentReference",
+) -> None:  # fmt: skip
+    """Write down that a resource was read. One whose reading cannot be logged is not handed out."""
     entry = AccessLog(
         organization_id=organization,
-        document_id=document,
+        kind=kind,
+        document_id=read,
         user_id=uuid.UUID(user) if user else None,
         token_id=token,
         how=how,

@@ -5,13 +5,14 @@ Errors are raised as `FhirError` where they are found and become HTTP here.
 
 import gzip
 import hashlib
+from datetime import UTC, datetime
 from typing import Any
 
 from flask import Blueprint, Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from webapp.errors import register_api_prefix
-from webapp.fhir.resources import MEDIA_TYPE, Resource, outcome, to_bytes
+from webapp.fhir.resources import MEDIA_TYPE, Resource, etag, outcome, to_bytes
 
 WORTH_COMPRESSING = 1400  # bytes: what fits one packet does not get faster
 CODES = {400: "invalid", 401: "login", 403: "forbidden", 404: "not-found", 405: "not-supported", 413: "too-long",
@@ -44,14 +45,28 @@ def answer(resource: Resource, status: int = 200) -> Response:
     return Response(to_bytes(resource), status, content_type=MEDIA_TYPE)
 
 
-def tagged(resource: Resource, state: Resource | None = None) -> Response:
-    """A resource with a weak ETag of its own bytes, or of `state` where the bytes differ at each call although the
-    resource is the same; 304 where the caller holds what is tagged so."""
+def tagged(resource: Resource) -> Response:
+    """A resource that has no versions, with a weak ETag of its bytes; 304 where the caller holds what is tagged so."""
     response = answer(resource)
-    meant = response.get_data() if state is None else to_bytes(state)
-    response.set_etag(hashlib.blake2b(meant, digest_size=16).hexdigest(), weak=True)
+    response.set_etag(hashlib.blake2b(response.get_data(), digest_size=16).hexdigest(), weak=True)
     response.make_conditional(request.environ)
     return response
+
+
+def versioned(response: Response, version: str, at: int) -> Response:
+    """The answer with its version: `ETag`, and as `Last-Modified` when that version was made (microseconds since 1970).
+    The same wherever it is read, created or listed (FHIR R4, section 3.1.0.1.3)."""
+    response.headers["ETag"] = etag(version)
+    response.last_modified = datetime.fromtimestamp(at // 1_000_000, UTC)
+    return response
+
+
+def read(resource: Resource, at: int, *, lasting: bool = True) -> Response:
+    """A resource as the version of it that was made `at`; 304 where the caller holds that version, unless what it holds
+    may not last. `If-Modified-Since` is not looked at: two versions can be of one second."""
+    version = resource["meta"]["versionId"]
+    held = lasting and request.if_none_match.contains_weak(version)
+    return versioned(Response(status=304) if held else answer(resource), version, at)
 
 
 def error_answer(status: int, text: str = "", *expressions: str) -> Response:
@@ -61,8 +76,15 @@ def error_answer(status: int, text: str = "", *expressions: str) -> Response:
     if status == 429:
         response.headers["Retry-After"] = "60"
     if status == 401:
-        response.headers["WWW-Authenticate"] = 'Bearer realm="Befund FHIR", error="invalid_token"'
+        response.headers["WWW-Authenticate"] = _challenge()
     return response
+
+
+def _challenge() -> str:
+    """RFC 6750, section 3.1: who shows no token is asked for one, and not told that it is invalid."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    shown = scheme.lower() == "bearer" and token.strip()
+    return 'Bearer realm="Befund FHIR"' + (', error="invalid_token"' if shown else "")
 
 
 def init_blueprint(blueprint: Blueprint) -> None:

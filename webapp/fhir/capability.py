@@ -10,10 +10,15 @@ _PAGING = [
 _ID = {"name": "_id", "type": "token", "documentation": "Eine Id oder mehrere, durch Komma getrennt"}
 _SUBJECT = {"name": "subject", "type": "reference", "documentation": "Wie patient"}
 _VERSIONED = ["read", "vread", "search-type", "history-instance", "history-type"]
+_HANDLING = (
+    "Was eine Suche nicht versteht, wird Dienstkonten mit 400 abgelehnt und für Personen weggelassen "
+    "(Befund-Ignored); Prefer: handling=strict oder lenient entscheidet für einen Aufruf."
+)
 _CARRIED = {
     "identifier": ("token", "Auch masterIdentifier"), "type": ("token", "Zum Beispiel KDL oder LOINC"),
     "category": ("token", "code oder system|code"), "author": ("reference", "Auch author:identifier"),
     "encounter": ("reference", "Auch encounter:identifier"), "creation": ("date", "Wann der Anhang entstand"),
+    "security-label": ("token", "Des Dokuments (securityLabel) oder der Ressource (meta.security)"),
 }  # fmt: skip
 
 
@@ -31,6 +36,7 @@ def capability_statement(base: str) -> Resource:
         "rest": [
             {
                 "mode": "server",
+                "documentation": _HANDLING,
                 "security": _security(base),
                 "resource": [_document_reference(), _patient(), _binary(), _imaging_study()],
                 "interaction": [{"code": "transaction"}],
@@ -56,7 +62,7 @@ def _document_reference() -> Resource:
         _DATE,
         {"name": "_lastUpdated", "type": "date", "documentation": "Wie date"},
         {"name": "patient", "type": "reference", "documentation": "Patient-Id oder externe Kennung"},
-        {"name": "status", "type": "token", "documentation": "current oder entered-in-error"},
+        {"name": "status", "type": "token", "documentation": "current, superseded oder entered-in-error"},
         {"name": "contenttype", "type": "token", "documentation": "MIME-Typ, genau und klein geschrieben"},
     ]
     searches += [_ID, _SUBJECT]
@@ -88,4 +94,6 @@ def _imaging_study() -> Resource:
 
 def _resource(kind: str, interactions: list[str], searches: list[dict[str, str]]) -> Resource:
     resource: Resource = {"type": kind, "interaction": [{"code": code} for code in interactions]}
+    if kind != "Binary":
+        resource |= {"versioning": "versioned", "readHistory": "vread" in interactions, "conditionalRead": "not-match"}
     return resource | ({"searchParam": searches} if searches else {})

@@ -1,38 +1,71 @@
-"""What a document says of itself beside the fields of the contract: kind, author, encounter, identifiers, description.
+"""What a document says of itself beside the fields of the contract: kind, author, encounter, identifiers, narrative.
 
-`Details` is that part of a FHIR R4 DocumentReference, kept as JSON and answered as it stands: `masterIdentifier`,
-`identifier`, `docStatus`, `type`, `category`, `author`, `description`, `securityLabel`, `context` (without the subject)
-and `content[0]` with the `attachment`'s `creation` and `language` and the `format`. Guides: ISiK Dokumentenaustausch,
-profile ISiKDokumentenMetadaten, and IHE MHD, profile Comprehensive DocumentReference (`docs/documents.md`).
+`Details` is a FHIR R4 DocumentReference without what is the service's own, kept as JSON and answered as it stands. What
+is kept is named by what is taken out, so that no element is lost because nobody thought of it. Where the service
+answers with a value of its own in the place of a posted one, that one is kept as an extension (`posted`). Guides: ISiK
+Dokumentenaustausch, profile ISiKDokumentenMetadaten, and IHE MHD, profile Comprehensive DocumentReference
+(`docs/documents.md`).
 """
 
 from typing import Any
 
 Details = dict[str, Any]
-CARRIED = (
-    "masterIdentifier", "identifier", "docStatus", "type", "category", "author", "description", "securityLabel",
-    "context",
-)  # fmt: skip
-"""Elements that are taken over whole. What FHIR has beside them is the service's own, or is not kept."""
-OF_ATTACHMENT = ("creation", "language")
-OF_CONTEXT = ("encounter", "event", "period", "facilityType", "practiceSetting")
 LARGEST = 16_384  # bytes of JSON: some kB are usual, and every search reads them
+POSTED = "urn:befund:posted-"
+_OWN = frozenset({"resourceType", "id", "status", "date"})
+_OF_META = frozenset({"versionId", "_versionId", "lastUpdated", "_lastUpdated"})
+_OF_SUBJECT = frozenset({"reference"})
+_OF_ATTACHMENT = frozenset({"contentType", "title", "size", "hash", "url", "data"})
+_KINDS = {"date": "valueInstant", "hash": "valueBase64Binary", "url": "valueUrl"}
 
 
 def picked(resource: dict[str, Any]) -> Details:
     """The details of a valid FHIR DocumentReference; empty where it has none."""
-    details = {name: resource[name] for name in CARRIED if resource.get(name)}
-    context = {name: value for name, value in details.pop("context", {}).items() if name in OF_CONTEXT}
     content = (resource.get("content") or [{}])[0]
-    attachment = {name: value for name, value in content.get("attachment", {}).items() if name in OF_ATTACHMENT}
-    kept = ({"attachment": attachment} if attachment else {}) | (
-        {"format": content["format"]} if content.get("format") else {}
-    )
-    return details | ({"context": context} if context else {}) | ({"content": [kept]} if kept else {})
+    attachment = _without(_OF_ATTACHMENT, content.get("attachment") or {})
+    kept = _without(_OWN, resource) | {
+        "meta": _without(_OF_META, resource.get("meta") or {}),
+        "subject": _without(_OF_SUBJECT, resource.get("subject") or {}),
+        "content": [content | {"attachment": attachment}],
+    }
+    details: Details = without_nothing(kept)
+    return details
+
+
+def kept_resource(resource: dict[str, Any]) -> dict[str, Any]:
+    """A resource that is kept whole, without its type, its id and what is the service's own of `meta`."""
+    kept = {name: value for name, value in resource.items() if name not in ("resourceType", "id")}
+    whole: dict[str, Any] = without_nothing(kept | {"meta": _without(_OF_META, resource.get("meta") or {})})
+    return whole
+
+
+def posted(element: str, value: str) -> dict[str, Any]:
+    """The extension that keeps a posted value."""
+    return {"url": POSTED + element, _KINDS.get(element, "valueString"): value}
 
 
 def merged(resource: dict[str, Any], details: Details) -> dict[str, Any]:
     """A DocumentReference of the contract with its details."""
     own, (more,) = resource["content"][0], details.get("content", [{}])
-    attachment = own["attachment"] | more.get("attachment", {})
-    return details | resource | {"content": [more | own | {"attachment": attachment}]}
+    attachment = more.get("attachment", {}) | own["attachment"]
+    whole = details | resource | {"content": [more | own | {"attachment": attachment}]}
+    if "meta" in details:
+        whole["meta"] = details["meta"] | resource["meta"]
+    if "subject" in details:
+        whole["subject"] = resource.get("subject", {}) | details["subject"]
+    return whole
+
+
+def without_nothing(value: Any) -> Any:
+    """The same without members that are null or empty, which FHIR's JSON does not have; the nulls of a list stay, for
+    they keep its place beside its extensions (FHIR R4, section 2.6.2.3)."""
+    if isinstance(value, dict):
+        members = {name: without_nothing(item) for name, item in value.items()}
+        return {name: item for name, item in members.items() if item not in (None, "", [], {})}
+    if isinstance(value, list):
+        return [item for item in map(without_nothing, value) if item not in ("", [], {})]
+    return value
+
+
+def _without(names: frozenset[str], value: dict[str, Any]) -> dict[str, Any]:
+    return {name: item for name, item in value.items() if name not in names}

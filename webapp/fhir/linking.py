@@ -10,25 +10,20 @@ import re
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import islice
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select, text, update
 from sqlalchemy.orm import Session
 
 from webapp.fhir import changes, clock
-from webapp.fhir.models import VALUE_LENGTH, Document, Patient, PatientIdentifier
+from webapp.fhir.models import VALUE_LENGTH, Document, Patient, PatientIdentifier, Status
+from webapp.fhir.searching.lists import among, listed
 from webapp.fhir.searching.params import UUID, identifier
 
 _REFERENCE = re.compile(r"(?:https?://[^?#\s]+/)?Patient/([A-Za-z0-9.\-]{1,64})(?:/_history/[^/\s]+)?")
-PAIRS_AT_ONCE = 400
-"""Identifiers looked up by one statement: two bound values each, below SQLite's smallest limit of 999."""
-
+FEW = 20  # values that any plan finds quickly
 Pair = tuple[str, str]
-_OWNERS = select(PatientIdentifier.value, PatientIdentifier.system, PatientIdentifier.patient_id).where(
-    PatientIdentifier.organization_id == bindparam("organization"),
-    PatientIdentifier.value.in_(bindparam("values", expanding=True)),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,42 +63,44 @@ def own_id(organization: uuid.UUID, kind: str, given: str) -> uuid.UUID:
 
 def find_patient(session: Session, organization: uuid.UUID, system: str, value: str) -> uuid.UUID | None:
     """The patient with this external identifier; without a system, the only one with that value."""
-    owners = session.execute(
-        select(PatientIdentifier.system, PatientIdentifier.patient_id).where(
-            PatientIdentifier.organization_id == organization,
-            PatientIdentifier.value == value,
-            *([PatientIdentifier.system == system] if system else []),
-        )
-    ).all()
-    exact = [owner for owned, owner in owners if owned == system]
-    owners_of_value = {owner for _, owner in owners}
-    if exact:
-        return exact[0]
-    return owners_of_value.pop() if len(owners_of_value) == 1 else None
+    return find_patients(session, organization, [(system, value)]).get((system, value))
 
 
 def find_patients(session: Session, organization: uuid.UUID, pairs: Iterable[Pair]) -> dict[Pair, uuid.UUID]:
-    """As `find_patient` for many identifiers (system, value), by one statement for some hundred of them."""
+    """As `find_patient` for many identifiers (system, value), by one statement."""
     wanted = set(pairs)
-    rest = iter({value for _, value in wanted})
-    owners: dict[str, set[tuple[str, uuid.UUID]]] = {}
-    connection = session.connection()
-    while some := list(islice(rest, PAIRS_AT_ONCE)):
-        for value, system, patient in connection.execute(_OWNERS, {"organization": organization, "values": some}):
-            owners.setdefault(value, set()).add((system, patient))
-    found = {(system, value): patient for value, having in owners.items() for system, patient in having}
-    for value, having in owners.items():
-        patients = {patient for _, patient in having}
+    found = owners_of(session, organization, wanted)
+    alone: dict[str, set[uuid.UUID]] = {}
+    for (_, value), patient in found.items():
+        alone.setdefault(value, set()).add(patient)
+    for value, patients in alone.items():
         if len(patients) == 1:
             found.setdefault(("", value), patients.pop())
     return {pair: found[pair] for pair in wanted if pair in found}
 
 
+def owners_of(session: Session, organization: uuid.UUID, pairs: Iterable[Pair]) -> dict[Pair, uuid.UUID]:
+    """The patients that have one of the values, by the system and value that each is known by, by one statement."""
+    values = {value for _, value in pairs}
+    if not values:
+        return {}
+    session.flush()  # a plain statement sees what was added to the session only then
+    given = {"organization": organization, "values": _given(session, values)}
+    rows = session.connection().execute(_owners_among(is_sqlite(session)), given)
+    return {(system, value): patient for value, system, patient in rows}
+
+
 def known_patient(session: Session, organization: uuid.UUID, reference: str) -> uuid.UUID | None:
     """The patient of this organization that a reference names, None where there is none of that id."""
-    given = referenced_id(reference)
-    found = session.get(Patient, own_id(organization, "Patient", given)) if given else None
-    return found.id if found is not None and found.organization_id == organization else None
+    return known_patients(session, organization, [reference]).get(reference)
+
+
+def known_patients(session: Session, organization: uuid.UUID, references: Iterable[str]) -> dict[str, uuid.UUID]:
+    """As `known_patient` for many references, by one statement."""
+    named = {text: own_id(organization, "Patient", given) for text in references if (given := referenced_id(text))}
+    mine = select(Patient.id).where(Patient.organization_id == organization)
+    there = set(session.scalars(mine.where(one_of(session, Patient.id, named.values())))) if named else set()
+    return {text: ident for text, ident in named.items() if ident in there}
 
 
 def tag_of(text: str) -> Pair | None:
@@ -136,48 +133,71 @@ def subject(
 
 
 def link_waiting(session: Session, organization: uuid.UUID, pairs: Iterable[Pair]) -> int:
-    """Link the documents that are tagged with these identifiers (system, value) and have no patient; how many."""
+    """Link the documents that are tagged with one of these values and wait for a patient who has it by now; how many.
+
+    By a statement for what waits, one for whose it is, and one for each tag that documents wait with.
+    """
     clock.lock(session, organization)  # before the documents, as whoever marks one does
-    linked = 0
-    for system, value in dict.fromkeys(pairs):
-        patient = find_patient(session, organization, system, value)
-        if patient is None:
-            continue
-        without_system = find_patient(session, organization, "", value) == patient
-        tags = [Document.external_system == system]
-        tags += [Document.external_system == "", Document.external_system.is_(None)] if without_system else []
-        waiting = and_(
-            Document.organization_id == organization,
-            Document.external_value == value,
-            Document.patient_id.is_(None),
-            or_(*tags),
-        )
-        link = update(Document).where(waiting).values(patient_id=patient)
-        found = session.execute(link.returning(Document.id, Document.entered_in_error)).all()
-        changes.tell(session, organization, [(ident, wrong) for ident, wrong in found])
+    values = {value for _, value in pairs}
+    named = one_of(session, Document.external_value, values)
+    waiting = _tags(session, and_(_waits(organization), named)) if values else []
+    owners, linked = find_patients(session, organization, waiting), 0
+    for (system, value), patient in owners.items():
+        tagged = Document.external_system == system
+        tag = tagged if system else or_(tagged, Document.external_system.is_(None))
+        link = update(Document).where(_waits(organization), Document.external_value == value, tag)
+        link = link.values(patient_id=patient, version=Document.version + 1)
+        found = session.execute(
+            link.returning(Document.id, Document.version, Document.entered_in_error, Document.superseded)
+        ).all()
+        told = [changes.Change(ident, version, Status.of(*facts)) for ident, version, *facts in found]
+        changes.tell(session, organization, told)
         linked += len(found)
     return linked
 
 
 def relink(session: Session, organization: uuid.UUID) -> Relinked:
     """Link every document of an organization whose identifier a patient has by now."""
-    waiting = and_(
-        Document.organization_id == organization, Document.patient_id.is_(None), Document.external_value.is_not(None)
-    )
-    tags = select(func.coalesce(Document.external_system, ""), Document.external_value).where(waiting).distinct()
-    pairs: list[Pair] = [(system, value) for system, value in session.execute(tags) if value is not None]
-    linked = 0
-    for start in range(0, len(pairs), PAIRS_AT_ONCE):
-        some = pairs[start : start + PAIRS_AT_ONCE]
-        linked += link_waiting(session, organization, _with_patients(session, organization, some))
-    left = session.scalar(select(func.count()).select_from(Document).where(waiting))
+    linked = link_waiting(session, organization, _tags(session, _waits(organization)))
+    left = session.scalar(select(func.count()).select_from(Document).where(_waits(organization)))
     return Relinked(linked, int(left or 0))
 
 
-def _with_patients(session: Session, organization: uuid.UUID, pairs: list[Pair]) -> list[Pair]:
-    """Those of the tags whose value some patient has."""
-    owned = tuple_(PatientIdentifier.value)
-    values = [(value,) for _, value in pairs]
-    mine = PatientIdentifier.organization_id == organization
-    known = set(session.scalars(select(PatientIdentifier.value).where(mine, owned.in_(values))))
-    return [pair for pair in pairs if pair[1] in known]
+def _waits(organization: uuid.UUID) -> ColumnElement[bool]:
+    """A document is tagged and has no patient."""
+    return and_(
+        Document.organization_id == organization, Document.patient_id.is_(None), Document.external_value.is_not(None)
+    )
+
+
+def _tags(session: Session, where: ColumnElement[bool]) -> list[Pair]:
+    """The different tags of documents; none has no value."""
+    tags = select(func.coalesce(Document.external_system, ""), Document.external_value).where(where).distinct()
+    return [(system, value or "") for system, value in session.execute(tags)]
+
+
+def one_of(session: Session, column: Any, values: Iterable[Any]) -> ColumnElement[bool]:
+    """The column holds one of the values, which are one parameter however many they are."""
+    return among(column, "values", is_sqlite(session)).params(values=_given(session, values))
+
+
+def _given(session: Session, values: Iterable[Any]) -> Any:
+    """The values as one parameter. Of many PostgreSQL has to know when it plans: it then hashes them, where the plan
+    that it keeps of a statement compares each row with each of them."""
+    sqlite, some = is_sqlite(session), list(values)
+    if len(some) > FEW and not sqlite:
+        session.execute(text("SET LOCAL plan_cache_mode = force_custom_plan"))
+    return listed(some, sqlite)
+
+
+def is_sqlite(session: Session) -> bool:
+    """Whether the session's database is SQLite."""
+    return session.get_bind().dialect.name == "sqlite"
+
+
+@cache
+def _owners_among(sqlite: bool) -> Select[str, str, uuid.UUID]:
+    """Composed once: it is asked with every document that is posted."""
+    owned = select(PatientIdentifier.value, PatientIdentifier.system, PatientIdentifier.patient_id)
+    mine = PatientIdentifier.organization_id == bindparam("organization")
+    return owned.where(mine, among(PatientIdentifier.value, "values", sqlite))

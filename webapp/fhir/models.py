@@ -18,10 +18,11 @@ ones alike, which is what the reading connections use) and with `EXPLAIN QUERY P
     ix_document_type      `contenttype=`, also within a window: read backwards; without it a rare type would read the
                           whole organization
     ix_document_status    `status=entered-in-error`, the rare one
+    ix_document_replaced  `status=superseded`, as rare
 
 The outermost sort of every plan is of the page itself (51 rows), whose order a join does not promise. Totals without a
 patient, and the day on which `_offset` lies, come from the primary key of `document_count`. At 1,000,000 rows no plan
-was read; `python -m evals fhir-speed --only large` compares the processor time of both servers with that at 50,000.
+was read; `python -m evals load fhir --documents N` gives the processor time of both servers.
 """
 
 import enum
@@ -44,10 +45,20 @@ _Id = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by its
 
 
 class Status(enum.StrEnum):
-    """The two states of a document; a soft-deleted one is `entered-in-error`."""
+    """The states of a document; a soft-deleted one is `entered-in-error`, one that another has replaced `superseded`.
+
+    They are two facts that are independent of each other: undoing the mark on a replaced document does not put it back
+    in force.
+    """
 
     CURRENT = "current"
     ENTERED_IN_ERROR = "entered-in-error"
+    SUPERSEDED = "superseded"
+
+    @classmethod
+    def of(cls, entered_in_error: bool, superseded: bool) -> "Status":
+        """The status that the two facts make."""
+        return cls.ENTERED_IN_ERROR if entered_in_error else cls.SUPERSEDED if superseded else cls.CURRENT
 
 
 class Patient(Base):
@@ -86,7 +97,8 @@ class Document(Base):
 
     `patient_id` is the linked patient; `external_system` and `external_value` are the identifier it was tagged with.
     Either, both or neither may be there. `import_key` (line and content) makes a repeated import skip what is already
-    in, `import_line` (folder and line) notices that the file of a known line was replaced.
+    in, `import_line` (folder and line) notices that the file of a known line was replaced. `version` is the number of
+    the last `DocumentChange`.
     """
 
     __tablename__ = "document"
@@ -110,6 +122,10 @@ class Document(Base):
             postgresql_where=text("entered_in_error"), sqlite_where=text("entered_in_error = 1"),
         ),
         Index(
+            "ix_document_replaced", "organization_id", "stored_at", "id",
+            postgresql_where=text("superseded"), sqlite_where=text("superseded = 1"),
+        ),
+        Index(
             "ix_document_import_line", "organization_id", "import_line",
             postgresql_where=text("import_line IS NOT NULL"), sqlite_where=text("import_line IS NOT NULL"),
         ),
@@ -122,6 +138,8 @@ class Document(Base):
     external_system: Mapped[str | None] = mapped_column(String(SYSTEM_LENGTH))
     external_value: Mapped[str | None] = mapped_column(String(VALUE_LENGTH))
     entered_in_error: Mapped[bool] = mapped_column(default=False)
+    superseded: Mapped[bool] = mapped_column(default=False)
+    version: Mapped[int] = mapped_column(Integer, default=1)
     content_type: Mapped[str] = mapped_column(String(TYPE_LENGTH))
     title: Mapped[str] = mapped_column(String(TITLE_LENGTH))
     size: Mapped[int] = mapped_column(BigInteger)
@@ -134,12 +152,13 @@ class Document(Base):
     @property
     def status(self) -> Status:
         """The FHIR status."""
-        return Status.ENTERED_IN_ERROR if self.entered_in_error else Status.CURRENT
+        return Status.of(self.entered_in_error, self.superseded)
 
 
 class DocumentTerm(Base):
-    """A word by which a document with details is found (see `terms`): its type, category, author, encounter, identifier
-    or the time of its creation. The key is also the index of the search, which reads it backwards from the newest."""
+    """A word by which a document with details is found (see `terms`): its type, category, author, encounter,
+    identifier, security label or the time of its creation. The key is also the index of the search, which reads it
+    backwards from the newest."""
 
     __tablename__ = "document_term"
 
@@ -196,7 +215,7 @@ class StorageClock(Base):
 
 
 class DocumentChange(Base):
-    """One version of a document: stored (the first), marked, restored, linked to a patient, or deleted.
+    """One version of a document: stored (the first), marked, restored, replaced, linked to a patient, or deleted.
 
     `at` strictly increases per organization in the order in which changes become visible, as storage times do; `number`
     counts an organization's changes without a gap, so that how many there are since an instant is a subtraction. No
@@ -211,6 +230,7 @@ class DocumentChange(Base):
     at: Mapped[int] = mapped_column(BigInteger)
     number: Mapped[int] = mapped_column(BigInteger)
     entered_in_error: Mapped[bool] = mapped_column(default=False)
+    superseded: Mapped[bool] = mapped_column(default=False)
     deleted: Mapped[bool] = mapped_column(default=False)
 
     __table_args__ = (Index("ix_document_change_at", "organization_id", "at", "number"),)
@@ -230,6 +250,7 @@ class DocumentCount(Base):
     )
     day: Mapped[int] = mapped_column(Integer, primary_key=True)
     entered_in_error: Mapped[bool] = mapped_column(primary_key=True)
+    superseded: Mapped[bool] = mapped_column(primary_key=True)
     content_type: Mapped[str] = mapped_column(String(TYPE_LENGTH), primary_key=True)
     number: Mapped[int] = mapped_column(BigInteger)
 
@@ -251,7 +272,8 @@ class AccessToken(Base):
 
 
 class AccessLog(Base):
-    """Who read which document, when and how, for auditors; never the content. No foreign keys: it outlives them."""
+    """Who read which document, patient or imaging study (`kind`), when and how, for auditors; never the content. No
+    foreign keys: it outlives them."""
 
     __tablename__ = "document_access"
     __table_args__ = (
@@ -262,7 +284,8 @@ class AccessLog(Base):
     id: Mapped[int] = mapped_column(_Id, primary_key=True, autoincrement=True)
     at: Mapped[datetime] = mapped_column(default=utcnow)
     organization_id: Mapped[uuid.UUID]
-    document_id: Mapped[uuid.UUID]
+    kind: Mapped[str] = mapped_column(String(20), default="DocumentReference")
+    document_id: Mapped[uuid.UUID]  # or the id of what else `kind` says
     user_id: Mapped[uuid.UUID | None]
     token_id: Mapped[str | None] = mapped_column(String(16))
     how: Mapped[str] = mapped_column(String(20))  # metadata | binary | presigned | preview | download

@@ -66,6 +66,11 @@ class Item:
         return tag or row.patient_id or ""
 
     @property
+    def status(self) -> Status:
+        """The FHIR status."""
+        return self.row.status
+
+    @property
     def kind(self) -> str:
         """How it is previewed: `pdf`, `plain` (images and text) or not at all."""
         if self.row.content_type not in PREVIEWED or self.row.entered_in_error:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from webapp.fhir import dates, details
+from webapp.fhir.models import Status
 from webapp.fhir.searching.params import AnswerOptions, Cursor, query
 
 Resource = dict[str, Any]
@@ -18,13 +19,31 @@ MEDIA_TYPE = "application/fhir+json"
 COMPLETE_UNTIL = "urn:befund:complete-until"
 SUBSETTED = {"system": "http://terminology.hl7.org/CodeSystem/v3-ObservationValue", "code": "SUBSETTED"}
 _MANDATORY = frozenset({"resourceType", "id", "meta", "status", "content", "subject"})  # kept by any `_elements`
+_REFERRED = "contained"  # stays in every part of a resource, so that nothing in it refers to what is not there
 _ALWAYS = {
     "DocumentReference": frozenset({"status", "content"}),
     "Patient": frozenset[str](),
     "ImagingStudy": frozenset({"status", "subject"}),
 }
 _SUMMARY = {
-    "DocumentReference": frozenset({"status", "date", "content", "subject", *details.CARRIED}),
+    "DocumentReference": frozenset(
+        {
+            "status",
+            "date",
+            "content",
+            "subject",
+            "masterIdentifier",
+            "identifier",
+            "docStatus",
+            "type",
+            "category",
+            "author",
+            "relatesTo",
+            "description",
+            "securityLabel",
+            "context",
+        }
+    ),
     "Patient": frozenset(
         {
             "identifier",
@@ -79,8 +98,15 @@ class DocumentRow(NamedTuple):
     title: str
     size: int
     sha256: bytes
+    superseded: bool
+    version: int
     details: str | None
     stored_at: int
+
+    @property
+    def status(self) -> Status:
+        """The FHIR status."""
+        return Status.of(self.entered_in_error, self.superseded)
 
 
 class StoredRow(NamedTuple):
@@ -103,14 +129,14 @@ class Page(NamedTuple):
 
 
 def document(row: tuple[Any, ...], url: str) -> Resource:
-    """DocumentReference of a row in the order of `DocumentRow`, with its download URL."""
-    ident, patient, system, value, in_error, content_type, title, size, digest, more, stored_at = row
+    """DocumentReference of a row in the order of `DocumentRow`, with its download URL, unless that is empty."""
+    ident, patient, system, value, in_error, content_type, title, size, digest, replaced, version, more, stored_at = row
     stored = dates.to_text(stored_at)
     resource: Resource = {
         "resourceType": "DocumentReference",
         "id": ident,
-        "meta": {"lastUpdated": stored},
-        "status": "entered-in-error" if in_error else "current",
+        "meta": {"versionId": str(version), "lastUpdated": stored},
+        "status": "entered-in-error" if in_error else "superseded" if replaced else "current",
         "date": stored,
         "content": [
             {
@@ -119,7 +145,7 @@ def document(row: tuple[Any, ...], url: str) -> Resource:
                     "title": title,
                     "size": size,
                     "hash": b2a_base64(digest, newline=False).decode(),
-                    "url": url,
+                    **({"url": url} if url else {}),
                 }
             }
         ],
@@ -134,13 +160,13 @@ def document(row: tuple[Any, ...], url: str) -> Resource:
 
 def patient(row: StoredRow) -> Resource:
     """Patient: what was imported, under our id."""
-    return {"resourceType": "Patient", "id": row.id, "meta": _meta(row)} | row.resource
+    return {"resourceType": "Patient", "id": row.id} | row.resource | {"meta": _meta(row)}
 
 
 def imaging_study(row: StoredRow) -> Resource:
     """ImagingStudy: what was imported, under our id, referring to our patient."""
-    ours = {"resourceType": "ImagingStudy", "id": row.id, "meta": _meta(row)}
-    return ours | row.resource | {"subject": {"reference": f"Patient/{row.patient_id}"}}
+    ours = {"meta": _meta(row), "subject": {"reference": f"Patient/{row.patient_id}"}}
+    return {"resourceType": "ImagingStudy", "id": row.id} | row.resource | ours
 
 
 def bundle(base: str, path: str, answer: AnswerOptions, page: Page) -> Resource:
@@ -176,12 +202,16 @@ def version(base: str, row: tuple[Any, ...], make: Callable[[Any], Resource]) ->
     gone = bool(deleted) or columns[0] is None
     method, status = ("DELETE", "204") if gone else ("POST", "201") if number == 1 else ("PUT", "200")
     url = "DocumentReference" if method == "POST" else f"DocumentReference/{ident}"
-    done = {"status": status, "etag": f'W/"{number}"', "lastModified": dates.to_text(at)}
+    done = {"status": status, "etag": etag(str(number)), "lastModified": dates.to_text(at)}
     entry: Resource = {"fullUrl": f"{base}/DocumentReference/{ident}"}
     if not gone:
-        resource = make(tuple(columns))
-        entry["resource"] = resource | {"meta": resource["meta"] | {"versionId": str(number)}}
+        entry["resource"] = make(tuple(columns))
     return entry | {"request": {"method": method, "url": url}, "response": done}
+
+
+def etag(version: str) -> str:
+    """The ETag of a version (FHIR R4, section 3.1.0.1.3)."""
+    return f'W/"{version}"'
 
 
 def _entries(base: str, resources: Iterable[Resource], mode: str) -> list[Resource]:
@@ -199,7 +229,7 @@ def summarised(resources: list[Resource], summary: str) -> list[Resource]:
         return resources
     return [
         {name: value for name, value in resource.items() if _in_summary(resource["resourceType"], name, summary)}
-        | {"meta": resource["meta"] | {"tag": [SUBSETTED]}}
+        | {"meta": _subsetted(resource["meta"])}
         for resource in resources
     ]
 
@@ -207,23 +237,32 @@ def summarised(resources: list[Resource], summary: str) -> list[Resource]:
 def _in_summary(kind: str, name: str, summary: str) -> bool:
     if summary == "data":
         return name != "text"
-    if name in ("resourceType", "id", "meta"):
+    if name in ("resourceType", "id", "meta", _REFERRED):
         return True
     if summary == "text":
         return name == "text" or name in _ALWAYS[kind]
-    return name in _SUMMARY[kind]
+    return _named(name) in _SUMMARY[kind]
 
 
 def narrowed(resources: list[Resource], elements: frozenset[str] | None) -> Iterable[Resource]:
     """`_elements`: the named and the mandatory top-level elements, tagged as incomplete."""
     if elements is None:
         return resources
-    kept = elements | _MANDATORY
+    kept = elements | _MANDATORY | {_REFERRED}
     return [
-        {name: value for name, value in resource.items() if name in kept}
-        | {"meta": resource["meta"] | {"tag": [SUBSETTED]}}
+        {name: value for name, value in resource.items() if _named(name) in kept}
+        | {"meta": _subsetted(resource["meta"])}
         for resource in resources
     ]
+
+
+def _named(name: str) -> str:
+    """The element that a member of the JSON belongs to: `_description` holds the extensions of `description`."""
+    return name.removeprefix("_")
+
+
+def _subsetted(meta: Resource) -> Resource:
+    return meta | {"tag": [*meta.get("tag", []), SUBSETTED]}
 
 
 def outcome(code: str, text: str, *expressions: str) -> Resource:
@@ -240,7 +279,10 @@ def to_bytes(resource: Resource) -> bytes:
 
 
 def _meta(row: StoredRow) -> Resource:
-    return {"lastUpdated": dates.to_text(row.stored_at)}
+    """What is kept as it came is stored anew with every change: its storage time tells its versions apart."""
+    ours = {"versionId": str(row.stored_at), "lastUpdated": dates.to_text(row.stored_at)}
+    meta: Resource = row.resource.get("meta") or {}
+    return meta | ours
 
 
 def _links(url: str, answer: AnswerOptions, page: Page) -> Iterable[Resource]:

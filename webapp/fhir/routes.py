@@ -9,30 +9,39 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
-from urllib.parse import quote, unquote_plus
+from urllib.parse import quote
 
 import orjson
 from flask import Blueprint, Response, current_app, request
 from werkzeug.exceptions import HTTPException
 
 from webapp.fhir import answers, dates, resources
-from webapp.fhir.access import authorize, bearer, log_access, parse_id
-from webapp.fhir.answers import FhirError, answer, tagged
+from webapp.fhir.access import authorize, bearer, log_access, parse_id, require
+from webapp.fhir.answers import FhirError, answer, tagged, versioned
 from webapp.fhir.capability import capability_statement
+from webapp.fhir.machines import needed
+from webapp.fhir.machines.scopes import FILES
 from webapp.fhir.searching import params
 from webapp.fhir.searching.patients import Resources, stored_row
 from webapp.fhir.searching.search import ResultPage
+from webapp.fhir.searching.sent import Pairs, sent
+from webapp.fhir.searching.taken import MOST_CONDITIONS
 from webapp.fhir.service import fhir_base, public_base, service
 from webapp.urls import LIFETIME
 
 fhir = Blueprint("fhir", __name__, url_prefix="/<organization>/fhir/r4")
 answers.init_blueprint(fhir)
 
-_STRICT = re.compile(r"(^|[,;\s])handling\s*=\s*\"?strict\"?", re.IGNORECASE)
+_HANDLING = re.compile(r"(?:^|[,;\s])handling\s*=\s*\"?(strict|lenient)(?![\w-])", re.IGNORECASE)
+_TOLD = {
+    "parameter": "Parameter „{0}“", "modifier": "Modifikator „{0}“ von {1}", "chain": "Verkettung „{0}“",
+    "prefix": "Präfix „{0}“ von {1}", "value": "Wert „{0}“ von {1}",
+    "number": f"mehr als {MOST_CONDITIONS} Bedingungen, mit {{1}}",
+}  # fmt: skip
+SHOWN, MOST_TOLD = 50, 10  # characters of a name or value, and how many of them; the caller knows what it sent
 _VERSION = re.compile(r"[1-9][0-9]{0,8}")  # the database counts to 2^31
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 HALF_LIFE = LIFETIME // 2  # seconds
-Pairs = list[tuple[str, str]]
 Wanted = TypeVar("Wanted", params.Search, params.Everything, params.History, params.ResourceSearch)
 
 
@@ -111,19 +120,20 @@ def read_version(organization: str, document_id: str, version_id: str) -> Respon
     entry = resources.version(fhir_base(organization_id), found[0], document_maker(organization_id))
     if "resource" not in entry:
         raise FhirError(410, "Dieses Dokument ist gelöscht.")
-    response = answer(entry["resource"])
-    response.headers["ETag"] = entry["response"]["etag"]
-    return response
+    return versioned(answer(entry["resource"]), entry["resource"]["meta"]["versionId"], found[0][0])
 
 
 @fhir.get("/DocumentReference/<document_id>")
 def read_document(organization: str, document_id: str) -> Response:
     """One document's DocumentReference."""
-    organization_id = authorize(organization)
-    row = _row(organization_id, document_id)
-    log_access("metadata", organization_id, uuid.UUID(row[0]), bearer().user_id, bearer().token_id)
+    organization_id, key = authorize(organization), parse_id(document_id)
+    found = service().documents.read(organization_id, key) if key else None
+    if key is None or found is None:
+        raise FhirError(404, "Dieses Dokument gibt es in dieser Organisation nicht.")
+    log_access("metadata", organization_id, key, bearer().user_id, bearer().token_id)
+    row, at = found
     document = document_maker(organization_id)(row)
-    return tagged(document, _state(document))
+    return answers.read(document, at, lasting=_outlasts(document, at, time.time()))
 
 
 def _search_resources(organization: str, kind: Kind) -> Response:
@@ -137,7 +147,9 @@ def _read_resource(organization: str, key: str, kind: Kind) -> Response:
     row = kind.stored().one(organization_id, ident) if ident else None
     if row is None:
         raise FhirError(404, kind.unknown)
-    return tagged(kind.make(stored_row(row)))
+    log_access("metadata", organization_id, uuid.UUID(row[0]), bearer().user_id, bearer().token_id, kind.name)
+    found = stored_row(row)
+    return answers.read(kind.make(found), found.stored_at)
 
 
 def _route(kind: Kind) -> None:
@@ -205,60 +217,30 @@ def _is_routed(method: str) -> bool:
 
 
 def _asked(organization: str, understand: Callable[[Pairs], Wanted]) -> tuple[uuid.UUID, Wanted]:
-    """The organization and what is asked of it, once the caller may ask and everything is understood that has to be."""
+    """The organization and what is asked of it, once the caller may ask that and everything is understood that has to
+    be. What is decided over is what is searched: one value, made of the parameters as they were sent."""
     organization_id = authorize(organization)
-    wanted = understand(_pairs())
-    _refuse_ignored(wanted.answer)
+    wanted = understand(sent(request))
+    require(needed.of_search(wanted))
+    _refuse_ignored(organization_id, wanted.answer)
     return organization_id, wanted
 
 
-def _pairs() -> Pairs:
-    """Query string and, of a `_search`, the posted form, decoded and in order."""
-    pairs = list(_decoded(request.query_string.decode("utf-8", "replace")))
-    if request.method != "POST":
-        return pairs
-    if request.mimetype in ("application/fhir+json", "application/json") and request.path.endswith("/$everything"):
-        return pairs + _parameters(request.get_data())
-    if request.mimetype not in ("application/x-www-form-urlencoded", ""):
-        raise FhirError(415, "Erwartet wird ein Formular: application/x-www-form-urlencoded.")
-    return pairs + list(_decoded(request.get_data().decode("utf-8", "replace")))
-
-
-def _parameters(body: bytes) -> Pairs:
-    """Name and value of each parameter of a posted Parameters resource; an empty body has none."""
-    if not body.strip():
-        return []
-    try:
-        given = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        raise FhirError(400, "Der Inhalt ist kein JSON. Erwartet wird eine Ressource Parameters.") from None
-    if not isinstance(given, dict) or given.get("resourceType") != "Parameters":
-        raise FhirError(400, "Erwartet wird eine Ressource Parameters.", "Parameters")
-    listed = given.get("parameter", [])
-    if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
-        raise FhirError(400, "Parameters.parameter ist keine Liste von Parametern.", "Parameters.parameter")
-    return [
-        (str(item.get("name", "")), str(value))
-        for item in listed
-        for name, value in item.items()
-        if name.startswith("value") and isinstance(value, str | int)
-    ]
-
-
-def _decoded(query: str) -> Pairs:
-    """Like `urllib.parse.parse_qsl`, but nothing is refused: blank values are kept, bad bytes replaced."""
-    pairs = []
-    for part in query.split("&"):
-        if part:
-            name, _, value = part.partition("=")
-            pairs.append((unquote_plus(name), unquote_plus(value)))
-    return pairs
-
-
-def _refuse_ignored(wanted: params.AnswerOptions) -> None:
-    if wanted.ignored and _STRICT.search(request.headers.get("Prefer", "")):
-        names = ", ".join(dict.fromkeys(name[:50] for name in wanted.ignored))
-        raise FhirError(400, f"Unbekannt oder nicht lesbar (Prefer: handling=strict): {names}", *wanted.ignored[:20])
+def _refuse_ignored(organization_id: uuid.UUID, wanted: params.AnswerOptions) -> None:
+    """Of strict callers nothing is left out. The call itself decides, else what the account or organization is set to
+    (RFC 7240: of a preference that is stated twice, the first counts)."""
+    stated = _HANDLING.search(request.headers.get("Prefer", ""))
+    strict = stated[1].lower() == "strict" if stated else bearer().strict
+    if not strict or not wanted.ignored:
+        return
+    told = dict.fromkeys(_TOLD[item.what].format(item.part[:SHOWN], item.name[:SHOWN]) for item in wanted.ignored)
+    names = dict.fromkeys(item.name[:SHOWN] for item in wanted.ignored)
+    more = f" und {len(told) - MOST_TOLD} mehr" if len(told) > MOST_TOLD else ""
+    raise FhirError(
+        400, f"Nicht verstanden: {', '.join(list(told)[:MOST_TOLD])}{more}. Was verstanden wird, nennt "
+        f"{fhir_base(organization_id)}/metadata; mit Prefer: handling=lenient wird alles andere weggelassen.",
+        *list(names)[:MOST_TOLD],
+    )  # fmt: skip
 
 
 def _bundle(
@@ -275,7 +257,7 @@ def _bundle(
     if found.complete is not None:
         response.headers["Befund-Complete-Until"] = dates.to_text(found.complete)
     if wanted.ignored:
-        names = dict.fromkeys(quote(name[:50], safe=":._-") for name in wanted.ignored)
+        names = dict.fromkeys(quote(item.name[:SHOWN], safe=":._-") for item in wanted.ignored)
         response.headers["Befund-Ignored"] = ", ".join(list(names)[:20])
     return response
 
@@ -287,30 +269,23 @@ def _history(organization_id: uuid.UUID, path: str, wanted: params.History, docu
     return _bundle(organization_id, path, wanted.answer, found, make, shape=resources.history)
 
 
-def _row(organization_id: uuid.UUID, document_id: str) -> Any:
-    key = parse_id(document_id)
-    row = service().documents.one(organization_id, key) if key else None
-    if row is None:
-        raise FhirError(404, "Dieses Dokument gibt es in dieser Organisation nicht.")
-    return row
-
-
 def document_maker(organization_id: uuid.UUID) -> Callable[[Any], resources.Resource]:
-    """Row to DocumentReference, with the download URL of this call."""
+    """Row to DocumentReference, with the download URL of this call where the caller may have files."""
     parts, make = service(), resources.document
+    if bearer().lacks([FILES]):
+        return lambda row: make(row, "")
     url = parts.presigner.signer(public_base(), str(organization_id), bearer().token_id, time.time())
     return lambda row: make(row, url(row[0]))
 
 
-def _state(document: resources.Resource) -> resources.Resource:
-    """What a DocumentReference says, without the URL of this call.
+def _outlasts(document: resources.Resource, at: int, now: float) -> bool:
+    """Whether the URL that a holder of this version has is good for half of its lifetime at least, so that a 304, by
+    which it keeps that URL, leaves nobody with a dead one.
 
-    A caller who gets 304 keeps the URL it holds: the state changes twice in the lifetime of a URL, so that a URL kept
-    so is good for half of it at least.
+    The ETag tells the version alone, as FHIR wants it, and not when it was read. But nobody has read a version before
+    it was made, so while that is not longer ago, every URL is as young. What is entered in error has no URL that works.
     """
-    content = document["content"][0]
-    attachment = {name: value for name, value in content["attachment"].items() if name != "url"}
-    return document | {"content": [content | {"attachment": attachment}], "_until": int(time.time() // HALF_LIFE)}
+    return document["status"] == "entered-in-error" or now - at / 1_000_000 < HALF_LIFE
 
 
 def _either_maker(organization_id: uuid.UUID) -> Callable[[Any], resources.Resource]:
@@ -320,6 +295,6 @@ def _either_maker(organization_id: uuid.UUID) -> Callable[[Any], resources.Resou
     def make(row: Any) -> resources.Resource:
         if row[7] >= 0:
             return document(row)
-        return resources.imaging_study(resources.StoredRow(row[0], row[1], orjson.loads(row[6]), row[10]))
+        return resources.imaging_study(resources.StoredRow(row[0], row[1], orjson.loads(row[6]), row[-1]))
 
     return make

@@ -20,6 +20,7 @@ from sqlalchemy import (
     Connection,
     Insert,
     Table,
+    bindparam,
     delete,
     event,
     func,
@@ -27,6 +28,7 @@ from sqlalchemy import (
     literal_column,
     select,
     union_all,
+    update,
 )
 from sqlalchemy.orm import Session
 
@@ -38,7 +40,6 @@ from webapp.fhir.models import (
     DocumentCount,
     DocumentTerm,
     ImagingStudy,
-    PatientIdentifier,
     Status,
 )
 from webapp.storage import FileMissing, Files, Stored
@@ -48,10 +49,16 @@ NO_FILE = Stored(b"", 0)
 """The file of a document that is described before its file is put."""
 T = TypeVar("T")
 R = TypeVar("R")
-_Key = tuple[int, bool, str]  # day, entered in error, content type
+_Key = tuple[int, bool, bool, str]  # day, entered in error, superseded, content type
 Times = tuple[int, list[tuple[int, int]]]  # see `clock.numbered`
-_INSERT = insert(cast(Table, Document.__table__))
 _INSERT_TERM = insert(cast(Table, DocumentTerm.__table__))
+_DOCUMENT = cast(Table, Document.__table__)
+_INSERT = insert(_DOCUMENT)
+_SUPERSEDE = (
+    update(_DOCUMENT)
+    .where(_DOCUMENT.c.id == bindparam("document"))
+    .values(superseded=True, version=bindparam("next_version"))
+)
 
 
 class Placed(NamedTuple):
@@ -63,7 +70,10 @@ class Placed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NewDocument:
-    """A document to store. `stored_at` (microseconds since 1970) only when an import carries the original time."""
+    """A document to store. `stored_at` (microseconds since 1970) only when an import carries the original time.
+
+    `words`: by what it is found (`terms.document_terms`), where that was made before the lock was taken.
+    """
 
     file: Stored
     title: str
@@ -76,6 +86,21 @@ class NewDocument:
     import_key: bytes | None = None
     import_line: bytes | None = None
     details: Details | None = None
+    words: tuple[tuple[str, str], ...] | None = None
+    id: uuid.UUID | None = None  # made when it is stored, unless somebody has to refer to it before
+
+
+@dataclass(frozen=True, slots=True)
+class OldDocument:
+    """A document that is there, as far as whoever replaces it has to know it."""
+
+    id: uuid.UUID
+    patient_id: uuid.UUID | None
+    stored_at: int
+    content_type: str
+    entered_in_error: bool
+    superseded: bool
+    version: int
 
 
 def store_documents(
@@ -95,15 +120,16 @@ def put_and_store(put: Callable[[], T], write: Callable[[T], R]) -> R:
 
 
 def times_of(
-    session: Session, organization: uuid.UUID, new: Sequence[NewDocument], files: Files | None = None
+    session: Session, organization: uuid.UUID, new: Sequence[NewDocument], files: Files | None = None, more: int = 0
 ) -> Times:
-    """Storage times for documents that are stored in this transaction, under the organization's lock from here on.
-    Raises ImpossibleTime, and FileMissing where the file of one is not there any more: a purge of other documents with
-    the same content removes it, but never under this lock."""
+    """Storage times for documents that are stored in this transaction, under the organization's lock from here on, and
+    behind them the times of as many further changes as `more`. Raises ImpossibleTime, and FileMissing where the file
+    of one is not there any more: a purge of other documents with the same content removes it, but never under this
+    lock."""
     if not new:
         return 0, []
     session.flush()  # what is waiting may be their patients
-    times = clock.numbered(session, organization, [item.stored_at for item in new])
+    times = clock.numbered(session, organization, [*(item.stored_at for item in new), *[None] * more])
     for digest in {item.file.digest for item in new}:
         if files is not None and not files.has(digest):
             raise FileMissing(digest)
@@ -114,24 +140,39 @@ def store_stamped(session: Session, organization: uuid.UUID, new: Sequence[NewDo
     """Insert documents with the times that were made for them, by statements that return nothing."""
     if not new:
         return []
-    first, stamps = times
-    placed = [Placed(uuid.uuid4(), stored_at) for stored_at, _ in stamps]
+    first, stamps = times[0], times[1][: len(new)]
+    placed = [Placed(item.id or uuid.uuid4(), stored_at) for item, (stored_at, _) in zip(new, stamps, strict=True)]
     connection = session.connection()  # plain statements: others wait, and the session's take twice as long
     connection.execute(_INSERT, one_or_all([_row(organization, *both) for both in zip(placed, new, strict=True)]))
     _keep_terms(connection, organization, placed, new)
-    told = [
-        changes.Change(document.id, item.status is Status.ENTERED_IN_ERROR, at)
-        for document, item, (_, at) in zip(placed, new, stamps, strict=True)
-    ]
-    changes.record(session, organization, told, first, new=True)
+    told = [changes.Change(document.id, 1, item.status) for document, item in zip(placed, new, strict=True)]
+    changes.record(session, organization, told, [at for _, at in stamps], first)
     counts = Counter(
         key
         for document, item in zip(placed, new, strict=True)
-        for key in _keys(document.stored_at, item.status is Status.ENTERED_IN_ERROR, item.content_type)
+        for key in _keys(document.stored_at, item.status is Status.ENTERED_IN_ERROR, False, item.content_type)
     )
     _count(session, organization, counts)
     event.listen(session, "after_commit", lambda _: DOCUMENTS_STORED.inc(len(placed)), once=True)
     return placed
+
+
+def supersede(session: Session, organization: uuid.UUID, replaced: Sequence[OldDocument], times: Times) -> None:
+    """Mark documents as replaced with the last of the times made (`times_of`), by statements that return nothing. One
+    that is entered in error shows the same as before: it has no new version, and no time."""
+    if not replaced:
+        return
+    shown = [item for item in replaced if not item.entered_in_error]
+    told = [changes.Change(item.id, item.version + 1, Status.SUPERSEDED) for item in shown]
+    rows = [{"document": item.id, "next_version": item.version + (not item.entered_in_error)} for item in replaced]
+    session.connection().execute(_SUPERSEDE, rows)
+    before = len(times[1]) - len(shown)
+    changes.record(session, organization, told, [at for _, at in times[1][before:]], times[0] + before)
+    counts: Counter[_Key] = Counter()
+    for item in replaced:
+        counts.subtract(_keys(item.stored_at, item.entered_in_error, False, item.content_type))
+        counts.update(_keys(item.stored_at, item.entered_in_error, True, item.content_type))
+    _count(session, organization, counts)
 
 
 def one_or_all(rows: list[dict[str, Any]]) -> Any:
@@ -144,7 +185,8 @@ def _row(organization: uuid.UUID, placed: Placed, item: NewDocument) -> dict[str
     return {
         "id": placed.id, "organization_id": organization, "patient_id": item.patient_id,
         "external_system": item.external_system, "external_value": item.external_value,
-        "entered_in_error": item.status is Status.ENTERED_IN_ERROR, "content_type": item.content_type,
+        "entered_in_error": item.status is Status.ENTERED_IN_ERROR, "superseded": False, "version": 1,
+        "content_type": item.content_type,
         "title": item.title, "size": item.file.size, "sha256": item.file.digest, "stored_at": placed.stored_at,
         "import_key": item.import_key, "import_line": item.import_line,
         "details": orjson.dumps(item.details).decode() if item.details else None,
@@ -160,7 +202,7 @@ def _keep_terms(
          "document_id": document.id}
         for document, item in zip(placed, new, strict=True)
         if item.details
-        for kind, term in dict.fromkeys(terms.document_terms(item.details))
+        for kind, term in (item.words if item.words is not None else terms.document_words(item.details))
     ]  # fmt: skip
     if rows:
         connection.execute(_INSERT_TERM, one_or_all(rows))
@@ -182,19 +224,21 @@ def stamp(session: Session, organization: uuid.UUID) -> int:
 
 
 def mark(session: Session, document_id: uuid.UUID, status: Status) -> Document | None:
-    """Set the status of a document; None when there is none of that id. Storage time and file stay."""
+    """Mark a document as entered in error, or by any other status take that back; None when there is none of that id.
+    Storage time, file and whether it was replaced stay."""
     document = session.get(Document, document_id)
     if document is None:
         return None
     clock.lock(session, document.organization_id)
     session.refresh(document)
-    if document.status is not status:
+    wrong = status is Status.ENTERED_IN_ERROR
+    if document.entered_in_error is not wrong:
         counts = Counter(dict.fromkeys(_keys_of(document), -1))
-        document.entered_in_error = status is Status.ENTERED_IN_ERROR
+        document.entered_in_error, document.version = wrong, document.version + 1
         counts.update(_keys_of(document))
         session.flush()
         _count(session, document.organization_id, counts)
-        changes.tell(session, document.organization_id, [(document.id, document.entered_in_error)])
+        changes.tell(session, document.organization_id, [_change(document)])
     return document
 
 
@@ -203,21 +247,11 @@ def remove(session: Session, document: Document) -> None:
     clock.lock(session, document.organization_id)
     counts = Counter(dict.fromkeys(_keys_of(document), -1))
     session.execute(delete(DocumentTerm).where(DocumentTerm.document_id == document.id))
+    gone = changes.Change(document.id, document.version + 1, document.status)
     session.delete(document)
     session.flush()
     _count(session, document.organization_id, counts)
-    changes.tell(session, document.organization_id, [(document.id, document.entered_in_error)], deleted=True)
-
-
-def owner_of(session: Session, organization: uuid.UUID, system: str, value: str) -> uuid.UUID | None:
-    """The patient whose own identifier this is, system and value; `linking.find_patient` finds by less."""
-    return session.scalar(
-        select(PatientIdentifier.patient_id).where(
-            PatientIdentifier.organization_id == organization,
-            PatientIdentifier.system == system,
-            PatientIdentifier.value == value,
-        )
-    )
+    changes.tell(session, document.organization_id, [gone], deleted=True)
 
 
 def miscounted(session: Session, organization: uuid.UUID) -> Counter[_Key]:
@@ -226,21 +260,21 @@ def miscounted(session: Session, organization: uuid.UUID) -> Counter[_Key]:
     Whoever stores or marks changes both alike, so the difference stays what it is until it is added (`add_counts`).
     """
     day = Document.stored_at // dates.DAY
-    kind = (Document.entered_in_error, Document.content_type)
+    kind = (Document.entered_in_error, Document.superseded, Document.content_type)
     real: ColumnElement[int] = literal_column("1").label("real")
     noted: ColumnElement[int] = literal_column("0").label("real")
     counted = select(day.label("day"), *kind, func.count().label("number"), real)
     table = DocumentCount
-    there = select(table.day, table.entered_in_error, table.content_type, -table.number, noted)
+    there = select(table.day, table.entered_in_error, table.superseded, table.content_type, -table.number, noted)
     both = union_all(
         counted.where(Document.organization_id == organization).group_by(day, *kind),
         there.where(DocumentCount.organization_id == organization),
     ).subquery()
     differences: Counter[_Key] = Counter()
-    for number, in_error, content_type, count, is_real in session.execute(select(both)):
-        differences[int(number), bool(in_error), content_type] += count
+    for number, in_error, superseded, content_type, count, is_real in session.execute(select(both)):
+        differences[int(number), bool(in_error), bool(superseded), content_type] += count
         if is_real:
-            differences[WHOLE, bool(in_error), content_type] += count
+            differences[WHOLE, bool(in_error), bool(superseded), content_type] += count
     return Counter({key: number for key, number in differences.items() if number})
 
 
@@ -250,19 +284,23 @@ def add_counts(session: Session, organization: uuid.UUID, differences: Counter[_
     _count(session, organization, differences)
 
 
-def _keys(stored_at: int, in_error: bool, content_type: str) -> tuple[_Key, _Key]:
-    return (stored_at // dates.DAY, in_error, content_type), (WHOLE, in_error, content_type)
+def _keys(stored_at: int, in_error: bool, superseded: bool, content_type: str) -> tuple[_Key, _Key]:
+    return (stored_at // dates.DAY, in_error, superseded, content_type), (WHOLE, in_error, superseded, content_type)
 
 
 def _keys_of(document: Document) -> tuple[_Key, _Key]:
-    return _keys(document.stored_at, document.entered_in_error, document.content_type)
+    return _keys(document.stored_at, document.entered_in_error, document.superseded, document.content_type)
+
+
+def _change(document: Document) -> changes.Change:
+    return changes.Change(document.id, document.version, document.status)
 
 
 def _count(session: Session, organization: uuid.UUID, counts: Counter[_Key]) -> None:
     rows = [
-        {"organization_id": organization, "day": day, "entered_in_error": in_error, "content_type": content_type,
-         "number": number}
-        for (day, in_error, content_type), number in sorted(counts.items())
+        {"organization_id": organization, "day": day, "entered_in_error": in_error, "superseded": superseded,
+         "content_type": content_type, "number": number}
+        for (day, in_error, superseded, content_type), number in sorted(counts.items())
         if number
     ]  # fmt: skip
     if rows:
@@ -273,6 +311,6 @@ def _count(session: Session, organization: uuid.UUID, counts: Counter[_Key]) -> 
 def _counting(kind: Any) -> Insert:
     table = cast(Table, DocumentCount.__table__)
     row = kind.insert(table)
-    key = [table.c.organization_id, table.c.day, table.c.entered_in_error, table.c.content_type]
+    key = [table.c.organization_id, table.c.day, table.c.entered_in_error, table.c.superseded, table.c.content_type]
     added: Insert = row.on_conflict_do_update(index_elements=key, set_={"number": table.c.number + row.excluded.number})
     return added

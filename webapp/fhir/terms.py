@@ -6,7 +6,8 @@ Names are found without regard to case and accents (FHIR R4, section 3.1.1.4.8).
 
 import hashlib
 import unicodedata
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sqlalchemy import Connection, delete, event, insert
@@ -43,6 +44,11 @@ def patient_terms(resource: Resource) -> Iterator[tuple[str, str]]:
             yield kind, resource[element]
 
 
+def patient_words(resource: Resource) -> tuple[tuple[str, str], ...]:
+    """The same as they are kept, each once."""
+    return tuple(dict.fromkeys((kind, term[:TERM_LENGTH]) for kind, term in patient_terms(resource)))
+
+
 def study_terms(resource: Resource) -> Iterator[tuple[str, str]]:
     """An ImagingStudy is found by its identifiers: `value`, `system|value`, `|value`."""
     for identifier in _objects(resource.get("identifier")):
@@ -60,6 +66,9 @@ def document_terms(details: Details) -> Iterator[tuple[str, str]]:
     for kind, concept in concepts:
         for coding in _objects((concept or {}).get("coding")):
             yield from _tokens(kind, coding.get("system"), coding.get("code"))
+    labels = [coding for item in _objects(details.get("securityLabel")) for coding in _objects(item.get("coding"))]
+    for coding in [*labels, *_objects(details.get("meta", {}).get("security"))]:
+        yield from _tokens("security-label", coding.get("system"), coding.get("code"))
     for item in [details.get("masterIdentifier"), *_list(details.get("identifier"))]:
         yield from _tokens("identifier", (item or {}).get("system"), (item or {}).get("value"))
     for reference in _objects(details.get("author")):
@@ -69,6 +78,11 @@ def document_terms(details: Details) -> Iterator[tuple[str, str]]:
     created = parse_bound(_created(details))
     if created is not None and created.start is not None:
         yield "creation", instant_term(created.start)
+
+
+def document_words(details: Details) -> tuple[tuple[str, str], ...]:
+    """The same, each once."""
+    return tuple(dict.fromkeys(document_terms(details)))
 
 
 def instant_term(micros: int) -> str:
@@ -114,13 +128,18 @@ def _list(value: Any) -> list[Any]:
 def _keep(mapper: Mapper[Any], connection: Connection, owner: Patient | ImagingStudy) -> None:
     """Make the words of a stored or renewed row anew."""
     _forget(mapper, connection, owner)
-    found = patient_terms(owner.resource) if isinstance(owner, Patient) else study_terms(owner.resource)
-    rows = [
-        {"organization_id": owner.organization_id, "owner": owner.id, "kind": kind, "term": term[:TERM_LENGTH]}
-        for kind, term in dict.fromkeys(found)
+    patient = isinstance(owner, Patient)
+    words = patient_words(owner.resource) if patient else tuple(dict.fromkeys(study_terms(owner.resource)))
+    if words:
+        connection.execute(insert(SearchTerm), search_rows(owner.organization_id, owner.id, words))
+
+
+def search_rows(organization: uuid.UUID, owner: uuid.UUID, words: Iterable[tuple[str, str]]) -> list[Resource]:
+    """The rows of `SearchTerm` of a patient or a study."""
+    return [
+        {"organization_id": organization, "owner": owner, "kind": kind, "term": term[:TERM_LENGTH]}
+        for kind, term in words
     ]
-    if rows:
-        connection.execute(insert(SearchTerm), rows)
 
 
 def _forget(_: Mapper[Any], connection: Connection, owner: Patient | ImagingStudy) -> None:

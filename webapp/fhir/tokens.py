@@ -9,21 +9,22 @@ import hmac
 import secrets
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import and_, select, update
 from sqlalchemy.orm import Session
 
+from webapp.fhir.machines import scopes as smart
 from webapp.fhir.models import AccessToken
 from webapp.fhir.searching.reading import Reader, Statement
 from webapp.fhir.searching.totals import bind
-from webapp.models import Membership, User, utcnow
+from webapp.models import Membership, Organization, User, utcnow
 
 PREFIX = "bfa"
 DAYS, MOST_DAYS = 90, 365
-_NO_SECRET = bytes(32)
+_NOBODY = (bytes(32), 0, "", False, False, False)  # a row of the statement that checks a token
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +32,19 @@ class Bearer:
     """Who calls: the token's id, whose it is, and whether that person or program belongs to the organization called.
 
     A program has no `user_id`, but an account, and `rights` (resource type, letter of a scope); people read all.
+    `strict`: what is not understood in a search is refused unless the call says otherwise.
     """
 
     token_id: str
     user_id: str
     member: bool
-    rights: frozenset[tuple[str, str]] | None = None
+    rights: smart.Rights | None = None
     account: str = ""
+    strict: bool = False
+
+    def lacks(self, needed: Iterable[smart.Right]) -> str:
+        """The rights of `needed` that this caller does not have, as scopes by single spaces."""
+        return "" if self.rights is None else smart.missing(self.rights, needed)
 
 
 class Tokens:
@@ -46,11 +53,12 @@ class Tokens:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         joined = and_(Membership.user_id == AccessToken.user_id, Membership.organization_id == bind("organization"))
+        strict = select(Organization.strict_search).where(Organization.id == bind("organization")).scalar_subquery()
         found = (
             select(
                 AccessToken.secret_sha256, AccessToken.expires_at, AccessToken.user_id,
                 and_(AccessToken.revoked_at.is_(None), User.active).label("alive"),
-                Membership.id.is_not(None).label("member"),
+                Membership.id.is_not(None).label("member"), strict.label("strict"),
             )
             .join(User, User.id == AccessToken.user_id)
             .outerjoin(Membership, joined)
@@ -67,11 +75,11 @@ class Tokens:
         given = hashlib.sha256(secret.encode()).digest()
         asked = self._reader.uuid(organization or uuid.UUID(int=0))
         rows = self._reader.rows(self._statement, {"token": token_id, "organization": asked})
-        stored, expires_at, user_id, alive, member = rows[0] if rows else (_NO_SECRET, 0, "", False, False)
+        stored, expires_at, user_id, alive, member, strict = rows[0] if rows else _NOBODY
         genuine = hmac.compare_digest(given, stored)
         if not (genuine and alive and expires_at > time.time() * 1_000_000):
             return None
-        return Bearer(token_id, str(user_id), bool(member))
+        return Bearer(token_id, str(user_id), bool(member), strict=bool(strict))
 
     def stands(self, token_id: str, organization: uuid.UUID) -> str | None:
         """Whose token it is, while it is valid and that person is active and a member; None once any of it ended.
@@ -80,7 +88,7 @@ class Tokens:
         """
         asked = self._reader.uuid(organization)
         rows = self._reader.rows(self._statement, {"token": token_id, "organization": asked})
-        _, expires_at, user_id, alive, member = rows[0] if rows else (_NO_SECRET, 0, "", False, False)
+        _, expires_at, user_id, alive, member, _ = rows[0] if rows else _NOBODY
         return str(user_id) if alive and member and expires_at > time.time() * 1_000_000 else None
 
 

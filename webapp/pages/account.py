@@ -1,4 +1,4 @@
-"""The account page: who one is, which vendors are linked, where one is signed in; and signing out."""
+"""The account page: the person, the linked vendors and the open sessions; and signing out."""
 
 import uuid
 from typing import cast

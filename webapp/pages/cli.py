@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from webapp import audit, members
+from webapp import audit, members, organizations
 from webapp.cli import Group
 from webapp.extensions import db
 from webapp.models import AuditEvent, Membership, Organization, Role, User
@@ -84,9 +84,23 @@ def add_organization(name: str, organization_id: uuid.UUID | None) -> None:
 
 @orgs.command("list")
 def list_organizations() -> None:
-    """One line per organization."""
+    """One line per organization: id, name, how searches of its people are handled."""
     for row in db.session.scalars(select(Organization).order_by(Organization.name)):
-        click.echo(f"{row.id}\t{row.name}")
+        click.echo(f"{row.id}\t{row.name}\t{organizations.handling(row)}")
+
+
+@orgs.command("handling")
+@click.argument("organization_id", metavar="ORG", type=click.UUID)
+@click.argument("how", type=click.Choice(["strict", "lenient"]))
+def set_handling(organization_id: uuid.UUID, how: str) -> None:
+    """Say what becomes of search parameters of people's tokens in ORG that are not understood: lenient leaves them out
+    (the default, and the contract's), strict refuses them. `Prefer: handling=` of a call decides for that call."""
+    with db.write() as session:
+        row = session.get(Organization, organization_id)
+        if row is None:
+            raise click.ClickException("no such organization; see `orgs list`")
+        organizations.set_strict(session, row, how == "strict")
+    click.echo(f"{row.name} is {how}")
 
 
 @member_commands.command("add")

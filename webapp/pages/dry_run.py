@@ -1,4 +1,4 @@
-"""The operator's page of dry runs: what a vendor really sends, before people sign in with it."""
+"""The operator's page of dry runs, which show the vendor's actual answers before people sign in with it."""
 
 from typing import cast
 

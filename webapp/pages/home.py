@@ -13,7 +13,7 @@ home = Blueprint("home", __name__)
 
 @home.get("/")
 def index() -> str:
-    """What Befund is, and where to go."""
+    """The home page: introduces Befund and links to its parts."""
     return render_template("home.html", demo=settings().development and find(PROVIDER) is not None)
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 from werkzeug.wrappers import Response
 
-from webapp import members
+from webapp import members, organizations
 from webapp.extensions import db
 from webapp.guards import operator_required
 from webapp.models import Membership, Organization, Role, User
@@ -59,6 +59,18 @@ def change(place: uuid.UUID, person: uuid.UUID) -> Response:
         flash(_("Gespeichert."), "success")
     except members.LastOperator:
         flash(_("Das ist der letzte Betreiber: ernennen Sie zuerst einen anderen."), "error")
+    return redirect(url_for("members.show"))
+
+
+@members_page.post("/<uuid:place>/handling/")
+@operator_required
+def set_handling(place: uuid.UUID) -> Response:
+    """Say what becomes of search parameters of the members' tokens that are not understood."""
+    with db.write() as session:
+        organizations.set_strict(
+            session, _place(session, place), request.form.get("handling") == "strict", by=current_user
+        )
+    flash(_("Gespeichert."), "success")
     return redirect(url_for("members.show"))
 
 

@@ -64,7 +64,7 @@ class ProviderForm(FlaskForm):  # type: ignore[misc] # no types there
     inactive = BooleanField(_l("Noch nicht einschalten: zuerst eine Probe-Anmeldung"))
 
     def fields(self, provider_id: str) -> ProviderFields:
-        """What was entered, without surrounding white space (a secret is taken as it is)."""
+        """The entered fields, without surrounding white space (a secret is taken as it is)."""
         given: dict[str, Any] = {name: v if isinstance(v, bool) else (v or "").strip() for name, v in self.data.items()}
         for extra in ("csrf_token", "inactive"):
             given.pop(extra, None)

@@ -1,4 +1,4 @@
-"""Who signs in: identity -> account. The rules of the contract, section 1, held safe as in the decisions.
+"""Resolves a vendor's identity to an account, by the contract, section 1, hardened as in the decisions.
 
 known identity                        its account, whatever address the vendor now reports
 new identity, vouched address         the account of that address is linked, else a new one is made
@@ -104,7 +104,7 @@ def unlink(session: Session, user: User, identity_id: uuid.UUID) -> bool:
 def _resolve_once(
     session: Session, provider: Provider, profile: Profile, proven_email: str
 ) -> tuple[User | Pending, bool]:
-    """Who signs in, and whether the vendor was linked to an account that was there before."""
+    """The account that signs in (or Pending), and True when the vendor was linked to an existing account."""
     linked = False
     identity = _find(session, provider.id, profile.subject)
     if identity is not None:

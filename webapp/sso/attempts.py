@@ -34,7 +34,7 @@ PURGE_EVERY = 50  # one start in this many also deletes what was never finished
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A stored attempt: what goes to the vendor, and the cookie that will prove the browser."""
+    """A stored attempt: state and verifier for the vendor, and the cookie that will prove the browser."""
 
     state: str
     verifier: str
@@ -102,7 +102,7 @@ def forget(response: Response, request: Request) -> None:
 
 
 def local_path(value: str) -> str:
-    """`value` when it is a path on this site, else "": no scheme, host, backslash or control character, also not
+    """Return `value` if it is a path on this site, else "": no scheme, host, backslash or control character, also not
     behind one or more layers of percent-encoding."""
     seen = value
     for _ in range(4):

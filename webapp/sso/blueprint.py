@@ -39,7 +39,7 @@ OWN_CALLBACK = "authorized_own"
 
 
 def _is_refusal(response: Any) -> bool:
-    """Not an outage: what is counted there may be what does not answer."""
+    """Return True for an error response that is no outage: the storage of the counts may be the part that is down."""
     return bool(response.status_code >= 400) and not is_outage()
 
 
@@ -200,7 +200,7 @@ def _denial(provider: Provider, code: str) -> ErrorPage:
 
 
 def _needs_mail(provider: Provider) -> bool:
-    """Whether every first sign-in there needs a proven address."""
+    """Return True when every first sign-in with this vendor needs a proven address."""
     return not provider.trust_email or "email" not in provider.scopes.split()
 
 

@@ -128,7 +128,7 @@ def keep(
 
 
 def runs_of(provider: Provider) -> list[Run]:
-    """The runs of half an hour with the row as it is now: what was changed since must be tried anew."""
+    """The runs of the last half hour with the provider row as it is now; a changed provider must be tried anew."""
     version = provider.updated_at.isoformat()
     return [run for run in _fresh() if (run["provider_id"], run["version"]) == (provider.id, version)]
 

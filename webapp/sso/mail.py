@@ -6,6 +6,7 @@ smtps://user:password@host:465         TLS from the first byte
 """
 
 import base64
+import os
 import smtplib
 import ssl
 import uuid
@@ -26,7 +27,7 @@ class MailFailed(Exception):
 
 
 def can_send() -> bool:
-    """Whether mail reaches people, or, in development, a folder."""
+    """Return True when mail can be sent to people or, in development, to a folder."""
     return bool(settings().mail_url) or settings().development
 
 
@@ -51,8 +52,11 @@ def send(to: str, subject: str, text: str) -> None:
 
 def _to_outbox(message: EmailMessage) -> None:
     folder = settings().var / "outbox"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{uuid.uuid4()}.eml").write_bytes(bytes(message))
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)  # one that an earlier version made: a mail holds the code with which one signs in
+    new = os.open(folder / f"{uuid.uuid4()}.eml", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with open(new, "wb") as file:
+        file.write(bytes(message))
 
 
 def _deliver(message: EmailMessage, server: SplitResult) -> None:

@@ -13,7 +13,7 @@ SUBJECT_LENGTH = 255  # OpenID Connect Core, section 2: `sub` has at most 255 AS
 
 
 class TokenAuthMethod(enum.StrEnum):
-    """How the client credentials reach the token endpoint (contract, section 5)."""
+    """The way of sending the client credentials to the token endpoint (contract, section 5)."""
 
     POST = "post"
     BASIC = "basic"

@@ -16,7 +16,7 @@ BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """What one endpoint said: `good` or not, and a sentence."""
+    """The result of probing one endpoint: `good` or not, and a sentence."""
 
     endpoint: str
     good: bool

@@ -1,4 +1,4 @@
-"""The vendor's userinfo answer -> Profile: what is usable of it, cleaned; pure.
+"""Makes a Profile of the usable, cleaned parts of the vendor's userinfo answer; pure.
 
 Claims: contract, section 2, "Vendor userinfo response"; OpenID Connect Core 1.0, section 5.1.
 """
@@ -70,15 +70,16 @@ def usable_email(value: Any) -> str:
 
 
 def mailbox(email: str) -> str:
-    """The mailbox an address most likely reaches: what stands behind a plus is a label, and hardly a server tells
-    capitals or compatibility forms apart. For pacing mails only, never for whose account it is."""
+    """The mailbox an address most likely reaches: the part behind a plus is a label, and few servers tell capitals or
+    compatibility forms apart. For rate-limiting mails only, never to identify an account."""
     local, _, domain = unicodedata.normalize("NFKC", email).casefold().rpartition("@")
     return f"{local.partition('+')[0] or local}@{domain}"
 
 
 def email_key(email: str) -> str:
-    """How addresses are compared: ASCII characters in lower case, nothing else folded. Unicode case folding would make
-    one address of two different mailboxes ("ß" and "ss", dotless i) and hand one person's account to another."""
+    """The comparison key of an address: ASCII letters in lower case, nothing else folded. Unicode case folding
+    would make one address of two different mailboxes ("ß" and "ss", dotless i) and hand one person's account to
+    another."""
     return email.translate(ASCII_LOWER)
 
 

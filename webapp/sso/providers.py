@@ -1,4 +1,4 @@
-"""Provider rows: what may be entered, how it is stored. Used by the operator's page and the command line alike."""
+"""Provider rows: validates and stores them. Used by the operator's page and the command line alike."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -70,8 +70,8 @@ class ProviderFields:
 
 
 def secrets_open() -> bool:
-    """Whether BEFUND_SECRET_KEY opens the secret of any active vendor: with none, nobody could sign in. One that it
-    does not open is that vendor's affair, and said when somebody signs in there."""
+    """Return True when BEFUND_SECRET_KEY decrypts the secret of any active vendor, or none is active: if all failed,
+    nobody could sign in. A single failure concerns only that vendor, and is reported when somebody signs in there."""
     sealed = list(db.session.scalars(select(Provider.client_secret_encrypted).where(Provider.active)))
     return not sealed or any(_opens(one) for one in sealed)
 
@@ -120,7 +120,7 @@ def all_providers() -> list[Provider]:
 
 
 def undefended(row: Provider | ProviderFields) -> bool:
-    """Whether nothing tells an answer of this vendor from one of another: no issuer, no callback of its own."""
+    """Return True when this vendor's answers cannot be told from another's: no issuer, no callback of its own."""
     return not row.issuer and not row.own_callback
 
 
@@ -131,13 +131,13 @@ def exposed(rows: Iterable[Provider]) -> list[Provider]:
 
 
 def several_undefended() -> bool:
-    """Whether more than one active vendor is `exposed`: then neither can be used."""
+    """Return True when more than one active vendor is `undefended`: then none of them can be used."""
     with db.read_rows() as rows:
         return bool(rows.execute(UNDEFENDED).scalar_one() > 1)
 
 
 def mixed_up(provider: Provider, issuers: list[str]) -> bool:
-    """Whether the `iss` values of a callback are not those of this vendor (RFC 9207, 2.4; RFC 9700, 4.4.2)."""
+    """Return True when the `iss` values of a callback are not this vendor's (RFC 9207, 2.4; RFC 9700, 4.4.2)."""
     if provider.issuer:
         return issuers != [provider.issuer]
     if len(issuers) > 1:

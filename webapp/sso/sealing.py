@@ -36,7 +36,7 @@ def unseal(sealed: str) -> str:
 
 
 def sealed_by_previous(sealed: str) -> bool:
-    """Whether only the former key reads it; see `flask --app webapp providers reseal`."""
+    """Return True when only the former key decrypts it; see `flask --app webapp providers reseal`."""
     try:
         _fernet(settings().secret).decrypt(sealed.encode("ascii"))
     except InvalidToken:

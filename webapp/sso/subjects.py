@@ -21,8 +21,8 @@ Pairs = dict[str, str]  # old subject -> new subject
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a map would do: identities that move, new subjects others hold, old ones nobody has, identities it does not
-    name. `settled`: those that already have a new subject."""
+    """The effect of a subject map: identities that move, new subjects that others hold, old ones that nobody has,
+    identities it does not name. `settled`: those that already have a new subject."""
 
     moves: dict[uuid.UUID, str]
     conflicts: int

@@ -89,7 +89,7 @@ class VendorCalls:
 
 @lru_cache(maxsize=256)
 def _of_environment(url: str) -> dict[str, Any]:
-    """What the environment says about proxies and certificates for a URL, read once as requests reads it."""
+    """The environment's proxies and certificates for a URL, read once as requests reads them."""
     with requests.Session() as plain:
         said = plain.merge_environment_settings(url, {}, None, None, None)
     return {"proxies": said["proxies"], "verify": said["verify"]}

@@ -1,4 +1,4 @@
-"""Which part of what the server rests on an error comes from: such a request can be sent again, so it is a 503."""
+"""Attributes an error to the dependency that failed: such a request can be sent again, so it is a 503."""
 
 import errno
 
@@ -10,7 +10,7 @@ RETRY_SECONDS = 5
 _DATABASE = (OperationalError, InterfaceError, InternalError, PoolTimeout)
 _DRIVERS = ("psycopg", "sqlite3")
 _OF_DRIVERS = ("OperationalError", "InterfaceError", "InternalError")
-"""By name too: which of the drivers is there depends on the settings (`fhir.searching.reading` uses it directly)."""
+"""Names, since the settings decide on the installed driver (`fhir.searching.reading` uses it directly)."""
 _DISK = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG))
 _LIBRARIES = {"redis": "limits", "limits": "limits", "botocore": "files"}
 """By name: each of them takes time to load, and is loaded only where the settings ask for it."""

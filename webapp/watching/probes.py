@@ -16,7 +16,7 @@ from typing import Any
 
 from flask import Flask
 
-from clinical.errors import cause_of
+from clinical.errors import BefundError, cause_of
 from clinical.settings import Settings
 from webapp.urls import Wsgi
 from webapp.watching.metrics import CONTENT_TYPE, FAILURES, exposition
@@ -64,7 +64,7 @@ class Probes:
         return 200, b"ok\n", PLAIN
 
     def _readyz(self, _: Mapping[str, Any]) -> _Answer:
-        """What a request needs is there."""
+        """Answers 200 when all that a request needs is there, else 503 with the missing parts."""
         missing = self._readiness.missing()
         if missing:
             return 503, f"not ready: {', '.join(missing)}\n".encode(), PLAIN
@@ -112,8 +112,9 @@ class _Readiness:
 
 
 def _why_not(well: Callable[[], bool]) -> str | None:
-    """Our own words for it or the kind of error, never its words: a driver's may hold an address with its password."""
+    """Our own words for it or the kind of error, never its words: a driver's may hold an address with its password; our
+    own errors hold none."""
     try:
         return None if well() else "no"
     except Exception as error:  # noqa: BLE001 - whatever is wrong with a part, the answer is that it does not answer
-        return cause_of(error)
+        return str(error) if isinstance(error, BefundError) else cause_of(error)

@@ -18,7 +18,7 @@ def in_a_folder() -> None:
 
 
 def a_worker_ended(pid: int) -> None:
-    """What it had open counts no longer; what it had counted stays."""
+    """Removes an ended worker's gauges from the shared metrics; its counters stay."""
     from prometheus_client.multiprocess import mark_process_dead
 
     if FOLDER in os.environ:

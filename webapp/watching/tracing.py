@@ -1,4 +1,4 @@
-"""Which request it is: its ids in and out, in every line of the log, and its span."""
+"""Request tracing: ids in and out, in every line of the log, and the request's span."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -40,7 +40,7 @@ def stream(path: str, wanted: type[BaseModel], fixed: Mapping[str, Any], *, stre
 
 
 def api_url(given: Settings) -> str:
-    """Where the text API is, without a trailing slash."""
+    """The base URL of the text API, without a trailing slash."""
     return given.workbench_api_url.rstrip("/") or f"http://{address(given.api_host, given.api_port)}"
 
 

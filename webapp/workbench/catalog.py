@@ -56,7 +56,7 @@ class ListedCode:
 
     @property
     def own(self) -> str:
-        """What the title says beyond the titles above it, which the official files repeat before a colon."""
+        """The title without the titles above it, which the official files repeat before a colon."""
         return self.title.rpartition(": ")[2]
 
     @property
@@ -153,5 +153,5 @@ def _said(notes: Sequence[ListedNote]) -> Iterator[str]:
 
 
 def _rank(wanted: Sequence[str], title: str) -> int:
-    """How many of the words do not begin a word of the title."""
+    """The number of words that do not begin a word of the title."""
     return sum(f" {word}" not in title for word in wanted)

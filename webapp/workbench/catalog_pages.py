@@ -9,13 +9,13 @@ from typing import Any, ParamSpec, TypeVar
 
 from flask import Blueprint, Response, abort, jsonify, render_template, request
 from flask_babel import gettext as _
-from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.config import settings
-from webapp.extensions import limiter, login_manager
+from webapp.extensions import limiter
 from webapp.workbench.catalog import CodeBook, ListedCode, open_book
 from webapp.workbench.changes import Since, since
+from webapp.workbench.guards import member_required
 from webapp.workbench.words import NOTES
 
 P = ParamSpec("P")
@@ -27,15 +27,14 @@ PACE = "300 per minute"  # without signing in, one address; a clinic behind it t
 catalog = Blueprint("catalog", __name__, url_prefix="/catalog")
 
 
-def readers_only(view: Callable[P, R]) -> Callable[P, R | AnyResponse]:
-    """Members, or everybody where the operator says so."""
+def readers_only(view: Callable[P, R]) -> Callable[P, R | AnyResponse | tuple[str, int]]:
+    """Members of an organization, or everybody where the operator says so."""
+
+    of_members = member_required(view)
 
     @wraps(view)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> R | AnyResponse:
-        if settings().workbench_catalog == "members" and not current_user.is_authenticated:
-            refused: AnyResponse = login_manager.unauthorized()
-            return refused
-        return view(*args, **kwargs)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R | AnyResponse | tuple[str, int]:
+        return (view if settings().workbench_catalog == "everybody" else of_members)(*args, **kwargs)
 
     return guarded
 
@@ -64,7 +63,7 @@ def search() -> str | Response:
 @readers_only
 @limiter.limit(PACE)
 def lookup() -> Response:
-    """What scripts show of codes: JSON `{"codes": [...]}` to an object by code; unknown ones are left out."""
+    """Returns details of codes to scripts: JSON `{"codes": [...]}` to an object by code; unknown ones are left out."""
     given = request.get_json(silent=True)
     codes = given.get("codes") if isinstance(given, dict) else None
     book = _book()
@@ -120,7 +119,7 @@ def _book() -> CodeBook:
 
 
 def _changed(book: CodeBook, code: ListedCode) -> Since | None:
-    """What changed since the earlier catalog that the operator named; None without one."""
+    """The change since the earlier catalog that the operator named; None without one."""
     folder = settings().workbench_earlier
     before = open_book(folder) if folder else None
     return since(before, book, code) if before else None
@@ -142,7 +141,7 @@ def _whole(book: CodeBook, code: ListedCode) -> dict[str, Any]:
 
 
 def _uses() -> dict[str, str]:
-    """BfArM, explanation of the metadata files: what a code may be used for."""
+    """The permitted uses of a code (BfArM, explanation of the metadata files)."""
     return {
         "P": _("allein zur Kodierung zugelassen"),
         "O": _("nur als Sternkode, zusammen mit einem Kreuzkode"),

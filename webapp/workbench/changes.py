@@ -1,4 +1,4 @@
-"""What changed since an earlier year: a code beside the same code of that catalog (`BEFUND_WORKBENCH_EARLIER`)."""
+"""Changes since an earlier year: a code beside the same code of that catalog (`BEFUND_WORKBENCH_EARLIER`)."""
 
 from typing import NamedTuple
 
@@ -6,8 +6,8 @@ from webapp.workbench.catalog import CodeBook, ListedCode
 
 
 class Since(NamedTuple):
-    """What is other than in the `version` of before: the code is new, had another `title` (empty: the same), or codes
-    that stood below it are `gone`."""
+    """The difference of a code from the earlier `version`: the code is new, had another `title` (empty: the same), or
+    codes that stood below it are `gone`."""
 
     version: str
     new: bool

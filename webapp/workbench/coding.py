@@ -4,8 +4,10 @@ from flask import Blueprint, render_template
 from werkzeug.wrappers import Response
 
 from clinical.contract import QUERY_MAX, ResearchRequest
+from webapp.config import settings
 from webapp.workbench import examples
 from webapp.workbench.calls import stream
+from webapp.workbench.catalog import open_book
 from webapp.workbench.guards import member_required
 from webapp.workbench.words import CODING, spoken
 
@@ -16,7 +18,9 @@ coding = Blueprint("coding", __name__, url_prefix="/coding")
 @member_required
 def page() -> str:
     """The page; everything on it happens in the browser and at `events`."""
-    given = {"longest": QUERY_MAX, "example": examples.LIST, "words": spoken(CODING)}
+    book = open_book(settings().catalog)
+    version = book.version if book else None
+    given = {"longest": QUERY_MAX, "example": examples.LIST, "version": version, "words": spoken(CODING)}
     return render_template("workbench/coding.html", given=given)
 
 

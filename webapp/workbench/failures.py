@@ -1,4 +1,4 @@
-"""What can fail between a person and the codes, in words: which part it is, what happened, what to do.
+"""Error texts of the workbench: the part that failed, the problem, and the remedy.
 
 The answers of the text API are told apart by their status (contract, section 7); its own words are not passed on.
 """

@@ -1,4 +1,4 @@
-"""Who may use the workbench: signed-in members; whom no organization has added yet is told so."""
+"""Access to the workbench: signed-in members; a person without an organization is told so."""
 
 from collections.abc import Callable
 from functools import wraps

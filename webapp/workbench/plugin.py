@@ -12,7 +12,7 @@ from webapp.workbench.drafting import drafting
 from webapp.workbench.extraction import extraction
 
 WARM_UP = "befund_warm_up"
-"""What a server calls once in each of its processes, before the first request."""
+"""Name of the extension that a server calls once in each of its processes, before the first request."""
 
 
 def init_app(app: Flask) -> None:

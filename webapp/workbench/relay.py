@@ -16,10 +16,8 @@ from functools import lru_cache
 from typing import Any
 
 import httpx
-from pydantic import ValidationError
 
-from clinical.contract import ResultEvent, StatusEvent
-from clinical.sse import PING, Decoder
+from clinical.sse import PING
 from clinical.tracing import outgoing
 from webapp.workbench.failures import kind_of, wait_of
 
@@ -34,7 +32,7 @@ Words = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
-    """A call of the text API: where, with which key, and with what body. `streams`: it answers with events itself."""
+    """A call of the text API: URL, key and body. `streams`: the API itself answers with events."""
 
     url: str
     key: str
@@ -79,7 +77,8 @@ def warm_up() -> None:
 
 
 def browser_left(environ: Mapping[str, Any]) -> Callable[[], bool]:
-    """Whether the browser of a request has closed its connection: asked of the kernel, where that can be done."""
+    """Return a test that is True once the browser of a request has closed its connection, as the kernel says; always
+    False where the kernel cannot be asked."""
     connection = environ.get("gunicorn.socket")
     if not isinstance(connection, socket.socket) or not hasattr(socket, "TCP_INFO"):
         return lambda: False
@@ -101,7 +100,7 @@ def _next(runner: asyncio.Runner, source: AsyncIterator[bytes]) -> asyncio.Task[
 
 
 async def _chunks(call: ApiCall, words: Words) -> AsyncIterator[bytes]:
-    """What the API answers, as events; whatever fails is the last event."""
+    """Yields the API's answer as events; a failure is the last event."""
     opened = False
     try:
         async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT, verify=_tls()) as client:
@@ -123,17 +122,23 @@ async def _chunks(call: ApiCall, words: Words) -> AsyncIterator[bytes]:
 
 
 async def _streamed(answer: httpx.Response, words: Words) -> AsyncIterator[bytes]:
-    """The API's own events, byte by byte; a stream that ends without its last event says so."""
-    decoder, ended = Decoder(), False
-    try:
-        async for chunk in answer.aiter_raw():
-            for found in decoder.feed(chunk):
-                ended = isinstance(found, ResultEvent) or (isinstance(found, StatusEvent) and found.status == "error")
-            yield chunk
-    except ValidationError:
-        ended = False
+    """The API's own events, byte by byte; a stream that ends without its last event says so. Nothing else of an event
+    is looked at, so that a text API of another version is served too."""
+    ended, rest = False, b""
+    async for chunk in answer.aiter_raw():
+        *whole, rest = (rest + chunk).split(b"\n\n")
+        ended = ended or any(map(_is_last, whole))
+        yield chunk
     if not ended:
         yield event(words["broken"])
+
+
+def _is_last(block: bytes) -> bool:
+    try:
+        told = json.loads(block.strip().removeprefix(b"data:"))
+    except ValueError:  # a ping
+        return False
+    return isinstance(told, dict) and (told.get("type") == "result" or told.get("status") == "error")
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""How many calls of the workbench one process holds open: each takes a thread, and the others must stay free."""
+"""Limit on the open workbench calls of one process: each takes a thread, and the others must stay free."""
 
 import uuid
 from collections import Counter
@@ -17,7 +17,7 @@ class Slots:
         self._lock = Lock()
 
     def take(self, person: uuid.UUID) -> bool:
-        """Whether there is a place; it is given back with `free`."""
+        """Take a slot; False when none is left for the process or the person. It is given back with `free`."""
         with self._lock:
             if self._open.total() >= self.most or self._open[person] >= PER_PERSON:
                 return False
@@ -32,7 +32,7 @@ class Slots:
 
     @property
     def taken(self) -> int:
-        """How many are open now."""
+        """The number of calls open now."""
         with self._lock:
             return self._open.total()
 

@@ -1,4 +1,4 @@
-"""Negation, certainty, temporality and experiencer: the table of trigger words, and how far each of them reaches."""
+"""Negation, certainty, temporality and experiencer: the table of trigger words and their scopes."""
 
 from clinical.language.context.governing import Governed, governed, head_of
 from clinical.language.context.occurrences import Occurrence, ends_item, occurrences

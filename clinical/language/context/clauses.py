@@ -23,6 +23,7 @@ AFTER: Final = 3
 """Words behind a denial that may be the predicate which it denies."""
 _CIRCUMSTANCES: Final = word_set("bei beim nach unter trotz wegen seit infolge aufgrund neben ausser wg")
 """Words before what is there although the clause denies something: "bei Diabetes ist eine Nephropathie nicht ..."."""
+_SINCE: Final = word_set("seit")
 _CONTRASTS: Final = word_set(
     "aber jedoch sondern allerdings dagegen hingegen dafuer lediglich sonst doch dennoch waehrend obwohl wobei weil da"
 )
@@ -33,16 +34,16 @@ _ARTICLES: Final = word_set("ein eine einen")
 """Words that begin a subject or object again behind a circumstance."""
 _SINGULAR: Final = word_set(
     "ist war besteht bestand liegt lag findet fand zeigt zeigte hat hatte wird wurde kann konnte laesst liess ergab"
-    " kommt kam sieht sah gibt gab"
+    " kommt kam sieht sah gibt gab sei"
 )
 _PLURAL: Final = word_set(
     "sind waren bestehen bestanden liegen lagen finden fanden zeigen zeigten haben hatten werden wurden koennen konnten"
     " lassen liessen ergaben kommen kamen fehlen fehlten entfallen scheiden schieden sprechen sprachen traten treten"
 )
-"""Verbs of which everything in a list before them is said."""
+"""Verbs that govern all items of a list before them."""
 _GOES_ON: Final = _SINGULAR | _PLURAL | _ARTICLES
 _SEEN_IN: Final = word_set("im am laut per mittels in an vom zum zur durch")
-"""Words before a noun that tells how or where was looked, not what for."""
+"""Words before a noun that names the method or place of an examination, not the finding looked for."""
 _DASH: Final = re.compile(r"\s[-–—·•+]\s")
 
 
@@ -84,7 +85,7 @@ def predicate_of(
 
 
 def is_noun(source: SourceText, i: int) -> bool:
-    """Whether token `i` is written like a noun, or a number."""
+    """True if token `i` is capitalized like a noun, or is a number."""
     return source.view[source.start[i]].isupper() or source.words[i][0] == "#"
 
 
@@ -103,7 +104,7 @@ class _Clause:
         self.lists = self.is_plural and self._has_list()
 
     def _has_list(self) -> bool:
-        """Whether names are listed before the predicate: "A, B und C", "A, B, C"; one comma parts two statements."""
+        """True if names are listed before the predicate: "A, B und C", "A, B, C"; one comma parts two statements."""
         source, commas = self.source, 0
         for i in range(self.one.first, max(0, self.one.first - MOST), -1):
             if i < len(source) and source.ends_clause(i):
@@ -114,7 +115,7 @@ class _Clause:
         return False
 
     def names(self, tokens: Sequence[int]) -> bool:
-        """Whether one of the tokens is a noun that tells what is looked for."""
+        """True if one of the tokens is a noun that names the finding looked for."""
         return any(self._is_name(i) for i in tokens)
 
     def _is_name(self, i: int) -> bool:
@@ -151,7 +152,7 @@ class _Clause:
         return found[::-1]
 
     def _ends_before(self, i: int, *, named: bool, crosses: bool) -> bool:
-        """Whether the clause begins at token `i`, seen from behind."""
+        """True if the clause begins at token `i`, in a scan from right to left."""
         source = self.source
         if i >= len(source) or source.ends_clause(i) or _DASH.search(source.glue(i)):
             return i < len(source)
@@ -181,12 +182,20 @@ class _Clause:
         return found
 
     def without_circumstances(self, tokens: Sequence[int]) -> Iterator[int]:
-        """The tokens but those of a circumstance: from its preposition to the next verb or article."""
+        """The tokens but those of a circumstance: from its preposition to the next verb or article. Of a time since
+        when something is doubted it is the first noun alone ("seit Wochen Gicht nicht auszuschließen")."""
         words, aside, since = self.source.words, False, 0
         for i in tokens:
             if words[i] in _CIRCUMSTANCES:
                 aside, since = True, i
-            elif self.source.gap(i) >= COMMA or (i > since + 1 and words[i] in _GOES_ON):
+            elif self.source.gap(i) >= COMMA or (
+                i > since + 1 and (words[i] in _GOES_ON or self._is_past_since(since, i))
+            ):
                 aside = False
             if not aside:
                 yield i
+
+    def _is_past_since(self, since: int, i: int) -> bool:
+        """True if token `i` follows the noun of a point in time since which something is in doubt."""
+        doubted = self.one.row.axes == ("certainty",) and self.source.words[since] in _SINCE
+        return doubted and is_noun(self.source, i - 1)

@@ -1,4 +1,4 @@
-"""What a text claims of each of its words: negation, certainty, temporality and experiencer, axis by axis.
+"""Governing trigger of each word of a text: negation, certainty, temporality and experiencer, axis by axis.
 
 Every trigger of the table governs a run of words before or behind it. How far it reaches follows from its scope and
 from what the text is divided by; it is computed once for a whole text, in time linear in its length, after which the
@@ -16,7 +16,8 @@ from clinical.language.context.blocks import block_below, heads_block
 from clinical.language.context.clauses import clause_of, is_noun, predicate_of
 from clinical.language.context.layout import JOINTS, Layout
 from clinical.language.context.occurrences import Occurrence, ends_item, is_answer
-from clinical.language.context.triggers import AXES, Axis
+from clinical.language.context.patterns import Mark
+from clinical.language.context.triggers import AXES, Axis, group
 from clinical.language.tokens import ARROW, COLON, COMMA, SourceText
 from clinical.language.vocabulary import FUNCTION_WORDS, side_of, word_set
 
@@ -29,18 +30,23 @@ BARE: Final = 4
 LISTED: Final = 2
 """Names behind the first from which a list without "oder" is one denial."""
 
-_ALTERNATIVES: Final = word_set("oder noch od bzw sowie beziehungsweise und u vs versus")
+_ALTERNATIVES: Final = word_set("oder od bzw sowie beziehungsweise und u vs versus")
 """Words that show that a list with commas is one statement: "kein Fieber, Husten oder Dyspnoe"."""
+_NEITHER: Final = word_set("weder")
+_NOR: Final = word_set("noch")
+"""Behind "weder" another such word; else what is there still: "kein Fieber mehr, noch etwas schlapp"."""
 _ANEW: Final = tuple([joint, article] for joint in ("und", "sowie") for article in ("ein", "eine", "einen"))
 """Words that begin what a single "ohne" or "kein" before them does not reach."""
 _FURTHER: Final = word_set("nach seit wegen bei mit durch unter trotz")
-"""Words behind which more is said of what is there: no item of a list of denials."""
+"""Words before further details of a present finding, which is no item of a list of denials."""
 _PLURALS: Final = word_set(
     "werden wurden sind waren konnten koennen bestehen bestanden liegen lagen fanden finden zeigen zeigten liessen"
 )
-"""Verbs that speak of all items of a list before them: "Fieber, Husten, Dyspnoe werden verneint"."""
+"""Verbs that govern all items of a list before them: "Fieber, Husten, Dyspnoe werden verneint"."""
+_PRONOUNS: Final[Mapping[str, bool]] = {"er": False, "sie": True}
+"""Pronouns of one person, and whether it is a woman."""
 _WHO: Final = word_set("patient patientin patienten pat pt er sie")
-"""Who denies: "Pat. verneint Fieber, Husten, Schnupfen"."""
+"""Words for the person who denies: "Pat. verneint Fieber, Husten, Schnupfen"."""
 _GOVERNS_BEFORE: Final = ("before", "both", "around")
 _GOVERNS_BEHIND: Final = ("behind", "both")
 _GOVERNS_NOTHING: Final = ("stop", "end", "pseudo")
@@ -48,7 +54,7 @@ _GOVERNS_NOTHING: Final = ("stop", "end", "pseudo")
 
 @dataclass(frozen=True, slots=True)
 class Governed:
-    """Which trigger governs each token of a text, by axis: its place in `triggers`, or -1."""
+    """Governing trigger of each token of a text, by axis: its index in `triggers`, or -1."""
 
     triggers: tuple[Occurrence, ...]
     by_axis: Mapping[Axis, Sequence[int]]
@@ -56,7 +62,7 @@ class Governed:
     """The triggers that a token is a word of."""
 
     def denies(self, i: int) -> bool:
-        """Whether a token is a word of a trigger that denies what follows."""
+        """True if a token is a word of a trigger that negates what follows."""
         rows = (self.triggers[number].row for number in self.cue_tokens.get(i, ()))
         return any(row.axes == ("negation",) and row.direction in _GOVERNS_BEFORE for row in rows)
 
@@ -77,17 +83,17 @@ def governed(source: SourceText, triggers: tuple[Occurrence, ...]) -> Governed:
 
 
 _DIVIDED: Final = re.compile(r"[,;.:\n()]")
-"""What parts a sign from the words beside it."""
+"""Marks that divide a sign from the words beside it."""
 _DASH: Final = re.compile(rf"\s[-–—·•]\s|{ARROW}")
-"""What parts the items of a list in one line: "Z. n. Apoplex - Hypertonie"."""
+"""Marks that divide the items of a list in one line: "Z. n. Apoplex - Hypertonie"."""
 _SIGN: Final = re.compile(r"\s[+&]\s")
-"""What parts the items of a list in one line, or two things of one statement: "kein Fieber + Husten"."""
+"""Signs that divide the items of a list in one line, or two things of one statement: "kein Fieber + Husten"."""
 _SUSPENDED: Final = re.compile(r"-\s?[/,]")
 """A word whose end the next one says: "Blasen-/Mastdarmstörung" is one item."""
 
 
 class _Scopes:
-    """How far the triggers of one text reach."""
+    """Scopes of the triggers of one text."""
 
     def __init__(self, source: SourceText, triggers: tuple[Occurrence, ...]) -> None:
         self.source, self.triggers = source, triggers
@@ -129,7 +135,7 @@ class _Scopes:
         yield from range(first, one.last + 1)
 
     def _closes(self, one: Occurrence) -> bool:
-        """Whether nothing follows a trigger in its item that it could govern."""
+        """True if no word that a trigger could govern follows it in its item."""
         i = one.last + 1
         if not one.cue_tokens:
             end = self.source.start[i] if i < len(self.source) else len(self.source.text)
@@ -138,7 +144,7 @@ class _Scopes:
         return i >= len(source) or source.ends_clause(i) or ends_item(source, i) or is_answer(source, i)
 
     def _opens(self, one: Occurrence) -> bool:
-        """Whether a trigger of both directions begins an item that goes on behind it: it governs what follows."""
+        """True if a trigger of both directions begins an item that continues: it then governs what follows."""
         i = one.first
         if not one.cue_tokens:
             start = self.source.end[i - 1] if i else one.start
@@ -176,11 +182,11 @@ class _Scopes:
             joined = source.words[i] in JOINTS
             if joined and self._ends_at_joint(one, i):
                 return
-            crosses = crosses and not (row.scope == "list" and source.words[i] in _ALTERNATIVES)
+            crosses = crosses and not (row.scope == "list" and self._is_alternative(one, i))
             yield i
 
     def _parts_items(self, one: Occurrence, i: int, crosses: bool) -> bool:
-        """Whether the signs before token `i` part it from what a trigger governs, as items of one line are parted."""
+        """True if the signs before token `i` divide it from a trigger's scope, as they divide items of one line."""
         source, scope = self.source, one.row.scope
         if scope == "sentence":
             return False
@@ -189,24 +195,24 @@ class _Scopes:
         return _DASH.search(source.glue(i)) is not None or (not crosses and _SIGN.search(source.glue(i)) is not None)
 
     def _crosses(self, one: Occurrence, i: int, over_commas: bool) -> bool:
-        """Whether what a trigger governs goes on over the mark before token `i`."""
+        """True if a trigger's scope continues over the mark before token `i`."""
         source = self.source
         if source.gap(i) == COMMA and (_SUSPENDED.match(source.glue(i)) or self._is_slashed(one, i)):
             return True
         if source.gap(i) == COLON:
             return one.row.scope == "sentence" or source.words[i - 2 : i - 1] == ["folgende"]
         return over_commas and (
-            one.row.scope != "list" or "," not in source.glue(i) or (self._is_bare(i) and self._is_listed(one, i))
+            one.row.scope != "list" or "," not in source.glue(i) or (self._is_bare(one, i) and self._is_listed(one, i))
         )
 
     def _is_slashed(self, one: Occurrence, i: int) -> bool:
-        """Whether a slash without blanks joins two names of which a denial speaks: "kein Fieber/Husten", "A/B neg."."""
+        """True if a slash without blanks joins two names under one negation: "kein Fieber/Husten", "A/B neg."."""
         return one.row.axes == ("negation",) and self.source.glue(i) == "/"
 
     def _is_listed(self, one: Occurrence, i: int) -> bool:
-        """Whether the item from token `i` on is one of at least three names in a row: "kein Fieber, Husten, Schnupfen"
-        denies them all. Who denies two says "oder" or "kein" again, so behind "kein Diabetes" a single name is there
-        ("kein Diabetes, Adipositas")."""
+        """True if the item from token `i` on is one of at least three names in a row: "kein Fieber, Husten, Schnupfen"
+        denies them all. Writers who deny two repeat "oder" or "kein", so behind "kein Diabetes" a single name is
+        affirmed ("kein Diabetes, Adipositas")."""
         source, items = self.source, 0
         if one.row.axes != ("negation",):
             return True
@@ -216,13 +222,13 @@ class _Scopes:
             if any(self.triggers[n].row.direction != "pseudo" for n in self.begins.get(at, ())):
                 break
             items += "," in source.glue(at) and at > one.last + 1
-            if source.words[at] in _ALTERNATIVES:
+            if self._is_alternative(one, at):
                 return True
         return items >= LISTED
 
-    def _is_bare(self, i: int) -> bool:
-        """Whether the item from token `i` on is but a name, as the items of one list are: short, without a number, a
-        side or anything further that is said of it."""
+    def _is_bare(self, one: Occurrence, i: int) -> bool:
+        """True if the item from token `i` on is only a name, as the items of one list are: short, without a number, a
+        side or any further statement about it."""
         source = self.source
         stop = i
         while stop < len(source) and stop <= i + BARE:
@@ -230,7 +236,7 @@ class _Scopes:
                 break
             if source.words[stop][0] == "#":
                 return False
-            if source.words[stop] in _ALTERNATIVES:
+            if self._is_alternative(one, stop):
                 return True
             if side_of(source.words[stop]) is not None or source.words[stop] in _FURTHER:
                 return False
@@ -247,42 +253,60 @@ class _Scopes:
                 return
 
     def _ends_before(self, one: Occurrence, other: int, i: int, *, near: int, started: bool) -> bool:
-        """Whether the trigger `other`, which begins at token `i`, ends what `one` governs."""
+        """True if the trigger `other`, which begins at token `i`, ends the scope of `one`."""
         row = self.triggers[other].row
         if row.direction in ("stop", "end"):
-            return bool(set(row.axes) & set(one.row.axes)) and i > near
+            return bool(set(row.axes) & set(one.row.axes)) and i > near and not self._speaks_on(one, other)
         if row.direction not in (*_GOVERNS_BEFORE, "within"):
             return False
         if set(row.axes) & set(one.row.axes):
             return True
         return one.row.axes != ("experiencer",) and started
 
+    def _speaks_on(self, one: Occurrence, other: int) -> bool:
+        """True if a pronoun that begins a clause refers to the person that a trigger named: "Ihr Vater hatte Gicht, er
+        hatte auch Diabetes"; in "Ihr Mann bringt sie, sie hat ..." it is the patient."""
+        pronoun = self.source.words[max(self.triggers[other].first, 0)]
+        elements = self.triggers[other].row.elements
+        if pronoun not in _PRONOUNS or not elements or not isinstance(elements[0], Mark):
+            return False
+        named_woman = any(group("@women").fits(self.source.words[i]) for i in one.cue_tokens)
+        return _PRONOUNS[pronoun] == named_woman
+
     def _is_list(self, one: Occurrence) -> bool:
-        """Whether the commas behind a trigger divide one statement: where the trigger, or who denies ("Pat. verneint"),
-        opens its sentence, or where the list ends with "oder", "noch", "und". In a list of other things it denies its
-        own item only."""
+        """True if the commas behind a trigger divide one statement: where the trigger, or the person who denies ("Pat.
+        verneint"), opens its sentence, or where the list ends with "oder", "noch", "und". A verb, which may stand on
+        either side of what it denies, opens a clause of its own behind a comma or "und" too ("klagt über Husten,
+        verneint Fieber, Auswurf, Atemnot"). In a list of other things a trigger denies its own item only."""
         source = self.source
         first = one.first
         while first and source.words[first - 1] in _WHO and not source.ends_clause(first):
             first -= 1
         if first == 0 or source.ends_clause(first) or source.gap(first) >= COLON:
             return True
+        if one.row.direction == "both" and (source.gap(first) == COMMA or source.words[first - 1] in JOINTS):
+            return True
         for i in range(one.last + 1, min(len(source), one.last + 1 + REACH)):
             if self.layout.divides(i) or any(
                 self.triggers[n].row.direction != "pseudo" for n in self.begins.get(i, ())
             ):
                 return False
-            if source.words[i] in _ALTERNATIVES:
+            if self._is_alternative(one, i):
                 return True
         return False
 
+    def _is_alternative(self, one: Occurrence, i: int) -> bool:
+        """True if the word at token `i` shows that a list with commas is one statement."""
+        words = self.source.words
+        return words[i] in _ALTERNATIVES or (words[i] in _NOR and words[max(one.first, 0)] in _NEITHER)
+
     def _ends_at_joint(self, one: Occurrence, joint: int) -> bool:
-        """Whether behind this "und" stands nothing that a trigger governs: "ohne Dysplasie sowie eine Hernie"."""
+        """True if a trigger's scope ends before this "und": "ohne Dysplasie sowie eine Hernie"."""
         bare = len(one.row.elements) == 1 and self.source.words[joint : joint + 2] in _ANEW
         return bare or (one.row.scope == "item" and (self._new_statement(joint) or self.layout.is_enumerated(joint)))
 
     def _new_statement(self, joint: int) -> bool:
-        """Whether behind "und" something is said anew: "Z. n. Apoplex und bekannte Hypertonie"."""
+        """True if a new statement begins behind "und": "Z. n. Apoplex und bekannte Hypertonie"."""
         return bool(self.begins.get(joint + 1))
 
     # --- what stands before a trigger
@@ -301,14 +325,14 @@ class _Scopes:
                 return
             if any(self.triggers[n] is not one and self._bars(one, n) for n in self.cue_tokens.get(i, ())):
                 return
-            joint = row.scope == "list" and source.words[i] in _ALTERNATIVES
+            joint = row.scope == "list" and self._is_alternative(one, i)
             crosses = crosses or joint or source.words[i] in _PLURALS
             yield i
             if row.scope == "word":
                 return
 
     def _is_bare_up_to(self, i: int) -> bool:
-        """Whether the item that ends with token `i` is but a name, with no number and no side."""
+        """True if the item that ends with token `i` is only a name, without a number or a side."""
         source = self.source
         for at in range(i, max(-1, i - BARE - 1), -1):
             if source.words[at][0] == "#" or side_of(source.words[at]) is not None:
@@ -318,7 +342,7 @@ class _Scopes:
         return False
 
     def _touches(self, one: Occurrence, closes: bool) -> bool:
-        """Whether what a trigger says behind a mark belongs to what stands before the mark: "X: nein", "X (Mutter)"."""
+        """True if a trigger behind a mark governs the words before the mark: "X: nein", "X (Mutter)"."""
         source, i = self.source, one.first
         if not one.cue_tokens or i >= len(source):
             return True  # a sign stands with the word before it
@@ -327,7 +351,7 @@ class _Scopes:
         return source.gap(i) < COMMA or closes
 
     def _bars_clause(self, one: Occurrence, i: int) -> bool:
-        """Whether at token `i` something else is denied, so that a clause about another thing ends there."""
+        """True if another trigger of the same axis stands at token `i`: a clause about another thing ends there."""
         rows = (self.triggers[n].row for n in self.cue_tokens.get(i, ()) if self.triggers[n] is not one)
         return any(set(row.axes) & set(one.row.axes) and row.direction not in _GOVERNS_NOTHING for row in rows)
 

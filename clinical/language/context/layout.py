@@ -1,4 +1,4 @@
-"""What divides a text for those who ask how far a trigger reaches: statements, brackets, enumerations by one word."""
+"""Boundaries that limit the scope of triggers: statements, brackets, enumerations by one word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clinical.language.tokens import COLON, COMMA, SourceText
 from clinical.language.vocabulary import word_set
 
 JOINTS: Final = word_set("und oder sowie bzw beziehungsweise noch u od wie vs versus")
-"""Words that go on with the same statement."""
+"""Words that continue the same statement."""
 _MANY: Final = 3
 """Joints of one kind in a clause from which they part items as commas do: "St. n. A u. B u. C u. D"."""
 _BRACKET: Final = re.compile(r"[()]")
@@ -24,10 +24,10 @@ class Layout:
     def __init__(self, source: SourceText, cues: Collection[int]) -> None:
         self._source, self._cues = source, cues
         self.depth = _depths(source)
-        """How many brackets are open at each token."""
+        """Number of open brackets at each token."""
 
     def divides(self, i: int) -> bool:
-        """Whether a statement ends before token `i`: a sentence, an item of a list, or a new labelled value."""
+        """True if a statement ends before token `i`: a sentence, an item of a list, or a new labelled value."""
         return self._divided[i]
 
     @cached_property
@@ -40,7 +40,7 @@ class Layout:
         return divided
 
     def is_enumerated(self, joint: int) -> bool:
-        """Whether the clause is an enumeration by this very word: "A u. B u. C u. D" are four items."""
+        """True if the clause is an enumeration by this very word: "A u. B u. C u. D" are four items."""
         return self._joints.get(joint, 0) >= _MANY
 
     @cached_property
@@ -60,7 +60,7 @@ class Layout:
 
 
 def _depths(source: SourceText) -> list[int]:
-    """How many brackets are open at each token."""
+    """Count the open brackets at each token."""
     depths = [0] * len(source)
     depth = at = 0
     for match in _BRACKET.finditer(source.text):

@@ -1,4 +1,4 @@
-"""Where the triggers of the table stand in a text, and which of them holds where two share a word."""
+"""Find the triggers of the table in a text, and resolve those that share a word."""
 
 from __future__ import annotations
 
@@ -9,7 +9,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from clinical.language.context.patterns import Element, Gap, Mark, Words
-from clinical.language.context.triggers import ANSWER, BOX, ENDING, FORMS, TICKED, Axis, Table, TriggerRow, table
+from clinical.language.context.triggers import (
+    ANSWER,
+    BOX,
+    ENDING,
+    FORMS,
+    TICKED,
+    Axis,
+    Table,
+    TriggerRow,
+    group,
+    table,
+)
 from clinical.language.tokens import COLON, COMMA, LINE, STOP, SourceText
 from clinical.language.vocabulary import word_set
 
@@ -18,15 +29,22 @@ _MARKED_LINE: Final = re.compile(r"[GAVZ] (?=[A-ZÄÖÜ])(?:(?<=^..)|(?<=^[-•*
 _ANSWERED: Final = re.compile(ANSWER.format(r"(?:0|[nj]\.?|-|\++)"))
 ANSWERS: Final = 2
 """Items that end with a short answer (0, n, j, +) before one of them is read as one: a single 0 may be a stage."""
+_PLUS: Final = re.compile(r"(?<=[^\W\d_])\+(?=[ \t]*(?:[,;/|.\n]|\Z))")
+"""By a plus at the end of a word a minus there is a sign too, not a hyphen ("Sturz-, Dekubitus-")."""
 _BOX_LEADS: Final = re.compile(rf"(?:^|[\n:])[ \t]*(?:{BOX}|{TICKED})", re.M)
 """A box before the first word of a line or list belongs to what follows, and so do the others of the text."""
 MARKED_LINES: Final = 2
 """Lines that open with a marker before one of them is read as a marker: a single letter may be a name or a grade."""
 
 
+_HEAD: Final = re.compile(r"[.)]?[ \t]*:[ \t]*\n")
+"""A colon at the end of a line, whatever stands below it."""
 _Tokens = tuple[int, ...]
 _PARTING: Final = word_set("und aber sondern jedoch")
 """Words that no trigger goes across whose words belong to one statement."""
+TURNING: Final = "@not"
+"""The group of words that no trigger leaves room for between its own: "lässt sich nicht ausschließen" says the opposite
+of "lässt sich ausschließen"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +82,7 @@ def occurrences(source: SourceText, known: Table | None = None) -> tuple[Occurre
 
 
 def _is_beaten(one: Occurrence, held: list[dict[Axis, int]]) -> bool:
-    """Whether another trigger holds one of its words on one of its axes, or a longer one holds it on any."""
+    """True if another trigger holds one of its words on one of its axes, or a longer one holds it on any."""
     if any(axis in sizes for sizes in held for axis in one.row.axes):
         return True
     own_axes_only = one.row.direction in ("stop", "end")
@@ -107,7 +125,7 @@ def _of_signs(source: SourceText, rows: Table) -> Iterator[Occurrence]:
     shut = {"(^": not marked, "$)": _MARKED_ITEM.search(source.text) is None}
     answered = len(_ANSWERED.findall(source.text)) >= ANSWERS
     leads = _BOX_LEADS.search(source.text) is not None
-    shut |= {"( ": not answered, "☐)": not leads, " )": leads}
+    shut |= {"(a": _PLUS.search(source.text) is None, "( ": not answered, "☐)": not leads, " )": leads}
     for sign, form in FORMS.items():
         if sign in rows.by_sign and not shut.get(sign[:2]) and not shut.get(sign[-2:]):
             found += [(match.start(), match.end(), sign) for match in form.finditer(source.text)]
@@ -131,7 +149,7 @@ def _match(source: SourceText, elements: Sequence[Element], i: int) -> tuple[int
 
 
 def _may_stand(source: SourceText, element: Element, i: int) -> bool:
-    """Whether an element may stand at token `i`: a look at the word alone, before anything else is asked."""
+    """True if an element may match at token `i`, by the word alone: a cheap test before all others."""
     if not isinstance(element, Words) or element.optional:
         return True
     return i < len(source.words) and element.fits(source.words[i])
@@ -168,10 +186,11 @@ def _walk(source: SourceText, elements: Sequence[Element], place: tuple[int, int
 def _walk_over(source: SourceText, elements: Sequence[Element], place: tuple[int, int], gap: Gap) -> _Tokens | None:
     at, first = place
     most, parting = (LINE, COMMA) if gap.inner else (COMMA, STOP)
+    turns = group(TURNING).fits
     for i in range(first, first + gap.most + 1):
         if i > len(source) or (i < len(source) and source.gap(i) >= parting):
             return None
-        if gap.inner and i > first and source.words[i - 1] in _PARTING:
+        if i > first and (turns(source.words[i - 1]) or (gap.inner and source.words[i - 1] in _PARTING)):
             return None
         if at < len(elements) and not _may_stand(source, elements[at], i):
             continue
@@ -185,7 +204,7 @@ def _holds(source: SourceText, mark: Mark, i: int) -> bool:
     if mark.sign == "-":
         return source.glue(i) == "-"
     if mark.sign == ":":
-        return 0 < i < len(source) and source.gap(i) == COLON
+        return 0 < i < len(source) and (source.gap(i) == COLON or _HEAD.match(source.glue(i)) is not None)
     at_edge = i in (0, len(source)) or (mark.sign == "$" and is_answer(source, i))
     if mark.sign == "^":
         return at_edge or source.ends_clause(i) or source.gap(i) >= COMMA
@@ -193,10 +212,10 @@ def _holds(source: SourceText, mark: Mark, i: int) -> bool:
 
 
 def is_answer(source: SourceText, i: int) -> bool:
-    """Whether the word before token `i` is all that a line says behind a colon: "Allergien: keine"."""
+    """True if the word before token `i` is the only one of its line behind a colon: "Allergien: keine"."""
     return i > 0 and source.gap(i - 1) == COLON and (i == len(source) or "\n" in source.glue(i))
 
 
 def ends_item(source: SourceText, i: int) -> bool:
-    """Whether a comma, a bracket or a slash parts token `i` from the one before it."""
+    """True if a comma, a bracket or a slash divides token `i` from the one before it."""
     return source.gap(i) == COMMA

@@ -1,4 +1,4 @@
-"""How the tables of words are written: words, gaps and dividing marks in a row, and groups of words by name.
+"""Pattern notation of the tables of words: words, gaps and dividing marks in a row, and groups of words by name.
 
 One notation for the triggers of `context.tsv` and for the phrases of grounding: `a|b` one of several, `a*` any word
 beginning so, `*a` any ending so, `(a)` may be left out, `..3` up to three other words, `~3` up to three of the same
@@ -31,11 +31,11 @@ class Words:
 
     @property
     def plain(self) -> bool:
-        """Whether its words are all there is to it."""
+        """True if it matches by listed words alone: no stems, endings, numbers or years."""
         return not (self.stems or self.endings or self.number or self.year)
 
     def fits(self, word: str) -> bool:
-        """Whether a spelled word of the text stands for this place."""
+        """True if a spelled word of the text matches this place."""
         if word in self.words or (self.stems and word.startswith(self.stems)):
             return True
         if self.endings and word.endswith(self.endings):
@@ -62,8 +62,8 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What has to stand between words: `:` a colon, `-` a hyphen, `$` the end of the item, `^` its beginning; in the
-    phrases of grounding `,` anything that is not one space."""
+    """Mark that has to stand between words: `:` a colon, `-` a hyphen, `$` the end of the item, `^` its beginning; in
+    the phrases of grounding `,` anything that is not one space."""
 
     sign: str
 

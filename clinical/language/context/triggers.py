@@ -27,7 +27,7 @@ DEFAULTS: Final[Mapping[Axis, str]] = {
     "temporality": "present",
     "experiencer": "patient",
 }
-"""What is claimed of a mention that no trigger governs."""
+"""Claim of a mention that no trigger governs, by axis."""
 
 VALUES: Final[Mapping[Axis, tuple[str, ...]]] = {
     "negation": ("affirmed", "denied", "excluded"),
@@ -44,22 +44,25 @@ BOX: Final = r"(?:\[ {0,2}\]|\( {1,2}\)|[☐□▢◻○])"
 TICKED: Final = r"(?:\[ ?[xX✓✗] ?\]|\( ?[xX] ?\)|[☑☒⊠■◼●✓✔])"
 """Boxes of a form as they are typed: left empty, and ticked."""
 NO: Final = (
-    "nein|nö|nee|neg|keine?|nirgends|0|(?:wohl |eher )?nicht(?! mehr)|(?:nimmt|hat|hatte|bisher) keine?"
-    r"|wird (?:\w+ \w+ )?(?:verneint|abgestritten|bestritten)|verneint|unwahrscheinlich|widerlegt|ausgeschlossen"
+    r"nein|nö|nee|neg|keine?[nrs]?(?!\s+(?-i:[A-ZÄÖÜ]))|nirgends|0|(?:wohl |eher )?nicht(?! mehr)"
+    r"|(?:nimmt|hat|hatte|bisher) keine?|wird (?:\w+ \w+ )?(?:verneint|abgestritten|bestritten)"
+    r"|verneint|unwahrscheinlich|widerlegt|ausgeschlossen"
 )
-"""How a question is answered in the negative."""
+"""Pattern of a negative answer to a question; "Vaskulitis? Kein Fieber." answers another one."""
 FORMS: Final[Mapping[str, re.Pattern[str]]] = {
-    "-": re.compile(r"[-–−](?<=[^\W\d_)] .)(?=\s*(?:[,;/|\n]|\Z))"),
+    "-": re.compile(r"[-–−](?<=[^\W\d_)] .)(?=\s*(?:[,;/|\n]|\.(?!\w)|\Z))"),
+    "(a-)": re.compile(r"(?<=[^\W\d_])[-–−](?=[ \t]*(?:,[ \t]|[;/|\n]|\.(?!\w)|\Z))"),
     **{f"(^{letter})": re.compile(rf"(?m:^(?:[-•*] )?){letter}(?= [A-ZÄÖÜ])") for letter in "AVZ"},
     "(? nein)": re.compile(rf"\?(?=(?:[^?.;:\n]{{0,40}}(?:[=-]>|→|:)|)\s{{0,2}}(?i:{NO})(?![^\W\d_]))"),
-    "(: 0)": re.compile(r":[ \t]?0(?=[ \t]*(?:[,;/\n]|\Z))"),
+    "(: 0)": re.compile(r":[ \t]?[0–−-](?=[ \t]*(?:[,;/\n]|\.(?!\w)|\Z))"),
     "( 0)": re.compile(ANSWER.format("0")),
     "( n)": re.compile(ANSWER.format(r"n\.?")),
     **dict.fromkeys(("(☐)", "(☐ )"), re.compile(BOX)),
     **{f"({letter}$)": re.compile(ENDING.format(letter)) for letter in "AVZ"},
 }
 """Signs that say something at certain places only: a minus by itself between a word and a dividing mark ("Fieber -,
-Husten +"), the answers "? nein" and ": 0", and the outpatient marker that opens a line or ends an item."""
+Husten +") or at the end of a word where a plus stands so too ("Fieber-, Husten+"), the answers "? nein", ": 0" and
+": -", and the outpatient marker that opens a line or ends an item."""
 
 Direction = Literal["before", "behind", "both", "around", "within", "clause", "own", "stop", "end", "pseudo"]
 Scope = Literal["word", "item", "list", "sentence", "-"]
@@ -80,7 +83,7 @@ class TriggerRow:
     counter_example: str
     elements: tuple[Element, ...]
     marks: int = 0
-    """How many marks its elements name."""
+    """Number of marks among its elements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +165,7 @@ def _row(number: int, columns: Sequence[str], groups: Mapping[str, str]) -> Trig
 
 
 def is_sign(trigger: str) -> bool:
-    """Whether a trigger is made of marks (`?`, `(-)`, `(A)`), not of words."""
+    """True if a trigger is made of marks (`?`, `(-)`, `(A)`), not of words."""
     return trigger[0] == "(" or not any(char.isalnum() or char == "@" for char in trigger)
 
 

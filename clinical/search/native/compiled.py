@@ -158,8 +158,9 @@ class KnownWordings(NamedTuple):
 
 
 class OfCodes(NamedTuple):
-    """What the wordings of each code say beside the query, shape (c,) each: of all of them the largest value, or
-    (`best_...`, `worst_...`, `length_ratio`, `weight_difference`) of the best one. In the order of `columns.c`."""
+    """Columns that compare the wordings of each code with the query, shape (c,) each: the largest value of all of them,
+    or (`best_...`, `worst_...`, `length_ratio`, `weight_difference`) the value of the best one. In the order of
+    `columns.c`."""
 
     similarity: Floats
     second: Floats
@@ -215,8 +216,8 @@ class Comparing:
         return Ordered(query, ordered, similarity, first[:codes])
 
     def compared(self, asked: AskedWords, some: Ordered, seen: NDArray[np.int32]) -> tuple[OfCodes, Ints]:
-        """What the wordings of each code say, and the best of them: the one whose alignment and similarity add up to
-        the most, the first of equal ones."""
+        """Compare the wordings of each code with the query; return the columns and the best wording of each: the one
+        whose alignment and similarity add up to the most, the first of equal ones."""
         codes, longest, starts = len(some.first), asked.words.shape[1], self._known.word_start
         columns, best = np.empty((len(OfCodes._fields), codes), dtype=np.float32), np.empty(codes, dtype=np.int64)
         most = int((starts[some.wording + 1] - starts[some.wording]).sum())

@@ -38,7 +38,7 @@ def compiler() -> str | None:
 
 
 def is_current(library: Path) -> bool:
-    """Whether the library is there, and made of the sources that lie here; where none lie here, it is."""
+    """True if the library exists and was compiled from the sources here, or no sources lie here."""
     if not library.is_file():
         return False
     return not HEADER.is_file() or f"befund loops {_digest()}".encode() in library.read_bytes()

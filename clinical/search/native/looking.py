@@ -1,4 +1,4 @@
-"""Which wordings are looked at for each query: both BM25s, added up by `loops.c`, beside the nearest wordings."""
+"""Select the wordings to look at for each query: both BM25s, added up by `loops.c`, beside the nearest wordings."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ class SpelledWords(NamedTuple):
 
 
 class LookedAt(NamedTuple):
-    """What to look at for each query: `wording` ascending; both BM25s' best value for each code of theirs, ascending;
-    one query's behind the other's, `counts` (Q, 2) how many wordings and how many codes."""
+    """Wordings to look at for each query: `wording` ascending; both BM25s' best value for each code of theirs,
+    ascending; one query's behind the other's, `counts` (Q, 2) the numbers of wordings and of codes."""
 
     wording: Ints
     by_word: Floats
@@ -92,8 +92,8 @@ class LookingRoom(NamedTuple):
 
 
 class Looking:
-    """What does not change from query to query: both BM25s, the code (row) of each wording, and where the wordings of
-    each code start and end. The arrays are kept with their addresses."""
+    """Constants of all queries: both BM25s, the code (row) of each wording, and the start and end of the wordings of
+    each code. The arrays are kept with their addresses."""
 
     def __init__(self, words: Postings, characters: Postings, row: Ints, starts: Ints, ends: Ints) -> None:
         loops()  # where they cannot be had, no index is loaded

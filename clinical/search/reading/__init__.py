@@ -1,1 +1,1 @@
-"""A text as tier 1 reads it: its mentions found, their cover chosen, how sure their codes are."""
+"""Reading of a text by tier 1: finds its mentions, chooses their cover, calibrates the confidence of their codes."""

@@ -1,4 +1,4 @@
-"""Whether a wording says a word: what its code is told by, and what it leaves out."""
+"""Test if a wording has a word: as it is, alike at its beginning, or as a part."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ALIKE: Final = 5
 
 
 def says(worded: Sequence[str], word: str) -> bool:
-    """Whether one of the folded words is the word, begins like it, or is a part of it."""
+    """True if one of the folded words is the word, begins like it, or one of both is a part of the other."""
     return any(
         other == word
         or (min(len(word), len(other)) >= ALIKE and (other[:ALIKE] == word[:ALIKE] or word in other or other in word))

@@ -1,4 +1,4 @@
-"""How probably the first code of a mention is right where it is served: the second stage of calibration.
+"""Probability that the first code of a mention, as served, is right: the second stage of calibration.
 
 The ranking model's probability was calibrated on plain wordings. What is served is a maximum over rewritings, of a span
 that was cut out of a text. A logistic regression (Platt 2000, on several columns) over what is known of the mention
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from clinical.catalog import Catalog
 from clinical.errors import ArtifactMismatch
 from clinical.language import folded_words
+from clinical.search.bounds import REMEDY, json_of, require
 from clinical.search.encoder import Vectors
 from clinical.search.reading.alike import says
 from clinical.search.reading.hits import Hits
@@ -42,7 +43,7 @@ OF_TEXT: Final = (
     *("logit_in_prose", "begun"),
 )
 COLUMNS: Final = (*OF_MENTION, *OF_TEXT)
-"""What is known of a mention, and of the text around it. `prose`: the share of words in no mention, small in lists;
+"""Columns on a mention, and on the text around it. `prose`: the share of words in no mention, small in lists;
 `explained`: a symptom beside a disease, which is coded alone (German coding guidelines D003); `uncovered`: the share of
 characters in words that the code's wording has nothing like; `unknown`: in words that no wording has; `unsaid`: the
 share of the wording's characters in words that the mention has nothing like ("Syndesmose", beside "Ruptur der
@@ -53,9 +54,9 @@ characters, from which a code can only be guessed ("QTc", beside "OTC"); `everyd
 _PLAIN: Final = COLUMNS.index("plain")
 GUESSED: Final = 4
 LIKELY: Final = 0.25
-"""From which probability of the ranking model a disease is taken to be named."""
+"""Probability of the ranking model from which a disease counts as named."""
 NEVER_SURE: Final = 1e-3
-"""Probabilities are kept this far from 0 and 1 before their logit is taken."""
+"""Least distance of probabilities from 0 and 1 before their logit is computed."""
 _LEAST, _MOST = float(np.float32(NEVER_SURE)), float(np.float32(1 - NEVER_SURE))
 """The same as the probabilities are kept."""
 
@@ -66,7 +67,7 @@ _NO_SITE: Final = re.compile(r"nicht näher bezeichneten? Körperregion|Körperr
 
 
 class CodeKinds:
-    """What the columns need to know of each code: its category, whether it leaves something open that a code beside it
+    """Traits of each code that the columns need: its category, whether it leaves something open that a code beside it
     says, whether it is a symptom (chapter XVIII), whether texts speak of it often."""
 
     def __init__(self, catalog: Catalog) -> None:
@@ -119,7 +120,7 @@ def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds)
 def _of_text(
     draft: TextSpans, real: Sequence[bool], spelled: Sequence[Sequence[str]], first: Hits, traits: CodeKinds
 ) -> dict[str, float]:
-    """How many mentions there are, which share of the words none of them holds, whether one of them is a disease.
+    """Columns on the text: number of mentions, share of words in none of them, presence of a disease among them.
 
     `real`: which spans are mentions; `spelled`: their words; `first`: the first hit of each.
     """
@@ -235,17 +236,20 @@ class Confidence:
         """Read what `save` wrote; a column that it was fitted without has no weight, and where it has no bound for the
         most probable code of a text, that is `medium` as any other. Raises ArtifactMismatch when it
         was fitted on columns that are not known here."""
-        tree = orjson.loads(path.read_bytes())
+        tree = json_of(path)
+        require(isinstance(tree, dict), f"{path.name} is of another form", "an object")
         if tree.get("format") != FORMAT or not set(tree.get("columns", ())) <= set(COLUMNS):
             remedy = "train it again: python -m catalog_build train SOURCE --out FOLDER"
             raise ArtifactMismatch(f"{path.name} was fitted on other columns", ", ".join(COLUMNS), remedy)
-        begun, plain = (_regression(tree["columns"], tree[n]) if n in tree else None for n in ("begun", "plain"))
-        return cls(
-            *_regression(tree["columns"], tree),
-            TextThresholds(**{"best": tree["bounds"]["medium"]} | tree["bounds"]),
-            begun,
-            plain,
-        )
+        try:
+            begun, plain = (_regression(tree["columns"], tree[n]) if n in tree else None for n in ("begun", "plain"))
+            bounds = TextThresholds(**{"best": tree["bounds"]["medium"]} | tree["bounds"])
+            shares = all(0 <= share <= 1 for share in (bounds.best, bounds.medium, bounds.high))
+            require(shares, f"the bounds of {path.name} are no shares", "numbers from 0 to 1")
+            return cls(*_regression(tree["columns"], tree), bounds, begun, plain)
+        except (KeyError, TypeError, ValueError) as error:
+            found = f"{path.name} is of another form ({type(error).__name__})"
+            raise ArtifactMismatch(found, "weights and bounds", REMEDY) from None
 
 
 def _regression(names: Sequence[str], tree: Mapping[str, Any]) -> Regression:

@@ -1,4 +1,4 @@
-"""Which code the classification gives to a disease that is over, and to one that a relative has.
+"""Codes of chapter XXI for a past disease, and for the disease of a relative.
 
 Chapter XXI files both by the disease: Z85 to Z87 and Z80 to Z84 name in their notes the categories they stand for
 ("Zustände, klassifizierbar unter C50.-"). So the disease is searched as it is written, and its code says which code of
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinical.catalog import Catalog, Code
 from clinical.search.reading.hits import Hits, joined, merged_by_part
@@ -24,6 +25,8 @@ _RANGE: Final = re.compile(r"\b([A-Z]\d\d)(?:\.[-\d]*)?!?(?:-([A-Z]\d\d))?")
 _CLASSIFIED: Final = "klassifizierbar unter"
 _TREATED: Final = "Z85"
 """Malignant tumours in the patient's own history."""
+NAMED: Final = 0.1
+"""From which probability on a code says that the words of a mention name its disease."""
 _DISABLING: Final = (("G00", "G99"), ("H54", "H54"), ("I00", "I99"), ("J40", "J47"), ("M00", "M99"), ("Q00", "Q99"))
 """Categories of Z82, which its notes leave out: those of Z82.0 to Z82.7 of the WHO's ICD-10, of which it is made."""
 
@@ -35,13 +38,14 @@ class Elsewhere:
     def __init__(self, catalog: Catalog, wordings: Wordings) -> None:
         self.past = _targets(catalog, is_past, {})
         self.family = _targets(catalog, is_family, {"Z82": _DISABLING} if _has_notes(catalog) else {})
-        treated = np.array([code.code[:3] == _TREATED for code in catalog.codes], dtype=bool)
-        self.over = treated[self.past] & (self.past != NONE)
+        tumours = np.array([code.code[:3] == _TREATED for code in catalog.codes], dtype=bool)
+        self.over = tumours[self.past] & (self.past != NONE)
+        self._treated = np.where(self.over, self.past, NONE)
         self._wordings = wordings
 
     @property
     def is_silent_on_relatives(self) -> bool:
-        """Whether no note of the catalog says what a relative's disease is filed under."""
+        """True if no note of the catalog names a code for the diseases of relatives."""
         return bool((self.family == NONE).all())
 
     def moved(self, hits: Hits, target: Ints) -> Hits:
@@ -54,6 +58,17 @@ class Elsewhere:
         share = np.minimum(np.bincount(of.ravel(), hits.share, len(row)), 1).astype(np.float32)
         title = self._wordings.tables.title[self._wordings.code_row[keys[1]]]
         return Hits(keys[0], keys[1], share, chance, title)
+
+    def without_treated(self, hits: Hits, over: NDArray[np.bool_], there: NDArray[np.bool_]) -> Hits:
+        """The hits without tumours in the patient's history (`over` of them) that others of them say are `there`:
+        behind "Mamma-Ca re" a past treatment ("Z. n. BET") is that of this tumour. A mention that names a tumour itself
+        ("Z. n. Mamma-Ca li") speaks of an earlier one."""
+        present = np.setdiff1d(self._treated[hits.code[there]], NONE)
+        says = over & (hits.probability >= NAMED)
+        named = set(zip(hits.part[says].tolist(), self._treated[hits.code[says]].tolist(), strict=True))
+        rows = np.flatnonzero(over & np.isin(hits.code, present)).tolist()
+        left = [at for at in rows if (int(hits.part[at]), int(hits.code[at])) not in named]
+        return hits.at(np.delete(np.arange(len(hits.part)), left)) if left else hits
 
     def with_past(self, found: Hits, diseases: Hits) -> Hits:
         """The codes found for what is over, and those that its disease has there. Where the catalog words the past of

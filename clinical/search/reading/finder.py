@@ -1,4 +1,4 @@
-"""Which words of a text name a disease, finding, procedure or state, and where such a mention begins and ends.
+"""Tagger of mentions: the words of a text that name a disease, finding, procedure or state, with begin and end.
 
 A small convolutional tagger (Collobert et al. 2011, window approach) over hashed character n-grams of each word
 (Bojanowski et al. 2017), its shape, and the marks around it; it gives each word the probabilities of standing outside,
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from clinical.errors import ArtifactMismatch
 from clinical.language import Token, words
+from clinical.search.bounds import ArraySizes, Bound, check, require
 from clinical.search.encoder import Vectors
 from clinical.search.tensors import map_tensors, write_tensors
 
@@ -28,7 +29,7 @@ FORMAT: Final = "befund-finder-1"
 BUCKETS: Final = 8_192
 """Rows of the table of n-grams; a word with its n-grams is the mean of its rows."""
 MARKS: Final = " ,;:/+\n.()-–?\"'•"
-"""Marks between words that the tagger is told about, before and behind each word."""
+"""Marks between words that are features of the tagger, before and behind each word."""
 SHAPES: Final = 10
 REACH: Final = 2
 """Words on either side that one layer sees; two layers see twice as far."""
@@ -68,7 +69,7 @@ def see(text: str, written: Sequence[Token] | None = None) -> Seen:
 
 
 def _each(some: Sequence[str], of: Callable[[str], Row]) -> tuple[NDArray[np.int64], list[Row]]:
-    """What a function gives for each of these, computed once for those that are alike: the place of each, and all."""
+    """Apply a function once to each distinct item: the index of each item's result, and all results."""
     number = {one: at for at, one in enumerate(dict.fromkeys(some))}
     return np.array([number[one] for one in some], dtype=np.int64), [of(one) for one in number]
 
@@ -92,8 +93,20 @@ def _shape(word: str) -> tuple[bool, ...]:
 
 
 def _marks(gap: str) -> list[bool]:
-    """Which of MARKS stand between two words, and whether any other character does."""
+    """For each of MARKS, true if it stands between two words; last, true if any other character does."""
     return [*(mark in gap for mark in MARKS), any(character not in MARKS for character in gap)]
+
+
+WINDOW: Final = 2 * REACH + 1
+BOUNDS: Final = {
+    "table": Bound("float16", (BUCKETS, "E")),
+    "first": Bound("float16", ("inputs", "H")),
+    "first_bias": Bound("float16", ("H",)),
+    "second": Bound("float16", ("windows", "H")),
+    "second_bias": Bound("float16", ("H",)),
+    "last": Bound("float16", ("H", 3)),
+    "last_bias": Bound("float16", (3,)),
+}
 
 
 @dataclass(frozen=True)
@@ -131,9 +144,13 @@ class Finder:
     def load(cls, path: Path) -> Finder:
         """Read what `save` wrote. Raises ArtifactMismatch for weights of another shape."""
         arrays, metadata = map_tensors(path)
-        if metadata.get("format") != FORMAT or arrays["table"].shape[0] != BUCKETS:
+        if metadata.get("format") != FORMAT or len(arrays.get("table", ())) != BUCKETS:
             remedy = "train it again: python -m catalog_build train SOURCE --out FOLDER"
             raise ArtifactMismatch(f"{path.name} was trained for another reading", FORMAT, remedy)
+        check(path.name, arrays, BOUNDS, sizes := ArraySizes())
+        size = sizes.known
+        right = (size["inputs"], size["windows"]) == (WINDOW * (size["E"] + DENSE), WINDOW * size["H"])
+        require(right, f"the layers of {path.name} do not fit", f"windows of {WINDOW} words")
         return cls(**{name: np.array(array, dtype=np.float32) for name, array in arrays.items()})
 
 

@@ -1,4 +1,4 @@
-"""Which codes say no more than another code of the same text does: the general one beside the specific one goes.
+"""Find codes that say no more than another code of the same text: the general one beside the specific one is dropped.
 
 A text often names a disease twice, in a heading and in its sentence ("Hepatitis" above "wegen einer alkoholischen
 Hepatitis"), or by a general word and by what it turns out to be. German outpatient coding takes the most specific code.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 UNSPECIFIED: Final = "nicht näher bezeichnet"
 """The end of the title of a code that leaves open what its siblings say."""
 _CATCH_ALL: Final = "ohne nähere Angabe"
-"""The end of the title of a category for whatever of a chapter nobody has named."""
+"""The end of the title of a residual category of a chapter."""
 _BEHIND_HEAD: Final = re.compile(r"\b(?:bei|mit|nach|durch|ohne|infolge|wegen|im|in|am|an|unter)\b")
 
 
@@ -52,7 +52,7 @@ def _is_general(one: _Shown, other: _Shown) -> bool:
 
 
 def _is_part_of(one: _Shown, other: _Shown, text: str) -> bool:
-    """Whether an unspecified code was found by words that the other one's mention, or the wording it was found by, has
+    """True if an unspecified code was found by words that the other one's mention, or the wording it was found by, has
     as its head among more ("Niereninsuffizienz" in "chronischer Niereninsuffizienz"), in the same block."""
     (general, code), (specific, more) = one, other
     if code.code == more.code or code.block != more.block or {general.claim, specific.claim} != {"present"}:
@@ -64,7 +64,7 @@ def _is_part_of(one: _Shown, other: _Shown, text: str) -> bool:
 
 
 def _head(phrase: str) -> str:
-    """What stands before the first preposition: "Delir bei Demenz" is a delirium."""
+    """Head of a phrase, before the first preposition: "Delir bei Demenz" is a delirium."""
     cut = _BEHIND_HEAD.search(phrase)
     return phrase[: cut.start()] if cut and cut.start() else phrase
 

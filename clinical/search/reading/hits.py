@@ -1,4 +1,4 @@
-"""Codes found by parts of a text, as columns: taken, weighed, joined and merged."""
+"""Codes found by parts of a text, as columns: selected, weighted, joined and merged."""
 
 from __future__ import annotations
 

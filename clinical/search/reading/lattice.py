@@ -1,4 +1,4 @@
-"""Where mentions begin and end: candidate spans of a text, and the cover of the text that explains it best.
+"""Segmentation of a text into mentions: candidate spans, and the cover of the text that explains it best.
 
 Candidates run from word to word between hard borders (lines, commas, semicolons, slashes, "und" and the like), up to
 LONGEST content words. Each is ranked whole; the cover with the largest sum of gains is found by dynamic programming
@@ -24,6 +24,7 @@ from clinical.language import (
     Reading,
     Token,
     content_words,
+    day_places,
     has_noun,
     is_abbreviation,
     spelling,
@@ -42,9 +43,13 @@ _BORDER: Final = re.compile(
     re.I,
 )
 _WORD_BEFORE: Final = re.compile(r"[^\W\d_]+$")
+DAY: Final = -2
+"""The mark of a word that is a piece of a date."""
 LONGEST_WORD: Final = 40
 """Characters before a full stop that are read for an abbreviation."""
 _INSIDE_NUMBER: Final = re.compile(r"(?<=\d)[.,/:](?=\d)")
+_POINTED: Final = re.compile(r"\d+(?:[.,]\d+)+")
+"""A number in pieces: a date or a measure, that no wording of a disease has."""
 
 
 _WITHIN: Final = word_set("""
@@ -60,16 +65,17 @@ und oder sowie mit bei durch im in am an auf von vom nach zur zum ohne als für 
 """)
 """Words with which no mention ends."""
 _BESIDE: Final = word_set("""
-nur nun jetzt somit aber also sonst selbst auch wieder noch nebenbei derzeit aktuell gegenwärtig zudem außerdem vs
+nur nun jetzt somit aber also sonst selbst auch wieder noch nebenbei derzeit aktuell gegenwärtig zudem außerdem dazu vs
 daneben dann sogar bereits schon ja nein
+lässt lassen ließ muss müssen musste soll sollte sollten kann konnte könnte darf dürfte
 """)
 """Words beside a mention, before it or behind it, that are none of it."""
 _JOINING: Final = word_set("bei nach mit und sowie wegen wg infolge durch unter trotz oder")
 """Words between two mentions, or within one ("Diabetes mit Nephropathie"): both readings are candidates."""
 JOINED: Final = 0.5
-"""How likely the parts on both sides of such a word are mentions as against the whole: one code for both is meant more
-often than the ranking model alone would say. Measured by `python -m evals reading --inputs`: 0.3, 0.5, 0.7 differ by
-chance, 1 tears "Diabetes mellitus Typ 2 mit Polyneuropathie"."""
+"""Weight of the parts on both sides of such a word as mentions, against the whole: one code for both is meant more
+often than the ranking model alone would say. Measured by `python -m evals reading --inputs`: 0.3, 0.5, 0.7 differ
+by chance, 1 tears "Diabetes mellitus Typ 2 mit Polyneuropathie"."""
 _NO_END: Final = _LEADING | _BESIDE | {"nicht"}
 _NO_BEGINNING: Final = _ARTICLES | _BESIDE | _JOINING
 _PARTED: Final = re.compile(rf"[,;:&+·|•{re.escape(BOX_SIGNS)}]|\s[-–—/]\s")
@@ -105,7 +111,7 @@ def borders(text: str, cut_off: Callable[[str], bool] | None = None) -> list[tup
 
 
 def _cuts_off(text: str, stop: int, cut_off: Callable[[str], bool] | None) -> bool:
-    """Whether the full stop at a place marks a word that is cut off: "chron. Pankreatitis" is one mention."""
+    """True if the full stop at a place marks a word that is cut off: "chron. Pankreatitis" is one mention."""
     word = _WORD_BEFORE.search(text, max(0, stop - LONGEST_WORD), stop)
     if word is None:
         return False
@@ -113,11 +119,11 @@ def _cuts_off(text: str, stop: int, cut_off: Callable[[str], bool] | None) -> bo
 
 
 def is_plain(text: str, written: Sequence[Token] | None = None, cut_off: Callable[[str], bool] | None = None) -> bool:
-    """Whether a text is a wording by itself: short, without a border or a word that tells of a visit or a claim.
-    `written`: its words, where known; `cut_off` as in `borders`."""
+    """True if a text is a wording by itself: short, without a border, a date, a measure, or a word of a visit or a
+    claim. `written`: its words, where known; `cut_off` as in `borders`."""
     written = words(text) if written is None else written
     content = content_words(text, written)
-    if len(content) > LONGEST or borders(text.strip(), cut_off):
+    if len(content) > LONGEST or _POINTED.search(text) or borders(text.strip(), cut_off):
         return False
     others = set(written) - set(content)
     return {text[word.start : word.end].casefold() for word in others} <= _WITHIN
@@ -170,9 +176,10 @@ def spans_of(
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """What is known of each word of a text (w,): itself in lower case, the number of its clause, whether a mark parts
-    it from the word before it, whether it may join two mentions, whether it leads to one ("Verdacht"), what it is told
-    by (`Reading.tellings`), and which word ends the grade or stage that follows it."""
+    """Facts on each word of a text (w,): itself in lower case, the number of its clause, whether a mark divides it from
+    the word before it, whether it may join two mentions, whether it leads to one ("Verdacht"), the trigger that governs
+    it (`Reading.tellings`), which word ends the grade or stage that follows it, and of which number of several pieces
+    it is one (-1: none; DAY: a day, that is no part of any mention)."""
 
     bare: Sequence[str]
     clause: Sequence[int]
@@ -181,6 +188,7 @@ class _Written:
     leads: Sequence[bool]
     told: Sequence[int | None]
     graded: Sequence[int]
+    number: Sequence[int]
 
     @classmethod
     def of(cls, reading: Reading, places: NDArray[np.int64]) -> _Written:
@@ -202,6 +210,7 @@ class _Written:
             [start in leading for start, _ in rows],
             reading.tellings([start for start, _ in rows]),
             _graded(text, rows),
+            _numbers(text, places),
         )
 
     def within(self, first: int, last: int) -> Iterator[tuple[int, int, float]]:
@@ -209,22 +218,38 @@ class _Written:
         at = first
         while at <= last:
             stop = at
-            while stop < last and self.clause[stop + 1] == self.clause[at]:
+            while stop < last and self.clause[stop + 1] == self.clause[at] and self.number[stop + 1] != DAY:
                 stop += 1
             for begin, end in self._in_one_breath(at, stop):
                 for a, b, share in self._with_pieces(begin, end):
                     for begins in dict.fromkeys((a, _behind(self.leads, a, b))):
-                        run = _trimmed(self.bare, begins, b)
+                        run = self._trimmed(begins, b)
                         if run is not None:
                             yield (*run, share)
                             if run[1] < (ends := self.graded[run[1]]) <= stop:
                                 yield run[0], ends, share
             at = stop + 1
 
+    def _trimmed(self, first: int, last: int) -> tuple[int, int] | None:
+        """The run without articles and days before it, and without words behind it that lead to the next one, and days;
+        a number is in it as a whole. None: nothing is left."""
+        bare, number = self.bare, self.number
+        while self._goes_on(last):
+            last += 1
+        while first <= last and (bare[last] in _NO_END or number[last] == DAY):
+            last -= 1
+        while first <= last and (bare[first] in _NO_BEGINNING or number[first] == DAY or self._goes_on(first - 1)):
+            first += 1
+        return (first, last) if first <= last else None
+
+    def _goes_on(self, at: int) -> bool:
+        """True if a word and the one behind it are pieces of one number: "Kalium 6" of "Kalium 6.1"."""
+        return 0 <= at < len(self.number) - 1 and 0 <= self.number[at] == self.number[at + 1]
+
     def _in_one_breath(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """The runs of a run between which something else is denied, or said of somebody else ("Vorerkrankungen außer
-        Heuschnupfen", "Windpocken, sie selbst Erkältung"): nothing is one mention across. The words that say so,
-        between two of them, are in neither; alone ("Ø") they are no mention."""
+        """Split a run where another negation or experiencer begins ("Vorerkrankungen außer Heuschnupfen", "Windpocken,
+        sie selbst Erkältung"): no mention spans such a border. The trigger words between two parts are in neither;
+        alone ("Ø") they are no mention."""
         told = [(at, one) for at in range(first, last + 1) if (one := self.told[at]) is not None]
         begin = first
         for (before, one), (behind, other) in pairwise(told):
@@ -248,6 +273,17 @@ class _Written:
         return found
 
 
+def _numbers(text: str, places: NDArray[np.int64]) -> list[int]:
+    """For each word the place of the number of several pieces that it is a piece of; -1 where it is of none."""
+    found = np.full(len(places), -1)
+    numbers = [match.span() for match in _POINTED.finditer(text)]
+    for mark, some in ((None, numbers), (DAY, day_places(text) if numbers or "." in text else ())):
+        for start, end in some:
+            first, last = np.searchsorted(places[:, 0], (start, end))
+            found[first:last] = start if mark is None else mark
+    return found.tolist()
+
+
 def _graded(text: str, rows: Sequence[Sequence[int]]) -> list[int]:
     """For each word the last one of the grade or stage behind it ("Dekubitus Ferse li II°"); itself where none is."""
     found = list(range(len(rows)))
@@ -259,7 +295,7 @@ def _graded(text: str, rows: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _leading(reading: Reading) -> set[int]:
-    """Where the words of triggers stand that govern what follows ("V. a.", "suspekt auf"): no code words them."""
+    """Tokens of triggers that govern the words behind them ("V. a.", "suspekt auf"): no code is worded with them."""
     before = (
         one for one in reading.triggers if one.row.direction in ("before", "both", "around") and one.row.scope != "word"
     )
@@ -272,16 +308,6 @@ def _behind(leading: Sequence[bool], first: int, last: int) -> int:
     while at <= last and leading[at]:
         at += 1
     return at if at <= last else first
-
-
-def _trimmed(bare: Sequence[str], first: int, last: int) -> tuple[int, int] | None:
-    """The run without articles before it and without words behind it that lead to the next one; None: nothing is left.
-    `bare`: each word in lower case."""
-    while first <= last and bare[last] in _NO_END:
-        last -= 1
-    while first <= last and bare[first] in _NO_BEGINNING:
-        first += 1
-    return (first, last) if first <= last else None
 
 
 def _runs(text: str) -> list[list[tuple[int, int]]]:
@@ -299,7 +325,7 @@ def _runs(text: str) -> list[list[tuple[int, int]]]:
 
 
 def gain(probability: float, span: CandidateSpan, weights: ReadingWeights) -> float:
-    """What a span adds to a cover when its best code is right with this probability."""
+    """Gain of a span in a cover if its best code is right with this probability."""
     both = weights.found * span.chance + (1 - weights.found) * probability
     return (both - weights.floor) * float(span.content**weights.power) - weights.cost
 

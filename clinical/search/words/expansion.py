@@ -12,6 +12,7 @@ from pathlib import Path
 import orjson
 
 from clinical.language import Token, fold, replaced, words
+from clinical.search.bounds import json_of, require
 
 
 class Expansion:
@@ -45,5 +46,8 @@ class Expansion:
 
     @classmethod
     def load(cls, path: Path) -> Expansion:
-        """Read what `save` wrote."""
-        return cls(orjson.loads(path.read_bytes()))
+        """Read what `save` wrote. Raises ArtifactMismatch where it is something else."""
+        tree = json_of(path)
+        words = isinstance(tree, dict) and all(isinstance(word, str) for word in tree.values())
+        require(words, f"{path.name} holds what is no word", "a wording for each word")
+        return cls(tree)

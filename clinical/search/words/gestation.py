@@ -62,7 +62,7 @@ class Gestation:
 
 
 def stated_weeks(text: str) -> list[StatedWeeks]:
-    """Completed weeks of pregnancy in `text`; none where it speaks of a child that was born in that week."""
+    """Completed weeks of pregnancy in `text`; none where it is about a child that was born in that week."""
     if _OF_THE_CHILD.search(text):
         return []
     found = [StatedWeeks(int(match[1] or match[2]), *match.span()) for match in _COMPLETED.finditer(text)]

@@ -1,4 +1,4 @@
-"""What a text says is over, in the words of the catalog.
+"""Past diseases of a text in the words of the catalog.
 
 "Z. n. Apoplex", "Schlaganfall vor drei Jahren", "früherer Herzinfarkt": the classification has words and codes of
 their own for what is over (Z. n., alter, Folgen, in der Eigenanamnese), and a disease that is over is not coded as one
@@ -20,7 +20,7 @@ from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
 
 _FORMS: Final = ("Z. n. {}", "Zustand nach {}", "{} in der Eigenanamnese")
-"""How the catalog words what is over; its authors did not settle on one of them."""
+"""Wordings of the catalog for a past disease; its authors did not settle on one of them."""
 _ARTICLE: Final = re.compile(r"^(?:[\s.,:]*\bein\w*\b)?[\s.,:]+", re.I)
 _PAST_WORDING: Final = re.compile(
     r"\bz\.\s?n\.|\bzustand\b|\balte[rsn]?\b|\bfolge(?:n|zustand)|folgen\b|eigenanamnese|\bresiduen|\bspät"
@@ -33,20 +33,20 @@ _SIGNS: Final = (
 )
 """One of them is in every wording that the pattern finds something in; looking for them takes a sixth of its time."""
 UNREAD: Final = -1
-"""Mark of a wording that nobody has asked about yet."""
+"""Mark of a wording not tested yet."""
 REACH: Final = 40
 """Code points from a mention within which the sign of the past is searched along with it."""
 
 
 class Past(NamedTuple):
-    """A mention of something that is over: as the text has it, its sign included, and in the words of the catalog."""
+    """A mention of something past: as the text has it, its sign included, and in the words of the catalog."""
 
     written: str
     forms: tuple[str, ...]
 
 
 def past_of(reading: Reading, start: int, end: int) -> Past | None:
-    """The mention from `start` to `end` in the words of the past; None where the text does not claim that it is over.
+    """The mention from `start` to `end` in the words of the past; None where the text does not claim that it is past.
 
     The sign may stand inside the mention or beside it; one that stands farther off is not searched along.
     """
@@ -80,14 +80,14 @@ def _with(text: str, start: int, end: int, sign: Sign | None) -> str:
 
 
 def says_past(wording: str) -> bool:
-    """Whether a wording of the catalog means something that is over."""
+    """True if a wording of the catalog means a past disease or state."""
     small = wording.lower()
     return any(sign in small for sign in _SIGNS) and _PAST_WORDING.search(wording) is not None
 
 
 class PastWordings:
-    """Which wordings of a catalog mean something that is over, by themselves or by the title of their code. What a
-    wording says is looked at once and kept."""
+    """Wordings of a catalog that mean something past, by themselves or by the title of their code. Each wording is
+    tested once and the result kept."""
 
     def __init__(self, catalog: Catalog, wordings: Wordings) -> None:
         self._catalog, self._wordings = catalog, wordings

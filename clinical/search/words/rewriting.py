@@ -2,8 +2,8 @@
 
 Each rewriting keeps the part it stands for, so that what it finds is found there: with the official synonyms of its
 words, with the past it speaks of named as the catalog names it ("Z. n. Myokardinfarkt": alter Myokardinfarkt), with
-each unknown word mended (a typo) or said in the other language ("Eichelentzündung": Balanitis), with cut-off words
-written out ("chron. obstr. Lungenerkr.").
+each unknown word mended (a typo) or said in the other language ("Eichelentzündung": Balanitis), with stages in the
+numerals of the catalog ("NYHA 3"), with cut-off words written out ("chron. obstr. Lungenerkr.").
 """
 
 from __future__ import annotations
@@ -19,24 +19,25 @@ from clinical.language import Part, Reading, Token, translated, words
 from clinical.search.reading.hits import Hits, joined, merged_by_part
 from clinical.search.terms import Wordings
 from clinical.search.words.expansion import Expansion
+from clinical.search.words.numerals import Numerals
 from clinical.search.words.past import Past, PastWordings, past_of
 from clinical.search.words.shortened import KnownWords, Shortened
 from clinical.search.words.typos import Typos
 
 MENDED: Final = 0.9
-"""What hits for a word in the place of an unknown one are multiplied with: that may also be right as it is."""
+"""Factor on hits for a word in the place of an unknown one, which may also be right as it is."""
 SETTLED: Final = 0.9
-"""From which share the words of the text itself have found what is over, its time included ("vor drei Jahren")."""
+"""Share of words from which the text itself has found a past disease, its time included ("vor drei Jahren")."""
 DOUBT: Final = 0.5
 """Hits for cut-off words written out are multiplied with this power of how much less likely the reading is than the
 likeliest one. 0.25 and 0.1 find a little less; adding up the hits of all readings does no better."""
 PRESENT: Final = 0.5
-"""What a code of a present disease is multiplied with where the text says that it is over."""
+"""Factor on codes of active disease where the text states that it is past."""
 
 Asked = tuple[str, int]
 """A text to search, and the number of the part that it is searched for."""
 Rank = Callable[[Sequence[Asked]], Hits]
-"""What finds the codes of such texts; each hit names its part."""
+"""Search function for the codes of such texts; each hit names its part."""
 
 
 class Other(NamedTuple):
@@ -62,6 +63,7 @@ class Rewriter:
     ) -> None:
         self._wordings, self._expansion = wordings, expansion
         self._typos, self._shortened = typos, shortened
+        self._numerals = Numerals(wordings)
         self.past = PastWordings(catalog, wordings)
 
     def hits(self, spots: Sequence[Spot], rank: Rank) -> Hits:
@@ -72,6 +74,8 @@ class Rewriter:
         written = [words(part, folds) for part in parts]
         expanded = map(self._expansion.expanded, parts, written)
         asked += [(other, number) for number, other in enumerate(expanded) if other]
+        exchanged = map(self._numerals.exchanged, parts, written)
+        asked += [(other, number) for number, other in enumerate(exchanged) if other]
         pasts = {n: past for n, (read, part) in enumerate(spots) if (past := past_of(read, part.start, part.end))}
         asked += [(past.written, number) for number, past in pasts.items() if past.written != parts[number]]
         others = self._others(parts, written)
@@ -86,7 +90,7 @@ class Rewriter:
         return merged_by_part(hits)
 
     def _others(self, parts: Sequence[str], written: Sequence[Sequence[Token]]) -> list[Other]:
-        """The parts with their unknown words mended, said in the other language, or written out where they are cut.
+        """The parts with their unknown words mended, translated (Latin and German), or completed where they are cut.
         `written`: the words of each."""
         found = [Other(text, number, MENDED) for text, number in self._mended(parts, written)]
         known: KnownWords = {}
@@ -96,14 +100,14 @@ class Rewriter:
         return found
 
     def _mended(self, parts: Sequence[str], written: Sequence[Sequence[Token]]) -> list[Asked]:
-        """The parts with their unknown words mended or said in the other language. `written`: the words of each."""
+        """The parts with their unknown words mended or translated (Latin and German). `written`: the words of each."""
         known = self._wordings.vocabulary
         unknown = [number for number, own in enumerate(written) if any(word.text not in known for word in own)]
         mended = [(other, number) for number in unknown if (other := self._typos.mended(parts[number], known))]
         return mended + [(other, number) for number in unknown for other in translated(parts[number], known)]
 
     def _in_the_past(self, pasts: Mapping[int, Past], hits: Hits, rank: Rank) -> Hits:
-        """The hits, joined with those of the wordings for something that is over ("alter Myokardinfarkt").
+        """The hits, joined with those of the wordings for something past ("alter Myokardinfarkt").
 
         `pasts`: what the text says to be over, by the number of the part. Codes of a disease that is there now count
         less for these parts. Where the words of the text have already found a code for what is over, no more is asked.
@@ -115,7 +119,7 @@ class Rewriter:
         return hits.weighed(np.where(present, np.float32(PRESENT), np.float32(1)))
 
     def _is_past(self, hits: Hits, parts: Collection[int]) -> NDArray[np.bool_]:
-        """Which hits of these parts mean something that is over."""
+        """Mark the hits of these parts that mean something past."""
         asked = np.isin(hits.part, list(parts))
         asked[asked] = self.past.among(hits.wording[asked], hits.code[asked])
         return asked

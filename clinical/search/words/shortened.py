@@ -26,7 +26,7 @@ from clinical.search.terms import Wordings
 SHORTEST: Final = 2
 """Characters of the shortest word that is expanded ("Sy.")."""
 INITIALS: Final = 4
-"""Characters up to which a word in capitals is taken for initials."""
+"""Characters up to which a word in capitals counts as initials."""
 RARE: Final = 0.02
 """A known word counts as cut off where it has less than this share of the wordings of the words that begin with it."""
 MOST: Final = 3
@@ -36,12 +36,12 @@ CUT_WORDS: Final = 40
 EACH, FORMS = 8, 40
 """Stems kept of each word, and the forms that they are looked for among."""
 BY_CODE, BY_WORDING = 0.5, 0.5
-"""What a word of the query in the same code and in the same wording adds to a candidate, times its rarity. Measured by
-the share of cut words whose own form comes first: 0.49 without, 0.60 by the code alone, 0.65 by both."""
+"""Amounts, times its rarity, that a word of the query adds to a candidate in the same code and in the same wording.
+Measured by the share of cut words whose own form comes first: 0.49 without, 0.60 by the code alone, 0.65 by both."""
 SKELETON: Final = 3
 """First characters that a word without its vowels shares with what it stands for."""
 HEAD: Final = 4
-"""Characters of the shortest known beginning, and of the shortest rest, of a compound that nobody wrote."""
+"""Characters of the shortest known beginning, and of the shortest rest, of an unknown compound."""
 
 _ENDING: Final = re.compile(r"(?<=\w{4})(?:e[nmrs]?|n|s)$")
 _NO_VOWELS: Final = re.compile(r"[^aeiou]{3}$")
@@ -51,7 +51,7 @@ Chances = list[tuple[str, float]]
 
 
 class Meant(NamedTuple):
-    """What a word may stand for (k words), the wordings that have them, and how rare it is to have one of them."""
+    """Words that a word may stand for (k words), the wordings that have them, and the rarity of having one of them."""
 
     texts: Sequence[str]
     sizes: Ints  # (k,) wordings of each
@@ -63,11 +63,11 @@ class Meant(NamedTuple):
 
 
 KnownWords = dict[tuple[str, bool | None], Meant | None]
-"""What words mean: a shortened one with or without its dot, a whole one (None)."""
+"""Meanings of words looked up so far: a shortened one with or without its dot, a whole one (None)."""
 
 
 class Context(NamedTuple):
-    """How much of a query each code and each wording has: the rarity of the words, added up."""
+    """Sum of the rarity of a query's words that each code and each wording has."""
 
     by_code: Vectors
     by_wording: Vectors
@@ -81,7 +81,7 @@ class Shortened:
         self._words = list(wordings.vocabulary)  # in the order of the alphabet, as the postings are
 
     def is_cut(self, word: str) -> bool:
-        """Whether no wording has the word, as it is written, but longer ones that begin so."""
+        """True if no wording has the word as written, but wordings have longer words that begin with it."""
         folded = fold(word)
         if not folded.isalpha() or folded in self._wordings.vocabulary:
             return False
@@ -89,7 +89,7 @@ class Shortened:
         return first < last
 
     def is_begun(self, query: str, written: Sequence[Token]) -> bool:
-        """Whether the query stops within a word, as a search field gets it while somebody types ("Hypok"): its last
+        """True if the query stops within a word, as a search field gets it while somebody types ("Hypok"): its last
         word is short for longer ones, and no dot says that it ends there. `written`: its words."""
         if not written or query[written[-1].end : written[-1].end + 1] == "." or not self._is_short(query, written[-1]):
             return False
@@ -120,7 +120,7 @@ class Shortened:
         return _together(query, options, most) if options else []
 
     def _is_short(self, query: str, word: Token) -> bool:
-        """Whether a word may be cut off: it has a dot, or nobody wrote it in any form, or hardly anybody beside the
+        """True if a word may be cut off: it has a dot, or no wording has it in any form, or hardly any beside the
         longer words that begin so. Initials in capitals ("EKC", "II.") are not."""
         raw = query[word.start : word.end]
         if len(word.text) < SHORTEST or not word.text.isalpha() or (raw.isupper() and len(raw) <= INITIALS):
@@ -137,7 +137,7 @@ class Shortened:
         return bisect_left(self._words, beginning), bisect_left(self._words, beginning + chr(0x10FFFF))
 
     def _itself(self, word: str, known: KnownWords) -> Meant | None:
-        """What a whole word means: itself."""
+        """Meaning of a whole word: itself."""
         if (word, None) not in known:
             number = self._wordings.vocabulary.get(word)
             own = None if number is None else self._of([word], *self._bm25.wordings_of(number, number + 1))
@@ -145,13 +145,13 @@ class Shortened:
         return known[word, None]
 
     def _either(self, word: str, dotted: bool, known: KnownWords) -> Meant | None:
-        """What a shortened word may stand for, looked up once."""
+        """Words that a shortened word may stand for, looked up once."""
         if (word, dotted) not in known:
             known[word, dotted] = self._candidates(word, dotted)
         return known[word, dotted]
 
     def _candidates(self, word: str, dotted: bool) -> Meant | None:
-        """What a shortened word may stand for; None where there is nothing. A compound needs its dot: without one
+        """Words that a shortened word may stand for; None where there are none. A compound needs its dot: without one
         every other unknown word would be two halves of known ones."""
         first, last = self._run(word)
         if first == last and word[-1] == "p":  # ph is folded to f
@@ -200,7 +200,8 @@ class Shortened:
         """The likeliest stems, each as its likeliest form; not those that stand in the query already (`there`)."""
         by_code = context.by_code[self._wordings.row[meant.wordings]] - np.float32(meant.code_rarity)
         by_wording = context.by_wording[meant.wordings] - np.float32(meant.rarity)
-        score = np.exp(BY_CODE * by_code + BY_WORDING * by_wording)
+        told = BY_CODE * by_code + BY_WORDING * by_wording
+        score = np.exp(told - told.max())  # as against the best: a long official wording has more than exp can take
         total = np.add.reduceat(score, np.cumsum(meant.sizes) - meant.sizes)
         order = np.argsort(-total, kind="stable")[:FORMS].tolist()
         total /= total.sum()
@@ -229,7 +230,7 @@ def _stem(word: str) -> str:
 
 
 def _holds(word: str, characters: str) -> bool:
-    """Whether a word has these characters in their order."""
+    """True if a word has these characters in their order."""
     rest = iter(word)
     return all(character in rest for character in characters)
 

@@ -19,8 +19,13 @@ from rapidfuzz.distance import OSA
 from safetensors.numpy import save_file
 
 from clinical.language import replaced, words
+from clinical.search.bounds import ArraySizes, Bound, check
 from clinical.search.tensors import map_tensors
 
+BOUNDS: Final = {
+    "hashes": Bound("uint64", ("forms",), ascending=True),
+    "numbers": Bound("int32", ("forms",), low=0, high="W"),
+}
 SHORTEST: Final = 5
 """Characters from which a word is mended: abbreviations and short words have too many neighbours."""
 
@@ -73,6 +78,7 @@ class Typos:
     def load(cls, path: Path, vocabulary: Sequence[str]) -> Typos:
         """Memory-map what `save` wrote, for the same vocabulary."""
         tensors, _ = map_tensors(path)
+        check(path.name, tensors, BOUNDS, ArraySizes({"W": len(vocabulary)}))
         return cls(vocabulary, tensors["hashes"], tensors["numbers"])
 
 

@@ -1,5 +1,7 @@
 """The ledger: every mention once, its claim, side and codes, or why there is none."""
 
+import pytest
+
 from clinical.coding.ledger import Hit, ledger
 from clinical.language import Reading
 from clinical.search import Mentioned
@@ -20,7 +22,7 @@ def test_every_mention_stands_there_once_with_its_codes_or_a_reason():
         mentioned("Diabetes", "family"),
     ]
     hits = [Hit("M17.9", 0.9, "high", 0, 11), Hit("M10.99", 0.8, "medium", 39, 44)]
-    found = ledger(Reading.of(TEXT), mentions, hits)
+    found = ledger(Reading.of(TEXT), mentions, hits, {"M17.9", "M10.99"})
     assert [TEXT[m.span.start : m.span.end] for m in found] == ["Gonarthrose", "Fieber", "Gicht", "Diabetes"]
     assert [m.claim for m in found] == ["present", "excluded", "suspected", "family"]
     assert [m.certainty for m in found] == ["G", "A", "V", None]
@@ -30,16 +32,56 @@ def test_every_mention_stands_there_once_with_its_codes_or_a_reason():
 
 
 def test_a_code_that_is_not_shown_is_no_code_of_the_ledger():
-    found = ledger(Reading.of(TEXT), [mentioned("Gonarthrose", codes=("M17.9",))], [])
+    found = ledger(Reading.of(TEXT), [mentioned("Gonarthrose", codes=("M17.9",))], [], set())
     assert found[0].codes == ()
     assert found[0].reason == "no-code-found"
 
 
-def test_words_that_are_hardly_a_mention_are_no_diagnosis():
-    assert ledger(Reading.of(TEXT), [mentioned("Gicht", chance=0.2)], [])[0].reason == "not-a-diagnosis"
+def test_codes_above_the_limit_are_listed_and_named_as_such():
+    hits = [Hit("M17.9", 0.9, "high", 0, 11), Hit("M10.99", 0.8, "medium", 39, 44)]
+    mentions = [mentioned("Gonarthrose", codes=("M17.9",)), mentioned("Gicht", codes=("M10.99",))]
+    found = ledger(Reading.of(TEXT), mentions, hits, {"M17.9"})
+    assert [(m.codes, m.reason) for m in found] == [
+        (("M17.9",), None),
+        (("M10.99",), "über der Grenze von zehn Kodes"),
+    ]
+
+
+def test_a_code_that_another_mention_says_more_precisely_is_no_code_that_was_not_found():
+    found = ledger(Reading.of(TEXT), [mentioned("Gicht", codes=("M10.99",))], [], set(), general={"M10.99"})
+    assert [(m.codes, m.reason) for m in found] == [((), "said-more-precisely")]
+
+
+@pytest.mark.parametrize(
+    ("chance", "best", "reason"),
+    [
+        (0.2, 0.01, "not-a-diagnosis"),
+        (0.2, 0.4, "no-code-found"),  # hardly a mention to the finder, but a code was nearly sure enough
+        (0.8, 0.01, "no-code-found"),
+    ],
+)
+def test_words_are_no_diagnosis_where_neither_finder_nor_search_takes_them_for_one(chance, best, reason):
+    one = mentioned("Gicht", chance=chance)._replace(best=best)
+    assert ledger(Reading.of(TEXT), [one], [], set())[0].reason == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "claim", "reason", "certainty"),
+    [
+        ("Kein Fieber.", "Fieber", "excluded", "denied", "A"),
+        ("Aufklärung über das Risiko einer Pneumonie.", "Pneumonie", "excluded", "hypothetical", None),
+        ("Die Mutter hatte Gicht.", "Gicht", "family", "of-a-relative", None),
+        ("Kind der Nachbarin hat Asthma.", "Asthma", "family", "of-somebody-else", None),
+    ],
+)
+def test_what_is_not_the_patients_now_says_whose_or_why(text, words, claim, reason, certainty):
+    start = text.index(words)
+    one = Mentioned(start, start + len(words), claim, 0.9, ())
+    found = ledger(Reading.of(text), [one], [], set())
+    assert [(m.claim, m.reason, m.certainty) for m in found] == [(claim, reason, certainty)]
 
 
 def test_a_code_that_the_text_spells_out_is_a_mention():
     text = "Bekannt I25.2, sonst nichts."
-    found = ledger(Reading.of(text), [], [Hit("I25.2", 0.8, "medium", 8, 13)])
+    found = ledger(Reading.of(text), [], [Hit("I25.2", 0.8, "medium", 8, 13)], {"I25.2"})
     assert [(m.span.start, m.span.end, m.codes) for m in found] == [(8, 13, ("I25.2",))]

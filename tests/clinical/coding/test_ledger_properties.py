@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from catalog_build.training.texts import TextWriter
 from clinical.coding.instant import tier_one
-from clinical.coding.ledger import NOT_CODED
-from clinical.contract import PartialEvent, ResearchRequest
+from clinical.contract import ABOVE_THE_LIMIT, PartialEvent, ResearchRequest
 from clinical.search import SearchIndex, Understood
 from evals.reading.offered import probe_texts
 
@@ -44,8 +43,7 @@ TEXTS = st.one_of(
 
 
 def answered(index: SearchIndex, text: str) -> tuple[Understood, PartialEvent]:
-    found = index.read(text, 10)
-    found = found._replace(codes=tuple(one for one in found.codes if one.confidence != "low"))
+    found = index.read(text)
     return found, tier_one(ResearchRequest(query=text, details=True), index.catalog, found)
 
 
@@ -59,10 +57,14 @@ def test_every_mention_once_and_every_shown_code_where_it_was_found(index: Searc
     assert all(one[1] <= other[0] for one, other in pairwise(places)), places
     assert not Counter((one.start, one.end) for one in found.mentions) - Counter(places)
     assert len(set(shown)) == len(shown)
-    assert {code for one in ledger for code in one.codes} == set(shown)
+    assert len(shown) <= 10
+    beyond = [entry.code for entry in event.beyond or ()]
+    assert not set(beyond) & set(shown)
+    assert {code for one in ledger for code in one.codes} == {*shown, *beyond}
     for one in ledger:
-        assert (one.reason is None) == bool(one.codes)
-    for entry in event.codes:
+        assert (one.reason is None) == bool(set(one.codes) & set(shown))
+        assert (one.reason == ABOVE_THE_LIMIT) == (bool(one.codes) and not set(one.codes) & set(shown))
+    for entry in (*event.codes, *(event.beyond or ())):
         near = [one for one in ledger if entry.evidence.start < one.span.end and one.span.start < entry.evidence.end]
         assert any(entry.code in one.codes for one in near)
 
@@ -73,6 +75,7 @@ def test_what_is_denied_has_no_codes_and_says_so(index: SearchIndex, text: str) 
     _, event = answered(index, text)
     for one in event.mentions or ():
         if one.claim == "excluded":
-            assert (one.codes, one.reason) == ((), "denied")
-        if one.claim in NOT_CODED and not one.codes:
-            assert one.reason in ("denied", "of-a-relative")
+            assert not one.codes
+            assert one.reason in ("denied", "hypothetical")
+        if one.claim == "family" and not one.codes:
+            assert one.reason in ("of-a-relative", "of-somebody-else")

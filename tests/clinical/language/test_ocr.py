@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clinical.language import ocr
 from clinical.language.ocr import without_lookalikes
-from evals.speed.slow_texts import cpu_seconds
+from evals.load.slow_texts import cpu_seconds
 
 
 @pytest.mark.parametrize(

@@ -251,12 +251,12 @@ def at(text: str, code: str, words: str) -> Candidate:
 
 
 def test_what_somebody_who_is_no_relative_has_gives_no_code(index: SearchIndex):
-    found = index.read("Der Nachbar hat Asthma. Migräne.", 10)
+    found = index.read("Der Nachbar hat Asthma. Migräne.")
     assert [one.code for one in found.codes if one.confidence != "low"] == ["G43.9"]
 
 
 def test_two_diagnoses_that_a_finder_takes_for_one_are_both_found(index: SearchIndex):
-    found = index.read("Hypertonie & Gürtelrose", 10)
+    found = index.read("Hypertonie & Gürtelrose")
     assert {"I10.90", "B02.9"} <= {one.code for one in found.codes if one.confidence != "low"}
 
 
@@ -273,3 +273,55 @@ def test_a_word_that_widens_a_category_is_no_diagnosis(index: SearchIndex):
     other = SearchIndex(catalog, *made)
     assert index.search("Gürtelrose", 1)[0].confidence == "high"
     assert [(hit.code, hit.confidence) for hit in other.search("Gürtelrose", 1)] == [("B02.9", "low")]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("NSTEMI am 12.03.2026", "I21.48", "NSTEMI"),
+        ("NSTEMI 12.3.26", "I21.48", "NSTEMI"),
+        ("Am 3. März 2026 Hypertonie", "I10.90", "Hypertonie"),
+        ("Hypertonie am 3.5. diagnostiziert", "I10.90", "Hypertonie"),
+        ("Hypokaliämie 2,9 mmol/l", "E87.6", "Hypokaliämie 2,9"),
+    ],
+)
+def test_a_date_or_a_measure_beside_a_disease_neither_hides_it_nor_is_cut(index: SearchIndex, text, code, words):
+    found = [hit for hit in index.search(text) if hit.code == code]
+    assert [hit.confidence != "low" for hit in found] == [True]
+    assert text[found[0].start : found[0].end] == words
+
+
+def test_a_number_in_a_mention_is_there_as_a_whole_and_a_date_is_not(index: SearchIndex):
+    text = "Kalium 6.1 mmol/l, Hypertonie seit 1.5 Jahren, Z. n. Apoplex 12.3.2019, STEMI am 3.4.2026"
+    mentions = [text[one.start : one.end] for one in index.read(text).mentions]
+    assert mentions == ["Kalium 6.1", "Hypertonie", "Apoplex", "STEMI"]
+
+
+@pytest.mark.parametrize("stage", ["NYHA 3", "NYHA III"])
+def test_a_stage_is_found_in_either_numerals(index: SearchIndex, stage):
+    assert [hit.code for hit in index.search(f"Herzinsuffizienz {stage}") if hit.confidence != "low"] == ["I50.13"]
+
+
+def test_what_the_catalog_has_word_for_word_is_a_mention_whatever_stands_around_it(index: SearchIndex):
+    text = "Schenkelhalsfraktur: DHS am 12.3."
+    found = {text[one.start : one.end]: one.chance for one in index.read(text).mentions}
+    assert found["Schenkelhalsfraktur"] == 1.0
+
+
+def test_what_is_said_beside_a_relatives_disease_is_the_patients(index: SearchIndex):
+    found = index.search("Oma hat Zucker, dazu Bluthochdruck")
+    assert "I10.90" in [hit.code for hit in found if hit.confidence != "low"]
+
+
+@pytest.mark.parametrize(
+    "text", ["Eine Pneumonie lässt sich nicht ausschließen", "Eine Pneumonie muss ausgeschlossen werden"]
+)
+def test_no_mention_ends_with_an_auxiliary_verb(index, text):
+    (mention,) = index.read(text).mentions
+    assert text[mention.start : mention.end] == "Pneumonie"
+
+
+@pytest.mark.parametrize("text", ["V. a. Pneumonie", "Verdacht auf Pneumonie"])
+def test_a_suspicion_that_is_all_of_a_text_stays_one(index, text):
+    (mention,) = index.read(text).mentions
+    assert mention.claim == "suspected"

@@ -37,6 +37,8 @@ def test_the_items_of_a_list_are_candidates(separator):
         ("Hypertonie, Diabetes", False),
         ("Pat. kommt mit Migräne", False),
         ("Seit gestern Fieber", False),
+        ("NSTEMI am 12.03.2026", False),
+        ("Aortenaneurysma 5,5 cm", False),
     ],
 )
 def test_what_is_a_wording_by_itself(text, plain):

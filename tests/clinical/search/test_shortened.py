@@ -110,3 +110,14 @@ def test_a_text_of_hundreds_of_cut_off_words_has_its_readings_too(shortened: Sho
     found = shortened.expanded("hyp. " * 2_000)
     assert found[0][1] == 1.0
     assert all(0 <= chance <= 1 for _, chance in found)
+
+
+def test_a_long_wording_of_rare_words_is_written_out_without_an_overflow() -> None:
+    """Their rarities add up to more than the exponential of single precision can take."""
+    rare = [f"{one}{other}{one}itis" for one in "bdfgklmnprst" for other in "aeiou"]
+    wordings = [" ".join(rare), *TEXTS]
+    long = Shortened(Wordings.build(wordings, range(len(wordings)), [True] * len(wordings), HashEncoder()))
+    found = long.expanded(f"{' '.join(rare[1:])} {rare[0][:5]}.")
+    assert folded_words(found[0][0])[-1] == fold(rare[0])
+    assert found[0][1] == 1.0
+    assert all(0 <= chance <= 1 for _, chance in found)

@@ -55,7 +55,8 @@ def test_without_a_valid_token_every_route_answers_401(place, browser, route, he
     headers = {} if header is None else {"Authorization": header.format(id=ident, token=place.token)}
     response = browser.get(path, headers=headers)
     assert response.status_code == 401
-    assert response.headers["WWW-Authenticate"].startswith("Bearer")
+    error = ', error="invalid_token"' if (header or "").startswith("Bearer ") else ""
+    assert response.headers["WWW-Authenticate"] == f'Bearer realm="Befund FHIR"{error}', "RFC 6750, section 3.1"
     assert response.get_json(force=True)["issue"][0]["code"] == "login"
     assert response.content_type == "application/fhir+json"
 

@@ -2,25 +2,31 @@
 
 import http.server
 import json
+import string
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey, RSAKey
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from clinical.errors import SettingError
-from tests.serving import serving
-from tests.webapp.conftest import Outside, make_app
-from tests.webapp.fhir.conftest import Caller, Place, add_document
+from tests.serving import free_port, serving, wait_until
+from tests.webapp.conftest import SECRET, Outside, make_app
+from tests.webapp.fhir.conftest import Caller, Place, add_document, make_place
 from tests.webapp.fhir.test_machines import run
-from webapp.fhir.machines.keys import AGAIN_S, KEPT_S, PublicKeys
+from tests.webapp.sso import live
+from webapp.fhir.machines.keys import AGAIN_S, AT_ONCE, KEPT_S, KeysBusy, PublicKeys
 from webapp.fhir.machines.models import ServiceAccount
+from webapp.fhir.machines.oauth import UNPROVEN
 from webapp.models import AuditEvent
 
 RSA = RSAKey.generate_key(2048, {"kid": "rsa-1"})
@@ -111,17 +117,46 @@ WRONG: dict[str, Callable[[Place, str], tuple[str, str]]] = {
 }  # fmt: skip
 
 
+SAID = {
+    "RS256": "alg of the assertion must be RS384 or ES384", "HS256": "alg of the assertion must be",
+    "none": "alg of the assertion must be", "no kid": "kid of the assertion must name",
+    "other audience": "/oauth2/token", "two audiences": "sub must be the client, aud http",
+    "other subject": "sub must be the client", "over": "exp must be ahead, by at most 300 s",
+    "far ahead": "exp must be ahead", "no end": "exp must be ahead", "not begun": "nbf is ahead",
+    "no jti": "jti must be a text of 1 to 255", "no JWT": "no JWT", "no ASCII": "no JWT", "a list": "no JWT",
+    "empty": "client_assertion must be a JWT",
+}  # fmt: skip
+"""What a program is told; of the others, that nothing is told."""
+
+
 @pytest.mark.parametrize("case", WRONG)
 def test_an_assertion_that_is_not_exactly_right_earns_nothing(place: Place, account: str, case: str) -> None:
     assertion, error = WRONG[case](place, account)
     answer = ask(place, assertion)
-    assert (answer.status_code, answer.get_json()) == (401, {"error": error})
+    told = answer.get_json()
+    assert (answer.status_code, told["error"]) == (401, error)
+    assert SAID.get(case, UNPROVEN) in told["error_description"]
+    assert set(told["error_description"]) <= set(string.printable) - set('"\\\n')
+
+
+def test_what_is_known_here_is_told_to_nobody_who_did_not_sign_for_it(place: Place, account: str) -> None:
+    """A client that is there, one that is not, one that is switched off, one of another organization, one without keys:
+    all with a signature that is not theirs get the same bytes."""
+    other = make_place(place.app, "Andere Praxis", "anna@example.org")
+    keyless = run(place.app, "add", "Leer", "--org", str(place.organization))
+    away = run(place.app, "add", "Weg", "--org", str(place.organization))
+    run(place.app, "deactivate", away)
+    theirs = run(place.app, "add", "Fremd", "--org", str(other.organization))
+    clients = (account, "s000000000000", away, theirs, keyless, "", "x" * 300)
+    answers = [ask(place, signed(claims(place, client), STRANGER)) for client in clients]
+    assert len({answer.data for answer in answers}) == 1
+    assert {answer.status_code for answer in answers} == {401}
 
 
 def test_an_assertion_works_once_and_for_its_organization_alone(place: Place, account: str, db: Outside) -> None:
     assertion = signed(claims(place, account))
     assert ask(place, assertion).status_code == 200
-    assert ask(place, assertion).get_json() == {"error": "invalid_client"}
+    assert ask(place, assertion).get_json()["error_description"] == "this assertion was used before (its jti)"
     elsewhere = Place(place.app, uuid.uuid4(), place.user, "")
     assert ask(elsewhere, signed(claims(elsewhere, account))).status_code == 401
     assert ask(place, signed(claims(place, account)), grant_type="password").get_json()["error"] == (
@@ -148,10 +183,12 @@ def test_private_and_broken_key_sets_are_not_taken(place: Place, account: str, t
 
 
 class _Keys(http.server.BaseHTTPRequestHandler):
-    body, asked = b"", 0
+    body, asked, held = b"", 0, None
 
     def do_GET(self) -> None:
         type(self).asked += 1
+        if self.held is not None:
+            self.held.wait(30)
         self.send_response(200 if self.body else 302)
         self.send_header("Location", "/elsewhere")
         self.send_header("Content-Length", str(len(self.body)))
@@ -211,3 +248,80 @@ def test_keys_in_a_private_network_are_not_asked_for_in_production(
             with pytest.raises(SettingError):
                 PublicKeys().of(ServiceAccount(id="s1", jwks="", jwks_url=asked), "rsa-1")
     assert handler.asked == 0
+
+
+def test_a_url_that_gives_no_keys_is_asked_again_after_a_minute(
+    place: Place, account: str, db: Outside, published: tuple[type[_Keys], str]
+) -> None:
+    handler, url = published
+    run(place.app, "keys", account, "--url", url)
+    now = 0.0
+    keys, row = PublicKeys(lambda: now), db.session.get(ServiceAccount, account)
+    with place.app.app_context():
+        for later, asked in ((0.0, 1), (1.0, 1), (AGAIN_S - 1, 1), (AGAIN_S + 1, 2), (AGAIN_S + 2, 2)):
+            now = later
+            with pytest.raises(SettingError, match="302"):
+                keys.of(row, "rsa-1")
+            assert handler.asked == asked
+        handler.body, now = PUBLIC.encode(), 2 * AGAIN_S + 2
+        assert {key.kid for key in keys.of(row, "rsa-1").keys} == {"rsa-1", "ec-1"}
+
+
+def test_sixty_junk_signatures_fetch_once_and_hold_few_threads(
+    place: Place, account: str, db: Outside, published: tuple[type[_Keys], str]
+) -> None:
+    """A URL that takes long: one thread fetches, some wait for it, the others are told to come back at once."""
+    handler, url = published
+    handler.body, handler.held = PUBLIC.encode(), threading.Event()
+    run(place.app, "keys", account, "--url", url)
+    keys, row = PublicKeys(), db.session.get(ServiceAccount, account)
+    counts, said = threading.Semaphore(0), []
+
+    def one(number: int) -> None:
+        with place.app.app_context():
+            try:
+                said.append(len(keys.of(row, f"junk-{number}").keys))
+            except KeysBusy:
+                said.append(0)
+        counts.release()
+
+    threads = [threading.Thread(target=one, args=(number,), daemon=True) for number in range(60)]
+    for thread in threads:
+        thread.start()
+    for _ in range(60 - AT_ONCE):
+        assert counts.acquire(timeout=30), "a thread waits that should not"
+    assert said == [0] * (60 - AT_ONCE)
+    handler.held.set()
+    for thread in threads:
+        thread.join(30)
+    assert sorted(said) == [0] * (60 - AT_ONCE) + [2] * AT_ONCE
+    assert handler.asked == 1
+    with place.app.app_context():
+        assert len(keys.of(row, "junk").keys) == 2, "kept for a minute, whatever the kid"
+    assert handler.asked == 1
+
+
+def test_a_page_does_not_wait_for_anybodys_keys(
+    database_url: str, tmp_path: Path, place: Place, account: str, published: tuple[type[_Keys], str]
+) -> None:
+    """The attack over HTTP, on one process of the server as it is shipped: sixty junk signatures for one client."""
+    handler, url = published
+    handler.held = threading.Event()
+    run(place.app, "keys", account, "--url", url)
+    one = {"WEB_CONCURRENCY": "1", "BEFUND_SECRET_KEY": SECRET}
+    with live.webapp(free_port(), database_url, tmp_path, **one) as base, ThreadPoolExecutor(60) as pool:
+        form = {"grant_type": "client_credentials", "client_assertion_type": FORM}
+        junk = [form | {"client_assertion": signed(claims(place, account), STRANGER)} for _ in range(60)]
+        asked = [
+            pool.submit(requests.post, f"{base}/{place.organization}/oauth2/token", one, timeout=40) for one in junk
+        ]
+        wait_until(lambda: sum(one.done() for one in asked) >= len(asked) - AT_ONCE, "too many threads wait")
+        assert requests.get(f"{base}/accounts/login/", timeout=10).status_code == 200
+        assert not all(one.done() for one in asked), "some still wait for the keys"
+        handler.held.set()
+        answers = [one.result() for one in asked]
+    assert handler.asked == 1
+    assert {answer.status_code for answer in answers} == {401, 503}
+    busy = [answer for answer in answers if answer.status_code == 503]
+    assert {answer.json()["error"] for answer in busy} == {"temporarily_unavailable"}
+    assert {answer.headers["Retry-After"] for answer in busy} == {"2"}

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,29 @@ def test_bad_lines_are_reported_and_skipped_and_can_be_mended(place, run, caller
     assert caller.bundle("DocumentReference")["total"] == 2
 
 
+@pytest.mark.parametrize(
+    "name", ["../secret.txt", "inner/../../secret.txt", "{above}/secret.txt", "link.txt", "inner/a.txt", "pipe"]
+)
+def test_a_manifest_hands_out_nothing_from_outside_its_folder(place, run, caller, tmp_path, name):
+    """Who may write a manifest need not be allowed to read what the importing process may read."""
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    (tmp_path / "secret.txt").write_bytes(b"another's letter")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "a.txt").write_bytes(b"another's letter")
+    (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "inner").symlink_to(tmp_path / "elsewhere")
+    os.mkfifo(folder / "pipe")
+    (folder / "good.txt").write_bytes(b"a letter")
+    path = manifest(folder, {"path": name.format(above=tmp_path)}, {"path": "good.txt"})
+    code, output = run("documents", "import", "--org", place.organization, path)
+    assert (code, "1 stored, 0 already there, 1 bad" in output) == (1, True), output
+    assert "line 1: path cannot be read (the name " in output
+    assert "secret" not in output
+    assert caller.bundle("DocumentReference")["total"] == 1
+    assert len(stored(tmp_path)) == 1
+
+
 def test_a_killed_import_goes_on_where_it_was(database_url, tmp_path):
     """A process is killed in the first batch and in the second: at the end every line is in once, and has its file."""
     from tests.webapp.conftest import make_app
@@ -109,15 +133,14 @@ def test_a_killed_import_goes_on_where_it_was(database_url, tmp_path):
     environment = dict(os.environ) | {f"BEFUND_{name}": value for name, value in settings.items()}
     command = [sys.executable, "-m", "flask", "--app", "webapp", "documents", "import"]
     for line in (*KILLED_AT, None):
-        if line is not None:  # reading a pipe that nobody writes to, the process waits there for its end
-            (tmp_path / f"{line}.txt").unlink()
-            os.mkfifo(tmp_path / f"{line}.txt")
+        if line is not None:  # a file without an end in sight: the process is killed while it reads it
+            os.truncate(tmp_path / f"{line}.txt", 1 << 42)
         process = subprocess.Popen(
             [*command, "--org", str(place.organization), str(path)],
             cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         deadline = time.monotonic() + 60
-        while process.poll() is None and time.monotonic() < deadline and not is_read(tmp_path, line):
+        while process.poll() is None and time.monotonic() < deadline and not is_read(process.pid, tmp_path, line):
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         assert process.wait(10) == (0 if line is None else -signal.SIGKILL)
@@ -126,7 +149,6 @@ def test_a_killed_import_goes_on_where_it_was(database_url, tmp_path):
         assert rows <= stored(tmp_path)
         assert len(rows) == (LINES if line is None else line // 200 * 200)  # whole batches
         if line is not None:
-            (tmp_path / f"{line}.txt").unlink()
             (tmp_path / f"{line}.txt").write_bytes(str(line).encode())
     with app.app_context():
         assert database.session.scalar(select(func.count()).select_from(Document)) == LINES
@@ -134,15 +156,13 @@ def test_a_killed_import_goes_on_where_it_was(database_url, tmp_path):
     app.extensions["befund_engine"].dispose()
 
 
-def is_read(folder, line):
-    """Whether somebody waits at the pipe of this line for something to read."""
-    if line is None:
-        return False
-    try:
-        os.close(os.open(folder / f"{line}.txt", os.O_WRONLY | os.O_NONBLOCK))
-    except OSError:  # ENXIO: nobody reads it yet
-        return False
-    return True
+def is_read(process, folder, line):
+    """Whether the process has the file of this line open."""
+    opened = set()
+    for place in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(OSError):  # closed meanwhile
+            opened.add(place.readlink())
+    return folder / f"{line}.txt" in opened
 
 
 def stored(folder):

@@ -58,7 +58,7 @@ def holds(row, name, value):
     """Whether a stored row satisfies one parameter; None where the parameter is one to be ignored."""
     if name in ("date", "_lastUpdated"):
         return None if value in NO_DATES else date_holds(row["at"], value)
-    if name == "status" and value in ("current", "entered-in-error", "current,current"):
+    if name == "status" and value:
         return row["status"].value == value.partition(",")[0]
     if name == "contenttype" and value:
         return row["content_type"] == value
@@ -151,6 +151,7 @@ def test_the_table_of_date_cases_through_http(place, caller, shared_data):
     cases = [line.split("\t") for line in (shared_data / "fhir" / "date_cases.tsv").read_text().splitlines()[1:]]
     instants = list(dict.fromkeys(stored for stored, _, _ in cases))
     ids = dict(zip(instants, map(str, add_documents(place, [{"at": at} for at in instants])), strict=True))
+    assert len(cases) > 20
     for asked in dict.fromkeys(query for _, query, _ in cases):
         found = set(caller.ids(f"DocumentReference?date={quote(asked)}"))
         assert found == {ids[at] for at, query, match in cases if query == asked and match == "yes"}, asked
@@ -162,7 +163,7 @@ def test_totals_stay_exact_after_random_writes(place, caller):
     for _ in range(25):
         if stored and random.random() < 0.4:
             chosen = random.choice(stored)
-            chosen[1] = random.choice(list(Status))
+            chosen[1] = random.choice([Status.CURRENT, Status.ENTERED_IN_ERROR])
             mark(place, chosen[0], chosen[1])
         else:
             kind, at = random.choice(TYPES), random.choice([None, *STORED])

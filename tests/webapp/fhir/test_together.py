@@ -1,7 +1,9 @@
 """Group commit: those who wait share a transaction, each gets its own answer, and nobody waits for nothing."""
 
 import concurrent.futures
+import io
 import threading
+import uuid
 from collections.abc import Sequence
 
 import pytest
@@ -9,6 +11,10 @@ import pytest
 from tests.webapp.fhir.conftest import Caller, Place
 from tests.webapp.fhir.test_machines import calls, machine
 from tests.webapp.fhir.test_writing import WRITES, document, post
+from webapp.extensions import db as database
+from webapp.fhir.answers import FhirError
+from webapp.fhir.service import service
+from webapp.fhir.writing import given, storing
 from webapp.fhir.writing.together import Together
 
 BOUND = 20
@@ -95,3 +101,20 @@ def test_documents_posted_at_once_are_all_there_and_bad_ones_are_refused(place: 
     assert feed["total"] == 18
     dates = [resource["date"] for resource in reader.all("DocumentReference?_count=50")]
     assert dates == sorted(set(dates), reverse=True)
+
+
+def test_a_condition_takes_nothing_for_there_that_is_not_stored(place: Place) -> None:
+    """Two that wait for the same transaction have the same condition, and the first of them is refused in it."""
+    given_twice = [
+        given.document(document(identifier=[{"value": "1"}], **more), inline=True)
+        for more in ({"subject": {"reference": f"Patient/{uuid.uuid4()}"}}, {})
+    ]
+    with place.app.app_context():
+        file = service().files.put(io.BytesIO(b"x"))
+        posted = [storing.Posted(storing.SentDocument(one, file, "", ("", "1")), "sender", "") for one in given_twice]
+        with database.write() as session:
+            results = storing.put_posted(session, place.organization, posted, service().files)
+        with database.write() as session:
+            again = storing.put_posted(session, place.organization, posted[1:], service().files)
+    assert [result.status for result in results if isinstance(result, FhirError)] == [422, 503]
+    assert [result.created for result in again if isinstance(result, storing.Result)] == [True]

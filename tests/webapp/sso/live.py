@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import requests
 
-from evals.speed import servers
+from evals.load import servers
 
 ROOT = Path(__file__).resolve().parents[3]
 NODE = ROOT / "tests" / "node"

@@ -1,6 +1,7 @@
 """Profile completion with a one-time code, received by a real mail server (aiosmtpd)."""
 
 import re
+import stat
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -312,10 +313,12 @@ def test_development_without_mail_server_writes_to_the_outbox(
                 "acme", "A", f"{base}/authorize", f"{base}/token", f"{base}/userinfo", "client-acme", secret
             ),
         )
+    (tmp_path / "outbox").mkdir(mode=0o755)  # of an earlier version
     client = app.test_client()
     sign_in(client, vendor, WITHOUT)
     assert ask(client).status_code == 302
     [mail] = (tmp_path / "outbox").glob("*.eml")
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (mail.parent, mail)] == [0o700, 0o600], "the code is in it"
     assert "erika@example.org" in mail.read_text()
     app.extensions["befund_engine"].dispose()
 

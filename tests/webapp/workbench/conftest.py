@@ -16,7 +16,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from sqlalchemy import create_engine, text
 
 from bentos.api.app import create_app
-from bentos.embedded.model import RehearsalModel
 from bentos.keys import KeyLimits, Keys
 from bentos.keys.database import open_database
 from clinical.contract import Arztbrief, Evidence, ExtractResponse, FieldState, ReviewNote, Usage
@@ -87,10 +86,39 @@ class Behind:
         await _send(send, TIER_1)
         await _left(receive)
 
+    async def silent(self, receive: Any, send: Any) -> None:
+        """The stream begins, and nothing comes until the client leaves."""
+        await _begin(send)
+        await send({"type": "http.response.body", "body": b": ping\n\n", "more_body": True})
+        await _left(receive)
+
     async def paired(self, receive: Any, send: Any) -> None:
         """Tier 1 with a dagger code and the asterisk code that belongs to it, then nothing until the client leaves."""
         await _begin(send)
-        await _send(send, {**TIER_1, "codes": [{**TIER_1["codes"][0], "code": "E11.20", "pair": "N08.3"}]})
+        await _send(
+            send, {**TIER_1, "codes": [{**TIER_1["codes"][0], "code": "E11.20", "pair": "N08.3"}], "mentions": []}
+        )
+        await _left(receive)
+
+    async def listed(self, receive: Any, send: Any) -> None:
+        """Tier 1 with both codes of a pair among its codes, as the rules of the classification order them."""
+        both = [("E11.20", "N08.3"), ("N08.3", "E11.20")]
+        await _begin(send)
+        codes = [{**TIER_1["codes"][0], "code": code, "pair": pair} for code, pair in both]
+        await _send(send, {**TIER_1, "codes": codes, "mentions": []})
+        await _left(receive)
+
+    async def over(self, receive: Any, send: Any) -> None:
+        """Tier 1 with one code, and two above the limit: one with an entry of its own, one in the ledger alone."""
+        above = {"claim": "suspected", "certainty": "V", "side": None, "reason": "über der Grenze von zehn Kodes"}
+        mentions = [
+            *TIER_1["mentions"],
+            {**above, "span": {"start": 12, "end": 17}, "codes": ["M10.90"]},
+            {**above, "span": {"start": 19, "end": 25}, "codes": ["J45.99"]},
+        ]
+        entry = {**TIER_1["codes"][0], "code": "M10.90", "description": "Gicht", "evidence": {"start": 12, "end": 17}}
+        await _begin(send)
+        await _send(send, {**TIER_1, "mentions": mentions, "beyond": [{**entry, "certainty": "V"}]})
         await _left(receive)
 
     async def broken(self, receive: Any, send: Any) -> None:
@@ -156,10 +184,10 @@ class Bench:
 
 @contextmanager
 def text_api(index: SearchIndex, folder: Path) -> Iterator[tuple[str, str, Behind]]:
-    """URL, key and switch of a text API around the starter catalog with the rehearsal model."""
-    settings = Settings(_env_file=None, api_database_url=f"sqlite:///{folder / 'api.sqlite'}")
+    """URL, key and switch of a text API around the starter catalog that answers by rules."""
+    settings = Settings(_env_file=None, llm="rules", api_database_url=f"sqlite:///{folder / 'api.sqlite'}")
     key = Keys(open_database(settings.api_database_url)).create("workbench", KeyLimits(0, 0))
-    real = create_app(settings, index, RehearsalModel())
+    real = create_app(settings, index)
     behind = Behind(real)
     with served(behind) as url:
         wait_until(lambda: real.state.keys is not None, "the key store did not open")

@@ -8,9 +8,8 @@ import pytest
 from fhir.resources.R4B.bundle import Bundle
 from playwright.sync_api import Page, expect
 
+from catalog_build.training.feedback import read_counts, read_reviews
 from clinical.search.index import SearchIndex
-from evals.feedback.counts import read_counts
-from evals.feedback.reviews import read_reviews
 from tests.serving import wait_until
 from tests.webapp.browser import Visitor, picture
 from tests.webapp.workbench.conftest import Bench, rows, typed
@@ -98,10 +97,43 @@ def test_keys_decide_and_everything_can_be_undone(page: Page) -> None:
     expect(outcome).to_have_text(re.compile(r"; M10\.\S+G$"))
     page.keyboard.press("n")
     expect(page.locator("#text")).to_have_value("")
-    page.keyboard.press("Escape")
-    page.locator("[data-do=undo]").click()
+    expect(outcome).to_have_text("Noch nichts übernommen.")
+    page.get_by_role("button", name="Voriger Text").click()
     expect(page.locator("#text")).to_have_value(FIVE)
     expect(outcome).to_contain_text("M17.0GL")
+
+
+def test_single_letters_can_be_switched_off_as_keys_for_good(page: Page) -> None:
+    page.keyboard.press("Control+Enter")
+    page.get_by_role("button", name="Tasten").click()
+    page.get_by_label("Buchstaben wirken als Tasten").uncheck()
+    for _ in range(2):
+        typed(page, "Arterielle Hypertonie")
+        finished(page)
+        page.keyboard.press("Control+Enter")
+        page.keyboard.press("x")
+        expect(page.locator(".code-card.rejected")).to_have_count(0)
+        page.keyboard.press("Delete")
+        expect(page.locator(".code-card.rejected")).to_have_count(1)
+        page.reload()
+    page.get_by_role("button", name="Tasten").click()
+    page.get_by_label("Buchstaben wirken als Tasten").check()
+    typed(page, "Arterielle Hypertonie")
+    finished(page)
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("x")
+    expect(page.locator(".code-card.rejected")).to_have_count(1)
+
+
+def test_the_system_colours_show_what_is_chosen(page: Page) -> None:
+    page.emulate_media(forced_colors="active")
+    typed(page, "Arterielle Hypertonie")
+    finished(page)
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Enter")
+    chosen, other = page.locator(".segment").all()[:2]
+    looks = [one.evaluate("one => getComputedStyle(one).backgroundColor") for one in (chosen, other)]
+    assert looks[0] != looks[1]
 
 
 def test_the_result_leaves_as_fhir_csv_and_feedback(page: Page, tmp_path: Path, index: SearchIndex) -> None:
@@ -174,6 +206,16 @@ def test_a_slow_model_shows_tier_time_and_a_way_out_and_leaving_ends_the_call(pa
     page.goto("about:blank")
     wait_until(lambda: bench.behind.open == 0, "leaving the page left a call open", 2)
     print("calls left 2 s after leaving the page: 0")
+
+
+def test_a_search_that_takes_long_is_said_to(page: Page, bench: Bench) -> None:
+    bench.behind.mode = "silent"
+    typed(page, "Hypertonie")
+    expect(page.locator("#running")).to_contain_text("Suche im Katalog")
+    expect(page.locator("#running")).to_contain_text("Es dauert ungewöhnlich lange.")
+    page.get_by_role("button", name="Abbrechen").click()
+    expect(page.locator("#running")).to_be_hidden()
+    expect(page.locator("#text")).to_have_value("Hypertonie")
 
 
 def test_nothing_of_a_text_stays_in_the_browser_the_address_or_the_logs(erika: Visitor, bench: Bench) -> None:

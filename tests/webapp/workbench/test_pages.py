@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, Response, expect
 
 from tests.webapp.browser import DESK, PHONE, Visitor, picture, violations
 from tests.webapp.sso import live
-from tests.webapp.workbench.conftest import Bench, member
+from tests.webapp.workbench.conftest import Bench, member, typed
 
 HEAVIEST = 60 * 1024
 """Bytes of a page with all it loads, compressed."""
@@ -89,6 +89,34 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(looking: Visitor
     assert found == {}
 
 
+def test_axe_finds_nothing_in_the_rarer_states(looking: Visitor, bench: Bench) -> None:
+    page = looking.open("/coding/")
+    found = []
+    for mode, words in (("listed", "Diabetische Nephropathie"), ("over", "Hypertonie, Gicht, Asthma")):
+        bench.behind.mode = mode
+        page.set_viewport_size(DESK)
+        typed(page, words)
+        expect(page.locator("#count")).to_contain_text("Stufe 1")
+        page.keyboard.press("Control+Enter")
+        page.keyboard.press("Enter")
+        expect(page.locator(".code-card.accepted")).to_have_count(1)
+        found += wrong_with(page)
+    bench.behind.mode = "real"
+    page.set_viewport_size(DESK)
+    looking.open("/extraction/")
+    read(page)
+    page.locator('[data-path="patient.geburtsdatum"]').fill("31.02.1957")
+    page.keyboard.press("Tab")
+    found += wrong_with(page)
+    looking.open("/coding/")
+    looking.context.clear_cookies()
+    page.locator("#add").fill("gicht")
+    typed(page, "Hypertonie")
+    expect(page.get_by_text("Ihre Sitzung ist beendet.")).to_have_count(2)
+    found += wrong_with(page)
+    assert found == []
+
+
 def test_the_demo_vendor_and_the_code_page_too(looking: Visitor, bench: Bench) -> None:
     looking.context.clear_cookies()
     page = looking.open("/accounts/vendor_oauth2/login/?provider_id=demo")
@@ -129,7 +157,9 @@ def test_no_page_is_heavy(erika: Visitor) -> None:
 
 
 def test_scripts_hold_no_words_of_their_own_and_no_addresses_of_others() -> None:
-    for script in Path("webapp/static/workbench").glob("*.js"):
+    scripts = list(Path("webapp/static/workbench").glob("*.js"))
+    assert len(scripts) > 3
+    for script in scripts:
         source = script.read_text("utf-8")
         assert "localStorage" not in source
         assert "innerHTML" not in source

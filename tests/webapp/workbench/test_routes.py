@@ -78,7 +78,21 @@ def test_a_code_says_what_changed_since_an_earlier_year(small: Any, starter_arti
 
 
 def test_the_catalog_opens_to_everybody_only_where_the_operator_says_so(small: Any) -> None:
-    assert small().test_client().get("/catalog/").status_code == 302
+    app = small()
+    client, erika = app.test_client(), add_user(app)
+    paths = ("", "E11.90/", "chapters/04/", "groups/E10-E14/")
+    assert {client.get(f"/catalog/{path}").status_code for path in paths} == {302}
+    login(client, erika)
+    for answer in (
+        *(client.get(f"/catalog/{path}") for path in paths),
+        client.post("/catalog/search/", data={"q": "diabetes"}),
+        client.post("/catalog/lookup/", json={"codes": ["I10.90"]}),
+    ):
+        assert answer.status_code == 403, "who belongs to no organization is no member"
+        assert "keiner Organisation" in answer.text
+        assert "Diabetes" not in answer.text
+    add_organization(app, member=erika)
+    assert {client.get(f"/catalog/{path}").status_code for path in paths} == {200}
     client = small(workbench_catalog="everybody").test_client()
     for path in (
         "/catalog/",

@@ -13,35 +13,37 @@ import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 from pydantic import Field, ValidationError, field_validator
 from sqlalchemy import or_, select
 
+from clinical.listed import open_listed
 from webapp.extensions import db
 from webapp.fhir import clock, dates, linking, store
 from webapp.fhir.bulk.details import DetailsLine, details_of
 from webapp.fhir.bulk.lines import BadLine, LineResult, numbered, problems_of
 from webapp.fhir.models import SYSTEM_LENGTH, TITLE_LENGTH, VALUE_LENGTH, Document, Status
 from webapp.fhir.titles import clean_content_type, clean_title
-from webapp.storage import CHUNK, Files
+from webapp.storage import Files
 
 _FIELDS = "path, title, content_type, patient, stored_at, status, and details as docs/documents.md has them"
 BATCH = 200  # documents a transaction: few enough that others wait little for the organization's lock
 
 
 class DocumentLine(DetailsLine):
-    """One line of a document manifest; `path` is relative to the manifest."""
+    """One line of a document manifest; `path` is relative to the manifest's folder, and below it."""
 
     path: str = Field(min_length=1)
     title: str = ""
     content_type: str = ""
     patient: str = Field(default="", max_length=SYSTEM_LENGTH + VALUE_LENGTH)
     stored_at: str = ""
-    status: Status = Status.CURRENT
+    status: Literal[Status.CURRENT, Status.ENTERED_IN_ERROR] = Status.CURRENT  # only another document replaces one
 
     @field_validator("path", "title", "patient")
     @classmethod
@@ -141,7 +143,7 @@ class DocumentImporter:
         """Lines whose file cannot be had, and those whose file is stored."""
         results: list[LineResult] = []
         ready: list[tuple[Keyed, store.NewDocument]] = []
-        puts = self.files.put_all([folder / item.line.path for item, _ in new])
+        puts = self.files.put_all([partial(open_listed, folder, item.line.path) for item, _ in new])
         for (item, document), put in zip(new, puts, strict=True):
             if isinstance(put, OSError):
                 results.append(LineResult(item.number, "bad", str(_unreadable(put))))
@@ -197,7 +199,7 @@ class _LineReader:
         """The line and its keys, or why it is bad. An earlier version counted lines of the same text."""
         try:
             line = _validated(text)
-            digest = _digest_of(self._folder / line.path)
+            digest = _digest_of(self._folder, line.path)
         except BadLine as error:
             return LineResult(number, "bad", str(error))
         said = hashlib.sha256(orjson.dumps(_said(line), option=orjson.OPT_SORT_KEYS)).digest()
@@ -221,19 +223,16 @@ def _said(line: DocumentLine) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not None or name not in DetailsLine.model_fields}
 
 
-def _digest_of(path: Path) -> bytes:
-    digest = hashlib.sha256()
+def _digest_of(folder: Path, name: str) -> bytes:
     try:
-        with path.open("rb") as source:
-            while chunk := source.read(CHUNK):
-                digest.update(chunk)
+        with open_listed(folder, name) as source:
+            return hashlib.file_digest(source, "sha256").digest()
     except OSError as error:
         raise _unreadable(error) from None
-    return digest.digest()
 
 
 def _unreadable(error: OSError) -> BadLine:
-    return BadLine(f"path cannot be read ({error.strerror})", "a file, relative to the manifest")
+    return BadLine(f"path cannot be read ({error.strerror})", "a file in the manifest's folder or below it")
 
 
 def _subject_of(document: store.NewDocument) -> str:

@@ -8,6 +8,7 @@ import orjson
 from pydantic import ValidationError
 
 from clinical.errors import BefundError
+from webapp.fhir.details import kept_resource
 
 
 class BadLine(BefundError):
@@ -45,7 +46,8 @@ def problems_of(error: ValidationError, most: int | None = 5, whole: str = "") -
 
 
 def resource_of(text: str, kind: str) -> dict[str, Any]:
-    """The FHIR resource on a line, once fhir.resources (R4B) finds it valid; without `meta`. Raises BadLine."""
+    """The FHIR resource on a line, once fhir.resources (R4B) finds it valid; of `meta` only what is not the service's
+    own. Raises BadLine."""
     from fhir.resources.R4B.imagingstudy import ImagingStudy as ValidStudy  # slow to import: 1 s
     from fhir.resources.R4B.patient import Patient as ValidPatient
 
@@ -58,5 +60,5 @@ def resource_of(text: str, kind: str) -> dict[str, Any]:
         raise BadLine("the line is no JSON", f"a FHIR R4 {kind}") from None
     if not isinstance(resource, dict) or resource.pop("resourceType", kind) != kind or "\\u0000" in text:
         raise BadLine("the line is another resource", f"a FHIR R4 {kind}")
-    resource.pop("meta", None)
-    return resource
+    ident = {"id": resource["id"]} if "id" in resource else {}
+    return ident | kept_resource(resource)

@@ -16,8 +16,9 @@ from sqlalchemy.orm import Session
 
 from webapp.extensions import db
 from webapp.fhir import linking, store
+from webapp.fhir.bounds import beyond
 from webapp.fhir.bulk.lines import BadLine, LineResult, numbered, resource_of
-from webapp.fhir.models import SYSTEM_LENGTH, VALUE_LENGTH, ImagingStudy, Patient, PatientIdentifier
+from webapp.fhir.models import ImagingStudy, Patient, PatientIdentifier
 from webapp.fhir.searching import params
 
 Resource = dict[str, Any]
@@ -52,16 +53,10 @@ class ResourceImporter:
     def _patient(self, session: Session, number: int, text: str) -> LineResult:
         resource = resource_of(text, "Patient")
         given = resource.pop("id", "")
-        patient, renewed, linked = self.put_patient(session, resource, given)
-        kind = "stored" if renewed else "known"
-        return LineResult(number, kind, documents=linked, note=_renamed(given, patient.id))
-
-    def put_patient(self, session: Session, resource: Resource, given: str) -> tuple[Patient, bool, int]:
-        """Store or renew a valid Patient (without type, id and meta) that calls itself `given`: the patient, whether
-        anything changed, and how many waiting documents are linked. Raises BadLine."""
+        if fault := beyond(resource):
+            found = f"{fault.element or 'the patient'} has {fault.found} {fault.unit}"
+            raise BadLine(found, f"at most {fault.most}")
         pairs = [(item.get("system", ""), item["value"]) for item in resource.get("identifier", []) if "value" in item]
-        if any(len(system) > SYSTEM_LENGTH or len(value) > VALUE_LENGTH for system, value in pairs):
-            raise BadLine("an identifier is too long", f"at most {VALUE_LENGTH} characters, system {SYSTEM_LENGTH}")
         patient = self._known_patient(session, given, pairs)
         have = {(item.system, item.value): item for item in patient.identifiers}
         renewed = patient.stored_at is None or patient.resource != resource or set(have) != set(pairs)
@@ -73,12 +68,15 @@ class ResourceImporter:
             ]
             session.add(patient)
             session.flush()
-        return patient, renewed, linking.link_waiting(session, self.organization, pairs)
+        linked = linking.link_waiting(session, self.organization, pairs)
+        kind = "stored" if renewed else "known"
+        return LineResult(number, kind, documents=linked, note=_renamed(given, patient.id))
 
     def _known_patient(self, session: Session, given: str, pairs: list[tuple[str, str]]) -> Patient:
         """The patient we have under that id or one of these identifiers, else a new one."""
         ours = linking.own_id(self.organization, "Patient", given) if given else None
-        owners = {store.owner_of(session, self.organization, *pair) for pair in pairs} - {None}
+        owned = linking.owners_of(session, self.organization, pairs)
+        owners = {owned[pair] for pair in pairs if pair in owned}
         found = session.get(Patient, ours) if ours else None
         if found is not None and found.organization_id != self.organization:
             raise BadLine("the id is taken", "an id of its own, or none")

@@ -4,13 +4,13 @@ All functions take a session of `db.write()` and leave committing to it.
 """
 
 import hashlib
-import json
 import secrets
 import time
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
 
+import orjson
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 from sqlalchemy import select
@@ -127,11 +127,22 @@ def set_active(session: Session, account: ServiceAccount, active: bool, *, by: U
     audit.record(session, "service_activated" if active else "service_deactivated", user=by, detail=account.id)
 
 
+def set_lenient(session: Session, account: ServiceAccount, lenient: bool, *, by: User | None = None) -> None:
+    """What an account's searches leave out rather than refuse, from its next call on."""
+    account.lenient = lenient
+    audit.record(session, "service_handling_set", user=by, detail=f"of {account.id}: {handling(account)}")
+
+
+def handling(account: ServiceAccount) -> str:
+    """`strict` or `lenient`, as in `Prefer: handling=`."""
+    return "lenient" if account.lenient else "strict"
+
+
 def checked_keys(jwks: str) -> KeySet:
     """Public keys of a JSON Web Key Set (RFC 7517). Raises SettingError for anything else, and for private ones."""
     expected = "a JSON Web Key Set with public keys for RS384 or ES384"
     try:
-        given = json.loads(jwks[:LARGEST_KEYS])
+        given = orjson.loads(jwks[:LARGEST_KEYS])  # which refuses depths
         if any("d" in key or key.get("kty") not in ("RSA", "EC") for key in given["keys"]) or not given["keys"]:
             raise SettingError("the key set holds private keys, or none that can be used", expected)
         return KeySet.import_key_set(given)

@@ -9,7 +9,7 @@ import hmac
 import secrets
 import time
 import uuid
-from typing import Any
+from typing import Any, NamedTuple
 
 from joserfc import jwt
 from joserfc.errors import JoseError
@@ -26,7 +26,23 @@ from webapp.fhir.tokens import Bearer
 
 LIFETIME = 300  # seconds, as SMART Backend Services recommends
 TOUCH_EVERY = 3600 * MICROS  # `last_used_at` is written at most this often, so that reading stays reading
-_NO_SECRET = bytes(32)
+
+
+class _Known(NamedTuple):
+    """A row of the statements that check: an account, and of its secret or of itself until when it is good."""
+
+    account: str
+    organization: Any
+    scopes: str
+    active: bool
+    lenient: bool
+    secret_sha256: bytes
+    expires_at: int | None
+    last_used_at: int | None
+    stands: bool
+
+
+_NOBODY = _Known("", "", "", False, False, bytes(32), 0, None, False)
 
 
 class Machines:
@@ -37,6 +53,7 @@ class Machines:
         self._key = OctKey.import_key(hashlib.sha256(b"befund service token\0" + secret.encode()).digest())
         account = (
             ServiceAccount.id, ServiceAccount.organization_id, ServiceAccount.scopes, ServiceAccount.active,
+            ServiceAccount.lenient,
         )  # fmt: skip
         by_secret = select(
             *account, ServiceSecret.secret_sha256, ServiceSecret.expires_at, ServiceSecret.last_used_at,
@@ -60,11 +77,13 @@ class Machines:
         return self._signed(token, organization) if token.startswith("ey") else self._secret(token, organization)
 
     def stands(self, token_id: str, organization: uuid.UUID) -> str | None:
-        """ "" while a secret or account of that id is good for the organization; None once any of it ended."""
+        """ "" while a secret or account of that id is good for the organization and may have files; None once any of it
+        ended."""
         for statement, name in ((self._by_secret, "secret"), (self._itself, "account")):
-            for row in self._reader.rows(statement, {name: token_id}):
-                over = row[5] is not None and row[5] <= time.time() * MICROS
-                return "" if row[3] and row[7] and not over and _is(row[1], organization) else None
+            for row in map(_Known._make, self._reader.rows(statement, {name: token_id})):
+                over = row.expires_at is not None and row.expires_at <= time.time() * MICROS
+                good = row.active and row.stands and not over and _is(row.organization, organization)
+                return "" if good and not smart.missing(smart.rights(row.scopes), [smart.FILES]) else None
         return None
 
     def token(self, account: ServiceAccount, scopes: str) -> str:
@@ -83,37 +102,41 @@ class Machines:
         given = hashlib.sha256(text.encode()).digest()
         known = secret_id if secret_id.isalnum() and secret_id.isascii() else ""
         rows = self._reader.rows(self._by_secret, {"secret": known})
-        row = rows[0] if rows else ("", "", "", False, _NO_SECRET, 0, None, False)
-        genuine = hmac.compare_digest(given, row[4])
-        if not (genuine and row[3] and row[7] and row[5] > time.time() * MICROS):
+        row = _Known._make(rows[0]) if rows else _NOBODY
+        genuine = hmac.compare_digest(given, row.secret_sha256)
+        if not (genuine and row.active and row.stands and (row.expires_at or 0) > time.time() * MICROS):
             return None
         self._touch(row, ServiceSecret, secret_id)
-        return Bearer(secret_id, "", _is(row[1], organization), smart.rights(row[2]), row[0])
+        return _bearer(secret_id, row, organization, smart.rights(row.scopes))
 
     def _signed(self, token: str, organization: uuid.UUID | None) -> Bearer | None:
         try:
             claims: dict[str, Any] = jwt.decode(token, self._key, algorithms=["HS256"]).claims
-        except (JoseError, ValueError):
+        except (JoseError, ValueError, RecursionError):  # the library reads a header of any depth
             return None
         if not isinstance(claims.get("exp"), int) or claims["exp"] <= time.time():
             return None
         rows = self._reader.rows(self._itself, {"account": str(claims.get("sub", ""))})
-        if not rows or not rows[0][3]:
+        row = _Known._make(rows[0]) if rows else _NOBODY
+        if not row.active:
             return None
-        row = rows[0]
-        self._touch(row, ServiceAccount, row[0])
-        rights = smart.rights(str(claims.get("scope", ""))) & smart.rights(row[2])
-        return Bearer(row[0], "", _is(row[1], organization), rights, row[0])
+        self._touch(row, ServiceAccount, row.account)
+        rights = smart.rights(str(claims.get("scope", ""))) & smart.rights(row.scopes)
+        return _bearer(row.account, row, organization, rights)
 
     @staticmethod
-    def _touch(row: Any, table: type[ServiceAccount | ServiceSecret], key: str) -> None:
+    def _touch(row: _Known, table: type[ServiceAccount | ServiceSecret], key: str) -> None:
         now = int(time.time() * MICROS)
-        if row[6] is None or now - row[6] > TOUCH_EVERY:
+        if row.last_used_at is None or now - row.last_used_at > TOUCH_EVERY:
             with db.write() as session:
                 session.execute(update(table).where(table.id == key).values(last_used_at=now))
                 if table is ServiceSecret:
-                    mine = update(ServiceAccount).where(ServiceAccount.id == row[0])
+                    mine = update(ServiceAccount).where(ServiceAccount.id == row.account)
                     session.execute(mine.values(last_used_at=now))
+
+
+def _bearer(token_id: str, row: _Known, organization: uuid.UUID | None, rights: smart.Rights) -> Bearer:
+    return Bearer(token_id, "", _is(row.organization, organization), rights, row.account, strict=not row.lenient)
 
 
 def _is(stored: Any, organization: uuid.UUID | None) -> bool:

@@ -41,7 +41,8 @@ def show() -> None:
     for account in accounts.all_accounts(db.session):
         keys = account.jwks_url or ("uploaded keys" if account.jwks else "no keys")
         state = "active" if account.active else "inactive"
-        click.echo(f"{account.id}\t{state}\t{account.organization.name}\t{account.name}\t{account.scopes}\t{keys}")
+        about = (account.organization.name, account.name, account.scopes, keys, accounts.handling(account))
+        click.echo("\t".join((account.id, state, *about)))
         for secret in account.secrets:
             used = f"used {to_text(secret.last_used_at)[:10]}" if secret.last_used_at else "never used"
             until = "revoked" if secret.revoked_at else f"until {to_text(secret.expires_at)[:10]}"
@@ -82,6 +83,17 @@ def keys(account: str, url: str, file: Path | None) -> None:
         jwks = file.read_text("utf-8", "replace") if file else ""
         accounts.set_keys(session, accounts.find(session, account), url=url, jwks=jwks)
     click.echo("stored")
+
+
+@services.command("handling")
+@_ACCOUNT
+@click.argument("how", type=click.Choice(["strict", "lenient"]))
+def handling(account: str, how: str) -> None:
+    """Say what becomes of search parameters of ACCOUNT that are not understood: strict refuses them (the default),
+    lenient leaves them out. `Prefer: handling=` of a call decides for that call."""
+    with _writing() as session:
+        accounts.set_lenient(session, accounts.find(session, account), how == "lenient")
+    click.echo(f"{account} is {how}")
 
 
 @services.command("deactivate")

@@ -1,12 +1,16 @@
 """Public keys of programs: uploaded, or fetched from their URL, bounded and kept for a while.
 
 A program changes its keys by adding the new one to its set; a signature with a key id that is not known here makes
-the set be fetched again, but not more often than a minute apart, so that nobody can make us ask in a loop.
+the set be fetched again, but not more often than a minute apart, and a URL that does not answer is not asked again for
+a minute. Each URL is fetched by one thread at a time, for all who ask meanwhile; and of the threads that serve
+everybody's pages, AT_ONCE at most are in a fetch or wait for one. So nobody who signs junk can make us ask in a loop,
+or wait with all that we have.
 """
 
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 import requests
@@ -21,12 +25,20 @@ from webapp.wire import CONNECT_S, SILENCE_S, AnswerTooLarge, deadline, read_ans
 KEPT_S = 300.0
 AGAIN_S = 60.0
 KEPT_AT_MOST = 256  # URLs; one per account that has one
+AT_ONCE = 8  # a third of the threads of a process (gunicorn_conf.threads)
+
+
+class KeysBusy(Exception):
+    """So many threads wait for keys that this one must not."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Fetched:
-    keys: KeySet
+class _Answered:
+    """What a URL gave last, keys or the reason why not, and when."""
+
     at: float
+    keys: KeySet | None
+    reason: str = ""
 
 
 class PublicKeys:
@@ -34,26 +46,61 @@ class PublicKeys:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()
-        self._kept: dict[str, _Fetched] = {}
+        self._answered: dict[str, _Answered] = {}
+        self._fetching: dict[str, Future[_Answered]] = {}
+        self._threads = 0
 
     def of(self, account: ServiceAccount, kid: str) -> KeySet:
         """The account's public keys; those at a URL at most KEPT_S old, or AGAIN_S when `kid` is not among them. Raises
-        SettingError when there are none or they cannot be had."""
+        SettingError when there are none or they cannot be had, and KeysBusy."""
         if account.jwks:
             return checked_keys(account.jwks)
         if not account.jwks_url:
             raise SettingError("the account has no keys")
+        answered = self._known(account.jwks_url, kid) or self._asked(account.jwks_url)
+        if answered.keys is None:
+            raise SettingError(answered.reason)
+        return answered.keys
+
+    def _known(self, url: str, kid: str) -> _Answered | None:
+        """What the URL gave last, while that holds."""
         with self._lock:
-            kept = self._kept.get(account.jwks_url)
-        age = self._clock() - kept.at if kept else KEPT_S
-        if kept and age < (KEPT_S if kid in {key.kid for key in kept.keys.keys} else AGAIN_S):
-            return kept.keys
-        keys = _fetch(account.jwks_url)
+            last = self._answered.get(url)
+        if last is None:
+            return None
+        has = last.keys is not None and kid in {key.kid for key in last.keys.keys}
+        return last if self._clock() - last.at < (KEPT_S if has else AGAIN_S) else None
+
+    def _asked(self, url: str) -> _Answered:
+        """What the URL gives now: fetched here, or by the thread that is at it."""
         with self._lock:
-            if len(self._kept) >= KEPT_AT_MOST:
-                self._kept.clear()
-            self._kept[account.jwks_url] = _Fetched(keys, self._clock())
-        return keys
+            if self._threads >= AT_ONCE:
+                raise KeysBusy
+            self._threads += 1
+            under_way = self._fetching.get(url)
+            if under_way is None:
+                mine = self._fetching[url] = Future()
+        try:
+            return under_way.result() if under_way else self._fetched(url, mine)
+        finally:
+            with self._lock:
+                self._threads -= 1
+
+    def _fetched(self, url: str, told: "Future[_Answered]") -> _Answered:
+        """Fetch, keep, and tell those who wait; a thread that is ended meanwhile leaves nobody waiting."""
+        answered = _Answered(self._clock(), None, "the fetch of the key set was ended")
+        try:
+            answered = _Answered(self._clock(), _fetch(url))
+        except SettingError as error:
+            answered = _Answered(self._clock(), None, str(error))
+        finally:
+            with self._lock:
+                if len(self._answered) >= KEPT_AT_MOST:
+                    self._answered.clear()
+                self._answered[url] = answered
+                del self._fetching[url]
+            told.set_result(answered)
+        return answered
 
 
 public_keys = PublicKeys()

@@ -24,6 +24,7 @@ class ServiceAccount(Base):
     jwks_url: Mapped[str] = mapped_column(String(2000), default="")
     jwks: Mapped[str] = mapped_column(Text, default="")  # uploaded public keys (RFC 7517), when there is no URL
     active: Mapped[bool] = mapped_column(default=True)
+    lenient: Mapped[bool] = mapped_column(default=False)  # what is not understood in a search is left out, not refused
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     last_used_at: Mapped[int | None] = mapped_column(BigInteger)  # microseconds; written at most once in a while
 

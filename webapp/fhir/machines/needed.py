@@ -1,34 +1,27 @@
-"""Which rights a request needs, by its path and parameters (people have all of them; programs have scopes)."""
+"""Rights that a request needs: by its path, and by what its parameters were understood to ask for.
 
-from collections.abc import Iterator
+Letters are those of SMART (App Launch 2.2, scopes for requesting FHIR resources): `c` creates, `r` reads what is named
+(also its versions), `s` lists (search, and the history of a type). People have all rights; programs have scopes.
+"""
 
-from flask import Request
+from webapp.fhir.machines.scopes import TYPES, Right
+from webapp.fhir.searching.params import Everything, History, ResourceSearch, Search
 
-from webapp.fhir.machines.scopes import TYPES
-
-Right = tuple[str, str]
-
-
-def needed(request: Request) -> Iterator[Right]:
-    """Resource type and letter of each right that this call needs; paths that lead nowhere need none."""
-    kind, _, rest = request.path.partition("/fhir/r4/")[2].strip("/").partition("/")
-    if rest.endswith("/$everything"):
-        yield "Patient", "r"
-        yield "DocumentReference", "s"
-        if _only_documents(request):
-            return
-        yield "ImagingStudy", "s"
-    elif kind not in TYPES:
-        return
-    elif request.method == "POST" and not rest:
-        yield kind, "c"
-    else:
-        yield kind, "r" if rest and rest != "_search" else "s"
-        if any(name.startswith("_include") for name in request.values):
-            yield "Patient", "r"
+Rights = frozenset[Right]
 
 
-def _only_documents(request: Request) -> bool:
-    """Whether `_type` keeps `$everything` to documents."""
-    asked = request.values.getlist("_type")
-    return bool(asked) and all(kind == "DocumentReference" for value in asked for kind in value.split(","))
+def of_path(method: str, path: str) -> Rights:
+    """Rights for this path whatever the parameters are; paths that lead nowhere need none."""
+    kind, _, rest = path.partition("/fhir/r4/")[2].strip("/").partition("/")
+    if kind not in TYPES:
+        return frozenset()
+    if method == "POST" and not rest:
+        return frozenset({(kind, "c")})
+    return frozenset({(kind, "s" if rest in ("", "_search", "_history") else "r")})
+
+
+def of_search(wanted: Search | Everything | History | ResourceSearch) -> Rights:
+    """Rights for what a search adds to its path: the types of `$everything`, and patients that are included."""
+    if isinstance(wanted, Everything):
+        return frozenset((kind, "s") for kind in wanted.types)
+    return frozenset({("Patient", "r")} if wanted.answer.with_patients else ())

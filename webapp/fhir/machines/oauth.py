@@ -24,7 +24,7 @@ from webapp.fhir.access import parse_id
 from webapp.fhir.machines import scopes
 from webapp.fhir.machines.accounts import MICROS
 from webapp.fhir.machines.checking import LIFETIME
-from webapp.fhir.machines.keys import public_keys
+from webapp.fhir.machines.keys import KeysBusy, public_keys
 from webapp.fhir.machines.models import ServiceAccount, UsedAssertion
 from webapp.fhir.service import public_base, service
 
@@ -35,14 +35,25 @@ LONGEST_S = 300  # how far ahead an assertion may end
 SKEW_S = 30  # between two clocks
 LONGEST_ASSERTION = 16 * 1024
 LONGEST_JTI = 255
+NO_ORGANIZATION = "the path names no organization"
 PER_ADDRESS = "600 per minute"  # a program asks every five minutes; each refusal is a row of the audit trail
 
 
-class TokenRefused(Exception):
-    """A token is refused with an error code of RFC 6749, section 5.2. `reason` is our own words, for the trail."""
+BUSY = "temporarily_unavailable"
+STATUS = {"invalid_client": 401, BUSY: 503}  # RFC 6749, section 5.2: all others 400
+BUSY_S = 2
+UNPROVEN = "the client is not known here, or none of its keys verifies the assertion"
 
-    def __init__(self, code: str, reason: str, account: str = "") -> None:
+
+class TokenRefused(Exception):
+    """A token is refused with an error code of RFC 6749, section 5.2. `reason` is our own words, for the trail and, as
+    `error_description`, for the program: what is wrong with the request itself is told to everybody, what is wrong
+    with its claims to whoever signed for the account, and of what is known here (`secret`) nobody is told more than
+    UNPROVEN. ASCII without quotes and backslashes, as the section demands."""
+
+    def __init__(self, code: str, reason: str, account: str = "", *, secret: bool = False) -> None:
         self.code, self.reason, self.account = code, reason, account
+        self.told = UNPROVEN if secret else reason
         super().__init__(code)
 
 
@@ -51,7 +62,7 @@ def smart_configuration(organization: str) -> Response:
     """What SMART clients ask for first; needs no token."""
     organization_id = parse_id(organization)
     if organization_id is None:
-        raise TokenRefused("invalid_request", "no organization")
+        raise TokenRefused("invalid_request", NO_ORGANIZATION)
     return jsonify(
         {
             "token_endpoint": token_endpoint(organization_id),
@@ -71,16 +82,16 @@ def token(organization: str) -> Response:
     """An access token for a program that signed for it."""
     organization_id = parse_id(organization)
     if organization_id is None:
-        raise TokenRefused("invalid_client", "no organization")
+        raise TokenRefused("invalid_client", NO_ORGANIZATION)
     given = _form()
     if given.get("grant_type") != "client_credentials":
-        raise TokenRefused("unsupported_grant_type", "another grant")
+        raise TokenRefused("unsupported_grant_type", "grant_type must be client_credentials")
     if given.get("client_assertion_type") != ASSERTION or not given.get("client_assertion"):
-        raise TokenRefused("invalid_client", "no assertion")
+        raise TokenRefused("invalid_client", f"client_assertion must be a JWT, client_assertion_type {ASSERTION}")
     account = _signer(organization_id, given["client_assertion"])
     granted = scopes.granted(account.scopes, given.get("scope", ""))
     if not granted:
-        raise TokenRefused("invalid_scope", "none of the scopes", account.id)
+        raise TokenRefused("invalid_scope", "the account has none of the scopes that were asked for", account.id)
     audit.record_alone("service_token", detail=f"{account.id}: {granted}")
     answer = jsonify(
         access_token=service().machines.token(account, granted), token_type="bearer",  # noqa: S106 - a name
@@ -92,11 +103,13 @@ def token(organization: str) -> Response:
 
 @oauth.errorhandler(TokenRefused)
 def _refused(error: TokenRefused) -> tuple[Response, int]:
-    """RFC 6749, section 5.2. A form that tells nothing of what is known here."""
+    """RFC 6749, section 5.2."""
     audit.record_alone("refused", detail=f"service token: {error.code}, {error.reason} {error.account}".strip())
-    answer = jsonify(error=error.code)
+    answer = jsonify(error=error.code, error_description=error.told)
     answer.headers["Cache-Control"] = "no-store"
-    return answer, 401 if error.code == "invalid_client" else 400
+    if error.code == BUSY:
+        answer.headers["Retry-After"] = str(BUSY_S)
+    return answer, STATUS.get(error.code, 400)
 
 
 def token_endpoint(organization_id: uuid.UUID) -> str:
@@ -106,31 +119,37 @@ def token_endpoint(organization_id: uuid.UUID) -> str:
 
 def _form() -> dict[str, str]:
     """The posted parameters. A repeated one is malformed (RFC 6749, section 3.2)."""
+    if request.mimetype != "application/x-www-form-urlencoded":
+        raise TokenRefused("invalid_request", "the body must be application/x-www-form-urlencoded")
     if any(len(values) > 1 for values in request.form.listvalues()):
         raise TokenRefused("invalid_request", "a parameter is there twice")
     return {name: value for name, value in request.form.items() if value}
 
 
 def _signer(organization_id: uuid.UUID, assertion: str) -> ServiceAccount:
-    """The account that signed, once everything about the assertion is right. Raises Refused."""
+    """The account that signed, once everything about the assertion is right. Raises TokenRefused."""
     if len(assertion) > LONGEST_ASSERTION:
-        raise TokenRefused("invalid_client", "the assertion is too long")
+        raise TokenRefused("invalid_client", f"the assertion is longer than {LONGEST_ASSERTION} characters")
     header, claims = _unverified(assertion)
+    kid = header.get("kid")
+    if header.get("alg") not in ALGORITHMS:
+        raise TokenRefused("invalid_client", f"alg of the assertion must be {' or '.join(ALGORITHMS)}")
+    if not isinstance(kid, str) or not kid:
+        raise TokenRefused("invalid_client", "kid of the assertion must name one of the keys of the client")
     client = claims.get("iss")
     account = db.session.get(ServiceAccount, client) if isinstance(client, str) and client.isalnum() else None
     if account is None or account.organization_id != organization_id or not account.active:
-        raise TokenRefused("invalid_client", "unknown account")
-    kid = header.get("kid")
-    if not isinstance(kid, str) or header.get("alg") not in ALGORITHMS:
-        raise TokenRefused("invalid_client", "kid or alg", account.id)
+        raise TokenRefused("invalid_client", "unknown account", secret=True)
     db.release()
     try:
         keys = public_keys.of(account, kid)
         jwt.decode(assertion, keys, algorithms=ALGORITHMS)
     except SettingError as error:
-        raise TokenRefused("invalid_client", str(error)[:150], account.id) from None
-    except (JoseError, ValueError):
-        raise TokenRefused("invalid_client", "the signature", account.id) from None
+        raise TokenRefused("invalid_client", str(error)[:150], account.id, secret=True) from None
+    except KeysBusy:
+        raise TokenRefused(BUSY, "too many ask for keys that take long to fetch; try again", account.id) from None
+    except (JoseError, ValueError, RecursionError):
+        raise TokenRefused("invalid_client", "the signature", account.id, secret=True) from None
     _check(account, claims, token_endpoint(organization_id))
     return account
 
@@ -140,10 +159,10 @@ def _unverified(assertion: str) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         read = jws.extract_compact(assertion.encode("ascii"))
         claims = orjson.loads(read.payload)
-    except (JoseError, ValueError):
-        raise TokenRefused("invalid_client", "the assertion is no JWT") from None
+    except (JoseError, ValueError, RecursionError):  # the library reads a header of any depth
+        raise TokenRefused("invalid_client", "client_assertion is no JWT") from None
     if not isinstance(claims, dict):
-        raise TokenRefused("invalid_client", "the assertion is no JWT")
+        raise TokenRefused("invalid_client", "client_assertion is no JWT")
     return dict(read.headers()), claims
 
 
@@ -151,18 +170,18 @@ def _check(account: ServiceAccount, claims: dict[str, Any], audience: str) -> No
     """The claims of RFC 7523, section 3, and that this assertion was not used before."""
     now, ends, jti = time.time(), claims.get("exp"), claims.get("jti")
     if claims.get("sub") != account.id or claims.get("aud") not in (audience, [audience]):
-        raise TokenRefused("invalid_client", "sub or aud", account.id)
+        raise TokenRefused("invalid_client", f"sub must be the client, aud {audience}", account.id)
     if not isinstance(ends, int | float) or not now - SKEW_S < ends <= now + LONGEST_S + SKEW_S:
-        raise TokenRefused("invalid_client", "exp", account.id)
+        raise TokenRefused("invalid_client", f"exp must be ahead, by at most {LONGEST_S} s", account.id)
     starts = claims.get("nbf", 0)
     if not isinstance(starts, int | float) or starts > now + SKEW_S:
-        raise TokenRefused("invalid_client", "nbf", account.id)
+        raise TokenRefused("invalid_client", "nbf is ahead", account.id)
     if not isinstance(jti, str) or not 0 < len(jti) <= LONGEST_JTI:
-        raise TokenRefused("invalid_client", "jti", account.id)
+        raise TokenRefused("invalid_client", f"jti must be a text of 1 to {LONGEST_JTI} characters", account.id)
     key = hashlib.sha256(f"{account.id}\0{jti}".encode("utf-8", "surrogatepass")).digest()
     try:
         with db.write() as session:
             session.execute(delete(UsedAssertion).where(UsedAssertion.expires_at < int((now - SKEW_S) * MICROS)))
             session.add(UsedAssertion(key=key, expires_at=int((ends + SKEW_S) * MICROS)))
     except IntegrityError:
-        raise TokenRefused("invalid_client", "used before", account.id) from None
+        raise TokenRefused("invalid_client", "this assertion was used before (its jti)", account.id) from None

@@ -188,6 +188,16 @@ def set_scopes(account: str) -> Page:
     return _saved(account)
 
 
+@service_pages.post("/<account>/handling/")
+@operator_required
+def set_handling(account: str) -> Response:
+    """Say what becomes of search parameters that are not understood."""
+    with db.write() as session:
+        lenient = request.form.get("handling") == "lenient"
+        accounts.set_lenient(session, _found(session, account), lenient, by=current_user)
+    return _saved(account)
+
+
 @service_pages.post("/<account>/active/")
 @operator_required
 def switch(account: str) -> Response:

@@ -1,6 +1,8 @@
 """What a program may do: SMART scopes `system/<type>.<letters>` (SMART App Launch 2.2, scopes and launch context).
 
-Of the letters, `c` creates, `r` reads by id, `s` searches; `u` and `d` are understood and allow nothing here.
+Of the letters, `c` creates, `r` reads by id, `s` searches and lists what became of a type; `u` and `d` are understood
+and allow nothing here. `Binary.r` are the files of documents, and `DocumentReference.r` includes it: whoever has
+neither finds documents without links to their files.
 """
 
 import re
@@ -11,8 +13,11 @@ DEFAULT = "system/DocumentReference.rs system/Binary.r system/Patient.rs system/
 _SCOPE = re.compile(rf"system/(\*|{'|'.join(TYPES)})\.(c?r?u?d?s?|read|write|\*)")
 _V1 = {"read": "rs", "write": "cud", "*": "cruds"}
 
-Rights = frozenset[tuple[str, str]]
-"""Pairs of a resource type and one letter."""
+Right = tuple[str, str]
+"""A resource type and one letter."""
+Rights = frozenset[Right]
+FILES: Right = ("Binary", "r")
+"""What it takes to have a file, by `Binary/<id>` or by a link. Whoever may read documents may read their files."""
 
 
 def problem(text: str) -> str:
@@ -24,7 +29,7 @@ def problem(text: str) -> str:
 
 def rights(scopes: str) -> Rights:
     """The rights that scopes give; words that are no scope of ours give none."""
-    found: set[tuple[str, str]] = set()
+    found: set[Right] = set()
     for match in filter(None, map(_SCOPE.fullmatch, scopes.split())):
         kinds = TYPES if match[1] == "*" else (match[1],)
         found |= {(kind, letter) for kind in kinds for letter in _V1.get(match[2], match[2])}
@@ -40,7 +45,7 @@ def granted(allowed: str, asked: str) -> str:
     return " ".join(scope for scope in dict.fromkeys(asked.split()) if rights(scope) and rights(scope) <= have)
 
 
-def missing(have: Rights, needed: Iterable[tuple[str, str]]) -> str:
+def missing(have: Rights, needed: Iterable[Right]) -> str:
     """The rights of `needed` that are not there, as scopes by single spaces; "" when all are."""
-    implied = {("Binary", "r")} if ("DocumentReference", "r") in have else set()
+    implied = {FILES} if ("DocumentReference", "r") in have else set()
     return " ".join(sorted({f"system/{kind}.{letter}" for kind, letter in {*needed} - have - implied}))

@@ -17,7 +17,6 @@ from webapp.fhir.searching.wanted import Carried
 
 _DOCUMENT = Document.__table__
 _TERM = DocumentTerm.__table__
-MOST = 8  # conditions of one search: each is a part of the statement
 
 
 def shape_of(wanted: Sequence[Carried]) -> tuple[tuple[str, str], ...]:
@@ -49,7 +48,7 @@ def source(shape: Shape, sqlite: bool) -> FromClause:
 
 def total(shape: Shape, led: FromClause, where: ColumnElement[bool]) -> ColumnElement[Any]:
     """How many documents meet all conditions; from the words alone where they tell it."""
-    plain = len(shape.carried) == 1 and shape.status is None and not shape.content_type and not shape.content_types
+    plain = len(shape.carried) == 1 and shape.statuses is None and not shape.content_type and not shape.content_types
     joined = led if plain else led.join(_DOCUMENT, _DOCUMENT.c.id == led.c.document_id)
     number = select(func.count()).select_from(joined)
     return (number if plain else number.where(where)).scalar_subquery()

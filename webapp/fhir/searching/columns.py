@@ -19,8 +19,9 @@ def document_columns(sqlite: bool, order: tuple[Any, Any] | None = None) -> list
         id_text(table.c.id, sqlite).label("id"), id_text(table.c.patient_id, sqlite).label("patient_id"),
         table.c.external_system, table.c.external_value,
         cast(table.c.entered_in_error, Boolean).label("entered_in_error") if not sqlite else table.c.entered_in_error,
-        table.c.content_type, table.c.title, table.c.size, table.c.sha256, table.c.details,
-        stored_at.label("stored_at"), ident.label("sort_id"),
+        table.c.content_type, table.c.title, table.c.size, table.c.sha256,
+        cast(table.c.superseded, Boolean).label("superseded") if not sqlite else table.c.superseded, table.c.version,
+        table.c.details, stored_at.label("stored_at"), ident.label("sort_id"),
     ]  # fmt: skip
 
 
@@ -33,7 +34,9 @@ def study_columns(sqlite: bool) -> list[ColumnElement[Any]]:
         cast(false(), Boolean).label("entered_in_error") if not sqlite else literal(0).label("entered_in_error"),
         cast(None, String).label("content_type"), cast(table.c.resource, Text).label("title"),
         cast(literal_column("-1"), Document.size.type).label("size"), cast(None, Document.sha256.type).label("sha256"),
-        cast(None, Text).label("details"), table.c.stored_at, table.c.id.label("sort_id"),
+        cast(false(), Boolean).label("superseded") if not sqlite else literal(0).label("superseded"),
+        cast(literal_column("1"), Document.version.type).label("version"), cast(None, Text).label("details"),
+        table.c.stored_at, table.c.id.label("sort_id"),
     ]  # fmt: skip
 
 

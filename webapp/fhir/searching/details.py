@@ -3,12 +3,10 @@
 import re
 
 from webapp.fhir import dates
-from webapp.fhir.searching import carried
 from webapp.fhir.searching.taken import Reader, Taken, listed
 from webapp.fhir.searching.wanted import Carried
 from webapp.fhir.terms import instant_term, short
 
-_MOST_WORDS = 200  # of one parameter, as many as a page has entries
 _ABSOLUTE = re.compile(r"https?://[^?#|\s]+/([A-Z][A-Za-z]+/[A-Za-z0-9.\-]{1,64})")
 
 
@@ -25,11 +23,10 @@ def reference(kind: str) -> Reader:
 def creation(taken: Taken, value: str) -> str | None:
     """When the document was written; a less precise time counts from the beginning of its period."""
     window = dates.parse(value)
-    if window is None or len(taken.carried) >= carried.MOST:
+    if window is None:
         return None
     bounds = [None if bound is None else instant_term(bound) for bound in (window.start, window.end)]
-    taken.carried.append(Carried("creation", (), *bounds))
-    return value
+    return value if taken.carry(Carried("creation", (), *bounds)) else None
 
 
 def _forms(text: str) -> list[str]:
@@ -39,7 +36,4 @@ def _forms(text: str) -> list[str]:
 
 def _take(taken: Taken, value: str, kind: str, words: list[str]) -> str | None:
     found = tuple(dict.fromkeys(short(word) for word in words if word))
-    if not found or len(found) > _MOST_WORDS or len(taken.carried) >= carried.MOST:
-        return None
-    taken.carried.append(Carried(kind, found))
-    return value
+    return value if found and taken.carry(Carried(kind, found)) else None

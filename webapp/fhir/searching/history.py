@@ -20,6 +20,7 @@ from webapp.fhir.searching.wanted import Cursor, History
 _CHANGE = DocumentChange.__table__
 _CLOCK = StorageClock.__table__
 _DOCUMENT = Document.__table__
+_OF_VERSION = ("entered_in_error", "superseded", "version")
 _Shape = tuple[int, bool, bool, bool, bool, bool, bool]
 
 
@@ -83,7 +84,7 @@ class Histories:
         rows = (page.offset(bind("offset")) if skip else page).subquery("page")
         columns = [rows.c.at, rows.c.number, rows.c.version, rows.c.deleted, id_text(rows.c.document_id, sqlite)]
         found = counted.outerjoin(rows, true()).outerjoin(_DOCUMENT, and_(_DOCUMENT.c.id == rows.c.document_id))
-        described = [rows.c.entered_in_error if column.name == "entered_in_error" else column
+        described = [rows.c[column.name] if column.name in _OF_VERSION else column
                      for column in document_columns(sqlite)[:-1]]  # fmt: skip
         listed = select(counted.c.total, counted.c.complete, *columns, *described).select_from(found)
         return Statement(listed.order_by(*_order(rows.c, ascending=ascending)), self._reader.engine)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import ARRAY, ColumnElement, String, Text, and_, any_, bindparam, func, or_, select
+from sqlalchemy import ARRAY, ColumnElement, String, Subquery, Text, and_, any_, bindparam, func, or_, select
 
 from webapp.fhir.searching.wanted import Identifier, PatientKey
 
@@ -31,6 +31,24 @@ def listed(values: Iterable[Any], sqlite: bool) -> Any:
     if not sqlite:
         return list(values)
     return orjson.dumps([value.hex if isinstance(value, uuid.UUID) else value for value in values]).decode()
+
+
+def ranges(name: str, sqlite: bool) -> Subquery:
+    """Rows `first`, `end` of the parameter that `range_values` of that name binds."""
+    if sqlite:
+        item = func.json_each(bindparam(f"ranges_{name}", type_=String())).table_valued("value").c.value
+        parts = [func.json_extract(item, f"$[{place}]", type_=String()) for place in (0, 1)]
+        return select(*(part.label(label) for part, label in zip(parts, ("first", "end"), strict=True))).subquery()
+    bounds = (bindparam(f"{label}_{name}", type_=ARRAY(Text())) for label in ("first", "end"))
+    given = func.unnest(*bounds).table_valued("first", "end").render_derived()
+    return select(given.c.first, given.c.end).subquery()
+
+
+def range_values(given: Sequence[tuple[str, str]], name: str, sqlite: bool) -> Values:
+    """What `ranges` of that name are."""
+    if sqlite:
+        return {f"ranges_{name}": listed(given, sqlite)}
+    return {f"{label}_{name}": [bounds[place] for bounds in given] for place, label in enumerate(("first", "end"))}
 
 
 def identifier_flags(identifiers: Iterable[Identifier]) -> Flags:

@@ -1,16 +1,28 @@
 """Query strings become searches: what is understood is applied, what is not is dropped and remembered.
 
 Pure. The contract rejects nothing: an unknown parameter or an unparseable value is left out of the search and of
-`link.self`, so that a caller can compare. `ignored` holds the names left out, which the header `Befund-Ignored` names
-and `Prefer: handling=strict` turns into an error. Repeated parameters all hold at once, as in FHIR; for paging
-parameters the first understood one counts.
+`link.self`, so that a caller can compare. `ignored` holds what was left out, which the header `Befund-Ignored` names
+and which is an error for strict callers. A value that is understood and matches nothing finds nothing. Repeated
+parameters all hold at once, as in FHIR; for paging parameters the first understood one counts.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 
 from webapp.fhir import dates
-from webapp.fhir.searching.readers import EVERYTHING, HISTORY, PATIENT, SEARCH, STUDY, identifier
+from webapp.fhir.models import Status
+from webapp.fhir.searching.readers import (
+    BARE_DATES,
+    DATES,
+    EVERYTHING,
+    HISTORY,
+    PATIENT,
+    RESULT,
+    SEARCH,
+    STUDY,
+    identifier,
+)
 from webapp.fhir.searching.taken import Reader, Taken
 from webapp.fhir.searching.wanted import (
     DEFAULT_COUNT,
@@ -23,6 +35,7 @@ from webapp.fhir.searching.wanted import (
     Everything,
     History,
     Identifier,
+    Ignored,
     Paging,
     PatientKey,
     ResourceSearch,
@@ -31,7 +44,7 @@ from webapp.fhir.searching.wanted import (
 
 __all__ = [
     "DEFAULT_COUNT", "LARGEST_COUNT", "LARGEST_OFFSET", "UUID", "AnswerOptions", "Cursor", "Everything", "History",
-    "Identifier", "Paging", "PatientKey", "ResourceSearch", "Search", "everything", "history", "identifier",
+    "Identifier", "Ignored", "Paging", "PatientKey", "ResourceSearch", "Search", "everything", "history", "identifier",
     "patient_search", "query", "search", "study_search",
 ]  # fmt: skip
 
@@ -39,6 +52,10 @@ __all__ = [
 # six different values (the patient; the tag's `s|v`, `v`, `s|`, and a UUID in either place) can name the same one.
 MOST_PATIENTS = 8
 MOST_IDENTIFIERS = 16  # of one patient; nobody has that many
+
+_PREFIX = re.compile(r"(?!eq|ge|gt|le|lt)[a-z]{2}(?=[0-9])")
+_BARE_PREFIX = re.compile(r"[a-z]{2}(?=[0-9])")
+_BASE = re.compile(r"([^:.]*)([:.]?)(.*)", re.DOTALL)
 
 Pairs = Iterable[tuple[str, str]]
 
@@ -48,19 +65,19 @@ def search(pairs: Pairs) -> Search:
     taken = _take(pairs, SEARCH)
     patients, groups = tuple(dict.fromkeys(taken.patients)), tuple(dict.fromkeys(taken.groups))
     chained, types = tuple(dict.fromkeys(taken.identifiers)), taken.content_types
-    never = taken.unstorable or taken.ids == set() or not taken.statuses or types == set()
+    never = taken.unstorable or taken.surplus > 0 or taken.ids == set() or not taken.statuses or types == set()
     return Search(
         answer=taken.answer(),
         window=dates.tightest(taken.windows),
         patients=patients,
-        status=next(iter(taken.statuses)) if len(taken.statuses) == 1 else None,
+        statuses=None if taken.statuses == set(Status) else frozenset(taken.statuses),
         content_type=next(iter(types)) if types and len(types) == 1 else None,
         never=never or len(patients) + len(groups) + len(chained) > MOST_PATIENTS,
         ids=tuple(taken.ids) if taken.ids else None,
         content_types=tuple(sorted(types)) if types and len(types) > 1 else (),
         groups=groups,
         chained=chained,
-        carried=tuple(dict.fromkeys(taken.carried)),
+        carried=tuple(taken.carried),
     )
 
 
@@ -90,7 +107,7 @@ def study_search(pairs: Pairs) -> ResourceSearch:
 def _resources(taken: Taken) -> ResourceSearch:
     identified = [tuple(PatientKey(None, item) for item in some) for some in taken.identifiers]
     groups = tuple(dict.fromkeys([*identified, *((key,) for key in taken.patients), *taken.groups]))
-    never = taken.unstorable or taken.ids == set() or len(groups) > MOST_IDENTIFIERS
+    never = taken.unstorable or taken.surplus > 0 or taken.ids == set() or len(groups) > MOST_IDENTIFIERS
     return ResourceSearch(taken.answer(), groups, never, tuple(taken.ids) if taken.ids else None, tuple(taken.terms))
 
 
@@ -102,10 +119,23 @@ def query(pairs: Pairs) -> str:
 def _take(pairs: Pairs, readers: Mapping[str, Reader]) -> Taken:
     taken = Taken()
     for name, value in pairs:
-        reader = readers.get(name)
+        reader, surplus = readers.get(name), taken.surplus
         shown = reader(taken, value) if reader else None
-        if shown is None:
-            taken.ignored.append(name)
-        else:
+        if shown is not None:
             taken.applied.append((name, shown))
+        elif taken.surplus > surplus:
+            taken.ignored.append(Ignored(name, "number"))
+        elif value or name not in RESULT:
+            taken.ignored.append(_not_understood(name, value, readers))
     return taken
+
+
+def _not_understood(name: str, value: str, readers: Mapping[str, Reader]) -> Ignored:
+    """The part of a parameter that no reader understands, and what it is."""
+    if name in readers:
+        prefix = (_BARE_PREFIX if name in BARE_DATES else _PREFIX).match(value) if name in DATES else None
+        return Ignored(name, "prefix", prefix[0]) if prefix else Ignored(name, "value", value)
+    base, mark, rest = _BASE.fullmatch(name).groups()  # type: ignore[union-attr] # matches everything
+    if not mark or base not in readers:
+        return Ignored(name, "parameter", name)
+    return Ignored(name, "chain", name) if "." in mark + rest else Ignored(name, "modifier", mark + rest)

@@ -10,10 +10,8 @@ import orjson
 from sqlalchemy import (
     ColumnElement,
     Select,
-    String,
     Text,
     and_,
-    bindparam,
     cast,
     exists,
     func,
@@ -34,8 +32,7 @@ from webapp.fhir.searching.wanted import LARGEST_COUNT, AnswerOptions, Order, Pa
 
 _TERM = SearchTerm.__table__
 _IDENTIFIER = PatientIdentifier.__table__
-_TermShape = tuple[str, tuple[tuple[bool, bool], ...]]
-_Shape = tuple[int, bool, bool, tuple[tuple[bool, lists.Flags], ...], bool, tuple[_TermShape, ...], Order]
+_Shape = tuple[int, bool, bool, tuple[tuple[bool, lists.Flags], ...], bool, tuple[str, ...], Order]
 
 
 class Resources:
@@ -61,8 +58,7 @@ class Resources:
         for number, group in enumerate(wanted.groups):
             values |= lists.group_values(group, number, sqlite)
         for number, term in enumerate(wanted.terms):
-            for place, (first, end) in enumerate(term.ranges):
-                values |= {f"first_{number}_{place}": first, f"end_{number}_{place}": end}
+            values |= lists.range_values(term.ranges, str(number), sqlite)
         if wanted.ids is not None:
             values["ids"] = lists.listed(wanted.ids, sqlite)
         if paging.cursor:
@@ -113,16 +109,26 @@ class Resources:
             terms.append(exists().where(*mine, or_(*having)))
         return or_(*terms)
 
-    def _having(self, number: int, shape: _TermShape) -> ColumnElement[bool]:
-        """One of the words of that kind lies in one of the ranges."""
-        kind, ranges = shape
-        ways = []
-        for place, (first, end) in enumerate(ranges):
-            terms = [_TERM.c.term >= _word(f"first_{number}_{place}")] if first else []
-            terms += [_TERM.c.term < _word(f"end_{number}_{place}")] if end else []
-            ways.append(and_(*terms))
-        mine = [_TERM.c.owner == self._table.c.id, _TERM.c.organization_id == bind("organization")]
-        return exists().where(*mine, _TERM.c.kind == literal_column(f"'{kind}'"), or_(*ways))
+    def _having(self, number: int, kind: str) -> ColumnElement[bool]:
+        """One of the words of that kind lies in one of the ranges.
+
+        Each range is looked up in the index of words, and both planners have to be told so: SQLite goes by the order of
+        an outer join (else it walks all words and reads the list for each), PostgreSQL by a subquery it does not open
+        (else it expects a list to match most words and walks all patients: 160 ms for 30,000, 0.1 ms so).
+        """
+        sqlite = self._reader.is_sqlite
+        ranges = lists.ranges(str(number), sqlite)
+        within = and_(
+            _TERM.c.organization_id == bind("organization"), _TERM.c.kind == literal_column(f"'{kind}'"),
+            _TERM.c.term >= ranges.c.first, _TERM.c.term < ranges.c.end,
+        )  # fmt: skip
+        if sqlite:
+            owners = select(_TERM.c.owner).select_from(ranges.outerjoin(_TERM, within))
+        else:
+            words = select(_TERM.c.owner).where(within).offset(literal_column("0")).lateral()
+            owners = select(words.c.owner).select_from(ranges.join(words, true()))
+        found: ColumnElement[bool] = self._table.c.id.in_(owners)
+        return found
 
     def _columns(self) -> Select[Any]:
         """Columns of `StoredRow`, then the id as it is stored, to order by."""
@@ -138,14 +144,8 @@ def stored_row(row: tuple[Any, ...]) -> StoredRow:
     return StoredRow(row[0], row[1], orjson.loads(row[2]), row[3])
 
 
-def _word(name: str) -> Any:
-    return bindparam(name, type_=String())
-
-
 def _shape(wanted: ResourceSearch, count: int, skip: bool) -> _Shape:
     groups = tuple(lists.group_flags(group) for group in wanted.groups)
-    terms = tuple(
-        (term.kind, tuple((first is not None, end is not None) for first, end in term.ranges)) for term in wanted.terms
-    )
+    terms = tuple(term.kind for term in wanted.terms)
     cursor = wanted.answer.paging.cursor is not None
     return count, skip, cursor, groups, wanted.ids is not None, terms, wanted.answer.order

@@ -136,10 +136,13 @@ def _status_not(taken: Taken, value: str) -> str | None:
 
 
 def _statuses(value: str) -> set[Status] | None:
-    """Those named by codes, with or without their system; None where no part is a code of ours."""
+    """Those named by codes, with or without their system; none for codes that are none of ours. None where there is no
+    code and no system."""
     parts = [part.rpartition("|") for part in value.split(",")]
-    known = [(system, bar, code) for system, bar, code in parts if code in set(Status)]
-    return {Status(code) for system, bar, code in known if not bar or system == STATUS_SYSTEM} if known else None
+    named = [(system, code) if bar else (STATUS_SYSTEM, code) for system, bar, code in parts if system or code]
+    if not named:
+        return None
+    return {status for status in Status for system, code in named if system == STATUS_SYSTEM and code in ("", status)}
 
 
 def _content_type(taken: Taken, value: str) -> str | None:
@@ -167,11 +170,10 @@ def _history_sort(taken: Taken, value: str) -> str | None:
 
 
 def _type(taken: Taken, value: str) -> str | None:
-    wanted = frozenset(value.split(",")) & frozenset(EVERYTHING_TYPES)
-    names = [name for name in value.split(",") if re.fullmatch(r"[A-Z][A-Za-z]+", name)]
+    names = frozenset(filter(None, value.split(",")))
     if not names or taken.types is not None:
         return None
-    taken.types = wanted
+    taken.types = names & frozenset(EVERYTHING_TYPES)
     return value
 
 
@@ -245,6 +247,10 @@ def _elements(taken: Taken, value: str) -> str | None:
     return value
 
 
+def _pretty(_: Taken, value: str) -> str | None:
+    return value if value in ("true", "false") else None  # a matter of white space
+
+
 def _format(_: Taken, value: str) -> str | None:
     return value if "json" in value.lower() else None
 
@@ -260,8 +266,13 @@ _COMMON: dict[str, Reader] = {
     "_summary": _summary,
     "_elements": _elements,
     "_format": _format,
+    "_pretty": _pretty,
     "_total": _total,
 }
+RESULT = frozenset({*_COMMON, "_sort", "_include", "_revinclude"})
+"""Parameters that say how to answer: an empty one asks for nothing. An empty filter is a filter that was lost."""
+BARE_DATES = frozenset({"start", "end", "_since"})  # take no prefix
+DATES = BARE_DATES | {"date", "_lastUpdated", "creation", "birthdate"}
 _SUBJECT: dict[str, Reader] = {
     name + kind: reader
     for name in ("patient", "subject")
@@ -284,7 +295,7 @@ SEARCH: dict[str, Reader] = (
         "_include": _include,
         "_revinclude": _revinclude,
         "creation": details.creation,
-        **{kind: details.token(kind) for kind in ("identifier", "type", "category")},
+        **{kind: details.token(kind) for kind in ("identifier", "type", "category", "security-label")},
         **{kind: details.reference(kind) for kind in ("author", "encounter")},
         **{
             f"{kind}{of}": details.token(f"{kind}:id")

@@ -28,7 +28,7 @@ from sqlalchemy import (
 )  # fmt: skip
 
 from webapp.fhir.dates import DAY
-from webapp.fhir.models import Document, ImagingStudy, Patient, PatientIdentifier, StorageClock
+from webapp.fhir.models import Document, DocumentChange, ImagingStudy, Patient, PatientIdentifier, StorageClock
 from webapp.fhir.searching import carried, lists
 from webapp.fhir.searching.columns import document_columns, study_columns
 from webapp.fhir.searching.reading import Reader, Statement
@@ -37,6 +37,7 @@ from webapp.fhir.searching.wanted import Cursor, Everything, Identifier, Order, 
 
 Row = tuple[Any, ...]
 SHAPES = 256  # kept statements of 20 kB: callers use a handful of shapes, and a stranger's cost no more than 5 MB
+_CHANGE = DocumentChange.__table__
 _DOCUMENT = Document.__table__
 _PATIENT = Patient.__table__
 _STUDY = ImagingStudy.__table__
@@ -60,6 +61,10 @@ class Documents:
         self._statement = lru_cache(maxsize=SHAPES)(self._compose)
         mine = and_(_DOCUMENT.c.id == bind("document"), _DOCUMENT.c.organization_id == bind("organization"))
         self._one = Statement(select(*document_columns(reader.is_sqlite)).where(mine), reader.engine)
+        of_version = and_(_CHANGE.c.document_id == _DOCUMENT.c.id, _CHANGE.c.version == _DOCUMENT.c.version)
+        made = select(_CHANGE.c.at).where(of_version).scalar_subquery()
+        made_at = func.coalesce(made, _DOCUMENT.c.stored_at).label("made_at")
+        self._read = Statement(select(*document_columns(reader.is_sqlite), made_at).where(mine), reader.engine)
         self._mark = Statement(select(complete_until()), reader.engine)
         self._owned = lru_cache(maxsize=SHAPES)(self._compose_owned)
         self._everything = lru_cache(maxsize=SHAPES)(self._compose_everything)
@@ -112,6 +117,12 @@ class Documents:
         values |= {"organization": self._reader.uuid(organization), "patient": self._reader.uuid(patient)}
         rows = self._reader.rows(self._everything(shape), values)
         return found(rows, paging, count) if rows else None
+
+    def read(self, organization: uuid.UUID, document: uuid.UUID) -> tuple[Row, int] | None:
+        """The same, and when its version was made (microseconds since 1970)."""
+        values = {"organization": self._reader.uuid(organization), "document": self._reader.uuid(document)}
+        rows = self._reader.rows(self._read, values)
+        return (rows[0][:-2], rows[0][-1]) if rows else None
 
     def one(self, organization: uuid.UUID, document: uuid.UUID) -> Row | None:
         """The row of one document of an organization, in the order of `DocumentRow`."""
@@ -269,7 +280,7 @@ def _shape(wanted: Search, count: int) -> Shape:
         cursor=paging.cursor is not None,
         start=window.start is not None,
         end=window.end is not None,
-        status=wanted.status,
+        statuses=wanted.statuses,
         content_type=wanted.content_type is not None,
         patients=tuple(_key_shape(key) for key in wanted.patients),
         edges=ends,

@@ -4,6 +4,7 @@ import re
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from webapp.fhir import dates
 from webapp.fhir.models import Status
@@ -13,11 +14,14 @@ from webapp.fhir.searching.wanted import (
     Carried,
     Cursor,
     Identifier,
+    Ignored,
     Order,
     Paging,
     PatientKey,
     Term,
 )
+
+MOST_CONDITIONS = 8  # of one search beside the contract's; lists are one each, however long
 
 
 @dataclass(slots=True)
@@ -44,7 +48,8 @@ class Taken:
     with_patients: bool = False
     terms: list[Term] = field(default_factory=list)
     applied: list[tuple[str, str]] = field(default_factory=list)
-    ignored: list[str] = field(default_factory=list)
+    ignored: list[Ignored] = field(default_factory=list)
+    surplus: int = 0  # conditions beyond those that a statement carries
 
     def answer(self) -> AnswerOptions:
         offset, cursor, applied = self.offset or 0, self.cursor, self.applied
@@ -71,6 +76,16 @@ class Taken:
             yield from item.words
         for term in self.terms:
             yield from (bound for bounds in term.ranges for bound in bounds)
+
+    def carry(self, item: Carried | Term) -> bool:
+        """Note a condition that becomes a part of the statement, once; whether there was room for it."""
+        some: list[Any] = self.carried if isinstance(item, Carried) else self.terms
+        if item not in some and len(some) >= MOST_CONDITIONS:
+            self.surplus += 1
+            return False
+        if item not in some:
+            some.append(item)
+        return True
 
 
 Reader = Callable[[Taken, str], str | None]  # what to show in links (normalised), None when not understood

@@ -8,7 +8,7 @@ ends. A patient's documents are few and counted.
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import CTE, ColumnElement, bindparam, cast, func, literal_column, select, union_all
+from sqlalchemy import CTE, ColumnElement, bindparam, cast, func, literal_column, or_, select, union_all
 
 from webapp.fhir.dates import ALWAYS, DAY, Window
 from webapp.fhir.models import WHOLE, AccessToken, Document, DocumentCount, Status
@@ -29,7 +29,7 @@ class Shape:
     cursor: bool
     start: bool
     end: bool
-    status: Status | None
+    statuses: frozenset[Status] | None
     content_type: bool
     patients: tuple[tuple[bool, bool, bool], ...]  # per key: by our id, by external value, by external system
     by_day: bool  # `_offset` is found through the counters of days
@@ -115,12 +115,21 @@ def day_of_offset(shape: Shape) -> CTE:
 def kind(table: Any, shape: Shape) -> list[ColumnElement[bool]]:
     """Status and type: columns of documents and of their counters alike."""
     terms: list[ColumnElement[bool]] = []
-    if shape.status is not None:
-        wrong = shape.status is Status.ENTERED_IN_ERROR
-        terms.append(table.c.entered_in_error if wrong else ~table.c.entered_in_error)
+    if shape.statuses is not None:
+        terms += _of_status(table.c.entered_in_error, table.c.superseded, shape.statuses)
     if shape.content_type:
         terms.append(table.c.content_type == bind("content_type"))
     return terms
+
+
+def _of_status(wrong: Any, replaced: Any, statuses: frozenset[Status]) -> list[ColumnElement[bool]]:
+    """The two facts of one of these statuses (`Status.of`); of one alone as conditions that its index can answer."""
+    in_force = [replaced] if Status.SUPERSEDED in statuses else [~replaced]
+    if {Status.CURRENT, Status.SUPERSEDED} <= statuses:
+        in_force = []
+    if Status.ENTERED_IN_ERROR not in statuses:
+        return [~wrong, *in_force]
+    return [or_(wrong, *in_force)] if len(statuses) > 1 else [wrong]
 
 
 def bounds(table: Any, start: bool, end: bool) -> list[ColumnElement[bool]]:

@@ -56,11 +56,20 @@ class Paging:
 
 
 @dataclass(frozen=True, slots=True)
+class Ignored:
+    """A parameter that was left out of a search, and the `part` of it that was not understood."""
+
+    name: str
+    what: Literal["parameter", "modifier", "chain", "prefix", "value", "number"]
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerOptions:
     """How the caller wants to be answered, and what became of the parameters (as decoded name and value pairs)."""
 
     applied: tuple[tuple[str, str], ...] = ()
-    ignored: tuple[str, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
     paging: Paging = Paging()
     count_only: bool = False
     elements: frozenset[str] | None = None
@@ -81,8 +90,8 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A DocumentReference search; all of it holds at once. `never`: the filters exclude each other, or hold what no
-    row can.
+    """A DocumentReference search; all of it holds at once. `never`: the filters exclude each other, hold what no row
+    can, or are more than a statement carries.
 
     A document is one of `ids`, where there are any; has one of `content_types`; is of one patient in each of `groups`,
     and of a patient with one of the identifiers, or tagged with it, in each of `chained`; and meets all of `carried`.
@@ -91,7 +100,7 @@ class Search:
     answer: AnswerOptions = AnswerOptions()
     window: dates.Window = dates.ALWAYS
     patients: tuple[PatientKey, ...] = ()
-    status: Status | None = None
+    statuses: frozenset[Status] | None = None  # one of them; None: whatever it is
     content_type: str | None = None
     never: bool = False
     ids: tuple[uuid.UUID, ...] | None = None
@@ -120,10 +129,10 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One of these ranges `[first, end)` holds a word of that kind (see `webapp.fhir.terms`); None is no bound."""
+    """One of these ranges `[first, end)` holds a word of that kind (see `webapp.fhir.terms`)."""
 
     kind: str
-    ranges: tuple[tuple[str | None, str | None], ...]
+    ranges: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)

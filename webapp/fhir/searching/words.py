@@ -6,7 +6,6 @@ from webapp.fhir.searching.taken import Reader, Taken, listed
 from webapp.fhir.searching.wanted import Term
 from webapp.fhir.terms import LAST, folded
 
-MOST_WORDS = 8  # of one parameter: each is a part of the statement
 GENDER_SYSTEM = "http://hl7.org/fhir/administrative-gender"
 _BIRTH = re.compile(r"(eq|ge|gt|le|lt)?([0-9]{4}(?:-[0-9]{2}){0,2})")
 
@@ -30,9 +29,9 @@ def birth_date(taken: Taken, value: str) -> str | None:
     return _take(taken, value, "birthdate", [_side(prefix, date) for prefix, date in known])
 
 
-def _side(prefix: str, date: str) -> tuple[str | None, str | None]:
+def _side(prefix: str, date: str) -> tuple[str, str]:
     first, end = date, date + LAST  # what begins with the date lies in its period
-    bounds = {"eq": (first, end), "ge": (first, None), "gt": (end, None), "le": (None, end), "lt": (None, first)}
+    bounds = {"eq": (first, end), "ge": (first, LAST), "gt": (end, LAST), "le": ("", end), "lt": ("", first)}
     return bounds[prefix]
 
 
@@ -50,8 +49,16 @@ def _only(word: str) -> tuple[str, str]:
     return word, word + "\x01"  # no word holds a control character, so nothing lies between
 
 
-def _take(taken: Taken, value: str, kind: str, ranges: list[tuple[str | None, str | None]]) -> str | None:
-    if not ranges or len(ranges) > MOST_WORDS or len(taken.terms) >= MOST_WORDS:
-        return None
-    taken.terms.append(Term(kind, tuple(ranges)))
-    return value
+def _take(taken: Taken, value: str, kind: str, ranges: list[tuple[str, str]]) -> str | None:
+    return value if ranges and taken.carry(Term(kind, _disjoint(ranges))) else None
+
+
+def _disjoint(ranges: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The same words in ranges that do not meet, so that no word is looked at twice however long a list is."""
+    apart: list[tuple[str, str]] = []
+    for first, end in sorted(ranges):
+        if apart and first <= apart[-1][1]:
+            apart[-1] = apart[-1][0], max(apart[-1][1], end)
+        else:
+            apart.append((first, end))
+    return tuple(apart)

@@ -5,7 +5,8 @@
     POST Patient
     POST <base>                a transaction Bundle of these, all or nothing (after IHE MHD, ITI-65)
 
-Create is conditional with `If-None-Exist: identifier=system|value`: what is there already is answered with 200.
+Create is conditional with `If-None-Exist: identifier=system|value`: what is there already is answered with 200, and
+shown to whom may read it.
 """
 
 import io
@@ -23,16 +24,15 @@ from sqlalchemy.orm import Session
 from webapp.audit import short_ip
 from webapp.extensions import db
 from webapp.fhir import answers, resources, store
-from webapp.fhir.access import authorize, bearer
-from webapp.fhir.answers import FhirError, answer
-from webapp.fhir.machines.scopes import missing
+from webapp.fhir.access import authorize, bearer, log_access, require
+from webapp.fhir.answers import FhirError, answer, versioned
 from webapp.fhir.routes import document_maker
 from webapp.fhir.searching.params import UUID
 from webapp.fhir.searching.patients import stored_row
 from webapp.fhir.service import fhir_base, service
 from webapp.fhir.titles import clean_content_type
 from webapp.fhir.writing import given, storing
-from webapp.fhir.writing.storing import Posted, Prepared, Result
+from webapp.fhir.writing.storing import Posted, Result, SentDocument, SentPatient
 from webapp.fhir.writing.transaction import Transaction
 from webapp.storage import FileMissing, Stored
 
@@ -51,31 +51,31 @@ def create_document(organization: str) -> Response:
     organization_id = _writer(organization)
     resource = given.resource_of(_body(), "DocumentReference")
     data = given.taken_data(resource)
-    given.checked(resource, "DocumentReference")
+    resource = given.checked(resource, "DocumentReference")
     attachment = given.attachment_of(resource)
-    condition = request.headers.get("If-None-Exist", "")
+    new = SentDocument(
+        given.document(resource, inline=data is not None), store.NO_FILE,
+        condition=storing.condition_of(request.headers.get("If-None-Exist", "")),
+    )  # fmt: skip
     if data is None:
-        result = _store_alone(organization_id, Prepared(resource, store.NO_FILE, "", condition), attachment)
-        return _created(organization_id, result)
+        return _created(organization_id, _store_waiting(organization_id, new, attachment))
 
     def write(file: Stored) -> Result:
-        if condition:
-            return _store_alone(organization_id, Prepared(resource, file, "", condition))
-        posted = Posted(Prepared(resource, file, ""), bearer().account, short_ip(request.remote_addr))
+        posted = Posted(replace(new, file=file), bearer().account, short_ip(request.remote_addr))
         return cast(Result, service().together.do(organization_id, posted, partial(_store_together, organization_id)))
 
     # The file is synced before the organization's lock is taken.
     return _created(organization_id, store.put_and_store(partial(_inline, attachment, data), write))
 
 
-def _store_alone(organization_id: uuid.UUID, prepared: Prepared, refers: dict[str, Any] | None = None) -> Result:
-    """One document in a transaction of its own; `refers`: its attachment, which leads to a waiting file."""
+def _store_waiting(organization_id: uuid.UUID, new: SentDocument, attachment: dict[str, Any]) -> Result:
+    """One document in a transaction of its own, whose attachment leads to a waiting file."""
     with db.write() as session:
-        if refers is not None:
-            file, content_type = _waiting(session, organization_id, refers)
-            prepared = replace(prepared, file=file, content_type=content_type)
-        result = storing.put_document(session, organization_id, prepared, {}, service().files)
-        storing.note(session, result, bearer().account)
+        file, content_type = _waiting(session, organization_id, attachment)
+        (result,) = storing.put_documents(
+            session, organization_id, [replace(new, file=file, content_type=content_type)], service().files
+        )
+        storing.note(session, [result], bearer().account, short_ip(request.remote_addr))
     return result
 
 
@@ -83,7 +83,7 @@ def _store_together(organization_id: uuid.UUID, posted: Sequence[Posted]) -> lis
     """One transaction for all; where a row of one is refused by the database, one for each."""
     try:
         with db.write() as session:
-            return storing.put_documents(session, organization_id, posted, service().files)
+            return storing.put_posted(session, organization_id, posted, service().files)
     except _REFUSED as error:  # a statement was, so that nothing is committed
         if len(posted) == 1:
             return [error]
@@ -94,10 +94,13 @@ def _store_together(organization_id: uuid.UUID, posted: Sequence[Posted]) -> lis
 def create_patient(organization: str) -> Response:
     """Store a patient; documents that wait for one of the identifiers are linked."""
     organization_id = _writer(organization)
-    resource = given.checked(given.resource_of(_body(), "Patient"), "Patient")
+    new = SentPatient(
+        given.patient(given.resource_of(_body(), "Patient")),
+        storing.condition_of(request.headers.get("If-None-Exist", "")),
+    )
     with db.write() as session:
-        result = storing.put_patient(session, organization_id, resource, request.headers.get("If-None-Exist", ""))
-        storing.note(session, result, bearer().account)
+        (result,) = storing.put_patients(session, organization_id, [new])
+        storing.note(session, [result], bearer().account, short_ip(request.remote_addr))
     return _created(organization_id, result)
 
 
@@ -126,19 +129,17 @@ def transact(organization: str) -> Response:
     """A transaction: all of it is stored, or nothing."""
     organization_id = _writer(organization)
     work = Transaction(given.resource_of(_body(), "Bundle"))
-    rights = bearer().rights or frozenset()
-    if lacking := missing(rights, {(kind, "c") for kind in work.kinds}):
-        raise FhirError(403, f"Diesem Dienstkonto fehlt: {lacking}.")
+    require((kind, "c") for kind in work.kinds)
     files = service().files
 
     def put() -> dict[str, Stored]:
         return {name: files.put(io.BytesIO(file.body)) for name, file in work.files.items()}
 
     def write(puts: dict[str, Stored]) -> dict[int, Result]:
+        documents = work.documents(puts)
         with db.write() as session:
-            results = work.store(session, organization_id, puts, files)
-            for result in results.values():
-                storing.note(session, result, bearer().account)
+            results = work.store(session, organization_id, documents, files)
+            storing.note(session, results.values(), bearer().account, short_ip(request.remote_addr))
         return results
 
     return answer(work.answer(fhir_base(organization_id), store.put_and_store(put, write)))
@@ -179,18 +180,28 @@ def _waiting(session: Session, organization_id: uuid.UUID, attachment: dict[str,
 
 
 def _created(organization_id: uuid.UUID, result: Result) -> Response:
-    """201, or 200 for what was there; the resource unless `Prefer: return=minimal`."""
+    """201, or 200 for what was there; the resource unless `Prefer: return=minimal`. What was there is handed out as a
+    read would: to whom may read it, and written down."""
     headers = {"Location": f"{fhir_base(organization_id)}/{result.kind}/{result.id}"}
     status = 201 if result.created else 200
-    if "return=minimal" in request.headers.get("Prefer", ""):
+    if not result.created and bearer().lacks([(result.kind, "r")]):
         return Response(status=status, headers=headers)
-    parts = service()
-    if result.kind == "Patient":
-        row = parts.patients.one(organization_id, result.id)
-        resource = resources.patient(stored_row(row)) if row else {}
-    else:
-        found = parts.documents.one(organization_id, result.id)
-        resource = document_maker(organization_id)(found) if found else {}
-    response = answer(resource, status)
+    minimal = "return=minimal" in request.headers.get("Prefer", "")
+    if minimal and result.created:  # what it is need not be read
+        version = "1" if result.kind == "DocumentReference" else str(result.stored_at)
+        return versioned(Response(status=status, headers=headers), version, result.stored_at)
+    if not result.created and not minimal:
+        log_access("metadata", organization_id, result.id, bearer().user_id, bearer().token_id, result.kind)
+    resource, at = _stored(organization_id, result)
+    response = Response(status=status) if minimal else answer(resource, status)
     response.headers.update(headers)
-    return response
+    return versioned(response, resource["meta"]["versionId"], at) if resource else response
+
+
+def _stored(organization_id: uuid.UUID, result: Result) -> tuple[resources.Resource, int]:
+    """The resource and when its version was made; nothing where it was deleted meanwhile."""
+    if result.kind == "Patient":
+        row = service().patients.one(organization_id, result.id)
+        return (resources.patient(stored_row(row)), stored_row(row).stored_at) if row else ({}, 0)
+    found = service().documents.read(organization_id, result.id)
+    return (document_maker(organization_id)(found[0]), found[1]) if found else ({}, 0)

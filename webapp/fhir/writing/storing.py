@@ -1,142 +1,157 @@
 """What programs send becomes rows: through the same store, lock and linking as an import.
 
 All functions that take a session leave committing to it; whoever asks whether something is there already does so under
-the organization's lock, so that two equal conditional creates at the same moment make one document.
+the organization's lock, so that two equal conditional creates at the same moment make one document. What needs no
+database is done before (`webapp.fhir.writing.given`), and what needs it is asked for all at once: others wait.
 """
 
+import re
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any
+from typing import cast
 from urllib.parse import parse_qsl
 
-from sqlalchemy import delete, select
+from sqlalchemy import Table, delete, insert, select
 from sqlalchemy.orm import Session
 
 from webapp import audit
 from webapp.extensions import db
 from webapp.fhir import clock, linking, store, terms
 from webapp.fhir.answers import FhirError
-from webapp.fhir.bulk.lines import BadLine
-from webapp.fhir.bulk.resources import ResourceImporter
-from webapp.fhir.models import VALUE_LENGTH, Document, DocumentTerm, Status
+from webapp.fhir.models import VALUE_LENGTH, Document, DocumentTerm, Patient, PatientIdentifier, SearchTerm, Status
 from webapp.fhir.searching import params
-from webapp.fhir.writing import given
+from webapp.fhir.writing.given import DOCUMENT, GivenDocument, GivenPatient, RelatedDocument
 from webapp.fhir.writing.models import WaitingBinary
 from webapp.models import utcnow
 from webapp.storage import FileMissing, Files, Stored
 
 WAITS = timedelta(days=1)  # a Binary for its document; as long as `documents verify --sweep` leaves files alone
-Resource = dict[str, Any]
+_ID = params.UUID.pattern
+_TARGET = re.compile(rf"(?:urn:uuid:|(?:https?://[^?#\s]+/)?{DOCUMENT}/)({_ID})(?:/_history/[^/\s]+)?")
+_LOCAL = ("urn:uuid:", f"{DOCUMENT}/")
+_PATIENT, _IDENTIFIER, _TERM = (cast(Table, kind.__table__) for kind in (Patient, PatientIdentifier, SearchTerm))
+Condition = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a resource has become: its id, and whether it was made now or was there."""
+    """What a resource has become: its id, whether it was made now or was there, and when it was stored now."""
 
     kind: str
     id: uuid.UUID
     created: bool
+    stored_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A document that was read and checked: its resource, its file, the condition (`If-None-Exist`), and where it
-    stands in a bundle."""
+class SentDocument:
+    """A document to store unless its condition (`If-None-Exist`) finds one: what was given, and its file with the type
+    it came with. `name` is its `fullUrl` in a bundle."""
 
-    resource: Resource
+    given: GivenDocument
     file: Stored
-    content_type: str
-    condition: str = ""
-    at: str = ""
+    content_type: str = ""
+    condition: Condition | None = None
+    name: str = ""
+    id: uuid.UUID = field(default_factory=uuid.uuid4)
+
+
+@dataclass(frozen=True, slots=True)
+class SentPatient:
+    """A patient to store unless the condition finds one."""
+
+    given: GivenPatient
+    condition: Condition | None = None
+    id: uuid.UUID = field(default_factory=uuid.uuid4)
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A document without a condition, and what its trace says: which account sent it, from which network."""
+    """A document, and what its trace says: which account sent it, from which network."""
 
-    prepared: Prepared
+    new: SentDocument
     account: str
     network: str
 
 
-def condition_of(text: str, at: str) -> tuple[str, str] | None:
+@dataclass(frozen=True, slots=True)
+class WritePlan:
+    """What a transaction is about to write: documents, those they replace, the times of both, and the result of each
+    that was asked for."""
+
+    new: list[store.NewDocument]
+    replaced: list[store.OldDocument]
+    times: store.Times
+    results: list[Result | FhirError]
+
+
+def condition_of(text: str, at: str = "") -> Condition | None:
     """System and value of `identifier=system|value`; None without a condition. Raises FhirError 400 for any other."""
     if not text:
         return None
     pairs = parse_qsl(text.partition("?")[2] or text, keep_blank_values=True)
     found = params.identifier(pairs[0][1]) if [name for name, _ in pairs] == ["identifier"] else None
     if found is None or found.value is None:
-        raise FhirError(400, "If-None-Exist: erwartet wird identifier=system|value.", at)
+        where = f"{at}ifNoneExist" if at else "If-None-Exist"
+        raise FhirError(400, "If-None-Exist: erwartet wird identifier=system|value.", where)
     return found.system or "", found.value
 
 
-def put_document(
-    session: Session, organization_id: uuid.UUID, prepared: Prepared, references: Mapping[str, str], files: Files
-) -> Result:
-    """Store a document unless its condition finds one. `references` are those of a bundle that lead to new resources.
-    Raises FhirError 412 and 422, and FileMissing."""
-    clock.lock(session, organization_id)  # from here on nobody else stores
-    condition = condition_of(prepared.condition, f"{prepared.at}ifNoneExist" if prepared.at else "If-None-Exist")
-    if condition and (known := _documents_with(session, organization_id, *condition)):
-        if len(known) > 1:
-            raise FhirError(412, "If-None-Exist: mehrere Dokumente haben diese Kennung.")
-        return Result("DocumentReference", known[0], created=False)
-    (document,) = store.store_documents(
-        session, organization_id, [_new(session, organization_id, prepared, references)], files
-    )
-    return Result("DocumentReference", document.id, created=True)
-
-
 def put_documents(
+    session: Session, organization_id: uuid.UUID, new: Sequence[SentDocument], files: Files,
+    references: Mapping[str, str] | None = None,
+) -> list[Result]:  # fmt: skip
+    """Store documents, all or none. `references` are those of a bundle that lead to what its other entries have become.
+    Raises FhirError 412 and 422, and FileMissing."""
+    plan = _plan(session, organization_id, new, files, references or {})
+    for result in plan.results:
+        if isinstance(result, FhirError):
+            raise result
+    _write(session, organization_id, plan)
+    return cast(list[Result], plan.results)
+
+
+def put_posted(
     session: Session, organization_id: uuid.UUID, posted: Sequence[Posted], files: Files
 ) -> list[Result | Exception]:
-    """Store documents without conditions together, each with its trace: for each its result, or its own fault."""
-    clock.lock(
-        session, organization_id
-    )  # before their patients are looked up: whoever stores a patient links what is there
-    subjects = [item.prepared.resource.get("subject") or {} for item in posted]
-    identifiers = [subject.get("identifier") or {} for subject in subjects]
-    named = [(one.get("system") or "", one["value"]) for one in identifiers if one.get("value")]
-    owners = linking.find_patients(session, organization_id, named)
-    described = [_described(session, organization_id, item.prepared, owners) for item in posted]
-    new = [one for one in described if not isinstance(one, Exception)]
-    times = store.times_of(session, organization_id, new, files)
+    """Store documents together that were posted by themselves, each with its trace: for each its result, or its own
+    fault."""
+    plan = _plan(session, organization_id, [item.new for item in posted], files, {})
     audit.purge_at_times(session, len(posted))  # not below, where no statement may return anything
+    told = [
+        (_trace(result, item.account), item.network)
+        for result, item in zip(plan.results, posted, strict=True)
+        if isinstance(result, Result) and result.created
+    ]
     with db.sent_together(session):
-        placed = iter(store.store_stamped(session, organization_id, new, times))
-        results: list[Result | Exception] = [
-            one if isinstance(one, Exception) else Result("DocumentReference", next(placed).id, created=True)
-            for one in described
-        ]
-        told = [
-            (_trace(result, item.account), item.network)
-            for result, item in zip(results, posted, strict=True)
-            if isinstance(result, Result)
-        ]
+        _write(session, organization_id, plan)
         audit.record_all(session, "uploaded", told)
-    return results
+    return list(plan.results)
 
 
-def put_patient(
-    session: Session, organization_id: uuid.UUID, resource: Resource, condition: str, at: str = ""
-) -> Result:
-    """Store a patient unless the condition finds one. Raises FhirError 409 when an identifier is taken."""
+def put_patients(session: Session, organization_id: uuid.UUID, new: Sequence[SentPatient]) -> list[Result]:
+    """Store patients, all or none, and link the documents that wait for them. Raises FhirError 409 when an identifier
+    is taken."""
     clock.lock(session, organization_id)
-    wanted = condition_of(condition, f"{at}ifNoneExist" if at else "If-None-Exist")
-    if wanted and (known := linking.find_patient(session, organization_id, *wanted)):
-        return Result("Patient", known, created=False)
-    for number, item in enumerate(resource.get("identifier", [])):
-        if "value" in item and store.owner_of(session, organization_id, item.get("system", ""), item["value"]):
-            where = f"{at}Patient.identifier[{number}]"
-            raise FhirError(409, "Eine Patientin oder ein Patient hat diese Kennung schon.", where)
-    kept = {name: value for name, value in resource.items() if name not in ("resourceType", "id", "meta")}
-    try:
-        patient, _, _ = ResourceImporter(organization_id).put_patient(session, kept, "")
-    except BadLine:
-        raise FhirError(422, "Eine Kennung ist zu lang.", f"{at}Patient.identifier") from None
-    return Result("Patient", patient.id, created=True)
+    asked = [item.condition for item in new if item.condition]
+    pairs = [pair for item in new for pair in item.given.pairs if pair]
+    owners = linking.find_patients(session, organization_id, asked)
+    taken = linking.owners_of(session, organization_id, pairs)
+    results: list[Result] = []
+    stored: list[SentPatient] = []
+    for item in new:
+        known = owners.get(item.condition) if item.condition else None
+        if known is None:
+            _refuse_taken(item.given, taken)
+            stored.append(item)
+            mine = {pair: item.id for pair in item.given.pairs if pair}
+            taken, owners = taken | mine, mine | {("", value): item.id for _, value in mine} | owners
+        results.append(Result("Patient", known or item.id, created=known is None))
+    times = _insert_patients(session, organization_id, stored)
+    linking.link_waiting(session, organization_id, pairs)
+    return [replace(result, stored_at=times.get(result.id, 0)) for result in results]
 
 
 def put_waiting(
@@ -165,79 +180,257 @@ def take_waiting(session: Session, organization_id: uuid.UUID, binary: uuid.UUID
     return session.execute(found.returning(WaitingBinary)).scalar_one_or_none()
 
 
-def note(session: Session, result: Result, account: str) -> None:
-    """Leave a trace of what a program made."""
-    if result.created:
-        audit.record(session, "uploaded", detail=_trace(result, account))
+def note(session: Session, results: Iterable[Result], account: str, network: str) -> None:
+    """Leave a trace of what a program made, and from which network."""
+    told = [(_trace(result, account), network) for result in results if result.created]
+    audit.purge_at_times(session, len(told))
+    audit.record_all(session, "uploaded", told)
 
 
 def _trace(result: Result, account: str) -> str:
     return f"{result.kind}/{result.id} by {account}"
 
 
-def _described(
-    session: Session, organization_id: uuid.UUID, prepared: Prepared, owners: Mapping[linking.Pair, uuid.UUID]
-) -> store.NewDocument | FhirError:
-    try:
-        return _new(session, organization_id, prepared, {}, owners)
-    except FhirError as error:
-        return error
+def _plan(
+    session: Session, organization_id: uuid.UUID, asked: Sequence[SentDocument], files: Files,
+    references: Mapping[str, str],
+) -> WritePlan:  # fmt: skip
+    """All that has to be read, under the lock; afterwards no statement needs to return anything."""
+    clock.lock(session, organization_id)  # whoever stores a patient links what is there
+    results = _found(session, organization_id, asked)
+    becomes = {item.name: f"{DOCUMENT}/{result.id}" for item, result in _pairs(asked, results) if item.name}
+    led = {**references, **becomes}
+    items = [(item, item.given.led(led) if led else item.given)
+             for item, result in _pairs(asked, results) if result.created]  # fmt: skip
+    people = _People(session, organization_id, [given for _, given in items], led)
+    targets = _Targets(session, organization_id, items, led)
+    new: dict[uuid.UUID, store.NewDocument] = {}
+    replaced: dict[uuid.UUID, None] = {}
+    for item, given in items:
+        try:
+            subject = people.of(given)
+            olds = targets.replaced_by(item.id, given, subject.patient)
+        except FhirError as fault:
+            results = [_unless(one, item.id, fault) for one in results]
+            continue
+        new[item.id] = store.NewDocument(
+            item.file, given.title, given.content_type or item.content_type, *subject, status=given.status,
+            details=given.details or None, words=given.words, id=item.id,
+        )  # fmt: skip
+        replaced |= dict.fromkeys(olds)
+    return _timed(session, organization_id, list(new.values()), targets, list(replaced), results, files)
 
 
-def _new(
-    session: Session, organization_id: uuid.UUID, prepared: Prepared, references: Mapping[str, str],
-    owners: Mapping[linking.Pair, uuid.UUID] | None = None,
-) -> store.NewDocument:  # fmt: skip
-    """The document as it is stored. Raises FhirError 422."""
-    resource, at = prepared.resource, prepared.at
-    attachment = given.attachment_of(resource, at)
-    subject = resource.get("subject") or {}
-    linked = _subject(session, organization_id, subject, references, f"{at}DocumentReference.subject", owners)
-    return store.NewDocument(
-        prepared.file, given.title_of(attachment), given.type_of(attachment, prepared.content_type), *linked,
-        status=_status(resource, at), details=given.details_of(resource, at),
-    )  # fmt: skip
+def _unless(
+    result: Result | FhirError, failed: uuid.UUID, fault: FhirError
+) -> Result | FhirError:  # fmt: skip
+    """The result, unless it was to be the document that cannot be stored, or one that its condition took for there."""
+    if isinstance(result, FhirError) or result.id != failed:
+        return result
+    return fault if result.created else FhirError(503)
 
 
-def _documents_with(session: Session, organization_id: uuid.UUID, system: str, value: str) -> list[uuid.UUID]:
-    """Documents with that identifier, also those marked in error: the condition is about what was sent before."""
-    term = terms.short(f"{system}|{value}" if system else value)
-    mine = (
+def _timed(
+    session: Session, organization_id: uuid.UUID, new: list[store.NewDocument], targets: "_Targets",
+    replaced: list[uuid.UUID], results: list[Result | FhirError], files: Files,
+) -> WritePlan:  # fmt: skip
+    """The plan, once everything that changes has its time."""
+    there = [targets.standing[ident] for ident in replaced if ident in targets.standing]
+    there = [item for item in there if not item.superseded]
+    own = [item for item in new if item.id in replaced]
+    shown = [item for item in there if not item.entered_in_error] + [
+        item for item in own if item.status is Status.CURRENT
+    ]
+    times = store.times_of(session, organization_id, new, files, more=len(shown))
+    stored = {item.id: stored_at for item, (stored_at, _) in zip(new, times[1], strict=False)}
+    made = [
+        store.OldDocument(item.id, item.patient_id, stored[item.id], item.content_type,
+                       item.status is Status.ENTERED_IN_ERROR, superseded=False, version=1)
+        for item in own if item.id
+    ]  # fmt: skip
+    results = [replace(one, stored_at=stored.get(one.id, 0)) if isinstance(one, Result) else one for one in results]
+    return WritePlan(new, [*there, *made], times, results)
+
+
+def _write(session: Session, organization_id: uuid.UUID, plan: WritePlan) -> None:
+    """By statements that return nothing."""
+    store.store_stamped(session, organization_id, plan.new, plan.times)
+    store.supersede(session, organization_id, plan.replaced, plan.times)
+
+
+def _found(session: Session, organization_id: uuid.UUID, asked: Sequence[SentDocument]) -> list[Result | FhirError]:
+    """What each becomes: new, or the one that its condition finds, also among those before it."""
+    words = {item.condition: _word(*item.condition) for item in asked if item.condition}
+    there = _documents_with(session, organization_id, words.values())
+    results: list[Result | FhirError] = []
+    for item in asked:
+        known = there.get(words[item.condition], []) if item.condition else []
+        if len(known) > 1:
+            results.append(FhirError(412, "If-None-Exist: mehrere Dokumente haben diese Kennung."))
+            continue
+        if not known:
+            for kind, word in item.given.words:
+                if kind == "identifier":
+                    there.setdefault(word, []).append(item.id)
+        results.append(Result(DOCUMENT, known[0] if known else item.id, created=not known))
+    return results
+
+
+def _pairs(
+    asked: Sequence[SentDocument], results: Sequence[Result | FhirError]
+) -> list[tuple[SentDocument, Result]]:  # fmt: skip
+    both = zip(asked, results, strict=True)
+    return [(item, result) for item, result in both if isinstance(result, Result)]
+
+
+def _word(system: str, value: str) -> str:
+    return terms.short(f"{system}|{value}" if system else value)
+
+
+def _documents_with(session: Session, organization_id: uuid.UUID, words: Iterable[str]) -> dict[str, list[uuid.UUID]]:
+    """Documents with these identifiers, also those marked in error: the condition is about what was sent before. Of
+    several one is enough to know of, where it is a single identifier that was asked for."""
+    found: dict[str, list[uuid.UUID]] = {}
+    wanted = set(words)
+    asked = select(DocumentTerm.term, DocumentTerm.document_id).where(
         DocumentTerm.organization_id == organization_id,
         DocumentTerm.kind == "identifier",
-        DocumentTerm.term == term,
+        linking.one_of(session, DocumentTerm.term, wanted),
     )
-    found = select(Document.id).join(DocumentTerm, DocumentTerm.document_id == Document.id)
-    return list(session.scalars(found.where(*mine).distinct().limit(2)))
+    for word, document in session.execute(asked.limit(2) if len(wanted) == 1 else asked) if wanted else ():
+        found.setdefault(word, []).append(document)
+    return found
 
 
-def _status(resource: Resource, at: str) -> Status:
-    try:
-        return Status(resource["status"])
-    except ValueError:
-        raise FhirError(422, "Erwartet wird current oder entered-in-error.", f"{at}DocumentReference.status") from None
+class _People:
+    """Whose documents they are, looked up for all of them at once."""
 
+    def __init__(
+        self, session: Session, organization_id: uuid.UUID, documents: Sequence[GivenDocument],
+        references: Mapping[str, str],
+    ) -> None:  # fmt: skip
+        self._references = references
+        texts = [self._reference(document) for document in documents]
+        pairs = [pair for document in documents if (pair := _identifier(document.subject))]
+        self._known = linking.known_patients(session, organization_id, filter(None, texts))
+        self._owners = linking.find_patients(session, organization_id, pairs)
 
-def _subject(
-    session: Session, organization_id: uuid.UUID, subject: Resource, references: Mapping[str, str], at: str,
-    owners: Mapping[linking.Pair, uuid.UUID] | None,
-) -> tuple[uuid.UUID | None, str | None, str | None]:  # fmt: skip
-    """Linked patient, and the system and value of the tag, as an import finds them. Raises FhirError 422."""
-    reference = references.get(subject.get("reference", ""), subject.get("reference", ""))
-    if reference and linking.referenced_id(reference):
-        patient = linking.known_patient(session, organization_id, reference)
-        if patient is None:
+    def of(self, document: GivenDocument) -> linking.Subject:
+        """Linked patient, and the system and value of the tag, as an import finds them. Raises FhirError 422."""
+        reference, pair = self._reference(document), _identifier(document.subject)
+        at = f"{document.at}{DOCUMENT}.subject"
+        if reference and not linking.referenced_id(reference):
+            raise FhirError(422, "Erwartet wird Patient/<id> oder subject.identifier.", f"{at}.reference")
+        if reference and reference not in self._known:
             raise FhirError(422, "Diese Patientin oder diesen Patienten gibt es hier nicht.", f"{at}.reference")
-        return patient, None, None
-    identifier = subject.get("identifier") or {}
-    system, value = identifier.get("system") or "", identifier.get("value")
-    if reference and not value:
-        raise FhirError(422, "Erwartet wird Patient/<id> oder subject.identifier.", f"{at}.reference")
-    if not value:
-        return None, None, None
-    if len(value) > VALUE_LENGTH:
-        raise FhirError(422, "Die Kennung ist zu lang.", f"{at}.identifier.value")
-    owner = (
-        linking.find_patient(session, organization_id, system, value) if owners is None else owners.get((system, value))
-    )
-    return owner, system, value
+        if reference:
+            return linking.Subject(self._known[reference], None, None)
+        if pair is None:
+            return linking.Subject(None, None, None)
+        if len(pair[1]) > VALUE_LENGTH:
+            raise FhirError(422, f"Die Kennung ist länger als {VALUE_LENGTH} Zeichen.", f"{at}.identifier.value")
+        return linking.Subject(self._owners.get(pair), *pair)
+
+    def _reference(self, document: GivenDocument) -> str:
+        text = document.subject.get("reference", "")
+        return self._references.get(text, text)
+
+
+def _identifier(subject: Mapping[str, object]) -> linking.Pair | None:
+    token = subject.get("identifier")
+    value = token.get("value") if isinstance(token, dict) else None
+    return (token.get("system") or "", value) if isinstance(token, dict) and value else None
+
+
+class _Targets:
+    """The documents that others are related to, looked up for all of them at once.
+
+    What a local reference names has to be there; what a document replaces has to be in the same organization, and of
+    the same patient where both are known (IHE XDS: XDSPatientIdDoesNotMatch).
+    """
+
+    def __init__(
+        self, session: Session, organization_id: uuid.UUID, items: Sequence[tuple[SentDocument, GivenDocument]],
+        references: Mapping[str, str],
+    ) -> None:  # fmt: skip
+        self._references = references
+        self._new = {item.id: given for item, given in items}
+        related = [target for _, given in items for target in given.related]
+        named = [_word(*target.identifier) for target in related if target.replaces and not target.reference
+                 and target.identifier]  # fmt: skip
+        self._named = _documents_with(session, organization_id, named)
+        ids = {ident for target in related if (ident := self._id(target))}
+        ids |= {documents[0] for documents in self._named.values() if len(documents) == 1}
+        columns = (Document.id, Document.patient_id, Document.stored_at, Document.content_type,
+                   Document.entered_in_error, Document.superseded, Document.version)  # fmt: skip
+        mine = select(*columns).where(Document.organization_id == organization_id)
+        rows = session.execute(mine.where(linking.one_of(session, Document.id, ids))) if ids else ()
+        self.standing = {row[0]: store.OldDocument(*row) for row in rows}
+
+    def replaced_by(self, new: uuid.UUID, document: GivenDocument, patient: uuid.UUID | None) -> list[uuid.UUID]:
+        """The documents that this one replaces. Raises FhirError 422."""
+        found: list[uuid.UUID] = []
+        for target in document.related:
+            at = f"{document.at}{DOCUMENT}.relatesTo[{target.number}].target"
+            ident = self._id(target) or (self._by_identifier(target, at) if target.replaces else None)
+            text = self._references.get(target.reference, target.reference)
+            if not target.replaces and not text.startswith(_LOCAL):
+                continue  # what is elsewhere, or only described, is kept as it was said
+            if ident is None or ident == new or not (ident in self.standing or ident in self._new):
+                raise FhirError(422, "Dieses Dokument gibt es in dieser Organisation nicht.", f"{at}.reference")
+            if target.replaces:
+                self._refuse(document, ident, patient, at)
+                found.append(ident)
+        return found
+
+    def _id(self, target: RelatedDocument) -> uuid.UUID | None:
+        match = _TARGET.fullmatch(self._references.get(target.reference, target.reference))
+        return uuid.UUID(match[1]) if match else None
+
+    def _by_identifier(self, target: RelatedDocument, at: str) -> uuid.UUID | None:
+        if target.reference or not target.identifier:
+            return None
+        known = self._named.get(_word(*target.identifier), [])
+        if len(known) != 1:
+            said = "Kein Dokument" if not known else "Mehr als ein Dokument"
+            raise FhirError(422, f"{said} dieser Organisation hat diese Kennung.", f"{at}.identifier")
+        return known[0]
+
+    def _refuse(self, document: GivenDocument, ident: uuid.UUID, patient: uuid.UUID | None, at: str) -> None:
+        if document.status is not Status.CURRENT:
+            raise FhirError(422, "Ein fehlerhaftes Dokument ersetzt keines.", f"{document.at}{DOCUMENT}.status")
+        old = self.standing.get(ident)
+        if old is not None and old.patient_id and patient and old.patient_id != patient:
+            raise FhirError(422, "Das ersetzte Dokument gehört zu jemand anderem.", at)
+
+
+def _refuse_taken(given: GivenPatient, taken: Mapping[linking.Pair, uuid.UUID]) -> None:
+    for number, pair in enumerate(given.pairs):
+        if pair in taken:
+            where = f"{given.at}Patient.identifier[{number}]"
+            raise FhirError(409, "Eine Patientin oder ein Patient hat diese Kennung schon.", where)
+
+
+def _insert_patients(
+    session: Session, organization_id: uuid.UUID, new: Sequence[SentPatient]
+) -> dict[uuid.UUID, int]:  # fmt: skip
+    """Patients with their identifiers and words, by one statement for each table; when each is stored."""
+    connection = session.connection()
+    stamps = clock.stamps(session, organization_id, [None] * len(new)) if new else []
+    times = {item.id: stored_at for item, (stored_at, _) in zip(new, stamps, strict=True)}
+    rows = [
+        {"id": item.id, "organization_id": organization_id, "stored_at": times[item.id],
+         "resource": item.given.resource}
+        for item in new
+    ]  # fmt: skip
+    identifiers = [
+        {"organization_id": organization_id, "patient_id": item.id, "system": pair[0], "value": pair[1]}
+        for item in new
+        for pair in dict.fromkeys(item.given.pairs)
+        if pair
+    ]
+    words = [row for item in new for row in terms.search_rows(organization_id, item.id, item.given.words)]
+    for table, listed in ((_PATIENT, rows), (_IDENTIFIER, identifiers), (_TERM, words)):
+        if listed:
+            connection.execute(insert(table), listed)
+    return times

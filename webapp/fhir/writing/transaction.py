@@ -5,7 +5,7 @@ answer says; a reference to another entry's `fullUrl` leads to what that entry h
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,12 @@ from webapp.fhir.answers import FhirError
 from webapp.fhir.resources import Resource, outcome
 from webapp.fhir.titles import clean_content_type
 from webapp.fhir.writing import given, storing
-from webapp.fhir.writing.storing import Prepared, Result
+from webapp.fhir.writing.given import GivenDocument, GivenPatient
+from webapp.fhir.writing.storing import Result, SentDocument, SentPatient
 from webapp.storage import Files, Stored
 
 MOST_ENTRIES = 200  # as many as an import stores at once: others wait for the organization's lock that long
+MOST_ROWS = 4_000  # of indexes, for identifiers and words of all entries: 15 for each of 200 documents are 3,000
 KINDS = ("Binary", "Patient", "DocumentReference", "List")
 
 
@@ -38,7 +40,7 @@ class BundleEntry:
     name: str
     kind: str
     resource: Resource
-    condition: str
+    condition: storing.Condition | None
     at: str
 
 
@@ -54,32 +56,39 @@ class Transaction:
         self.entries = [_entry(number, item) for number, item in enumerate(listed)]
         self.kinds = {entry.kind for entry in self.entries} - {"List"}
         self.files: dict[str, File] = {}
+        self._attachments: dict[int, Resource] = {}
+        self._documents: dict[int, GivenDocument] = {}
+        self._patients: dict[int, GivenPatient] = {}
         for entry in self.entries:
             self._check(entry)
-        for entry in self.entries:
+        for entry in self._of("DocumentReference"):
             self._require_file(entry)
+        self._require_documents()
+        self._bound()
 
-    def store(
-        self, session: Session, organization_id: uuid.UUID, puts: Mapping[str, Stored], files: Files
-    ) -> dict[int, Result]:
-        """Patients first, so that documents find them; by number of the entry."""
-        results: dict[int, Result] = {}
-        references: dict[str, str] = {}
-        for entry in self._of("Patient"):
-            result = storing.put_patient(session, organization_id, entry.resource, entry.condition, entry.at)
-            results[entry.number], references[entry.name] = result, f"Patient/{result.id}"
+    def documents(self, puts: Mapping[str, Stored]) -> list[SentDocument]:
+        """The documents with their files, once these are put. Raises FhirError 422 where a file is another than its
+        document says."""
+        new = []
         for entry in self._of("DocumentReference"):
             name = self._file_name(entry)
-            given.check_file(
-                given.attachment_of(entry.resource, entry.at), puts[name].digest, given.sha1_of(self.files[name].body),
-                puts[name].size, entry.at,
-            )  # fmt: skip
-            prepared = Prepared(
-                entry.resource, puts[name], self.files[name].content_type, entry.condition, entry.at
-            )  # fmt: skip
-            results[entry.number] = storing.put_document(session, organization_id, prepared, references, files)
-        self._place_binaries(results)
-        return results
+            file, put = self.files[name], puts[name]
+            given.check_file(self._attachments[entry.number], put.digest, given.sha1_of(file.body), put.size, entry.at)
+            document = self._documents[entry.number]
+            new.append(SentDocument(document, put, file.content_type, entry.condition, entry.name))
+        return new
+
+    def store(
+        self, session: Session, organization_id: uuid.UUID, documents: Sequence[SentDocument], files: Files
+    ) -> dict[int, Result]:
+        """Patients first, so that documents find them; by number of the entry."""
+        people = [SentPatient(self._patients[entry.number], entry.condition) for entry in self._of("Patient")]
+        patients = storing.put_patients(session, organization_id, people)
+        results = {entry.number: result for entry, result in zip(self._of("Patient"), patients, strict=True)}
+        references = {self.entries[number].name: f"Patient/{result.id}" for number, result in results.items()}
+        stored = storing.put_documents(session, organization_id, documents, files, references)
+        results |= {entry.number: one for entry, one in zip(self._of("DocumentReference"), stored, strict=True)}
+        return results | self._binaries(results)
 
     def answer(self, base: str, results: Mapping[int, Result]) -> Resource:
         """A transaction-response with one entry for each, in their order."""
@@ -106,33 +115,47 @@ class Transaction:
             self.files[entry.name] = File(body, content_type)
         elif entry.kind == "DocumentReference":
             data = given.taken_data(entry.resource, entry.at)
-            given.checked(entry.resource, entry.kind, entry.at)
-            given.attachment_of(entry.resource, entry.at)
+            resource = given.checked(entry.resource, entry.kind, entry.at)
+            self._attachments[entry.number] = given.attachment_of(resource, entry.at)
+            self._documents[entry.number] = given.document(resource, entry.at, inline=data is not None)
             if data is not None:
                 self.files[f"inline {entry.number}"] = File(data, "")
         elif entry.kind == "Patient":
-            given.checked(entry.resource, entry.kind, entry.at)
+            self._patients[entry.number] = given.patient(entry.resource, entry.at)
 
     def _file_name(self, entry: BundleEntry) -> str:
         inline = f"inline {entry.number}"
         if inline in self.files:
             return inline
-        return str(given.attachment_of(entry.resource, entry.at).get("url", ""))
+        return str(self._attachments[entry.number].get("url", ""))
 
     def _require_file(self, entry: BundleEntry) -> None:
-        if entry.kind == "DocumentReference" and self._file_name(entry) not in self.files:
+        if self._file_name(entry) not in self.files:
             where = f"{entry.at}DocumentReference.content[0].attachment.url"
             raise FhirError(422, "Erwartet wird data oder das fullUrl eines Binary in diesem Bundle.", where)
 
-    def _place_binaries(self, results: dict[int, Result]) -> None:
-        """A file is read under the id of the first document that refers to it; one that nobody refers to is refused,
-        since it could never be read."""
-        first = {self._file_name(entry): results[entry.number] for entry in reversed(self._of("DocumentReference"))}
+    def _require_documents(self) -> None:
+        """A file that nobody refers to could never be read."""
+        named = {self._file_name(entry) for entry in self._of("DocumentReference")}
         for entry in self._of("Binary"):
-            if entry.name not in first:
+            if entry.name not in named:
                 raise FhirError(422, "Kein Dokument in diesem Bundle verweist auf diese Datei.", f"{entry.at}Binary")
-            document = first[entry.name]
-            results[entry.number] = Result("Binary", document.id, document.created)
+
+    def _bound(self) -> None:
+        """Others wait while the rows are written."""
+        rows = sum(len(document.words) for document in self._documents.values())
+        rows += sum(len(patient.words) + len(patient.pairs) for patient in self._patients.values())
+        if rows > MOST_ROWS:
+            raise FhirError(
+                422, f"Das Bundle hat {rows} Kennungen und Suchwörter; erwartet werden höchstens {MOST_ROWS}. "
+                "Bitte auf mehrere verteilen.", "Bundle.entry",
+            )  # fmt: skip
+
+    def _binaries(self, results: Mapping[int, Result]) -> dict[int, Result]:
+        """A file is read under the id of the first document that refers to it."""
+        first = {self._file_name(entry): results[entry.number] for entry in reversed(self._of("DocumentReference"))}
+        there = ((entry.number, first[entry.name]) for entry in self._of("Binary"))
+        return {number: Result("Binary", document.id, document.created) for number, document in there}
 
 
 def _entry(number: int, item: Any) -> BundleEntry:
@@ -147,4 +170,6 @@ def _entry(number: int, item: Any) -> BundleEntry:
     name, condition = item.get("fullUrl", ""), asked.get("ifNoneExist", "")
     if not isinstance(name, str) or not isinstance(condition, str):
         raise FhirError(400, "Erwartet wird Text.", f"{at}fullUrl")
-    return BundleEntry(number, name or f"entry {number}", kind, resource, condition, at)
+    return BundleEntry(
+        number, name or f"entry {number}", kind, resource, storing.condition_of(condition, f"{at}request."), at
+    )

@@ -1,4 +1,4 @@
-"""What became of documents is written down in order; what was stored before is its own first version."""
+"""Changes of documents are recorded in order; documents stored before count as their own first version."""
 
 import sqlalchemy as sa
 from alembic import op

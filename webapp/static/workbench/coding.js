@@ -1,21 +1,22 @@
 // The page "Kodieren": the text to the left, its codes to the right, and keys for everything.
 
-import { Work, byId, copy, download, fill, given, h, onButtons, post, say, showFailure, storedText, words } from "./page.js";
-import { EMPTY, accepted, add, cards, choiceOf, choose, decided, next, parts, rejected, withTier } from "./state.js";
-import { atCursor, draw, mentionsOf, under } from "./marks.js";
+import { Work, byId, copy, download, failureOf, fill, given, h, onButtons, post, say, selection, showFailure, storedText, words } from "./page.js";
+import { EMPTY, accepted, added, back, begun, cards, found, here, instead, joined, judged, learnt, marked, mentionsOf, next, result, reviewed, split, typed, undone, unknown } from "./state.js";
+import { atCursor, draw, under } from "./marks.js";
 import { card, list, withoutCode } from "./cards.js";
 import { bundle, csv, feedback, line } from "./outcome.js";
 
 // The pause that ends typing. Between two keys people take 240 ms, fast ones 120 (Dhakal et al., CHI 2018): any pause
 // below that asks at nearly every key, so a longer one would only be waited for; this one joins keys pressed together.
 const PAUSE_MS = 30;
-const HISTORY = 300;
+const USUAL_S = 3; // the search answers in a tenth of it
+const MOST_LOOKED_UP = 60; // of which the catalog tells at once
 
 const text = byId("text");
-const info = new Map(); // what the catalog says of a code
+const selected = selection(text);
 const work = new Work(() => clearTimeout(waiting));
 let state = EMPTY;
-let past = [];
+let all = []; // the cards of the text shown
 let at = 0; // the card the keys act on
 let open = null; // the code whose alternatives are shown
 let active = new Set(); // the mentions that are tied to the card or the pointer
@@ -27,90 +28,97 @@ let waiting = 0;
 function research() {
   work.stop();
   failure = null;
-  const query = text.value;
-  if (!query.trim()) return show({ ...state, text: query, entries: [], mentions: [], tier: 0 });
-  if (Array.from(query).length > given.longest) return void split(query);
-  const first = fill(words.tier, { n: 1 }) + ": " + words.tiers[1];
-  work.begin(first, given.urls.events, { query }, (event) => take(event, query));
+  const query = here(state).text;
+  if (!query.trim()) return show(state);
+  if (Array.from(query).length > given.longest) return go(split(state, given.longest));
+  showFailure(byId("failure"), null);
+  work.begin(fill(words.tier, { n: 1 }) + ": " + words.tiers[1], given.urls.events, { query }, take, USUAL_S);
 }
 
-function take(event, query) {
+function take(event) {
   if (event.type === "failure" || event.status === "error") return fail(event);
   if (event.type !== "partial" && event.type !== "result") return;
-  show(withTier({ ...state, text: query }, event.layer, event.codes, event.mentions));
+  const before = accepted(state);
+  show(found(state, event));
+  const now = new Set(accepted(state).map(({ code }) => code));
+  const gone = before.filter(({ code }) => !now.has(code));
+  if (gone.length) say(fill(words.gone, { codes: line(gone) }));
   if (event.layer < 3) work.running.tell(fill(words.tier, { n: event.layer + 1 }) + ": " + words.tiers[event.layer + 1]);
-  else say(words.ready);
+  else if (!gone.length) say(words.ready);
   lookUp();
 }
 
 function fail(event) {
-  failure = event.type === "failure" ? event : { part: words.tiers[Math.min(state.tier + 1, 3)], message: event.message, remedy: "" };
+  failure = event.type === "failure" ? event : { part: words.tiers[Math.min(here(state).tier + 1, 3)], message: event.message, remedy: "" };
   showFailure(byId("failure"), failure, research);
 }
 
-// What the catalog adds to the codes shown: marks, pairs, notes, neighbours.
+// What the catalog adds to the codes shown: titles, marks, notes, neighbours.
 async function lookUp() {
-  const wanted = cards(state).flatMap((entry) => [entry.code, entry.pair]).filter((code) => code && !info.has(code));
-  if (!wanted.length) return;
+  const codes = unknown(state).slice(0, MOST_LOOKED_UP);
+  if (!codes.length) return;
   try {
-    const answer = await post(given.urls.lookup, { codes: [...new Set(wanted)] });
+    const answer = await post(given.urls.lookup, { codes });
     if (!answer.ok) return;
-    for (const [code, found] of Object.entries(await answer.json())) info.set(code, found);
-  } catch { return; }
-  show(state);
+    const told = await answer.json();
+    show(learnt(state, Object.fromEntries(codes.map((code) => [code, told[code] ?? {}]))));
+    lookUp();
+  } catch { /* the codes are there, and what the catalog adds comes with the next ones */ }
 }
 
-function split(query) {
-  const [first, ...queue] = parts(query, given.longest);
-  past.push(state);
-  state = { ...EMPTY, done: state.done, text: first, queue, at: 1, of: queue.length + 1 };
-  text.value = first;
-  research();
+// Another text is shown: the next, the one before, a part.
+function go(changed) {
+  work.stop();
+  [open, failure, at] = [null, null, 0];
+  show(changed);
+  const own = here(state);
+  if (text.value !== own.text) text.value = own.text;
+  grow();
+  if (own.text && own.tier < 3) research();
 }
 
 // --- showing -------------------------------------------------------------------------------------------------------
 
 function show(changed) {
   state = changed;
-  const all = cards(state);
-  for (const entry of all) entry.pairTitle = info.get(entry.pair)?.title;
+  all = cards(state);
+  const own = here(state);
   at = Math.max(0, Math.min(at, all.length - 1));
   const held = document.activeElement?.closest?.(".code-card")?.dataset.code;
   const inside = document.activeElement?.dataset ?? {};
-  byId("codes").replaceChildren(...all.map((entry) => card(state, entry, info, open === entry.code, act)));
+  byId("codes").replaceChildren(...all.map((one) => card(one, own, state.catalog, open === one.code, act)));
   if (held) refocus(inside);
-  byId("count").textContent = state.tier ? `${all.length} · ${fill(words.tier, { n: state.tier })}` : "";
-  byId("empty").hidden = all.length > 0;
-  byId("empty").textContent = state.tier ? words.no_codes : words.idle;
-  byId("part").textContent = state.of > 1 ? fill(words.part, { n: Math.max(state.at, 1), all: state.of }) : "";
-  const none = withoutCode(state);
+  byId("count").textContent = own.tier ? `${all.length} · ${fill(words.tier, { n: own.tier })}` : "";
+  byId("empty").hidden = all.length > 0 || Boolean(own.text.trim() && !own.tier);
+  byId("empty").textContent = own.tier ? words.no_codes : words.idle;
+  byId("turns").hidden = state.texts.length < 2;
+  byId("part").textContent = fill(words.part, { n: state.at + 1, all: state.texts.length });
+  const none = withoutCode(own);
   byId("without").replaceChildren(...(none.length ? [h("h2", {}, words.without_code), h("ul", { class: "without" }, none)] : []));
   showFailure(byId("failure"), failure, research);
-  showResult();
+  showResult(own);
   tie();
   grow();
 }
 
-function showResult() {
-  const right = accepted(state);
-  byId("outcome").textContent = right.length ? line(right) : words.nothing_accepted;
-  byId("outcome").className = right.length ? "some" : "";
-  const codes = state.done.reduce((sum, one) => sum + one.accepted.length, 0);
-  byId("done").textContent = state.done.length ? fill(words.texts_done, { texts: state.done.length, codes }) : "";
+function showResult(own) {
+  const codes = result(state);
+  byId("outcome").textContent = codes.length ? line(codes) : words.nothing_accepted;
+  byId("outcome").className = codes.length ? "some" : "";
+  const unusable = codes.filter((one) => one.terminal === false).map((one) => one.code);
+  byId("unusable").textContent = unusable.length ? `${unusable.join(", ")} ${words.not_terminal}` : "";
+  const others = state.texts.flatMap((one, place) => (one.group === own.group ? [] : [accepted({ ...state, at: place }).length])).filter(Boolean);
+  byId("done").textContent = others.length ? fill(words.texts_done, { texts: others.length, codes: others.reduce((sum, one) => sum + one) }) : "";
 }
 
 // Mentions and codes that belong together are shown together.
 function tie(mention = null) {
-  const all = cards(state);
-  const current = all[at];
-  active = mention === null ? (current && inCodes() ? mentionsOf(current, state.mentions) : new Set()) : new Set([mention]);
-  if (text.value === state.text) draw(byId("marks"), state.text, state.mentions, active);
-  else draw(byId("marks"), text.value, [], active);
-  for (const element of byId("codes").children) {
-    const entry = all.find((one) => one.code === element.dataset.code);
-    const own = entry ? mentionsOf(entry, state.mentions) : new Set();
-    element.classList.toggle("tied", mention !== null && own.has(mention));
-    element.classList.toggle("current", element === byId("codes").children[at] && inCodes());
+  const own = here(state);
+  active = mention !== null ? new Set([mention]) : all[at] && inCodes() ? mentionsOf(own, all[at]) : new Set();
+  draw(byId("marks"), own.text, own.mentions, active);
+  for (const [place, element] of [...byId("codes").children].entries()) {
+    element.classList.toggle("tied", mention !== null && mentionsOf(own, all[place]).has(mention));
+    element.classList.toggle("current", place === at && inCodes());
   }
 }
 
@@ -129,96 +137,83 @@ function grow() {
 
 // --- deciding ------------------------------------------------------------------------------------------------------
 
-function step(changed) {
-  past = [...past.slice(-HISTORY), state];
-  show(changed);
-}
-
 function undo() {
-  if (!past.length) return say(words.nothing_to_undo);
-  const before = past.pop();
-  const other = before.text !== text.value;
-  if (other) {
-    work.stop();
-    text.value = before.text;
-  }
-  show(other ? before : { ...before, entries: state.entries, mentions: state.mentions, tier: state.tier }); // what was found since stays
+  const before = undone(state);
+  if (before === state) return say(words.nothing_to_undo);
+  show(before);
   say(words.undone);
 }
 
-function act(what, entry, value) {
-  at = Math.max(0, cards(state).findIndex((one) => one.code === entry.code));
-  const choice = choiceOf(state, entry.code);
-  if (what === "open") return toggle(entry);
+function act(what, one, value) {
+  at = Math.max(0, all.findIndex(({ code }) => code === one.code));
+  if (what === "open") return toggle(one);
   if (what === "instead") {
     open = null;
-    step(choose(state, entry.code, { as: value.code === entry.code ? null : { code: value.code, title: value.title }, state: "accepted" }));
+    show(instead(state, one, value));
+    lookUp();
     return focusCard(at);
   }
   if (what === "accept" || what === "reject") {
     const wanted = what === "accept" ? "accepted" : "rejected";
-    step(choose(state, entry.code, { state: choice.state === wanted ? "open" : wanted }));
-    return say(`${entry.code} ${choiceOf(state, entry.code).state === wanted ? words[wanted] : ""}`);
+    const now = one.state === wanted ? "open" : wanted;
+    show(judged(state, one, now));
+    return say(`${one.shown.code} ${words[now] ?? ""}`);
   }
-  step(choose(state, entry.code, { [what]: (choice[what] ?? entry[what]) === value ? "" : value }));
+  show(what === "join" ? joined(state, one, value) : marked(state, one, what, one[what] === value ? "" : value));
 }
 
-function toggle(entry) {
-  open = open === entry.code ? null : entry.code;
+function toggle(one) {
+  open = open === one.code ? null : one.code;
   show(state);
   if (open) byId("codes").children[at]?.querySelector(".choice")?.focus();
   else focusCard(at);
 }
 
 function focusCard(place) {
-  const all = byId("codes").children;
-  if (!all.length) return;
-  at = Math.max(0, Math.min(place, all.length - 1));
-  all[at].focus();
-  all[at].scrollIntoView({ block: "nearest" });
+  const elements = byId("codes").children;
+  if (!elements.length) return;
+  at = Math.max(0, Math.min(place, elements.length - 1));
+  elements[at].focus();
+  elements[at].scrollIntoView({ block: "nearest" });
   tie();
 }
 
 // One key: the decision, and on to the next code that is open.
 function decide(what) {
-  const entry = cards(state)[at];
-  if (!entry) return;
-  act(what, entry);
-  const all = cards(state);
-  const further = all.findIndex((one, place) => place > at && choiceOf(state, one.code).state === "open");
+  if (!all[at]) return;
+  act(what, all[at]);
+  const further = all.findIndex((one, place) => place > at && one.state === "open");
   focusCard(further < 0 ? at : further);
 }
 
-function forward() {
-  work.stop();
-  open = null;
-  failure = null;
-  at = 0;
-  const last = !state.queue.length;
-  step(next(state));
-  text.value = state.text;
-  if (last) say(words.no_next);
-  if (state.text) research();
-  else text.focus();
+function turn(changed) {
+  go(changed);
+  if (!here(state).text) text.focus();
+  else if (all.length) focusCard(0);
+  else focusWhenThere();
 }
 
-const everything = () => {
-  const mine = { text: state.text, accepted: accepted(state), rejected: rejected(state), decided: decided(state) };
-  return [...state.done, ...(mine.accepted.length || mine.rejected.length ? [mine] : [])];
-};
-const codesOfAll = () => everything().flatMap((one) => one.accepted);
+function forward() {
+  const last = state.at + 1 === state.texts.length;
+  turn(next(state));
+  if (last) say(words.no_next);
+}
+
+function give(content) {
+  go(begun(state, content));
+}
 
 const DO = {
-  example: () => { text.value = given.example; research(); focusWhenThere(); },
+  example: () => { give(given.example); focusWhenThere(); },
   help: () => { byId("keys").hidden = !byId("keys").hidden; document.querySelector("[data-do=help]").setAttribute("aria-expanded", String(!byId("keys").hidden)); },
-  copy: () => (accepted(state).length ? copy(line(accepted(state))) : say(words.nothing_to_copy)),
-  fhir: () => download("kodes.fhir.json", "application/fhir+json", JSON.stringify(bundle(codesOfAll(), given.version ?? "2026"), null, 2)),
-  csv: () => download("kodes.csv", "text/csv", csv(codesOfAll())),
+  copy: () => (result(state).length ? copy(line(result(state))) : say(words.nothing_to_copy)),
+  fhir: () => download("kodes.fhir.json", "application/fhir+json", JSON.stringify(bundle(result(state), given.version), null, 2)),
+  csv: () => download("kodes.csv", "text/csv", csv(result(state))),
   feedback: () => {
     const withText = byId("with-text").checked;
-    download(withText ? "feedback.jsonl" : "feedback-counts.jsonl", "application/jsonl", feedback(everything(), withText));
+    download(withText ? "feedback.jsonl" : "feedback-counts.jsonl", "application/jsonl", feedback(reviewed(state), withText));
   },
-  undo, next: forward,
+  undo, next: forward, back: () => turn(back(state)),
 };
 
 let wantsFocus = false;
@@ -237,12 +232,20 @@ function focusWhenThere() {
 const KEYS = {
   ArrowDown: () => focusCard(at + 1), ArrowUp: () => focusCard(at - 1), Home: () => focusCard(0), End: () => focusCard(Infinity),
   Enter: () => decide("accept"), x: () => decide("reject"), Delete: () => decide("reject"),
-  o: () => toggle(cards(state)[at]), u: undo, c: DO.copy, n: forward, t: () => text.focus(), "/": () => byId("add").focus(), "?": DO.help,
+  o: () => toggle(all[at]), u: undo, c: DO.copy, n: forward, p: DO.back, t: () => text.focus(), "/": () => byId("add").focus(), "?": DO.help,
 };
 
+// Single letters can be switched off, for those who speak to their machine or press keys by accident (WCAG 2.1.4).
+const OFF = "befund_letters=off";
+const letters = byId("letters");
+letters.checked = !document.cookie.includes(OFF);
+letters.addEventListener("change", () => { document.cookie = `${OFF}; path=${location.pathname}; SameSite=Lax; max-age=${letters.checked ? 0 : 31_536_000}`; });
+const isOff = (event) => !letters.checked && event.key.length === 1;
+
 byId("codes").addEventListener("keydown", (event) => {
+  if (isOff(event)) return;
   if (event.ctrlKey || event.metaKey || event.altKey) return event.key === "z" ? (event.preventDefault(), undo()) : undefined;
-  const entry = cards(state)[at];
+  const entry = all[at];
   const inMore = event.target.closest(".more");
   if (event.key === "Escape" && open) return event.preventDefault(), toggle(entry);
   if (inMore) return moveIn(event, inMore);
@@ -267,9 +270,9 @@ function moveIn(event, more) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.defaultPrevented || event.target.matches("input, textarea") || byId("codes").contains(event.target)) return;
+  if (isOff(event) || event.defaultPrevented || event.target.matches("input, textarea") || byId("codes").contains(event.target)) return;
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("button, a, summary") && event.key === "Enter") return;
-  const run = { ArrowDown: () => focusCard(at), u: undo, c: DO.copy, n: forward, t: () => text.focus(), "/": () => byId("add").focus(), "?": DO.help }[event.key];
+  const run = { ArrowDown: () => focusCard(at), u: undo, c: DO.copy, n: forward, p: DO.back, t: () => text.focus(), "/": () => byId("add").focus(), "?": DO.help }[event.key];
   if (run) { event.preventDefault(); run(); }
 });
 
@@ -280,11 +283,12 @@ text.addEventListener("keydown", (event) => {
     else focusWhenThere();
   }
 });
-text.addEventListener("input", () => {
-  clearTimeout(waiting);
+text.addEventListener("input", (event) => {
+  const undoing = event.inputType?.startsWith("history");
+  work.stop();
   wantsFocus = false;
-  tie();
-  grow();
+  failure = null;
+  show(typed(state, text.value, undoing ? null : selected(), undoing));
   waiting = setTimeout(research, PAUSE_MS);
 });
 text.addEventListener("mousemove", (event) => {
@@ -292,37 +296,61 @@ text.addEventListener("mousemove", (event) => {
   if (mention !== null || active.size) tie(mention);
 });
 text.addEventListener("mouseleave", () => tie());
-text.addEventListener("keyup", () => tie(atCursor(text, state.mentions)));
-text.addEventListener("click", () => tie(atCursor(text, state.mentions)));
+text.addEventListener("keyup", () => tie(atCursor(text, here(state).mentions)));
+text.addEventListener("click", () => tie(atCursor(text, here(state).mentions)));
 byId("codes").addEventListener("focusin", (event) => {
   const place = [...byId("codes").children].indexOf(event.target.closest(".code-card"));
   if (place >= 0) { at = place; tie(); }
 });
 byId("codes").addEventListener("mouseover", (event) => {
   const element = event.target.closest(".code-card");
-  const entry = element && cards(state).find((one) => one.code === element.dataset.code);
-  if (entry) { active = mentionsOf(entry, state.mentions); draw(byId("marks"), text.value, text.value === state.text ? state.mentions : [], active); }
+  const own = here(state);
+  const one = element && all.find(({ code }) => code === element.dataset.code);
+  if (one) draw(byId("marks"), own.text, own.mentions, (active = mentionsOf(own, one)));
 });
 onButtons(DO);
 
 // --- adding a code by hand -----------------------------------------------------------------------------------------
 
+const matches = byId("matches");
 let looking = 0;
 async function find() {
   const query = byId("add").value.trim();
-  if (!query) return byId("matches").replaceChildren();
   const mine = ++looking;
+  matches.dataset.of = "";
+  if (!query) return matches.replaceChildren();
   const answer = await fetch(given.urls.search, { method: "POST", body: new URLSearchParams({ q: query }), headers: { Accept: "application/json" }, redirect: "manual" }).catch(() => null);
-  const found = answer?.ok ? await answer.json() : null;
+  const codes = answer?.ok ? await answer.json() : [];
   if (mine !== looking) return;
-  const take = (code) => { step(add(state, code)); byId("add").value = ""; byId("matches").replaceChildren(); lookUp(); focusCard(cards(state).findIndex((one) => one.code === code.code)); };
-  byId("matches").replaceChildren(...(found?.length ? [...list(found, take).children] : [h("li", { class: "hint" }, found ? words.found_none : words.catalog_lost)]));
+  const failed = failureOf(answer, words.catalog_lost);
+  showFailure(byId("not-found"), failed, failed && find);
+  matches.replaceChildren(...(failed ? [] : codes.length ? list(codes, takeCode).children : [h("li", { class: "hint" }, words.found_none)]));
+  matches.dataset.of = query;
+}
+
+function leaveAdder() {
+  byId("add").value = "";
+  find();
+}
+
+function takeCode(code) {
+  show(added(state, code));
+  leaveAdder();
+  lookUp();
+  focusCard(all.findIndex((one) => one.code === code.code));
+}
+
+// Enter takes the first of what is found for the words that stand there, not for those of a moment ago.
+async function takeFirst(event) {
+  event.preventDefault();
+  if (matches.dataset.of !== byId("add").value.trim()) await find();
+  matches.querySelector(".choice")?.click();
 }
 byId("add").addEventListener("input", find);
-byId("adder").addEventListener("submit", (event) => { event.preventDefault(); byId("matches").querySelector(".choice")?.click(); });
+byId("adder").addEventListener("submit", takeFirst);
 byId("adder").addEventListener("keydown", (event) => {
-  if (event.key === "Escape") { byId("add").value = ""; byId("matches").replaceChildren(); focusCard(at); }
-  if (event.key === "ArrowDown" || event.key === "ArrowUp") moveIn(event, byId("matches"));
+  if (event.key === "Escape") { leaveAdder(); focusCard(at); }
+  if (event.key === "ArrowDown" || event.key === "ArrowUp") moveIn(event, matches);
 });
 
 // --- beginning -----------------------------------------------------------------------------------------------------
@@ -330,6 +358,7 @@ byId("adder").addEventListener("keydown", (event) => {
 show(state);
 text.focus();
 storedText(byId("failure")).then((stored) => {
-  if (stored !== null && !text.value) { text.value = stored; research(); }
+  if (stored !== null && !text.value) give(stored);
   else if (new URLSearchParams(location.search).has("example")) DO.example();
+  else if (text.value !== here(state).text) give(text.value); // a text that the browser kept while the page was loaded
 });

@@ -1,15 +1,19 @@
 // The page "Formulieren": an instruction and a text become a draft, which stays marked as one.
 
-import { Work, byId, copy, fill, given, onButtons, onRunKey, say, showFailure, storedText, words } from "./page.js";
+import { Work, byId, copy, fill, given, onButtons, onRunKey, say, selection, showFailure, storedText, words } from "./page.js";
+import { isAnother } from "./state.js";
 
 const work = new Work();
+const selected = selection(byId("text"));
 let drafts = [];
+let asked = ""; // the text that the draft is of
 
 function run() {
   work.stop();
   showFailure(byId("failure"), null);
   if (!byId("prompt").value.trim()) return byId("prompt").focus();
   if (!byId("text").value.trim()) return byId("text").focus();
+  asked = byId("text").value;
   work.begin(words.drafts, given.urls.answer, { prompt: byId("prompt").value, text: byId("text").value }, take);
 }
 
@@ -34,7 +38,17 @@ function count() {
   byId("length").textContent = long > given.longest ? fill(words.too_long, { n: long, most: given.longest }) : "";
 }
 
-byId("text").addEventListener("input", count);
+// No draft stays beside another text than its own.
+byId("text").addEventListener("input", () => {
+  count();
+  if (!asked || !isAnother(asked, byId("text").value, selected())) return;
+  work.stop();
+  asked = "";
+  if (!byId("draft").value) return;
+  drafts.push(byId("draft").value);
+  [byId("draft").value, byId("model").textContent] = ["", ""];
+  say(words.draft_left);
+});
 for (const box of [byId("text"), byId("prompt")]) onRunKey(box, run);
 onButtons(DO);
 for (const button of document.querySelectorAll("[data-instruction]")) {

@@ -1,13 +1,17 @@
 // The page "Extrahieren": the letter to the left, its fields to the right, each value tied to what evidences it.
 
-import { Work, byId, copy, download, fill, given, h, onButtons, onRunKey, say, showFailure, storedText, words } from "./page.js";
-import { changed, exported, fieldsOf, nameOf, within } from "./fields.js";
+import { Work, byId, copy, download, fill, given, h, onButtons, onRunKey, say, selection, showFailure, storedText, words } from "./page.js";
+import { changed, exported, fieldsOf, nameOf, typed, within } from "./fields.js";
+import { isAnother } from "./state.js";
 
 const text = byId("text");
+const selected = selection(text);
 const work = new Work();
+let asked = ""; // the letter that is being read, or was read last
 let read = null; // the answer, with the text it was read from
 let data = null;
 let past = [];
+const wrong = new Map(); // what somebody typed into a field that cannot take it, by path
 
 function run() {
   work.stop();
@@ -17,16 +21,33 @@ function run() {
   if (long > given.longest) return showFailure(byId("failure"), { part: words.letter, message: fill(words.too_long, { n: long, most: given.longest }) });
   showFailure(byId("failure"), null);
   const wanted = { document_type: document.querySelector("[name=kind]:checked").value, text: letter };
+  asked = letter;
   work.begin(words.reads, given.urls.answer, wanted, (event) => take(event, letter));
 }
 
 function take(event, letter) {
   if (event.type !== "answer") return showFailure(byId("failure"), event, run);
   read = { ...event.answer, letter };
+  aside = null;
   data = read.data;
   past = [];
+  wrong.clear();
   show();
   say(byId("count").textContent);
+}
+
+let aside = null;
+
+// Another letter: nothing of the one before stays beside it. It comes back with its letter (Ctrl Z).
+function clear() {
+  work.stop();
+  if (read) aside = { read, data, past };
+  [read, data, past] = [null, null, []];
+  wrong.clear();
+  for (const box of ["fields", "remarks", "count"]) byId(box).replaceChildren();
+  asked = "";
+  byId("empty").hidden = false;
+  byId("leave").hidden = true;
 }
 
 // --- showing -------------------------------------------------------------------------------------------------------
@@ -39,7 +60,7 @@ function show() {
   const groups = fieldsOf(data).map(({ group, fields }) => section(group, fields)).filter(Boolean);
   const silent = groups.filter((made) => made.matches("details"));
   byId("fields").replaceChildren(...groups.filter((made) => !silent.includes(made)), ...(silent.length ? [h("section", { class: "fields card", "aria-label": words.absent }, h("h3", {}, words.absent), silent)] : []));
-  byId("remarks").replaceChildren(...(read.remarks ?? []).map((remark) => h("p", { class: "note" }, remark)));
+  showRemarks();
   const all = fieldsOf(data).flatMap(({ fields }) => fields);
   const removed = read.states.filter((one) => one.state === "removed").length;
   byId("count").textContent = fill(words.counted, { n: all.filter((one) => one.value !== null).length, removed, review: read.review.length });
@@ -47,6 +68,11 @@ function show() {
   byId("leave").hidden = false;
   if (held) byId("fields").querySelector(`[data-path="${CSS.escape(held)}"]`)?.focus();
   mark();
+}
+
+function showRemarks() {
+  const edited = read && text.value !== read.letter ? [words.letter_edited] : [];
+  byId("remarks").replaceChildren(...[...edited, ...(read?.remarks ?? [])].map((remark) => h("p", { class: "note" }, remark)));
 }
 
 // A group: the fields with a value first, then what was removed, then, folded, what the letter does not say; only the
@@ -69,17 +95,24 @@ function section(group, fields) {
     folded(fill(words.silent, { names: silent.map((one) => label(one.path, group)).join(", ") })));
 }
 
+const nameless = (path) => path.replace(/\[\d+\]/g, "");
+
 const label = (path, group) => (path === group ? words.fields[group] ?? group : words.fields[nameOf(path)] ?? nameOf(path).replace(/^\w+ (\d+)$/, "$1").replace(new RegExp(`^${group} `), ""));
 
 function field({ path, value }, group, removed, notes) {
   const id = `field-${path}`;
-  const evidence = value === original(path) ? evidenceOf(path) : [];
-  const edited = value !== original(path);
-  const hints = [edited ? words.edited : evidence.length ? words.match[evidence[0].match] : "", !edited && evidence[0]?.support ? words.support[evidence[0].support] : ""].filter(Boolean);
+  const bad = wrong.has(path);
+  const edited = bad || value !== original(path);
+  const evidence = edited ? [] : evidenceOf(path);
+  const options = given.choices[nameless(path)];
+  const common = { id, "data-path": path, "aria-invalid": bad && "true", "aria-describedby": bad && `${id}-wrong`, onchange: edit, onfocus: () => tie(path), onblur: () => tie(null), onmouseenter: () => tie(path) };
+  const hints = bad ? [] : [edited ? words.edited : evidence.length ? words.match[evidence[0].match] : "", !edited && evidence[0]?.support ? words.support[evidence[0].support] : ""].filter(Boolean);
   const plain = !edited && evidence[0]?.match === "exact" && evidence[0].support; // nothing to look at twice
   return h("div", { class: `one-field${plain ? " plain" : ""}${edited ? " edited" : ""}${notes.length ? " to-review" : ""}` },
     h("label", { for: id }, label(path, group)),
-    h("input", { id, "data-path": path, value: value ?? "", autocomplete: "off", spellcheck: "false", onchange: edit, onfocus: () => tie(path), onblur: () => tie(null), onmouseenter: () => tie(path) }),
+    options ? h("select", common, ["", ...options].map((one) => h("option", { value: one, selected: one === (value ?? "") }, words.values[one] ?? one)))
+      : h("input", { ...common, value: wrong.get(path) ?? value ?? "", autocomplete: "off", spellcheck: "false" }),
+    bad && h("p", { class: "wrong", id: `${id}-wrong` }, words.no_date),
     hints.length > 0 && h("p", { class: "hint" }, hints.join(" · ")),
     notes.map((note) => h("p", { class: "review" }, h("strong", {}, words.review + " "), note.reason)),
     removed.map(remark));
@@ -136,16 +169,34 @@ function pathUnder(event) {
 // --- changing ------------------------------------------------------------------------------------------------------
 
 function edit(event) {
-  past.push(data);
-  data = changed(data, event.target.dataset.path, event.target.value.trim());
+  const { path } = event.target.dataset;
+  const raw = event.target.value.trim();
+  const value = typed(path, raw);
+  if (value === undefined) wrong.set(path, raw);
+  else {
+    wrong.delete(path);
+    past.push(data);
+    data = changed(data, path, value);
+  }
   show();
+  if (value === undefined) say(words.no_date);
 }
 
 function undo() {
-  if (!past.length) return say(words.nothing_to_undo);
-  data = past.pop();
+  if (!past.length && !wrong.size) return say(words.nothing_to_undo);
+  if (wrong.size) wrong.clear();
+  else data = past.pop();
   show();
   say(words.undone);
+}
+
+// What is shown leaves, and nothing else: not before something was read, and not with a field that cannot be taken.
+function leave(give) {
+  if (!read) return say(words.nothing_read);
+  const [first] = wrong.keys();
+  if (first === undefined) return give(result());
+  byId("fields").querySelector(`[data-path="${CSS.escape(first)}"]`).focus();
+  say(words.no_date);
 }
 
 function result() {
@@ -155,12 +206,21 @@ function result() {
 
 const DO = {
   run, undo,
-  example: () => { text.value = given.example; mark(); run(); },
-  json: () => download(`${read.document_type}.json`, "application/json", result()),
-  copy: () => copy(result()),
+  example: () => { text.value = given.example; clear(); mark(); run(); },
+  json: () => leave((content) => download(`${read.document_type}.json`, "application/json", content)),
+  copy: () => leave(copy),
 };
 
-text.addEventListener("input", mark);
+text.addEventListener("input", () => {
+  if (text.value === aside?.read.letter) {
+    ({ read, data, past } = aside);
+    aside = null;
+    return show();
+  }
+  if (asked && isAnother(asked, text.value, selected())) clear();
+  showRemarks();
+  mark();
+});
 onRunKey(text, run);
 text.addEventListener("mousemove", (event) => { const path = read && pathUnder(event); if (path) tie(path); });
 text.addEventListener("click", (event) => { const path = read && pathUnder(event); if (path) byId("fields").querySelector(`[data-path="${CSS.escape(path)}"]`)?.focus(); });

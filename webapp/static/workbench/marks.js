@@ -34,16 +34,6 @@ export function atCursor(box, mentions) {
   return found < 0 ? null : found;
 }
 
-// Which mentions a code rests on: by the ledger, else by where its evidence stands.
-export function mentionsOf(card, mentions) {
-  const own = new Set();
-  for (const [number, mention] of mentions.entries()) {
-    const beside = card.evidence && mention.span.start < card.evidence.end && card.evidence.start < mention.span.end;
-    if (mention.codes.includes(card.code) || beside) own.add(number);
-  }
-  return own;
-}
-
 // The words a card rests on, for reading out and for those who do not see the marks.
 export function quote(card, text) {
   return card.evidence ? Array.from(text).slice(card.evidence.start, card.evidence.end).join("") : "";

@@ -1,4 +1,4 @@
-// The result in the forms that others take: a line of text, a FHIR Bundle, CSV, and the feedback file of `evals`.
+// The result in the forms that others take: a line of text, a FHIR Bundle, CSV, and the feedback file of `catalog_build`.
 
 export const line = (codes) => codes.map(written).join("; ");
 
@@ -25,7 +25,7 @@ function condition(one, version) {
     resourceType: "Condition",
     ...(CLINICAL[one.certainty] ? { clinicalStatus: { coding: [coding(STATUS + "clinical", CLINICAL[one.certainty])] } } : {}),
     ...(VERIFIED[one.certainty] ? { verificationStatus: { coding: [coding(STATUS + "ver-status", VERIFIED[one.certainty])] } } : {}),
-    code: { coding: [{ ...(markers.length ? { extension: markers } : {}), system: "http://fhir.de/CodeSystem/bfarm/icd-10-gm", version, code: one.code, display: one.title }] },
+    code: { coding: [{ ...(markers.length ? { extension: markers } : {}), system: "http://fhir.de/CodeSystem/bfarm/icd-10-gm", ...(version ? { version } : {}), code: one.code, display: one.title }] },
     subject: { display: "nicht angegeben" },
   };
 }
@@ -39,18 +39,18 @@ export function csv(codes) {
 
 const PAGE = crypto.randomUUID?.() ?? String(Math.random()); // names nobody: a page that is saved twice is counted once
 
-// JSON lines for `python -m evals feedback import`: the texts with their codes, or, where the texts stay here, how often
+// JSON lines for `python -m catalog_build feedback import`: the texts with their codes, or, where the texts stay here, how often
 // each code was accepted and rejected, by the confidence it was shown with.
 export function feedback(texts, withText, day = new Date().toISOString().slice(0, 10)) {
   const lines = withText
-    ? texts.map((one) => ({ query: one.text, accepted: one.accepted.map(({ code }) => code), rejected: one.rejected, date: day }))
+    ? texts.map((one) => ({ query: one.text, accepted: one.accepted, rejected: one.rejected, date: day }))
     : counts(texts).map((one) => ({ page: PAGE, date: day, ...one }));
   return lines.map((one) => JSON.stringify(one) + "\n").join("");
 }
 
 function counts(texts) {
   const found = new Map();
-  for (const { code, confidence, right } of texts.flatMap((one) => one.decided)) {
+  for (const { code, confidence, right } of texts.flatMap((one) => one.decided).filter((one) => one.confidence)) {
     const one = found.get(code + confidence) ?? { code, confidence, accepted: 0, rejected: 0 };
     one[right ? "accepted" : "rejected"] += 1;
     found.set(code + confidence, one);

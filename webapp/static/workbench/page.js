@@ -23,25 +23,44 @@ export function say(sentence) {
   byId("said").textContent = sentence;
 }
 
-const token = document.querySelector('meta[name="csrf-token"]')?.content ?? "";
+let token = document.querySelector('meta[name="csrf-token"]')?.content ?? "";
 
-export const post = (url, body, signal) =>
-  fetch(url, {
+// Post JSON. Who has signed in again has another token: then it is asked for, and the call is made once more.
+export async function post(url, body, signal) {
+  const ask = () => fetch(url, {
     method: "POST", redirect: "manual", cache: "no-store", signal,
     headers: { "Content-Type": "application/json", "X-CSRFToken": token, Accept: "application/json" },
     body: JSON.stringify(body),
   });
+  const answer = await ask();
+  return answer.status === 400 && (await renewed()) ? ask() : answer;
+}
+
+async function renewed() {
+  const answer = await fetch(location.pathname, { cache: "no-store", redirect: "manual" });
+  const page = answer.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
+  const fresh = page && page.querySelector('meta[name="csrf-token"]')?.content;
+  if (fresh) token = fresh;
+  return Boolean(fresh);
+}
 
 const lost = (message) => ({ type: "failure", kind: "web", part: words.web, message, remedy: "" });
+
+// Why an answer of the webapp is none, as a failure; null for one that is. `none`: what else it can be.
+export function failureOf(answer, none = words.web_down) {
+  if (answer === null) return lost(words.web_lost);
+  if (answer.type === "opaqueredirect" || [400, 401].includes(answer.status)) return { ...lost(words.signed_out), remedy: words.sign_in_again, signIn: true };
+  return answer.ok ? null : lost(none);
+}
 
 // Post, then give each event to `take`. A failure is an event of type `failure`, whatever it was.
 async function events(url, body, take, signal) {
   try {
     const answer = await post(url, body, signal);
     const type = answer.headers.get("Content-Type") ?? "";
-    if (answer.type === "opaqueredirect" || answer.status === 401) return take(lost(words.signed_out));
     if (type.startsWith("application/json")) return take(await answer.json());
-    if (!type.startsWith("text/event-stream")) return take(lost(words.signed_out));
+    const failure = failureOf(answer);
+    if (failure) return take(failure);
     await read(answer.body.getReader(), take);
   } catch (error) {
     if (error.name !== "AbortError") take(lost(words.web_lost));
@@ -80,7 +99,9 @@ export class Running {
     this.timer = 0;
   }
 
-  begin(what) {
+  // `usual`: after how many seconds it takes longer than it should; 0: that cannot be said.
+  begin(what, usual = 0) {
+    this.usual = usual;
     this.since = performance.now();
     this.box.hidden = false;
     this.clock = h("span", { class: "clock" }, "0 " + words.seconds);
@@ -89,11 +110,14 @@ export class Running {
       h("button", { class: "button quiet", type: "button", onclick: this.stop }, words.cancel));
     clearInterval(this.timer);
     this.timer = setInterval(() => {
-      this.clock.textContent = Math.floor((performance.now() - this.since) / 1000) + " " + words.seconds;
+      const seconds = Math.floor((performance.now() - this.since) / 1000);
+      this.clock.textContent = seconds + " " + words.seconds;
+      if (this.usual && seconds >= this.usual) this.what.textContent = words.unusual;
     }, 250);
   }
 
   tell(what) {
+    this.usual = 0;
     if (!this.box.hidden) this.what.textContent = what;
   }
 
@@ -121,9 +145,9 @@ export class Work {
   }
 
   // Events of a call that is no longer the page's own are dropped.
-  begin(what, url, body, take) {
+  begin(what, url, body, take, usual) {
     const mine = (this.call = new AbortController());
-    this.running.begin(what);
+    this.running.begin(what, usual);
     events(url, body, (event) => mine === this.call && take(event), mine.signal).finally(() => {
       if (mine !== this.call) return;
       this.running.end();
@@ -139,6 +163,14 @@ export function onRunKey(box, run) {
   });
 }
 
+// What was selected in a box before its last change, in code points; null where the browser did not say.
+export function selection(box) {
+  let last = null;
+  const place = (unit) => Array.from(box.value.slice(0, unit)).length;
+  box.addEventListener("beforeinput", () => { last = { start: place(box.selectionStart), end: place(box.selectionEnd) }; });
+  return () => { const it = last; last = null; return it; };
+}
+
 // Buttons say by `data-do` which of these they do.
 export function onButtons(does) {
   for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => does[button.dataset.do]());
@@ -151,6 +183,7 @@ export function showFailure(box, failure, again) {
   box.replaceChildren(h("div", { class: "note error" },
     h("p", {}, h("strong", {}, failure.part + ": "), `${failure.message} ${failure.remedy ?? ""}${wait}`.trim()),
     h("p", { class: "kept" }, words.kept),
+    failure.signIn && h("a", { class: "button", href: given.urls.login, target: "_blank", rel: "noopener" }, words.sign_in), " ",
     again && h("button", { class: "button quiet", type: "button", onclick: again }, words.again)));
 }
 

@@ -1,0 +1,20 @@
+"""Values of fixed lists: the explicit words of the text that evidence them, and the circumstances that void it."""
+
+from clinical.letters.grounding.enumerations.choices import (
+    find_choice,
+    is_denied_choice,
+    named_choice,
+    sex_of,
+)
+from clinical.letters.grounding.enumerations.circumstances import Circumstances, says
+from clinical.letters.grounding.enumerations.phrases import values
+
+__all__ = [
+    "Circumstances",
+    "find_choice",
+    "is_denied_choice",
+    "named_choice",
+    "says",
+    "sex_of",
+    "values",
+]

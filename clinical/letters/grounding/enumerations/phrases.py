@@ -1,0 +1,190 @@
+"""The table of explicit words for values of fixed lists, and where its phrases stand in a text.
+
+Every line of `enumerations.tsv` is one phrase: words, gaps and dividing marks, read once and matched token by token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Final, Literal, get_args
+
+from clinical.language import (
+    BOX_SIGNS,
+    LINE,
+    STOP,
+    Element,
+    Gap,
+    Mark,
+    SourceText,
+    Words,
+    elements_of,
+    name_key,
+    spelling,
+    word_set,
+    written_groups,
+)
+
+TABLE: Final = "enumerations.tsv"
+
+Role = Literal["says", "hints", "not"]
+"""says: names the value. hints: names it where nothing says another one. not: its words say nothing here."""
+
+ENDINGS: Final = ("", "e", "en", "er", "em", "es")
+"""Endings of an adjective."""
+
+_YEAR = re.compile(r"#(?:19|20)\d\d(?:-|$)")
+"""A year or a day, beside which a stroke divides: `(1950/w)`."""
+
+LABELS: Final = word_set("klasse abteilung versicherung zusatzversicherung versicherungsklasse vorliegend ein vor ja")
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """One line of the table."""
+
+    field: str
+    value: str
+    role: Role
+    elements: tuple[Element, ...]
+
+
+@lru_cache(maxsize=1)
+def table() -> tuple[Phrase, ...]:
+    """The lines of the table. Raises ValueError naming the line that cannot be read."""
+    text = files("clinical.letters.grounding.enumerations").joinpath(TABLE).read_text("utf-8")
+    lines = [(number, line.split("\t")) for number, line in enumerate(text.splitlines(), 1) if line and line[0] != "#"]
+    groups = dict(written_groups())
+    for _, columns in lines:
+        if columns[0][0] == "@":
+            groups[columns[0]] = "|".join(groups.get(word, word) for word in columns[2].split())
+    written = [(columns[0], columns[1], *columns[3:5]) for _, columns in lines if columns[2:3] == ["="]]
+    return tuple(
+        phrase
+        for number, columns in lines
+        if columns[0][0] != "@" and columns[2:3] != ["="]
+        for phrase in _read(number, columns, written, groups)
+    )
+
+
+def _read(
+    number: int, columns: list[str], written: list[tuple[str, ...]], groups: Mapping[str, str]
+) -> Iterator[Phrase]:
+    """The phrases of one line: one, or for the value `*` one of every written form of every value of its list."""
+    role = next((one for one in get_args(Role) if columns[2:3] == [one]), None)
+    if len(columns) < 4 or role is None:
+        raise ValueError(f"{TABLE}, line {number}: expected field, value, says|hints|not, phrase, remark; tabs between")
+    field, value, _, phrase = columns[:4]
+    forms = [(one, stem, form) for path, one, stem, form in written if path == field] if value == "*" else []
+    for one, stem, form in forms or [(value, "", "")]:
+        parts = re.sub(r"@v\b", form, phrase.replace("%", stem)).split()
+        row = " ".join(_inflected("|".join(groups.get(word, word) for word in part.split("|"))) for part in parts)
+        yield Phrase(field, one, role, elements_of(row, groups, _key))
+
+
+def _inflected(part: str) -> str:
+    """Every ending of an adjective for each word that is written with a plus: `privat+`."""
+    return re.sub(r"([^\W\d_]+)\+", lambda word: "|".join(word[1] + ending for ending in ENDINGS), part)
+
+
+def _key(word: str) -> str:
+    return name_key(spelling(word))
+
+
+@lru_cache(maxsize=32)
+def phrases(field: str, value: str) -> tuple[Phrase, ...]:
+    """The phrases of one value, in the order of the table."""
+    return tuple(phrase for phrase in table() if (phrase.field, phrase.value) == (field, value))
+
+
+@lru_cache(maxsize=16)
+def values(field: str) -> tuple[str, ...]:
+    """The values of a list that the table names."""
+    return tuple(dict.fromkeys(phrase.value for phrase in table() if phrase.field == field))
+
+
+@lru_cache(maxsize=16)
+def choices(field: str) -> frozenset[str]:
+    """Words of the field's single-word phrases and labels' values: what a form offers side by side."""
+    last = (phrase.elements[-1] for phrase in table() if phrase.field == field and phrase.role != "not")
+    words = {word for element in last if isinstance(element, Words) for word in element.words}
+    return frozenset(words | {"m", "w", "d", "divers"} if field == "patient.geschlecht" else words - LABELS)
+
+
+def matches(source: SourceText, phrase: Phrase) -> Iterator[range]:
+    """Every place of a phrase, as token numbers, in the order of the text."""
+    elements = phrase.elements
+    head = next(element for element in elements if isinstance(element, Words))
+    lead = elements.index(head)
+    for start in _places(source, head):
+        if lead and not divided(source, start, elements[0]):
+            continue
+        behind = _fits(source, head, start)
+        end = _walk(source, elements[lead + 1 :], behind) if behind else None
+        if end is not None:
+            yield range(start, end)
+
+
+def _places(source: SourceText, head: Words) -> list[int]:
+    indexes = (source.name_places, source.merged_places)
+    places = {i for index in indexes for word in head.words for i in index.get(word, ())}
+    if head.stems or head.endings:
+        places |= {i for index in indexes for word in head.fitting(index) for i in index[word]}
+    return sorted(places)
+
+
+def _fits(source: SourceText, word: Words, i: int) -> int | None:
+    """The token number behind the word, written in one piece or broken by a hyphen, or None."""
+    if word.fits(source.names[i]):
+        return i + 1
+    return next((behind for joined, behind in source.merged.get(i, ()) if word.fits(joined)), None)
+
+
+def _walk(source: SourceText, elements: tuple[Element, ...], i: int) -> int | None:
+    """The token number behind the phrase whose remaining elements begin at token `i`, or None."""
+    if not elements:
+        return i
+    element, rest = elements[0], elements[1:]
+    if isinstance(element, Mark):
+        return _walk(source, rest, i) if divided(source, i, element) else None
+    if isinstance(element, Gap):
+        for skipped in range(element.most + 1):
+            if skipped and not _may_skip(source, i + skipped - 1, i):
+                return None
+            end = _walk(source, rest, i + skipped)
+            if end is not None:
+                return end
+        return None
+    behind = _fits(source, element, i) if i < len(source) and _same_entry(source, i) else None
+    end = _walk(source, rest, behind) if behind else None
+    if end is not None:
+        return end
+    return _walk(source, rest, i) if element.optional else None
+
+
+def _may_skip(source: SourceText, k: int, first: int) -> bool:
+    """A gap does not leave its sentence; it may begin behind the mark of a label."""
+    return k + 1 < len(source) and (
+        source.gap(k) < STOP or (k == first and any(sign in source.glue(k) for sign in "\t|"))
+    )
+
+
+def _same_entry(source: SourceText, i: int) -> bool:
+    glue = source.glue(i)
+    return source.gap(i) < STOP or (not glue.strip(" \n\t\r:|–-)") and glue.count("\n") < 2)
+
+
+def divided(source: SourceText, i: int, mark: Element) -> bool:
+    """True if the mark stands before token `i`."""
+    if i in (0, len(source)):
+        return isinstance(mark, Mark) and mark.sign == ","
+    glue = source.glue(i)
+    if isinstance(mark, Mark) and mark.sign == ":":
+        return any(sign in glue for sign in ":\t\n|") or "   " in glue
+    boxed = any(sign in glue for sign in BOX_SIGNS)
+    if boxed or "  " in glue or source.gap(i) < LINE:
+        return boxed or "  " in glue
+    return "/" not in glue or " / " in glue or any(_YEAR.match(source.words[k]) for k in (i - 1, i))

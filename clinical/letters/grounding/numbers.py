@@ -1,0 +1,167 @@
+"""Numbers of people, cases, telephones, places: evidenced by their whole digit sequence, never by a part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from clinical.language import SourceText, parse_date
+from clinical.letters.grounding.literal import stands_literally
+
+_RUN = re.compile(
+    r"[+(\d](?<!\bTe[+(\d])(?:(?<=\+)\(?\d+|(?<=\()\d+|(?<=\d)\d*)"
+    r"(?:(?:\)\s?|\s?[-/–.]\s?|[ \u00a0\u202f]{1,2}\(?|\s?\()?\d+)*"
+)
+"""A number with its marks; it begins with one of few characters, so that the search skips everything else at once."""
+_SHORTEST_WITH_DATE = 7
+"""Characters of the shortest number with a date beside it (`5 1.1.24`), less one."""
+_PIECE = re.compile(r"[+(]*\d[\d./()–-]*")
+_COUNTRIES = ("41", "43", "49", "423")
+_NO_OTHERS = dict.fromkeys(code for code in range(128) if not chr(code).isdecimal())
+_WRAP = re.compile(r"[ \t]*\r?\n[ \t]*")
+
+
+class DigitRun(NamedTuple):
+    """Digits written as one number: digits only, as written, place in code points."""
+
+    digits: str
+    start: int
+    end: int
+
+
+def digits_of(text: str) -> str:
+    """The decimal digits of a text, of whatever script, as ASCII."""
+    if text.isascii():
+        return text.translate(_NO_OTHERS)
+    return "".join(str(int(char)) for char in text if char.isdecimal())
+
+
+def runs_of(source: SourceText) -> list[DigitRun]:
+    """Every number of the text that may be one: whole runs, and what is left of them beside a date."""
+    return list(_runs(source.view))
+
+
+def _runs(view: str) -> Iterator[DigitRun]:
+    for match in _RUN.finditer(view):
+        text, start = match.group(), match.start()
+        yield DigitRun(text if text.isdigit() and text.isascii() else digits_of(text), start, match.end())
+        if len(text) > _SHORTEST_WITH_DATE and not text.isdigit():
+            pieces = [(piece.group(), start + piece.start()) for piece in _PIECE.finditer(text)]
+            if len(pieces) > 1:
+                yield from _beside_dates(pieces)
+
+
+def _beside_dates(pieces: list[tuple[str, int]]) -> Iterator[DigitRun]:
+    """`4711 12.03.2024` is a case number and a date, not one number."""
+    group: list[tuple[str, int]] = []
+    divided = False
+    for text, start in [*pieces, ("", 0)]:
+        is_date = parse_date(text.strip("().")) is not None
+        divided = divided or is_date
+        if is_date or not text:
+            if group and divided:
+                last, last_start = group[-1]
+                yield DigitRun(digits_of("".join(text for text, _ in group)), group[0][1], last_start + len(last))
+            group = []
+        else:
+            group.append((text, start))
+
+
+def national(text: str) -> str:
+    """A telephone number's digits without its country: `+41 (0)44 123` and `0041 44 123` are `044123`."""
+    plus = text.strip().startswith(("+", "(+", "00"))
+    digits = digits_of(text.replace("(0)", ""))
+    if not plus:
+        return digits
+    digits = digits.removeprefix("00")
+    country = next((code for code in _COUNTRIES if digits.startswith(code)), None)
+    return "0" + digits.removeprefix(country) if country else digits
+
+
+def _country(text: str) -> str | None:
+    """The country a number names, None if it names none."""
+    digits = digits_of(text)
+    if text.strip().startswith(("+", "(+")) or digits.startswith("00"):
+        return next((code for code in _COUNTRIES if digits.removeprefix("00").startswith(code)), digits[:6])
+    return None
+
+
+def _same_country(one: str, other: str) -> bool:
+    named = {_country(one), _country(other)} - {None}
+    return len(named) < 2
+
+
+def find_phone(source: SourceText, runs: list[DigitRun], value: str) -> tuple[int, int] | None:
+    """A telephone number, with or without its country, also over a line end."""
+    wanted = national(value)
+    if _alphabetic(value):
+        return _literal(source, value)
+    if len(wanted) < 3:
+        return None
+    found = (
+        one for one in _over_line_ends(source, runs) if national(one[2]) == wanted and _same_country(one[2], value)
+    )
+    return next(((start, end) for start, end, _ in found), None)
+
+
+def _over_line_ends(source: SourceText, runs: list[DigitRun]) -> Iterator[tuple[int, int, str]]:
+    """Every run, and every row of runs that only line ends part: (start, end, text)."""
+    for number, run in enumerate(runs):
+        end, text = run.end, source.view[run.start : run.end]
+        yield run.start, end, text
+        for following in runs[number + 1 : number + 4]:
+            if not _WRAP.fullmatch(source.view[end : following.start]):
+                break
+            end, text = following.end, text + " " + source.view[following.start : following.end]
+            yield run.start, end, text
+
+
+def _literal(source: SourceText, value: str) -> tuple[int, int] | None:
+    """A number with alphabetic characters in it (`14-DW`, `30l3` of a scan), as it stands."""
+    return stands_literally(source.text, value) if any(char.isdecimal() for char in value) else None
+
+
+def _alphabetic(text: str) -> str:
+    return "".join(char for char in text if char.isalnum() and not char.isdecimal())
+
+
+def find_identifier(source: SourceText, runs: list[DigitRun], value: str) -> tuple[int, int] | None:
+    """An insurance or case number: digits as one whole number, and its alphabetic characters in their places."""
+    if _alphabetic(value):
+        return _find_mixed(source, value) or _literal(source, value)
+    wanted = digits_of(value)
+    if not wanted:
+        return None
+    whole = next(((run.start, run.end) for run in runs if run.digits == wanted), None)
+    if whole or " " not in value.strip():
+        return whole
+    rows = (one for one in _over_line_ends(source, runs) if digits_of(one[2]) == wanted)
+    return next(((start, end) for start, end, _ in rows), None)
+
+
+def _find_mixed(source: SourceText, value: str) -> tuple[int, int] | None:
+    compact = [char for char in value if char.isalnum()]
+    if not any(char.isdecimal() for char in compact):
+        return None
+    pattern = r"[\s./–-]{0,3}".join(map(re.escape, compact))
+    found = re.search(rf"(?<!\w)(?<!\d[./-]){pattern}(?![^\W_]|[./-]\d)", source.view, re.IGNORECASE)
+    return found.span() if found else None
+
+
+def find_postcode(source: SourceText, value: str) -> tuple[int, int] | None:
+    """A postcode (`8006`, `CH-8006`): a number of its own, a place behind it where another number stands before it."""
+    wanted = digits_of(value)
+    alphabetic = _alphabetic(value).upper()
+    if alphabetic not in ("", "CH", "A", "AT", "D", "DE", "FL", "LI"):
+        return _literal(source, value)
+    if not wanted:
+        return None
+    for match in re.finditer(rf"(?<![\d])(?<!\d[.,/-]){wanted}(?![\d]|[.,/-]\d)", source.view):
+        before, after = source.view[: match.start()][-2:], source.view[match.end() : match.end() + 2]
+        crowded = (before[-1:].isspace() and before[:1].isdecimal()) or (after[:1] == " " and after[1:].isdecimal())
+        named = after[:1] in (" ", "\u00a0", "\t") and after[1:].isupper()
+        prefix = source.view[max(0, match.start() - 3) : match.start()].upper().rstrip("- ")
+        if (not crowded or named) and (not alphabetic or prefix.endswith(alphabetic)) and not before[-1:].isalpha():
+            return match.span()
+    return None

@@ -1,0 +1,178 @@
+"""Does a word stand in the letter in any form? What stands nowhere is invented, whatever else of its value is true.
+
+Forms of a word: inflected, part of a compound or made of parts that stand there, abbreviated, a number in words, as a
+scan mixes characters up, or its Latin or German counterpart (`clinical.language`, morphemes).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from itertools import islice
+from typing import Final
+
+from clinical.language import (
+    FUNCTION_WORDS,
+    SALUTATIONS,
+    TITLES,
+    SourceText,
+    denying_words,
+    fold,
+    same_meaning,
+    word_set,
+)
+
+SHORTEST_PART: Final = 4
+"""Characters of a part of a compound: shorter ones are found in any word."""
+SHORTEST_STEM: Final = 4
+"""Characters two forms of a word share at least."""
+COUNTERPARTS: Final = 400
+"""Latin and German counterparts that are looked up; the table gives a few dozen for most words."""
+
+_ENDINGS = re.compile(
+    r"(?:ischen?|iges|igen?|liche?[nrsm]?|ungen|ung|heit|keit|ern|em|en|er|es|e|n|s|t|te|ten|end|ende[nrsm]?)$"
+)
+_INFLECTION = re.compile(r"(?:e[nmrs]?|s|n|t|te|ten|er[nmrse]?|es|ens?|in|innen|ung|ungen|isch|ische[nmrs]?)?$")
+_OPPOSED = ("anti", "un", "in", "a", "hyper", "hypo", "prae", "post", "nicht", "ex", "de", "dis", "in", "im")
+"""Beginnings that make another word of the rest: `aseptisch` is no evidence for `septisch`."""
+_NUMBERS: Final = {
+    "1": ("ein", "eine", "einem", "einer", "eins", "erste", "ersten"), "2": ("zwei", "zweite", "zweiten", "beide"),
+    "3": ("drei", "dritte", "dritten"), "4": ("vier", "vierte"), "5": ("fuenf",), "6": ("sechs",), "7": ("sieben",),
+    "8": ("acht",), "9": ("neun",), "10": ("zehn",), "11": ("elf",), "12": ("zwoelf",),
+}  # fmt: skip
+_NUMBER_OF: Final = {word: number for number, words in _NUMBERS.items() for word in words}
+_NO_CONTENT = word_set(
+    """bekannt bekannte bekannter bekanntes bekannten aktuell aktuelle aktueller diagnose diagnosen befund nach seit
+    sowie inkl ca etwa usw patient patientin patienten pat mal jeweils weiterhin derzeit"""
+)
+"""Words without content, which a value may add."""
+
+
+def skeleton(word: str) -> str:
+    """A spelled word with the characters that a scan mixes up made one."""
+    for one, other in (("rn", "m"), ("ae", "a"), ("oe", "o"), ("ue", "u"), ("vv", "w"), ("cl", "d"), ("ii", "u")):
+        word = word.replace(one, other)
+    return word.translate(_LOOKALIKES)
+
+
+_LOOKALIKES = str.maketrans("1|i0", "lllo")
+
+
+class Wordlist:
+    """The words of one letter by what they are compared by; made once, on the first word that needs it."""
+
+    def __init__(self, source: SourceText) -> None:
+        self.source = source
+        self._stands: dict[str, bool] = {}
+
+    @cached_property
+    def words(self) -> list[str]:
+        """Every spelled word of the letter once, those broken by a hyphen also in one piece."""
+        return [word for word in self.source.word_places if word[0] != "#"] + list(self.source.merged_places)
+
+    @cached_property
+    def by_head(self) -> dict[str, list[str]]:
+        """Words by their first characters."""
+        heads: dict[str, list[str]] = {}
+        for word in self.words:
+            heads.setdefault(word[:SHORTEST_STEM], []).append(word)
+        return heads
+
+    @cached_property
+    def skeletons(self) -> frozenset[str]:
+        """Words as a scan may have mixed them up."""
+        return frozenset(map(skeleton, self.words))
+
+    @cached_property
+    def folded(self) -> frozenset[str]:
+        """Words and their stems in the spelling of the table of counterparts."""
+        stems = (_ENDINGS.sub("", word) for word in self.words if len(word) > SHORTEST_STEM)
+        return frozenset(map(fold, self.words)) | {stem for each in stems if len(stem := fold(each)) > SHORTEST_STEM}
+
+    @cached_property
+    def solid(self) -> str:
+        """All words in one string, each between spaces."""
+        return f" {' '.join(self.words)} "
+
+    @cached_property
+    def dotted(self) -> frozenset[str]:
+        """Abbreviations with a full stop behind them."""
+        return frozenset(self.source.words[i] for i in self.source.abbreviations) - TITLES
+
+    def stands(self, word: str) -> bool:
+        """True if a spelled word stands in the letter in any form."""
+        known = self._stands.get(word)
+        if known is None:
+            cheap = (
+                word in self.source.word_places or self._inflected(word) or self._scanned(word) or self._number(word)
+            )
+            known = cheap or self._abbreviated(word) or self._part(word) or self._parts(word) or self._meant(word)
+            self._stands[word] = known
+        return known
+
+    def _inflected(self, word: str) -> bool:
+        stem = _ENDINGS.sub("", word)
+        if len(stem) < SHORTEST_STEM:
+            stem = word
+        if len(stem) < SHORTEST_STEM:
+            return False
+        return any(
+            other.startswith(stem) and _INFLECTION.match(other, len(stem)) for other in self.by_head.get(stem[:4], ())
+        )
+
+    def _scanned(self, word: str) -> bool:
+        return len(word) > 2 and skeleton(word) in self.skeletons
+
+    def _abbreviated(self, word: str) -> bool:
+        return any(word.startswith(short) for short in self.dotted)
+
+    def _number(self, word: str) -> bool:
+        return word in _NUMBER_OF and f"#{_NUMBER_OF[word]}" in self.source.word_places
+
+    def _part(self, word: str) -> bool:
+        """`Thrombose` in `Beinvenenthrombose`."""
+        stem = _ENDINGS.sub("", word) if len(word) > 6 else word
+        if len(stem) < SHORTEST_PART + 1:
+            return False
+        if f" {stem}" in self.solid and len(stem) > 5:
+            return True
+        end = re.compile(rf" (\w+){re.escape(stem)}(?:e[nmrs]?|s|n)? ")
+        return any(rest not in _OPPOSED and len(rest) > 2 for rest in islice(end.findall(self.solid), 20))
+
+    def _parts(self, word: str) -> bool:
+        """`Beinvenenthrombose` where the letter says `Thrombose der Beinvenen`."""
+        for cut in range(SHORTEST_PART, len(word) - SHORTEST_PART + 1):
+            if f" {word[:cut]}" in self.solid and (
+                word[cut:] in self.source.word_places or self._inflected(word[cut:])
+            ):
+                return True
+        return False
+
+    def _meant(self, word: str) -> bool:
+        folded = fold(word)
+        forms = {folded, fold(_ENDINGS.sub("", word))}
+        others = (other for form in forms for other in islice(same_meaning(form), COUNTERPARTS))
+        return any(other in self.folded for other in others)
+
+
+def content_words(value: SourceText) -> list[int]:
+    """Tokens of a value that say something by themselves: no function words, titles, salutations, numbers."""
+    return [
+        i
+        for i, word in enumerate(value.words)
+        if word[0] != "#"
+        and len(word) > 2
+        and word not in FUNCTION_WORDS
+        and word not in denying_words()
+        and word not in TITLES
+        and word not in SALUTATIONS
+        and word not in _NO_CONTENT
+    ]
+
+
+def missing_words(source: SourceText, wordlist: Wordlist, text: str) -> tuple[str, ...]:
+    """The content words and numbers of a value that stand nowhere in the letter, as the value writes them."""
+    value = SourceText(text)
+    gone = [i for i in content_words(value) if not wordlist.stands(value.words[i])]
+    gone += [i for i, word in enumerate(value.words) if word[0] == "#" and word not in source.word_places]
+    return tuple(dict.fromkeys(text[value.start[i] : value.end[i]] for i in sorted(gone)))

@@ -1,0 +1,137 @@
+"""Kind of document, read from the letter's title line."""
+
+from __future__ import annotations
+
+import re
+
+from clinical.letters.layout import LetterLayout
+
+SPECIALTY = re.compile(
+    r"^(?:[\w-]*(?:ologie|iatrie|chirurgie|ädie|medizin|therapie|gynäkologie|urologie|hilfe|heilkunde|anästhesie|"
+    r"chirurgie)|Innere(?:\s\w+)?|Psychosomatik|Palliative? \w+|Palliativ\w*|Physiotherapie|Intensivstation|Kreißsaal|"
+    r"Medizin|Aufnahme|Notfall|Chirurgie|HNO|Memory Clinic|Med\. Klinik [IVX\d]+|Geburtshilfe|Onkologie|"
+    r"\w+(?:ische|ische und \w+ische)\s(?:Chirurgie|Medizin|Onkologie|Tagesklinik|Rehabilitation|Radiologie))"
+    r"(?:\s(?:und|&|/)\s[\w-]*(?:ologie|iatrie|chirurgie|ädie|medizin|therapie|hilfe|heilkunde|Chirurgie))?(?:\s(?:I|"
+    r"II|III|IV|\d))?$",
+    re.IGNORECASE,
+)
+"""Medical specialties and their departments, where nothing else stands beside them."""
+
+_KIND_WORD = re.compile(
+    r"(?<![\w-])[\w-]*(?:bericht|brief|zuweisung(?:sschreiben)?|"
+    r"überweisung(?:sschein|sempfehlung)?|einweisung(?:sschein)?|"
+    r"befund|konsil|konsilium|konsilanforderung|epikrise|anmeldung|\w*formular|anforderung|kurzbrief|verordnung|"
+    r"verlegungsbrief|gutachten|mitteilung|auftrag|protokoll|\w*anfrage|bescheinigung|attest|\w+gesuch|rezept|"
+    r"arztzeugnis)(?![\w-])",
+    re.IGNORECASE,
+)
+_ADJECTIVE = re.compile(
+    r"^(?:definitive[rs]?|vorläufige[rs]?|provisorische[rs]?|ärztliche[rs]?|ambulante[rs]?|stationäre[rs]?|"
+    r"\w+ische[rs]?|\w*ärztliche[rs]?|\w*ÄRZTLICHE[RS]?|interdisziplinäre[rs]?|dringende[rs]?|ausführliche[rs]?|"
+    r"gemeinsame|elektronische|online|interne|externe|kurze[rs]?|abschliessende[rs]?|fachärztliche[rs]?|"
+    r"endgültige[rs]?)$",
+    re.IGNORECASE,
+)
+_NO_KIND = re.compile(
+    r"untersuchungsbefund|vorgeschichte|^befund$|^befunde$|lokalbefund|op-?bericht,|beilage|vorbefund|befund an\b|"
+    r"^auftrag|^bericht an",
+    re.IGNORECASE,
+)
+_CUTS = re.compile(r"\s+vom\s+|\s{2,}(?=(?:Status|Version|Seite)\b)|\s+-\s+|\s+[–—]\s+|:|\t|\s{3,}|\s\|\s|\s·\s|,")
+_OFFICIAL = re.compile(
+    r"^(?:Verordnung von Krankenhausbehandlung(?:\s\(Einweisung\))?|Einweisung in (?:das|ein) Krankenhaus)",
+    re.IGNORECASE,
+)
+"""The title of the form that every German practice uses."""
+_WHOM = frozenset(
+    "an in herr herrn frau fr. hr. hrn. pat. intern extern für patient patientin von zur".split()  # noqa: SIM905
+)
+"""Words behind a title that say whom or what it is for."""
+KIND_WORDS = 5
+HEAD_MOST = 100
+"""Lines in which a title is looked for: a letterhead with its form has a few dozen; a text of short lines alone has
+thousands, which all count as its head."""
+
+
+def kind_of(line: str) -> str | None:
+    """The title in a line: the piece that is a kind of document with its adjectives; None for any other line."""
+    text = line.strip(" \t*_=#")
+    text = text.partition(":")[0] if len(text) > 90 else text
+    if not text or len(text) > 130:
+        return None
+    spaced = re.sub(r"(?<=\b\w)\s(?=\w\b)", "", text) if re.match(r"^(?:\w\s){5,}\w$", text) else text
+    if official := _OFFICIAL.match(text):
+        return official[0].strip()
+    for piece in (_tidy(one) for one in _CUTS.split(spaced)):
+        words = piece.split()
+        found = _KIND_WORD.search(piece)
+        if (
+            not found
+            or len(words) > KIND_WORDS
+            or not (piece[:1].isupper() or _ADJECTIVE.match(words[0]))
+            or _NO_KIND.search(piece)
+        ):
+            continue
+        before, behind = piece[: found.start()].split(), piece[found.end() :].split()
+        if all(_ADJECTIVE.match(word) for word in before) and _may_follow(behind):
+            if behind[:1] and behind[0].lower() in _WHOM:
+                return " ".join([*before, found.group()])
+            return text if spaced != text else piece
+    return None
+
+
+def _tidy(piece: str) -> str:
+    """Without rules around it, a technical bracket, a preposition or the department at its end."""
+    piece = re.sub(
+        r"\s+(?:an|in|für)$|\s\((?:elektronisch|online|intern|extern|PDF|Fax|Kopie|Entwurf)\)$|"
+        r"\s\([^\W\d_]{5,20}\s[^()]{5,60}\)$|\s+\([xX ]\).*$",
+        "",
+        piece.strip(" *_=#-–"),
+    )
+    head, _, last = piece.rpartition(" ")
+    return head if head and SPECIALTY.match(last) and _KIND_WORD.search(head) else piece
+
+
+def department_of_title(line: str) -> str | None:
+    """Return the department that a request names in its title: `Konsilanforderung Strahlentherapie`."""
+    for piece in _CUTS.split(line.strip(" *_=#-–")):
+        head, _, last = piece.strip().rpartition(" ")
+        if head and SPECIALTY.match(last) and _KIND_WORD.search(head) and len(head.split()) <= 3:
+            return last
+    return None
+
+
+def _may_follow(words: list[str]) -> bool:
+    return (
+        not words
+        or words[0] in ("/", "(Einweisung)")
+        or (words[0].lower() in _WHOM and words[0] != "Patient")
+        or (len(words) <= 2 and all(word[:1].isupper() or word[:1] in "(/" for word in words))
+    )
+
+
+def title_of(sheet: LetterLayout) -> tuple[str | None, int | None]:
+    """(title, its line): in the head or the first lines, never in the text."""
+    subject = re.compile(r"^(?:betreff|betrifft|betr\.?)\s*:\s*(?:(?:AW|WG|RE|FW|FWD)\s*:\s*)*", re.IGNORECASE)
+    last = sheet.head_end if sheet.head_end > 3 else min(14, len(sheet.lines))
+    for n in range(min(last, len(sheet.lines), HEAD_MOST)):
+        line = sheet.lines[n].strip()
+        bare = re.sub(r"^(?:Formular|Dokument(?:typ)?|Typ)\s*:\s*", "", subject.sub("", line))
+        if re.match(r"(?:epikrise|befund)\s*:", bare, re.IGNORECASE):
+            continue
+        if line and len(line.partition(":")[0]) < 130 and (found := kind_of(bare)):
+            return found, n
+    return _plain_findings(sheet)
+
+
+_FINDINGS = re.compile(r"^(Befund)(?:\s[-–]\s.{3,60}|\s+vom\s.{6,40})?$", re.IGNORECASE)
+
+
+def _plain_findings(sheet: LetterLayout) -> tuple[str | None, int | None]:
+    """`Befund` is a title where it stands alone above the text, not as a section's label with a colon."""
+    for n in range(min(len(sheet.lines), sheet.greeting, 40)):
+        line = sheet.lines[n].strip()
+        blank_above = n == 0 or not sheet.lines[n - 1].strip()
+        if blank_above and (found := _FINDINGS.match(line)) and (n < sheet.head_end + 2 or " - " in line):
+            return found[1], n
+    return None, None

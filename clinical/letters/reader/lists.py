@@ -1,0 +1,312 @@
+"""Lists of a letter: diagnoses, drugs, procedures, what is to be done next; by heading and form of a line.
+
+The current list of drugs wins over the one at admission; entries that stand twice count once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from clinical.language import dates_of, either
+from clinical.letters.labels import key, rank_of
+from clinical.letters.layout import HeadedLines, LetterLayout, before_signing, marked, unmarked, untabled
+from clinical.letters.reader.diseases import has_disease, names_disease
+from clinical.letters.reader.drugs import STRICT_DRUG, drug_part, drugs_of, is_drug, tabled
+from clinical.letters.reader.entries import (
+    NO_ITEM,
+    OPERATION,
+    VERB,
+    Procedure,
+    items,
+    list_part,
+    may_be_diagnosis,
+    may_be_procedure,
+    procedure_of,
+    running_list,
+)
+from clinical.letters.reader.narrative import Body, told_diagnoses, told_drugs, told_procedures, told_steps
+from clinical.letters.reader.narrative.diagnoses import diagnoses_in
+from clinical.letters.reader.sentences import divided, sentences
+
+_BEGINS = re.compile(rf"\w*{OPERATION.pattern}\b", re.IGNORECASE)
+"""A sentence under Therapie whose first word is a procedure."""
+_IN_PROSE = re.compile(r"\b(?:leidet|besteht|bestehen)\b")
+_OPERATED = re.compile(
+    r"^\W*(?:Operateur|Operationsbericht|OP-Bericht|Operationsprotokoll|"
+    r"1\. Assistenz)",
+    re.MULTILINE,
+)
+_DAY_FIRST = re.compile(r"^\s*\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})\s?[:\s–-]\s*(?=[^\W\d_])")
+
+
+def merged(entries: Iterable[str]) -> list[str]:
+    """Each entry once, in the order of first mention: upper case, marks and spaces make no difference."""
+    kept: dict[str, str] = {}
+    for entry in entries:
+        plain = re.sub(r"[\W_]+", " ", entry.casefold()).strip()
+        if plain:
+            kept.setdefault(plain, re.sub(r"[ \t]{2,}", " ", entry))
+    return list(kept.values())
+
+
+class ListReader:
+    """Reads the lists of one sheet."""
+
+    def __init__(self, sheet: LetterLayout) -> None:
+        self.sheet = sheet
+        sections = (one for one in sheet.sections if not self._narrates(one))
+        self.sections = [replace(one, lines=before_signing(one.lines)) if one.field else one for one in sections]
+        self.body = Body(sheet)
+
+    def _of(self, *fields: str) -> list[HeadedLines]:
+        return [one for one in self.sections if one.field in fields]
+
+    def _narrates(self, section: HeadedLines) -> bool:
+        """`Vorgehen` in a report of an operation tells how it went."""
+        return (
+            key(section.title) in ("vorgehen", "befundvorgehen", "verlauf", "vorgehenbefund")
+            and _OPERATED.search(self.sheet.text[:8_000]) is not None
+        )
+
+    # diagnoses
+
+    def diagnoses(self) -> list[str]:
+        found: list[str] = []
+        for section in self.sheet.budget.each(self._of("diagnosen")):
+            if not found or _MORE.match(key(section.title)):
+                found += [entry for entry in self._entries(section) if may_be_diagnosis(entry)]
+        if found and all(_BESIDE.match(key(one.title)) for one in self._of("diagnosen")):
+            listed = " | ".join(found).casefold()
+            found = [*(one for one in told_diagnoses(self.body) if one.casefold() not in listed), *found]
+        if any(_IN_PROSE.search(entry) for entry in found):
+            found = [one for entry in found for one in (diagnoses_in(entry) if _IN_PROSE.search(entry) else [entry])]
+        return merged(found or self._assessed() or self._unheaded() or told_diagnoses(self.body))
+
+    def _assessed(self) -> list[str]:
+        """A report of tissue names its diagnoses as a numbered assessment."""
+        if not _OF_TISSUE.search(self.sheet.text[:3_000]):
+            return []
+        assessed = [one for one in self.sections if _ASSESSMENT.search(key(one.title))]
+        listed = [line for one in assessed for line in one.lines if marked(line)]
+        return [entry for entry in items(listed) if may_be_diagnosis(entry)]
+
+    def _unheaded(self) -> list[str]:
+        """Without a heading: the letter's first list of three or more marked lines that are no drugs."""
+        first = self.sheet.greeting if self.sheet.greeting < len(self.sheet.lines) else 0
+        run: list[str] = []
+        for n in range(first, self.sheet.closing):
+            line = self.sheet.lines[n]
+            if marked(line) and len(line) < 160:
+                run.append(unmarked(line))
+            elif run and line.strip():
+                break
+        listed = [one for one in run if may_be_diagnosis(one)]
+        drugs = sum(STRICT_DRUG.match(one) is not None for one in listed)
+        return listed if len(listed) > 2 and 2 * drugs < len(listed) else []
+
+    def _entries(self, section: HeadedLines, details: bool = False) -> Iterator[str]:
+        """The list under a heading: items by line, a running list by its stops and semicolons."""
+        lines = list_part(untabled(_of_label(section)))
+        whole = [line for line in lines if line.strip()]
+        if len(whole) == 1 and (section.running or not marked(whole[0])):
+            yield from running_list(whole[0])
+            return
+        if section.running and whole and whole[0].count(";") > 1:
+            yield from running_list(whole[0])
+            lines = whole[1:]
+        yield from items(_without_details(lines) if section.field == "diagnosen" and not details else lines)
+
+    # drugs
+
+    def drugs(self, told: bool = False) -> tuple[list[str], str | None]:
+        """(entries, heading of the list they are of): of several lists the most current one.
+
+        `told`: without any list, drugs with their dose in running text count, as in a referral written as prose.
+        """
+        ranked: dict[int, list[tuple[str, list[str]]]] = {}
+        for section in self.sheet.budget.each(self._of("medikation", "empfehlung", "procedere", "therapie")):
+            plain = section.field == "medikation" and "befund" not in key(section.title)
+            entries = [
+                entry
+                for entry in self._drug_entries(section)
+                if (is_drug(entry) if plain else STRICT_DRUG.match(entry) and len(entry) < 110)
+            ]
+            if not plain and len(entries) < 1:
+                continue
+            if entries:
+                rank = rank_of(section.title) if plain or section.field == "empfehlung" else 2
+                ranked.setdefault(rank, []).append((section.title, entries))
+        if not ranked:
+            return told_drugs(self.body, strict=not told), None
+        best = ranked[max(ranked)]
+        return merged(entry for _, entries in best for entry in entries), " / ".join(
+            dict.fromkeys(title.strip(" :") for title, _ in best)
+        )
+
+    def drug_lists(self) -> int:
+        """Count the letter's lists of drugs with a heading of their own."""
+        return sum(any(map(is_drug, self._drug_entries(one))) for one in self._of("medikation"))
+
+    def _drug_entries(self, section: HeadedLines) -> Iterator[str]:
+        lines = tabled(drug_part(section.lines))
+        whole = [line for line in lines if line.strip()]
+        for entry in items(lines) if len(whole) > 1 else whole:
+            for one in [entry] if section.field == "medikation" else sentences(entry):
+                yield from drugs_of(unmarked(" " + one))
+
+    # procedures
+
+    def procedures(self, year: int | None = None) -> list[Procedure]:
+        """Procedures with their days; those of an earlier year than the last before the letter's `year` are history."""
+        found: list[Procedure] = []
+        for section in self.sheet.budget.each(self._of("eingriffe")):
+            titled = dates_of(section.title)
+            dated = titled[0].iso() if len(titled) == 1 else None
+            entries = (one for one in self._entries(section) if may_be_procedure(one, True) and not _is_past(one, year))
+            listed = map(procedure_of, entries)
+            found += [one if one.day else Procedure(one.name, dated) for one in listed]
+        for section in self._of("therapie"):
+            told = (one for line in _unwrapped(section.lines) for one in sentences(line.strip()) if len(one) < 120)
+            found += [
+                procedure_of(one)
+                for one in told
+                if may_be_procedure(one, False) and (dates_of(one) or _BEGINS.match(one))
+            ]
+        for section in self._of("diagnosen", "therapie"):
+            plain = section.field != "diagnosen"
+            told_of = items(list_part(section.lines)) if plain else list(self._entries(section, details=True))
+            entries = (one for entry in told_of for one in _joined(entry))
+            found += [
+                procedure_of(entry)
+                for entry in entries
+                if may_be_procedure(entry, False)
+                and (plain or _is_act(entry))
+                and not ("erkrank" in key(section.title) and _is_past(entry, year))
+            ]
+        found += self._dated()
+        if not found:
+            found = told_procedures(self.body)
+        return _each_once(found)
+
+    def _dated(self) -> Iterator[Procedure]:
+        """`03.03.2026: Appendektomie` on a line of its own."""
+        for line in self.sheet.budget.each(self.sheet.lines):
+            day = _DAY_FIRST.match(line) if len(line) < 140 else None
+            if day and OPERATION.search(line[day.end() :]) and not VERB.search(line):
+                yield procedure_of(line.strip())
+
+    # what is to be done next
+
+    def next_steps(self) -> list[str]:
+        found: list[str] = []
+        for section in self.sheet.budget.each(self._of("procedere", "empfehlung")):
+            found += self._steps(section)
+        if not found:
+            found = told_steps(self.body)
+        return merged(found)
+
+    def _steps(self, section: HeadedLines) -> Iterator[str]:
+        dashed = section.running and re.match(r"[-–]\s", section.lines[0]) is not None
+        for entry in items(section.lines, wrap=True):
+            pieces = divided(entry, ";") if VERB.search(entry) is None else [entry]
+            pieces = [one for piece in pieces for one in (re.split(r"\s[-–]\s", piece) if dashed else [piece])]
+            for sentence in (one for piece in pieces for one in sentences(piece)):
+                empty = len(sentence) <= 8 or NO_ITEM.match(sentence) or _NOTHING.match(sentence)
+                if not empty and not _SIGNED.match(sentence) and not _is_bare_drug(sentence):
+                    yield sentence
+
+
+_LABEL = re.compile(r"^\s*[^\W\d_a-zäöü][\w/ -]{2,40}:(?:\s|$)")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_WRAPPED = 50
+"""Characters from which a line of a sentence may continue in the next one."""
+
+
+def _of_label(section: HeadedLines) -> list[str]:
+    """The lines of a section; what began on the heading's own line ends where another labelled line follows."""
+    if not section.running or section.field != "eingriffe":
+        return section.lines
+    ends = (n for n, line in enumerate(section.lines) if n and (_LABEL.match(line) or not line.strip()))
+    return section.lines[: next(ends, len(section.lines))]
+
+
+def _unwrapped(lines: list[str]) -> list[str]:
+    """Join lines that continue in the next one."""
+    found: list[str] = []
+    open_line = False
+    for line in lines:
+        if open_line and line.strip() and not marked(line):
+            found[-1] = f"{found[-1]} {line.strip()}"
+        else:
+            found.append(line.strip())
+        open_line = len(line) >= _WRAPPED and line.rstrip()[-1:] not in ".:!?"
+    return found
+
+
+def _each_once(found: list[Procedure]) -> list[Procedure]:
+    unique = {
+        re.sub(r"\W+", " ", one.name.casefold()).strip() + (one.day or ""): one
+        for one in reversed(found)
+        if one.name and not any(_is_told_better(one, other) for other in found)
+    }
+    return list(reversed(unique.values()))
+
+
+def _is_told_better(one: Procedure, other: Procedure) -> bool:
+    """The same procedure of the same day, told without the sentence behind it."""
+    return one.day is not None and one.day == other.day and one.name.startswith((f"{other.name}.", f"{other.name},"))
+
+
+def _is_past(entry: str, year: int | None) -> bool:
+    """True if an entry has a year alone, well before the letter's: `Appendektomie 1975`."""
+    years = [int(one) for one in _YEAR.findall(entry)]
+    return bool(year and years) and max(years) < (year or 0) - 1 and not any(one.iso() for one in dates_of(entry))
+
+
+_NUMBERED = re.compile(r"^\s*(?:\d{1,2}[.)]|[A-H]\))\s")
+_DASHED = re.compile(r"^\s*[-–•*·]\s*")
+
+
+def _without_details(lines: list[str]) -> list[str]:
+    """Under numbered diagnoses what is dashed and names no disease is a detail of the one above: a value, a measure."""
+    if not any(_NUMBERED.match(line) for line in lines):
+        return lines
+    return [line for line in lines if not _DASHED.match(line) or has_disease(line)]
+
+
+def _is_act(entry: str) -> bool:
+    """True if an entry among diagnoses is a procedure: the first of its nouns that names either is no disease."""
+    act = OPERATION.search(entry)
+    before = entry[: entry.rfind(" ", 0, act.start()) + 1] if act else ""
+    return not any(names_disease(word.strip("(),.;:").lstrip("0123456789-")) for word in before.split())
+
+
+_OF_TISSUE = re.compile(r"(?:histo|zyto|patho)log", re.IGNORECASE)
+_ASSESSMENT = re.compile(r"beurteilung$|^diagnose")
+_BESIDE = re.compile(r"neben|^bekannt|begleit|vorbestehend|vorerkrank|nd$")
+"""Headings of what is beside the reason for the letter, which its sentences tell."""
+_MORE = re.compile(
+    r"neben|weitere|sonstige|begleit|dauer|aktuelle|bekannte|rehabilitation|haupt|chirurg|psychiatr|somat"
+)
+"""Headings of a second list of diagnoses that belongs to the first; other later ones are of stays and findings."""
+_SIGNED = re.compile(
+    r"^(?:(?:Prof|PD|Dr|OA|OÄ|Prim|Univ|Chefarzt|Chefärztin|Oberarzt|Oberärztin|Assistenz\w+)\b[^:;]{0,70}$|"
+    r"[^\W\d_][\w.-]+(?:\s[\w.-]+)?,\s(?:(?:den|am)\s)?\d|Kopie|Beilage|Anlage|Seite \d)"
+)
+"""Lines that end a letter: a doctor, place and day, copies."""
+_NOTHING = re.compile(rf"^(?:{either('@answered_no')})\W*$", re.IGNORECASE)
+"""An entry that says that there is none."""
+
+
+def _is_bare_drug(sentence: str) -> bool:
+    """A drug with its dose and nothing said about it: it belongs to the drugs alone."""
+    plain = len(sentence) < 90 and " mit " not in sentence and VERB.search(sentence) is None
+    return plain and STRICT_DRUG.match(sentence) is not None
+
+
+def _joined(entry: str) -> list[str]:
+    """`A-ektomie und B-plastik` are two procedures where each is one by itself."""
+    parts = entry.split(" und ")
+    return parts if len(parts) == 2 and all(OPERATION.search(part) for part in parts) and len(entry) < 160 else [entry]

@@ -1,0 +1,117 @@
+"""Diagnoses in sentences, where a letter has no list of them: `Es besteht eine Gicht`, `Daneben fand sich ...`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from clinical.language import either, names_relative
+from clinical.letters.reader.diseases import names_disease
+from clinical.letters.reader.entries import OPERATION, PAST, may_be_diagnosis
+from clinical.letters.reader.narrative.passages import Body, Sentence
+from clinical.letters.reader.narrative.phrases import PlacedWord, phrase, words_of
+
+LONGEST = 110
+"""Characters of a diagnosis stated in a sentence; more is a clause."""
+MOST = 15
+"""Diagnoses stated in one letter: more are findings."""
+_MARK = re.compile(
+    r"(?:\b(?:dringende[rnm]?|hochgradige[rnm]?)\s)?(?:\b(?:Verdacht\s(?:auf|einer?|eines)|"
+    rf"V\.\s?a\.|Va\.|{PAST})\s*(?:eine[rmns]?\s|de[rm]\s|ein\s)?)$",
+    re.IGNORECASE,
+)
+"""A suspicion or the past right before a name belongs to it."""
+_IDLE = re.compile(
+    r"\?\s*$|\b(?:Impfung|Screening|Prophylaxe|Risiko|Aufklärung|Vorsorge|falls|sollten?|im Falle|"
+    rf"bei Auftreten|erneut\w* Auftreten|Leitlinie\w*|Merkblatt|(?i:{either('@exclusion', '@differential')}))\b"
+)
+_NOW = re.compile(r",\s(?:gegenwärtig|derzeit|aktuell|zurzeit|dzt\.)\s[^.,;:()]{4,60}?(?=[.,;]|$)")
+"""Present state of a disease, which is part of its name: `..., gegenwärtig schwere Episode`."""
+_PAST_ACT = re.compile(rf"\b{PAST}\s*$", re.IGNORECASE)
+
+
+def told_diagnoses(body: Body) -> list[str]:
+    """Diagnoses of the patient in the letter's sentences, each once; not those denied, questioned or of relatives."""
+    found: dict[str, str] = {}
+    for sentence in body.sheet.budget.each(body.telling):
+        if sentence.examined or _IDLE.search(sentence.text):
+            continue
+        for one in _named(body, sentence):
+            found.setdefault(one.casefold(), one)
+    kept = [one for one in found.values() if not _is_part(one, found.values())]
+    return kept[:MOST]
+
+
+def diagnoses_in(text: str) -> list[str]:
+    """The same for one entry of a list that is a sentence."""
+    return [text[start:end] for start, end in _phrases(text, words_of(text))]
+
+
+def _is_part(one: str, others: Iterable[str]) -> bool:
+    plain = one.casefold()
+    return any(plain != other.casefold() and plain in other.casefold() for other in others)
+
+
+def _named(body: Body, sentence: Sentence) -> Iterator[str]:
+    for start, end in _phrases(sentence.text, body.words(sentence)):
+        claim = body.claim(sentence, start, end)
+        whole = sentence.text[start:end]
+        if names_relative(sentence.text[:start]):
+            continue
+        if claim.assertion in ("present", "suspected", "history") and may_be_diagnosis(whole):
+            yield whole
+
+
+def _phrases(text: str, words: list[PlacedWord]) -> Iterator[tuple[int, int]]:
+    """(start, end) of every phrase of a sentence that names a disease, with its mark of suspicion or past."""
+    taken = 0
+    for n, word in enumerate(words):
+        if n < taken or not (names_disease(word.text) or _is_past_act(text, word)):
+            continue
+        left, right = phrase(words, n, taken, names_disease)
+        start, end = words[left].start, words[right].end
+        marked = _MARK.search(text[max(0, start - 40) : start])
+        if marked:
+            start -= len(marked.group())
+        taken = right + 1
+        if now := _NOW.match(text, end):
+            end = now.end()
+        if _is_vague(words, n, left, right):
+            continue
+        if end - start <= LONGEST and not _is_of_compound(words, right):
+            yield start, end
+
+
+def _is_past_act(text: str, word: PlacedWord) -> bool:
+    """True if a procedure follows a mark of the past, and so is stated like a disease: `Z. n. Appendektomie`."""
+    before = text[max(0, word.start - 24) : word.start]
+    return _PAST_ACT.search(before) is not None and OPERATION.search(word.text) is not None
+
+
+_VAGUE = frozenset(
+    [
+        "störung",
+        "erkrankung",
+        "krankheit",
+        "leiden",
+        "läsion",
+        "infektion",
+        "syndrom",
+        "tumor",
+        "schwäche",
+        "blutung",
+        "mangel",
+    ]
+)
+
+
+def _is_vague(words: list[PlacedWord], head: int, left: int, right: int) -> bool:
+    """`Störung der Orientierung`, `die Erkrankung`: a general noun without an adjective of its own names nothing."""
+    if words[head].text.lower() not in _VAGUE:
+        return False
+    return left == head or (head < right and words[head + 1].text in ("der", "des"))
+
+
+def _is_of_compound(words: list[PlacedWord], right: int) -> bool:
+    """`Infarkt-` of `Infarkt- und Schlaganfallrisiko` is no name."""
+    return words[right].text.endswith("-")

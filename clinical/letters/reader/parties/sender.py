@@ -1,0 +1,256 @@
+"""Sender of a letter: a form's label, the letterhead, the signature, the lines below it."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from clinical.language import either
+from clinical.letters.layout import CLOSING
+from clinical.letters.reader.kinds import kind_of
+from clinical.letters.reader.names import doctor_in, same_person, strip_titles
+from clinical.letters.reader.parties.head import (
+    ADDRESSED,
+    REACHED,
+    SUBJECT,
+    Contact,
+    LetterHead,
+    contact_of,
+    is_dated,
+    plain_name,
+    without_address,
+)
+from clinical.letters.reader.parties.houses import HOUSE, PLACE, first_piece
+from clinical.letters.reader.parties.recipient import Recipient
+
+_DEGREES = re.compile(r"(?:MD|PhD|M\.D\.|MBA|MSc)\b")
+_OF_LETTERHEAD = frozenset(("telefon", "email", "fax", "praxis", "datum", "eingang", "absender"))
+"""Labels that stand in letterheads."""
+_FOOTER = re.compile(
+    rf"vertraulich|empfänger dieser|^diese (?:e-?mail|nachricht)|{either('@contact')}|"
+    r"beilage|anlage|kopie|verteiler|^cc\b|seite \d|ergeht an|"
+    r"nachrichtlich|amtsgericht|\biban\b|bankverbindung|geschäftsführ|steuernummer|träger\b",
+    re.IGNORECASE,
+)
+_LETTERHEAD_MOST = 60
+"""Lines of one block of the head that may be the sender's: a letterhead has up to 20."""
+_SIGNED_LINES = 14
+_LAST = 5
+"""Lines at the end in which a letter without a closing formula is signed."""
+_ABOVE_RELEASE = 1
+"""Lines above `elektronisch signiert` in which the name stands."""
+_WRITTEN_BY = re.compile(
+    r"^(?:[^\W\d_a-zäöü][\w.-]+(?:\s[\w.-]+)?,\s(?:den\s|am\s)?\d{1,2}\.\s?\S{2,9}\s?\d{2,4}\s{2,}|"
+    r"(?:Dienst[aä]rzt|Verfasser|Untersucher|Bearbeiter|Therapeut|Anfordernd|Zeichnend|Berichterstatter|Ärzt|Arzt)"
+    r"\w*\s?:\s+)"
+)
+"""Place and day, or who the writer is, before the name."""
+_OF_ANOTHER = re.compile(
+    r"^(?:Haus[aä]rzt\w*|HA|Zuweis\w*|Teilnehmer\w*|Kopie|Cc|Assistenz|An[aä]sth\w*|Angehörig\w*|Kontakt\w*|"
+    r"Vertrauens\w*|"
+    rf"(?i:{either('@contact')})|Empfänger\w*|Operateur|weiterbehandelnd\w*)\b[^:]{{0,20}}:\s"
+)
+"""Labels of people who do not sign."""
+_FAMILIAR = re.compile(r"^(?:Dein|Deine|Ihr|Ihre|Euer|Eure)\s+")
+
+
+class Sender:
+    """Reads the sender; the recipient's block is left out."""
+
+    def __init__(self, head: LetterHead, recipient: Recipient) -> None:
+        self.head, self.recipient, self.sheet = head, recipient, head.sheet
+
+    def read(self, referral: bool) -> Contact:
+        labelled = self.head.labelled("absender", referral)
+        found = contact_of(labelled) if labelled else Contact()
+        if labelled and found.institution is None and found.count > 1 and (named := first_piece(labelled)):
+            found = Contact(institution=named).filled(found)
+        own = self.head.house_labelled(
+            ("haus", "institution", "einrichtung", *(() if referral else ("klinik", "spital")))
+        )
+        found = found.filled(contact_of(own, person=False)) if own else found
+        addressed = bool(self.recipient.block) or contact_of(self.head.labelled("empfaenger")).count > 0
+        if found.count < 2 or (found.institution is None and addressed):
+            found = found.filled(self._letterhead())
+        found = self._named(found, self._signature())
+        if found.plz is None and found.strasse is None and found.telefon is None:
+            foot = self._foot()
+            if foot.count >= 5:
+                found = foot.filled(found)
+            elif foot.count >= 2:
+                found = found.filled(foot)
+        if found.telefon is None or found.email is None:
+            below = self._below()
+            found = found.filled(Contact(telefon=below.telefon, email=below.email))
+        if found.institution is None:
+            found = self._under_name().filled(found) if found.abteilung is None else found.filled(self._under_name())
+        return self._with_place(found)
+
+    def _under_name(self) -> Contact:
+        """The house under the signature, where no letterhead names one."""
+        if self.sheet.closing >= len(self.sheet.lines):
+            return Contact()
+        lines = [line.strip() for line in self.sheet.lines[self.sheet.closing + 1 :][:_SIGNED_LINES]]
+        kept = [line for line in lines if len(line) < 120 and not _FOOTER.search(line)]
+        found = contact_of(kept, person=False)
+        return Contact(institution=found.institution, abteilung=found.abteilung) if found.institution else Contact()
+
+    def _below(self) -> Contact:
+        """Contact details of the sender below the signature."""
+        signed = self.sheet.closing
+        start = (
+            signed if signed < len(self.sheet.lines) and not CLOSING.search(self.sheet.lines[signed]) else signed + 1
+        )
+        lines = [line.strip() for line in self.sheet.lines[max(0, start - 3) : signed + _SIGNED_LINES]]
+        return contact_of([line for line in lines if len(line) < 200 and not _FOOTER.search(line)])
+
+    @cached_property
+    def _letterhead_lines(self) -> list[str]:
+        """The lines of the head that are neither the recipient's, the patient's nor a label's."""
+        lines: list[str] = []
+        taken = {one.at for one in self.sheet.labelled if one.field not in _OF_LETTERHEAD}
+        for number, block in enumerate(self.head.blocks):
+            mine = self.head.lines(block)
+            if self._holds_recipient(number, mine):
+                before = self._before_address(mine)
+                lines += before if number == 0 or (before and HOUSE.search(before[0])) else []
+                continue
+            if number and self._ends_letterhead(mine) and not any(map(REACHED.search, mine)):
+                continue
+            lines += [
+                self.sheet.lines[n].strip()
+                for n in block[:_LETTERHEAD_MOST]
+                if n not in taken and self._is_of_letterhead(self.sheet.lines[n].strip())
+            ]
+        return lines
+
+    def _holds_recipient(self, number: int, lines: list[str]) -> bool:
+        block = self.recipient.block
+        near = number in (self.recipient.number, self.recipient.number + 1)
+        return bool(block) and near and any(without_address(line) in (block or ()) for line in lines)
+
+    def _before_address(self, lines: list[str]) -> list[str]:
+        block = self.recipient.block or []
+        return [line for line in lines if without_address(line) not in block and not ADDRESSED.match(line)]
+
+    def _letterhead(self) -> Contact:
+        """The first blocks of the head, up to the recipient, the date, the title or the subject."""
+        lines = self._letterhead_lines
+        found = contact_of(lines)
+        if found.institution is None and found.count:
+            named = first_piece([line for line in lines[:3] if not is_dated(line)])
+            if named and found.abteilung in (None, named):
+                found = found.model_copy(update={"institution": named, "abteilung": None})
+        return found if found.institution or found.abteilung or found.name else Contact()
+
+    def _ends_letterhead(self, lines: list[str]) -> bool:
+        return bool(SUBJECT.match(lines[0]) or self.head.is_patient(" ".join(lines)) or kind_of(lines[0]))
+
+    def _is_of_letterhead(self, line: str) -> bool:
+        kind = kind_of(line)
+        return (
+            not SUBJECT.match(line)
+            and not self.head.is_patient(line)
+            and not line.upper().startswith("FAX ")
+            and not (kind and (kind == line or not (HOUSE.search(line) or PLACE.search(line))))
+            and not re.match(r"^(?:nach\s|zur vorlage|information|lehrkrankenhaus|akademisches)", line, re.IGNORECASE)
+        )
+
+    def _signature(self) -> str | None:
+        """The first name under the closing formula; in letters without one, the last titled line."""
+        sheet = self.sheet
+        start = sheet.closing if sheet.closing < len(sheet.lines) else max(0, len(sheet.lines) - 6)
+        if start == sheet.closing and not CLOSING.search(sheet.lines[start]):
+            start = max(0, start - _ABOVE_RELEASE)
+        bare: str | None = None
+        for n in range(start, min(len(sheet.lines), start + _SIGNED_LINES)):
+            line = sheet.lines[n].strip()
+            line = re.sub(r"^(?:gez\.|i\.\s?[AV]\.|Stempel:?|Unterschrift:?)\s*", "", line)
+            line = _WRITTEN_BY.sub("", _FAMILIAR.sub("", line))
+            if not line or _FOOTER.search(line) or len(line) > 160 or _OF_ANOTHER.match(line):
+                continue
+            if titled := doctor_in(line):
+                return titled if bare is None or not same_person(bare, titled) or len(titled) > len(bare) else bare
+            signs = sheet.closing < len(sheet.lines) or _DEGREES.search(line)
+            if bare is None and not CLOSING.search(line) and signs:
+                bare = _bare_name(line)
+        return bare
+
+    def _named(self, found: Contact, signed: str | None) -> Contact:
+        """The signature's name, or the letterhead's where it names the same person in full."""
+        if signed is None:
+            return Contact(name=self._signing_doctor()).filled(found)
+        whole = next((one for one in self._doctors if same_person(one, signed) and len(one) >= len(signed)), None)
+        if whole is not None:
+            return Contact(name=whole).filled(found)
+        if found.name is not None and same_person(found.name, signed) and len(found.name) >= len(signed):
+            return found
+        if found.name is not None and doctor_in(signed) is None and len(signed.split()) < 2:
+            return found
+        return Contact(name=signed).filled(found)
+
+    @cached_property
+    def _doctors(self) -> list[str]:
+        """The people with a title whom the letterhead names."""
+        pieces = (
+            piece for line in self._letterhead_lines for piece in re.split(r"[|·•,;]|\s[–-]\s|\s{2,}", line[:300])
+        )
+        return [one for piece in pieces if (one := doctor_in(piece))]
+
+    def _signing_doctor(self) -> str | None:
+        """Of the letterhead's doctors the one whose surname stands in the last lines."""
+        last = [line.strip() for line in self.sheet.lines if line.strip()][-_LAST:]
+        names = ((one, strip_titles(one).split()[-1]) for one in self._doctors)
+        return next((one for one, surname in names for line in last if surname in line and len(line) < 90), None)
+
+    def _foot(self) -> Contact:
+        """Address under the signature, or a last line with a practice and its telephone."""
+        sheet = self.sheet
+        if sheet.closing < len(sheet.lines):
+            first = sheet.closing + (CLOSING.search(sheet.lines[sheet.closing]) is not None)
+            lines = [line.strip() for line in sheet.lines[first:][: _SIGNED_LINES - 1]]
+        else:
+            blocks = sheet.blocks(max(0, len(sheet.lines) - 12), len(sheet.lines))
+            lines = self.head.lines(blocks[-1]) if blocks else []
+            if not any(REACHED.search(line) or (PLACE.search(line) and doctor_in(line)) for line in lines):
+                return Contact()
+        lines = [
+            line
+            for line in lines
+            if not _FOOTER.search(line) and len(line) < 200 and line[:1] != ">" and not self.head.is_patient(line)
+        ]
+        found = contact_of(lines)
+        if found.institution is None and found.plz and (house := _house_before(lines)):
+            found = found.model_copy(update={"institution": house})
+        return found if found.plz or found.telefon else Contact()
+
+    def _with_place(self, found: Contact) -> Contact:
+        """The place before the letter's date, where the letterhead names none."""
+        if found.ort is not None or (found.institution is None and found.strasse is None):
+            return found
+        for block in self.head.blocks:
+            for line in self.head.lines(block):
+                told = re.match(r"^([^\W\d_a-zäöü][\w.-]+(?:\s[^\W\d_a-zäöü][\w.-]+)?),\s*(?:den|am)?\s*\d", line)
+                if told and is_dated(line):
+                    return Contact(ort=told[1]).filled(found)
+        return found
+
+
+def _house_before(lines: list[str]) -> str | None:
+    """House before its doctor and address: `Permanence Musterhafen, Dr. med. Anna Kern, Hafenplatz 1, ...`."""
+    for line in lines:
+        pieces = [one.strip() for one in line.split(",")]
+        placed = any(PLACE.match(f" {one}") for one in pieces[2:])
+        if placed and doctor_in(pieces[1]) and not doctor_in(pieces[0]):
+            return first_piece([line])
+    return None
+
+
+def _bare_name(line: str) -> str | None:
+    found = plain_name(re.split(r",|\s{3,}|\t", line)[0])
+    if found is None:
+        degree = re.match(
+            r"^((?:[^\W\d_a-zäöü][\w'’-]+\s){2,3}(?:MD|PhD|M\.D\.|MBA|MSc|FMH)(?:\s(?:PhD|MBA|MSc))?)$", line
+        )
+        return degree[1] if degree else None
+    return found

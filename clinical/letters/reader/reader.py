@@ -1,0 +1,272 @@
+"""Every field of a letter by the letter's form, null where the form does not determine it.
+
+Answers where no language model is configured, and is the second opinion beside one (`letters.review`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from clinical.budget import Budget
+from clinical.contract import DocumentType
+from clinical.language import SourceText, dates_of, either, names_relative
+from clinical.letters.layout import LetterLayout
+from clinical.letters.reader.choices import ChoiceReader
+from clinical.letters.reader.kinds import title_of
+from clinical.letters.reader.letter_dates import letter_date
+from clinical.letters.reader.lists import ListReader
+from clinical.letters.reader.names import given, is_name_word
+from clinical.letters.reader.parties import PartyReader
+from clinical.letters.reader.patient import AddressReader, PatientReader, stated_sex
+from clinical.letters.reader.sentences import sentences
+
+_NUMBER = re.compile(r"[A-Z]{0,3}[-/]?\d(?:-[A-Z]{1,3}-|[\d./-])*(?:\s\d{2,})*")
+_AHV = re.compile(r"\b756(?:[.\s]\d{4}[.\s]\d{4}[.\s]\d{2}|\d{10})\b")
+_KVNR = re.compile(r"(?<![\w])[A-Z]\s?\d{3}\s?\d{3}\s?\d{3}\b")
+_PENSION = re.compile(r"(?<![\d.])\d{2}\s?\d{6}\s?[A-Z]\s?\d{3}(?!\d)")
+_CARD = re.compile(r"(?<!\d)80756\d{15}(?!\d)")
+_CASE = re.compile(
+    r"\b(?:Fall(?:nummer|nr|zahl|-Nr|-ID|(?=\s\d{6,}))|Aufn(?:ahme)?\.?-?(?:Nr|zahl|nummer))\.?(?:\s(?:Spital|"
+    r"Klinik))?\s?:?\s{0,3}"
+    r"((?:[A-Z]-?)?\d[\d./-]{3,16})",
+    re.IGNORECASE,
+)
+_SERIAL = r"[1-9]\d{3}"
+_SVNR = re.compile(r"\b(?:SV|SVN|VSN|VNR|VSNR|SVNR)\b[-.\s]{0,2}(?:Nr\b\.?|Nummer)?[:\s]{0,3}(\d{4}\s?\d{6})\b")
+"""Insurance numbers: Swiss AHV, German and Austrian, the last by its label."""
+_INSURERS = re.compile(
+    r"\b(?:AOK(?:\s(?:PLUS|[A-ZÄÖÜ][\w-]+(?:[- ][A-ZÄÖÜ][\w-]+)?))?|BARMER|Barmer|Techniker Krankenkasse|TK|"
+    r"DAK(?:-Gesundheit)?|KKH|IKK(?:\s[\w-]+)?|(?:[\w]{3,12}\s)?BKK(?:\s(?![A-Z]?\d)[A-ZÄÖÜ][\w-]+)?|"
+    r"Knappschaft|hkk|HEK|SVLFG|Debeka|DKV|Signal Iduna|CSS|Helsana|Swica|SWICA|Sanitas|Concordia|"
+    r"CONCORDIA|Visana|KPT|Atupri|"
+    r"Assura|Sympany|ÖKK|EGK|Groupe Mutuel|Agrisano|SLKK|Sumiswalder|Aquilana|Intras|Philos|ÖGK|BVAEB|BVA|SVS|SVA|"
+    r"WGKK|NÖGKK|STGKK|OÖGKK|KFA|"
+    r"Merkur Versicherung|UNIQA|Uniqa|Wiener Städtische)\b(?!-(?!versichert))"
+)
+_OF_ACCIDENTS = re.compile(r"\b(?:SUVA|Suva|AUVA)\b")
+"""Insurers of accidents: only where a label asks who pays."""
+_INSURED = re.compile(r"(?:krankenkasse|versichert|versicherung|kasse|cassa malati|zusatz|KK)", re.IGNORECASE)
+_THROUGH = re.compile(r"\b(?:über|durch)\s(?:den|die|seinen?|ihren?)\s\w+\s(?=(?:mit|familien)?versichert)")
+"""Phrase of family insurance (`über die Mutter versichert`): the patient is insured by it, too."""
+_INSURED_AT = re.compile(
+    r"(?:versichert\s(?:ist\s(?:sie|er)\s)?bei(?:\sder|\sdem)?|"
+    r"bei\sder)\s((?-i:[a-z]+(?:plus|kasse|krank)(?=[ ,.;(]))|"
+    r"[^\W\d_a-zäöü][\w-]*(?:\s[A-ZÄÖÜ][\w-]+)?)(?=\sversichert|[,.;]|\s\w)"
+)
+_INSURER_BESIDE = re.compile(
+    r"\b(?:KK|Krankenkasse|Krankenversicherer|Krankenversicherung)(?:\sde[rs]\s\w+)?\s?:\s(?!privat|allg)"
+    r"([^\W\d_a-zäöü][\w-]+(?:[ ][A-ZÄÖÜ][\w/-]+)?)"
+)
+_ASKED = re.compile(
+    r"\b(?i:(?:könnte(?:st|n|t)|kannst|würde(?:st|n|t)|magst)\s(?:du|ihr|sie)\b|wärst du|"
+    r"bitten?(?:\swir|\sich)?\s(?:sie\s)?(?:(?:höflich|freundlich|daher|dringend|herzlich|somit|"
+    r"deshalb)\s){0,2}u[mr]n?|"
+    r"ersuche[n]?\s(?:wir\s|ich\s)?um|"
+    r"frage(?:n)?\snach|erbitte[n]?|wäre\saus|können\ssie)\b|^Bitte\s(?:um\s)?[^\W\d_a-zäöü]"
+)
+_ASKED_INLINE = re.compile(
+    r"(?:^|[.;]\s|[ \t]{2})(?:Konkrete\s)?Frage(?:stellung)?n?:\s([^\n?]{6,300}\?)", re.MULTILINE
+)
+_NO_QUESTION = re.compile(
+    r"rückruf|antworten sie nicht|termin\w*\s?(?:absprache|vereinbarung)|bitte melden|beachten", re.IGNORECASE
+)
+QUESTION_MAX = 400
+HEADED = frozenset(("diagnosen", "medikation", "eingriffe", "procedere", "fragestellung"))
+"""Fields whose values stand below a heading."""
+
+
+def read_letter(text: str, kind: DocumentType, budget: Budget | None = None) -> dict[str, Any]:
+    """All fields of a letter in the shape of the contract's `data`: None and [] where the rules are unsure.
+
+    Raises ModelTimeout where the budget is used up."""
+    return RulesReader(text, budget).read(kind)
+
+
+class RulesReader:
+    """One letter as the rules read it."""
+
+    def __init__(self, text: str, budget: Budget | None = None) -> None:
+        budget = budget or Budget()
+        budget.check()
+        self.sheet = LetterLayout(text, budget)
+        self.source = SourceText(text)
+        self.dates = dates_of(self.sheet.text)
+        self.patients = PatientReader(self.sheet, self.dates)
+        self.found = self.patients.read()
+        self.parties = PartyReader(self.sheet, self.found.name)
+        self.lists = ListReader(self.sheet)
+        self.choices = ChoiceReader(self.sheet, self.source)
+
+    def lists_by_heading(self) -> list[tuple[str, str]]:
+        """The sections of the letter that head a list or the question: (field, text)."""
+        return [(one.field, "\n".join(one.lines)) for one in self.sheet.sections if one.field in HEADED]
+
+    def remarks(self) -> tuple[str, ...]:
+        """German remarks on the reading: of several lists of drugs, the one that was used."""
+        count, (_, title) = self.lists.drug_lists(), self.lists.drugs()
+        return (f"Medikation: von {count} Listen des Briefs zählt „{title[:60]}“.",) if title and count > 1 else ()
+
+    def read(self, kind: DocumentType) -> dict[str, Any]:
+        """All fields of the document, as `read_letter`."""
+        title, _ = title_of(self.sheet)
+        drugs, _ = self.lists.drugs(told=kind == "zuweisung")
+        form: dict[str, Any] = {
+            "dokument": {"typ": title, "datum": letter_date(self.sheet, self.dates, self.found.born)},
+            "patient": self._patient(),
+            "versicherung": {"name": self._insurer(), "klasse": self.choices.read("versicherung.klasse")},
+            "absender": self.parties.sender(kind == "zuweisung").model_dump(),
+            "empfaenger": self.parties.recipient(kind == "zuweisung").model_dump(),
+            "aufenthalt": {"art": self.choices.read("aufenthalt.art")},
+            "fragestellung": self._question(kind),
+            "diagnosen": self.lists.diagnoses(),
+            "medikation": drugs,
+        }
+        if kind == "zuweisung":
+            return form | {key: self.choices.read(key) for key in ("kostengutsprache", "dringlichkeit")}
+        written = form["dokument"]["datum"]
+        year = int(written[:4]) if written else None
+        done = [one for one in self.lists.procedures(year) if not (written and one.day and one.day > written)]
+        form["eingriffe"] = [{"bezeichnung": one.name, "datum": one.day} for one in done]
+        form["procedere"] = self.lists.next_steps()
+        return form
+
+    def _patient(self) -> dict[str, Any]:
+        name = self.found.name
+        street, plz, ort = AddressReader(self.sheet).read(self.found)
+        return {
+            "nachname": name.last if name else None,
+            "vorname": name.first if name else None,
+            "geburtsdatum": self.found.born,
+            "geschlecht": stated_sex(self.sheet, name, self.found.lines),
+            "strasse": street,
+            "plz": plz,
+            "ort": ort,
+            "versichertennummer": self._insurance_number(),
+            "fallnummer": _number(self.sheet.value("fallnummer")) or self._case_number(),
+        }
+
+    def _insurance_number(self) -> str | None:
+        for pattern in (_AHV, _KVNR, _SVNR, _PENSION, _CARD):
+            if found := pattern.search(self.sheet.text):
+                return found[found.lastindex or 0]
+        if self.found.born and (number := self._by_birth(self.found.born)):
+            return number
+        return _number(self.sheet.value("versichertennummer"))
+
+    def _case_number(self) -> str | None:
+        """Within a line: `..., Fallnr. 55023981, ...`."""
+        found = _CASE.search(self.sheet.text[:8_000])
+        return _number(found[1]) if found else None
+
+    def _by_birth(self, born: str) -> str | None:
+        """An Austrian number without a label: four digits before the patient's own day of birth."""
+        found = re.search(rf"(?<![\d.]){_SERIAL}[\s/-]?{born[8:10]}{born[5:7]}{born[2:4]}(?![\d.])", self.sheet.text)
+        return found[0] if found else None
+
+    def _insurer(self) -> str | None:
+        for one in self.sheet.labelled:
+            if one.field != "versicherung":
+                continue
+            named = map(self._insurer_of, (*one.cells[:1], " ".join(one.cells[:2])))
+            if name := next(filter(None, named), None):
+                return name
+        for found in _INSURERS.finditer(self.sheet.text[:8_000]):
+            before = self.sheet.text[max(0, found.start() - 90) : found.start()]
+            if names_relative(
+                _THROUGH.sub(
+                    "",
+                    re.split(r"(?<=[^\W\d_]{4})\.\s|\.\s(?=(?:Krankenkasse|Kasse|KK|Versichert)\b)|[;\n]", before)[-1],
+                )
+            ):
+                continue
+            if _INSURED.search(self.sheet.text[max(0, found.start() - 30) : found.end() + 16]) or self._near_number(
+                found.start()
+            ):
+                return found[0]
+        if beside := _INSURER_BESIDE.search(self.sheet.text[:8_000]):
+            return beside[1]
+        told = _INSURED_AT.search(self.sheet.text[:8_000])
+        return told[1] if told and "ersichert" in self.sheet.text[told.start() : told.end() + 12] else None
+
+    def _near_number(self, at: int) -> bool:
+        """A number of the insured, or the patient's address, stands on the same lines."""
+        line = self.sheet.text.count("\n", 0, at)
+        near = "\n".join(self.sheet.lines[line : line + 5])
+        return bool(_KVNR.search(near) or _AHV.search(near) or line in self.found.lines)
+
+    def _insurer_of(self, value: str) -> str | None:
+        if boxes := re.findall(r"\[\s?[xX]\s?\]\s*([^\[]+)", value):
+            value = boxes[0].partition(":")[2] or boxes[0]
+        elif "[" in value:
+            return None
+        name = re.split(r"[;(|,•]|\s/\s|\.\s|\s{2,}|\s[A-Z]?\d|\bKl\.", value)[0].strip(" .")
+        name = re.sub(r"\s(?:allgemein|halbprivat|privat|grundversichert)$", "", name, flags=re.IGNORECASE)
+        words = name.split()
+        unsuited = re.search(
+            rf"^(?:(?:UVG|KVG|VVG)\b|privat|allgemein|halbprivat|gesetzlich|ja\b|(?:{either('@answered_no')})\b|selbst|"
+            rf"grundvers|"
+            r"muster\b|[\d.]+$)",
+            name,
+            re.IGNORECASE,
+        )
+        if 1 <= len(words) <= 4 and name[:1].isupper() and not unsuited and not _is_person(words):
+            return name
+        if unsuited and (behind := re.match(r"\w+(?:\sversichert)?,\s([^\W\d_a-zäöü][\w-]+)$", value)):
+            return behind[1]
+        known = _INSURERS.search(value) or _OF_ACCIDENTS.search(value)
+        return known[0] if known else None
+
+    def _question(self, kind: DocumentType) -> str | None:
+        for section in self.sheet.sections:
+            if section.field == "fragestellung" and (whole := _paragraph(section.lines)):
+                return whole
+        if told := _ASKED_INLINE.search(self.sheet.text[:20_000]):
+            return told[1]
+        if kind != "zuweisung":
+            return None
+        first = self.sheet.greeting + 1 if self.sheet.greeting < len(self.sheet.lines) else 0
+        text = "\n".join(self.sheet.lines[first : self.sheet.closing])
+        asked = [
+            one
+            for part in re.split(r"\n\s*\n|(?<=[.?!:])\n", text)
+            for one in sentences(part.strip())
+            if (_ASKED.search(one) or one.endswith("?")) and len(one) < QUESTION_MAX and not _NO_QUESTION.search(one)
+        ]
+        asked = [one for one in asked if not _INTRODUCES.search(one)] or asked
+        if len(asked) > 1 and asked[0].endswith("?") and asked[1].endswith("?"):
+            asked[0] = f"{asked[0]} {asked[1]}"
+        return _ASKING.sub("", asked[0]) if asked else None
+
+
+_INTRODUCES = re.compile(r"\bgeb(?:\.|oren)\s|\*\d|\d\.\s?(?:19|20)\d\d\b")
+"""A sentence with the patient's birth date asks less than another that asks as well."""
+_ASKING = re.compile(r"^(?:Erbitte|Erbeten|Bitte|Frage|Fragen)\s?:\s")
+
+
+def _paragraph(lines: list[str]) -> str | None:
+    """The lines up to the first empty one, as one text."""
+    kept: list[str] = []
+    for line in lines:
+        if not line.strip():
+            if kept:
+                break
+            continue
+        kept.append(line.strip())
+    first, *more = sentences(" ".join(kept)) or [""]
+    whole = (
+        " ".join([first, *(one for one in more if "?" in one)])
+        if "?" in "".join(more) or _ASKED.search(first)
+        else first
+    )
+    return whole if 3 < len(whole) <= QUESTION_MAX else None
+
+
+def _is_person(words: list[str]) -> bool:
+    """True if the words name a person who pays, and no insurer: `Garant: Anna Kern`."""
+    return 1 < len(words) < 4 and given(words[0]) > 1 and all(map(is_name_word, words))
+
+
+def _number(value: str | None) -> str | None:
+    found = _NUMBER.match(value or "")
+    return found[0].strip(" .-/") if found else None

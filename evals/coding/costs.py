@@ -1,0 +1,81 @@
+"""Results and costs of the tiers for one text: codes, seconds, and tokens by the question that was asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from clinical.coding import research
+from clinical.contract import PartialEvent, ResearchRequest, ResultEvent
+from clinical.llm import Completion, JsonSchema, LanguageModel, Limits, Message
+from clinical.search import SearchIndex
+
+QUESTIONS: Final[dict[str, tuple[int, ...]]] = {
+    "Findings": (2, 3), "Selection": (2,), "Step": (3,), "Recommendation": (3,),
+}  # fmt: skip
+"""The questions of the tiers by the name of their form, and for which tiers each is needed."""
+
+
+class Call(NamedTuple):
+    """One question to the model."""
+
+    question: str
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+
+
+class Metered:
+    """A LanguageModel that keeps what every call of the one behind it took."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model, self.calls = model, list[Call]()
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    @property
+    def busy(self) -> bool:
+        return self._model.busy
+
+    async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
+        """As the model behind; a call that fails is not counted."""
+        began = time.perf_counter()
+        answer = await self._model.complete(messages, schema=schema, limits=limits)
+        question = schema.name if schema else ""
+        self.calls.append(Call(question, answer.tokens_in, answer.tokens_out, time.perf_counter() - began))
+        return answer
+
+    async def health(self) -> bool:
+        """As the model behind."""
+        return await self._model.health()
+
+
+class TierResult(NamedTuple):
+    """Result and cost of one tier for a text: `codes` is None if the stream ended first. Seconds since the text
+    was sent; calls and tokens that this tier needed, the finding of terms included in both 2 and 3, which share it."""
+
+    tier: int
+    codes: frozenset[str] | None
+    seconds: float
+    calls: int
+    tokens_in: int
+    tokens_out: int
+
+
+async def answers(text: str, index: SearchIndex, model: LanguageModel) -> list[TierResult]:
+    """The three tiers of one text, in this process."""
+    metered, came = Metered(model), dict[int, tuple[frozenset[str], float]]()
+    began = time.perf_counter()
+    async for event in research(ResearchRequest(query=text), index, metered):
+        if isinstance(event, PartialEvent | ResultEvent):
+            came[event.layer] = frozenset(entry.code for entry in event.codes), time.perf_counter() - began
+    result = []
+    for tier in (1, 2, 3):
+        calls = [call for call in metered.calls if tier in QUESTIONS[call.question]]
+        codes, seconds = came.get(tier, (None, time.perf_counter() - began))
+        tokens = sum(call.tokens_in for call in calls), sum(call.tokens_out for call in calls)
+        result.append(TierResult(tier, codes, seconds, len(calls), *tokens))
+    return result

@@ -1,1 +1,0 @@
-"""Reviewed codings as an evaluation set and as candidate synonyms."""

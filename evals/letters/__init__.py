@@ -1,0 +1,1 @@
+"""Letters: one generator, fields read against their truth, lies and truths behind grounding, review."""

@@ -1,0 +1,317 @@
+"""Fields of letters, right, wrong and missing: annotated letters and generated ones go through extraction as a request.
+
+Annotated letters: FILE holds one JSON object a line: `id`, `document_type`, `data` (the true fields in the contract's
+shape), `accept` (variants that count as right: by path of a single value, by list or list[i] for entries that need not
+be there). TEXTS holds `<id>.txt`.
+
+A single value is right, wrong (another value, or one where the letter has none) or missing. Names of institutions,
+streets, insurers, telephone numbers and questions may differ in a few words (`alike`). An entry of a list is right
+where it is `alike` one that is wanted; one that is part of a wanted entry, or holds it, is neither right nor wrong.
+Precision and recall have Wilson intervals, F1 the bootstrap over letters, since values of one letter fall together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinical.contract import TEXT_MAX, ExtractRequest, ExtractResponse, FieldState
+from clinical.errors import LanguageModelError
+from clinical.letters import DOCUMENTS, extract
+from clinical.listed import read_listed
+from clinical.llm import LanguageModel
+from clinical.progress import progress
+from evals.letters.generator import Letter
+from evals.measures.intervals import bootstrap, rounded, share
+from evals.measures.results import Row, row
+from evals.rules_model import RulesModel
+
+LISTS = ("diagnosen", "medikation", "eingriffe", "procedere")
+LOOSE = ("institution", "abteilung", "name", "fragestellung", "strasse", "telefon")
+"""Endings of paths whose values may differ from the annotation in a few words."""
+SAME_F1, CONTAINED = 0.8, 0.6
+"""Two wordings are alike from this F1 of their words on, or where one holds the other with this share of the longer."""
+FIGURES = ("precision", "recall", "f1")
+SINGLE, ENTRIES = "all single values", "all lists"
+
+
+class Asked(NamedTuple):
+    """A letter as it is asked for, with its annotation: `name`, true `data`, and variants that count as right."""
+
+    name: str
+    request: ExtractRequest
+    data: Mapping[str, Any]
+    accept: Mapping[str, Any]
+
+
+@dataclass
+class Count:
+    """Right, wrong and missing values of one field, letter by letter."""
+
+    by_letter: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, letter: str, *, right: int = 0, wrong: int = 0, missing: int = 0) -> None:
+        """Count values of a letter."""
+        own = self.by_letter.setdefault(letter, [0, 0, 0])
+        own[:] = own[0] + right, own[1] + wrong, own[2] + missing
+
+    def table(self) -> NDArray[np.float64]:
+        """(letters, 3): right, wrong, missing."""
+        return np.array(list(self.by_letter.values()) or [[0, 0, 0]], dtype=np.float64)
+
+    @property
+    def sums(self) -> tuple[int, int, int]:
+        """Right, wrong, missing."""
+        right, wrong, missing = (int(one) for one in self.table().sum(axis=0))
+        return right, wrong, missing
+
+    def rows(self, of: str) -> list[Row]:
+        """Precision, recall and F1."""
+        right, wrong, missing = self.sums
+        found = row("precision", of, right + wrong, share(right, right + wrong))
+        found += row("recall", of, right + missing, share(right, right + missing))
+        if not right + wrong + missing:
+            return found
+        both, more = self.table()[:, 0], self.table() @ [2, 1, 1]
+        f1 = bootstrap(len(both), lambda weights: _divided(2 * (weights @ both), weights @ more))
+        return found + row("f1", of, right + missing, rounded(float(2 * both.sum() / more.sum()), *f1))
+
+
+def _divided(part: Any, whole: Any) -> Any:
+    return np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One value that is not right: `got` is None where it is missing, `want` where the letter has none."""
+
+    letter: str
+    path: str
+    got: str | None
+    want: str | None
+
+    @property
+    def cause(self) -> str:
+        if self.got is None:
+            return "missing"
+        return "invented" if self.want is None else "another value"
+
+
+@dataclass
+class FieldCounts:
+    """Counts by field, every fault, what grounding removed, and letters that were not answered."""
+
+    fields: dict[str, Count] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+    milliseconds: list[float] = field(default_factory=list)
+    removed: list[tuple[str, FieldState]] = field(default_factory=list)
+    """(letter, path with its value) of everything that grounding took away."""
+    failed: list[str] = field(default_factory=list)
+
+    def of(self, path: str) -> Count:
+        """The counts of a field, to be added to."""
+        return self.fields.setdefault(path, Count())
+
+    def totals(self) -> dict[str, Count]:
+        """All single values, and all lists."""
+        sums = {SINGLE: Count(), ENTRIES: Count()}
+        for path, count in self.fields.items():
+            whole = sums[ENTRIES if path in LISTS else SINGLE]
+            for letter, (right, wrong, missing) in count.by_letter.items():
+                whole.add(letter, right=right, wrong=wrong, missing=missing)
+        return sums
+
+    def rows(self) -> list[Row]:
+        """Precision, recall and F1 of every field and of all."""
+        found = row("failed", SINGLE, len(self.milliseconds) + len(self.failed), float(len(self.failed)))
+        for path, count in {**self.totals(), **self.fields}.items():
+            found += count.rows(path)
+        return found
+
+
+def normal(value: object) -> str:
+    """Words alone, in lower case."""
+    return " ".join(re.sub(r"[^\wäöüß]+", " ", str(value).casefold()).split())
+
+
+def alike(one: object, other: object) -> bool:
+    """Return True when two wordings say the same but for a few words."""
+    first, second = normal(one), normal(other)
+    if first == second:
+        return True
+    a, b = Counter(first.split()), Counter(second.split())
+    if not a or not b:
+        return False
+    both, longer = (a & b).total(), max(a.total(), b.total())
+    return 2 * both / (a.total() + b.total()) >= SAME_F1 or (
+        both >= CONTAINED * longer and (first in second or second in first)
+    )
+
+
+def single_values(data: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """(path, value) of everything that is no list; None where nothing is stated."""
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{key}.{inner}", one) for inner, one in value.items())
+        elif key not in LISTS:
+            yield key, value
+
+
+def entries(value: Any) -> list[str]:
+    """The wordings of a list: its strings, or the names of its procedures."""
+    return [one if isinstance(one, str) else (one or {}).get("bezeichnung") or "" for one in value or ()]
+
+
+def compared(report: FieldCounts, letter: Asked, got: Mapping[str, Any]) -> None:
+    """Count one letter; `got`: the fields that were extracted."""
+    accepted = letter.accept
+    have = dict(single_values(got))
+    for path, want in single_values(letter.data):
+        variants = accepted.get(path) or []
+        variants = variants if isinstance(variants, list) else [variants]
+        _single(report, (letter.name, path), have.get(path), [want, *variants])
+    for path in LISTS:
+        if path in letter.data:
+            optional = [
+                text
+                for key, value in accepted.items()
+                if re.split(r"[.\[]", key)[0] == path and not key.endswith(".datum")
+                for text in entries(value if isinstance(value, list) else [value])
+                if text
+            ]
+            _list(report, (letter.name, path), entries(got.get(path)), (entries(letter.data[path]), optional))
+
+
+def _single(report: FieldCounts, where: tuple[str, str], have: Any, good: Sequence[Any]) -> None:
+    count, want = report.of(where[1]), good[0]
+    wanted = want is not None and None not in good[1:]
+    if have is None:
+        count.add(where[0], missing=wanted)
+    elif any(
+        one is not None and (normal(one) == normal(have) or (where[1].endswith(LOOSE) and alike(one, have)))
+        for one in good
+    ):
+        count.add(where[0], right=1)
+        return
+    else:
+        count.add(where[0], wrong=1, missing=wanted)
+    if have is not None or wanted:
+        report.faults.append(Fault(*where, have, want))
+
+
+def _list(report: FieldCounts, where: tuple[str, str], have: list[str], good: tuple[list[str], list[str]]) -> None:
+    want, optional = good
+    count, left = report.of(where[1]), list(want)
+    for one in have:
+        match = next((other for other in left if alike(other, one)), None)
+        if match is not None:
+            left.remove(match)
+            count.add(where[0], right=1)
+        elif not any(alike(other, one) for other in optional) and not (normal(one) and _part(one, want)):
+            count.add(where[0], wrong=1)
+            report.faults.append(Fault(*where, one, None))
+    for one in left:
+        instead = [other for other in optional if _part(other, [one])]
+        if not any(alike(other, given) for other in instead for given in have):
+            count.add(where[0], missing=1)
+            report.faults.append(Fault(*where, None, one))
+
+
+def _part(one: str, others: Sequence[str]) -> bool:
+    return any(normal(one) in normal(other) or normal(other) in normal(one) for other in others)
+
+
+def annotated(file: Path, texts: Path, explain: bool = False) -> list[Asked]:
+    """The letters of a file. Raises OSError where a text is missing."""
+    found = []
+    for line in file.read_text("utf-8").splitlines():
+        one = json.loads(line)
+        text = read_listed(texts, f"{one['id']}.txt")[:TEXT_MAX]
+        request = ExtractRequest(document_type=one["document_type"], text=text, evidence=explain)
+        found.append(Asked(one["id"], request, one["data"], one.get("accept") or {}))
+    return found
+
+
+def generated(letters: Sequence[Letter]) -> list[Asked]:
+    """Generated letters, each named by its layout and seed. A title that no slot names is not counted."""
+    return [_asked(letter) for letter in letters]
+
+
+def _asked(letter: Letter) -> Asked:
+    request = ExtractRequest(document_type=letter.document_type, text=letter.text)
+    data: dict[str, Any] = DOCUMENTS[letter.document_type]().model_dump()
+    for key, value in letter.truth.items():
+        data[key] = {**data[key], **value} if isinstance(value, Mapping) else value
+    if "typ" not in letter.truth.get("dokument", {}):
+        data["dokument"].pop("typ")
+    for path in letter.undecided:
+        outer, _, inner = path.partition(".")
+        _ = data[outer].pop(inner) if inner else data.pop(outer)
+    return Asked(f"{letter.layout}#{letter.seed}", request, data, {})
+
+
+def measured(letters: Sequence[Asked], model: LanguageModel | None = None, concurrency: int = 1) -> FieldCounts:
+    """Every letter through extraction with the model (the rules without one), `concurrency` at once."""
+    report = FieldCounts()
+    said = answers([letter.request for letter in letters], model or RulesModel(), concurrency)
+    for letter, answer in zip(letters, said, strict=True):
+        if answer is None:
+            report.failed.append(letter.name)
+            continue
+        report.milliseconds.append(answer.processing_time_ms)
+        report.removed += [(letter.name, one) for one in answer.states or () if one.value is not None]
+        compared(report, letter, answer.data.model_dump())
+    return report
+
+
+def answers(
+    requests: Sequence[ExtractRequest], model: LanguageModel, concurrency: int = 1
+) -> list[ExtractResponse | None]:
+    """The answers in order; None where the model gave nothing usable. In a thread of its own: a notebook's event loop
+    runs already."""
+
+    async def every() -> list[ExtractResponse | None]:
+        room, bar = asyncio.Semaphore(concurrency), progress(None, "letters", "letters read", total=len(requests))
+
+        async def one(request: ExtractRequest) -> ExtractResponse | None:
+            async with room:
+                try:
+                    return await extract(request, model)
+                except LanguageModelError:
+                    return None
+                finally:
+                    bar.update()
+
+        with bar:
+            return list(await asyncio.gather(*map(one, requests)))
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, every()).result()
+
+
+def shown(report: FieldCounts, faults: bool) -> str:
+    """The report as lines for a person."""
+    lines = [f"{'field':30} precision recall    F1   right wrong missing"]
+    for path, one in {**report.fields, **report.totals()}.items():
+        figures = {each.measure: each.value for each in one.rows(path)}
+        cells = " ".join(f"{figures[name]:9.3f}" if name in figures else f"{'-':>9}" for name in FIGURES)
+        lines.append(f"{path:30} {cells}  " + " ".join(f"{count:6}" for count in one.sums))
+    causes = Counter(fault.cause for fault in report.faults)
+    lines.append("faults: " + ", ".join(f"{cause} {count}" for cause, count in causes.most_common()))
+    worst = Counter(one.letter.split("#")[0].split("/")[0] for one in report.faults).most_common(6)
+    lines.append("most faults: " + ", ".join(f"{name} {count}" for name, count in worst))
+    lines += [f"not answered: {', '.join(report.failed)}"] * bool(report.failed)
+    if faults:
+        lines += [f"{f.letter} | {f.path} | {f.cause} | got {f.got!r} | want {f.want!r}" for f in report.faults]
+        lines += [f"{at} | {one.path} | {one.state} | {one.value!r} {one.words or ''}" for at, one in report.removed]
+    return "\n".join(lines)

@@ -1,0 +1,148 @@
+"""`python -m evals letters [FILE TEXTS]`: the fields of letters that are read right, wrong, or not at all.
+
+Without FILE: generated letters, every template `--times` times, file by file. With FILE and TEXTS: letters that people
+have annotated (`evals.letters.fields` says their form). Every letter goes through extraction and grounding as a request
+does, with the language model of the settings where one is set, else with the rules.
+
+`--write-prompts DIR` writes what a language model would be sent instead; `--answers DIR` measures what one answered
+(`evals.letters.replayed`), on the letters that have an answer. `--review` measures what `review` says of values in the
+wrong field: of each true answer with two values exchanged, and of the true ones. `--grounding` measures judges of
+evidence (`evals.letters.judges`): lies kept and truths lost, also by `--peer`, a program of your own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bentos.models import model_of
+from clinical.command_line import PATH, paragraphs
+from clinical.letters import DOCUMENTS
+from clinical.settings import Settings
+from evals.coding.costs import Metered
+from evals.command import JSON, main_of
+from evals.letters import replayed, review
+from evals.letters.fields import Asked, annotated, generated, measured, shown
+from evals.letters.generator import FILES, letters
+from evals.letters.judges import Judge, as_worded, cases, invented_words, judged_rows, ours, overlap_alone, peer
+from evals.measures.intervals import share
+from evals.measures.results import MeasuredResult, Row, printed, row
+from evals.report import tracking
+
+TEMPLATES = 20
+"""Of each file."""
+
+
+@click.command(help=paragraphs(__doc__))
+@click.argument("file", type=PATH, required=False)
+@click.argument("texts", type=PATH, required=False)
+@click.option("--times", type=click.IntRange(1), default=6, help="generated: letters of each template (6)")
+@click.option("--seed", type=int, default=0, help="generated: other letters")
+@click.option("--only", type=click.Choice(FILES), multiple=True, help="generated: these files alone")
+@click.option("--faults", is_flag=True, help="also every value that is not right, and every one removed")
+@click.option("--concurrency", type=click.IntRange(1), default=1, help="letters at once, for a configured model")
+@click.option("--write-prompts", "prompts", type=PATH, help="write <id>.prompt.txt into this folder, measure nothing")
+@click.option("--answers", "given", type=PATH, help="measure the <id>.answer.json of this folder")
+@click.option("--review", "reviewing", is_flag=True, help="measure the review of values in the wrong field instead")
+@click.option("--grounding", is_flag=True, help="measure judges of evidence instead")
+@click.option("--peer", "peer_command", help="with --grounding: a program that judges: JSON lines in, JSON lines out")
+@click.option("--tries", type=click.IntRange(1), default=100, help="with --grounding: lies of each class (100)")
+@click.option("--out", type=PATH, help="also write the rows as a result")
+@JSON
+def command(file: Path | None, texts: Path | None, out: Path | None, as_json: bool, **asked: Any) -> int:
+    """Measure and print."""
+    tracking.check()
+    if (file is None) != (texts is None):
+        raise click.UsageError("FILE and TEXTS go together")
+    if asked["prompts"] is not None:
+        wanted = {one.name: one.request for one in _letters(file, texts, asked)}
+        replayed.write_prompts(wanted, asked["prompts"])
+        print(f"{len(wanted)} prompts written to {asked['prompts']}")
+        return 0
+    about: dict[str, Any] = {"seed": asked["seed"]}
+    if asked["grounding"]:
+        rows, said = _grounding(file, texts, asked)
+    elif asked["reviewing"]:
+        rows, said = _review(_letters(file, texts, asked))
+    else:
+        rows, said = _fields(file, texts, asked, about)
+    words = "python -m evals letters" + (f" {file} {texts}" if file else "")
+    result = MeasuredResult.of("letters", words, rows, **about)
+    if out:
+        result.write(out)
+    print(json.dumps(result.rows.to_dict("records")) if as_json else said)
+    return tracking.logged(result, said)
+
+
+main = main_of(command, "letters")
+
+
+def _letters(file: Path | None, texts: Path | None, asked: dict[str, Any]) -> list[Asked]:
+    if file is not None and texts is not None:
+        return annotated(file, texts, explain=asked["given"] is not None)
+    names = asked["only"] or FILES
+    return generated(letters(TEMPLATES * len(names) * asked["times"], asked["seed"], names))
+
+
+def _fields(
+    file: Path | None, texts: Path | None, asked: dict[str, Any], about: dict[str, Any]
+) -> tuple[list[Row], str]:
+    """Field by field; generated letters file by file."""
+    settings = Settings.read()
+    configured = model_of(settings) if settings.llm_base_url else None
+    metered = Metered(configured) if configured else None
+    rows, said, count = list[Row](), list[str](), 0
+    for name in ("",) if file else asked["only"] or FILES:
+        own = _letters(file, texts, {**asked, "only": (name,)} if name else asked)
+        model: Any = metered
+        if asked["given"] is not None:
+            kept = set(replayed.answered([one.name for one in own], asked["given"]))
+            own = [one for one in own if one.name in kept]
+            model = replayed.replayed({one.name: one.request for one in own}, asked["given"])
+        report = measured(own, model, asked["concurrency"])
+        rows += [one._replace(set=f"{name}: {one.set}" if name else one.set) for one in report.rows()]
+        said.append(f"== {name or file}: {len(own)} letters\n{shown(report, asked['faults'])}")
+        count += len(own)
+    if metered:
+        about |= {"model": metered.name, "per_text": _spent(metered, count)}
+    return rows, "\n".join(said)
+
+
+def _spent(metered: Metered, letters: int) -> dict[str, float]:
+    calls = metered.calls
+    sums = {"calls": len(calls), "tokens_in": sum(one.tokens_in for one in calls)}
+    sums |= {"tokens_out": sum(one.tokens_out for one in calls)}
+    return {name: round(count / max(1, letters), 3) for name, count in sums.items()}
+
+
+def _review(asked: Sequence[Asked]) -> tuple[list[Row], str]:
+    """Exchanged and true values that the review of a served answer names."""
+    known = [review.AnsweredLetter(one.request.text, DOCUMENTS[one.request.document_type], one.data) for one in asked]
+    rows: list[Row] = []
+    found = review.measured(known)
+    for measure, part, whole in (("exchanged_named", "named", "wrong"), ("true_named", "false_alarms", "true")):
+        rows += row(measure, "as served", found[whole], share(found[part], found[whole]))
+    return rows, printed(rows)
+
+
+def _grounding(file: Path | None, texts: Path | None, asked: dict[str, Any]) -> tuple[list[Row], str]:
+    """Lies and truths under every judge, and one invented word inside a true value."""
+    judges: dict[str, Judge] = {
+        "Befund": ours,
+        "the contract's rule as worded": as_worded,
+        "60 % overlap": overlap_alone,
+    }
+    if asked["peer_command"]:
+        judges["peer"] = peer(asked["peer_command"])
+    rows = judged_rows(judges, cases(4 * TEMPLATES, asked["tries"], asked["seed"]))
+    words = invented_words(_letters(file, texts, asked), asked["seed"])
+    rows += row("invented_word_kept", "all", words.invented, share(len(words.kept), words.invented))
+    rows += row("true_value_removed", "all", words.true, share(len(words.removed), words.true))
+    said = [one for one in rows if "," not in one.set or asked["faults"]]
+    more = [f"  kept: {path}: {value[:140]}" for path, value in words.kept]
+    more += [f"  removed: {path}: {value[:140]}" for path, value in words.removed]
+    return rows, "\n".join([printed(said), *more])

@@ -1,0 +1,136 @@
+"""Calibration: the error of probabilities, reliability bins, and the risk that is left at each coverage.
+
+Everything takes two columns of equal length: the probability of each first code, and whether that code is right.
+Bins are equally wide: probabilities calibrated by isotonic regression lie on plateaus, which bins of equal size tear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evals.measures.intervals import RESAMPLES, SEED, Floats, Measure, bootstrap, mean, rounded, share
+
+BINS = 10
+
+
+def expected_calibration_error(probability: Sequence[float], right: Sequence[bool], bins: int = BINS) -> Measure | None:
+    """Mean distance of probability and share right over the bins, weighed by their size (Naeini 2015, Guo 2017).
+
+    The bootstrap percentile interval is widened to hold the value: chance in small bins only ever adds error, so
+    that resamples lie above it (see `calibration_error_by_chance`). None of nothing.
+    """
+    if not len(probability):
+        return None
+    columns = np.asarray(probability, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    value = float(binned_error(np.ones((1, len(probability))), *columns, bins)[0])
+    low, high = bootstrap(len(probability), lambda weights: binned_error(weights, *columns, bins))
+    return rounded(value, min(low, value), max(high, value))
+
+
+def binned_error(
+    weights: NDArray[Any], probability: NDArray[np.float64], right: NDArray[np.float64], bins: int = BINS
+) -> NDArray[np.float64]:
+    """The calibration error under each row of weights (resamples, queries); queries without a probability (NaN) are
+    left out."""
+    known = ~np.isnan(probability)
+    held = np.nan_to_num(probability)
+    gap = np.where(known, right - held, 0.0)
+    sums = (weights * gap) @ _members(held.tolist(), bins)
+    return np.asarray(np.abs(sums).sum(axis=1) / np.maximum(weights @ known, 1), dtype=np.float64)
+
+
+def calibration_error_by_chance(probability: Sequence[float], bins: int = BINS) -> float | None:
+    """The mean error that perfectly calibrated probabilities would show on a sample of this size and shape."""
+    if not len(probability):
+        return None
+    chance, array = np.random.default_rng(SEED), np.asarray(probability, dtype=np.float64)
+    members, total = _members(probability, bins), 0.0
+    for _ in range(RESAMPLES // 5):
+        total += np.abs((array - (chance.random(len(array)) < array)) @ members).sum() / len(array)
+    return round(total / (RESAMPLES // 5), 4)
+
+
+def brier(probability: Sequence[float], right: Sequence[bool]) -> Measure | None:
+    """Mean squared distance of probability and outcome (Brier 1950); a proper score: no bins, lower is better."""
+    return mean((_gaps(probability, right) ** 2).tolist())
+
+
+def reliability(probability: Sequence[float], right: Sequence[bool], bins: int = BINS) -> list[dict[str, Any]]:
+    """The bins that hold anything: `low`, `high`, `n`, mean `probability`, and the share `right` with its interval."""
+    array, outcome, number = np.asarray(probability), np.asarray(right, dtype=bool), _bin_of(probability, bins)
+    return [
+        {
+            "low": round(each / bins, 4),
+            "high": round((each + 1) / bins, 4),
+            "n": int((number == each).sum()),
+            "probability": round(float(array[number == each].mean()), 4),
+            "right": share(int(outcome[number == each].sum()), int((number == each).sum())),
+        }
+        for each in np.unique(number)
+    ]
+
+
+def risk_coverage(
+    probability: Sequence[float], right: Sequence[bool]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(coverage, risk): answering only from a probability on, for what share of queries, and how often wrong.
+
+    One point for each probability that occurs, highest first: queries of equal probability cannot be told apart
+    (El-Yaniv and Wiener 2010).
+    """
+    size, wrong = _by_probability(probability, right)
+    answered = np.cumsum(size)
+    return answered / max(1.0, size.sum()), np.cumsum(wrong) / np.maximum(answered, 1.0)
+
+
+def area_under_risk_coverage(probability: Sequence[float], right: Sequence[bool]) -> Measure | None:
+    """Mean risk over all coverages, 0 is best (AURC, Geifman et al. 2019); None of nothing."""
+    if not len(probability):
+        return None
+    groups, wrong = _groups(probability), ~np.asarray(right, dtype=bool)
+    ones = np.ones((1, len(wrong)), dtype=np.float32)
+
+    def area(weights: Floats) -> NDArray[np.float64]:
+        size, errors = _summed(weights, groups), _summed(weights * wrong, groups)
+        answered = np.cumsum(size, axis=1)
+        risk = np.cumsum(errors, axis=1) / np.maximum(answered, 1.0)
+        return np.asarray((risk * size).sum(axis=1) / answered[:, -1])
+
+    return rounded(float(area(ones)[0]), *bootstrap(len(wrong), area))
+
+
+def _gaps(probability: Sequence[float], right: Sequence[bool]) -> Floats:
+    return np.asarray(probability, dtype=np.float32) - np.asarray(right, dtype=np.float32)
+
+
+def _bin_of(probability: Sequence[float], bins: int) -> NDArray[np.int64]:
+    return np.minimum((np.asarray(probability, dtype=np.float64) * bins).astype(np.int64), bins - 1)
+
+
+def _members(probability: Sequence[float], bins: int) -> Floats:
+    """(queries, bins): 1 where the query lies in the bin."""
+    return np.eye(bins, dtype=np.float32)[_bin_of(probability, bins)]
+
+
+def _groups(probability: Sequence[float]) -> NDArray[np.int64]:
+    """Number of each query's probability among those that occur, from the highest."""
+    return np.asarray(np.unique(-np.asarray(probability, dtype=np.float64), return_inverse=True)[1])
+
+
+def _summed(weights: Floats, groups: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Sums of the columns of each group: (rows, groups)."""
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    return np.add.reduceat(weights[:, order], starts, axis=1, dtype=np.float64)
+
+
+def _by_probability(
+    probability: Sequence[float], right: Sequence[bool]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    groups = _groups(probability)
+    wrong = (~np.asarray(right, dtype=bool)).astype(np.float64)
+    return np.bincount(groups).astype(np.float64), np.bincount(groups, weights=wrong).astype(np.float64)

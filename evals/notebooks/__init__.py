@@ -1,1 +1,0 @@
-"""What the notebooks stand on, and how they are run."""

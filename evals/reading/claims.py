@@ -1,0 +1,122 @@
+"""python -m evals claims [FILE ...]: what is claimed of marked mentions, author by author, against what authors marked.
+
+Without files the project's own authors of `--split` are read (report: nobody trained or tuned on them); a file is one
+author, in their form (`.txt`) or as JSON lines with `text` and `mentions` (start, end, claim, also). `--learned` trains
+the tagger of `catalog_build.training.claims` on the authors of the split train first and measures that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import click
+
+from catalog_build.training.authors import CLAIMS, LabelledMention, LabelledText, label_of, parse, read
+from clinical.command_line import PATH, paragraphs
+from clinical.language import Reading
+from evals.command import main_of
+from evals.measures.intervals import Measure, clustered
+
+Tagger = Callable[[LabelledText], list[str]]
+"""A text to the claim of each of its mentions."""
+NOT_THERE: Final = frozenset(("excluded", "family", "other", "hypothetical"))
+HIDDEN: Final = frozenset(("present", "suspected"))
+"""Claims of a condition that is there and must not be read as not there; history is asked for by itself."""
+
+
+class JudgedClaim(NamedTuple):
+    """A marked mention and the claim that was read: `author` wrote it, `right` says whether the claim is defensible."""
+
+    author: str
+    claim: str
+    read: str
+    right: bool
+
+
+def judged(author: str, texts: Iterable[LabelledText], tagger: Tagger | None = None) -> Iterator[JudgedClaim]:
+    """Every mention of an author's texts, with the claim of the reading, or of a tagger."""
+    for text in texts:
+        reading = Reading.of(text.text)
+        read = tagger(text) if tagger else [label_of(reading.claim(one.start, one.end)) for one in text.mentions]
+        for mention, claim in zip(text.mentions, read, strict=True):
+            yield JudgedClaim(author, mention.claim, claim, claim in (mention.claim, mention.second))
+
+
+def figures(rows: Sequence[JudgedClaim]) -> dict[str, Measure | None]:
+    """Shares with intervals that draw authors: right, by claim, and the two errors that count.
+
+    `there_as_not`: of what is present or suspected, read as not there; `not_as_there`: the other way round.
+    """
+    there = [row for row in rows if row.claim in HIDDEN]
+    gone = [row for row in rows if row.claim in NOT_THERE]
+    found = {
+        "right": _share(rows, [row.right for row in rows]),
+        "there_as_not": _share(there, [not row.right and row.read in NOT_THERE for row in there]),
+        "not_as_there": _share(gone, [not row.right and row.read not in NOT_THERE for row in gone]),
+    }
+    for claim in CLAIMS:
+        own = [row for row in rows if row.claim == claim]
+        found[claim] = _share(own, [row.right for row in own])
+    return found
+
+
+def _share(rows: Sequence[JudgedClaim], hits: Sequence[bool]) -> Measure | None:
+    return clustered(hits, [row.author for row in rows])
+
+
+def confusion(rows: Iterable[JudgedClaim]) -> Mapping[tuple[str, str], int]:
+    """Count mentions by their claim (first) and the indefensible one that was read (second)."""
+    return Counter((row.claim, row.read) for row in rows if not row.right)
+
+
+def labelled(file: Path) -> tuple[LabelledText, ...]:
+    """The texts of one author's file, `.txt` in the authors' form, else JSON lines."""
+    if file.suffix == ".txt":
+        return parse(file)
+    rows = (json.loads(line) for line in file.read_text("utf-8").splitlines())
+    return tuple(LabelledText(row["id"], row["text"], tuple(map(_mention, row["mentions"]))) for row in rows)
+
+
+def _mention(given: Mapping[str, object]) -> LabelledMention:
+    also = given.get("also") or [None]
+    return LabelledMention(given["start"], given["end"], given["claim"], also[0], (), ())  # type: ignore[arg-type, index]
+
+
+@click.command(help=paragraphs(__doc__))
+@click.argument("files", type=PATH, nargs=-1)
+@click.option("--split", default="report", type=click.Choice(("train", "tune", "report")), help="of the own authors")
+@click.option("--learned", is_flag=True, help="a tagger trained on the split train, in place of the table")
+def command(files: Sequence[Path], split: str, learned: bool) -> None:
+    """Print a line an author, all together with intervals, and the confusion."""
+    by_author = {file.stem: labelled(file) for file in files} if files else read(split)
+    tagger = _trained() if learned else None
+    rows = [row for author, texts in by_author.items() for row in judged(author, texts, tagger)]
+    click.echo(f"{'author':10s} {'mentions':>8s}  right   there as not  not as there")
+    for author in by_author:
+        own = [row for row in rows if row.author == author]
+        click.echo(f"{author:10s} {len(own):8d}  {_line(figures(own))}")
+    together = figures(rows)
+    click.echo(f"{'all':10s} {len(rows):8d}  {_line(together)}")
+    for name, measure in together.items():
+        if measure is not None:
+            click.echo(f"{name:14s} {measure[0]:.3f} ({measure[1]:.3f} to {measure[2]:.3f})")
+    for (claim, wrong), count in sorted(confusion(rows).items(), key=lambda item: -item[1]):
+        click.echo(f"{claim:14s} read as {wrong:14s} {count}")
+
+
+main = main_of(command, "claims")
+
+
+def _trained() -> Tagger:
+    from catalog_build.training.claims import train_claims
+
+    return train_claims([text for texts in read("train").values() for text in texts]).claims
+
+
+def _line(found: Mapping[str, Measure | None]) -> str:
+    cells = (found[name] for name in ("right", "there_as_not", "not_as_there"))
+    return "  ".join("-".rjust(12) if one is None else f"{one[0]:.3f}".ljust(12) for one in cells)

@@ -1,0 +1,1 @@
+"""Results compared, drawn, reported as a page, and logged to MLflow."""

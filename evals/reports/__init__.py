@@ -1,1 +1,0 @@
-"""Results: written, compared, drawn, reported."""

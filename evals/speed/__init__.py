@@ -1,1 +1,0 @@
-"""How fast it is: search, the served API, streams, document retrieval, sign-in, batch."""

@@ -1,0 +1,119 @@
+"""An artifact whose checksums are right and whose numbers are not: refused at load with a sentence, or harmless."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+
+from clinical.errors import ArtifactMismatch
+from clinical.search.index import NEEDED, SearchIndex
+from clinical.search.manifest import FILE, Manifest, checksum
+
+ROOT = Path(__file__).resolve().parents[3]
+ARRAYS = {
+    "wordings.safetensors": 16, "encoder.safetensors": 3, "ranker.safetensors": 10, "typos.safetensors": 2,
+    "finder.safetensors": 7, "vectors.faiss": 4,
+    **{f"{kind}/{name}.csc.index.npy": 1 for kind in ("words", "characters") for name in ("data", "indices", "indptr")},
+}  # fmt: skip
+LEAST_VARIANTS = 6
+"""Of each array."""
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_no_array_that_is_out_of_its_bounds_is_looked_up_in(starter_artifact: Path, tmp_path: Path, name: str) -> None:
+    """Each array with each of its places wrong in turn; a process that the system ends says at which."""
+    command = [sys.executable, "-m", "tests.clinical.search.spoilt", str(starter_artifact), str(tmp_path), name]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=300,
+        check=False,
+    )  # fmt: skip
+    lines = [line.split("\t") for line in done.stdout.splitlines()]
+    assert done.returncode == 0, f"ended by {done.returncode} at {lines[-1:]}: {done.stderr[-500:]}"
+    wrong = [line for line in lines if len(line) < 2 or not line[1].startswith(("refused: ", "harmless"))]
+    assert wrong == []
+    refused = [line for line in lines if line[1].startswith("refused: ")]
+    assert all("; expected " in said and (" it again: " in said) for _, said in refused)
+    assert len(lines) >= LEAST_VARIANTS * ARRAYS[name]
+    assert len(refused) >= len(lines) // 3
+
+
+def spoil(artifact: Path, name: str, content: bytes | None, named: bool = True) -> None:
+    """The file with this content, or none, and a manifest that says so (or that does not name it)."""
+    manifest = Manifest.load(artifact)
+    files = {other: digest for other, digest in manifest.files.items() if other != name}
+    (artifact / name).unlink()
+    if content is not None:
+        (artifact / name).write_bytes(content)
+        files |= {name: checksum(artifact / name)} if named else {}
+    (artifact / FILE).unlink()
+    replace(manifest, files=files).save(artifact)
+
+
+@pytest.mark.parametrize("name", [*NEEDED, "encoder.safetensors"])
+def test_every_file_that_is_needed_is_demanded(artifact: Path, name: str) -> None:
+    """Also one that is there: a manifest that does not name it knows nothing of what is in it."""
+    spoil(artifact, name, (artifact / name).read_bytes(), named=False)
+    with pytest.raises(ArtifactMismatch, match=f"manifest.json names no {name}; expected .*build it again"):
+        SearchIndex.load(artifact)
+
+
+@pytest.mark.parametrize("files", [{}, [], None, "codes.json", 5])
+def test_a_manifest_that_names_nothing_is_refused(artifact: Path, files: object) -> None:
+    tree = orjson.loads((artifact / FILE).read_bytes())
+    (artifact / FILE).unlink()
+    (artifact / FILE).write_bytes(orjson.dumps(tree | {"files": files}))
+    with pytest.raises(ArtifactMismatch, match=r"manifest\.json (names no codes\.json|in .* holds what cannot be)"):
+        SearchIndex.load(artifact)
+
+
+@pytest.mark.parametrize(
+    "thresholds", [{"high": 2, "medium": 0}, {"high": 0.1, "medium": 0.5}, {"high": "x", "medium": 0}]
+)
+def test_thresholds_that_cannot_be_are_refused(artifact: Path, thresholds: dict[str, object]) -> None:
+    tree = orjson.loads((artifact / FILE).read_bytes())
+    (artifact / FILE).unlink()
+    (artifact / FILE).write_bytes(orjson.dumps(tree | {"thresholds": thresholds}))
+    with pytest.raises(ArtifactMismatch, match="build it again"):
+        SearchIndex.load(artifact)
+
+
+def test_what_the_manifest_does_not_name_is_not_read(artifact: Path) -> None:
+    """Files of older builds are not there; one that lies beside the others is not taken for one."""
+    spoil(artifact, "finder.safetensors", b"anything", named=False)
+    spoil(artifact, "confidence.json", b"anything", named=False)
+    index = SearchIndex.load(artifact)
+    assert index.finder is None
+    assert index.confidence is None
+
+
+VOCABULARY = "words/vocab.index.json"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        *((name, content) for name in ("expansion.json", "confidence.json", "codes.json", VOCABULARY)
+          for content in (b"", b"[]", b"5", b"null", b'{"a": 1e99}', b'{"a": {}}', b"\xff")),
+        (VOCABULARY, b'{"a": -1}'), (VOCABULARY, b'{"a": 99999999}'), (VOCABULARY, b'{"a": true}'),
+        (VOCABULARY, b'{"a": 1.5}'), (VOCABULARY, b'{"a": "1"}'), ("words/params.index.json", b"[]"),
+        ("words/params.index.json", b'{"unknown": 1}'), ("words/params.index.json", b""),
+        ("confidence.json", b'{"format": "befund-confidence-1", "columns": [], "weights": [1]}'),
+    ],
+)  # fmt: skip
+def test_a_file_of_another_form_is_refused_with_a_sentence(artifact: Path, name: str, content: bytes) -> None:
+    spoil(artifact, name, content)
+    with pytest.raises(ArtifactMismatch, match="; expected "):
+        SearchIndex.load(artifact)
+
+
+@pytest.mark.parametrize("row", [[], [1], None, "E11", {"code": "E11"}, [None] * 14])
+def test_a_row_of_the_catalog_that_is_no_code_is_refused(artifact: Path, row: object) -> None:
+    tree = orjson.loads((artifact / "codes.json").read_bytes())
+    tree["codes"][0] = row
+    spoil(artifact, "codes.json", orjson.dumps(tree))
+    with pytest.raises(ArtifactMismatch, match="; expected "):
+        SearchIndex.load(artifact)

@@ -1,0 +1,160 @@
+"""`python -m evals load`: the benches measure, callers judge real servers, and the stand-in of a model is slow."""
+
+import asyncio
+import importlib.util
+import json
+import os
+import sys
+
+import httpx
+import pytest
+
+from evals.load import bench, served
+from evals.load.measure import main
+from evals.load.model import SlowModel
+from evals.load.served import LoadEntry
+from evals.load.worker import way_of
+from tests.webapp import postgres
+
+needs_locust = pytest.mark.skipif(importlib.util.find_spec("locust") is None, reason="locust is not installed")
+needs_postgres = pytest.mark.skipif(bool(postgres.missing()), reason=postgres.missing() or "there")
+
+
+def rows_of(capsys) -> dict[tuple[str, str], float]:
+    return {(row["measure"], row["set"]): row["value"] for row in json.loads(capsys.readouterr().out)}
+
+
+def test_both_codes_answer_the_same_texts_in_turn_and_the_ratio_has_an_interval(starter_artifact, tmp_path, capsys):
+    """The other code is a checkout whose search takes each text twice."""
+    for name in ("clinical", "bentos"):
+        os.symlink(os.path.join(os.getcwd(), name), tmp_path / name)
+    slower = "from clinical.search.index import SearchIndex as I\nonce = I.search\n"
+    slower += "I.search = lambda self, *given: [once(self, *given) for _ in range(4)][0]\n"
+    (tmp_path / "sitecustomize.py").write_text(slower)
+    arguments = ["search", "--catalog", str(starter_artifact), "--count", "60", "--against", str(tmp_path), "--json"]
+    assert main(arguments) == 0
+    found = rows_of(capsys)
+    assert {name for name, _ in found} == {
+        "search_p50_ms", "search_p99_ms", "search_p50_ms_of_the_other_code", "search_p99_ms_of_the_other_code",
+        "search_ratio",
+    }  # fmt: skip
+    assert found["search_ratio", "short queries"] < 0.7
+    assert 0 < found["search_p50_ms", "short queries"] <= found["search_p99_ms", "short queries"]
+
+
+@pytest.mark.parametrize("way", bench.WAYS)
+def test_every_way_reads_its_texts(way, starter_artifact):
+    work = way_of(way, starter_artifact)
+    sets = bench.texts_of(way, starter_artifact, 20)
+    assert sets
+    for texts in sets.values():
+        assert work(texts[0]) is not None
+
+
+def test_own_time_of_the_tiers(starter_artifact, capsys):
+    assert main(["tiers", "--catalog", str(starter_artifact), "--count", "20", "--json"]) == 0
+    found = rows_of(capsys)
+    assert {of for _, of in found} == {"tier 2", "tier 3"}
+    assert min(found.values()) > 0
+
+
+def test_percentiles_are_nearest_rank():
+    stats = {
+        "num_requests": 100, "num_failures": 1, "start_time": 10.0, "last_request_timestamp": 20.0,
+        "response_times": {"5": 50, "7": 48, "90": 1, "100": 1},
+    }  # fmt: skip
+    assert served._entry(stats) == LoadEntry(100, 1, 10.0, 5.0, 90.0)
+
+
+@needs_locust
+@pytest.mark.timeout(300)
+def test_streams_of_callers_that_stay_and_that_leave(starter_artifact, capsys):
+    arguments = ["streams", "--catalog", str(starter_artifact), "--streams", "4", "--model-seconds", "0.5", "--json"]
+    assert main(arguments) == 0
+    found = rows_of(capsys)
+    for of in ("4 streams to their end, 1 workers", "4 streams left after the first codes, 1 workers"):
+        assert found["requests_per_second", of] > 0
+        assert found["p99_ms", of] >= found["p50_ms", of] > 0
+        assert found["cpu_ms", of] > 0
+    assert found["calls_left", "4 streams left after the first codes, 1 workers"] == 0
+
+
+@needs_locust
+@needs_postgres
+@pytest.mark.timeout(600)
+def test_both_servers_answer_by_the_contract_and_nothing_is_lost(starter_artifact, capsys):
+    assert main(["both", "--catalog", str(starter_artifact), "--minutes", "0.2", "--json"]) == 0
+    found = rows_of(capsys)
+    asked = {of for measure, of in found if measure == "failures"}
+    assert {
+        "stream",
+        "first codes",
+        "/api/documents/extract",
+        "/api/health",
+        "store",
+        "poll",
+        "fetch",
+        "sign-in",
+    } <= asked
+    assert "lost or twice" not in asked
+    assert {of: count for (measure, of), count in found.items() if measure == "failures" and count} == {}
+
+
+@needs_locust
+@needs_postgres
+@pytest.mark.timeout(600)
+def test_searches_in_turns_give_rates_and_processor_times(capsys):
+    arguments = ["fhir", "--documents", "1000", "--seconds", "1", "--rounds", "1", "--only", "newest"]
+    assert main([*arguments, "--only", "everything", "--against", os.getcwd(), "--json"]) == 0
+    found = rows_of(capsys)
+    for case in ("newest", "everything"):
+        assert found["requests_per_second", case] > 0
+        assert found["cpu_ms", case] > 0
+        assert found["requests_per_second", f"{case}, the other code"] > 0
+        assert found["db_ms", case] >= 0
+        assert 0.2 < found["cpu_ratio", case] < 5
+
+
+def test_an_answer_of_another_kind_is_a_failure(monkeypatch):
+    if importlib.util.find_spec("locust") is None:  # importing it here would patch this process
+        pytest.skip("locust (extra 'load') is not installed")
+    script = "import os; os.environ['BEFUND_LOAD'] = '{\"key\": \"x\"}'\nfrom evals.load.users import fault\n"
+    script += "import httpx\n"
+    script += "for status, kind, more in ((200, 'text/html', {}), (500, 'application/fhir+json', {}),\n"
+    script += (
+        "    (503, 'text/html', {}), (503, 'text/html', {'retry-after': '3'}), (200, 'application/fhir+json', {})):\n"
+    )
+    script += "    answer = httpx.Response(status, headers={'content-type': kind, **more})\n"
+    script += "    print(fault(answer, 'application/fhir+json', 200))\n"
+    import subprocess
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["media type text/html", "status 500", "status 503", "", ""]
+
+
+def test_the_slow_model_answers_late_and_notices_who_leaves():
+    async def both() -> tuple[float, int, int]:
+        model = SlowModel(0.3)
+        server = await asyncio.start_server(model.client, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        base = f"http://127.0.0.1:{port}"
+        question = {"role": "user", "content": json.dumps({"text": "Husten"})}
+        body = {"messages": [question], "response_format": {"json_schema": {"name": "Findings"}}}
+        async with httpx.AsyncClient(trust_env=False) as client:
+            begun = asyncio.get_running_loop().time()
+            answer = await client.post(f"{base}/v1/chat/completions", json=body)
+            took = asyncio.get_running_loop().time() - begun
+            assert "Husten" in answer.json()["choices"][0]["message"]["content"]
+            model.seconds = 60
+            call = asyncio.create_task(client.post(f"{base}/v1/chat/completions", json=body))
+            await asyncio.sleep(0.2)
+            during = (await client.get(f"{base}/running")).json()["running"]
+            call.cancel()
+            await asyncio.sleep(0.2)
+            after = (await client.get(f"{base}/running")).json()["running"]
+        server.close()
+        return took, during, after
+
+    took, during, after = asyncio.run(both())
+    assert took >= 0.3
+    assert (during, after) == (1, 0)

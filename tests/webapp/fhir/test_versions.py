@@ -1,0 +1,145 @@
+"""One version, one ETag, one Last-Modified: created, read, listed and told; and 304 leaves nobody with a dead link."""
+
+import time
+import uuid
+from email.utils import parsedate_to_datetime
+
+from alembic import command
+from sqlalchemy import select, update
+from werkzeug.test import TestResponse
+
+from tests.webapp.conftest import Outside
+from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, mark, resources_of
+from tests.webapp.fhir.test_writing import SYSTEM, document, post, program
+from webapp.cli import alembic_config, upgrade_schema
+from webapp.extensions import db as database
+from webapp.fhir import store
+from webapp.fhir.dates import parse_bound
+from webapp.fhir.models import DocumentChange, DocumentTerm, Status
+from webapp.fhir.routes import HALF_LIFE
+from webapp.urls import LIFETIME
+
+__all__ = ["program"]
+
+
+def version_of(answer: TestResponse) -> tuple[str, str]:
+    return answer.headers["ETag"], answer.headers["Last-Modified"]
+
+
+def seconds(answer: TestResponse) -> int:
+    return int(parsedate_to_datetime(answer.headers["Last-Modified"]).timestamp())
+
+
+def micros(text: str) -> int:
+    window = parse_bound(text)
+    assert window
+    assert window.start is not None
+    return window.start
+
+
+def test_a_version_is_the_same_wherever_it_is_seen(place: Place, program: Caller) -> None:
+    created = post(program, "DocumentReference", document())
+    ident = created.get_json(force=True)["id"]
+    path = f"DocumentReference/{ident}"
+    mark(place, add_document(place))
+    for number, change in (("1", None), ("2", "mark")):
+        if change:
+            mark(place, uuid.UUID(ident))
+        read, vread = program.get(path), program.get(f"{path}/_history/{number}")
+        (told, *_) = program.bundle(f"{path}/_history")["entry"]
+        (listed,) = [one for one in resources_of(program.bundle("DocumentReference")) if one["id"] == ident]
+        assert version_of(read) == version_of(vread)
+        assert version_of(read)[0] == told["response"]["etag"] == f'W/"{number}"'
+        assert seconds(read) == micros(told["response"]["lastModified"]) // 1_000_000
+        shown = [answer.get_json(force=True) for answer in (read, vread)] + [listed, told["resource"]]
+        assert [resource["meta"]["versionId"] for resource in shown] == [number] * 4
+        if not change:
+            assert version_of(created) == version_of(read)
+            assert created.get_json(force=True)["meta"] == read.get_json(force=True)["meta"]
+
+
+def test_a_create_tells_its_version_also_without_the_resource(program: Caller) -> None:
+    for kind, what in (("DocumentReference", document()), ("Patient", {"resourceType": "Patient"})):
+        answer = post(program, kind, what, Prefer="return=minimal")
+        read = program.get(answer.headers["Location"])
+        assert (answer.status_code, answer.data) == (201, b"")
+        assert version_of(answer) == version_of(read)
+        assert read.headers["ETag"] == f'W/"{read.get_json(force=True)["meta"]["versionId"]}"'
+
+
+def test_what_was_there_is_answered_with_its_version(place: Place, program: Caller) -> None:
+    sent, condition = document(identifier=[{"system": SYSTEM, "value": "1"}]), f"identifier={SYSTEM}|1"
+    first = post(program, "DocumentReference", sent).get_json(force=True)
+    mark(place, uuid.UUID(first["id"]))
+    for prefer in ("return=minimal", "return=representation"):
+        again = post(program, "DocumentReference", sent, If_None_Exist=condition, Prefer=prefer)
+        assert (again.status_code, again.headers["ETag"]) == (200, 'W/"2"')
+
+
+def test_what_is_kept_as_it_came_has_a_version_of_its_own(place: Place, program: Caller) -> None:
+    patient = add_patient(place, (SYSTEM, "1"))
+    read = program.get(f"Patient/{patient}")
+    meta = read.get_json(force=True)["meta"]
+    assert meta["versionId"] == str(micros(meta["lastUpdated"]))
+    assert read.headers["ETag"] == f'W/"{meta["versionId"]}"'
+    (listed,) = resources_of(program.bundle("Patient"))
+    assert listed["meta"] == meta
+    held = {"If-None-Match": read.headers["ETag"]}
+    assert program.get(f"Patient/{patient}", headers=held).status_code == 304
+
+
+def made_long_ago(db: Outside, ident: object) -> None:
+    """The document's last version was made so long ago that a link of that time is good for less than half."""
+    long_ago = int((time.time() - HALF_LIFE - 60) * 1_000_000)
+    with db.write() as session:
+        session.execute(update(DocumentChange).where(DocumentChange.document_id == ident).values(at=long_ago))
+
+
+def test_304_is_answered_only_while_every_link_of_that_version_is_good_for_half_its_life(
+    place: Place, caller: Caller, db: Outside
+) -> None:
+    ident = add_document(place)
+    path = f"DocumentReference/{ident}"
+    held = {"If-None-Match": caller.get(path).headers["ETag"]}
+    fresh = caller.get(path, headers=held)
+    assert (fresh.status_code, fresh.data, fresh.headers["ETag"]) == (304, b"", held["If-None-Match"])
+    made_long_ago(db, ident)
+    for value in (held["If-None-Match"], "*", f'W/"7", {held["If-None-Match"]}'):
+        again = caller.get(path, headers={"If-None-Match": value})
+        assert again.status_code == 200
+        url = again.get_json(force=True)["content"][0]["attachment"]["url"]
+        assert int(url.partition("expires=")[2].partition("&")[0]) > time.time() + HALF_LIFE
+    assert again.headers["ETag"] == held["If-None-Match"], "the version has not changed"
+    assert caller.get(path, headers={"If-Modified-Since": again.headers["Last-Modified"]}).status_code == 200
+    mark(place, ident)
+    marked = caller.get(path, headers=held)
+    assert (marked.status_code, marked.headers["ETag"]) == (200, 'W/"2"')
+    with db.write() as session:
+        session.execute(update(DocumentChange).where(DocumentChange.version == 2).values(at=0))
+    gone = caller.get(path, headers={"If-None-Match": 'W/"2"'})
+    assert gone.status_code == 304, "there is no link that works, so that none can be dead"
+    assert HALF_LIFE * 2 <= LIFETIME
+
+
+def test_what_was_stored_before_there_were_versions_has_them_and_is_found(place: Place, program: Caller) -> None:
+    """Down to the schema of before and up again: what the columns say is made from what is written down."""
+    long = {"system": "urn:" + "s" * 300, "code": "R"}
+    first = post(program, "DocumentReference", document(securityLabel=[{"coding": [long, {"code": "N"}]}]))
+    second = add_document(place, content_type="text/plain")
+    mark(place, second)
+    mark(place, second, Status.CURRENT)
+    ident = first.get_json(force=True)["id"]
+    relation = {"code": "replaces", "target": {"reference": f"DocumentReference/{second}"}}
+    post(program, "DocumentReference", document(relatesTo=[relation]))
+    with place.app.app_context():
+        before = set(database.session.execute(select(DocumentTerm.term, DocumentTerm.document_id)).tuples())
+        command.downgrade(alembic_config(), "0012_origins")
+        upgrade_schema()
+        database.session.rollback()
+        assert set(database.session.execute(select(DocumentTerm.term, DocumentTerm.document_id)).tuples()) == before
+        assert store.miscounted(database.session, place.organization) == {}
+    assert len(before) == 5
+    assert program.ids(f"DocumentReference?security-label={long['system']}|R") == [ident]
+    versions = {one["id"]: one["meta"]["versionId"] for one in program.all("DocumentReference")}
+    assert (versions[ident], versions[str(second)]) == ("1", "4")
+    assert program.bundle(f"DocumentReference/{second}")["status"] == "current", "that it was replaced is not known"

@@ -1,0 +1,198 @@
+"""Two webapps behind the shipped nginx, of which one is killed: who is sent on to the other, and who is not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.serving import answers, free_port, wait_until
+from tests.webapp import nginx
+from tests.webapp.sso.live import CALLBACK
+
+ROUNDS = 3
+EACH = 40
+"""Calls of each thread between two kills."""
+
+SERVER = '''
+"""Writes down each request that reached it; hangs up without an answer where the path says so."""
+import http.server, sys
+port, seen = int(sys.argv[1]), open(sys.argv[2], "a", buffering=1)
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path == "/there":
+            return self.answer()
+        seen.write(f"{self.command} {self.path}\\\\n")
+        if "hang-up" in self.path:
+            self.close_connection = True
+        else:
+            self.answer()
+    do_POST = do_HEAD = do_GET
+    def answer(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *_):
+        pass
+http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
+'''.replace("\\\\", "\\")
+
+
+class Pair:
+    """Two servers at their ports behind one nginx, and what reached them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.base, self._folder = "", folder
+        self.ports = (free_port(), free_port())
+        self._running: dict[int, subprocess.Popen[bytes]] = {}
+        (folder / "server.py").write_text(SERVER, "utf-8")
+
+    def start(self, port: int) -> None:
+        """Start one and wait for its first answer."""
+        command = [sys.executable, str(self._folder / "server.py"), str(port), str(self._folder / "seen")]
+        self._running[port] = subprocess.Popen(command)
+        wait_until(lambda: answers(f"http://127.0.0.1:{port}/there"), "the server did not start")
+
+    def kill(self, port: int) -> None:
+        """End one without a farewell."""
+        process = self._running.pop(port)
+        process.kill()
+        process.wait(10)
+
+    def end(self) -> None:
+        """End those that run."""
+        for port in list(self._running):
+            self.kill(port)
+
+    def reached(self) -> Counter[str]:
+        """How often each request reached a server."""
+        return Counter((self._folder / "seen").read_text("utf-8").splitlines())
+
+
+@contextmanager
+def _pair(folder: Path) -> Iterator[Pair]:
+    pair = Pair(folder)
+    try:
+        for port in pair.ports:
+            pair.start(port)
+        addresses = [f"127.0.0.1:{port}" for port in pair.ports]
+        with nginx.in_front_of(addresses[0], free_port(), folder / "nginx", *addresses[1:]) as pair.base:
+            yield pair
+    finally:
+        pair.end()
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Pair]:
+    """Two servers that run, and nginx."""
+    with _pair(tmp_path) as running:
+        yield running
+
+
+class Load:
+    """Calls of one form, one after the other, until the block ends; each has a number of its own."""
+
+    def __init__(self, base: str, method: str, path: str) -> None:
+        self.answers: dict[str, int] = {}
+        self._call = (method, f"{base}{path}")
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> Load:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._over.set()
+        self._thread.join(60)
+
+    def _run(self) -> None:
+        method, url = self._call
+        with requests.Session() as session:
+            session.trust_env = False
+            while not self._over.is_set():
+                target = f"{url}?n={len(self.answers)}"
+                answer = session.request(method, target, data=b"x=1" if method == "POST" else None, timeout=30)
+                self.answers[target] = answer.status_code
+
+
+def test_no_get_is_lost_and_nothing_else_sent_twice_while_each_server_is_killed_in_turn(pair: Pair) -> None:
+    def further() -> None:
+        aims = [len(load.answers) + EACH for load in loads]
+        reached = lambda: all(len(load.answers) >= aim for load, aim in zip(loads, aims, strict=True))  # noqa: E731
+        wait_until(reached, "there is no load", 60)
+
+    calls = {"GET": "/documents/", "HEAD": "/there-is/", "POST": "/workbench/coding/events/"}
+    gets, heads, posts = loads = [Load(pair.base, method, path) for method, path in calls.items()]
+    back = Load(pair.base, "GET", CALLBACK)
+    with gets, heads, posts, back:
+        for _ in range(ROUNDS):
+            for port in pair.ports:  # one is killed as soon as the other is back
+                further()
+                pair.kill(port)
+                further()
+                pair.start(port)
+    reached = pair.reached()
+    for load in (gets, heads):
+        assert len(load.answers) >= 4 * ROUNDS * EACH
+        assert set(load.answers.values()) == {200}
+    assert set(posts.answers.values()) <= {200, 502}
+    assert list(posts.answers.values()).count(502) <= 2 * ROUNDS, "more than those that a dying server held"
+    assert list(back.answers.values()).count(502) <= 2 * ROUNDS
+    for method, load in (("POST", posts), ("GET", back)):
+        for url, status in load.answers.items():
+            times = reached[f"{method} {url.removeprefix(pair.base)}"]
+            assert times == 1 if status == 200 else times <= 1
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "times"),
+    [
+        ("GET", "/documents/", 2),
+        ("HEAD", "/documents/", 2),
+        ("POST", "/documents/", 1),
+        ("POST", "/00000000-0000-4000-8000-000000000000/fhir/r4/Binary", 1),
+        ("GET", CALLBACK, 1),
+        ("GET", f"{CALLBACK}klinik/", 1),
+        ("POST", CALLBACK, 1),
+    ],
+)
+def test_what_reached_a_server_that_hangs_up_goes_on_only_where_it_may_be_asked_twice(
+    pair: Pair, method: str, path: str, times: int
+) -> None:
+    answer = requests.request(method, f"{pair.base}{path}?hang-up", timeout=30)
+    assert answer.status_code == 502
+    assert pair.reached() == {f"{method} {path}?hang-up": times}
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/documents/"),
+        ("POST", "/workbench/coding/events/"),
+        ("POST", "/documents/00000000-0000-4000-8000-000000000000/upload/"),
+        ("POST", "/00000000-0000-4000-8000-000000000000/fhir/r4/Binary"),
+        ("GET", CALLBACK),
+        ("GET", f"{CALLBACK}klinik/"),
+    ],
+)
+@pytest.mark.parametrize("gone", [0, 1])
+def test_nobody_notices_one_of_two_servers_that_is_gone(pair: Pair, gone: int, method: str, path: str) -> None:
+    pair.kill(pair.ports[gone])
+    statuses = [requests.request(method, f"{pair.base}{path}", timeout=30).status_code for _ in range(20)]
+    assert statuses == [200] * 20
+
+
+def test_with_both_servers_gone_a_call_is_answered_502_and_not_tried_for_ever(pair: Pair) -> None:
+    pair.end()
+    for path in ("/documents/", CALLBACK):
+        assert requests.get(f"{pair.base}{path}", timeout=30).status_code == 502

@@ -1,0 +1,388 @@
+"""Decisions go with the text they were made on, undo touches nothing else, and what leaves the page is what it shows as
+accepted: in a real browser, before the real text API."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from fhir.resources.R4B.bundle import Bundle
+from playwright.sync_api import Browser, Page, expect
+
+from tests.webapp.browser import Visitor
+from tests.webapp.workbench.conftest import LETTER, Bench, member, typed
+
+NOTHING = "Noch nichts übernommen."
+ENDED = "Ihre Sitzung ist beendet."
+
+
+@pytest.fixture
+def page(erika: Visitor) -> Page:
+    return erika.open("/coding/")
+
+
+def coded(page: Page, words: str, *keys: str) -> None:
+    """A text that is pasted over what was there, all its tiers, and keys pressed from the first code on."""
+    typed(page, words)
+    finished(page)
+    page.keyboard.press("Control+Enter")
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def finished(page: Page) -> None:
+    expect(page.locator("#count")).to_contain_text("Stufe 3", timeout=20_000)
+
+
+def saved(page: Page, name: str) -> str:
+    with page.expect_download() as caught:
+        page.get_by_role("button", name=name, exact=True).click()
+    return Path(caught.value.path()).read_text("utf-8")
+
+
+def leaving(page: Page) -> list[list[str]]:
+    """The codes that leave the page, with their markers, by each way: copied, FHIR, CSV."""
+    page.get_by_role("button", name="Kopieren").click()
+    expect(page.locator("#said")).to_contain_text("opier")
+    copied = page.evaluate("navigator.clipboard.readText()").split("; ")
+    bundle = Bundle.model_validate(json.loads(saved(page, "FHIR")))
+    codings = [entry.resource.code.coding[0] for entry in bundle.entry or []]
+    rows = [row.split(";") for row in saved(page, "CSV").splitlines()[1:]]
+    return [
+        copied,
+        [one.code + "".join(sorted(mark.valueCoding.code for mark in one.extension or [])) for one in codings],
+        ["".join(row[place].strip('"') for place in (0, -2, -1)) for row in rows],
+    ]
+
+
+# --- the text -------------------------------------------------------------------------------------------------------
+
+
+def test_the_next_text_begins_with_nothing_decided(page: Page) -> None:
+    coded(page, "Arterielle Hypertonie", "Enter", "/")
+    page.keyboard.type("M10.99")
+    page.locator("#matches .choice").first.wait_for()
+    page.keyboard.press("Enter")
+    expect(page.locator("#outcome")).to_have_text("I10.90G; M10.99G")
+    typed(page, "Arterielle Hypertonie, Hypothyreose")
+    finished(page)
+    expect(page.locator(".code-card")).to_have_count(2)
+    expect(page.locator(".code-card.accepted")).to_have_count(0)
+    expect(page.locator("#outcome")).to_have_text(NOTHING)
+    expect(page.locator("#done")).to_have_text("weitere Texte: 1 mit 2 Kodes")
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Enter")
+    assert leaving(page) == [["I10.90G"]] * 3
+
+
+def test_an_empty_text_has_no_codes(page: Page) -> None:
+    coded(page, "Arterielle Hypertonie", "/")
+    page.keyboard.type("M10.99")
+    page.locator("#matches .choice").first.wait_for()
+    page.keyboard.press("Enter")
+    page.keyboard.press("t")
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    expect(page.locator(".code-card")).to_have_count(0)
+    expect(page.locator("#outcome")).to_have_text(NOTHING)
+    page.get_by_role("button", name="Voriger Text").click()
+    expect(page.locator("#text")).to_have_value("Arterielle Hypertonie")
+    expect(page.locator("#outcome")).to_have_text("M10.99G")
+
+
+def test_the_browsers_undo_brings_a_text_back_with_its_decisions(page: Page) -> None:
+    coded(page, "Arterielle Hypertonie", "Enter", "t")
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text("Hypothyreose")
+    expect(page.locator("#outcome")).to_have_text(NOTHING)
+    page.keyboard.press("Control+z")
+    expect(page.locator("#text")).to_have_value("Arterielle Hypertonie")
+    expect(page.locator("#outcome")).to_have_text("I10.90G")
+
+
+def test_an_edit_keeps_the_decisions_of_the_words_it_leaves(page: Page) -> None:
+    coded(page, "Hypothyreose, Gonarthrose links", "Enter", "Enter")
+    expect(page.locator("#outcome")).to_have_text("E03.9G; M17.9GL")
+    page.keyboard.press("t")
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("Arterielle Hypertonie, ")
+    finished(page)
+    expect(page.locator("#outcome")).to_have_text("E03.9G; M17.9GL")
+    expect(page.locator(".code-card.open, .code-card:not(.accepted)")).to_have_count(1)
+    page.keyboard.press("Control+Home")
+    for _ in range(len("Arterielle Hypertonie, Hypo")):
+        page.keyboard.press("Delete")
+    finished(page)
+    expect(page.locator("#outcome")).to_have_text("M17.9GL")
+
+
+def test_markers_follow_the_text_as_it_is(page: Page) -> None:
+    coded(page, "V. a. Pneumonie rechts", "Enter")
+    expect(page.locator("#outcome")).to_have_text("J18.9VR")
+    page.locator("#text").press("End")
+    for _ in range(len(" rechts")):
+        page.keyboard.press("Backspace")
+    finished(page)
+    expect(page.locator("#outcome")).to_have_text("J18.9V")
+
+
+def test_undo_takes_decisions_back_and_never_text(page: Page) -> None:
+    coded(page, "Arterielle Hypertonie", "Enter", "t")
+    page.keyboard.press("End")
+    page.keyboard.type(", Hypothyreose")
+    finished(page)
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    expect(page.locator("#outcome")).to_have_text("I10.90G; E03.9G")
+    for said in ("I10.90G", NOTHING, NOTHING, NOTHING):
+        page.keyboard.press("u")
+        expect(page.locator("#outcome")).to_have_text(said)
+        expect(page.locator("#text")).to_have_value("Arterielle Hypertonie, Hypothyreose")
+    page.keyboard.press("n")
+    page.locator("[data-do=undo]").click()
+    expect(page.locator("#text")).to_have_value("")
+
+
+def test_a_text_in_parts_is_one_result(page: Page) -> None:
+    filler = " Der Patient berichtet über den Verlauf der letzten Wochen." * 30
+    coded(page, f"Arterielle Hypertonie.{filler}\n\nHypothyreose.{filler}", "Enter")
+    expect(page.locator("#part")).to_have_text("Text 1 von 2")
+    page.keyboard.press("n")
+    expect(page.locator("#part")).to_have_text("Text 2 von 2")
+    finished(page)
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Enter")
+    expect(page.locator("#outcome")).to_have_text("I10.90G; E03.9G")
+    assert leaving(page) == [["I10.90G", "E03.9G"]] * 3
+
+
+# --- the codes ------------------------------------------------------------------------------------------------------
+
+
+def test_an_asterisk_code_that_is_left_out_leaves_by_no_way(page: Page, bench: Bench) -> None:
+    bench.behind.mode = "listed"
+    typed(page, "Diabetische Nephropathie")
+    expect(page.locator(".code-card")).to_have_count(1)
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Enter")
+    assert leaving(page) == [["E11.20G", "N08.3G"]] * 3
+    page.get_by_role("button", name="N08.3* mitkodieren").click()
+    assert leaving(page) == [["E11.20G"]] * 3
+    page.locator(".code-card").focus()
+    page.keyboard.press("x")
+    expect(page.locator("#outcome")).to_have_text(NOTHING)
+    page.get_by_text("Rückmeldung an den Betreiber").click()
+    counts = [json.loads(line) for line in saved(page, "Datei speichern").splitlines()]
+    assert {(one["code"], one["accepted"], one["rejected"]) for one in counts} == {("E11.20", 0, 1), ("N08.3", 0, 1)}
+
+
+def test_a_code_in_the_place_of_another_is_by_hand_and_says_that_it_cannot_be_billed(page: Page) -> None:
+    coded(page, "Diabetes mellitus Typ 2")
+    first = page.locator(".code-card").first
+    expect(first).to_contain_text("wahrscheinlich richtig")
+    page.keyboard.press("o")
+    first.locator('[data-choice="E11"]').click()
+    expect(first).to_contain_text("von Hand gewählt")
+    expect(first).not_to_contain_text("wahrscheinlich richtig")
+    expect(first).to_contain_text("nicht endständig")
+    expect(page.locator("#unusable")).to_have_text("E11 nicht endständig: nicht abrechenbar")
+    assert leaving(page) == [["E11G"]] * 3
+    page.get_by_text("Rückmeldung an den Betreiber").click()
+    counts = [json.loads(line) for line in saved(page, "Datei speichern").splitlines()]
+    assert [(one["code"], one["confidence"], one["accepted"]) for one in counts][1:] == [("E11", "hand", 1)]
+    assert (counts[0]["code"], counts[0]["rejected"]) == ("E11.90", 1)
+
+
+def test_codes_above_the_limit_of_ten_are_shown_and_leave_with_their_titles(page: Page, bench: Bench) -> None:
+    bench.behind.mode = "over"
+    typed(page, "Hypertonie, Gicht, Asthma")
+    cards = page.locator(".code-card")
+    expect(cards).to_have_count(3)
+    assert [card.get_attribute("data-code") for card in cards.all()] == ["I10.90", "M10.90", "J45.99"]
+    for card in cards.all()[1:]:
+        expect(card).to_contain_text("über der Grenze von zehn Kodes")
+    expect(cards.last).to_contain_text("„Asthma“")
+    expect(cards.last.locator(".code-title")).to_contain_text("Asthma")
+    expect(page.locator("#without")).to_be_empty()
+    page.keyboard.press("Control+Enter")
+    for _ in range(3):
+        page.keyboard.press("Enter")
+    assert leaving(page) == [["I10.90G", "M10.90V", "J45.99V"]] * 3
+    assert "Asthma" in saved(page, "CSV").splitlines()[3]
+
+
+SHOWN = """() => {
+  const pressed = (group) => group.querySelector("[aria-pressed=true]")?.textContent ?? "";
+  const code = (text) => text.match(/[A-Z][0-9.]+/)[0];
+  const cards = [...document.querySelectorAll(".code-card.accepted")].flatMap((card) => {
+    const partner = card.querySelector("[data-act=join][aria-pressed=true]");
+    const markers = [...card.querySelectorAll(".segments")].map(pressed).join("");
+    const shown = [card.querySelector(".code-name"), ...(partner ? [partner] : [])];
+    return shown.map((one) => code(one.textContent) + markers);
+  });
+  return [[...new Set(cards)].sort(), document.getElementById("outcome").textContent];
+}"""
+TEXTS = (
+    "Arterielle Hypertonie, Hypothyreose",
+    "V. a. Pneumonie rechts",
+    "Gonarthrose links, Diabetes mellitus Typ 2",
+    "",
+)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whatever_is_pressed_the_result_is_what_the_cards_show(page: Page, seed: int) -> None:
+    lot = random.Random(seed)
+    coded(page, TEXTS[seed % 3])
+    some = 0
+    for _ in range(40):
+        what = lot.choice(["key"] * 12 + ["paste", "write", "add"])
+        if what == "key":
+            keys = (
+                "Enter",
+                "Enter",
+                "Enter",
+                "Enter",
+                "x",
+                "ArrowDown",
+                "ArrowUp",
+                "v",
+                "z",
+                "r",
+                "b",
+                "u",
+                "o",
+                "Escape",
+                "n",
+                "p",
+            )
+            page.keyboard.press(lot.choice(keys))
+        elif what == "paste":
+            typed(page, lot.choice(TEXTS))
+            page.keyboard.press("Control+Enter")
+        elif what == "write":
+            page.locator("#text").press(lot.choice(("Control+Home", "Control+End")))
+            page.keyboard.type(lot.choice(("Gicht, ", ", Asthma", " ")))
+            page.keyboard.press("Control+Enter")
+        else:
+            page.locator("#add").fill(lot.choice(("M10.99", "J45.99")))
+            page.keyboard.press("Enter")
+            expect(page.locator("#add")).to_have_value("")
+        cards, outcome = page.evaluate(SHOWN)
+        assert cards == ([] if outcome == NOTHING else sorted(outcome.split("; ")))
+        some += bool(cards)
+    assert some > 0
+    cards, outcome = page.evaluate(SHOWN)
+    if cards:
+        assert [sorted(way) for way in leaving(page)] == [cards] * 3
+
+
+# --- the session ----------------------------------------------------------------------------------------------------
+
+
+def signed_in_again(someone: Visitor) -> None:
+    """In a second tab, by the link that is offered."""
+    with someone.context.expect_page() as opened:
+        someone.page.get_by_role("link", name="Anmelden").last.click()
+    second = opened.value
+    second.wait_for_load_state()
+    assert "/accounts/login/" in second.url
+    second.locator(".vendor").click()
+    second.locator('button[value="erika"]').click()
+    second.wait_for_url("**/coding/")
+    second.close()
+
+
+def test_an_ended_session_says_so_keeps_the_text_and_goes_on_after_signing_in(chromium: Browser, bench: Bench) -> None:
+    someone = member(chromium, bench)
+    page = someone.open("/coding/")
+    coded(page, "Arterielle Hypertonie", "Enter")
+    someone.context.clear_cookies()
+    page.locator("#add").fill("gicht")
+    expect(page.locator("#adder")).to_contain_text(ENDED)
+    expect(page.locator("#adder")).not_to_contain_text("Katalog")
+    page.locator("#text").press("End")
+    page.keyboard.type(", Hypothyreose")
+    expect(page.locator("#failure")).to_contain_text(ENDED)
+    expect(page.locator("#text")).to_have_value("Arterielle Hypertonie, Hypothyreose")
+    expect(page.locator("#outcome")).to_have_text("I10.90G")
+    signed_in_again(someone)
+    page.locator("#failure").get_by_role("button", name="Erneut versuchen").click()
+    finished(page)
+    expect(page.locator(".code-card")).to_have_count(2)
+    page.locator("#adder").get_by_role("button", name="Erneut versuchen").click()
+    expect(page.locator("#matches .choice").first).to_be_visible()
+    someone.context.close()
+
+
+# --- letters --------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_can_be_saved_before_a_letter_was_read(erika: Visitor) -> None:
+    page = erika.open("/extraction/")
+    thrown: list[str] = []
+    page.on("pageerror", lambda error: thrown.append(str(error)))
+    for name in ("json", "copy", "undo"):
+        expect(page.locator(f"[data-do={name}]")).to_be_hidden()
+        page.locator(f"[data-do={name}]").dispatch_event("click")
+    assert thrown == []
+
+
+@pytest.mark.parametrize("day", ["31.02.1957", "1957-02-31", "12.13.1957", "am Montag", "12.08.2057"])
+def test_a_day_that_is_not_in_the_calendar_is_not_taken(erika: Visitor, day: str) -> None:
+    page = erika.open("/extraction/")
+    page.get_by_role("button", name="Beispielbrief").click()
+    birth = page.locator('[data-path="patient.geburtsdatum"]')
+    expect(birth).to_have_value("1957-08-12")
+    birth.fill(day)
+    page.keyboard.press("Tab")
+    expect(birth).to_have_value(day)
+    expect(birth).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_text("Erwartet wird TT.MM.JJJJ").first).to_be_visible()
+    downloads: list[object] = []
+    page.on("download", lambda one: downloads.append(one))
+    page.get_by_role("button", name="Als JSON speichern").click()
+    expect(birth).to_be_focused()
+    assert downloads == []
+    birth.fill("3.2.1957")
+    page.keyboard.press("Tab")
+    expect(birth).to_have_value("1957-02-03")
+    assert json.loads(saved(page, "Als JSON speichern"))["data"]["patient"]["geburtsdatum"] == "1957-02-03"
+
+
+def test_a_field_of_a_fixed_list_takes_its_values_alone(erika: Visitor) -> None:
+    page = erika.open("/extraction/")
+    page.get_by_role("button", name="Beispielbrief").click()
+    kind = page.locator('[data-path="aufenthalt.art"]')
+    expect(kind).to_have_value("stationaer")
+    assert kind.locator("option").all_inner_texts() == ["", "stationär", "ambulant"]
+    kind.select_option("ambulant")
+    assert json.loads(saved(page, "Als JSON speichern"))["data"]["aufenthalt"]["art"] == "ambulant"
+
+
+def test_no_field_stays_beside_another_letter_than_its_own(erika: Visitor, bench: Bench) -> None:
+    bench.behind.mode = "lying"
+    page = erika.open("/extraction/")
+    page.locator("#text").fill(LETTER)
+    page.keyboard.press("Control+Enter")
+    name = page.locator('[data-path="patient.nachname"]')
+    expect(name).to_have_value("Muster")
+    page.locator("#text").press("Control+End")
+    page.keyboard.type(" morgens")
+    expect(page.locator("#remarks")).to_contain_text("Der Brief wurde geändert, seit er gelesen wurde.")
+    expect(name).to_have_value("Muster")
+    page.locator("#text").fill("Patientin: Berta Beispiel")
+    expect(name).to_have_count(0)
+    expect(page.locator("[data-do=json]")).to_be_hidden()
+
+
+def test_no_draft_stays_beside_another_text_than_its_own(erika: Visitor) -> None:
+    page = erika.open("/drafting/")
+    page.get_by_role("button", name="Beispiel").click()
+    page.get_by_role("button", name="Entwurf schreiben").click()
+    expect(page.locator("#draft")).not_to_have_value("")
+    page.get_by_label("Text", exact=True).fill("Hypertonie seit 2019.")
+    expect(page.locator("#draft")).to_have_value("")
+    page.get_by_role("button", name="Vorigen Entwurf zeigen").click()
+    expect(page.locator("#draft")).not_to_have_value("")
