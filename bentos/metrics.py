@@ -49,6 +49,13 @@ MODEL_UNUSABLE = Counter(
 )
 for followed in ("asked_again", "given_up"):
     MODEL_UNUSABLE.labels(followed)  # a series that starts at its first failure shows no increase
+FALLBACKS = Counter(
+    "befund_fallbacks",
+    "With BEFUND_LLM_FALLBACK=rules: letters read by rules, by the error of the language model",
+    ["error"],
+)
+for missed in ("ModelNotConfigured", "ModelTimeout", "ModelUnavailable"):
+    FALLBACKS.labels(missed)
 CANARY_CALLS = Counter(
     "befund_canary_calls", "With BEFUND_LLM_CANARY: calls by model (main, canary) and outcome", ["model", "outcome"]
 )

@@ -93,6 +93,8 @@ def _run(chosen: Mapping[str, str], running: Running) -> int:
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     if running.by_rules:
         environment["BEFUND_LLM"] = "rules"
+    elif "llm_fallback" not in running.settings.model_fields_set:
+        environment["BEFUND_LLM_FALLBACK"] = "rules"
     for name, command in chosen.items():
         manager.add_process(name, _with_this_python(command), env=environment)
     threading.Thread(target=_announce, args=(running,), daemon=True).start()

@@ -21,6 +21,7 @@ class LanguageModelSettings(BaseSettings):
     """The part of `Settings` that says which language model answers."""
 
     llm: Literal["rules"] | None = None
+    llm_fallback: Literal["error", "rules"] = "error"
     llm_base_url: str | None = None
     llm_model: str | None = None
     llm_api_key: SecretStr | None = None

@@ -197,6 +197,26 @@ def test_a_key_is_asked_for_first(settings, index, keys: Keys):
         assert client.post("/api/documents/extract", json={"text": ""}).status_code == 401
 
 
+@pytest.mark.parametrize(
+    ("model", "status"),
+    [
+        (None, 200),
+        (FakeModel(Arztbrief=ModelUnavailable("down")), 200),
+        (FakeModel(Arztbrief=ModelTimeout("slow")), 200),
+        (FakeModel(Arztbrief=["no JSON", "no JSON"]), 502),
+        (FakeModel(busy=True), 503),
+    ],
+)
+def test_rules_take_the_place_of_a_model_that_is_down_where_a_setting_says_so(settings, index, key, model, status):
+    given = settings.model_copy(update={"llm_fallback": "rules"})
+    with running(given, index, key, model) as client:
+        answer = client.post("/api/documents/extract", json={"document_type": "arztbrief", "text": LETTER})
+    assert answer.status_code == status
+    if status == 200:
+        assert (answer.json()["model"], answer.json()["usage"]) == ("rules", {"tokens_in": 0, "tokens_out": 0})
+        assert answer.json()["data"]["patient"]["nachname"] == "Mustermann"
+
+
 def test_rules_read_a_letter(asked):
     data = asked("rules").json()["data"]
     assert data["patient"]["nachname"] == "Mustermann"
