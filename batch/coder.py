@@ -15,10 +15,10 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from batch.files import KEPT
+from clinical.claims import Reading
 from clinical.coding import Hit, with_written_codes
 from clinical.contract import QUERY_MAX
-from clinical.language import Reading
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 
 CODED, NOTHING = "coded", "nothing-found"
 MISSING, EMPTY, TOO_LONG, BAD_UTF8, MALFORMED = "missing", "empty", "too-long", "bad-utf-8", "malformed"

@@ -23,16 +23,12 @@ from catalog_build.training.calibration import CALIBRATION, Calibration, choose
 from catalog_build.vocabulary import Layers, layered
 from clinical.errors import SettingError
 from clinical.progress import note
+from clinical.reading import CONFIDENCE, FINDER, Confidence, Finder, SearchIndex
 from clinical.search import (
-    CONFIDENCE,
-    FINDER,
-    Confidence,
     Encoder,
     Expansion,
-    Finder,
     Manifest,
     Ranker,
-    SearchIndex,
     StaticEncoder,
     TransformerEncoder,
     Wordings,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from clinical.catalog import Catalog, Code
+from clinical.icd import Catalog, Code
 
 Kind = Literal["added", "removed", "renamed", "split", "joined", "limits"]
 

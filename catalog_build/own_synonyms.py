@@ -18,8 +18,8 @@ from typing import Final
 
 from catalog_build.official import Source, Synonym, read_source
 from catalog_build.synonyms import NEVER_HELD_OUT, WordSynonym, all_texts, fold_of, word_synonyms
-from clinical.catalog import Catalog
-from clinical.language import folded_words
+from clinical.icd import Catalog
+from clinical.text import folded_words
 
 STARTER: Final = Path(__file__).parent / "starter"
 EVERYDAY: Final = Path(__file__).parent / "everyday"

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from catalog_build.official.tables import Synonym
-from clinical.catalog import Catalog, Code, Note
 from clinical.coding import PAIR_NOTE
+from clinical.icd import Catalog, Code, Note
 
 
 def with_pairs(catalog: Catalog, synonyms: Iterable[Synonym]) -> Catalog:

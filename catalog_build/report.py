@@ -10,8 +10,8 @@ import orjson
 from catalog_build.checks import CheckReport, counts
 from catalog_build.official import Source
 from catalog_build.vocabulary import FILE, STATES
-from clinical.catalog import Catalog, Code
 from clinical.errors import ArtifactMismatch, ArtifactMissing, BefundError
+from clinical.icd import Catalog, Code
 from clinical.search import Manifest
 
 NEIGHBOURS_SHOWN = 5

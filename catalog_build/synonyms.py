@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from catalog_build.official import CrossReference, Source, Synonym
-from clinical.language import folded_words
+from clinical.text import folded_words
 
 FOLDS: Final = 20
 NEVER_HELD_OUT: Final = frozenset({"title", "inclusion"})

@@ -18,8 +18,8 @@ from typing import Any, Final
 from catalog_build.official import Synonym
 from catalog_build.own_synonyms import OWN, spelled
 from catalog_build.synonyms import NEVER_HELD_OUT
-from clinical.catalog import Catalog
 from clinical.errors import SourceError
+from clinical.icd import Catalog
 from clinical.search import checksum
 
 FILE: Final = "vocabulary.tsv"

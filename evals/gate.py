@@ -23,7 +23,7 @@ import click
 from clinical.command_line import PATH, paragraphs
 from clinical.errors import SourceError
 from clinical.progress import progress
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 from evals.coding.measure import result_of, run
 from evals.coding.targets import SearchTarget
 from evals.command import main_of

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from clinical.budget import Budget, in_thread
-from clinical.catalog import Code
 from clinical.coding import CERTAIN, NEVER, Case, Located, Offer, choose, find
 from clinical.errors import ModelMalformed
+from clinical.icd import Code
 from clinical.letters import read_letter
 from clinical.llm import BY_RULES, Completion, JsonSchema, Limits, Message
 

@@ -15,7 +15,7 @@ from hypothesis import settings
 from tests.serving import free_port, wait_until
 
 if TYPE_CHECKING:
-    from clinical.search.index import SearchIndex
+    from clinical.reading.index import SearchIndex
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -124,6 +124,6 @@ def starter_artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def index(starter_artifact: Path) -> SearchIndex:
     """The search index of the starter catalog, loaded once."""
-    from clinical.search.index import SearchIndex
+    from clinical.reading.index import SearchIndex
 
     return SearchIndex.load(starter_artifact)

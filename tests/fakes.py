@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from clinical.catalog import Catalog, Code, Note, parent_of
-from clinical.language import folded_words
+from clinical.icd import Catalog, Code, Note, parent_of
 from clinical.llm import Completion, JsonSchema, Limits, Message
+from clinical.reading.index import SearchIndex, Understood
 from clinical.search.encoder import Vectors, grams
-from clinical.search.index import SearchIndex, Understood
 from clinical.search.manifest import Manifest
 from clinical.search.ranking import Ranker
 from clinical.search.terms import Wordings
 from clinical.search.words.expansion import Expansion
+from clinical.text import folded_words
 
 Reply = str | dict[str, Any] | Exception | Callable[[Sequence[Message], JsonSchema | None], Any]
 
@@ -179,7 +179,7 @@ def _code(code: str, title: str, extra: dict[str, Any], parent: bool) -> Code:
 
 @dataclass(frozen=True)
 class FakeCandidate:
-    """Same fields as clinical.search.index.Candidate."""
+    """Same fields as clinical.reading.Candidate."""
 
     code: str
     probability: float

@@ -34,12 +34,13 @@ FLOORS = [
     {"budget"},
     {"tracing"},
     {"contract"},
-    {"catalog", "thresholds", "sse"},
-    {"language", "llm"},
-    {"search"},
+    {"thresholds", "sse"},
+    {"text", "icd", "llm"},
+    {"search", "claims"},
+    {"reading"},
     {"coding", "letters", "generation"},
 ]
-ROOMS = ("language", "search", "coding", "letters")
+ROOMS = ("text", "claims", "icd", "search", "reading", "coding", "letters")
 
 
 def _run(*command: str) -> subprocess.CompletedProcess[str]:
@@ -89,7 +90,7 @@ def test_the_text_api_starts_and_searches_where_nothing_but_the_serving_extra_is
     code = f"""import sys; sys.modules.update(dict.fromkeys({sorted(NOT_SERVED)!r}))  # now they cannot be imported
 from pathlib import Path
 import bentos.service, bentos.up
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 print(SearchIndex.load(Path({str(starter_artifact)!r})).search("Bluthochdruck")[0].code)"""
     done = _run(sys.executable, "-c", code)
     assert done.stdout.split() == ["I10.90"], done.stderr[-2000:]

@@ -28,7 +28,7 @@ from clinical.settings import Settings
 
 if TYPE_CHECKING:
     from clinical.llm import LanguageModel
-    from clinical.search import SearchIndex
+    from clinical.reading import SearchIndex
 
 log = logging.getLogger("befund")
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from bentos.keys import Keys
     from clinical.llm import LanguageModel
-    from clinical.search import SearchIndex
+    from clinical.reading import SearchIndex
     from clinical.settings import Settings
 
 log = logging.getLogger("befund.model")

@@ -91,6 +91,6 @@ def _cause(error: Exception) -> tuple[str, str]:
 
 def load_index(settings: Settings) -> Any:
     """The search index of the artifact folder that the settings name. Raises ArtifactError."""
-    from clinical.search import SearchIndex
+    from clinical.reading import SearchIndex
 
     return SearchIndex.load(settings.catalog)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from clinical.catalog import CODE_PATTERN
+from clinical.icd import CODE_PATTERN
 
 EXAMPLES: Final = 5
 DRIFT: Final = 0.02  # a new year changes far less than 2 % of the codes; a cut-off file changes more

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from catalog_build.checks.conditions import CONDITIONS, DRIFT, EXAMPLES, CheckResult, Condition, Rule, Table
-from clinical.catalog import CODE_PATTERN
+from clinical.icd import CODE_PATTERN
 
 os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read at import time: nothing is sent anywhere
 

@@ -13,8 +13,8 @@ from typing import Final
 from lxml import etree
 
 from catalog_build.official.files import SourceFile, readable
-from clinical.catalog import CODE_PATTERN, Catalog, Note
 from clinical.errors import SourceError
+from clinical.icd import CODE_PATTERN, Catalog, Note
 
 # Titles come from the code table; a modifier link is only "see the beginning of this block".
 _NO_NOTES: Final = frozenset({"preferred", "preferredLong", "modifierlink"})

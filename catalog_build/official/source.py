@@ -23,8 +23,8 @@ from catalog_build.official.tables import (
     read_chapters,
     read_codes,
 )
-from clinical.catalog import Catalog, Code, Note
 from clinical.errors import SourceError
+from clinical.icd import Catalog, Code, Note
 
 __all__ = ["CrossReference", "Source", "Synonym", "read_source"]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from catalog_build.official.files import SourceFile, read_rows
-from clinical.catalog import CODE_PATTERN, Code, Kind, Sex, parent_of
 from clinical.errors import SourceError
+from clinical.icd import CODE_PATTERN, Code, Kind, Sex, parent_of
 
 CATEGORY: Final = re.compile(r"[A-Z]\d\d")
 _AGE: Final = re.compile(r"9999|t[0-3]\d\d|j[01]\d\d")

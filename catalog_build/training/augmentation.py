@@ -1,6 +1,6 @@
 """Wordings as people type them: slips of the keyboard, cut-off words, shorthand, official word synonyms.
 
-Spelling variants (ä/ae, c/k/z, ph/f) need none of this: `clinical.language.folding.fold` lets them fall together.
+Spelling variants (ä/ae, c/k/z, ph/f) need none of this: `clinical.text.fold` lets them fall together.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from catalog_build.synonyms import WordSynonym
-from clinical.language import fold, same_meaning
+from clinical.text import fold, same_meaning
 
 _NEAR = {
     **dict(zip("qwertzuiopasdfghjklyxcvbnm", ("wa", "qe", "wr", "et", "rz", "tu", "zi", "uo", "ip", "o", "s", "ad",

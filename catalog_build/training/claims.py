@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from torch import nn
 
 from catalog_build.training.authors import CLAIMS, LabelledText, label_of
-from clinical.language import Reading
+from clinical.claims import Reading
 from clinical.progress import progress
-from clinical.search import BUCKETS, DENSE, see
+from clinical.reading import BUCKETS, DENSE, see
 
 WIDTH, HIDDEN, LAYERS, NETS = 32, 64, 5, 3
 EPOCHS, BATCH, RATE = 12, 32, 3e-3

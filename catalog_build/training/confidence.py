@@ -20,19 +20,18 @@ from catalog_build.training.begun import begun_queries
 from catalog_build.training.texts import NOT_CODED, TextWriter, WrittenMention
 from catalog_build.training.written import WrittenInput, written_inputs
 from clinical.progress import progress
-from clinical.search import (
+from clinical.reading import (
     COLUMNS,
     NONE,
     TOGETHER,
     CodeKinds,
     Confidence,
     Elsewhere,
-    Ints,
     Regression,
     SearchIndex,
-    Vectors,
     is_begun,
 )
+from clinical.search import Ints, Vectors
 from clinical.thresholds import NEVER, TextThresholds
 
 TEXTS: Final = 5_000

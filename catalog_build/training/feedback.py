@@ -37,13 +37,14 @@ import click
 
 from catalog_build.files import write_json, write_text
 from catalog_build.own_synonyms import spelled
-from clinical.catalog import Catalog
 from clinical.command_line import PATH, Group, paragraphs
 from clinical.contract import PartialEvent, ResultEvent
 from clinical.errors import SettingError, SourceError
-from clinical.language import cut, words
-from clinical.search import SearchIndex, checksum
+from clinical.icd import Catalog
+from clinical.reading import SearchIndex
+from clinical.search import checksum
 from clinical.sse import Decoder
+from clinical.text import cut, words
 
 # --- reviews ----------------------------------------------------------------------------------------------------------
 

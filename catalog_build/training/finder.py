@@ -11,7 +11,7 @@ from torch import nn
 
 from catalog_build.training.texts import TextWriter
 from clinical.progress import progress
-from clinical.search import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
+from clinical.reading import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
 
 WIDTH, HIDDEN = 32, 64
 TEXTS: Final = 30_000

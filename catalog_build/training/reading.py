@@ -16,7 +16,7 @@ from catalog_build.synonyms import fold_of
 from catalog_build.training.confidence import confidence_for
 from catalog_build.training.finder import train_finder
 from clinical.errors import SettingError
-from clinical.search import CONFIDENCE, FINDER, Confidence, Finder, SearchIndex
+from clinical.reading import CONFIDENCE, FINDER, Confidence, Finder, SearchIndex
 
 
 def train_reading(source: Source, texts: Sequence[Synonym], artifact: Path) -> tuple[Finder, Confidence]:

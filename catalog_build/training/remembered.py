@@ -11,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from clinical.language import folded_words
 from clinical.progress import progress
 from clinical.search import Encoder, Vectors
+from clinical.text import folded_words
 
 TOGETHER: Final = 4_096
 """Texts of one call while encoding ahead: the bar moves every few seconds."""

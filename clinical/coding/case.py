@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from clinical.catalog import Code
+from clinical.claims import Reading
 from clinical.coding.prompts import FINDINGS_MAX, Finding
 from clinical.coding.written_codes import written_codes
 from clinical.contract import Assertion, Span
-from clinical.language import Reading
+from clinical.icd import Code
 
 if TYPE_CHECKING:
-    from clinical.search import Candidate, SearchIndex
+    from clinical.reading import Candidate, SearchIndex
 
 PER_FINDING = 8
 """Candidates per finding: the right code is among the first ten for 94 % of held-out synonyms, and the last two of

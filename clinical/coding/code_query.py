@@ -14,7 +14,7 @@ from clinical.coding.model_tiers import searching
 from clinical.contract import TIER1_MAX_CODES, CodeEntry, Event, PartialEvent, ResearchRequest, ResultEvent
 
 if TYPE_CHECKING:
-    from clinical.catalog import Catalog, Code
+    from clinical.icd import Catalog, Code
 
 EXACT_SCORE, NEIGHBOUR_SCORE = 100.0, 50.0
 """Scores of a code-only query with `rerank`: the code itself, and codes that are merely near it."""

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from clinical.catalog import Code
 from clinical.coding import rules as coding_rules
 from clinical.coding.answers import NOTHING_FOUND, entries, proposals, summary
 from clinical.coding.case import PER_FINDING, Case, Offer
@@ -28,10 +27,11 @@ from clinical.coding.prompts import (
 from clinical.coding.search_queue import SearchQueue
 from clinical.contract import ResultEvent
 from clinical.errors import ModelContextTooSmall, ModelMalformed, ModelTimeout
+from clinical.icd import Code
 from clinical.llm import FilledForm, LanguageModel, Limits, Message, ask
 
 if TYPE_CHECKING:
-    from clinical.search import SearchIndex
+    from clinical.reading import SearchIndex
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from clinical.claims import Reading
 from clinical.coding.ledger import CERTAINTY, NOT_CODED, Hit, ledger, missing
 from clinical.coding.search_queue import SearchQueue
 from clinical.coding.written_codes import written_codes
 from clinical.contract import TIER1_MAX_CODES, CodeEntry, DetailedCodeEntry, PartialEvent, ResearchRequest, Span
-from clinical.language import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from clinical.catalog import Catalog, Code
-    from clinical.search import Candidate, SearchIndex, Understood
+    from clinical.icd import Catalog, Code
+    from clinical.reading import Candidate, SearchIndex, Understood
 
 SHORT_QUERY = 60
 """Code points up to which a search is over before a thread could have been woken (about 2 ms)."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from clinical.claims import Reading
 from clinical.contract import ABOVE_THE_LIMIT, Assertion, Certainty, Mention, NoCode, Span
-from clinical.language import Reading
-from clinical.search import Mentioned
+from clinical.reading import Mentioned
 
 if TYPE_CHECKING:
-    from clinical.catalog import Catalog, Code
+    from clinical.icd import Catalog, Code
 
 CERTAINTY: Final[Mapping[Assertion, Certainty | None]] = {
     "present": "G",

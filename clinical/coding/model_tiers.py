@@ -14,7 +14,7 @@ from clinical.errors import LanguageModelError, ModelBusy, ModelContextTooSmall,
 from clinical.llm import LanguageModel
 
 if TYPE_CHECKING:
-    from clinical.search import Candidate, SearchIndex
+    from clinical.reading import Candidate, SearchIndex
 
 SEARCHING = {
     1: "Katalog wird durchsucht.",

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from clinical.catalog import Catalog, Code, Note
 from clinical.coding.case import Case, Located, Offer, fits
 from clinical.contract import CodeEntry, DetailedCodeEntry
-from clinical.language import StatedPatient, outside
+from clinical.icd import Catalog, Code, Note
+from clinical.text import StatedPatient, outside
 
 Level = Literal["high", "medium", "low"]
 PAIR_NOTE = "pair"

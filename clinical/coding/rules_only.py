@@ -1,7 +1,7 @@
 """Tiers 2 and 3 without a language model: clauses become findings, each with its best candidate.
 
 A clause is what stands between punctuation and the words that join diagnoses ("mit", "bei", "und", "wegen"); what it
-claims is decided by trigger words (`clinical.language.Reading`); a candidate is taken where the search is sure
+claims is decided by trigger words (`clinical.claims.Reading`); a candidate is taken where the search is sure
 enough.
 """
 
@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from clinical.budget import Budget, in_thread
+from clinical.claims import Reading, either
 from clinical.coding import rules as coding_rules
 from clinical.coding.answers import NOTHING_FOUND, entries, proposals, summary
 from clinical.coding.case import Case, Located, Offer, build_case
@@ -21,10 +22,9 @@ from clinical.coding.prompts import CODES_MAX, FINDINGS_MAX, Choice, Finding, Se
 from clinical.coding.search_queue import SearchQueue
 from clinical.contract import Event, PartialEvent, ResearchRequest, ResultEvent, StatusEvent
 from clinical.errors import ModelTimeout
-from clinical.language import Reading, either
 
 if TYPE_CHECKING:
-    from clinical.search import Candidate, SearchIndex
+    from clinical.reading import Candidate, SearchIndex
 
 SECONDS: Final = 20.0
 """For one step: a text of 2,000 characters takes milliseconds."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from clinical.catalog import Catalog
 from clinical.coding import rules as coding_rules
 from clinical.coding.answers import NOTHING_FOUND, entries, proposals, summary
 from clinical.coding.case import Case, build_case
 from clinical.coding.prompts import Findings, Selection, bound_to, findings_question, selection_question
 from clinical.coding.search_queue import SearchQueue
 from clinical.contract import PartialEvent
+from clinical.icd import Catalog
 from clinical.llm import LanguageModel, Limits, ask
 
 if TYPE_CHECKING:
-    from clinical.search import Candidate, SearchIndex
+    from clinical.reading import Candidate, SearchIndex
 
 FINDINGS_LIMITS = Limits(max_tokens=1_500, timeout_s=20)
 SELECTION_LIMITS = Limits(max_tokens=2_000, timeout_s=25)

@@ -19,7 +19,7 @@ from clinical.contract import Event, ResearchRequest, StatusEvent
 
 if TYPE_CHECKING:
     from clinical.llm import LanguageModel
-    from clinical.search import SearchIndex
+    from clinical.reading import SearchIndex
 
 NO_MODEL = "Kein Sprachmodell eingerichtet: nur die Sofortsuche (Stufe 1) steht zur Verfügung."
 

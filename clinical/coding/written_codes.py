@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from clinical.catalog import Catalog
+    from clinical.icd import Catalog
 
 _WRITTEN_CODE = re.compile(r"(?<![\w./-])[A-Z]\d{2}(?:\.(?:\d{1,2}|-))?(?![\w/]|[.,]\d|-\w)")
 """A code inside a text: a capital and two digits, not part of a longer token, a range or a number."""

@@ -17,8 +17,8 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 from clinical.budget import Budget
-from clinical.language import MONTH_NAMES
 from clinical.letters.labels import OWNERS, bare_heading, heading_field, key, label_of
+from clinical.text import MONTH_NAMES
 
 # --- what a scan made of a line --------------------------------------------------------------------------------------
 

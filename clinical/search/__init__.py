@@ -1,63 +1,66 @@
-"""From a phrase to codes: wordings, vectors, retrieval, ranking, and the artifact that holds them."""
+"""From a phrase to scored codes: wordings, vectors, retrieval, ranking."""
 
+from clinical.search.bm25 import FILES
+from clinical.search.bounds import REMEDY, ArraySizes, Bound, check, json_of, require
 from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors, vocabulary_of
 from clinical.search.features import Candidates, candidates
-from clinical.search.index import CONFIDENCE, FINDER, TOGETHER, Candidate, Mentioned, SearchIndex, Understood
-from clinical.search.manifest import Manifest, checksum
+from clinical.search.hits import Hits, joined, merged, merged_by_part
+from clinical.search.manifest import Manifest, checksum, checksums
+from clinical.search.native.graph import Graph
 from clinical.search.neighbours import built, nearest
 from clinical.search.ranking import NONE_COLUMNS, WIDTH, Ranker, summary
-from clinical.search.reading.confidence import COLUMNS, CodeKinds, Confidence, Regression, is_begun
-from clinical.search.reading.elsewhere import NONE, Elsewhere
-from clinical.search.reading.finder import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
 from clinical.search.retrieval import read_queries
-from clinical.search.runs import Ints
-from clinical.search.tensors import map_tensors
+from clinical.search.runs import Ints, lengths, ranges, run_starts
+from clinical.search.tensors import map_tensors, write_tensors
 from clinical.search.terms import Wordings
 from clinical.search.traits import CodeTraits, traits_of
 from clinical.search.words.expansion import Expansion
+from clinical.search.words.numerals import Numerals
+from clinical.search.words.shortened import KnownWords, Shortened
+from clinical.search.words.typos import Typos
 
 __all__ = [
-    "BUCKETS",
-    "COLUMNS",
-    "CONFIDENCE",
-    "DENSE",
-    "FINDER",
-    "NONE",
+    "FILES",
     "NONE_COLUMNS",
-    "REACH",
-    "TOGETHER",
+    "REMEDY",
     "WIDTH",
-    "Candidate",
+    "ArraySizes",
+    "Bound",
     "Candidates",
-    "CodeKinds",
     "CodeTraits",
-    "Confidence",
-    "Elsewhere",
     "Encoder",
     "Expansion",
-    "Finder",
+    "Graph",
+    "Hits",
     "Ints",
+    "KnownWords",
     "Manifest",
-    "Mentioned",
+    "Numerals",
     "Ranker",
-    "Regression",
-    "SearchIndex",
-    "Seen",
+    "Shortened",
     "StaticEncoder",
     "TransformerEncoder",
-    "Understood",
+    "Typos",
     "Vectors",
     "Wordings",
     "built",
     "candidates",
+    "check",
     "checksum",
-    "is_begun",
-    "labels",
+    "checksums",
+    "joined",
+    "json_of",
+    "lengths",
     "map_tensors",
+    "merged",
+    "merged_by_part",
     "nearest",
+    "ranges",
     "read_queries",
-    "see",
+    "require",
+    "run_starts",
     "summary",
     "traits_of",
     "vocabulary_of",
+    "write_tensors",
 ]

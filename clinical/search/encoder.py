@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.errors import ArtifactMismatch, SettingError
-from clinical.language import folded_words, words
 from clinical.search.bounds import ArraySizes, Bound, check, require, text_of
 from clinical.search.tensors import map_tensors, write_tensors
+from clinical.text import folded_words, words
 
 Vectors = NDArray[np.float32]
 

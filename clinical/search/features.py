@@ -18,7 +18,7 @@ import numpy as np
 
 from clinical.search.cosines import whole
 from clinical.search.encoder import Vectors
-from clinical.search.native import AskedWords, OfCodes, descending, distances
+from clinical.search.native.compiled import AskedWords, OfCodes, descending, distances
 from clinical.search.retrieval import Gathered, Queries, gather, room_of
 from clinical.search.runs import Ints, Runs
 from clinical.search.terms import Wordings

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from clinical.errors import ArtifactMismatch
 from clinical.search.bounds import REMEDY, ArraySizes, Bound, check, require
 from clinical.search.encoder import Vectors
-from clinical.search.native import Graph, Links
+from clinical.search.native.graph import Graph, Links
 from clinical.search.runs import Ints
 
 FLAT_MOST, HNSW_MOST = 10_000, 500_000

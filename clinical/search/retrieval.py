@@ -14,13 +14,14 @@ from weakref import ReferenceType, ref
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.language import folded_words
 from clinical.search.bm25 import character_grams
 from clinical.search.encoder import Encoder, Vectors
-from clinical.search.native import GraphRoom, LookingRoom, SpelledWords, WordTokens
+from clinical.search.native.graph import GraphRoom
+from clinical.search.native.looking import LookingRoom, SpelledWords, WordTokens
 from clinical.search.neighbours import SEARCH_DEPTH
 from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
+from clinical.text import folded_words
 
 NEAREST: Final = 150
 """Wordings taken from the vector search; 0.974 of held-out synonyms have their code among them, 0.976 at 300."""

@@ -15,14 +15,15 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.language import folded_words
 from clinical.search.bm25 import COMMON, Bm25, character_grams
 from clinical.search.bounds import ArraySizes, Bound, check, require, text_of
 from clinical.search.encoder import Encoder, Vectors, quantise, unit
-from clinical.search.native import Comparing, KnownWordings, Looking, Postings
+from clinical.search.native.compiled import Comparing, KnownWordings
+from clinical.search.native.looking import Looking, Postings
 from clinical.search.neighbours import SEARCH_DEPTH, built, graph_of, nearest, read_graph
 from clinical.search.runs import Ints
 from clinical.search.tensors import map_tensors, write_tensors
+from clinical.text import folded_words
 
 BEST_BY_WORDS, BEST_BY_CHARACTERS = 15, 25
 """Codes added from each BM25."""

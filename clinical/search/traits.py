@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from clinical.catalog import Catalog
+from clinical.icd import Catalog
 from clinical.search.encoder import Vectors
 from clinical.search.runs import Ints
 from clinical.search.terms import Wordings

@@ -23,7 +23,7 @@ import click
 from catalog_build.files import write_json
 from clinical.command_line import PATH, paragraphs
 from clinical.errors import SourceError
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 from evals.benchmark.systems import DEPTH, Ranked, systems
 from evals.benchmark.texts import HERE, TASKS, TEXTS, BenchmarkText, read, write
 from evals.command import JSON, main_of

@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.language import folded_words
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
+from clinical.text import folded_words
 
 DEPTH: Final = 10
 GRAM: Final = 4

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from catalog_build.build import index_wordings
 from catalog_build.official import Source, Synonym
-from clinical.search import Candidates, Encoder, Ranker, SearchIndex, Vectors, candidates, read_queries
+from clinical.reading import SearchIndex
+from clinical.search import Candidates, Encoder, Ranker, Vectors, candidates, read_queries
 from evals.data.examples import Example
 from evals.measures.intervals import Measure, share
 

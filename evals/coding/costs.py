@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from clinical.coding import research
 from clinical.contract import PartialEvent, ResearchRequest, ResultEvent
 from clinical.llm import Completion, JsonSchema, LanguageModel, Limits, Message
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 
 QUESTIONS: Final[dict[str, tuple[int, ...]]] = {
     "Findings": (2, 3), "Selection": (2,), "Step": (3,), "Recommendation": (3,),

@@ -18,8 +18,8 @@ from catalog_build.files import write_text
 from catalog_build.official import Source, Synonym, read_source
 from catalog_build.synonyms import all_texts, fold, fold_of
 from clinical.command_line import PATH, paragraphs
-from clinical.language import folded_words
 from clinical.progress import progress
+from clinical.text import folded_words
 from evals.coding.near import NearTexts
 from evals.command import main_of
 from evals.data.cards import write_card

@@ -23,7 +23,7 @@ from catalog_build.own_synonyms import spelled
 from catalog_build.vocabulary import FILE as VOCABULARY
 from clinical.command_line import PATH, paragraphs
 from clinical.progress import progress
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 from evals.coding import variants
 from evals.coding.outcomes import Nearness, Outcome, frame_of
 from evals.coding.targets import (

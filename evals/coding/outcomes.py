@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from clinical.catalog import Catalog, parent_of
-from clinical.language import folded_words
-from clinical.search import SearchIndex
+from clinical.icd import Catalog, parent_of
+from clinical.reading import SearchIndex
+from clinical.text import folded_words
 from evals.coding.near import NearTexts, similarity
 from evals.coding.targets import Coded
 from evals.data.examples import Example

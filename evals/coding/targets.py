@@ -29,7 +29,7 @@ from bentos.models import model_of
 from clinical.coding import PROMPT_VERSION, SearchQueue, research
 from clinical.contract import Event, PartialEvent, ResearchRequest, ResultEvent
 from clinical.errors import BefundError, SettingError
-from clinical.search import TOGETHER, Candidate, SearchIndex
+from clinical.reading import TOGETHER, Candidate, SearchIndex
 from clinical.settings import Settings
 from clinical.sse import Decoder
 from evals.coding.costs import Metered

@@ -9,8 +9,8 @@ from typing import Final, Literal, NamedTuple
 from catalog_build.build import index_wordings
 from catalog_build.official import Source, Synonym
 from catalog_build.synonyms import NEVER_HELD_OUT
-from clinical.catalog import Catalog, Code
-from clinical.search import SearchIndex
+from clinical.icd import Catalog, Code
+from clinical.reading import SearchIndex
 
 Move = Literal["same", "renumbered", "moved", "lost", "gained"]
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from clinical.catalog import CODE_PATTERN, parse
 from clinical.errors import SourceError
+from clinical.icd import CODE_PATTERN, parse
 
 
 class Example(NamedTuple):

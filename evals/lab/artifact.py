@@ -18,7 +18,8 @@ from catalog_build.official import Source, Synonym, read_source
 from catalog_build.own_synonyms import STARTER, own_texts
 from catalog_build.synonyms import all_texts, fold_of
 from clinical.errors import SettingError
-from clinical.search import Manifest, SearchIndex
+from clinical.reading import SearchIndex
+from clinical.search import Manifest
 from evals.coding.heldout import held_out
 from evals.data.cards import Dataset, read_dataset
 from evals.data.examples import Example

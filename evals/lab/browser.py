@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader
 
 from catalog_build.files import write_text
 from clinical.contract import Assertion
-from clinical.search import Mentioned
+from clinical.reading import Mentioned
 from evals.lab.misses import CAUSES
 
 TEMPLATE: Final = "errors.html"

@@ -10,8 +10,8 @@ from typing import Final
 from catalog_build.checks import check, counts
 from catalog_build.official import Source
 from catalog_build.synonyms import all_texts
-from clinical.catalog import Catalog, Code
 from clinical.errors import CheckFailed
+from clinical.icd import Catalog, Code
 
 
 def broken_copies(source: Source) -> dict[str, tuple[str, Source]]:

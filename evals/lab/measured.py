@@ -8,7 +8,7 @@ from typing import Final
 
 import pandas as pd
 
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 from evals.coding.measure import Way, result_of, run
 from evals.coding.outcomes import Outcome
 from evals.coding.targets import target_of

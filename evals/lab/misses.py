@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
-from clinical.catalog import Catalog
-from clinical.search import Candidate, Mentioned, SearchIndex
+from clinical.icd import Catalog
+from clinical.reading import Candidate, Mentioned, SearchIndex
 from evals.coding.outcomes import Outcome
 from evals.lab.measured import Evaluation, evaluate
 from evals.lab.opened import Artifact, Data

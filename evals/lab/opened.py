@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 import pandas as pd
 
 from clinical.errors import SourceError
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 from evals.data.cards import Dataset, read_dataset
 from evals.data.examples import Example, well_formed
 from evals.lab.artifact import Lab

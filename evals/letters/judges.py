@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 from clinical.contract import DocumentType
 from clinical.errors import SettingError
-from clinical.language import parse_date
 from clinical.letters import DOCUMENTS, judge
 from clinical.listed import read_listed
+from clinical.text import parse_date
 from evals.letters.fields import Asked
 from evals.letters.generator import letters
 from evals.letters.lies import LIES, answer_of, is_kept, lies, squashed, stands_in, values_of

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any, NamedTuple
 
-from clinical.language import Reading
+from clinical.claims import Reading
 from clinical.letters import Kind, find_statement
 from clinical.thresholds import NOTEBOOKS, GroundingThresholds, ThresholdSection
 from evals.letters.generator import Letter, letters

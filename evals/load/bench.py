@@ -21,8 +21,8 @@ from typing import Any, Final
 import numpy as np
 import psutil
 
-from clinical.catalog import Catalog
 from clinical.contract import QUERY_MAX, TEXT_MAX
+from clinical.icd import Catalog
 from clinical.settings import ROOT
 from evals.letters.generator import Letter, letters
 from evals.letters.lies import values_of
@@ -166,7 +166,7 @@ def least(search: Callable[[str], object], texts: Sequence[str], rounds: int) ->
 
 _LOAD: Final = """
 import sys, time, pathlib
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 began = time.perf_counter()
 index = SearchIndex.load(pathlib.Path(sys.argv[1]))
 print(time.perf_counter() - began, flush=True)

@@ -89,7 +89,7 @@ for _way in bench.WAYS:
 def tiers(catalog: Path, count: int) -> Iterator[Row]:
     """Milliseconds of each tier, the time inside the model taken off."""
     from clinical.coding import research_deeply, select, understand
-    from clinical.search import SearchIndex
+    from clinical.reading import SearchIndex
     from evals.coding.costs import Metered
     from evals.rules_model import RulesModel
 
@@ -128,7 +128,8 @@ def nearest(catalog: Path) -> Iterator[Row]:
     """Seconds to build, milliseconds of a search for the 100 nearest, and the share that the exact scan finds too."""
     import faiss
 
-    from clinical.search import SearchIndex, built
+    from clinical.reading import SearchIndex
+    from clinical.search import built
     from clinical.search import nearest as found_by
 
     faiss.omp_set_num_threads(1)

@@ -22,8 +22,8 @@ from urllib.parse import quote
 
 import httpx
 
-from clinical.catalog import Catalog
 from clinical.errors import SettingError
+from clinical.icd import Catalog
 from clinical.settings import ROOT
 from evals.load import rigs
 from evals.load.bench import notes

@@ -25,13 +25,14 @@ from typing import Any
 
 import click
 
-from clinical import language
+from clinical import claims as claims_of_texts
 from clinical import letters as reading_of_letters
+from clinical import text as written_text
 from clinical.budget import Budget
 from clinical.coding import research
 from clinical.contract import Arztbrief, ResearchRequest
 from clinical.letters import ground
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 from evals.command import CATALOG, JSON
 from evals.letters.generator import letters
 from evals.load.bench import long_letter
@@ -78,12 +79,18 @@ class Slow:
 def tokens() -> tuple[str, ...]:
     """SHAPES, and one token of every kind that the tables of `clinical` know."""
     found = dict.fromkeys(SHAPES)
-    for words in (language.TITLES, language.SALUTATIONS, language.CONNECTORS, language.QUALIFYING, language.SIDES):
+    for words in (
+        written_text.TITLES,
+        written_text.SALUTATIONS,
+        written_text.CONNECTORS,
+        written_text.QUALIFYING,
+        written_text.SIDES,
+    ):
         found |= dict.fromkeys(f"{word} " for word in sorted(words)[:6])
-    found |= dict.fromkeys(f"{word} " for word in sorted(language.denying_words())[:12])
-    found |= dict.fromkeys(f"{word} " for word in sorted(language.FUNCTION_WORDS)[::25])
-    found |= dict.fromkeys(f"1. {month} " for month in sorted(language.MONTH_NAMES)[:4])
-    for module in (language, reading_of_letters):
+    found |= dict.fromkeys(f"{word} " for word in sorted(claims_of_texts.denying_words())[:12])
+    found |= dict.fromkeys(f"{word} " for word in sorted(written_text.FUNCTION_WORDS)[::25])
+    found |= dict.fromkeys(f"1. {month} " for month in sorted(written_text.MONTH_NAMES)[:4])
+    for module in (written_text, claims_of_texts, reading_of_letters):
         for table in sorted(Path(str(module.__file__)).parent.rglob("*.tsv")):
             found |= dict.fromkeys(_of_table(table))
     return tuple(found)

@@ -29,7 +29,7 @@ def way_of(name: str, catalog: Path) -> Way:
         from clinical.letters import read_letter
 
         return lambda asked: read_letter(asked["text"], "arztbrief")
-    from clinical.search import SearchIndex
+    from clinical.reading import SearchIndex
 
     index = SearchIndex.load(catalog)
     if name == "search":

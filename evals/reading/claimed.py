@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from clinical.language import Reading
+from clinical.claims import Reading
 from evals.measures.intervals import share
 from evals.measures.results import Row, row
 from evals.reading.inputs import read_inputs

@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 import click
 
 from catalog_build.training.authors import CLAIMS, LabelledMention, LabelledText, label_of, parse, read
+from clinical.claims import Reading
 from clinical.command_line import PATH, paragraphs
-from clinical.language import Reading
 from evals.command import main_of
 from evals.measures.intervals import Measure, clustered
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 from evals.measures.intervals import share
 from evals.measures.results import Row, row
 from evals.reading import claimed

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from catalog_build.training.texts import NOT_CODED, Text, TextWriter, WrittenMention
-from clinical.search import NONE, Elsewhere, Mentioned, SearchIndex
+from clinical.reading import NONE, Elsewhere, Mentioned, SearchIndex
 from evals.measures.intervals import clustered, share
 
 

@@ -18,7 +18,7 @@ import click
 from clinical.coding import most_probable, with_written_codes
 from clinical.command_line import PATH, paragraphs
 from clinical.contract import TIER1_MAX_CODES
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 from evals.command import CATALOG, JSON, main_of
 from evals.measures.intervals import share
 from evals.measures.results import MeasuredResult, Row, printed, row

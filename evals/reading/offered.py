@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from clinical.search import Candidate, SearchIndex
+from clinical.reading import Candidate, SearchIndex
 
 TABLE: Final = Path(__file__).with_name("offered.tsv")
 _MARKED: Final = re.compile(r"\[([^][]{2,})\]|\{([^{}]+)\}")

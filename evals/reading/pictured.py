@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from clinical.contract import Evidence
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 from evals.letters.drawn import draw
 
 NO_CODE = "no code shown"

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import Final
 
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 
 SEPARATORS: Final = {
     "comma": ", ",

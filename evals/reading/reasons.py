@@ -8,7 +8,7 @@ from typing import Any
 
 from clinical.coding import tier_one
 from clinical.contract import ResearchRequest
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 from evals.measures.intervals import share
 from evals.measures.results import Row, row
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from catalog_build.training.texts import Text
 from clinical.progress import progress
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 from clinical.thresholds import NOTEBOOKS, ReadingWeights, ThresholdSection, reading_weights, save_section
 from evals.reading.generated import generated
 

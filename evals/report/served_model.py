@@ -21,7 +21,7 @@ class TextCoder(mlflow.pyfunc.PythonModel):  # type: ignore[misc, name-defined]
 
     def load_context(self, context: Any) -> None:
         """Load the index once, after comparing its checksums."""
-        from clinical.search import SearchIndex
+        from clinical.reading import SearchIndex
 
         self._index = SearchIndex.load(Path(context.artifacts["catalog"]))
 

@@ -15,7 +15,7 @@ from bentos.api.app import create_app
 from bentos.keys.database import open_database
 from bentos.keys.keys import KeyLimits, Keys
 from clinical.contract import Event
-from clinical.search.index import SearchIndex
+from clinical.reading.index import SearchIndex
 from clinical.settings import Settings
 from clinical.sse import Decoder
 from tests.conftest import stay_out

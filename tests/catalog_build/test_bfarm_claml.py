@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from catalog_build.official.source import read_source
-from clinical.catalog import Catalog, Note
 from clinical.errors import SourceError
+from clinical.icd import Catalog, Note
 from tests.catalog_build.official_files import CLASS, claml, folder, release, rubric
 
 IN_BRACKETS = '<Reference class="in brackets" code="E10">{}</Reference>'

@@ -7,8 +7,8 @@ import pytest
 from catalog_build.official.source import CrossReference, Source, Synonym, read_source
 from catalog_build.official.tables import split_reference
 from catalog_build.synonyms import WordSynonym, all_texts, fold, fold_of, word_synonyms
-from clinical.catalog import Code
 from clinical.errors import SourceError
+from clinical.icd import Code
 from tests.catalog_build.official_files import ALPHAID, GRUPPEN, KODES, folder, release, text
 
 

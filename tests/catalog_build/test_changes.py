@@ -9,7 +9,7 @@ import pytest
 from catalog_build.changes import changes
 from catalog_build.official.source import read_source
 from catalog_build.own_synonyms import STARTER
-from clinical.catalog import Catalog
+from clinical.icd import Catalog
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from catalog_build.own_synonyms import (
     with_everyday,
 )
 from catalog_build.synonyms import all_texts
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from catalog_build.checks.conditions import CONDITIONS
 from catalog_build.checks.expectations import check, counts, previous_counts, quality_installed
 from catalog_build.official.source import Source, Synonym, read_source
 from catalog_build.synonyms import all_texts
-from clinical.catalog import Catalog, Code
 from clinical.errors import ArtifactMismatch, ArtifactMissing, CheckFailed
+from clinical.icd import Catalog, Code
 from tests.catalog_build.official_files import folder, release
 
 NO_QUALITY = "Great Expectations (extra 'checks') is not installed"

@@ -15,7 +15,7 @@ from catalog_build.official.source import read_source
 from catalog_build.options import BuildOptions
 from catalog_build.synonyms import FOLDS, fold
 from clinical.errors import BefundError, CheckFailed, SettingError, SourceError
-from clinical.search.index import SearchIndex
+from clinical.reading.index import SearchIndex
 from clinical.search.manifest import Manifest
 from tests.catalog_build.official_files import KODES, TAIL, folder, release, text
 from tests.serving import interruptible

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from clinical.errors import ArtifactMismatch, SettingError
-from clinical.language import folded_words
-from clinical.search import SearchIndex, Wordings, built, nearest
+from clinical.reading import SearchIndex
+from clinical.search import Wordings, built, nearest
+from clinical.text import folded_words
 
 pytest.importorskip("sentence_transformers", reason="sentence-transformers (extra 'train') is not installed")
 

@@ -2,8 +2,8 @@
 
 from catalog_build.official.tables import Synonym
 from catalog_build.pairs import with_pairs
-from clinical.catalog import Catalog, Code, Note
 from clinical.coding.rules import PAIR_NOTE
+from clinical.icd import Catalog, Code, Note
 
 
 def code(spelling: str, kind: str) -> Code:

@@ -13,7 +13,7 @@ from catalog_build.training.confidence import TextJudge, begun_examples
 from catalog_build.training.reading import train_reading
 from catalog_build.training.texts import NOT_CODED, WrittenMention
 from clinical.errors import SettingError
-from clinical.search import COLUMNS, SearchIndex
+from clinical.reading import COLUMNS, SearchIndex
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,8 @@ from catalog_build.official import read_source
 from catalog_build.options import BuildOptions
 from catalog_build.vocabulary import read_file
 from clinical.errors import SettingError, SourceError
-from clinical.search import Manifest, SearchIndex
+from clinical.reading import SearchIndex
+from clinical.search import Manifest
 from tests.catalog_build.official_files import folder, release
 
 LINES = [

@@ -13,7 +13,7 @@ pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
 from catalog_build.official.source import read_source
 from catalog_build.training.confidence import written_examples
 from catalog_build.training.written import FILE, written_inputs
-from clinical.search import COLUMNS, SearchIndex
+from clinical.reading import COLUMNS, SearchIndex
 from evals.reading.inputs import read_inputs
 
 DATA = Path(__file__).resolve().parents[2] / "evals" / "data"

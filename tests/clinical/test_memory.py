@@ -3,10 +3,10 @@
 import functools
 import gc
 
+from clinical.claims import Reading
 from clinical.contract import Zuweisung
-from clinical.language import Reading
 from clinical.letters import ground
-from clinical.search.index import SearchIndex
+from clinical.reading.index import SearchIndex
 
 TEXT = "Frau Quendolina Zwirnwald, geb. 03.04.1951\nDiagnosen:\n- Xanthoplexie rechts\n- kein Murgelfieber\nZ. n. Vlorp"
 ANSWER = {

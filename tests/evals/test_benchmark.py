@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clinical.errors import SourceError
-from clinical.language import folded_words
+from clinical.text import folded_words
 from evals.benchmark import measure, texts
 from evals.benchmark.systems import BEFUND, systems
 

@@ -9,10 +9,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clinical.errors import SourceError
-from clinical.language import folded_words
-from clinical.search.index import SearchIndex
+from clinical.reading.index import SearchIndex
 from clinical.search.manifest import Manifest
 from clinical.search.ranking import Ranker
+from clinical.text import folded_words
 from evals.coding import variants
 from evals.coding.measure import VARIANTS, main, run
 from evals.coding.outcomes import Outcome, frame_of

@@ -4,7 +4,7 @@ import asyncio
 
 from clinical.errors import ModelUnavailable
 from clinical.llm import Completion
-from clinical.search.index import SearchIndex
+from clinical.reading.index import SearchIndex
 from evals.coding.costs import QUESTIONS, Metered, answers
 from evals.rules_model import RulesModel
 

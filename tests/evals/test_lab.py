@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from clinical.errors import SettingError, SourceError
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 from evals import lab
 from evals.measures.paired import pairs_of
 from evals.measures.results import read_result

@@ -28,7 +28,7 @@ def test_both_codes_answer_the_same_texts_in_turn_and_the_ratio_has_an_interval(
     """The other code is a checkout whose search takes each text twice."""
     for name in ("clinical", "bentos"):
         os.symlink(os.path.join(os.getcwd(), name), tmp_path / name)
-    slower = "from clinical.search.index import SearchIndex as I\nonce = I.search\n"
+    slower = "from clinical.reading.index import SearchIndex as I\nonce = I.search\n"
     slower += "I.search = lambda self, *given: [once(self, *given) for _ in range(4)][0]\n"
     (tmp_path / "sitecustomize.py").write_text(slower)
     arguments = ["search", "--catalog", str(starter_artifact), "--count", "60", "--against", str(tmp_path), "--json"]

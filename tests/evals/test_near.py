@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from catalog_build.official.source import read_source
 from catalog_build.synonyms import all_texts, fold_of
-from clinical.language import folded_words
+from clinical.text import folded_words
 from evals.coding.heldout import main
 from evals.coding.near import NEAR, NearTexts, similarity
 from evals.data.cards import read_dataset

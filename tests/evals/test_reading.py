@@ -6,7 +6,7 @@ import re
 import pytest
 
 from catalog_build.training.texts import Text, WrittenMention
-from clinical.search import Candidate, Mentioned, Understood
+from clinical.reading import Candidate, Mentioned, Understood
 from evals.measures.intervals import clustered
 from evals.reading import claimed, reasons
 from evals.reading.generated import causes

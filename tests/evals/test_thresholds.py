@@ -11,8 +11,8 @@ import pytest
 from catalog_build.build import WEIGHTS, Weights, thresholds_of, weights_digest
 from catalog_build.official.source import read_source
 from catalog_build.training.calibration import CALIBRATION, Calibration
+from clinical.claims import Reading
 from clinical.errors import SettingError
-from clinical.language import Reading
 from clinical.letters.grounding.free_text import find_statement
 from clinical.letters.grounding.validator import judge
 from clinical.thresholds import FILE, GroundingThresholds, grounding_thresholds, load_section, save_section

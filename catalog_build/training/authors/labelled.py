@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from clinical.claims import Claim
 from clinical.errors import SourceError
-from clinical.language import Claim
 
 FOLDER: Final = Path(__file__).parent
 CLAIMS: Final = ("present", "suspected", "excluded", "history", "family", "other", "hypothetical")

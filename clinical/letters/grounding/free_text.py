@@ -17,7 +17,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final, Literal
 
-from clinical.language import (
+from clinical.claims import Claim, Reading, denying_words
+from clinical.letters.grounding.literal import TokenMatch, find_literal
+from clinical.letters.grounding.value import Value
+from clinical.letters.grounding.words import Wordlist
+from clinical.text import (
     BREAK,
     COMMA,
     CONNECTORS,
@@ -27,15 +31,9 @@ from clinical.language import (
     SPACE,
     STOP,
     TITLES,
-    Claim,
-    Reading,
     SourceText,
-    denying_words,
     word_set,
-)  # fmt: skip
-from clinical.letters.grounding.literal import TokenMatch, find_literal
-from clinical.letters.grounding.value import Value
-from clinical.letters.grounding.words import Wordlist
+)
 from clinical.thresholds import GroundingThresholds, grounding_thresholds
 
 STEPS = 10

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from clinical.language import SourceText
+from clinical.text import SourceText
 
 MOST_PLACES: Final = 50
 """Places of one value that are looked at: a text that repeats one wording more often is made to be slow."""

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from clinical.language import COMMA, LINE, SALUTATIONS, SPACE, STOP, TITLES, SourceText, name_key, word_set
 from clinical.letters.grounding.literal import TokenMatch, stands_literally, tokens_of
+from clinical.text import COMMA, LINE, SALUTATIONS, SPACE, STOP, TITLES, SourceText, name_key, word_set
 
 MOST_PLACES: Final = 400
 """Places of one name that are looked at: a text that repeats its first word more often is made to be slow, and what has

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from clinical.language import SourceText, parse_date
 from clinical.letters.grounding.literal import stands_literally
+from clinical.text import SourceText, parse_date
 
 _RUN = re.compile(
     r"[+(\d](?<!\bTe[+(\d])(?:(?<=\+)\(?\d+|(?<=\()\d+|(?<=\d)\d*)"

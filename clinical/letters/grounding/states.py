@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from clinical.contract import FieldState
-from clinical.language import spelling
 from clinical.letters.fields import Fields
 from clinical.letters.grounding.enumerations import Circumstances, is_denied_choice, says
 from clinical.letters.grounding.policy import Grounded
 from clinical.letters.labels import heading_field, key, label_of
+from clinical.text import spelling
 
 _ANSWER = re.compile(
     r"(?m)^[ \t]*(?P<label>[^\W\d_][^\n:|\t–-]{1,40}?(?:-[^\W\d_]{2,12}\.?)?)"

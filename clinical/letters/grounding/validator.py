@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
+from clinical.claims import Reading
 from clinical.contract import Arztbrief, Document, DocumentType, Match, Zuweisung
-from clinical.language import Reading, by_iso, parse_date, spelling
 from clinical.letters.fields import FIELDS, Fields, Kind, field_of, paths_of
 from clinical.letters.grounding.enumerations import Circumstances, find_choice, sex_of, values
 from clinical.letters.grounding.free_text import Kind as Said
@@ -23,6 +23,7 @@ from clinical.letters.grounding.numbers import DigitRun, find_identifier, find_p
 from clinical.letters.grounding.policy import Grounded, Verdict, apply
 from clinical.letters.grounding.states import with_silent_fields
 from clinical.letters.grounding.words import Wordlist, missing_words
+from clinical.text import by_iso, parse_date, spelling
 from clinical.thresholds import GroundingThresholds
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clinical.language import FUNCTION_WORDS, QUALIFYING, Reading, denying_words, is_opposite
+from clinical.claims import Reading, denying_words
+from clinical.text import FUNCTION_WORDS, QUALIFYING, is_opposite
 
 
 @dataclass(frozen=True, slots=True)

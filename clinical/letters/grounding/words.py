@@ -1,7 +1,7 @@
 """Does a word stand in the letter in any form? What stands nowhere is invented, whatever else of its value is true.
 
 Forms of a word: inflected, part of a compound or made of parts that stand there, abbreviated, a number in words, as a
-scan mixes characters up, or its Latin or German counterpart (`clinical.language`, morphemes).
+scan mixes characters up, or its Latin or German counterpart (`clinical.text`, morphemes).
 """
 
 from __future__ import annotations
@@ -11,16 +11,8 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
-from clinical.language import (
-    FUNCTION_WORDS,
-    SALUTATIONS,
-    TITLES,
-    SourceText,
-    denying_words,
-    fold,
-    same_meaning,
-    word_set,
-)
+from clinical.claims import denying_words
+from clinical.text import FUNCTION_WORDS, SALUTATIONS, TITLES, SourceText, fold, same_meaning, word_set
 
 SHORTEST_PART: Final = 4
 """Characters of a part of a compound: shorter ones are found in any word."""

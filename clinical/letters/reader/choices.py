@@ -6,11 +6,12 @@ import re
 from functools import cached_property
 from typing import get_args
 
+from clinical.claims import either
 from clinical.contract import Zuweisung
-from clinical.language import SourceText, either
 from clinical.letters.grounding import named_choice
 from clinical.letters.labels import label_of
 from clinical.letters.layout import LetterLayout
+from clinical.text import SourceText
 
 _LABELS = {
     "versicherung.klasse": "klasse",

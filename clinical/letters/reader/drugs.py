@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from clinical.language import either
+from clinical.claims import either
 from clinical.letters.reader.entries import NO_ITEM, VERB
 from clinical.letters.reader.sentences import divided, sentences
 

@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from clinical.language import begins_with_relative, dates_of, either
+from clinical.claims import begins_with_relative, either
 from clinical.letters.layout import GREETING, marked, unmarked
 from clinical.letters.reader.diseases import has_disease, names_disease
 from clinical.letters.reader.sentences import divided, sentences
+from clinical.text import dates_of
 
 ITEM_MAX = 260
 """Characters of an entry of a list; longer lines are prose."""

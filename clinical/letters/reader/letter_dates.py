@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from clinical.language import DateMention, dates_of
 from clinical.letters.labels import key
 from clinical.letters.layout import LetterLayout
 from clinical.letters.reader.kinds import kind_of
+from clinical.text import DateMention, dates_of
 
 ENOUGH = 4.0
 """Evidence from which a date counts as the letter's; below, it stays null."""

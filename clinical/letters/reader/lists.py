@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from clinical.language import dates_of, either
+from clinical.claims import either
 from clinical.letters.labels import key, rank_of
 from clinical.letters.layout import HeadedLines, LetterLayout, before_signing, marked, unmarked, untabled
 from clinical.letters.reader.diseases import has_disease, names_disease
@@ -29,6 +29,7 @@ from clinical.letters.reader.entries import (
 from clinical.letters.reader.narrative import Body, told_diagnoses, told_drugs, told_procedures, told_steps
 from clinical.letters.reader.narrative.diagnoses import diagnoses_in
 from clinical.letters.reader.sentences import divided, sentences
+from clinical.text import dates_of
 
 _BEGINS = re.compile(rf"\w*{OPERATION.pattern}\b", re.IGNORECASE)
 """A sentence under Therapie whose first word is a procedure."""

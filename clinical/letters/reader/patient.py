@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from clinical.language import DateMention, dates_of, either, ends_in_relative
+from clinical.claims import either, ends_in_relative
 from clinical.letters.labels import label_of
 from clinical.letters.layout import Labelled, LetterLayout
 from clinical.letters.reader.names import (
@@ -25,6 +25,7 @@ from clinical.letters.reader.names import (
     ticked_word,
 )
 from clinical.letters.reader.parties import HOUSE, PLACE, place_in, segments, street_in
+from clinical.text import DateMention, dates_of
 
 NEAR_HEAD = 12
 """Lines behind the salutation in which a letter introduces its patient."""

@@ -9,8 +9,8 @@ import re
 from typing import Any
 
 from clinical.budget import Budget
+from clinical.claims import either, names_relative
 from clinical.contract import DocumentType
-from clinical.language import SourceText, dates_of, either, names_relative
 from clinical.letters.layout import LetterLayout
 from clinical.letters.reader.choices import ChoiceReader
 from clinical.letters.reader.kinds import title_of
@@ -20,6 +20,7 @@ from clinical.letters.reader.names import given, is_name_word
 from clinical.letters.reader.parties import PartyReader
 from clinical.letters.reader.patient import AddressReader, PatientReader, stated_sex
 from clinical.letters.reader.sentences import sentences
+from clinical.text import SourceText, dates_of
 
 _NUMBER = re.compile(r"[A-Z]{0,3}[-/]?\d(?:-[A-Z]{1,3}-|[\d./-])*(?:\s\d{2,})*")
 _AHV = re.compile(r"\b756(?:[.\s]\d{4}[.\s]\d{4}[.\s]\d{2}|\d{10})\b")

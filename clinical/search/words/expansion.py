@@ -11,8 +11,8 @@ from pathlib import Path
 
 import orjson
 
-from clinical.language import Token, fold, replaced, words
 from clinical.search.bounds import json_of, require
+from clinical.text import Token, fold, replaced, words
 
 
 class Expansion:

@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 
-from clinical.language import Token, replaced, words
 from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
+from clinical.text import Token, replaced, words
 
 _PAIRS: Final = tuple((str(number), roman) for number, roman in enumerate(("i", "ii", "iii", "iv", "v", "vi"), 1))
 OTHER: Final = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}

@@ -18,10 +18,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from clinical.language import Token, fold, replaced, words
 from clinical.search.encoder import Vectors
 from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
+from clinical.text import Token, fold, replaced, words
 
 SHORTEST: Final = 2
 """Characters of the shortest word that is expanded ("Sy.")."""

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from safetensors.numpy import save_file
 
-from clinical.language import replaced, words
 from clinical.search.bounds import ArraySizes, Bound, check
 from clinical.search.tensors import map_tensors
+from clinical.text import replaced, words
 
 BOUNDS: Final = {
     "hashes": Bound("uint64", ("forms",), ascending=True),

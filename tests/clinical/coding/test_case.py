@@ -2,9 +2,9 @@
 
 import pytest
 
-from clinical.catalog import Code
 from clinical.coding.case import SHOWN_MAX, Case, Offer, build_case, locate
 from clinical.coding.prompts import Finding
+from clinical.icd import Code
 from tests.fakes import FakeCandidate, FakeIndex
 
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from clinical.catalog import Catalog
 from clinical.coding.code_query import looked_up
 from clinical.contract import ResearchRequest, ResultEvent
+from clinical.icd import Catalog
 from tests.fakes import tiny_catalog
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from clinical.claims import Reading
 from clinical.coding.ledger import Hit, ledger
-from clinical.language import Reading
-from clinical.search import Mentioned
+from clinical.reading import Mentioned
 
 TEXT = "Gonarthrose rechts, kein Fieber, V. a. Gicht. Mutter hatte Diabetes."
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from catalog_build.training.texts import TextWriter
 from clinical.coding.instant import tier_one
 from clinical.contract import ABOVE_THE_LIMIT, PartialEvent, ResearchRequest
-from clinical.search import SearchIndex, Understood
+from clinical.reading import SearchIndex, Understood
 from evals.reading.offered import probe_texts
 
 WORDINGS = [

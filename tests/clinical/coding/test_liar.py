@@ -5,11 +5,11 @@ import json
 import random
 from collections.abc import Sequence
 
-from clinical.catalog import Catalog
 from clinical.coding import research
 from clinical.contract import PartialEvent, ResearchRequest, ResultEvent
+from clinical.icd import Catalog
 from clinical.llm import Completion, JsonSchema, Limits, Message
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 from evals.load.bench import notes
 from evals.rules_model import RulesModel
 from tests.fakes import tiny_catalog

@@ -8,7 +8,7 @@ from clinical.coding import research
 from clinical.coding.instant import most_probable, tier_one
 from clinical.coding.ledger import Hit
 from clinical.contract import ABOVE_THE_LIMIT, DetailedCodeEntry, Event, PartialEvent, ResearchRequest
-from clinical.search import SearchIndex
+from clinical.reading import SearchIndex
 from tests.fakes import FakeModel, chosen, payload, step
 
 DIAGNOSES = {

@@ -10,9 +10,9 @@ from collections import Counter
 from math import exp, inf, log, sqrt
 from types import SimpleNamespace
 
+from clinical.reading.index import SearchIndex
 from clinical.search.bm25 import Bm25, character_grams
 from clinical.search.cosines import whole
-from clinical.search.index import SearchIndex
 from clinical.search.retrieval import gather, read_queries
 
 STEPS_TOTAL, LARGEST = 2**24, 127  # a query's vector is rounded so that products with int8 rows are exact

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
 from clinical.errors import ArtifactMismatch
-from clinical.search.index import SearchIndex
+from clinical.reading.index import SearchIndex
 from clinical.search.manifest import Manifest, checksum
 from clinical.search.neighbours import built
 from clinical.search.tensors import map_tensors, write_tensors

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from clinical.errors import ArtifactMismatch
-from clinical.search.index import NEEDED, SearchIndex
+from clinical.reading.index import NEEDED, SearchIndex
 from clinical.search.manifest import FILE, Manifest, checksum
 
 ROOT = Path(__file__).resolve().parents[3]

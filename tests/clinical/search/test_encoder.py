@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
 from clinical.errors import ArtifactMismatch, ArtifactMissing
-from clinical.language.folding import words
 from clinical.search.encoder import StaticEncoder, grams, quantise, unit, vocabulary_of
 from clinical.search.manifest import Manifest
 from clinical.search.ranking import Ranker
 from clinical.search.tensors import map_tensors, write_tensors
+from clinical.text.folding import words
 from tests.fakes import HashEncoder, hash_index
 
 TEXTS = ["akute Bronchitis", "chronische Bronchitis", "Lungenentzündung", "Herzinfarkt", "Bluthochdruck", "Zystitis"]

@@ -9,9 +9,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from clinical.reading.index import SearchIndex
 from clinical.search import features
 from clinical.search.features import COLUMNS, RELATIVE, Candidates
-from clinical.search.index import SearchIndex
 from clinical.search.native.compiled import OfCodes
 from clinical.search.retrieval import read_queries
 from clinical.search.traits import TRAITS

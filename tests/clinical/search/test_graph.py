@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from clinical.search import Graph
 from clinical.search.cosines import whole
 from clinical.search.encoder import quantise, unit
-from clinical.search.native import Graph
 from clinical.search.neighbours import SEARCH_DEPTH, built, graph_of, nearest
 
 WORDINGS, DIMENSIONS, NEAREST = 3_000, 16, 20

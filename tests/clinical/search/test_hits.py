@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from clinical.search.reading.hits import Hits, joined, merged, merged_by_part
-from clinical.search.reading.reader import SELDOM, seldom_meant
+from clinical.reading.reader import SELDOM, seldom_meant
+from clinical.search.hits import Hits, joined, merged, merged_by_part
 from tests.fakes import tiny_catalog
 
 Row = tuple[int, int, float, float, int]

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from clinical.errors import ArtifactMismatch, ArtifactMissing
-from clinical.search.index import SearchIndex
+from clinical.reading.index import SearchIndex
 from clinical.search.manifest import FILE, SCHEMA, Manifest, checksum, checksums
 from clinical.thresholds import ConfidenceThresholds
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from clinical.reading.index import SearchIndex
 from clinical.search.features import Candidates, candidates
-from clinical.search.index import SearchIndex
 from clinical.search.retrieval import CELLS, read_queries
 from clinical.search.runs import ranges, run_starts
 
@@ -79,7 +79,7 @@ def test_runs() -> None:
 READ_ALONE = """
 import sys
 from pathlib import Path
-from clinical.search.index import SearchIndex
+from clinical.reading.index import SearchIndex
 from clinical.search.words.shortened import Shortened
 shortened = Shortened(SearchIndex.load(Path(sys.argv[1])).wordings)
 for text in sys.argv[2:]:

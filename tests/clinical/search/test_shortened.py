@@ -2,11 +2,11 @@
 
 import pytest
 
-from clinical.language import fold, folded_words
-from clinical.search import SearchIndex
-from clinical.search.reading.lattice import is_plain
+from clinical.reading import SearchIndex
+from clinical.reading.lattice import is_plain
 from clinical.search.terms import Wordings
 from clinical.search.words.shortened import EACH, MOST, Shortened
+from clinical.text import fold, folded_words
 from tests.fakes import HashEncoder
 
 TEXTS = [

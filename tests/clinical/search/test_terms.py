@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clinical.language import fold
 from clinical.search.bm25 import Bm25, character_grams
 from clinical.search.encoder import unit
 from clinical.search.terms import Wordings
+from clinical.text import fold
 from tests.clinical.search.plain_columns import postings
 from tests.fakes import HashEncoder
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from clinical.language import fold
 from clinical.search.words.typos import SHORTEST, Typos
+from clinical.text import fold
 
 WORDS = [fold(word) for word in ("Pneumonie", "Hypertonie", "Hypotonie", "Gastritis", "Migräne", "Husten", "Herz")]
 KNOWN = dict(zip(WORDS, range(len(WORDS)), strict=True))

@@ -19,7 +19,7 @@ from bentos.api.app import create_app
 from bentos.keys import KeyLimits, Keys
 from bentos.keys.database import open_database
 from clinical.contract import Arztbrief, Evidence, ExtractResponse, FieldState, ReviewNote, Usage
-from clinical.search.index import SearchIndex
+from clinical.reading.index import SearchIndex
 from clinical.settings import Settings
 from tests.serving import free_port, served, wait_until
 from tests.webapp.browser import FLAGS, SECRET, Visitor

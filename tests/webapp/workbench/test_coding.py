@@ -9,7 +9,7 @@ from fhir.resources.R4B.bundle import Bundle
 from playwright.sync_api import Page, expect
 
 from catalog_build.training.feedback import read_counts, read_reviews
-from clinical.search.index import SearchIndex
+from clinical.reading.index import SearchIndex
 from tests.serving import wait_until
 from tests.webapp.browser import Visitor, picture
 from tests.webapp.workbench.conftest import Bench, rows, typed

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from clinical.language import SourceText
+from clinical.text import SourceText
 
 State = Literal["ticked", "empty"]
 

@@ -14,11 +14,11 @@ from itertools import islice
 from typing import Final
 
 from clinical.contract import DocumentType
-from clinical.language import COLON, COMMA, SALUTATIONS, STOP, TITLES, SourceText
 from clinical.letters.grounding.enumerations.boxes import State, label_before, state_of
 from clinical.letters.grounding.enumerations.circumstances import Circumstances, says
 from clinical.letters.grounding.enumerations.phrases import Phrase, choices, matches, phrases, values
 from clinical.letters.grounding.literal import TokenMatch
+from clinical.text import COLON, COMMA, SALUTATIONS, STOP, TITLES, SourceText
 
 DENIED_WITHIN: Final = 3
 """Tokens before a phrase in which `kein`, `nicht`, `ohne` or `statt` denies it, and behind it `nein` or `nicht`."""

@@ -3,7 +3,7 @@
 An explicit word is no evidence where the sentence is about someone else ("Der Ehemann ist privat versichert"), about
 another time ("im September notfallmässig"), another stay ("anschliessend ambulante Kontrollen"), or where it is part
 of a name or of opening hours ("Notfall- und Wirbelsäulensprechstunde"). Words: `circumstances.tsv`; whose, when and
-whether at all: the groups of `clinical/language/context/context.tsv`.
+whether at all: the groups of `clinical/claims/context.tsv`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Final
 
+from clinical.claims import Words, group, read_groups
 from clinical.contract import DocumentType
-from clinical.language import SALUTATIONS, STOP, TITLES, SourceText, Words, group, read_groups, spelling
+from clinical.text import SALUTATIONS, STOP, TITLES, SourceText, spelling
 
 TABLE: Final = "circumstances.tsv"
 

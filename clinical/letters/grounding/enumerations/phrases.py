@@ -12,21 +12,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final, Literal, get_args
 
-from clinical.language import (
-    BOX_SIGNS,
-    LINE,
-    STOP,
-    Element,
-    Gap,
-    Mark,
-    SourceText,
-    Words,
-    elements_of,
-    name_key,
-    spelling,
-    word_set,
-    written_groups,
-)
+from clinical.claims import Element, Gap, Mark, Words, elements_of, written_groups
+from clinical.text import BOX_SIGNS, LINE, STOP, SourceText, name_key, spelling, word_set
 
 TABLE: Final = "enumerations.tsv"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from clinical.language import either, names_relative
+from clinical.claims import either, names_relative
 from clinical.letters.reader.diseases import names_disease
 from clinical.letters.reader.entries import OPERATION, PAST, may_be_diagnosis
 from clinical.letters.reader.narrative.passages import Body, Sentence

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from clinical.language import Claim, Reading
+from clinical.claims import Claim, Reading
 from clinical.letters.labels import key
 from clinical.letters.layout import LetterLayout, marked
 from clinical.letters.reader.narrative.phrases import PlacedWord, words_of

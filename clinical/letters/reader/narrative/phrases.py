@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from clinical.language import either
+from clinical.claims import either
 
 _WORD = re.compile(r"\S+")
 _OPENING, _CLOSING = '(„"[', '.,;:!?)”“"]'

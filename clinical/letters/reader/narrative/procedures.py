@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clinical.language import Claim, dates_of, either
+from clinical.claims import Claim, either
 from clinical.letters.reader.entries import OPERATION, Procedure, procedure_of
 from clinical.letters.reader.narrative.passages import Body, Sentence
 from clinical.letters.reader.narrative.phrases import PlacedWord, phrase
+from clinical.text import dates_of
 
 _PLANNED = re.compile(
     r"\b(?:geplant\w*|vorgesehen\w*|empfehlen|empfohlen|bitten?|Termin|voraussichtlich|sollte[n]?|soll|wird|werden|"

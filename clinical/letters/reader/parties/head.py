@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from clinical.contract import Kontakt
-from clinical.language import dates_of
 from clinical.letters.labels import key, label_of
 from clinical.letters.layout import Labelled, LetterLayout
 from clinical.letters.reader.kinds import title_of
 from clinical.letters.reader.names import Name, doctor_in, is_name_word, strip_titles
 from clinical.letters.reader.parties.houses import BARE_PHONE, LEADER, MAIL, PLACE, institution, place_in, street_in
+from clinical.text import dates_of
 
 SEGMENT_MAX = 160
 _PHONE_LABEL = re.compile(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from clinical.language import dates_of
 from clinical.letters.reader.kinds import SPECIALTY, kind_of
 from clinical.letters.reader.names import TITLE, doctor_in, given, is_name_word
+from clinical.text import dates_of
 
 HOUSE = re.compile(
     r"spital|krankenhaus|klinikum|landesklinik|hospital\b|zentrum\b|praxis|\bLKH\b|\bMVZ\b|\bMRZ\b|ambulatorium|"

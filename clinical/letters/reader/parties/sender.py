@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from clinical.language import either
+from clinical.claims import either
 from clinical.letters.layout import CLOSING
 from clinical.letters.reader.kinds import kind_of
 from clinical.letters.reader.names import doctor_in, same_person, strip_titles

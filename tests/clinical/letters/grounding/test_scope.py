@@ -2,7 +2,7 @@
 
 import pytest
 
-from clinical.language import Reading
+from clinical.claims import Reading
 from clinical.letters.grounding.free_text import find_statement
 
 DENIED = [

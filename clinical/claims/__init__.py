@@ -1,0 +1,27 @@
+"""Claims of a text about a mention (negation, certainty, temporality, experiencer): triggers and their scopes."""
+
+from clinical.claims.patterns import Element, Gap, Mark, Words, elements_of, read_groups
+from clinical.claims.reading import Claim, Place, Reading, Side, Sign
+from clinical.claims.trigger_words import begins_with_relative, either, ends_in_relative, names_relative
+from clinical.claims.triggers import denying_words, group, written_groups
+
+__all__ = [
+    "Claim",
+    "Element",
+    "Gap",
+    "Mark",
+    "Place",
+    "Reading",
+    "Side",
+    "Sign",
+    "Words",
+    "begins_with_relative",
+    "denying_words",
+    "either",
+    "elements_of",
+    "ends_in_relative",
+    "group",
+    "names_relative",
+    "read_groups",
+    "written_groups",
+]

@@ -1,0 +1,314 @@
+"""A text read once: its tokens, lines, items, labelled values, sections and triggers, and the claim of any span.
+
+Everything that asks what a German clinical text says asks a `Reading`. It is made in one pass, in time linear in the
+length of the text, and everything derived from the text hangs on it, so that nothing of a request outlives its value.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+from clinical.claims.governing import Governed, governed, head_of
+from clinical.claims.occurrences import Occurrence, ends_item, occurrences
+from clinical.claims.triggers import DEFAULTS, Axis
+from clinical.contract import Assertion
+from clinical.text import BOTH, COMMA, LEFT, LINE, RIGHT, STOP, Kind, Section, SourceText, sections_of, side_of
+
+Negation = Literal["affirmed", "denied", "excluded"]
+Certainty = Literal["certain", "suspected", "questioned"]
+Temporality = Literal["present", "past", "hypothetical"]
+Experiencer = Literal["patient", "family", "other"]
+Side = Literal["R", "L", "B"]
+
+_SIDE_OF: Final[dict[str, Side]] = {RIGHT: "R", LEFT: "L", BOTH: "B"}
+SIDE_BEHIND: Final = 3
+"""Tokens behind a mention in which its side is looked for ("Gonarthrose Grad III rechts")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A run of characters: `start` inclusive, `end` exclusive, in code points of the text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A trigger that governs a span: its place, its axis and its value there."""
+
+    start: int
+    end: int
+    axis: Axis
+    value: str
+    trigger: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Claim of the text about a span, axis by axis, with its triggers, and the section it stands in.
+
+    negation: `affirmed`, `denied` ("kein Fieber"), `excluded` (looked for and not found: "ausgeschlossen", the German
+    outpatient marker A). certainty: `certain`, `suspected` (V), `questioned` ("zum Ausschluss einer ..."). temporality:
+    `present`, `past` (Z), `hypothetical` (planned, feared, conditional). experiencer: `patient`, `family`, `other`.
+    """
+
+    negation: Negation = "affirmed"
+    certainty: Certainty = "certain"
+    temporality: Temporality = "present"
+    experiencer: Experiencer = "patient"
+    signs: tuple[Sign, ...] = ()
+    section: Kind | None = None
+
+    @property
+    def is_denied(self) -> bool:
+        """True if the text denies or excludes it."""
+        return self.negation != "affirmed"
+
+    @property
+    def is_of_another(self) -> bool:
+        """True if the experiencer is a relative or somebody else than the patient."""
+        return self.experiencer != "patient"
+
+    @property
+    def is_past(self) -> bool:
+        """True if the text states that it is past."""
+        return self.temporality == "past"
+
+    @property
+    def assertion(self) -> Assertion:
+        """The one word of the contract (section 3.2) that says most: whose, then whether, then when, then how surely.
+
+        What is planned, feared or conditional is not there: `excluded`; so is what relatives do not have.
+        """
+        if self.is_of_another and not self.is_denied:
+            return "family"
+        if self.is_denied or self.temporality == "hypothetical":
+            return "excluded"
+        if self.is_past:
+            return "history"
+        return "present" if self.certainty == "certain" else "suspected"
+
+
+BESIDE: Final = 6
+"""Words behind a mention that are looked at for what is denied beside it ("Orbita links ohne Fraktur")."""
+
+
+class Reading(SourceText):
+    """A German clinical text, read once: a `SourceText` (tokens with keys, and what divides them) with its layout and
+    its claims. Nothing of it changes once it is read; what is not asked for is not computed. Made by `Reading.of`."""
+
+    @classmethod
+    def of(cls, text: str) -> Reading:
+        """Read a text. Linear in its length."""
+        return cls(text)
+
+    # --- layout
+
+    @cached_property
+    def lines(self) -> tuple[Place, ...]:
+        """The lines without their line ends; empty ones are left out."""
+        runs = re.finditer(r"[^\n\r]+", self.text)
+        return tuple(Place(m.start(), m.end()) for m in runs if not m.group().isspace())
+
+    @cached_property
+    def clauses(self) -> tuple[Place, ...]:
+        """Sentences, list items and finished lines, in their order: what no statement goes across. The dot of an
+        abbreviation and the end of a wrapped line divide nothing."""
+        return self._runs([i for i in range(len(self)) if i == 0 or self.ends_clause(i)])
+
+    @cached_property
+    def items(self) -> tuple[Place, ...]:
+        """The clauses cut at commas, brackets, slashes and colons too: one or more mentions each, never a part of one
+        of a plain list."""
+        return self._runs([i for i in range(len(self)) if i == 0 or self.gap(i) >= COMMA or self.ends_clause(i)])
+
+    def _runs(self, first: list[int]) -> tuple[Place, ...]:
+        """The places of the runs of tokens that begin at these."""
+        last = [i - 1 for i in (*first[1:], len(self))]
+        start, end = self.start, self.end
+        return tuple(Place(start[a], end[b]) for a, b in zip(first, last, strict=False))
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """Sections of the text, one for each heading."""
+        return sections_of(self.text)
+
+    # --- claims
+
+    @cached_property
+    def triggers(self) -> tuple[Occurrence, ...]:
+        """Every trigger of the table that stands in the text, in the order of their places."""
+        return occurrences(self)
+
+    @cached_property
+    def _governed(self) -> Governed:
+        return governed(self, self.triggers)
+
+    @cached_property
+    def _section_starts(self) -> list[int]:
+        return [section.start for section in self.sections]
+
+    def section(self, start: int) -> Kind | None:
+        """The kind of the section in which a place stands; None outside of all known ones."""
+        at = bisect_right(self._section_starts, start) - 1
+        return self.sections[at].kind if at >= 0 and start < self.sections[at].end else None
+
+    def tokens_in(self, start: int, end: int) -> range:
+        """The numbers of the tokens that lie in a span, wholly or in part."""
+        return range(bisect_right(self.end, start), bisect_left(self.start, end))
+
+    def claim(self, start: int, end: int) -> Claim:
+        """Return the claim of the span from `start` to `end`: that of its first word that is no trigger's and carries
+        meaning. A trigger may stand within the span. Two look-ups; the text is read once, at the first call."""
+        tokens = self.tokens_in(start, end)
+        section = self.section(start)
+        if not tokens:
+            return Claim(section=section)
+        known = self._governed
+        head = head_of(self, known, tokens[0], tokens[-1])
+        values: dict[Axis, str] = dict(DEFAULTS)
+        signs = []
+        for axis, by_token in known.by_axis.items():
+            number = by_token[head]
+            if number < 0:
+                continue
+            trigger = known.triggers[number]
+            if tokens[0] <= trigger.first < head and _is_part_of_name(trigger, last=head == tokens[-1]):
+                continue
+            values[axis] = trigger.row.value
+            signs.append(Sign(trigger.start, trigger.end, axis, trigger.row.value, trigger.row.trigger))
+        if section == "family" and not self._says_self(head):
+            values["experiencer"] = "family"
+        if section == "past" and values["temporality"] == "present":
+            values["temporality"] = "past"
+        return Claim(**values, signs=tuple(signs), section=section)  # type: ignore[arg-type]
+
+    def tellings(self, starts: Sequence[int]) -> list[int | None]:
+        """Return the trigger that denies the word at each place or attributes it to somebody else: -1 without any, None
+        for a word of a trigger. Neighbours with different values belong to different statements. A single
+        "ohne" or "nicht", and what stands with the next word only, may be part of a name ("Leistenhernie ohne
+        Einklemmung") and does not count."""
+        known = self._governed
+        told: list[int | None] = []
+        for start in starts:
+            token = bisect_right(self.start, start) - 1
+            cues = known.cue_tokens.get(token, ())
+            own = [number for number in cues if known.triggers[number].row.direction == "own"]
+            if not own and any(self._tells(number) for number in cues):
+                told.append(None)
+                continue
+            numbers = (*own, *(known.by_axis[axis][token] for axis in _PARTING))
+            told.append(next((n for n in numbers if n >= 0 and self._tells(n)), -1))
+        return told
+
+    def denied_beside(self, start: int, end: int) -> list[str]:
+        """The words that a denial within a part, or behind it in the same item, governs: "Riss" of "Menisken ohne
+        Riss"; none where the part is denied itself."""
+        tokens, known = self.tokens_in(start, end), self._governed
+        denied, found = known.by_axis["negation"], []
+        if not tokens or known.denies(tokens[0]) or denied[tokens[0]] >= 0:
+            return []
+        for i in range(tokens[0] + 1, min(len(self), tokens[-1] + 1 + BESIDE)):
+            if i > tokens[-1] and (self.gap(i) >= COMMA or self.ends_clause(i)):
+                break
+            if denied[i] >= 0 and i not in known.cue_tokens:
+                found.append(self.text[self.start[i] : self.end[i]])
+        return found
+
+    def _tells(self, number: int) -> bool:
+        """True if no mention spans words inside and outside of a trigger's scope."""
+        trigger = self._governed.triggers[number]
+        return _parts(trigger) and (trigger.row.trigger not in _WITHIN_NAMES or number in self._listing)
+
+    @cached_property
+    def _listing(self) -> frozenset[int]:
+        """The triggers that deny a list: "ohne Barrett, Striktur oder Dysplasie" is no part of a name, nor is "ohne
+        Fieber ohne Husten"."""
+        denied = self._governed.by_axis["negation"]
+        over = {n for i, n in enumerate(denied) if n >= 0 and self.gap(i) == COMMA and self.glue(i) != "/"}
+        for n, one in enumerate(self.triggers):
+            again = one.cue_tokens and one.first and self._governed.denies(one.first) and self.gap(one.first) < COMMA
+            if again and denied[one.first - 1] >= 0:
+                over |= {n, denied[one.first - 1]}
+        return frozenset(over)
+
+    @property
+    def lists_denials(self) -> bool:
+        """True if the text has a negation of several things, or several in a row: it is then no name."""
+        return bool(self._listing)
+
+    def speaks_of(self, axis: Axis) -> bool:
+        """True if a trigger of the axis stands anywhere in the text: "kein" in "keine Pneumonie"."""
+        quiet = ("pseudo", "stop", "end")
+        return any(axis in one.row.axes and one.row.direction not in quiet for one in self.triggers)
+
+    def _says_self(self, token: int) -> bool:
+        """True if the line returns to the patient as experiencer before the token."""
+        for i in range(token - 1, -1, -1):
+            if self.gap(i + 1) >= LINE and "\n" in self.glue(i + 1):
+                return False
+            for number in self._governed.cue_tokens.get(i, ()):
+                row = self.triggers[number].row
+                if row.axes == ("experiencer",):
+                    return row.direction == "stop"
+        return False
+
+    # --- sides
+
+    def side(self, start: int, end: int) -> Side | None:
+        """The side of a mention: in it; right before it where that opens the item ("re. Gonarthrose"); behind it
+        in the same item; or else right before it. Both is B. None: not said."""
+        tokens = self.tokens_in(start, end)
+        if not tokens:
+            return None
+        first, last = tokens[0], tokens[-1]
+        opens = first > 0 and (first == 1 or self.gap(first - 1) >= COMMA or self.ends_clause(first - 1))
+        before = self._side_before(first)
+        return self._side_of(tokens) or (before if opens else None) or self._side_behind(last) or before
+
+    def _side_of(self, tokens: range) -> Side | None:
+        words = self.words
+        found = {_SIDE_OF[key] for i in tokens if (key := side_of(words[i])) is not None}
+        if len(found) > 1:
+            return "B"
+        return found.pop() if found else None
+
+    def _side_behind(self, last: int) -> Side | None:
+        stop = last + 1
+        while stop < len(self) and stop <= last + SIDE_BEHIND + 1:
+            if self.ends_clause(stop) or ends_item(self, stop) or self.gap(stop) >= STOP:
+                break
+            joins = self.words[stop] == "und" and self._side_of(range(stop - 1, stop)) is not None
+            if not joins and (stop in self._governed.cue_tokens or self.words[stop] in ("und", "mit", "bei", "sowie")):
+                break
+            stop += 1
+        return self._side_of(range(last + 1, stop))
+
+    def _side_before(self, first: int) -> Side | None:
+        if first == 0 or self.ends_clause(first) or self.gap(first) > LINE:
+            return None
+        return self._side_of(range(first - 1, first))
+
+
+_PARTING: Final[tuple[Axis, ...]] = ("negation", "experiencer")
+_WITHIN_NAMES: Final = ("ohne", "@nicht")
+
+
+def _parts(trigger: Occurrence) -> bool:
+    """True if a trigger states presence or experiencer for more than the next word."""
+    row = trigger.row
+    silent = row.direction in ("pseudo", "stop", "end") or row.scope == "word"
+    return not silent and row.axes[0] in _PARTING
+
+
+def _is_part_of_name(trigger: Occurrence, *, last: bool) -> bool:
+    """`familiäre Polyposis`, `nicht insulinpflichtiger Diabetes`: a trigger of the next word that stands within the
+    mention names it; but "nicht schwanger" denies."""
+    next_word = trigger.row.scope == "word" and trigger.row.direction in ("before", "around")
+    return next_word and not (last and trigger.row.axes == ("negation",))

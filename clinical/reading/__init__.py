@@ -1,0 +1,30 @@
+"""From a text to mentions with codes: the artifact, spans, claims, cover, confidence."""
+
+from clinical.reading.confidence import COLUMNS, CodeKinds, Confidence, Regression, is_begun
+from clinical.reading.elsewhere import NONE, Elsewhere
+from clinical.reading.finder import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
+from clinical.reading.index import CONFIDENCE, FINDER, TOGETHER, Candidate, Mentioned, SearchIndex, Understood
+
+__all__ = [
+    "BUCKETS",
+    "COLUMNS",
+    "CONFIDENCE",
+    "DENSE",
+    "FINDER",
+    "NONE",
+    "REACH",
+    "TOGETHER",
+    "Candidate",
+    "CodeKinds",
+    "Confidence",
+    "Elsewhere",
+    "Finder",
+    "Mentioned",
+    "Regression",
+    "SearchIndex",
+    "Seen",
+    "Understood",
+    "is_begun",
+    "labels",
+    "see",
+]

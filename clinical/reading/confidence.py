@@ -1,0 +1,268 @@
+"""Probability that the first code of a mention, as served, is right: the second stage of calibration.
+
+The ranking model's probability was calibrated on plain wordings. What is served is a maximum over rewritings, of a span
+that was cut out of a text. A logistic regression (Platt 2000, on several columns) over what is known of the mention
+gives the probability that is shown; it is fitted on a named mixture of generated texts whose wordings search has never
+seen (`catalog_build.training.confidence`). The order of a mention's codes stays that of the ranking model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from math import log, log1p
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from clinical.errors import ArtifactMismatch
+from clinical.icd import Catalog
+from clinical.reading.alike import says
+from clinical.reading.reader import TextSpans
+from clinical.search import REMEDY, Hits, Ints, Vectors, Wordings, json_of, require, run_starts
+from clinical.text import folded_words
+from clinical.thresholds import TextThresholds
+
+FORMAT: Final = "befund-confidence-2"
+OF_MENTION: Final = (
+    *("logit", "margin", "category", "chance", "words", "one_word", "verbatim", "unspecified", "symptom", "small"),
+    *("suspected", "history", "family"),
+    *("uncovered", "unknown", "guessed", "everyday", "unsaid", "label"),
+)
+OF_TEXT: Final = (
+    *("plain", "lower", "mentions", "length", "prose", "explained", "explained_in_prose", "verbatim_open"),
+    *("logit_in_prose", "begun"),
+)
+COLUMNS: Final = (*OF_MENTION, *OF_TEXT)
+"""Columns on a mention, and on the text around it. `prose`: the share of words in no mention, small in lists;
+`explained`: a symptom beside a disease, which is coded alone (German coding guidelines D003); `uncovered`: the share of
+characters in words that the code's wording has nothing like; `unknown`: in words that no wording has; `unsaid`: the
+share of the wording's characters in words that the mention has nothing like ("Syndesmose", beside "Ruptur der
+Syndesmose"); `label`: a colon follows ("Schilddrüse: echoarm"); `guessed`: nothing but unknown words of at most GUESSED
+characters, from which a code can only be guessed ("QTc", beside "OTC"); `everyday`: a code that texts speak of often
+(`clinical.icd.Code`); `begun`: the text is a wording by itself that stops within a word, as a search field gets it
+("Hypok")."""
+_PLAIN: Final = COLUMNS.index("plain")
+GUESSED: Final = 4
+LIKELY: Final = 0.25
+"""Probability of the ranking model from which a disease counts as named."""
+NEVER_SURE: Final = 1e-3
+"""Least distance of probabilities from 0 and 1 before their logit is computed."""
+_LEAST, _MOST = float(np.float32(NEVER_SURE)), float(np.float32(1 - NEVER_SURE))
+"""The same as the probabilities are kept."""
+
+
+_LABEL: Final = re.compile(r"\s*:(?!\d)")
+_NO_SITE: Final = re.compile(r"nicht näher bezeichneten? Körperregion|Körperregion nicht näher bezeichnet")
+"""Injuries and burns of no stated part of the body (T14, T30): other categories have the same with it."""
+
+
+class CodeKinds:
+    """Traits of each code that the columns need: its category, whether it leaves something open that a code beside it
+    says, whether it is a symptom (chapter XVIII), whether texts speak of it often."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        names = [code.code for code in catalog.codes]
+        self.category: Ints = np.unique([name[:3] for name in names], return_inverse=True)[1]
+        self.open = np.array(
+            [bool(catalog.more_specific(code.code)) or bool(_NO_SITE.search(code.title)) for code in catalog.codes],
+            dtype=bool,
+        )
+        self.unspecified = np.array(
+            ["nicht näher bez" in code.title or code.code.endswith(".9") for code in catalog.codes], dtype=bool
+        )
+        self.symptom = np.array([name[0] == "R" for name in names], dtype=bool)
+        self.everyday = np.array([code.everyday for code in catalog.codes], dtype=bool)
+
+
+def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds) -> tuple[Ints, Vectors]:
+    """The row of `hits` (span by span, best first) that is each span's first, and its columns: (m,), (m, COLUMNS)."""
+    first = run_starts(hits.part)
+    starts, parts = [*first.tolist(), len(hits.part)], hits.part[first].tolist()
+    folds: dict[str, str] = {}
+    spelled = [folded_words(draft.spans[part].part.text, folds) for part in parts]
+    text = _of_text(draft, [draft.spans[part].chance > 0 for part in parts], spelled, hits.at(first), traits)
+    rows = [
+        _row(draft, own, hits.at(slice(*bounds)), wordings, traits)
+        for own, bounds in zip(spelled, pairwise(starts), strict=True)
+    ]
+    found = np.empty((len(rows), len(COLUMNS)), dtype=np.float32)
+    for number, row in enumerate(rows):
+        found[number, : len(OF_MENTION)] = [row[name] for name in OF_MENTION]
+    of = {name: found[:, number] for number, name in enumerate(COLUMNS)}
+    explained = of["symptom"] * text["disease"]
+    together: dict[str, Any] = {
+        "plain": draft.plain,
+        "lower": of["small"] + draft.reading.text.islower() > 0,
+        "mentions": text["mentions"],
+        "length": log1p(len(draft.reading.text)),
+        "prose": text["prose"],
+        "explained": explained,
+        "explained_in_prose": explained * text["prose"],
+        "verbatim_open": of["verbatim"] * of["unspecified"],
+        "logit_in_prose": of["logit"] * text["prose"],
+        "begun": draft.begun,
+    }
+    for name in OF_TEXT:
+        of[name][:] = together[name]
+    return first, found
+
+
+def _of_text(
+    draft: TextSpans, real: Sequence[bool], spelled: Sequence[Sequence[str]], first: Hits, traits: CodeKinds
+) -> dict[str, float]:
+    """Columns on the text: number of mentions, share of words in none of them, presence of a disease among them.
+
+    `real`: which spans are mentions; `spelled`: their words; `first`: the first hit of each.
+    """
+    named = sum(len(own) for own, counts in zip(spelled, real, strict=True) if counts)
+    likely = zip(real, first.code.tolist(), first.probability.tolist(), strict=True)
+    disease = any(counts and chance >= LIKELY and not traits.symptom[code] for counts, code, chance in likely)
+    share = 1 - named / max(1, len(draft.reading))
+    return {"mentions": log1p(sum(real)), "prose": min(max(share, 0.0), 1.0), "disease": float(disease)}
+
+
+def _row(
+    draft: TextSpans, spelled: Sequence[str], hits: Hits, wordings: Wordings, traits: CodeKinds
+) -> dict[str, float]:
+    """The columns OF_MENTION of one span by name; `spelled`: its words, `hits`: its own, best first."""
+    number, code = int(hits.part[0]), int(hits.code[0])
+    span, claim = draft.spans[number], draft.claims[number]
+    first = float(hits.probability[0])
+    chance = min(max(first, _LEAST), _MOST)
+    second = float(hits.probability[1]) if len(hits.part) > 1 else 0.0
+    same = traits.category[hits.code] == traits.category[code]
+    wording, length = int(hits.wording[0]), max(1, _characters(spelled))
+    verbatim = wordings.has_words(wording, spelled)
+    worded = [] if verbatim else folded_words(wordings.text(wording))
+    bare = [] if verbatim else _uncovered(spelled, worded)
+    strange = [word for word in spelled if word.isalpha() and word not in wordings.vocabulary]
+    return {
+        "logit": log(chance / (1 - chance)),
+        "margin": chance - second,
+        "category": float(hits.probability[same].sum()),
+        "chance": span.chance,
+        "words": log1p(len(spelled)),
+        "one_word": len(spelled) == 1,
+        "verbatim": verbatim,
+        "unspecified": bool(traits.unspecified[code]),
+        "symptom": bool(traits.symptom[code]),
+        "small": not span.part.noun,
+        "suspected": claim == "suspected",
+        "history": claim == "history",
+        "family": claim == "family",
+        "uncovered": _characters(bare) / length,
+        "unknown": _characters(strange) / length,
+        "guessed": len(strange) == len(spelled) and all(len(word) <= GUESSED for word in strange),
+        "everyday": bool(traits.everyday[code]),
+        "label": _LABEL.match(draft.reading.text, span.part.end) is not None,
+        "unsaid": _characters(_uncovered(worded, spelled)) / max(1, _characters(worded)),
+    }
+
+
+def _uncovered(spelled: Sequence[str], worded: Sequence[str]) -> list[str]:
+    """The words of the first that the second has nothing like."""
+    return [word for word in spelled if not says(worded, word)]
+
+
+def _characters(some: Iterable[str]) -> int:
+    return sum(map(len, some))
+
+
+class Regression(NamedTuple):
+    """A logistic regression over COLUMNS."""
+
+    weights: NDArray[np.float64]  # (F,)
+    bias: float
+
+    def probabilities(self, rows: Vectors) -> Vectors:
+        """Of each row, that its code is right: shape (m,)."""
+        return (1 / (1 + np.exp(-(rows @ self.weights + self.bias)))).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """A logistic regression over COLUMNS: `weights` (F,), `bias`; the probabilities from which a code of a text, not of
+    a wording by itself, is `high` and `medium`. Wordings by themselves are told by regressions of their own: `plain`,
+    of those that some wording has word for word, and `begun`, of those that stop within a word. Where `plain` is
+    missing the first one speaks of these too; where `begun` is, they keep the ranking model's probability, as other
+    new wordings do."""
+
+    weights: NDArray[np.float64]
+    bias: float
+    bounds: TextThresholds
+    begun: Regression | None = None
+    plain: Regression | None = None
+
+    def probabilities(self, rows: Vectors) -> Vectors:
+        """Of each row, that its code is right: shape (m,)."""
+        return Regression(self.weights, self.bias).probabilities(rows)
+
+    def served(self, hits: Hits, first: Ints, rows: Vectors) -> Hits:
+        """The hits with the probability that is shown: of each span's first code this one, of the others as much less
+        as they were less probable."""
+        if not len(first):
+            return hits
+        shown = self.probabilities(rows)
+        if self.plain is not None:
+            shown = np.where(rows[:, _PLAIN] == 1, self.plain.probabilities(rows), shown)
+        shown = np.where(_settled(rows), hits.probability[first], shown)
+        if self.begun is not None:
+            shown = np.where(is_begun(rows), self.begun.probabilities(rows), shown)
+        of = np.repeat(np.arange(len(first)), np.diff(first, append=len(hits.part)))
+        top = np.maximum(hits.probability[first], np.float32(NEVER_SURE))
+        return hits._replace(probability=np.minimum(hits.probability / top[of], 1) * shown[of])
+
+    def save(self, path: Path) -> None:
+        """Write one JSON object."""
+        tree = {"format": FORMAT, "columns": COLUMNS, "weights": self.weights.tolist(), "bias": self.bias}
+        tree |= {"bounds": asdict(self.bounds)}
+        for name, own in (("begun", self.begun), ("plain", self.plain)):
+            if own is not None:
+                tree |= {name: {"weights": own.weights.tolist(), "bias": own.bias}}
+        path.write_bytes(orjson.dumps(tree, option=orjson.OPT_INDENT_2))
+
+    @classmethod
+    def load(cls, path: Path) -> Confidence:
+        """Read what `save` wrote; a column that it was fitted without has no weight, and where it has no bound for the
+        most probable code of a text, that is `medium` as any other. Raises ArtifactMismatch when it
+        was fitted on columns that are not known here."""
+        tree = json_of(path)
+        require(isinstance(tree, dict), f"{path.name} is of another form", "an object")
+        if tree.get("format") != FORMAT or not set(tree.get("columns", ())) <= set(COLUMNS):
+            remedy = "train it again: python -m catalog_build train SOURCE --out FOLDER"
+            raise ArtifactMismatch(f"{path.name} was fitted on other columns", ", ".join(COLUMNS), remedy)
+        try:
+            begun, plain = (_regression(tree["columns"], tree[n]) if n in tree else None for n in ("begun", "plain"))
+            bounds = TextThresholds(**{"best": tree["bounds"]["medium"]} | tree["bounds"])
+            shares = all(0 <= share <= 1 for share in (bounds.best, bounds.medium, bounds.high))
+            require(shares, f"the bounds of {path.name} are no shares", "numbers from 0 to 1")
+            return cls(*_regression(tree["columns"], tree), bounds, begun, plain)
+        except (KeyError, TypeError, ValueError) as error:
+            found = f"{path.name} is of another form ({type(error).__name__})"
+            raise ArtifactMismatch(found, "weights and bounds", REMEDY) from None
+
+
+def _regression(names: Sequence[str], tree: Mapping[str, Any]) -> Regression:
+    """`weights` by these names, and `bias`; a column without a name has no weight."""
+    known = dict(zip(names, tree["weights"], strict=True))
+    return Regression(np.array([known.get(name, 0.0) for name in COLUMNS]), float(tree["bias"]))
+
+
+def is_begun(rows: Vectors) -> NDArray[np.bool_]:
+    """Rows of wordings that stop within a word, and that no wording has word for word."""
+    begun: NDArray[np.bool_] = (rows[:, COLUMNS.index("begun")] == 1) & (rows[:, COLUMNS.index("verbatim")] == 0)
+    return begun
+
+
+def _settled(rows: Vectors) -> NDArray[np.bool_]:
+    """Rows whose probability stays: of wordings by themselves that are new to the index, which is what the ranking
+    model's own calibration was fitted on; and of the whole of a short text, a proposal that is never shown."""
+    plain, verbatim, chance = (rows[:, COLUMNS.index(name)] for name in ("plain", "verbatim", "chance"))
+    settled: NDArray[np.bool_] = (chance == 0) | ((plain == 1) & (verbatim == 0))
+    return settled

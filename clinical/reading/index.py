@@ -1,0 +1,357 @@
+"""SearchIndex: from German text to ICD-10-GM codes with calibrated probabilities. Writer and reader of the artifact.
+
+A wording by itself is one query. A text is read as a lattice of candidate spans (`lattice`): each is ranked whole, all
+in one batch, and the spans that explain the text best give its codes.
+
+The artifact is a folder: `codes.json` (catalog), `wordings.safetensors`, `vectors.faiss`, `words/`, `characters/`
+(wordings), `encoder.safetensors`, `ranker.safetensors`, `expansion.json` (word synonyms), `typos.safetensors`
+(mending of typos), and `manifest.json`, written last.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinical.contract import Assertion
+from clinical.errors import ArtifactMismatch
+from clinical.icd import Catalog
+from clinical.reading.confidence import CodeKinds, Confidence, columns
+from clinical.reading.finder import Finder
+from clinical.reading.general import without_general
+from clinical.reading.gestation import Gestation
+from clinical.reading.reader import MentionReader, TextSpans
+from clinical.reading.rewriting import Asked, Rewriter
+from clinical.search import FILES as FILES_OF_BM25
+from clinical.search import (
+    Encoder,
+    Expansion,
+    Hits,
+    Manifest,
+    Ranker,
+    Shortened,
+    StaticEncoder,
+    TransformerEncoder,
+    Typos,
+    Vectors,
+    Wordings,
+    candidates,
+    checksums,
+    joined,
+    lengths,
+    merged,
+    ranges,
+    read_queries,
+    require,
+    traits_of,
+)
+from clinical.text import Part, folded_words
+from clinical.thresholds import TextThresholds
+
+Level = Literal["high", "medium", "low"]
+
+BANDS: Final[dict[Level, int]] = {"high": 0, "medium": 1, "low": 2}
+"""The surer band first; within a band of what is shown what relatives have comes last, and all else in the order of the
+text, which names the main thing first."""
+TOGETHER: Final = 64
+"""Queries searched at once: with more the arrays leave the processor's cache, with fewer numpy's calls cost more."""
+MODEL: Final = "encoder"
+"""The folder of an artifact that holds its sentence-transformers model, where it was built with one."""
+FINDER, CONFIDENCE = "finder.safetensors", "confidence.json"
+"""Files of an artifact with the models that read texts; an artifact from before there were any has none."""
+ENCODER: Final = "encoder.safetensors"
+NEEDED: Final = (
+    "codes.json", "wordings.safetensors", "vectors.faiss", "ranker.safetensors", "expansion.json", "typos.safetensors",
+    *(f"{folder}/{name}" for folder in ("words", "characters") for name in FILES_OF_BM25),
+)  # fmt: skip
+"""Files without which nothing is found; beside them an artifact has its encoder."""
+KEPT: Final = 20
+"""Codes kept of each ranked text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A code that may be meant. `start`, `end`: the part of the query it was found by, in code points."""
+
+    code: str
+    probability: float
+    confidence: Level
+    text: str
+    start: int
+    end: int
+    claim: Assertion = "present"
+
+
+class Mentioned(NamedTuple):
+    """A span of the text that names something, what the text claims of it, how probably it is a mention at all, its
+    codes of high or medium confidence, and how probably the best code that was found for it is right, shown or not (0:
+    none was found); places in code points."""
+
+    start: int
+    end: int
+    claim: Assertion
+    chance: float
+    codes: tuple[str, ...]
+    best: float = 0.0
+
+
+class Understood(NamedTuple):
+    """Result of reading a text: codes, best first, none twice; its mentions in their order; and the codes that would be
+    shown if others of the text did not say more."""
+
+    codes: tuple[Candidate, ...]
+    mentions: tuple[Mentioned, ...]
+    general: frozenset[str] = frozenset()
+
+
+class SearchIndex:
+    """Everything tier 1 needs; read-only, safe under threads, one memory mapping for all workers."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        wordings: Wordings,
+        encoder: Encoder,
+        ranker: Ranker,
+        manifest: Manifest,
+        expansion: Expansion,
+        typos: Typos | None = None,
+        finder: Finder | None = None,
+        confidence: Confidence | None = None,
+    ) -> None:
+        self.catalog, self.wordings, self.encoder = catalog, wordings, encoder
+        self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
+        self.traits, self.finder = traits_of(catalog, wordings), finder
+        self.confidence, self._code_traits = confidence, CodeKinds(catalog)
+        self.gestation = Gestation.of(catalog)
+        self.typos = typos or Typos.of(list(wordings.vocabulary))
+        shortened = Shortened(wordings)
+        self.reader = MentionReader(catalog, wordings, finder, shortened)
+        self._rewriter = Rewriter(catalog, wordings, expansion, self.typos, shortened)
+
+    def search(self, query: str, limit: int = 10) -> tuple[Candidate, ...]:
+        """At most `limit` codes of any confidence, most probable first, none twice; empty when no word is known."""
+        return self.search_many([query], limit)[0]
+
+    def search_many(self, queries: Sequence[str], limit: int = 10) -> list[tuple[Candidate, ...]]:
+        """Search many queries at once: the results of `search` for each, in less than half of its time.
+
+        Exactly: a text's codes and probabilities are the same to the last bit whatever is searched beside it, with an
+        encoder whose rows do not depend on each other (the `StaticEncoder` of the artifact).
+        """
+        batches = (queries[start : start + TOGETHER] for start in range(0, len(queries), TOGETHER))
+        return [found.codes for batch in batches for found in self._together(batch, limit)]
+
+    def read(self, query: str) -> Understood:
+        """Every code of high or medium confidence, and every mention of the text."""
+        found = self._together([query], None)[0]
+        return found._replace(codes=tuple(code for code in found.codes if code.confidence != "low"))
+
+    def _together(self, queries: Sequence[str], limit: int | None) -> list[Understood]:
+        """The spans of all queries are ranked together; what a query makes of its spans is its own. `limit`: codes of
+        each; None: those that are sure enough to be shown, however many."""
+        drafts = [self.reader.draft(query) for query in queries]
+        hits = self._searched(drafts)
+        return [self._understood(draft, own, limit) for draft, own in zip(drafts, hits, strict=True)]
+
+    def _searched(self, drafts: Sequence[TextSpans]) -> list[Hits]:
+        """The hits of each draft's spans, span by span; `part` is the number of the span."""
+        asked = [(place, number, spot) for place, draft in enumerate(drafts) for number, spot in draft.spots()]
+        hits = self._rewriter.hits([spot for _, _, spot in asked], self._hits)
+        places = np.array([place for place, _, _ in asked], dtype=np.int64)
+        numbers = np.array([number for _, number, _ in asked], dtype=np.int64)
+        ends = np.searchsorted(hits.part, np.searchsorted(places, np.arange(len(drafts) + 1))).tolist()
+        runs = (hits.at(slice(start, end)) for start, end in pairwise(ends))
+        return [own._replace(part=numbers[own.part]) for own in runs]
+
+    def _understood(self, draft: TextSpans, hits: Hits, limit: int | None) -> Understood:
+        """The codes of the spans that explain the text, and of the week of pregnancy that it states."""
+        text = draft.reading.text
+        chosen, hits = self.reader.chosen(draft, hits)
+        if self.confidence is not None:
+            hits = self.confidence.served(hits, *columns(draft, hits, self.wordings, self._code_traits))
+        parts, claims = [span.part for span in draft.spans], [*draft.claims]
+        stated = list(self.gestation.codes(text))
+        if stated:
+            parts += [Part(text[at.start : at.end], at.start, at.end) for _, at in stated]
+            claims += ["present"] * len(stated)
+            hits = joined([self._gestation([code for code, _ in stated], len(parts)), hits])
+        bounds, best = self._bounds(draft), merged(hits)
+        best = best.at(_are_shown(best.probability, bounds) if limit is None else slice(limit))
+        rows = zip(_levels(best.probability, bounds), *(column.tolist() for column in best), strict=True)
+        found = [
+            self._candidate((parts[n], claims[n]), code, chance, self.wordings.text(word), level)
+            for level, n, code, _, chance, word in rows
+        ]
+        telling = without_general(found, text, self.catalog)
+        codes = sorted(
+            telling,
+            key=lambda one: (
+                BANDS[one.confidence],
+                *((one.claim == "family", one.start) if one.confidence != "low" else ()),
+            ),
+        )
+        general = frozenset(one.code for one in found) - {one.code for one in telling}
+        shown = _are_shown(hits.probability, bounds)
+        return Understood(tuple(codes), tuple(self._mentioned(draft, n, hits, shown) for n in chosen), general)
+
+    def _mentioned(self, draft: TextSpans, number: int, hits: Hits, shown: NDArray[np.bool_]) -> Mentioned:
+        """The mention of a chosen span; what the catalog has word for word is one, whatever the finder thinks of it."""
+        span, claim = draft.spans[number], draft.claims[number]
+        own = hits.part == number
+        codes = tuple(self.catalog.codes[code].code for code in hits.code[own & shown].tolist())
+        spelled = folded_words(span.part.text)
+        verbatim = any(self.wordings.has_words(wording, spelled) for wording in hits.wording[own].tolist())
+        best = float(hits.probability[own].max(initial=0))
+        return Mentioned(span.part.start, span.part.end, claim, 1.0 if verbatim else span.chance, codes, best)
+
+    def ranked(self, query: str) -> tuple[TextSpans, Hits]:
+        """The candidate spans of a text and what search finds for each, before a cover is chosen (`reader.chosen`)."""
+        draft = self.reader.draft(query)
+        return draft, self._searched([draft])[0]
+
+    def first_codes(self, queries: Sequence[str]) -> list[list[tuple[int, int, str, Vectors]]]:
+        """Of each text's mentions (start, end) the first code and what the second stage of calibration sees of it; the
+        spans of all texts are ranked together."""
+        drafts = [self.reader.draft(query) for query in queries]
+        return [self._first(draft, hits) for draft, hits in zip(drafts, self._searched(drafts), strict=True)]
+
+    def _first(self, draft: TextSpans, hits: Hits) -> list[tuple[int, int, str, Vectors]]:
+        chosen, hits = self.reader.chosen(draft, hits)
+        first, rows = columns(draft, hits.at(np.isin(hits.part, chosen)), self.wordings, self._code_traits)
+        own = hits.at(np.isin(hits.part, chosen)).at(first)
+        parts = [draft.spans[number].part for number in own.part.tolist()]
+        names = [self.catalog.codes[code].code for code in own.code.tolist()]
+        return [(part.start, part.end, name, row) for part, name, row in zip(parts, names, rows, strict=True)]
+
+    def _gestation(self, codes: Sequence[int], parts: int) -> Hits:
+        """The week of pregnancy that the text states has a code of its own; its places are the last of the parts."""
+        numbers = np.array(codes, dtype=np.int64)
+        share = np.full(len(codes), self.reader.weights.stated, dtype=np.float32)
+        title = self.wordings.tables.title[self.wordings.code_row[numbers]]
+        return Hits(np.arange(parts - len(codes), parts), numbers, share, share, title)
+
+    def _hits(self, asked: Sequence[Asked]) -> Hits:
+        """The hits of each text for the part of that place; a text that several parts share is ranked once."""
+        number = {text: at for at, text in enumerate(dict.fromkeys(text for text, _ in asked))}
+        hits = self._ranked_texts(list(number))
+        starts = np.searchsorted(hits.part, np.arange(len(number) + 1))
+        texts = np.array([number[text] for text, _ in asked], dtype=np.int64)
+        sizes = np.diff(starts)[texts]
+        rows, _ = ranges(starts[texts], sizes)
+        return hits.at(rows)._replace(part=np.repeat(np.array([place for _, place in asked], dtype=np.int64), sizes))
+
+    def _ranked_texts(self, texts: Sequence[str]) -> Hits:
+        """The best KEPT codes of each text, text by text; `part` is the place of the text."""
+        found = []
+        for queries in read_queries(texts, self.encoder, self.wordings):
+            some = candidates(queries, self.wordings, self.traits)
+            probability, share = self.ranker.probabilities(some)
+            of = np.repeat(np.arange(len(some.first)), lengths(some.first, len(some.codes)))
+            order = np.lexsort((-share, of))
+            order = order[np.arange(len(order)) - some.first[of] < KEPT]
+            found.append(
+                Hits(
+                    queries.number[of[order]], some.codes[order], share[order], probability[order], some.wordings[order]
+                )
+            )
+        hits = joined(found)
+        return hits.at(np.argsort(hits.part, kind="stable"))
+
+    def _bounds(self, draft: TextSpans) -> TextThresholds:
+        """From where on a code is high and medium: of wordings by themselves as the ranking model was calibrated, of
+        texts as the second stage was, where less is asked of the most probable one."""
+        plain = self.manifest.thresholds
+        if draft.plain or self.confidence is None:
+            return TextThresholds(plain.high, plain.medium, best=plain.medium)
+        return self.confidence.bounds
+
+    def _candidate(
+        self, said: tuple[Part, Assertion], code: int, probability: float, wording: str, level: Level
+    ) -> Candidate:
+        """A code that leaves open what its siblings say is at most medium: somebody has to look. A single word that a
+        note adds to a category with codes below it widens the title and is no diagnosis: "Knöchel" at S82, fractures.
+        """
+        (part, claim), found = said, self.catalog.codes[code]
+        widens = not found.terminal and wording != found.title and wording.isalpha()
+        unsure = level == "high" and self._code_traits.open[code]
+        confidence: Level = "low" if widens else "medium" if unsure else level
+        return Candidate(found.code, probability, confidence, wording, part.start, part.end, claim)
+
+    def save(self, folder: Path) -> None:
+        """Write all files into an existing folder, the manifest with their checksums last."""
+        self.catalog.save(folder / "codes.json")
+        self.wordings.save(folder)
+        self.ranker.save(folder / "ranker.safetensors")
+        self.expansion.save(folder / "expansion.json")
+        self.typos.save(folder / "typos.safetensors")
+        if self.finder is not None:
+            self.finder.save(folder / FINDER)
+        if self.confidence is not None:
+            self.confidence.save(folder / CONFIDENCE)
+        if isinstance(self.encoder, StaticEncoder):
+            self.encoder.save(folder / ENCODER)
+        elif isinstance(self.encoder, TransformerEncoder):
+            self.encoder.save(folder / MODEL)
+        replace(self.manifest, files=checksums(folder)).save(folder)
+
+    @classmethod
+    def load(cls, folder: Path) -> SearchIndex:
+        """Read what `save` wrote, after comparing every checksum; every number that leads somewhere is looked at once.
+        Raises ArtifactMissing or ArtifactMismatch."""
+        manifest = Manifest.load(folder)
+        manifest.require(*NEEDED)
+        manifest.require(*NEEDED, _encoder_file(folder, manifest))
+        manifest.verify(folder)
+        collecting = gc.isenabled()
+        gc.disable()  # a hundred thousand small objects that all stay: looking for garbage among them costs as much
+        try:
+            catalog = Catalog.load(folder / "codes.json")
+            wordings, encoder = Wordings.load(folder, len(catalog)), _encoder_of(folder, manifest)
+            widths = encoder.dimensions, wordings.tables.rows.shape[1]
+            require(widths[0] == widths[1], f"encoder and wordings have {widths} numbers a vector", "as many")
+            ranker, expansion = Ranker.load(folder / "ranker.safetensors"), Expansion.load(folder / "expansion.json")
+            typos = Typos.load(folder / "typos.safetensors", list(wordings.vocabulary))
+            finder = Finder.load(folder / FINDER) if FINDER in manifest.files else None
+            sure = Confidence.load(folder / CONFIDENCE) if CONFIDENCE in manifest.files else None
+            return cls(catalog, wordings, encoder, ranker, manifest, expansion, typos, finder, sure)
+        finally:
+            if collecting:
+                gc.enable()
+
+
+def _encoder_file(folder: Path, manifest: Manifest) -> str:
+    """The file that tells the kind of encoder. Raises ArtifactMismatch for an artifact from before models were copied
+    into it."""
+    if ENCODER in manifest.files or (folder / ENCODER).exists():
+        return ENCODER
+    if not (folder / MODEL).is_dir():
+        found = f"the artifact in {folder} only names its encoder, {manifest.encoder}"
+        raise ArtifactMismatch(found, f"the model in {MODEL}/", "build it again: python -m catalog_build build")
+    return f"{MODEL}/modules.json"
+
+
+def _encoder_of(folder: Path, manifest: Manifest) -> Encoder:
+    if ENCODER in manifest.files:
+        return StaticEncoder.load(folder / ENCODER)
+    return TransformerEncoder(folder / MODEL, manifest.encoder)
+
+
+def _are_shown(chance: Vectors, bounds: TextThresholds) -> NDArray[np.bool_]:
+    """Mark the probabilities of one text that are high or medium."""
+    least = np.where(chance == chance.max(initial=0), bounds.best, bounds.medium)
+    shown: NDArray[np.bool_] = chance >= np.minimum(least, bounds.high)
+    return shown
+
+
+def _levels(chance: Vectors, bounds: TextThresholds) -> list[Level]:
+    """Confidence level of each probability of one text; its highest probability is among them."""
+    shown = zip(chance.tolist(), _are_shown(chance, bounds).tolist(), strict=True)
+    return ["high" if one >= bounds.high else "medium" if medium else "low" for one, medium in shown]

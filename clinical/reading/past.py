@@ -1,0 +1,101 @@
+"""Past diseases of a text in the words of the catalog.
+
+"Z. n. Apoplex", "Schlaganfall vor drei Jahren", "früherer Herzinfarkt": the classification has words and codes of
+their own for what is over (Z. n., alter, Folgen, in der Eigenanamnese), and a disease that is over is not coded as one
+that is there. Such a mention is therefore also searched as the catalog words the past. That it is over says its claim
+(`clinical.claims.Reading`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinical.claims import Reading, Sign
+from clinical.icd import Catalog
+from clinical.search import Ints, Wordings
+
+_FORMS: Final = ("Z. n. {}", "Zustand nach {}", "{} in der Eigenanamnese")
+"""Wordings of the catalog for a past disease; its authors did not settle on one of them."""
+_ARTICLE: Final = re.compile(r"^(?:[\s.,:]*\bein\w*\b)?[\s.,:]+", re.I)
+_PAST_WORDING: Final = re.compile(
+    r"\bz\.\s?n\.|\bzustand\b|\balte[rsn]?\b|\bfolge(?:n|zustand)|folgen\b|eigenanamnese|\bresiduen|\bspät"
+    r"|\bfrühere|\bverlust\b|\bvorhandensein\b|\berworbenes fehlen\b",
+    re.I,
+)
+_SIGNS: Final = (
+    *("z.", "zustand", "alte", "folge", "eigenanamnese", "residuen", "spät", "frühere", "verlust", "vorhandensein"),
+    "erworbenes fehlen",
+)
+"""One of them is in every wording that the pattern finds something in; looking for them takes a sixth of its time."""
+UNREAD: Final = -1
+"""Mark of a wording not tested yet."""
+REACH: Final = 40
+"""Code points from a mention within which the sign of the past is searched along with it."""
+
+
+class Past(NamedTuple):
+    """A mention of something past: as the text has it, its sign included, and in the words of the catalog."""
+
+    written: str
+    forms: tuple[str, ...]
+
+
+def past_of(reading: Reading, start: int, end: int) -> Past | None:
+    """The mention from `start` to `end` in the words of the past; None where the text does not claim that it is past.
+
+    The sign may stand inside the mention or beside it; one that stands farther off is not searched along.
+    """
+    claim = reading.claim(start, end)
+    if not claim.is_past:
+        return None
+    sign = next((one for one in claim.signs if one.axis == "temporality"), None)
+    text = reading.text
+    bare = _without(text, start, end, sign)
+    if not bare:
+        return None
+    return Past(_with(text, start, end, sign), tuple(form.format(bare) for form in _FORMS))
+
+
+def _without(text: str, start: int, end: int, sign: Sign | None) -> str:
+    """The mention without a sign at one of its ends."""
+    if sign is None or sign.end <= start or sign.start >= end:
+        return text[start:end].strip()
+    if not text[start : sign.start].strip():
+        return _ARTICLE.sub("", text[sign.end : end]).strip()
+    if not text[sign.end : end].strip(" .,"):
+        return text[start : sign.start].rstrip(" ,(")
+    return text[start:end].strip()
+
+
+def _with(text: str, start: int, end: int, sign: Sign | None) -> str:
+    """The mention with the sign beside it."""
+    if sign is None or sign.start < start - REACH or sign.end > end + REACH:
+        return text[start:end].strip()
+    return text[min(start, sign.start) : max(end, sign.end)].strip()
+
+
+def says_past(wording: str) -> bool:
+    """True if a wording of the catalog means a past disease or state."""
+    small = wording.lower()
+    return any(sign in small for sign in _SIGNS) and _PAST_WORDING.search(wording) is not None
+
+
+class PastWordings:
+    """Wordings of a catalog that mean something past, by themselves or by the title of their code. Each wording is
+    tested once and the result kept."""
+
+    def __init__(self, catalog: Catalog, wordings: Wordings) -> None:
+        self._catalog, self._wordings = catalog, wordings
+        self._known = np.full(len(wordings), UNREAD, dtype=np.int8)  # 1 where it means what is over, else 0
+
+    def among(self, wordings: Ints, codes: Ints) -> NDArray[np.bool_]:
+        """Of each wording (n,) with its code (n,)."""
+        for at in np.flatnonzero(self._known[wordings] == UNREAD).tolist():
+            wording, title = int(wordings[at]), self._catalog.codes[int(codes[at])].title
+            self._known[wording] = says_past(self._wordings.text(wording)) or says_past(title)
+        found: NDArray[np.bool_] = self._known[wordings] == 1
+        return found

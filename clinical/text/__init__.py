@@ -1,0 +1,74 @@
+"""German clinical text as it is written: folding, OCR, tokens, segments, dates, sections, the patient as stated."""
+
+from clinical.text.abbreviations import is_abbreviation
+from clinical.text.dates import MONTH_NAMES, DateMention, by_iso, dates_of, day_places, parse_date
+from clinical.text.folding import Token, fold, folded_words, replaced, spelling, words
+from clinical.text.keys import name_key
+from clinical.text.morphemes import same_meaning, translated
+from clinical.text.patient import StatedPatient, outside
+from clinical.text.sections import Kind, Section, sections_of
+from clinical.text.segments import Part, content_words, cut, has_noun
+from clinical.text.tokens import ARROW, BOX_SIGNS, BREAK, COLON, COMMA, LINE, SPACE, STOP, SourceText
+from clinical.text.vocabulary import (
+    BOTH,
+    CONNECTORS,
+    FUNCTION_WORDS,
+    LEFT,
+    QUALIFYING,
+    RIGHT,
+    SALUTATIONS,
+    SIDES,
+    TITLES,
+    is_opposite,
+    side_of,
+    word_set,
+)
+
+__all__ = [
+    "ARROW",
+    "BOTH",
+    "BOX_SIGNS",
+    "BREAK",
+    "COLON",
+    "COMMA",
+    "CONNECTORS",
+    "FUNCTION_WORDS",
+    "LEFT",
+    "LINE",
+    "MONTH_NAMES",
+    "QUALIFYING",
+    "RIGHT",
+    "SALUTATIONS",
+    "SIDES",
+    "SPACE",
+    "STOP",
+    "TITLES",
+    "DateMention",
+    "Kind",
+    "Part",
+    "Section",
+    "SourceText",
+    "StatedPatient",
+    "Token",
+    "by_iso",
+    "content_words",
+    "cut",
+    "dates_of",
+    "day_places",
+    "fold",
+    "folded_words",
+    "has_noun",
+    "is_abbreviation",
+    "is_opposite",
+    "name_key",
+    "outside",
+    "parse_date",
+    "replaced",
+    "same_meaning",
+    "sections_of",
+    "side_of",
+    "spelling",
+    "translated",
+    "word_set",
+    "words",
+]

@@ -1,0 +1,348 @@
+"""A text prepared once for every value that is to be looked up in it: tokens with keys, places, and what divides them.
+
+A token's key is what it is compared by: numbers by their value as written (`#5`, `#1-0-1`, `#2024-03-12`), sides and
+units by one key for all spellings, words by spelling, stem and OCR look-alikes. All offsets are code points of the
+original text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from functools import cached_property
+
+from clinical.text.abbreviations import is_abbreviation
+from clinical.text.dates import MONTH_NAMES, DateMention, dates_of
+from clinical.text.folding import spelling
+from clinical.text.keys import by_key, name_key, number_key, of_each, places_of, word_key
+from clinical.text.ocr import without_lookalikes
+from clinical.text.vocabulary import ROMAN, SIDES, STAGE_WORDS, UNITS, word_set
+
+_SCHEME = r"[\d½¼¾]{1,3}(?:[/.,]\d{1,2})?(?:\s?[-–—]\s?[\d½¼¾]{1,3}(?:[/.,]\d{1,2})?){2,3}(?![\d½]|[-–][\d½])"
+_DATE = r"\d{4}-\d{2}-\d{2}|\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})(?!\d)"
+_NUMBER = r"\d+(?:[.,'’]\d+)*(?:[-–]\d+(?:[.,]\d+)*)?(?:[/:]\d+(?:[.,]\d+)*)*|[½¼¾]"
+_WORD = r"[^\W\d_½¼¾]+"
+_MARKED_WORD = r"[^\W\d_½¼¾](?:[^\W\d_½¼¾]|[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff])*"
+_TOKEN = re.compile(rf"({_WORD})|({_DATE}|{_SCHEME}|{_NUMBER})|[%♂♀]")
+_MARKED_TOKEN = re.compile(rf"({_MARKED_WORD})|({_DATE}|{_SCHEME}|{_NUMBER})|[%♂♀]")
+_MARKS = re.compile("[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]")
+_BULLET = re.compile(r"(?m)^[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]+(?=[A-ZÄÖÜ(\d])(?!\d{1,2}[.)]?\s*$)")
+_DAY_OF_MONTH = re.compile(rf"\s*\d{{1,2}}\.\s+(?:{MONTH_NAMES})\.?\s*\d", re.IGNORECASE)
+_DASHES = "–—‐‑−"
+
+SPACE, LINE, COMMA, COLON, STOP, BREAK = range(6)
+"""Dividers between two tokens, in rising order of strength: nothing or a space or hyphen, a line end, a comma or
+bracket, a colon, the end of a sentence, a new list item or a blank line."""
+
+SHORT = 4
+"""Characters of the longest word that counts as cut off before a full stop in a line without capitals."""
+WRAPPED_LINE = 45
+"""Characters from which a line that ends without a full stop counts as wrapped, not finished."""
+
+ARROW = "[-=]>|[→⇒➔]"
+"""A pattern of what leads to a conclusion or to an answer."""
+BOX_SIGNS = "[]☐☒☑□■"
+"""Signs of which the boxes of a form are typed."""
+_PARTING = ",()/" + BOX_SIGNS
+_LINE = re.compile(r"[^\n]+")
+_HEADED_LINE = re.compile(r"(?:\d{1,2} )?[A-ZÄÖÜ][\w-]{2,25}(?: [\w-]{2,15})?:")
+_HYPHEN = re.compile(r"[-‐‑¬–](?=[^\W\d]|\s*\n)\s*")
+_FINAL = re.compile(r"[.!?][\"“”’»«']?(?:\s|$)|;")
+_NEW_ITEM = re.compile(r"\n[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]|\n\s*\n|\r\n\s*\r\n|[|\u2028\u2029]|\t|\n\s*[-–•*]")
+
+
+class SourceText:
+    """A text, its tokens and the indexes over them. Built in one pass, linear in the length of the text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        for dash in _DASHES:
+            text = text.replace(dash, "-")
+        self.view = without_lookalikes(text)
+        self.start: list[int] = []
+        self.end: list[int] = []
+        self.words: list[str] = []
+        """Spelled words; numbers as their key."""
+        self._tokenise()
+
+    def _tokenise(self) -> None:
+        view = self._without_bullets()
+        pattern = _MARKED_TOKEN if _MARKS.search(view) else _TOKEN
+        found = list(pattern.finditer(view))
+        self.start += [match.start() for match in found]
+        self.end += [match.end() for match in found]
+        written = [match.group() for match in found]
+        known = of_each(_spelled, written)
+        self.words += [known[raw] for raw in written]
+
+    def _without_bullets(self) -> str:
+        def blank(match: re.Match[str]) -> str:
+            if _DAY_OF_MONTH.match(self.view, match.start()):
+                return match.group()
+            return " " * len(match.group())
+
+        return _BULLET.sub(blank, self.view)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """The free-text key of every token: words by `word_key`, units after a number by their unit."""
+        known = of_each(word_key, (word for word in self.word_places if word[0] != "#"))
+        keys = [known.get(word, word) for word in self.words]
+        for word, where in self.word_places.items():
+            if word in _BY_PLACE or (len(word) == 1 and word != "#"):
+                for i in where:
+                    keys[i] = self._key_at(i, word, keys[i])
+        return keys
+
+    def _key_at(self, i: int, word: str, key: str) -> str:
+        """The key of a token that depends on what stands beside it, else the key of its word."""
+        if i and word in UNITS and self.words[i - 1][0] == "#" and self._beside(i):
+            return "§unit " + UNITS[word]
+        if len(word) == 1 and self._is_grade_letter(i):
+            return "#" + word
+        if word in ROMAN and self._is_stage(i):
+            return "#" + ROMAN[word]
+        if word in ("r", "l") and self._is_lone_side(i):
+            return SIDES["re" if word == "r" else "li"]
+        if word in ("re", "li", "sin") and self.text[self.end[i] : self.end[i] + 1] == "-":
+            return word  # Re-Staging
+        return key
+
+    def _beside(self, i: int) -> bool:
+        """Nothing but white space divides the token from the one before it, and no empty line."""
+        glue = self.glue(i)
+        return not glue.strip() and not self._apart(i)
+
+    def _is_grade_letter(self, i: int) -> bool:
+        """`Typ A`, `Hepatitis B`, the character of `G3a` and `12b`."""
+        if not i or self.words[i] in ROMAN:
+            return False
+        before = self.words[i - 1]
+        return (before in STAGE_WORDS and self.glue(i) != "" and self._beside(i)) or (
+            before[0] == "#" and self.glue(i) == ""
+        )
+
+    def _apart(self, i: int) -> bool:
+        return bool(_NEW_ITEM.search(self.glue(i)))
+
+    def _is_stage(self, i: int) -> bool:
+        raw = self.view[self.start[i] : self.end[i]]
+        if not raw.isupper():
+            return False
+        near = [self.words[j] for j in (i - 1, i + 1) if 0 <= j < len(self) and not self._apart(max(i, j))]
+        return len(raw) > 1 or any(word in STAGE_WORDS for word in near)
+
+    def _is_lone_side(self, i: int) -> bool:
+        """`Knie R`, `Gonarthrose l.`: a capital or a dotted character behind a word, not `L4` or `5 l`."""
+        raw, after = self.text[self.start[i] : self.end[i]], self.text[self.end[i] : self.end[i] + 1]
+        behind_word = i > 0 and self.words[i - 1][0].isalpha() and self.glue(i) == " "
+        before_number = i + 1 < len(self) and self.words[i + 1][0] == "#" and self.start[i + 1] - self.end[i] <= 1
+        return behind_word and not before_number and (raw.isupper() or after == ".") and after not in ("-", "/")
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Token numbers by free-text key."""
+        return places_of(self.keys)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The name key of every token."""
+        return [self._name_keys.get(word, word) for word in self.words]
+
+    @cached_property
+    def _name_keys(self) -> dict[str, str]:
+        return of_each(name_key, (word for word in self.word_places if word[0] != "#"))
+
+    @cached_property
+    def name_places(self) -> dict[str, list[int]]:
+        """Token numbers by name key."""
+        return by_key(self.word_places, self._name_keys)
+
+    @cached_property
+    def word_places(self) -> dict[str, list[int]]:
+        """Token numbers by spelled word."""
+        return places_of(self.words)
+
+    @cached_property
+    def dates(self) -> tuple[DateMention, ...]:
+        """Every date of the text."""
+        return dates_of(self.view)
+
+    @cached_property
+    def merged(self) -> dict[int, tuple[tuple[str, int], ...]]:
+        """Words that are written apart: (joined word, token number behind it) by the token they begin with.
+
+        Joined by a hyphen (`Herz-Kreislauf`), by one at a line end (`Herz-` / `insuffizienz`), or by a line end alone.
+        """
+        chains: dict[int, tuple[tuple[str, int], ...]] = {}
+        behind = sorted({bisect_left(self.start, match.end()) for match in _HYPHEN.finditer(self.text)}, reverse=True)
+        for i in behind:
+            if not 0 < i < len(self.words) or not self.is_hyphened(i):
+                continue
+            joined = self.words[i - 1] + self.words[i]
+            further = tuple((self.words[i - 1] + word, behind) for word, behind in chains.get(i, ())[:2])
+            chains[i - 1] = ((joined, i + 1), *further)
+        return chains
+
+    @cached_property
+    def merged_places(self) -> dict[str, list[int]]:
+        """Token numbers by the joined words that begin there."""
+        places: defaultdict[str, list[int]] = defaultdict(list)
+        for i, chains in self.merged.items():
+            for word, _ in chains:
+                places[word].append(i)
+        return dict(places)
+
+    @cached_property
+    def by_head(self) -> dict[str, list[str]]:
+        """The text's spelled words by their first three characters."""
+        heads: defaultdict[str, list[str]] = defaultdict(list)
+        for word in self.word_places:
+            heads[word[:3]].append(word)
+        return dict(heads)
+
+    @cached_property
+    def abbreviations_by_head(self) -> dict[str, list[int]]:
+        """Abbreviations by their first three characters."""
+        heads: defaultdict[str, list[int]] = defaultdict(list)
+        for i in self.abbreviations:
+            heads[self.words[i][:3]].append(i)
+        return dict(heads)
+
+    @cached_property
+    def abbreviations(self) -> tuple[int, ...]:
+        """Tokens of three and more characters with a full stop behind them."""
+        text, end = self.text, self.end
+        dotted = (i for i in range(len(self)) if text[end[i] : end[i] + 1] == "." and self.words[i][0] != "#")
+        return tuple(i for i in dotted if len(self.words[i]) >= 3)
+
+    def is_hyphened(self, i: int) -> bool:
+        """True if token `i` is joined to the one before by a hyphen, at a line end or not."""
+        if self.words[i][0] == "#" or self.words[i - 1][0] == "#":
+            return False
+        glue = self.text[self.end[i - 1] : self.start[i]]
+        return (
+            bool(glue) and glue[0] in "-‐‑¬–" and (len(glue) == 1 or (glue.count("\n") == 1 and not glue[1:].strip()))
+        )
+
+    def glue(self, i: int) -> str:
+        """The characters between token `i - 1` and token `i`."""
+        return self.text[self.end[i - 1] : self.start[i]] if i else ""
+
+    def gap(self, i: int) -> int:
+        """Divider between token `i - 1` and token `i` (SPACE .. BREAK)."""
+        return self._gaps[i]
+
+    @cached_property
+    def _gaps(self) -> list[int]:
+        """Divider between each token and the one before it. Few different signs stand between the words of a text."""
+        text, gaps = self.text, [SPACE]
+        glues = [text[end:start] for end, start in zip(self.end, self.start[1:], strict=False)]
+        signs = of_each(_sign_of, glues)
+        for i, glue in enumerate(glues, 1):
+            final, gap = signs[glue]
+            gaps.append(STOP if final and not self._is_abbreviation(i - 1, i, glue) else gap)
+        return gaps
+
+    def _is_abbreviation(self, i: int, following: int, glue: str) -> bool:
+        """True if the full stop behind token `i` marks an abbreviation or an ordinal, not the end of a sentence."""
+        if glue[0] != "." or ";" in glue:
+            return False
+        word, raw = self.words[i], self.text[self.start[following] : self.end[following]]
+        cut = word.isalpha() and is_abbreviation(word, self.text[self.start[i] : self.end[i]])
+        if "\n" in glue:
+            return cut
+        if raw[0].isupper() and not _STAGES.isdisjoint(self.words[max(0, i - 3) : i]):
+            return False  # `Adipositas Grad I. Eine Depression ...`: a stage ends a sentence as any noun does
+        if raw[0].isupper() and (_YEAR.fullmatch(word) or (word[0] == "#" and i and self.glue(i) == "")):
+            return False  # `Appendektomie 1998. Allergien keine`, `Stenose C6. Eine ...`: no ordinals
+        street = word.endswith(("str", "pl"))
+        small = raw.islower() and (len(word) <= SHORT or not self._is_small(i))
+        return cut or street or small or self._is_ordinal(i) or word in ROMAN
+
+    def _is_ordinal(self, i: int) -> bool:
+        """True if a number may be the ordinal of a day or place ("am 3. Tag", "am 12.3. Sturz"); a value ("Hb 8,2.")
+        ends its sentence."""
+        return _ORDINAL.fullmatch(self.text, self.start[i], self.end[i]) is not None
+
+    def _is_small(self, i: int) -> bool:
+        """True if the line of a token is typed without capitals: a small letter behind its full stop then tells
+        nothing."""
+        starts, small = self._small_lines
+        return small[bisect_right(starts, self.start[i]) - 1]
+
+    @cached_property
+    def _small_lines(self) -> tuple[list[int], list[bool]]:
+        """Start of each line, and true for each that is typed without capitals."""
+        lines = [(0, ""), *((match.start(), match.group()) for match in _LINE.finditer(self.view))]
+        return [start for start, _ in lines], [line.islower() for _, line in lines]
+
+    def ends_clause(self, i: int) -> bool:
+        """True if a sentence, item or finished line ends between token `i - 1` and token `i`."""
+        return self._ends[i]
+
+    @cached_property
+    def _ends(self) -> list[bool]:
+        """For each token, true if a clause ends before it."""
+        return [gap >= STOP or (gap > SPACE and self._ends_line(i)) for i, gap in enumerate(self._gaps)]
+
+    def _ends_line(self, i: int) -> bool:
+        """True if a finished line ends before token `i`."""
+        glue = self.glue(i)
+        if "\n" not in glue:
+            return False
+        line_start = self.text.rfind("\n", 0, self.end[i - 1]) + 1
+        if ":" in self.line_of(i - 1) and _HEADED_LINE.match(self.text, self.start[i]):
+            return True  # `Allergien: keine` / `6 Diagnosen: ...`
+        dotted = self.text[self.end[i] : self.end[i] + 1] == "."  # `rezid. Erbrechen`: a new item, not a wrapped line
+        small = self.text[self.start[i]].islower() and not dotted
+        if glue[0] == "." and self.words[i - 1] in _CLOSING and not small:
+            return True  # `Schwerhörigkeit bds.` / `Schluckdiagnostik o.B.`
+        long = self.end[i - 1] - line_start
+        wrapped = small or (long >= WRAPPED_LINE and long + self.end[i] - self.start[i] >= self._width - 1)
+        open_end = glue.lstrip()[:1] in (",", "-", "(") or self.words[i - 1] in _OPEN_ENDS or ":" in glue
+        return not (wrapped or open_end)
+
+    @cached_property
+    def _width(self) -> int:
+        """Characters that a wrapped line of this text has at most: a line that the next word would still have gone
+        into was finished. Longer lines are not wrapped, so that every short one of such a text was finished too."""
+        return max(map(len, self.text.split("\n")), default=0)
+
+    def line_of(self, i: int) -> str:
+        """The line token `i` stands in, up to the token."""
+        return self.text[self.text.rfind("\n", 0, self.start[i]) + 1 : self.start[i]]
+
+
+def _spelled(raw: str) -> str:
+    """A token as it is compared: a number as its key, a word as it is spelled."""
+    return number_key(raw) if raw[0].isdecimal() or raw[0] in "½¼¾" else spelling(raw)
+
+
+def _sign_of(glue: str) -> tuple[bool, int]:
+    """Return true if the characters between two words may end a sentence, and else their divider."""
+    if glue in ("", " ", "-"):
+        return False, SPACE
+    if _NEW_ITEM.search(glue):
+        return False, BREAK
+    colon, comma = ":" in glue, any(mark in glue for mark in _PARTING)
+    gap = COLON if colon else COMMA if comma else LINE if "\n" in glue else SPACE
+    return _FINAL.search(glue) is not None, gap
+
+
+_BY_PLACE = frozenset((*UNITS, *ROMAN, "r", "l", "re", "li", "sin"))
+"""Words whose key may depend on what stands beside them."""
+_CLOSING = word_set("bds beids beidseits re li bek unauff neg pos")
+"""Words that end a statement with their full stop at the end of a line."""
+_YEAR = re.compile(r"#(?:19|20)\d\d")
+_ORDINAL = re.compile(r"\d{1,2}(?:[./-]\d{1,2})*")
+_STAGES = word_set("grad stadium nyha child klasse gold stufe ccs kellgren")
+_OPEN_ENDS = word_set(
+    """auf fuer von und oder sowie mit bei der die das des dem den ein eine einer eines einem kein keine keinen
+    keiner ohne weder noch im in am an zum zur nach hinweis anhalt nachweis zeichen anzeichen verdacht nicht vater
+    mutter bruder schwester akute akuten akuter akutes chronische chronischen bekannte ausschluss"""
+)

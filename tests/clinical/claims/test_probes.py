@@ -1,0 +1,67 @@
+"""Probe sentences in the manner of NegEx: four axes, triggers before and behind, pseudo-triggers, ends of scopes."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from clinical.claims import Claim, Reading
+
+LEAST_RIGHT = 0.98
+"""Share of the probes that are read right; the others are named in the table."""
+KNOWN = "known failure: "
+
+
+class Probe(NamedTuple):
+    """A sentence, the place of its mention, what it claims of it, and why that is not read so yet."""
+
+    claim: frozenset[str]
+    text: str
+    start: int
+    end: int
+    failure: str = ""
+
+
+def read_probes() -> list[Probe]:
+    lines = Path(__file__).with_name("probes.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if line and line[0] != "#"]
+    return [_probe(row[0], row[1].replace("\\n", "\n"), row[2] if row[2:] else "") for row in rows]
+
+
+def _probe(claim: str, sentence: str, remark: str) -> Probe:
+    start, end = sentence.index("["), sentence.index("]") - 1
+    text = sentence.replace("[", "").replace("]", "")
+    return Probe(frozenset(claim.split()) - {"plain"}, text, start, end, remark.removeprefix(KNOWN))
+
+
+def said_of(claim: Claim) -> frozenset[str]:
+    """What a claim says apart from the defaults of the four axes."""
+    denied = {"denied"} if claim.is_denied else set()
+    return frozenset(
+        denied | {claim.certainty, claim.temporality, claim.experiencer} - {"certain", "present", "patient"}
+    )
+
+
+PROBES = read_probes()
+
+
+@pytest.mark.parametrize("probe", [one for one in PROBES if not one.failure], ids=lambda one: one.text)
+def test_a_probe_is_read_right(probe):
+    assert said_of(Reading.of(probe.text).claim(probe.start, probe.end)) == probe.claim
+
+
+@pytest.mark.parametrize("probe", [one for one in PROBES if one.failure], ids=lambda one: one.text)
+def test_a_known_failure_still_fails_or_leaves_the_list(probe):
+    assert said_of(Reading.of(probe.text).claim(probe.start, probe.end)) != probe.claim
+
+
+def test_there_are_enough_probes_and_few_known_failures():
+    assert len(PROBES) >= 300
+    assert sum(not probe.failure for probe in PROBES) >= LEAST_RIGHT * len(PROBES)
+
+
+@pytest.mark.parametrize("probe", [one for one in PROBES if not one.failure], ids=lambda one: one.text)
+def test_other_sentences_around_it_change_nothing(probe):
+    before, after = "Vorstellung am Montag.\n\n", "\n\nWir danken für die Zuweisung."
+    claim = Reading.of(before + probe.text + after).claim(len(before) + probe.start, len(before) + probe.end)
+    assert said_of(claim) == probe.claim

@@ -1,0 +1,147 @@
+"""The second stage of calibration: it changes how sure, never the order of a mention's codes."""
+
+import numpy as np
+import orjson
+import pytest
+
+from catalog_build.build import CONFIDENCE, WEIGHTS
+from catalog_build.training.confidence import BEST, WINDOW, FoundMentions, bounds_of, fit_confidence, with_begun
+from clinical.errors import ArtifactMismatch
+from clinical.reading.confidence import COLUMNS, Confidence, Regression
+from clinical.search.hits import Hits
+from clinical.thresholds import TextThresholds
+
+BOUNDS = TextThresholds(high=0.9, medium=0.5, best=0.3)
+
+
+def hits() -> Hits:
+    part, code = np.array([0, 0, 1]), np.array([4, 7, 9])
+    chances = np.array([0.8, 0.2, 0.6], dtype=np.float32)
+    return Hits(part, code, chances, chances, np.array([1, 2, 3]))
+
+
+def rows(chance: float = 0.9) -> np.ndarray:
+    found = np.zeros((2, len(COLUMNS)), dtype=np.float32)
+    found[:, COLUMNS.index("chance")] = chance
+    return found
+
+
+def found(rows: np.ndarray, right: np.ndarray) -> FoundMentions:
+    """Examples of fifty categories, five of them left out at a time."""
+    category = np.arange(len(right)) % 50
+    return FoundMentions(rows, right, category, category % 5)
+
+
+def test_the_first_code_gets_the_new_probability_and_the_others_stay_in_proportion():
+    sure = Confidence(np.zeros(len(COLUMNS)), 0.0, BOUNDS)
+    served = sure.served(hits(), np.array([0, 2]), rows())
+    np.testing.assert_allclose(served.probability, [0.5, 0.125, 0.5])
+
+
+def test_what_a_short_text_finds_as_a_whole_is_not_made_surer():
+    sure = Confidence(np.zeros(len(COLUMNS)), 9.0, BOUNDS)
+    served = sure.served(hits(), np.array([0, 2]), rows(chance=0))
+    np.testing.assert_allclose(served.probability, hits().probability)
+
+
+def begun_rows() -> np.ndarray:
+    """The first of two mentions stops within a word."""
+    found = rows()
+    found[:, COLUMNS.index("plain")] = 1
+    found[0, COLUMNS.index("begun")] = 1
+    return found
+
+
+def test_a_wording_that_stops_within_a_word_has_a_regression_of_its_own():
+    zero, half = np.zeros(len(COLUMNS)), Regression(np.zeros(len(COLUMNS)), 0.0)
+    served = Confidence(zero, 9.0, BOUNDS, begun=half).served(hits(), np.array([0, 2]), begun_rows())
+    np.testing.assert_allclose(served.probability, [0.5, 0.125, 0.6])
+    without = Confidence(zero, 9.0, BOUNDS).served(hits(), np.array([0, 2]), begun_rows())
+    np.testing.assert_allclose(without.probability, hits().probability)
+
+
+def test_a_wording_that_some_wording_has_word_for_word_has_a_regression_of_its_own():
+    zero = np.zeros(len(COLUMNS))
+    verbatim = rows()
+    verbatim[:, COLUMNS.index("verbatim")] = 1
+    verbatim[0, COLUMNS.index("plain")] = 1
+    served = Confidence(zero, 0.0, BOUNDS, plain=Regression(zero, 9.0)).served(hits(), np.array([0, 2]), verbatim)
+    np.testing.assert_allclose(served.probability, [1, 0.25, 0.5], atol=1e-3)
+
+
+def test_what_a_begun_word_is_worth_is_learnt_from_what_differs_between_them():
+    chance = np.random.default_rng(0)
+    some = chance.normal(size=(2_000, len(COLUMNS))).astype(np.float32)
+    right = some[:, COLUMNS.index("margin")] + chance.normal(size=2_000) > 0
+    shipped = Confidence(np.zeros(len(COLUMNS)), 0.0, BOUNDS)
+    begun = with_begun(shipped, found(some, right)).begun
+    assert begun is not None
+    assert np.argmax(np.abs(begun.weights)) == COLUMNS.index("margin")
+    assert not begun.weights[COLUMNS.index("lower")]
+    few = found(some[: WINDOW // 2], right[: WINDOW // 2])
+    assert with_begun(shipped, few) == shipped
+
+
+def test_fitting_finds_what_matters():
+    chance = np.random.default_rng(0)
+    some = chance.normal(size=(2_000, len(COLUMNS))).astype(np.float32)
+    right = some[:, 0] + chance.normal(size=2_000) > 0
+    sure = fit_confidence(found(some, right), found(some[:9], right[:9]))
+    assert np.argmax(np.abs(sure.weights)) == 0
+    assert abs(sure.probabilities(some).mean() - right.mean()) < 0.02
+
+
+def test_what_people_wrote_counts_more_than_what_was_generated():
+    """Generated texts say one thing of a column, written ones the opposite: these are believed."""
+    some = np.random.default_rng(0).normal(size=(2_000, len(COLUMNS))).astype(np.float32)
+    some[:, COLUMNS.index("plain")] = 0
+    right = some[:, 0] > 0
+    sure = fit_confidence(found(some, ~right), found(some, right))
+    assert sure.weights[0] > 0
+    assert np.mean((sure.probabilities(some) > 0.5) == right) > 0.9
+    assert sure.bounds.best <= sure.bounds.medium <= sure.bounds.high
+
+
+def test_what_was_fitted_on_other_columns_is_refused(tmp_path):
+    shipped = Confidence.load(WEIGHTS / CONFIDENCE)
+    shipped.save(tmp_path / CONFIDENCE)
+    again = Confidence.load(tmp_path / CONFIDENCE)
+    np.testing.assert_array_equal(again.weights, shipped.weights)
+    assert again.begun is not None
+    assert shipped.begun is not None
+    np.testing.assert_array_equal(again.begun.weights, shipped.begun.weights)
+    assert again.plain is not None
+    assert shipped.plain is not None
+    np.testing.assert_array_equal(again.plain.weights, shipped.plain.weights)
+    damaged = (tmp_path / CONFIDENCE).read_text().replace("margin", "distance")
+    (tmp_path / CONFIDENCE).write_text(damaged)
+    with pytest.raises(ArtifactMismatch, match="other columns"):
+        Confidence.load(tmp_path / CONFIDENCE)
+
+
+def test_a_column_that_it_was_fitted_without_has_no_weight(tmp_path):
+    shipped = orjson.loads((WEIGHTS / CONFIDENCE).read_bytes())
+    earlier = {**shipped, "columns": shipped["columns"][1:], "weights": shipped["weights"][1:]}
+    del earlier["begun"], earlier["plain"]
+    (tmp_path / CONFIDENCE).write_bytes(orjson.dumps(earlier))
+    weights = Confidence.load(tmp_path / CONFIDENCE).weights
+    assert weights.tolist() == [0.0, *shipped["weights"][1:]]
+
+
+def test_a_band_ends_where_its_last_codes_are_wrong_too_often():
+    """Of 0.95 nearly all are right, of 0.7 six in ten, of 0.3 none: high ends above 0.7, medium above 0.3."""
+    probability = np.repeat(np.float32([0.95, 0.7, 0.3]), 3 * WINDOW)
+    right = np.arange(9 * WINDOW) % 20 < np.repeat([20, 12, 0], 3 * WINDOW)
+    bounds = bounds_of(probability, right, np.arange(9 * WINDOW) % 97)
+    assert (bounds.high, bounds.medium) == (pytest.approx(0.95), pytest.approx(0.7))
+    assert bounds.best == BEST < bounds.medium
+
+
+def test_mistakes_of_one_category_are_one_observation():
+    """The same share of right codes is worth less where the wrong ones are all of a few categories."""
+    probability = np.full(4 * WINDOW, 0.9, dtype=np.float32)
+    wrong = np.arange(4 * WINDOW) % 12 == 0
+    spread = bounds_of(probability, ~wrong, np.arange(4 * WINDOW))
+    together = bounds_of(probability, ~wrong, np.where(wrong, 1, np.arange(4 * WINDOW) + 2))
+    assert spread.high == pytest.approx(0.9)
+    assert together.high > 1

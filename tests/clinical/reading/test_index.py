@@ -1,0 +1,327 @@
+"""The search on the starter catalog: everyday words and their variants, odd input, long texts, threads."""
+
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clinical.icd import Catalog
+from clinical.reading.general import without_general
+from clinical.reading.index import Candidate, SearchIndex
+
+SEVERAL = {
+    "Bluthochdruck": "I10.90",
+    "Gürtelrose": "B02.9",
+    "Karpaltunnelsyndrom": "G56.0",
+    "Schilddrüsenunterfunktion": "E03.9",
+    "Prostatakarzinom": "C61",
+    "Migräne": "G43.9",
+}
+NARRATION = (
+    "Die Patientin kommt heute zur Kontrolle in die Praxis.",
+    "Nächster Termin in drei Wochen vereinbart, Rezept wurde ausgestellt.",
+    "Frau Mustermann arbeitet halbtags im Büro und fährt gern Rad.",
+)
+ODD = ["😀😀", "\x00", "\ud800", "\u202e\u200f", "   ", "\t\n", ".,;", "12345", "x" * 2_000, "1" * 2_000]
+
+
+@pytest.fixture(scope="module")
+def index(starter_artifact: Path) -> SearchIndex:
+    return SearchIndex.load(starter_artifact)
+
+
+def first(index: SearchIndex, query: str) -> str | None:
+    found = index.search(query, 1)
+    return found[0].code if found else None
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        *SEVERAL.items(),
+        ("Grippe", "J11.1"),
+        ("Hexenschuss", "M54.5"),
+        ("Schlaganfall", "I64"),
+        ("Zuckerkrankheit", "E14.90"),
+        ("Sodbrennen", "R12"),
+        ("Herzinfarkt", "I21.9"),
+        ("KHK", "I25.19"),
+        ("COPD", "J44.99"),
+        ("aHT", "I10.90"),
+        ("V. a. Pneumonie", "J18.9"),
+        ("Z. n. Myokardinfarkt", "I25.29"),
+    ],
+)
+def test_lay_words_and_abbreviations(index: SearchIndex, query: str, code: str) -> None:
+    assert first(index, query) == code
+
+
+@pytest.mark.parametrize(
+    "variants",
+    [
+        ("Zystitis", "Cystitis", "ZYSTITIS", "zystitis "),
+        ("Appendizitis", "Appendicitis", "Appendizitiss"),
+        ("Prostatakarzinom", "Prostatacarcinom", "Prostata-Karzinom", "Prostatakarzinmo"),
+        ("Lungenentzündung", "Lungenentzuendung", "Lungenentzu\u0308ndung", "Lungenentzünding"),
+        ("Hämorrhoiden", "Haemorrhoiden", "HÄMORRHOIDEN"),
+        ("Migräne", "Migraene", "Migrane"),
+        ("Hypertonie", "Hyper\u00adtonie", "Hyper-\ntonie", "\u202eHypertonie", "Hypertonie\x00", "Hypertnoie"),
+        ("Karpaltunnelsyndrom", "Carpaltunnelsyndrom", "Karpaltunelsyndrom"),
+    ],
+    ids=lambda variants: variants[0],
+)
+def test_variants_have_the_same_first_code(index: SearchIndex, variants: tuple[str, ...]) -> None:
+    assert {first(index, variant) for variant in variants} == {first(index, variants[0])} != {None}
+
+
+def sound(index: SearchIndex, query: str, found: tuple[Candidate, ...], limit: int) -> None:
+    """What holds of every result."""
+    bounds = index._bounds(index.reader.draft(query))
+    most = max((hit.probability for hit in found), default=0.0)
+    assert len(found) <= limit
+    assert len({hit.code for hit in found}) == len(found)
+    bands = [["high", "medium", "low"].index(hit.confidence) for hit in found]
+    assert bands == sorted(bands), "the surer band first"
+    for band in (0, 1):  # within a band of what is shown: the order of the text
+        starts = [hit.start for hit, own in zip(found, bands, strict=True) if own == band]
+        assert starts == sorted(starts)
+    for hit in found:
+        assert hit.code in index.catalog
+        assert 0 <= hit.probability <= 1
+        sure = hit.probability >= bounds.high and not index.catalog.more_specific(hit.code)
+        least = bounds.best if hit.probability == most else bounds.medium
+        level = "high" if sure else "medium" if hit.probability >= least else "low"
+        assert hit.confidence == level
+        assert hit.text
+        assert 0 <= hit.start < hit.end <= len(query)
+
+
+@pytest.mark.parametrize("limit", [1, 3, 10, 50, 10_000])
+def test_the_limit_holds(index: SearchIndex, limit: int) -> None:
+    found = index.search("Diabetes mellitus", limit)
+    sound(index, "Diabetes mellitus", found, limit)
+    assert len(found) >= min(limit, 10)
+    assert found == index.search("Diabetes mellitus", 10_000)[:limit]
+
+
+@settings(deadline=None, max_examples=25)
+@given(query=st.text(max_size=120), limit=st.integers(1, 20))
+def test_any_text_gives_a_sound_result(index: SearchIndex, query: str, limit: int) -> None:
+    sound(index, query, index.search(query, limit), limit)
+
+
+@pytest.mark.parametrize("query", ODD, ids=lambda query: ascii(query[:8]))
+def test_odd_input_gives_nothing_or_nothing_sure(index: SearchIndex, query: str) -> None:
+    found = index.search(query)
+    sound(index, query, found, 10)
+    assert not any(hit.confidence == "high" for hit in found)
+    assert first(index, "Bluthochdruck") == "I10.90"  # the next one works
+
+
+def test_what_has_no_word_has_no_code(index: SearchIndex) -> None:
+    assert index.search("") == index.search("😀") == index.search("   ") == ()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_several_diagnoses_of_one_text_are_all_found(index: SearchIndex, seed: int) -> None:
+    chance = random.Random(seed)
+    names = list(SEVERAL)
+    chance.shuffle(names)
+    text = f"{chance.choice(NARRATION)} Diagnosen: {'; '.join(names)}. {chance.choice(NARRATION)}"
+    found = index.search(text, 20)
+    sound(index, text, found, 20)
+    assert {SEVERAL[name] for name in names} <= {hit.code for hit in found}
+    for name in names:
+        hit = next(hit for hit in found if hit.code == SEVERAL[name])
+        assert name in text[hit.start : hit.end]
+
+
+def test_a_text_of_2000_characters(index: SearchIndex) -> None:
+    sentences = [f"Bekannt ist {name}. {NARRATION[number % 3]}" for number, name in enumerate(SEVERAL)]
+    text = " ".join([*sentences, *NARRATION * 20])[:2_000]
+    found = index.search(text, 20)
+    sound(index, text, found, 20)
+    assert len(text) == 2_000
+    assert set(SEVERAL.values()) <= {hit.code for hit in found}
+
+
+def test_a_repeated_token_costs_no_more_than_three_times_an_ordinary_text_of_that_length(index: SearchIndex) -> None:
+    sentences = [f"Bekannt ist {name}. {NARRATION[number % 3]} " for number, name in enumerate(SEVERAL)]
+    tokens = ("a ", "1 ", "und ", "Herz ", "Herz-", "Z. n. ", "Kein ", "aä ", "qqqqq ", "Hypertnoie ", "x", "( ", "l1")
+    ordinary = ("".join(sentences) * 9)[:2_000]
+    dear = {token: _ratio(index, (token * 2_000)[:2_000], ordinary) for token in tokens}
+    again = {token: _ratio(index, (token * 2_000)[:2_000], ordinary) for token, ratio in dear.items() if ratio > 3}
+    assert {token: ratio for token, ratio in again.items() if ratio > 3} == {}, dear
+
+
+def _ratio(index: SearchIndex, text: str, ordinary: str) -> float:
+    """The least processor time for one text over that for another, several searches of both in turns: what else the
+    machine does falls on both."""
+    turns = [(_seconds(index, text), _seconds(index, ordinary)) for _ in range(5)]
+    return round(min(one for one, _ in turns) / min(other for _, other in turns), 1)
+
+
+def _seconds(index: SearchIndex, text: str) -> float:
+    began = time.thread_time()
+    index.search(text)
+    return time.thread_time() - began
+
+
+def test_eight_threads_find_what_one_finds(index: SearchIndex) -> None:
+    queries = [*SEVERAL, "Diabetes und Bluthochdruck", "; ".join(SEVERAL), "😀", "x" * 500] * 4
+    alone = [index.search(query, 10) for query in queries]
+    with ThreadPoolExecutor(8) as threads:
+        together = list(threads.map(lambda query: index.search(query, 10), queries))
+    assert together == alone
+
+
+def test_many_queries_find_what_each_finds_alone(index: SearchIndex) -> None:
+    chance = random.Random(11)
+    titles = [code.title for code in chance.sample(index.catalog.codes, 240)]
+    cut = [" ".join(title.split()[: chance.randint(1, 4)]) for title in titles]
+    odd = ["", "😀", "x" * 500, "Z. n. Herzinfarkt", "Migrane", "39. SSW", "; ".join(SEVERAL), NARRATION[0] * 20]
+    queries = [*cut[:200], *odd, *titles[200:], *odd]
+    many = index.search_many(queries, 10)
+    assert sum(bool(found) for found in many) > 220
+    assert many == [index.search(query, 10) for query in queries]
+    assert index.search_many([]) == []
+
+
+def test_a_text_has_the_same_probabilities_to_the_last_bit_beside_any_number_of_others(index: SearchIndex) -> None:
+    texts = ["Bluthochdruck", "akute Bronchitis mit Fieber", "Z. n. Herzinfarkt", "; ".join(SEVERAL)]
+    others = [code.title for code in random.Random(12).sample(index.catalog.codes, 64)]
+    alone = [index.search(text, 20) for text in texts]
+    assert all(alone)
+    for count in range(1, 65):
+        before, behind = others[: count // 2], others[count // 2 : count]
+        assert index.search_many([*before, *texts, *behind], 20)[len(before) : len(before) + len(texts)] == alone
+
+
+@settings(deadline=None, max_examples=15)
+@given(queries=st.lists(st.one_of(st.text(max_size=60), st.sampled_from([*SEVERAL, *NARRATION])), max_size=9))
+def test_any_texts_find_together_what_they_find_alone(index: SearchIndex, queries: list[str]) -> None:
+    assert index.search_many(queries) == [index.search(query) for query in queries]
+
+
+def test_a_loaded_index_finds_the_same_again(index: SearchIndex, starter_artifact: Path) -> None:
+    again = SearchIndex.load(starter_artifact)
+    for query in SEVERAL:
+        assert again.search(query) == index.search(query)
+
+
+def test_a_query_is_read_as_the_wordings_are(index: SearchIndex) -> None:
+    """Any wording of the catalog that stands under one code finds that code."""
+    tables = index.wordings.tables
+    chosen = random.Random(2026).sample(range(len(index.wordings)), 40)
+    right = 0
+    for number in chosen:
+        code = index.catalog.codes[tables.code[number]].code
+        right += code in [hit.code for hit in index.search(index.wordings.text(number), 10)]
+    assert right >= 36  # a few wordings stand under several codes or say almost nothing
+
+
+def test_a_general_code_goes_beside_a_specific_one_of_the_same_parent(index: SearchIndex) -> None:
+    text = "Mittelgradige depressive Episode, Depression, Hypertonie"
+    found = [
+        at(text, "F32.1", "Mittelgradige depressive Episode"),
+        at(text, "F32.9", "Depression"),
+        at(text, "I10.90", "Hypertonie"),
+    ]
+    assert [one.code for one in without_general(found, text, index.catalog)] == ["F32.1", "I10.90"]
+
+
+def test_a_general_word_that_a_mention_beside_it_holds_has_no_code(index: SearchIndex) -> None:
+    text = "Niereninsuffizienz. Mit chronischer Niereninsuffizienz zur Kontrolle."
+    general, specific = at(text, "N19", "Niereninsuffizienz"), at(text, "N18.9", "chronischer Niereninsuffizienz")
+    assert without_general([general, specific], text, index.catalog) == [specific]
+    unsure = replace(specific, confidence="low")
+    assert without_general([general, unsure], text, index.catalog) == [general, unsure]
+    theirs = replace(specific, claim="family")
+    assert without_general([general, theirs], text, index.catalog) == [general, theirs]
+
+
+def at(text: str, code: str, words: str) -> Candidate:
+    start = text.index(words)
+    return Candidate(code, 0.9, "high", words, start, start + len(words))
+
+
+def test_what_somebody_who_is_no_relative_has_gives_no_code(index: SearchIndex):
+    found = index.read("Der Nachbar hat Asthma. Migräne.")
+    assert [one.code for one in found.codes if one.confidence != "low"] == ["G43.9"]
+
+
+def test_two_diagnoses_that_a_finder_takes_for_one_are_both_found(index: SearchIndex):
+    found = index.read("Hypertonie & Gürtelrose")
+    assert {"I10.90", "B02.9"} <= {one.code for one in found.codes if one.confidence != "low"}
+
+
+def test_an_inoculation_says_nothing_of_what_follows_it(index: SearchIndex):
+    found = {hit.code for hit in index.search("MMR-Impfung + Gürtelrose + Migräne", 10) if hit.confidence != "low"}
+    assert {"B02.9", "G43.9"} <= found
+
+
+def test_a_word_that_widens_a_category_is_no_diagnosis(index: SearchIndex):
+    known = index.catalog
+    codes = (replace(code, terminal=code.code != "B02.9" and code.terminal) for code in known.codes)
+    catalog = Catalog(known.version, codes, known.chapters, known.blocks)
+    made = (index.wordings, index.encoder, index.ranker, index.manifest, index.expansion, index.typos)
+    other = SearchIndex(catalog, *made)
+    assert index.search("Gürtelrose", 1)[0].confidence == "high"
+    assert [(hit.code, hit.confidence) for hit in other.search("Gürtelrose", 1)] == [("B02.9", "low")]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("NSTEMI am 12.03.2026", "I21.48", "NSTEMI"),
+        ("NSTEMI 12.3.26", "I21.48", "NSTEMI"),
+        ("Am 3. März 2026 Hypertonie", "I10.90", "Hypertonie"),
+        ("Hypertonie am 3.5. diagnostiziert", "I10.90", "Hypertonie"),
+        ("Hypokaliämie 2,9 mmol/l", "E87.6", "Hypokaliämie 2,9"),
+    ],
+)
+def test_a_date_or_a_measure_beside_a_disease_neither_hides_it_nor_is_cut(index: SearchIndex, text, code, words):
+    found = [hit for hit in index.search(text) if hit.code == code]
+    assert [hit.confidence != "low" for hit in found] == [True]
+    assert text[found[0].start : found[0].end] == words
+
+
+def test_a_number_in_a_mention_is_there_as_a_whole_and_a_date_is_not(index: SearchIndex):
+    text = "Kalium 6.1 mmol/l, Hypertonie seit 1.5 Jahren, Z. n. Apoplex 12.3.2019, STEMI am 3.4.2026"
+    mentions = [text[one.start : one.end] for one in index.read(text).mentions]
+    assert mentions == ["Kalium 6.1", "Hypertonie", "Apoplex", "STEMI"]
+
+
+@pytest.mark.parametrize("stage", ["NYHA 3", "NYHA III"])
+def test_a_stage_is_found_in_either_numerals(index: SearchIndex, stage):
+    assert [hit.code for hit in index.search(f"Herzinsuffizienz {stage}") if hit.confidence != "low"] == ["I50.13"]
+
+
+def test_what_the_catalog_has_word_for_word_is_a_mention_whatever_stands_around_it(index: SearchIndex):
+    text = "Schenkelhalsfraktur: DHS am 12.3."
+    found = {text[one.start : one.end]: one.chance for one in index.read(text).mentions}
+    assert found["Schenkelhalsfraktur"] == 1.0
+
+
+def test_what_is_said_beside_a_relatives_disease_is_the_patients(index: SearchIndex):
+    found = index.search("Oma hat Zucker, dazu Bluthochdruck")
+    assert "I10.90" in [hit.code for hit in found if hit.confidence != "low"]
+
+
+@pytest.mark.parametrize(
+    "text", ["Eine Pneumonie lässt sich nicht ausschließen", "Eine Pneumonie muss ausgeschlossen werden"]
+)
+def test_no_mention_ends_with_an_auxiliary_verb(index, text):
+    (mention,) = index.read(text).mentions
+    assert text[mention.start : mention.end] == "Pneumonie"
+
+
+@pytest.mark.parametrize("text", ["V. a. Pneumonie", "Verdacht auf Pneumonie"])
+def test_a_suspicion_that_is_all_of_a_text_stays_one(index, text):
+    (mention,) = index.read(text).mentions
+    assert mention.claim == "suspected"
