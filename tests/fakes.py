@@ -215,6 +215,9 @@ class FakeIndex:
     def search_many(self, queries: Sequence[str], limit: int = 10) -> list[tuple[FakeCandidate, ...]]:
         return [self.search(query, limit) for query in queries]
 
+    def search_phrases(self, phrases: Sequence[str], limit: int = 10) -> list[tuple[FakeCandidate, ...]]:
+        return self.search_many(phrases, limit)
+
 
 _STOP = {"und", "der", "in", "nach", "mit", "die", "zustand", "nicht", "näher", "bezeichnet", "eigenanamnese"}
 

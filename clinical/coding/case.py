@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 PER_FINDING = 8
 """Candidates per finding: the right code is among the first ten for 94 % of held-out synonyms, and the last two of
 these ten rarely are it; a shorter list leaves room for more findings."""
+SIBLINGS = 4
+"""Siblings offered of the best candidate of a finding: what sets them apart often stands elsewhere in the text."""
 SHOWN_MAX = 64
 """Candidates shown at once: about 2,500 tokens, so that a context of 8,192 holds text, findings and answer."""
 
@@ -115,10 +117,17 @@ def build_case(index: SearchIndex, text: str, findings: Sequence[Finding], insta
         for hit in found[finding.number]
         if (code := index.catalog.get(hit.code)) is not None and fits(code, finding.assertion)
     ]
+    siblings = [
+        Offer(code)
+        for finding in located
+        for hit in found[finding.number][:1]
+        for code in index.catalog.neighbours(hit.code, SIBLINGS)
+        if fits(code, finding.assertion)
+    ]
     named = [Offer(code, None, "", (finding.number,)) for finding, code in _named(index, located)]
     seen = _instant_offers(index, located, instant)
     barred = _barred(index, located, found | bare, {offer.code.code for offer in (*named, *seen)})
-    return Case(text, located, {}, barred).with_offers((*named, *seen, *_in_turns(offers)))
+    return Case(text, located, {}, barred).with_offers((*named, *seen, *_in_turns(offers), *siblings))
 
 
 def _with_instant(read: Reading, located: Sequence[Located], instant: Sequence[Candidate]) -> tuple[Located, ...]:
@@ -227,25 +236,38 @@ Found = dict[int, tuple["Candidate", ...]]
 def _search(index: SearchIndex, located: Sequence[Located]) -> tuple[Found, Found]:
     """Search the findings as they are claimed; those not present now are searched as the disease itself, too.
 
-    All phrases are searched together.
+    All phrases are searched together, each as a wording: what the text claims is the finding's own matter, and "Mutter"
+    in a phrase is no relative.
     """
     asked = [(finding.number, query) for finding in located for query in _queries(finding)]
     gone = [finding for finding in located if finding.assertion not in STANDING and finding.code is None]
     queries = [query for _, query in asked] + [finding.phrase for finding in gone]
-    hits = index.search_many(queries, PER_FINDING)
+    hits = index.search_phrases(queries, PER_FINDING)
     found: Found = {finding.number: () for finding in located}
     for (number, _), some in zip(asked, hits, strict=False):
-        found[number] += some
+        found[number] = _united(found[number], some)
     return found, {finding.number: some for finding, some in zip(gone, hits[len(asked) :], strict=True)}
 
 
+def _united(one: Sequence[Candidate], other: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Both queries' codes, none twice, most probable first."""
+    best: dict[str, Candidate] = {}
+    for hit in sorted((*one, *other), key=lambda hit: -hit.probability):
+        best.setdefault(hit.code, hit)
+    return tuple(best.values())
+
+
 def _queries(finding: Located) -> list[str]:
-    """Queries of a finding: one of the past or of the family is searched in the catalog's own words."""
+    """Queries of a finding: what the text says and what the model calls it; one of the past or of the family is
+    searched in the catalog's own words."""
     if finding.assertion == "history":
         return [f"{finding.phrase} in der Eigenanamnese", f"Zustand nach {finding.phrase}"]
     if finding.assertion == "family":
         return [f"{finding.phrase} in der Familienanamnese"]
-    return [] if finding.assertion == "excluded" or finding.code is not None else [finding.phrase]
+    if finding.assertion == "excluded" or finding.code is not None:
+        return []
+    quote = " ".join(finding.quote.split()) if finding.span else ""
+    return [finding.phrase] if quote.casefold() in ("", finding.phrase.casefold()) else [quote, finding.phrase]
 
 
 def _barred(
@@ -267,21 +289,12 @@ def _barred(
 
 
 def _disease(index: SearchIndex, finding: Located, hits: Sequence[Candidate]) -> set[str]:
-    """The codes of the disease itself: the good hits for its phrase (or the named code) and their categories."""
+    """The codes of the disease itself, the good hits for its phrase (or the named code), and all below them: a past
+    hyperosmolar coma leaves the diabetes without complications open."""
     names = [finding.code] if finding.code else [hit.code for hit in hits[:3] if hit.confidence != "low"]
-    families = {name[:3] for name in names}
-    members = {code.code for family in families for code in _family(index, family)}
-    return {name for name in members if (code := index.catalog.get(name)) and not fits(code, finding.assertion)}
-
-
-def _family(index: SearchIndex, category: str) -> Iterator[Code]:
-    own = index.catalog.get(category)
-    if own is None:
-        return
-    yield own
-    for child in index.catalog.children(category):
-        yield child
-        yield from index.catalog.children(child.code)
+    members = {name: code for name in names if (code := index.catalog.get(name))}
+    members |= {leaf.code: leaf for name in names for leaf in index.catalog.leaves(name)}
+    return {name for name, code in members.items() if not fits(code, finding.assertion)}
 
 
 def _in_turns(offers: Sequence[Offer]) -> list[Offer]:

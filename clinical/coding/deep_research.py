@@ -136,7 +136,7 @@ def _fresh(wishes: Iterable[str], asked: frozenset[str]) -> list[str]:
 
 def _searched(index: SearchIndex, desk: Desk, query: str) -> tuple[Desk, dict[str, Any]]:
     """Tool `search`: the best codes for a phrase, without those the case bars."""
-    hits = index.search(query, PER_FINDING)
+    (hits,) = index.search_phrases([query], PER_FINDING)
     offers = [Offer(code, hit.probability, hit.text) for hit in hits if (code := index.catalog.get(hit.code))]
     desk = _shown(desk, query, offers)
     codes = [desk.case.offers[o.code.code].payload() for o in offers if o.code.code in desk.case.offers]
@@ -149,9 +149,6 @@ def _opened(index: SearchIndex, desk: Desk, name: str) -> tuple[Desk, dict[str, 
     code = catalog.get(catalog.parse(name) or "")
     if code is None:
         return replace(desk, asked=desk.asked | {name}), {"open": name[:12], "error": "Diesen Kode gibt es nicht."}
-    if code.code in desk.case.barred:
-        refusal = {"open": code.code, "error": "Der Text schließt diese Krankheit aus oder führt sie als vergangen."}
-        return replace(desk, asked=desk.asked | {name}), refusal
     children = catalog.children(code.code)[:CHILDREN_SHOWN]
     neighbours = catalog.neighbours(code.code, NEIGHBOURS_SHOWN)
     desk = _shown(desk, name, [Offer(shown) for shown in (code, *children, *neighbours)])
@@ -164,6 +161,8 @@ def _opened(index: SearchIndex, desk: Desk, name: str) -> tuple[Desk, dict[str, 
         "children": _titles(children, desk.case),
         "neighbours": _titles(neighbours, desk.case),
     }
+    if code.code in desk.case.barred:
+        result["barred"] = "Der Text schließt diese Krankheit aus oder führt sie als vergangen: nicht wählbar."
     return replace(desk, opened=(*desk.opened, result)), result
 
 

@@ -149,6 +149,13 @@ class SearchIndex:
         batches = (queries[start : start + TOGETHER] for start in range(0, len(queries), TOGETHER))
         return [found.codes for batch in batches for found in self._together(batch, limit)]
 
+    def search_phrases(self, phrases: Sequence[str], limit: int = 10) -> list[tuple[Candidate, ...]]:
+        """Search each phrase as one wording, as a coder looks it up: nothing in it is denied, over, or a relative's
+        ("Betreuung der Mutter bei Fehlbildung des Fetus")."""
+        batches = (phrases[start : start + TOGETHER] for start in range(0, len(phrases), TOGETHER))
+        drafts = ([self.reader.whole(phrase) for phrase in batch] for batch in batches)
+        return [found.codes for some in drafts for found in self._read(some, limit)]
+
     def read(self, query: str) -> Understood:
         """Every code of high or medium confidence, and every mention of the text."""
         found = self._together([query], None)[0]
@@ -157,7 +164,9 @@ class SearchIndex:
     def _together(self, queries: Sequence[str], limit: int | None) -> list[Understood]:
         """The spans of all queries are ranked together; what a query makes of its spans is its own. `limit`: codes of
         each; None: those that are sure enough to be shown, however many."""
-        drafts = [self.reader.draft(query) for query in queries]
+        return self._read([self.reader.draft(query) for query in queries], limit)
+
+    def _read(self, drafts: Sequence[TextSpans], limit: int | None) -> list[Understood]:
         hits = self._searched(drafts)
         return [self._understood(draft, own, limit) for draft, own in zip(drafts, hits, strict=True)]
 

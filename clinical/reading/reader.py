@@ -126,6 +126,10 @@ class MentionReader:
         relative = FAMILY if self._elsewhere.is_silent_on_relatives else "{}"
         return TextSpans(reading, tuple(found), tuple(claims), False, relative)
 
+    def whole(self, phrase: str) -> TextSpans:
+        """A phrase as one wording, whatever it would claim as a text."""
+        return TextSpans(Reading.of(phrase), (CandidateSpan(Part(phrase, 0, len(phrase)), 1, 1.0),), ("present",), True)
+
     def _spans(self, reading: Reading, written: Sequence[Token]) -> list[CandidateSpan]:
         text = reading.text
         if self._finder is None:

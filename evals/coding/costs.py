@@ -17,6 +17,10 @@ QUESTIONS: Final[dict[str, tuple[int, ...]]] = {
 """The questions of the tiers by the name of their form, and for which tiers each is needed."""
 
 
+CHOOSING: Final = {2: "Selection", 3: "Recommendation"}
+"""The question by which a tier's model chooses codes; its form lists the codes on offer."""
+
+
 class Call(NamedTuple):
     """One question to the model."""
 
@@ -27,10 +31,11 @@ class Call(NamedTuple):
 
 
 class Metered:
-    """A LanguageModel that keeps what every call of the one behind it took."""
+    """A LanguageModel that keeps what every call of the one behind it took, and the codes that it could choose from,
+    by question, answered or not."""
 
     def __init__(self, model: LanguageModel) -> None:
-        self._model, self.calls = model, list[Call]()
+        self._model, self.calls, self.offered = model, list[Call](), dict[str, frozenset[str]]()
 
     @property
     def name(self) -> str:
@@ -43,8 +48,10 @@ class Metered:
     async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
         """As the model behind; a call that fails is not counted."""
         began = time.perf_counter()
-        answer = await self._model.complete(messages, schema=schema, limits=limits)
         question = schema.name if schema else ""
+        if schema is not None and question in CHOOSING.values():
+            self.offered[question] = frozenset(schema.schema["$defs"]["Choice"]["properties"]["code"]["enum"])
+        answer = await self._model.complete(messages, schema=schema, limits=limits)
         self.calls.append(Call(question, answer.tokens_in, answer.tokens_out, time.perf_counter() - began))
         return answer
 

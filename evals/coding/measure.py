@@ -39,8 +39,10 @@ from evals.coding.targets import (
 from evals.command import CATALOG, JSON, main_of
 from evals.data.cards import Dataset, read_dataset
 from evals.data.examples import Example
+from evals.exchange import ExchangedModel
+from evals.measures.intervals import clustered
 from evals.measures.queries import LABELS, rows_of
-from evals.measures.results import ALL, MeasuredResult
+from evals.measures.results import ALL, MeasuredResult, Row, row
 from evals.report import tracking
 
 SEED = 2026
@@ -70,6 +72,9 @@ VARIANTS: dict[str, Callable[[str, random.Random], str]] = {
 @click.option("--tier", type=click.IntRange(1, 3), default=1, help="which tier answers")
 @click.option("--target", "where", default="in-process", help="in-process, or the address of a text API")
 @click.option("--concurrency", type=click.IntRange(1, MOST_AT_ONCE), default=1, help="texts at once, for a model")
+@click.option(
+    "--exchange", type=PATH, help="tiers 2 and 3: ask no server; questions and answers are files of this folder"
+)
 @click.option("--price", type=(float, float), default=(0.0, 0.0), help="of a million tokens, in and out")
 @JSON
 @click.option("--out", type=PATH, help="also write the result with the outcome of each query, for `compare`")
@@ -82,12 +87,19 @@ def command(catalog: Path, queries: Path, out: Path | None, keep_texts: bool, as
         check_place(out)
     tracking.check()
     index, data = SearchIndex.load(catalog), read_dataset(queries)
-    target, variant = target_of(asked["where"], index, asked["tier"], asked["concurrency"]), asked["variant"]
+    if asked["exchange"] and (asked["tier"] == 1 or asked["where"] != "in-process"):
+        raise click.UsageError("--exchange is for tiers 2 and 3 in this process")
+    model = ExchangedModel(asked["exchange"]) if asked["exchange"] else None
+    target = target_of(asked["where"], index, asked["tier"], asked["concurrency"], model)
+    variant = asked["variant"]
     journal = journal_of(out) if out is not None and not isinstance(target, SearchTarget) else None
     outcomes = run(index, data.examples, variant, target, Way(journal, asked["concurrency"]))
     more: dict[str, Any] = {"own_synonyms": own_queries(catalog, data.examples)}
     if isinstance(target, TierTarget):
         more["per_text"] = costs_of(target.spent, *asked["price"])
+        more["offered"] = offered(target, data.examples, variant)
+    if model and (left := model.unanswered()):
+        print(f"{len(left)} questions wait for an answer in {asked['exchange']}", file=sys.stderr)
     result = result_of(outcomes, index, data, target=target, variant=variant, **more)
     if out:
         result.write(out, texts=keep_texts)
@@ -113,7 +125,19 @@ def result_of(
     queries = frame_of(outcomes, index.catalog)
     about = {"variant": variant, "manifest": index.manifest.digest, "dataset": data.about, "seed": SEED}
     command = f"python -m evals coding --queries {data.file} --variant {variant}"
-    return MeasuredResult.of("coding", command, rows_of(queries), queries, **target.about, **about, **more)
+    rows = [*rows_of(queries), *more.pop("offered", ())]
+    return MeasuredResult.of("coding", command, rows, queries, **target.about, **about, **more)
+
+
+def offered(target: TierTarget, examples: Sequence[Example], variant: str) -> list[Row]:
+    """The share of the right codes that the tier's model could choose from, over the texts that came to a choice."""
+    pairs = [
+        (code in target.offered[text], text)
+        for example in examples
+        if target.offered.get(text := changed(example.query, variant))
+        for code in sorted(example.codes)
+    ]
+    return row("offered", ALL, len(pairs), clustered([right for right, _ in pairs], [text for _, text in pairs]))
 
 
 class Way(NamedTuple):
@@ -190,6 +214,8 @@ def shown(result: MeasuredResult) -> str:
     lines += [f"{name:28}{_cell(result, name)}" for name in (*rest, "area_under_risk_coverage") if result.figure(name)]
     for name in ("mean over chapters", "mean over wordings"):
         lines.append(f"{name:28}top-1 {_cell(result, 'top_1', name)}, top-10 {_cell(result, 'top_10', name)}")
+    if result.figure("offered"):
+        lines.append(f"{'right codes on offer':28}{_cell(result, 'offered')}")
     if result.about.get("per_text"):
         lines.append(
             "per text asked: " + ", ".join(f"{key} {value:.6g}" for key, value in result.about["per_text"].items())

@@ -29,10 +29,11 @@ from bentos.models import model_of
 from clinical.coding import PROMPT_VERSION, SearchQueue, research
 from clinical.contract import Event, PartialEvent, ResearchRequest, ResultEvent
 from clinical.errors import BefundError, SettingError
+from clinical.llm import LanguageModel
 from clinical.reading import TOGETHER, Candidate, SearchIndex
 from clinical.settings import Settings
 from clinical.sse import Decoder
-from evals.coding.costs import Metered
+from evals.coding.costs import CHOOSING, Metered
 from evals.rules_model import RulesModel
 
 LIMIT = 10
@@ -163,16 +164,19 @@ def _coded(hits: Iterable[Candidate]) -> tuple[Coded, ...]:
 
 
 class TierTarget:
-    """Tier 2 or 3 in this process, with the model that the settings name, for so many texts at once."""
+    """Tier 2 or 3 in this process, with the model that the settings name, or another, for so many texts at once.
 
-    def __init__(self, index: SearchIndex, tier: int, texts: int = 1) -> None:
+    `offered` holds the codes that the tier's model could choose from, by text."""
+
+    def __init__(self, index: SearchIndex, tier: int, texts: int = 1, model: LanguageModel | None = None) -> None:
         settings = settings_for(texts)
-        model = model_of(settings) or (RulesModel() if settings.llm == "rules" else None)
+        model = model or model_of(settings) or (RulesModel() if settings.llm == "rules" else None)
         if model is None:
             remedy = "set BEFUND_LLM_BASE_URL, or BEFUND_LLM=rules for the baseline"
             raise SettingError(f"tier {tier} needs a language model and none is set up", "one", remedy)
         self._index, self._tier, self._model = index, tier, model
         self._loop, self.spent, self._search_queue = Loop(), list[Spent](), SearchQueue()
+        self.offered = dict[str, frozenset[str]]()
         self._loop.run(model.health())  # a server that lists its models names the one that answers
         self.about = {"target": "in-process", "tier": str(tier), "model": model.name, "prompts": PROMPT_VERSION}
 
@@ -190,6 +194,7 @@ class TierTarget:
         events = [event async for event in stream]
         tokens = sum(call.tokens_in for call in model.calls), sum(call.tokens_out for call in model.calls)
         self.spent.append(Spent(len(model.calls), *tokens, time.perf_counter() - began))
+        self.offered[query] = model.offered.get(CHOOSING[self._tier], frozenset())
         return codes_of(events, self._tier)
 
 
@@ -262,12 +267,12 @@ def codes_of(events: Iterable[Event], tier: int) -> tuple[Coded, ...] | None:
     return None
 
 
-def target_of(where: str, index: SearchIndex, tier: int, texts: int = 1) -> Target:
-    """`in-process`, or the address of a text API, for so many texts at once. Raises SettingError where a model or a key
-    is missing."""
+def target_of(where: str, index: SearchIndex, tier: int, texts: int = 1, model: LanguageModel | None = None) -> Target:
+    """`in-process`, or the address of a text API, for so many texts at once; `model`: another than the settings name.
+    Raises SettingError where a model or a key is missing."""
     if where != "in-process":
         return ServedTarget(where, tier)
-    return SearchTarget(index) if tier == 1 else TierTarget(index, tier, texts)
+    return SearchTarget(index) if tier == 1 else TierTarget(index, tier, texts, model)
 
 
 # --- the journal of a slow target -------------------------------------------------------------------------------------
