@@ -38,7 +38,8 @@ class ExchangedModel:
         name = hashlib.sha256(asked.encode()).hexdigest()[:DIGITS]
         answer = self._folder / f"{name}.answer.json"
         if not answer.is_file():
-            (self._folder / f"{name}.prompt.txt").write_text(asked, "utf-8")
+            form = f"### {schema.name}\n\n" if schema else ""
+            (self._folder / f"{name}.prompt.txt").write_text(form + asked, "utf-8")
             raise ModelUnavailable(f"question {name} is not answered", f"{answer.name}", "answer it and run again")
         text = answer.read_text("utf-8")
         return Completion(text, _tokens(asked), _tokens(text))

@@ -16,7 +16,8 @@ from clinical.claims import Reading
 from clinical.coding.prompts import FINDINGS_MAX, Finding
 from clinical.coding.written_codes import written_codes
 from clinical.contract import Assertion, Span
-from clinical.icd import Code
+from clinical.icd import Catalog, Code
+from clinical.text import folded_words
 
 if TYPE_CHECKING:
     from clinical.reading import Candidate, SearchIndex
@@ -24,16 +25,25 @@ if TYPE_CHECKING:
 PER_FINDING = 8
 """Candidates per finding: the right code is among the first ten for 94 % of held-out synonyms, and the last two of
 these ten rarely are it; a shorter list leaves room for more findings."""
-SIBLINGS = 4
-"""Siblings offered of the best candidate of a finding: what sets them apart often stands elsewhere in the text."""
-SHOWN_MAX = 64
-"""Candidates shown at once: about 2,500 tokens, so that a context of 8,192 holds text, findings and answer."""
+PARTNERS = 3
+"""Partners offered of the best candidates of a finding."""
+PAIR_NOTE = "pair"
+"""Kind of the note the build adds to both codes of a pair of dagger and asterisk code: `references` holds the partner,
+`text` the catalog texts (one per line) that are coded with both."""
+PARTNERS_MAX = 16
+"""Places kept for partners among the codes shown."""
+SHOWN_MAX = 80
+"""Candidates shown at once: about 3,100 tokens, so that a context of 8,192 holds text, findings and answer."""
 
 STANDING = ("present", "suspected")
 """Claims under which a disease is there, or may be."""
 
 _SEQUELAE = ("B90", "B91", "B92", "B94", "E64", "E68", "G09", "I69", "O97", "T90", "T91", "T92", "T93", "T94", "T95")
 _SEQUELAE_TITLE = re.compile(r"^(?:Folge(?:n|zustände)\b|Alter |Zustand nach)|in der Eigenanamnese", re.I)
+
+
+Found = dict[int, tuple["Candidate", ...]]
+"""Hits by the number of a finding, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +127,33 @@ def build_case(index: SearchIndex, text: str, findings: Sequence[Finding], insta
         for hit in found[finding.number]
         if (code := index.catalog.get(hit.code)) is not None and fits(code, finding.assertion)
     ]
-    siblings = [
+    partners = [
         Offer(code)
         for finding in located
-        for hit in found[finding.number][:1]
-        for code in index.catalog.neighbours(hit.code, SIBLINGS)
+        for code in _partners(index.catalog, finding, found[finding.number][:2])
         if fits(code, finding.assertion)
     ]
     named = [Offer(code, None, "", (finding.number,)) for finding, code in _named(index, located)]
     seen = _instant_offers(index, located, instant)
     barred = _barred(index, located, found | bare, {offer.code.code for offer in (*named, *seen)})
-    return Case(text, located, {}, barred).with_offers((*named, *seen, *_in_turns(offers), *siblings))
+    return Case(text, located, {}, barred).with_offers(
+        (*named, *seen, *_in_turns(offers)[: SHOWN_MAX - PARTNERS_MAX], *partners)
+    )
+
+
+def _partners(catalog: Catalog, finding: Located, hits: Sequence[Candidate]) -> Iterator[Code]:
+    """The codes that stand in a pair of dagger and asterisk with these candidates, those first whose common wording
+    shares words with the finding."""
+    said = set(folded_words(f"{finding.phrase} {finding.quote}"))
+    pairs = [
+        (-len(said & set(folded_words(note.text))), name)
+        for hit in hits
+        if (code := catalog.get(hit.code)) is not None
+        for note in code.notes
+        if note.kind == PAIR_NOTE
+        for name in note.references
+    ]
+    yield from (code for _, name in sorted(pairs)[:PARTNERS] if (code := catalog.get(name)) is not None)
 
 
 def _with_instant(read: Reading, located: Sequence[Located], instant: Sequence[Candidate]) -> tuple[Located, ...]:
@@ -227,10 +253,6 @@ def _named(index: SearchIndex, located: Sequence[Located]) -> Iterator[tuple[Loc
         code = index.catalog.get(finding.code or "")
         if code is not None and fits(code, finding.assertion):
             yield finding, code
-
-
-Found = dict[int, tuple["Candidate", ...]]
-"""Hits by the number of a finding, best first."""
 
 
 def _search(index: SearchIndex, located: Sequence[Located]) -> tuple[Found, Found]:

@@ -18,7 +18,7 @@ from pydantic import Field
 from clinical.contract import Assertion
 from clinical.llm import Form, JsonSchema, Message
 
-PROMPT_VERSION = "2026-11-21.2"
+PROMPT_VERSION = "2026-11-23.1"
 
 FINDINGS_MAX = 12
 """Findings asked for at most: a text of 2,000 characters seldom holds more, and each costs a search."""

@@ -13,15 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from clinical.coding.case import Case, Located, Offer, fits
+from clinical.coding.case import PAIR_NOTE, Case, Located, Offer, fits
 from clinical.contract import CodeEntry, DetailedCodeEntry
 from clinical.icd import Catalog, Code, Note
 from clinical.text import StatedPatient, outside
 
 Level = Literal["high", "medium", "low"]
-PAIR_NOTE = "pair"
-"""Kind of the note the build adds to both codes of a pair of dagger and asterisk code: `references` holds the partner,
-`text` the catalog texts (one per line) that are coded with both."""
 
 _RANK = {"high": 0, "medium": 1, "low": 2}
 _LOWER: dict[Level, Level] = {"high": "medium", "medium": "low", "low": "low"}
