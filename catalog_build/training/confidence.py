@@ -100,12 +100,14 @@ def examples(
 
 def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> FoundMentions:
     """Search inputs that people wrote, as they are served, and judge the first codes: a wording by itself keeps the
-    ranking model's probability, and is left out. A code is right where the input states it anywhere."""
+    ranking model's probability, and is left out; so is what lies where the input states something whose code nobody
+    knows. A code is right where the input states it anywhere."""
     kinds, sets = CodeKinds(index.catalog), sorted({one.source for one in written})
     found: list[tuple[Vectors, bool, int, int]] = []
     for one, codes in zip(written, _first_codes(index, [one.text for one in written]), strict=True):
-        for _, _, code, own in codes:
-            if own[_CHANCE] > 0 and not own[_PLAIN]:
+        for start, end, code, own in codes:
+            unknown = code not in one.right and any(first < end and start < last for first, last in one.open)
+            if own[_CHANCE] > 0 and not own[_PLAIN] and not unknown:
                 kind = int(kinds.category[index.catalog.number(code)])
                 found.append((own, code in one.right, kind, sets.index(one.source)))
     rows = np.stack([row for row, _, _, _ in found]) if found else np.zeros((0, len(COLUMNS)), dtype=np.float32)

@@ -2,8 +2,9 @@
 
 1,596 invented inputs in fourteen sets (`written.jsonl`; the set is the letter and number before the hyphen of an `id`),
 each of another author than the rules', in the manner of wards, practices, coders and patients of Germany, Austria and
-Switzerland. The form of a line is that of `evals.reading.inputs`. Whoever measures on them measures what was learnt
-from; what is kept apart for measuring is in none of them (`tests/catalog_build/test_written.py`).
+Switzerland; the form of a line is that of `evals.reading.inputs`. And the texts of authors who gave codes
+(`catalog_build.training.authors`, split train). Whoever measures on them measures what was learnt from; what is kept
+apart for measuring is in none of them (`tests/catalog_build/test_written.py`).
 """
 
 from __future__ import annotations
@@ -13,22 +14,26 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from catalog_build.training.authors import LabelledText, read
+
 FILE: Final = Path(__file__).with_name("written.jsonl")
 
 
 class WrittenInput(NamedTuple):
-    """A text, the codes that are right for anything it states, and the set it is of."""
+    """A text, the codes that are right for anything it states, the set it is of, and the places (start, end in code
+    points) that it states something at without a code being known for it."""
 
     text: str
     right: frozenset[str]
     source: str
+    open: tuple[tuple[int, int], ...] = ()
 
 
 @cache
 def written_inputs() -> tuple[WrittenInput, ...]:
     """All of them, set by set."""
     rows = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
-    return tuple(
+    own = tuple(
         WrittenInput(
             row["text"],
             frozenset(code for said in row["codes"] for code in (*said["codes"], *said.get("also", ()))),
@@ -36,3 +41,20 @@ def written_inputs() -> tuple[WrittenInput, ...]:
         )
         for row in rows
     )
+    return own + tuple(as_input(one, ident) for ident, some in read("train").items() for one in some if is_coded(one))
+
+
+STATED: Final = ("present", "suspected", "history", "family")
+"""Claims under which a mention's codes are right to show."""
+
+
+def is_coded(text: LabelledText) -> bool:
+    """True where the author gave codes; a text without any says nothing about them."""
+    return any(mention.codes for mention in text.mentions)
+
+
+def as_input(text: LabelledText, author: str) -> WrittenInput:
+    """The text of an author as an input."""
+    stated = [one for one in text.mentions if one.claim in STATED or one.second in STATED]
+    right = frozenset(code for one in stated for code in (*one.codes, *one.also))
+    return WrittenInput(text.text, right, author, tuple((one.start, one.end) for one in stated if not one.codes))
