@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from catalog_build.official.tables import Synonym
-from clinical.coding import PAIR_NOTE
-from clinical.icd import Catalog, Code, Note
+from clinical.icd import PAIR_NOTE, Catalog, Code, Note
 
 
 def with_pairs(catalog: Catalog, synonyms: Iterable[Synonym]) -> Catalog:

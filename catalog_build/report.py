@@ -11,7 +11,7 @@ from catalog_build.checks import CheckReport, counts
 from catalog_build.official import Source
 from catalog_build.vocabulary import FILE, STATES
 from clinical.errors import ArtifactMismatch, ArtifactMissing, BefundError
-from clinical.icd import Catalog, Code
+from clinical.icd import EXAMPLE, Catalog, Code
 from clinical.search import Manifest
 
 NEIGHBOURS_SHOWN = 5
@@ -91,7 +91,9 @@ def of_code(folder: Path, text: str) -> str:
     if code is None:
         near = catalog.nearest_existing(spelling) if spelling else None
         remedy = f"the nearest that exists is {near.code} {near.title}" if near else "check the spelling"
-        raise BefundError(f"there is no code {text!r} in ICD-10-GM {catalog.version}", "a code such as E11.90", remedy)
+        raise BefundError(
+            f"there is no code {text!r} in ICD-10-GM {catalog.version}", f"a code such as {EXAMPLE}", remedy
+        )
     return "\n".join(_lines(catalog, code))
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from catalog_build.official import CrossReference, Source, Synonym
+from clinical.icd import category
 from clinical.text import folded_words
 
 FOLDS: Final = 20
@@ -101,7 +102,7 @@ def _inclusions(source: Source) -> Iterator[Synonym]:
         spelled = folded_words(official.text, folds)
         entries.update(spelled if len(spelled) == 1 and official.source != "title" else ())
         for word in spelled:
-            categories[word].add(official.code[:3])
+            categories[word].add(category(official.code))
     for code in source.catalog:
         for note in code.notes:
             spelled = folded_words(note.text, folds)

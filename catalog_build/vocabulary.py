@@ -19,7 +19,7 @@ from catalog_build.official import Synonym
 from catalog_build.own_synonyms import OWN, spelled
 from catalog_build.synonyms import NEVER_HELD_OUT
 from clinical.errors import SourceError
-from clinical.icd import Catalog
+from clinical.icd import EXAMPLE_PAIR, Catalog
 from clinical.search import checksum
 
 FILE: Final = "vocabulary.tsv"
@@ -153,6 +153,10 @@ def _weight(given: str) -> float:
     return weight
 
 
+NAMED = 3
+"""Finer codes that a message names."""
+
+
 def _codes(given: str, catalog: Catalog) -> tuple[str, ...]:
     """One terminal code, or the primary code and the one coded with it. Raises ValueError saying what is wrong."""
     found = []
@@ -163,13 +167,13 @@ def _codes(given: str, catalog: Catalog) -> tuple[str, ...]:
             size = f"{len(catalog):,} codes of ICD-10-GM {catalog.version}"
             raise ValueError(f"{known or 'code'} is not among the {size} in this catalog")
         if not code.terminal:
-            finer = ", ".join(leaf.code for leaf in catalog.leaves(code.code)[:3])
+            finer = ", ".join(leaf.code for leaf in catalog.leaves(code.code)[:NAMED])
             raise ValueError(f"{code.code} is not terminal, one of its finer codes is expected ({finer} ...)")
         found.append(code)
     if len(found) == 1:
         return (found[0].code,)
     if len(found) != 2 or sum(code.never_alone for code in found) != 1:
-        raise ValueError("code is neither one code nor a pair that is coded together, such as B37.3+ N77.1*")
+        raise ValueError(f"code is neither one code nor a pair that is coded together, such as {EXAMPLE_PAIR}")
     return tuple(code.code for code in sorted(found, key=lambda code: code.never_alone))
 
 

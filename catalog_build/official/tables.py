@@ -12,7 +12,7 @@ from typing import Final, cast
 
 from catalog_build.official.files import SourceFile, read_rows
 from clinical.errors import SourceError
-from clinical.icd import CODE_PATTERN, Code, Kind, Sex, parent_of
+from clinical.icd import CODE_PATTERN, EXAMPLE, Code, Kind, Sex, category, parent_of
 
 CATEGORY: Final = re.compile(r"[A-Z]\d\d")
 _AGE: Final = re.compile(r"9999|t[0-3]\d\d|j[01]\d\d")
@@ -61,7 +61,8 @@ def read_blocks(file: SourceFile) -> dict[str, str]:
     blocks: dict[str, str] = {}
     for line, row in read_rows(file, ";", 4):
         if not (CATEGORY.fullmatch(row[0]) and CATEGORY.fullmatch(row[1])):
-            raise SourceError(file.location, line, f"block {row[0]!r} to {row[1]!r}", "categories such as A00", _REMEDY)
+            expected = f"categories such as {category(EXAMPLE)}"
+            raise SourceError(file.location, line, f"block {row[0]!r} to {row[1]!r}", expected, _REMEDY)
         blocks[f"{row[0]}-{row[1]}"] = row[3].strip()
     return blocks
 
@@ -100,7 +101,7 @@ def _whole(file: SourceFile, last: int, codes: Iterable[Code], blocks: Mapping[s
 def _code(file: SourceFile, line: int, row: list[str], ends: Mapping[str, str]) -> Code:
     spelling = row[6].rstrip("+")
     rules = [
-        (CODE_PATTERN.fullmatch(spelling) is not None, 7, "a code such as A00 or A00.1"),
+        (CODE_PATTERN.fullmatch(spelling) is not None, 7, f"a code such as {category(EXAMPLE)} or {EXAMPLE}"),
         (row[0] in ("3", "4", "5") and len(spelling.replace(".", "")) == int(row[0]), 1, "the length of the code"),
         (row[1] in ("T", "N"), 2, "T or N"),
         (bool(row[8].strip()), 9, "a title"),

@@ -19,10 +19,10 @@ from sklearn.linear_model import LogisticRegression
 from catalog_build.training.begun import begun_queries
 from catalog_build.training.texts import NOT_CODED, TextWriter, WrittenMention
 from catalog_build.training.written import WrittenInput, written_inputs
+from clinical.icd import HEALTH_FACTORS, NONE
 from clinical.progress import progress
 from clinical.reading import (
     COLUMNS,
-    NONE,
     TOGETHER,
     CodeKinds,
     Confidence,
@@ -153,7 +153,7 @@ class TextJudge:
         if said.claim == "family":
             return code in self._moved(codes, self._elsewhere.family)
         if said.claim == "history":
-            named = code[0] != "Z" and row[_VERBATIM] and code not in codes
+            named = code not in HEALTH_FACTORS and row[_VERBATIM] and code not in codes
             return None if named else code in self._moved(codes, self._elsewhere.past)
         return code in codes
 

@@ -22,6 +22,7 @@ from torch import nn
 
 from catalog_build.synonyms import WordSynonym
 from catalog_build.training.augmentation import Augmenter
+from clinical.icd import category
 from clinical.progress import progress
 from clinical.search import StaticEncoder, vocabulary_of
 
@@ -136,7 +137,7 @@ class _Batches:
         self._chances = sizes / sizes.sum()
         categories: dict[str, list[int]] = {}
         for number, code in enumerate(self._codes):
-            categories.setdefault(code[:3], []).append(number)
+            categories.setdefault(category(code), []).append(number)
         self._categories = list(categories.values())
 
     def draw(self) -> tuple[list[NDArray[np.int64]], list[NDArray[np.int64]], NDArray[np.int64]]:

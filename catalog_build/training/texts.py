@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from catalog_build.training.augmentation import Augmenter
+from clinical.icd import SYMPTOMS
 
 HERE: Final = Path(__file__).parent
 SEPARATORS: Final = (
@@ -57,8 +58,6 @@ JOINTS: Final = (
 COMPOSED, LED = 0.38, 0.06
 """Shares of sentences that are composed of an opening, mentions and a closing, and in which symptoms lead to a disease;
 the others are whole frames."""
-SYMPTOM: Final = "R"
-"""Chapter XVIII."""
 NOT_CODED: Final = ""
 """Code of a mention that is not coded: of a symptom beside the disease that explains it (coding guidelines D003)."""
 NAMES: Final = ["Meier", "Schulze", "Winkler", "Brandt", "Keller", "Vogt", "Huber", "Franke", "Lorenz", "Busch"]
@@ -109,7 +108,7 @@ class TextWriter:
 
     def __init__(self, wordings: Sequence[tuple[str, str]], seed: int) -> None:
         self._wordings = [pair for pair in wordings if speakable(pair[0])]
-        self._symptoms = [text for text, code in self._wordings if code.startswith(SYMPTOM)]
+        self._symptoms = [text for text, code in self._wordings if code in SYMPTOMS]
         self._weights = [1 / (1 + len(text.split())) for text, _ in self._wordings]
         self._chance = random.Random(seed)  # noqa: S311 - reproducible training, not a secret
         self._augmenter = Augmenter(seed)

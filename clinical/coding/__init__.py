@@ -1,6 +1,6 @@
 """From a text to recommendations: a stream of tiers, with and without a language model."""
 
-from clinical.coding.case import PAIR_NOTE, Case, Located, Offer
+from clinical.coding.case import Case, Located, Offer
 from clinical.coding.deep_research import research_deeply
 from clinical.coding.instant import most_probable, tier_one, with_written_codes
 from clinical.coding.ledger import Hit
@@ -15,7 +15,6 @@ __all__ = [
     "CODES_MAX",
     "FINDINGS_MAX",
     "NEVER",
-    "PAIR_NOTE",
     "PROMPT_VERSION",
     "Case",
     "Hit",

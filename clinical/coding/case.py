@@ -16,7 +16,7 @@ from clinical.claims import Reading
 from clinical.coding.prompts import FINDINGS_MAX, Finding
 from clinical.coding.written_codes import written_codes
 from clinical.contract import Assertion, Span
-from clinical.icd import Catalog, Code
+from clinical.icd import FAMILY_HISTORY, PAIR_NOTE, Catalog, Code, is_aftermath
 from clinical.text import folded_words
 
 if TYPE_CHECKING:
@@ -27,19 +27,15 @@ PER_FINDING = 8
 these ten rarely are it; a shorter list leaves room for more findings."""
 PARTNERS = 3
 """Partners offered of the best candidates of a finding."""
-PAIR_NOTE = "pair"
-"""Kind of the note the build adds to both codes of a pair of dagger and asterisk code: `references` holds the partner,
-`text` the catalog texts (one per line) that are coded with both."""
 PARTNERS_MAX = 16
 """Places kept for partners among the codes shown."""
 SHOWN_MAX = 80
 """Candidates shown at once: about 3,100 tokens, so that a context of 8,192 holds text, findings and answer."""
 
+BEST = 3
+"""Hits of a finding that say which disease it is."""
 STANDING = ("present", "suspected")
 """Claims under which a disease is there, or may be."""
-
-_SEQUELAE = ("B90", "B91", "B92", "B94", "E64", "E68", "G09", "I69", "O97", "T90", "T91", "T92", "T93", "T94", "T95")
-_SEQUELAE_TITLE = re.compile(r"^(?:Folge(?:n|zustände)\b|Alter |Zustand nach)|in der Eigenanamnese", re.I)
 
 
 Found = dict[int, tuple["Candidate", ...]]
@@ -192,22 +188,10 @@ def fits(code: Code, assertion: Assertion) -> bool:
     if assertion == "excluded":
         return False
     if assertion == "family":
-        return is_family_history(code)
+        return code.code in FAMILY_HISTORY
     if assertion == "history":
         return is_aftermath(code)
-    return not is_family_history(code)
-
-
-def is_family_history(code: Code) -> bool:
-    """Z80-Z84: diseases in the family's history."""
-    return "Z80" <= code.code[:3] <= "Z84"
-
-
-def is_aftermath(code: Code) -> bool:
-    """A code for what is past: personal history and states of chapter XXI, sequelae, old infarction."""
-    if code.code[0] == "Z":
-        return not is_family_history(code)
-    return code.code[:3] in _SEQUELAE or _SEQUELAE_TITLE.search(code.title) is not None
+    return code.code not in FAMILY_HISTORY
 
 
 def locate(text: str, quote: str) -> Span | None:
@@ -298,13 +282,13 @@ def _barred(
     """Codes of diseases that the text excludes, leaves to the past or to relatives, and says nowhere else.
 
     Without this a model that attaches an excluded disease to another finding would get its code through in tier 3,
-    where it searches by itself. The best three hits of a finding that stands are never barred.
+    where it searches by itself. The BEST hits of a finding that stands are never barred.
     """
     standing = set(named)
     gone: set[str] = set()
     for finding in located:
         if finding.assertion in STANDING:
-            standing |= {hit.code for hit in found[finding.number][:3]}
+            standing |= {hit.code for hit in found[finding.number][:BEST]}
         else:
             gone |= _disease(index, finding, found[finding.number])
     return frozenset(gone - standing)
@@ -313,7 +297,7 @@ def _barred(
 def _disease(index: SearchIndex, finding: Located, hits: Sequence[Candidate]) -> set[str]:
     """The codes of the disease itself, the good hits for its phrase (or the named code), and all below them: a past
     hyperosmolar coma leaves the diabetes without complications open."""
-    names = [finding.code] if finding.code else [hit.code for hit in hits[:3] if hit.confidence != "low"]
+    names = [finding.code] if finding.code else [hit.code for hit in hits[:BEST] if hit.confidence != "low"]
     members = {name: code for name in names if (code := index.catalog.get(name))}
     members |= {leaf.code: leaf for name in names for leaf in index.catalog.leaves(name)}
     return {name for name, code in members.items() if not fits(code, finding.assertion)}

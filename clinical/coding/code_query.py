@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from clinical.coding.instant import detailed
 from clinical.coding.model_tiers import searching
 from clinical.contract import TIER1_MAX_CODES, CodeEntry, Event, PartialEvent, ResearchRequest, ResultEvent
+from clinical.icd import NOT_USED
 
 if TYPE_CHECKING:
     from clinical.icd import Catalog, Code
@@ -20,9 +21,6 @@ EXACT_SCORE, NEIGHBOUR_SCORE = 100.0, 50.0
 """Scores of a code-only query with `rerank`: the code itself, and codes that are merely near it."""
 
 
-_NOT_USED: Final = "V"
-"""BfArM's letter for a code that is not used for coding."""
-_UNASSIGNED: Final = "Nicht belegte Schlüsselnummer"
 _BESIDE: Final[Mapping[str, str]] = {
     "asterisk": ", als Stern-Kode nur zusammen mit einem Kreuz-Kode",
     "exclamation": ", als Ausrufezeichen-Kode nur zusätzlich zu einem anderen",
@@ -62,11 +60,11 @@ def _use(code: Code) -> str:
     if not code.terminal:
         return "nicht endständig und so nicht gültig; zu wählen ist ein Unterkode"
     uses = (code.use_295, code.use_301)
-    if code.title.startswith(_UNASSIGNED) or set(uses) == {_NOT_USED}:
+    if code.is_unassigned:
         return "endständig, aber nicht gültig; die Schlüsselnummer ist nicht zur Verschlüsselung freigegeben"
     used = "endständig und gültig"
-    if _NOT_USED in uses:
-        used += " nur im Krankenhaus (§ 301 SGB V)" if uses[0] == _NOT_USED else " nur ambulant (§ 295 SGB V)"
+    if NOT_USED in uses:
+        used += " nur im Krankenhaus (§ 301 SGB V)" if uses[0] == NOT_USED else " nur ambulant (§ 295 SGB V)"
     return used + _BESIDE.get(code.kind, "")
 
 

@@ -8,22 +8,20 @@ description of the metadata fields.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from clinical.coding.case import PAIR_NOTE, Case, Located, Offer, fits
+from clinical.coding.case import Case, Located, Offer, fits
 from clinical.contract import CodeEntry, DetailedCodeEntry
-from clinical.icd import Catalog, Code, Note
-from clinical.text import StatedPatient, outside
+from clinical.icd import PAIR_NOTE, REFERENCE, Catalog, Code, Note, covers, is_default, outside
+from clinical.text import StatedPatient
 
 Level = Literal["high", "medium", "low"]
-
+SHOWN = 3
+"""Partners of an asterisk code that are named."""
 _RANK = {"high": 0, "medium": 1, "low": 2}
 _LOWER: dict[Level, Level] = {"high": "medium", "medium": "low", "low": "low"}
-_UNSPECIFIED = re.compile(r"nicht näher bezeichnet|o\.\s?n\.\s?A\.", re.I)
-_REFERENCE = re.compile(r"[A-Z]\d{2}(?:\.\d{1,2})?(?:\s*-\s*[A-Z]\d{2}(?:\.\d{1,2})?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ def _resolved(catalog: Catalog, case: Case, item: Proposal) -> Proposal:
     leaves = [leaf for leaf in catalog.leaves(item.code.code) if leaf.code not in case.barred]
     offered = [leaf for leaf in leaves if item.finding.number in _findings_of(case, leaf)]
     offered.sort(key=lambda leaf: -(case.offers[leaf.code].probability or 0.0))
-    unspecified = [leaf for leaf in leaves if _UNSPECIFIED.search(leaf.title.rpartition(": ")[2])]
+    unspecified = [leaf for leaf in leaves if is_default(leaf.title)]
     for choice in (leaves if len(leaves) == 1 else [], offered, unspecified if len(unspecified) == 1 else []):
         if choice:
             note = f"{item.code.code} ist nicht endständig; aufgelöst zu {choice[0].code}."
@@ -180,29 +178,11 @@ def _same_finding(one: Located, two: Located) -> bool:
 
 def _exclusion(catalog: Catalog, code: Code, other: Code) -> Note | None:
     """The exclusion note of `code` or of a code above it that refers to `other`, but not to `code` itself."""
-    for note in exclusion_notes(catalog, code):
-        references = note.references or tuple(_REFERENCE.findall(note.text))
+    for note in catalog.exclusion_notes(code):
+        references = note.references or tuple(REFERENCE.findall(note.text))
         if any(covers(ref, other.code) for ref in references) and not any(covers(ref, code.code) for ref in references):
             return note
     return None
-
-
-def exclusion_notes(catalog: Catalog, code: Code) -> Iterator[Note]:
-    """Exclusions hold for all codes below the one that has them."""
-    level: Code | None = code
-    while level is not None:
-        yield from (note for note in level.notes if note.kind == "exclusion")
-        level = catalog.get(level.parent) if level.parent else None
-
-
-def covers(reference: str, code: str) -> bool:
-    """True if a reference of the tabular list (`F05.-`, `J11.8`, `E10-E14`, `G01*`) includes this code."""
-    bare = reference.translate(str.maketrans("", "", "+*!†# ")).replace("–", "-").rstrip("-").rstrip(".")
-    low, dash, high = bare.partition("-")
-    if not dash:
-        return code == low or code.startswith(low)
-    high = high.rstrip(".-")
-    return low <= code[: len(low)] and code[: len(high)] <= high
 
 
 def pairs(catalog: Catalog, case: Case, proposals: tuple[Proposal, ...]) -> Correction:
@@ -235,7 +215,7 @@ def _with_dagger(catalog: Catalog, case: Case, left: list[Proposal], asterisk: P
 
 
 def _needs_dagger(left: list[Proposal], asterisk: Proposal, partners: Sequence[str]) -> list[Proposal]:
-    some = f" (z. B. {', '.join(partners[:3])})" if partners else ""
+    some = f" (z. B. {', '.join(partners[:SHOWN])})" if partners else ""
     note = f"{asterisk.code.code} ist ein Stern-Kode und braucht einen Kreuz-Kode{some}."
     changed = replace(asterisk, reasoning=f"{asterisk.reasoning} {note}".strip()).noted(note)
     return [changed if item is asterisk else item for item in left]

@@ -7,8 +7,6 @@ rows in the order of the official file; a code's place in that order is its numb
 from __future__ import annotations
 
 import itertools
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,21 +16,19 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 import orjson
 
 from clinical.errors import ArtifactMismatch, ArtifactMissing
+from clinical.icd.spelling import parent_of, parse
+from clinical.icd.titles import leaves_open
 
 Kind = Literal["plain", "dagger", "asterisk", "exclamation"]
 _MARKS: Final[dict[Kind, str]] = {"plain": "", "dagger": "+", "asterisk": "*", "exclamation": "!"}
 """Marks of the classification: `A39.0+` a dagger code, `G01*` an asterisk code, `U80.0!` an exclamation mark code."""
+PAIR_NOTE: Final = "pair"
+"""Kind of the note the build adds to both codes of a pair of dagger and asterisk code: `references` holds the partner,
+`text` the catalog texts (one per line) that are coded with both."""
+NOT_USED: Final = "V"
+"""BfArM's letter for a code that is not used for coding."""
+_UNASSIGNED: Final = "Nicht belegte Schlüsselnummer"
 Sex = Literal["M", "W"]
-
-CODE_PATTERN: Final = re.compile(r"[A-Z][0-9]{2}(?:\.[0-9]{1,2})?")
-
-# One bare code, as people type it: capital, two digits, up to two more behind a dot that may be missing; blanks
-# between these groups; dashes for "not specified further"; one mark. Blanks inside a group of digits do not count
-# as a code ("T1 2" is more likely two vertebrae).
-_BARE: Final = re.compile(
-    r"([A-Z])\s*([0-9]{2})\s*(?:[.,]\s*)?([0-9]{0,2})\s*[-\u2010-\u2015\u2212]{0,2}\s*[+*!\u2020]?", re.ASCII
-)
-_BARE_MAX: Final = 24  # code points, blanks folded; anything longer is a text
 
 _KEYS: Final = {"system", "version", "columns", "chapters", "blocks", "codes"}  # of the JSON file
 
@@ -72,34 +68,14 @@ class Code:
         return self.code + _MARKS[self.kind]
 
     @property
+    def is_unassigned(self) -> bool:
+        """True if the code is kept free, or is used neither for outpatient nor for hospital cases."""
+        return self.title.startswith(_UNASSIGNED) or {self.use_295, self.use_301} == {NOT_USED}
+
+    @property
     def never_alone(self) -> bool:
         """True if it is coded only beside another code: an asterisk or exclamation mark code."""
         return self.kind in ("asterisk", "exclamation")
-
-
-def _leaves_open(title: str) -> bool:
-    """True if the last part of a title, the only one in which siblings differ, says "nicht näher bezeichnet"."""
-    return "nicht näher bez" in title.rpartition(": ")[2].casefold()
-
-
-def parent_of(code: str) -> str | None:
-    """The spelling of the next level up: E11.90 -> E11.9 -> E11 -> None; nothing is above what is no code ("E1")."""
-    return None if len(code) <= 3 else code[:-1].rstrip(".")
-
-
-def parse(text: str) -> str | None:
-    """Tolerant spelling of ONE bare code -> canonical dotted form, existing or not; None when it is anything else.
-
-    Case, blanks, a missing dot, trailing dashes and the marks + * ! are forgiven (`e119`, `E11.-`, `G01*`).
-    """
-    typed = " ".join(text.split())
-    if len(typed) > _BARE_MAX:
-        return None
-    match = _BARE.fullmatch(unicodedata.normalize("NFKC", typed).upper())
-    if match is None:
-        return None
-    letter, category, rest = match.groups()
-    return f"{letter}{category}.{rest}" if rest else f"{letter}{category}"
 
 
 class Catalog:
@@ -161,9 +137,16 @@ class Catalog:
         """The siblings that say what this code leaves open ("nicht näher bezeichnet": a stage, a site, a cause), in the
         order of the file; empty where it leaves nothing open at its level, or for an unknown code."""
         own = self.get(code)
-        if own is None or own.parent is None or not _leaves_open(own.title):
+        if own is None or own.parent is None or not leaves_open(own.title):
             return ()
-        return tuple(other for other in self._children[own.parent] if not _leaves_open(other.title))
+        return tuple(other for other in self._children[own.parent] if not leaves_open(other.title))
+
+    def exclusion_notes(self, code: Code) -> Iterator[Note]:
+        """The exclusion notes of a code and of the codes above it, which hold for all codes below."""
+        level: Code | None = code
+        while level is not None:
+            yield from (note for note in level.notes if note.kind == "exclusion")
+            level = self.get(level.parent) if level.parent else None
 
     def leaves(self, code: str) -> tuple[Code, ...]:
         """The terminal codes at or below `code`, in the order of the file."""

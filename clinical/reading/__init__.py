@@ -1,7 +1,7 @@
 """From a text to mentions with codes: the artifact, spans, claims, cover, confidence."""
 
 from clinical.reading.confidence import COLUMNS, CodeKinds, Confidence, Regression, is_begun
-from clinical.reading.elsewhere import NONE, Elsewhere
+from clinical.reading.elsewhere import Elsewhere
 from clinical.reading.finder import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
 from clinical.reading.index import CONFIDENCE, FINDER, TOGETHER, Candidate, Mentioned, SearchIndex, Understood
 
@@ -11,7 +11,6 @@ __all__ = [
     "CONFIDENCE",
     "DENSE",
     "FINDER",
-    "NONE",
     "REACH",
     "TOGETHER",
     "Candidate",

@@ -21,7 +21,7 @@ import orjson
 from numpy.typing import NDArray
 
 from clinical.errors import ArtifactMismatch
-from clinical.icd import Catalog
+from clinical.icd import SYMPTOMS, Catalog, category, has_no_site, is_unspecified
 from clinical.reading.alike import says
 from clinical.reading.reader import TextSpans
 from clinical.search import REMEDY, Hits, Ints, Vectors, Wordings, json_of, require, run_starts
@@ -58,8 +58,6 @@ _LEAST, _MOST = float(np.float32(NEVER_SURE)), float(np.float32(1 - NEVER_SURE))
 
 
 _LABEL: Final = re.compile(r"\s*:(?!\d)")
-_NO_SITE: Final = re.compile(r"nicht näher bezeichneten? Körperregion|Körperregion nicht näher bezeichnet")
-"""Injuries and burns of no stated part of the body (T14, T30): other categories have the same with it."""
 
 
 class CodeKinds:
@@ -68,15 +66,13 @@ class CodeKinds:
 
     def __init__(self, catalog: Catalog) -> None:
         names = [code.code for code in catalog.codes]
-        self.category: Ints = np.unique([name[:3] for name in names], return_inverse=True)[1]
+        self.category: Ints = np.unique([category(name) for name in names], return_inverse=True)[1]
         self.open = np.array(
-            [bool(catalog.more_specific(code.code)) or bool(_NO_SITE.search(code.title)) for code in catalog.codes],
+            [bool(catalog.more_specific(code.code)) or has_no_site(code.title) for code in catalog.codes],
             dtype=bool,
         )
-        self.unspecified = np.array(
-            ["nicht näher bez" in code.title or code.code.endswith(".9") for code in catalog.codes], dtype=bool
-        )
-        self.symptom = np.array([name[0] == "R" for name in names], dtype=bool)
+        self.unspecified = np.array([is_unspecified(code) for code in catalog.codes], dtype=bool)
+        self.symptom = np.array([name in SYMPTOMS for name in names], dtype=bool)
         self.everyday = np.array([code.everyday for code in catalog.codes], dtype=bool)
 
 

@@ -10,16 +10,13 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from clinical.icd import INJURIES, category, ends_unspecified, is_catch_all, is_residual
 from clinical.text import folded_words
 
 if TYPE_CHECKING:
     from clinical.icd import Catalog, Code
     from clinical.reading.index import Candidate
 
-UNSPECIFIED: Final = "nicht näher bezeichnet"
-"""The end of the title of a code that leaves open what its siblings say."""
-_CATCH_ALL: Final = "ohne nähere Angabe"
-"""The end of the title of a residual category of a chapter."""
 _BEHIND_HEAD: Final = re.compile(r"\b(?:bei|mit|nach|durch|ohne|infolge|wegen|im|in|am|an|unter)\b")
 
 
@@ -34,7 +31,6 @@ def without_general(found: Sequence[Candidate], text: str, catalog: Catalog) -> 
     return [one for one in found if one.code not in general]
 
 
-_INJURIES: Final = "ST"
 _Shown = tuple["Candidate", "Code"]
 
 
@@ -42,13 +38,14 @@ def _is_general(one: _Shown, other: _Shown) -> bool:
     """F32.9 beside F32.1, F99 beside any other of its chapter; of two places of the text I50.9 beside I50.12 too, but
     no injury, for those of one category are injuries of different parts."""
     (general, code), (specific, more) = one, other
-    if more.code == code.code or more.title.endswith((UNSPECIFIED, _CATCH_ALL)):
+    if more.code == code.code or ends_unspecified(more.title) or is_catch_all(more.title):
         return False
-    if code.title.endswith(_CATCH_ALL):
+    if is_catch_all(code.title):
         return code.chapter == more.chapter
     apart = general.end <= specific.start or specific.end <= general.start
-    alike = code.parent == more.parent or (apart and code.code[:3] == more.code[:3] and code.code[0] not in _INJURIES)
-    return code.title.endswith(UNSPECIFIED) and alike
+    same = category(code.code) == category(more.code)
+    alike = code.parent == more.parent or (apart and same and code.code not in INJURIES)
+    return ends_unspecified(code.title) and alike
 
 
 def _is_part_of(one: _Shown, other: _Shown, text: str) -> bool:
@@ -57,7 +54,7 @@ def _is_part_of(one: _Shown, other: _Shown, text: str) -> bool:
     (general, code), (specific, more) = one, other
     if code.code == more.code or code.block != more.block or {general.claim, specific.claim} != {"present"}:
         return False
-    if not (UNSPECIFIED[:-1] in code.title.casefold() or code.code.endswith(".9")):
+    if not is_residual(code):
         return False
     own = _words(text[general.start : general.end])
     return any(own < _words(_head(long)) for long in (text[specific.start : specific.end], specific.text))

@@ -16,9 +16,20 @@ import numpy as np
 
 from clinical.claims import Claim, Reading
 from clinical.contract import Assertion
-from clinical.icd import Catalog
+from clinical.icd import (
+    CIRCUMSTANCES,
+    EXAMINATIONS,
+    EXTERNAL_CAUSES,
+    FAMILY_HISTORY,
+    HEALTH_FACTORS,
+    INJURY_OF_NO_SITE,
+    POISONINGS,
+    TREATMENTS,
+    Catalog,
+    category,
+)
 from clinical.reading.alike import ALIKE
-from clinical.reading.elsewhere import Elsewhere, is_family
+from clinical.reading.elsewhere import Elsewhere
 from clinical.reading.finder import Finder, mentions, see
 from clinical.reading.lattice import ACROSS, CandidateSpan, cover, gain, is_plain, spans, spans_of
 from clinical.reading.past import PastWordings
@@ -37,14 +48,14 @@ LISTED_SPANS: Final = 60
 """Likeliest spans of words that none of these holds, which are ranked too: a list of 2,000 characters is read to its
 end, and names no more diagnoses than both together."""
 SELDOM: Final = (
-    ("T36", "T65", 0.2),  # a drug named in a text is taken, rarely a poisoning
-    ("V01", "Y98", 0.2),  # external causes are coded on request only
-    ("Z55", "Z65", 0.5),  # circumstances of life are told far more often than coded
-    ("Z00", "Z13", 0.5),  # as are examinations ("Abklärung", "Untersuchung")
-    ("Z40", "Z54", 0.5),  # and treatments ("seit der Chemotherapie", "Verbandswechsel")
-    ("T14", "T14", 0.5),  # injuries of no stated site, mostly the cause of something else ("Zeckenstich")
+    (POISONINGS, 0.2),  # a drug named in a text is taken, rarely a poisoning
+    (EXTERNAL_CAUSES, 0.2),  # coded on request only
+    (CIRCUMSTANCES, 0.5),  # told far more often than coded
+    (EXAMINATIONS, 0.5),  # as are "Abklärung", "Untersuchung"
+    (TREATMENTS, 0.5),  # and "seit der Chemotherapie", "Verbandswechsel"
+    (INJURY_OF_NO_SITE, 0.5),  # mostly the cause of something else ("Zeckenstich")
 )
-"""Ranges of categories, first to last, that running text mentions more often than it means."""
+"""Weights of codes that running text mentions more often than it means."""
 TOLD: Final = 4
 """Characters from which a denied word matches the words of a wording ("Riss" in "Meniskusriss")."""
 FAMILY: Final = "{} in der Familienanamnese"
@@ -84,8 +95,7 @@ class TextSpans:
 
 def seldom_meant(catalog: Catalog) -> Vectors:
     """The weight of each code of the catalog in running text, by SELDOM: shape (codes,)."""
-    categories = (code.code[:3] for code in catalog.codes)
-    weights = [next((w for first, last, w in SELDOM if first <= one <= last), 1.0) for one in categories]
+    weights = [next((w for group, w in SELDOM if code.code in group), 1.0) for code in catalog.codes]
     return np.array(weights, dtype=np.float32)
 
 
@@ -106,8 +116,8 @@ class MentionReader:
         self._elsewhere, self._past = Elsewhere(catalog, wordings), PastWordings(catalog, wordings)
         self.weights = reading_weights()
         self._titles = ChapterTitles(catalog.chapters.values())
-        self._is_state = np.array([code.code[0] == "Z" for code in catalog.codes], dtype=bool)
-        self._of_family = np.array([is_family(code.code) for code in catalog.codes], dtype=bool)
+        self._is_state = np.array([code.code in HEALTH_FACTORS for code in catalog.codes], dtype=bool)
+        self._of_family = np.array([code.code in FAMILY_HISTORY for code in catalog.codes], dtype=bool)
 
     def draft(self, text: str) -> TextSpans:
         """The spans of a text that are worth a search, and what it claims of them."""
@@ -190,7 +200,7 @@ class MentionReader:
         chance, code = best.pop(whole, (0.0, -1))
         names = [self._catalog.codes[own].code for n, (p, own) in best.items() if n in numbers and p >= weights.likely]
         own = self._catalog.codes[code].code
-        more = bool(names) and own not in names and {name[:3] for name in names} == {own[:3]}
+        more = bool(names) and own not in names and {category(name) for name in names} == {category(own)}
         return whole if more and chance >= weights.whole else None
 
     def _by_claim(self, draft: TextSpans, hits: Hits) -> Hits:

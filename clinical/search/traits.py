@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from clinical.icd import Catalog
+from clinical.icd import Catalog, adds_unspecified, category, is_other
 from clinical.search.encoder import Vectors
 from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
@@ -44,16 +44,16 @@ def traits_of(catalog: Catalog, wordings: Wordings) -> CodeTraits:
     counts[wordings.codes] = wordings.ends - wordings.starts
     categories: dict[str, int] = {}
     parents: dict[str, int] = {}
-    category = np.array([categories.setdefault(code.code[:3], len(categories)) for code in catalog.codes])
+    numbers = np.array([categories.setdefault(category(code.code), len(categories)) for code in catalog.codes])
     parent = np.array([parents.setdefault(code.parent or code.code, len(parents)) for code in catalog.codes])
     return CodeTraits(
         terminal=column(*(code.terminal for code in catalog.codes)),
         level=column(*(code.level for code in catalog.codes)),
         kind=column(*(KINDS[code.kind] for code in catalog.codes)),
         wordings=np.log1p(counts),
-        unspecified=column(*("nicht näher bez" in code.title for code in catalog.codes)),
-        other=column(*("onstige" in code.title or "ndere" in code.title for code in catalog.codes)),
-        category=category,
+        unspecified=column(*(adds_unspecified(code.title) for code in catalog.codes)),
+        other=column(*(is_other(code.title) for code in catalog.codes)),
+        category=numbers,
         categories=len(categories),
         parent=parent,
         parents=len(parents),

@@ -5,10 +5,10 @@ from clinical.text.dates import MONTH_NAMES, DateMention, by_iso, dates_of, day_
 from clinical.text.folding import Token, fold, folded_words, replaced, spelling, words
 from clinical.text.keys import name_key
 from clinical.text.morphemes import same_meaning, translated
-from clinical.text.patient import StatedPatient, outside
+from clinical.text.patient import StatedPatient
 from clinical.text.sections import Kind, Section, sections_of
 from clinical.text.segments import Part, content_words, cut, has_noun
-from clinical.text.tokens import ARROW, BOX_SIGNS, BREAK, COLON, COMMA, LINE, SPACE, STOP, SourceText
+from clinical.text.tokens import ARROW, BOX_SIGNS, BREAK, COLON, COMMA, HEAD, LINE, SPACE, STOP, SourceText
 from clinical.text.vocabulary import (
     BOTH,
     CONNECTORS,
@@ -33,6 +33,7 @@ __all__ = [
     "COMMA",
     "CONNECTORS",
     "FUNCTION_WORDS",
+    "HEAD",
     "LEFT",
     "LINE",
     "MONTH_NAMES",
@@ -61,7 +62,6 @@ __all__ = [
     "is_abbreviation",
     "is_opposite",
     "name_key",
-    "outside",
     "parse_date",
     "replaced",
     "same_meaning",

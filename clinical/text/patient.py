@@ -19,7 +19,8 @@ _MALE = re.compile(r"\b(?:patient(?:en)?|herrn?|mann(?:es)?|jungen?|knaben?|män
 _NEUTRAL = re.compile(r"\bpatienten(?:akte|daten|verfügung)\b|\b(?:jede|alle)\w* patienten\b", re.I)
 _YEARS = re.compile(r"\b(\d{1,3})\s*[-‐–]?\s*(?:jährig\w*|jähr\.|jahre\s+alt\w*|j\.\s*alt)", re.I)
 _SMALL = re.compile(r"\b(\d{1,3})\s*[-‐–]?\s*(?:(tag|woche|monat)\w*\s+alt\w*|(tägig|wöchig|monatig)\w*)", re.I)
-_UNIT_DAYS = {"tag": 1, "täg": 1, "woc": 7, "wöc": 7, "mon": 30}
+_UNIT_DAYS = {"t": 1, "w": 7, "m": 30}
+"""By the first letter: Tag, tägig; Woche, wöchig; Monat, monatig."""
 
 Sex = Literal["M", "W"]
 
@@ -49,21 +50,5 @@ def _sex(text: str) -> Sex | None:
 def _age(text: str) -> int | None:
     ages = {int(years) * DAYS_PER_YEAR for years in _YEARS.findall(text)}
     for number, unit, adjective in _SMALL.findall(text):
-        ages.add(int(number) * _UNIT_DAYS[(unit or adjective)[:3].lower()])
+        ages.add(int(number) * _UNIT_DAYS[(unit or adjective)[0].lower()])
     return ages.pop() if len(ages) == 1 else None
-
-
-def limit_days(limit: str) -> int:
-    """An age limit of the metadata in days: "t028" -> 28 completed days, "j015" -> 15 completed years."""
-    number = int(limit[1:])
-    return number if limit[0] == "t" else number * DAYS_PER_YEAR
-
-
-def outside(age_days: int, low: str | None, high: str | None) -> bool:
-    """True if an age lies outside the limits; a limit in years includes its whole last year."""
-    if low is not None and age_days < limit_days(low):
-        return True
-    if high is None:
-        return False
-    last = limit_days(high) + (DAYS_PER_YEAR - 1 if high[0] == "j" else 0)
-    return age_days > last

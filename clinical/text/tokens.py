@@ -35,6 +35,9 @@ SPACE, LINE, COMMA, COLON, STOP, BREAK = range(6)
 """Dividers between two tokens, in rising order of strength: nothing or a space or hyphen, a line end, a comma or
 bracket, a colon, the end of a sentence, a new list item or a blank line."""
 
+HEAD = 3
+"""Characters of a word by which words and abbreviations are looked up: the least of an abbreviation that may stand for
+a longer word (`art.` for `arterielle`)."""
 SHORT = 4
 """Characters of the longest word that counts as cut off before a full stop in a line without capitals."""
 WRAPPED_LINE = 45
@@ -199,18 +202,18 @@ class SourceText:
 
     @cached_property
     def by_head(self) -> dict[str, list[str]]:
-        """The text's spelled words by their first three characters."""
+        """The text's spelled words by their first HEAD characters."""
         heads: defaultdict[str, list[str]] = defaultdict(list)
         for word in self.word_places:
-            heads[word[:3]].append(word)
+            heads[word[:HEAD]].append(word)
         return dict(heads)
 
     @cached_property
     def abbreviations_by_head(self) -> dict[str, list[int]]:
-        """Abbreviations by their first three characters."""
+        """Abbreviations by their first HEAD characters."""
         heads: defaultdict[str, list[int]] = defaultdict(list)
         for i in self.abbreviations:
-            heads[self.words[i][:3]].append(i)
+            heads[self.words[i][:HEAD]].append(i)
         return dict(heads)
 
     @cached_property

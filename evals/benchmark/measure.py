@@ -23,6 +23,7 @@ import click
 from catalog_build.files import write_json
 from clinical.command_line import PATH, paragraphs
 from clinical.errors import SourceError
+from clinical.icd import EXAMPLE
 from clinical.reading import SearchIndex
 from evals.benchmark.systems import DEPTH, Ranked, systems
 from evals.benchmark.texts import HERE, TASKS, TEXTS, BenchmarkText, read, write
@@ -111,7 +112,7 @@ def answers_of(path: Path, texts: Sequence[BenchmarkText]) -> list[Ranked]:
             row = json.loads(line)
             name, codes = row["id"], [str(code) for code in row["codes"]]
         except (ValueError, KeyError, TypeError):
-            expected = '{"id": "lists-001", "codes": ["I10.90"]}'
+            expected = f'{{"id": "lists-001", "codes": ["{EXAMPLE}"]}}'
             raise SourceError(path.name, number, "is no answer", expected, "mend the line") from None
         found[name] = well_formed(codes, path.name, number)
     missing = [one.id for one in texts if one.id not in found]

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from catalog_build.files import write_json, write_text
 from clinical.errors import SourceError
+from clinical.icd import category
 from clinical.search import checksum
 from evals.data.examples import Example, read_examples
 
@@ -95,8 +96,8 @@ def _apart(short: Sequence[Example], count: int, chance: random.Random) -> list[
     chosen: list[Example] = []
     while len(chosen) < count:
         one = chance.choice(short)
-        taken = {code[:3] for other in chosen for code in other.codes}
-        if not taken & {code[:3] for code in one.codes}:
+        taken = {category(code) for other in chosen for code in other.codes}
+        if not taken & {category(code) for code in one.codes}:
             chosen.append(one)
     return chosen
 

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from clinical.icd import Catalog, parent_of
+from clinical.icd import Catalog, category, parent_of
 from clinical.reading import SearchIndex
 from clinical.text import folded_words
 from evals.coding.near import NearTexts, similarity
 from evals.coding.targets import Coded
 from evals.data.examples import Example
-
-CODE, CATEGORY = 6, 3
-"""Characters of codes that are compared."""
 
 
 class Outcome(NamedTuple):
@@ -107,14 +104,14 @@ def _name_of(outcome: Outcome) -> str:
 def _scores(outcome: Outcome, catalog: Catalog) -> dict[str, Any]:
     first, right, hits = outcome.first, outcome.example.codes, outcome.found or ()
     chapters = sorted({path_of(code, catalog)[0] for code in right})
-    both, shown, wanted = _count(outcome, CODE)
-    short = _count(outcome, CATEGORY)
+    both, shown, wanted = _count(outcome, str)
+    short = _count(outcome, category)
     return {
         "first": first.code if first else None,
         "confidence": first.confidence if first else None,
         "probability": round(first.probability, 4) if first and first.probability is not None else None,
         "rank": outcome.rank,
-        "category": first is not None and first.code[:CATEGORY] in {code[:CATEGORY] for code in right},
+        "category": first is not None and category(first.code) in set(map(category, right)),
         "chapter": first is not None and path_of(first.code, catalog)[0] in chapters,
         "distance": distance_of(outcome, catalog),
         "recall_10": round(len(right & {hit.code for hit in hits}) / len(right), 4),
@@ -138,10 +135,10 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def _count(outcome: Outcome, length: int) -> tuple[int, int, int]:
-    """(shown and right, shown, right), codes cut to `length` characters."""
-    right = {code[:length] for code in outcome.example.codes}
-    shown = {hit.code[:length] for hit in outcome.found or () if hit.shown}
+def _count(outcome: Outcome, level: Callable[[str], str]) -> tuple[int, int, int]:
+    """(shown and right, shown, right) of the codes at a level of the classification: itself, or their category."""
+    right = {level(code) for code in outcome.example.codes}
+    shown = {level(hit.code) for hit in outcome.found or () if hit.shown}
     return len(right & shown), len(shown), len(right)
 
 
@@ -155,7 +152,7 @@ def distance_of(outcome: Outcome, catalog: Catalog) -> int:
 def path_of(code: str, catalog: Catalog) -> tuple[str, ...]:
     """From the root: chapter, block, category, ..., the code. One the catalog does not have hangs where it would be."""
     near = catalog.nearest_existing(code)
-    above = (f"chapter {near.chapter}", f"block {near.block}") if near else ("chapter ?", f"block of {code[:3]}")
+    above = (f"chapter {near.chapter}", f"block {near.block}") if near else ("chapter ?", f"block of {category(code)}")
     spelled: list[str] = []
     each: str | None = code
     while each is not None:

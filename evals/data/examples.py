@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from clinical.errors import SourceError
-from clinical.icd import CODE_PATTERN, parse
+from clinical.icd import CODE_PATTERN, EXAMPLE, category, parse
 
 
 class Example(NamedTuple):
@@ -81,7 +81,11 @@ def well_formed(codes: Iterable[str], file: str, line: int) -> list[str]:
             meant = parse(code)
             remedy = f"write {meant}" if meant else "mend or delete the line"
             raise SourceError(
-                file, line, f"the malformed code {code[:ECHOED]!r}", "a code as I10, I10.9, I10.90", remedy
+                file,
+                line,
+                f"the malformed code {code[:ECHOED]!r}",
+                f"a code such as {category(EXAMPLE)} or {EXAMPLE}",
+                remedy,
             )
     return checked
 

@@ -11,7 +11,7 @@ from catalog_build.checks import check, counts
 from catalog_build.official import Source
 from catalog_build.synonyms import all_texts
 from clinical.errors import CheckFailed
-from clinical.icd import Catalog, Code
+from clinical.icd import Catalog, Code, category
 
 
 def broken_copies(source: Source) -> dict[str, tuple[str, Source]]:
@@ -20,6 +20,7 @@ def broken_copies(source: Source) -> dict[str, tuple[str, Source]]:
     parent = next(code for code in codes if not code.terminal and source.catalog.children(code.code))
     leaf = next(code for code in codes if code.terminal and code.parent is not None)
     synonym = source.synonyms[0]
+    absent = next(name for code in codes if (name := f"{category(code.code)}.99") not in source.catalog)
     return {
         "parent lost": (
             f"the row of {parent.code} is missing",
@@ -37,8 +38,8 @@ def broken_copies(source: Source) -> dict[str, tuple[str, Source]]:
             _changed(source, leaf, replace(leaf, use_295="V", use_301="V")),
         ),
         "synonym of another year": (
-            f"{synonym.text!r} is coded with A99.99, which does not exist",
-            replace(source, synonyms=(replace(synonym, code="A99.99"), *source.synonyms[1:])),
+            f"{synonym.text!r} is coded with {absent}, which does not exist",
+            replace(source, synonyms=(replace(synonym, code=absent), *source.synonyms[1:])),
         ),
         "file cut off": (
             "the last tenth of the synonyms is missing",

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
-from clinical.icd import Catalog
+from clinical.icd import PAIR_NOTE, Catalog, category
 from clinical.reading import Candidate, Mentioned, SearchIndex
 from evals.coding.outcomes import Outcome
 from evals.lab.measured import Evaluation, evaluate
@@ -107,7 +107,7 @@ def _between(catalog: Catalog, miss: Miss, found: str) -> str:
         return "too general"
     if any(found in _names(catalog.more_specific(code)) for code in right):
         return "too specific"
-    return "sibling" if any(code[:3] == found[:3] for code in right) else ""
+    return "sibling" if any(category(code) == category(found) for code in right) else ""
 
 
 def _names(codes: Iterable[Any]) -> set[str]:
@@ -169,7 +169,7 @@ def _notes(catalog: Catalog, codes: Iterable[str]) -> str:
     for code in codes:
         for name in _above(catalog, code):
             for note in catalog.codes[catalog.number(name)].notes:
-                if note.kind != "pair":
+                if note.kind != PAIR_NOTE:
                     lines[f"{name} {note.kind}: {note.text} {' '.join(note.references)}".strip()] = None
     return "\n".join(list(lines)[:NOTES])
 

@@ -348,7 +348,7 @@ def lies(kind: str, letters: list[Letter], count: int, seed: int = 0) -> Iterato
         lie = maker(chance, letter, other)
         if lie is None:
             continue
-        path, value, text = (*lie, letter.text)[:3]
+        path, value, text = lie if len(lie) == 3 else (*lie, letter.text)
         if kind not in _ABOUT_MEANING and _is_true(path, value, text, letter, other):
             continue
         made += 1

@@ -12,6 +12,8 @@ from clinical.thresholds import GroundingThresholds
 from evals.letters.generator import MONTHS, Letter
 
 LOOKALIKES = (("0", "O"), ("1", "l"), ("l", "1"), ("O", "0"), ("rn", "m"), ("m", "rn"), ("I", "l"))
+MONTH_CHARS = 3
+"""Characters of the name of a month that is cut short."""
 RATES = {1: 0.003, 2: 0.01, 3: 0.03}
 """Share of places at which a scan goes wrong, by strength."""
 
@@ -100,8 +102,9 @@ def _other_dates(letter: Letter) -> str:
         return chance.choice(
             (
                 f"{day:02}.{month:02}.{year}", f"{day}. {month_name} {year}", f"{day:02}/{month:02}/{year}",
-                f"{year}-{month:02}-{day:02}", f"{day}. {month_name[:3]}. {year}", f"{day:02}{month:02}{year}",
-                f"{day}. {month}. {year}", f"{day}. {month_name.replace('Januar', 'Jänner')} {year}",
+                f"{year}-{month:02}-{day:02}", f"{day}. {month_name[:MONTH_CHARS]}. {year}",
+                f"{day:02}{month:02}{year}", f"{day}. {month}. {year}",
+                f"{day}. {month_name.replace('Januar', 'Jänner')} {year}",
             )
         )  # fmt: skip
 

@@ -23,7 +23,7 @@ from urllib.parse import quote
 import httpx
 
 from clinical.errors import SettingError
-from clinical.icd import Catalog
+from clinical.icd import EXAMPLE, Catalog
 from clinical.settings import ROOT
 from evals.load import rigs
 from evals.load.bench import notes
@@ -128,7 +128,7 @@ def streams(catalog: Path, number: int, workers: int = 1, seconds: float = 10.0)
     with rigs.model_server(seconds) as model:
         given = {"LLM_BASE_URL": f"{model}/v1", "LLM_CONCURRENCY": str(2 * number), "LLM_QUEUE": str(number)}
         with rigs.text_api(catalog, workers, given) as api:
-            rigs.first_codes_ms(api, ["R05"])
+            rigs.first_codes_ms(api, [EXAMPLE])
             asked = {"api": api.base, "key": api.key, "texts": texts}
             for name, users in (("to their end", "Streams"), ("left after the first codes", "Leaving")):
                 before = api.cpu_seconds()

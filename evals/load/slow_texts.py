@@ -31,6 +31,7 @@ from clinical import text as written_text
 from clinical.budget import Budget
 from clinical.coding import research
 from clinical.contract import Arztbrief, ResearchRequest
+from clinical.icd import EXAMPLE, category
 from clinical.letters import ground
 from clinical.reading import SearchIndex
 from evals.command import CATALOG, JSON
@@ -46,7 +47,8 @@ FLOOR = 0.004  # seconds: below it, a ratio compares the clock with itself
 LETTERS = 40
 
 SHAPES = (
-    "1.", "1. ", "I21.", "I21.9 ", "E11.- ", "Dr. ", "Prof. Dr. ", "IIII", "iv ", "I ", "1.1.", "01.02.", "1/2/",
+    "1.", "1. ", f"{category(EXAMPLE)}.", f"{EXAMPLE} ", f"{category(EXAMPLE)}.- ",
+    "Dr. ", "Prof. Dr. ", "IIII", "iv ", "I ", "1.1.", "01.02.", "1/2/",
     "2024-", "24.12.2024 ", "12", "\u0661", "\u0967", "\uff11", "²", "½", "5 mg ", "1-0-1 ", "100 % ", "<5 ", "...",
     ". ", ", ", ",", ";", ": ", ":", "- ", "-", "\u2013", "\u2022 ", "* ", "(", ")", "()", "[", "[x] ", "[ ] ", "{",
     "\u2610 ", "/", "//", "|", "+", "+ ", "&", "?", "(?) ", "!", "\"", "\u201e", "'", "\u2019", "_", "#", "@",

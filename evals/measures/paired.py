@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from clinical.errors import SourceError
+from clinical.icd import category
 from evals.measures.calibration import binned_error
 from evals.measures.intervals import Measure, mean, resamples, rounded
 from evals.measures.queries import values
@@ -143,7 +144,7 @@ def label_changes(pairs: Pairs) -> list[PairedDifference]:
 def _labels(of: str, pairs: Pairs) -> Iterator[PairedDifference]:
     if pairs.before.empty:
         return
-    weights = _clustered([min(codes)[:3] for codes in pairs.before["codes"]])
+    weights = _clustered([category(min(codes)) for codes in pairs.before["codes"]])
     right = [(side["rank"] == 1).to_numpy(float) for side in pairs]
     for level in LABELS:
         marked = [(side["confidence"] == level).to_numpy(float) for side in pairs]

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinical.icd import category
 from evals.measures import calibration
 from evals.measures.intervals import Floats, Measure, bootstrap, clustered, mean, rounded, share
 from evals.measures.results import ALL, Row, row
@@ -110,7 +111,7 @@ def label_rows(asked: pd.DataFrame, label: str, name: str = ALL) -> list[Row]:
     """Precision of first codes with a label and their share of the queries; precision over all shown codes with it and
     the mean of their probabilities. Precision draws whole categories: the mistakes of one come together."""
     first = asked[asked["confidence"] == label]
-    right, cluster = first["rank"] == 1, [str(code)[:3] for code in first["first"]]
+    right, cluster = first["rank"] == 1, [category(str(code)) for code in first["first"]]
     found = row(f"{label}_precision", name, len(first), clustered(right.tolist(), cluster))
     found += row(f"{label}_coverage", name, len(asked), share(len(first), len(asked)))
     every = [
@@ -119,7 +120,7 @@ def label_rows(asked: pd.DataFrame, label: str, name: str = ALL) -> list[Row]:
         for code, level, probability in shown
         if level == label
     ]
-    all_right = clustered([one for *_, one in every], [code[:3] for code, *_ in every])
+    all_right = clustered([one for *_, one in every], [category(code) for code, *_ in every])
     believed = [probability for _, probability, _ in every if probability is not None]
     found += row(f"{label}_of_all_codes", name, len(every), all_right)
     return found + row(f"{label}_believed", name, len(believed), float(np.mean(believed)) if believed else None)

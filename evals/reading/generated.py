@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from catalog_build.training.texts import NOT_CODED, Text, TextWriter, WrittenMention
-from clinical.reading import NONE, Elsewhere, Mentioned, SearchIndex
+from clinical.icd import NONE, category
+from clinical.reading import Elsewhere, Mentioned, SearchIndex
 from evals.measures.intervals import clustered, share
 
 
@@ -121,7 +122,7 @@ def bands(index: SearchIndex, texts: Sequence[Text]) -> dict[str, dict[str, Any]
 
 def _band(own: Sequence[ShownCode]) -> dict[str, Any]:
     believed = round(sum(one.probability for one in own) / len(own), 4) if own else None
-    precision = clustered([one.right for one in own], [one.code[:3] for one in own])
+    precision = clustered([one.right for one in own], [category(one.code) for one in own])
     return {"codes": len(own), "precision": precision, "believed": believed}
 
 

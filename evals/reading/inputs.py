@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from clinical.errors import SourceError
+from clinical.icd import category
 from evals.data.examples import well_formed
 
 Shown = Callable[[str], list[tuple[str, str]]]
@@ -56,10 +57,10 @@ def _counted(row: Mapping[str, Any], got: list[tuple[str, str]]) -> Counter[str]
     own["right"] = sum(code in right for code in codes)
     own["high"] = sum(level == "high" for _, level in got)
     own["high_right"] = sum(level == "high" and code in right for code, level in got)
-    categories = codes | {code[:3] for code in codes - right if code[:3] not in {one[:3] for one in right}}
+    categories = codes | {category(code) for code in codes - right} - {category(one) for one in right}
     for absent in row.get("absent", ()):
         own["absent"] += 1
-        own["absent_shown"] += bool({form for code in absent["codes"] for form in (code, code[:3])} & categories)
+        own["absent_shown"] += bool({form for code in absent["codes"] for form in (code, category(code))} & categories)
     return own
 
 

@@ -12,12 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from clinical.icd import HEALTH_FACTORS, category
 from clinical.reading import Candidate, SearchIndex
 
 TABLE: Final = Path(__file__).with_name("offered.tsv")
 _MARKED: Final = re.compile(r"\[([^][]{2,})\]|\{([^{}]+)\}")
-_OTHER_REASONS: Final = "Z"
-"""Chapter XXI: the codes of what is over, of relatives, of vaccinations and check-ups."""
 
 
 class Marked(NamedTuple):
@@ -67,7 +66,7 @@ def offered(index: SearchIndex) -> Offered:
         for own, alone in zip(marked, categories, strict=True):
             if own.stated and alone:
                 stated += 1
-                kept += any(hit.code[:3] in alone or _meet(own, hit) for hit in shown)
+                kept += any(category(hit.code) in alone or _meet(own, hit) for hit in shown)
             if not own.stated:
                 absent += 1
                 if any(_is_leak(hit, own, marked, alone - there) for hit in shown):
@@ -77,10 +76,10 @@ def offered(index: SearchIndex) -> Offered:
 
 def _is_leak(hit: Candidate, own: Marked, marked: Sequence[Marked], alone: set[str]) -> bool:
     """Return True if a code stands for an absent finding: by its place, which no stated mention shares, or its kind."""
-    if hit.code[0] == _OTHER_REASONS:
+    if hit.code in HEALTH_FACTORS:
         return False
     shared = any(other.stated and _meet(other, hit) for other in marked)
-    return (_meet(own, hit) and not shared) or hit.code[:3] in alone
+    return (_meet(own, hit) and not shared) or category(hit.code) in alone
 
 
 def _meet(own: Marked, hit: Candidate) -> bool:
@@ -88,7 +87,7 @@ def _meet(own: Marked, hit: Candidate) -> bool:
 
 
 def _categories(index: SearchIndex, words: str) -> set[str]:
-    return {hit.code[:3] for hit in _shown(index, words)}
+    return {category(hit.code) for hit in _shown(index, words)}
 
 
 def _shown(index: SearchIndex, text: str) -> list[Candidate]:

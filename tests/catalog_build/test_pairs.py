@@ -2,8 +2,7 @@
 
 from catalog_build.official.tables import Synonym
 from catalog_build.pairs import with_pairs
-from clinical.coding.rules import PAIR_NOTE
-from clinical.icd import Catalog, Code, Note
+from clinical.icd import PAIR_NOTE, Catalog, Code, Note
 
 
 def code(spelling: str, kind: str) -> Code:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from clinical.claims import Claim
 from clinical.errors import SourceError
+from clinical.icd import EXAMPLE
 
 FOLDER: Final = Path(__file__).parent
 CLAIMS: Final = ("present", "suspected", "excluded", "history", "family", "other", "hypothetical")
@@ -124,7 +125,7 @@ def _codes(given: str, file: str, line: int, known: Collection[str] | None) -> t
     found = tuple(right.split()), tuple(also.split())
     for code in (*found[0], *found[1]):
         if not _CODE.fullmatch(code):
-            raise SourceError(file, line, f"the code {code!r}", "a code as the catalog writes it, such as E11.90")
+            raise SourceError(file, line, f"the code {code!r}", f"a code as the catalog writes it, such as {EXAMPLE}")
         if known is not None and code not in known:
             raise SourceError(file, line, f"the code {code}", "a terminal code of the catalog")
     return found

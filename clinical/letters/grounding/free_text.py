@@ -26,6 +26,7 @@ from clinical.text import (
     COMMA,
     CONNECTORS,
     FUNCTION_WORDS,
+    HEAD,
     LINE,
     SIDES,
     SPACE,
@@ -43,9 +44,6 @@ text made to be slow costs its length, not its square. A value that needs more i
 TRIES = 200
 """Places of its first word at which a value is laid over the text: 20,000 characters of letters have no word more than
 39 times. A value that stands at none of the first ones is not evidenced."""
-
-ABBREVIATION = 3
-"""Least characters of an abbreviation that may stand for a longer word (`art.` for `arterielle`)."""
 
 Kind = Literal["diagnosis", "procedure", "statement", "question", "verbatim"]
 """diagnosis: denials, exclusions, relatives matter. procedure: the same, but what was found or excluded by it says
@@ -129,7 +127,7 @@ def _candidates(source: SourceText, value: Value, anchor: int) -> Iterator[int]:
 
 
 def _abbreviated(source: SourceText, value: Value, anchor: int) -> Iterator[int]:
-    head = value.source.words[anchor][:ABBREVIATION]
+    head = value.source.words[anchor][:HEAD]
     for short in source.abbreviations_by_head.get(head, ()) if len(value.keys) > 1 else ():
         if _abbreviates(source.words[short], value.source.words[anchor]):
             yield short
@@ -152,12 +150,7 @@ def _written_apart(source: SourceText, value: Value, anchor: int) -> Iterator[in
 
 
 def _abbreviates(short: str, word: str) -> bool:
-    return (
-        short not in TITLES
-        and len(short) >= ABBREVIATION
-        and len(word) >= len(short) + ABBREVIATION
-        and word.startswith(short)
-    )
+    return short not in TITLES and len(short) >= HEAD and len(word) >= len(short) + HEAD and word.startswith(short)
 
 
 def _is_dotted(source: SourceText, i: int) -> bool:

@@ -74,12 +74,14 @@ NO_TABLES = {
     "clinical/letters/reader/narrative/phrases.py": "grammar: words no noun phrase begins with",
     "clinical/letters/reader/narrative/drugs.py": "'bisher' says that a drug is taken",
     "clinical/icd/catalog.py": "the classification's own 'nicht näher bezeichnet'",
+    "clinical/icd/groups.py": "the classification's own 'nicht näher bezeichnet'",
+    "clinical/icd/titles.py": "the classification's own 'nicht näher bezeichnet', 'ohne nähere Angabe'",
     "clinical/coding/answers.py": "sentences for people",
     "clinical/coding/code_query.py": "sentences for people",
     "clinical/coding/deep_research.py": "sentences for people",
     "clinical/coding/model_tiers.py": "sentences for people",
     "clinical/coding/prompts.py": "sentences for a language model",
-    "clinical/coding/rules.py": "sentences for people, and the classification's own 'nicht näher bezeichnet'",
+    "clinical/coding/rules.py": "sentences for people",
     "clinical/coding/stream.py": "sentences for people",
     "clinical/generation.py": "sentences for people",
     "clinical/letters/extraction.py": "sentences for a language model",
@@ -90,11 +92,9 @@ NO_TABLES = {
     "clinical/letters/grounding/names.py": "names of streets: Alte, Alter",
     "clinical/letters/grounding/words.py": "beginnings of words that turn their meaning round",
     "clinical/llm.py": "sentences for a language model",
-    "clinical/reading/confidence.py": "the classification's own 'nicht näher bezeichnet'",
-    "clinical/reading/general.py": "the classification's own 'nicht näher bezeichnet', 'ohne nähere Angabe'",
+    "clinical/reading/general.py": "'ohne': a preposition behind the head of a phrase",
     "clinical/reading/lattice.py": "words within a mention that carry no meaning, whatever is claimed",
     "clinical/reading/past.py": "how the classification words the past: 'frühere'",
-    "clinical/search/traits.py": "the classification's own 'nicht näher bezeichnet'",
 }
 """Where such words stand and claim nothing of a patient."""
 

@@ -3,7 +3,7 @@
 import pytest
 
 from clinical.coding.case import Case, Located, Offer
-from clinical.coding.rules import Correction, Proposal, apply, covers
+from clinical.coding.rules import Correction, Proposal, apply
 from clinical.contract import DetailedCodeEntry, Span
 from tests.fakes import tiny_catalog
 
@@ -106,25 +106,6 @@ def test_an_exclusion_note_between_different_findings_is_noted_for_review():
     outcome = decided(proposal("I21.9", located(1)), proposal("I25.22", located(2, start=20)))
     assert set(codes(outcome)) == {"I21.9", "I25.22"}
     assert "Alter Myokardinfarkt (I25.2-)" in outcome.proposals[0].notes[0]
-
-
-@pytest.mark.parametrize(
-    ("reference", "code", "expected"),
-    [
-        ("O24.-", "O24.4", True),
-        ("O24.4", "O24", False),
-        ("I25.2-", "I25.22", True),
-        ("E10-E14", "E11.90", True),
-        ("E10-E14", "E15", False),
-        ("T61-T62", "T62.9", True),
-        ("A50.0-A50.5", "A50.3", True),
-        ("A50.0-A50.5", "A50.6", False),
-        ("G01*", "G01", True),
-        ("E10-E14+", "E14.9", True),
-    ],
-)
-def test_references_of_the_tabular_list(reference, code, expected):
-    assert covers(reference, code) is expected
 
 
 def test_an_asterisk_code_gets_the_dagger_that_was_chosen_too_and_stands_behind_it():

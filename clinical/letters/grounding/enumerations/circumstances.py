@@ -34,6 +34,8 @@ OTHERWISE_RECENT: Final = timedelta(days=120)
 
 LINES_OF_A_SECTION: Final = 40
 """Lines above a phrase in which the heading of its section is looked for."""
+FIRST_WORDS: Final = 3
+"""Words of a heading that say what it is about."""
 LONGEST_HEADING: Final = 60
 """Characters a heading stands within."""
 
@@ -123,7 +125,7 @@ class Circumstances:
         if re.match(r"[-‐–] ", source.text[source.end[place[0]] : source.end[place[0]] + 2]):
             return True
         if re.match(r"[-‐–](?:\s|/|,)", source.text[source.end[last] : source.end[last] + 2]):
-            return re.match(r"\s*\n", source.text[source.end[last] + 1 :][:3]) is None
+            return re.match(r"\s*\n", source.text[source.end[last] + 1 : source.end[last] + 4]) is None
         near = range(max(0, place[0] - 3), place[0])
         institution = any(says("@institution", source.words[k]) for k in near if source.gap(k + 1) < STOP)
         return institution and source.words[place[0] - 1] in ("fuer", "der", "und")
@@ -277,7 +279,7 @@ class Circumstances:
             start = text.rfind("\n", 0, end) + 1
             if match := _HEADING.match(text, start, min(len(text), start + LONGEST_HEADING)):
                 heads = [spelling(word) for word in re.findall(r"\w+", match["name"])]
-                return any(says("@plan_heading", word) for word in heads[:3])
+                return any(says("@plan_heading", word) for word in heads[:FIRST_WORDS])
             if start == 0:
                 return False
             end = start - 1

@@ -14,6 +14,8 @@ from clinical.letters.reader.parties.houses import BARE_PHONE, LEADER, MAIL, PLA
 from clinical.text import dates_of
 
 SEGMENT_MAX = 160
+FIRST_LINES = 3
+"""Lines of a block in which the name of a person or of a house stands."""
 _PHONE_LABEL = re.compile(
     r"\b(?:Te[lI1]e?(?:f?on)?|Fon|Tel|T|Phone)\b\.?\s?(?:-?Nr\.?)?\s*[:.]?\s*(?=[+(\d])", re.IGNORECASE
 )

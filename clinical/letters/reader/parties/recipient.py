@@ -8,6 +8,7 @@ from clinical.letters.labels import label_of
 from clinical.letters.reader.kinds import department_of_title, kind_of
 from clinical.letters.reader.parties.head import (
     ADDRESSED,
+    FIRST_LINES,
     REACHED,
     SUBJECT,
     Contact,
@@ -216,7 +217,7 @@ def _of_block(block: list[str]) -> Contact:
     """Read an address block; a plain name above or below the house is the recipient."""
     found = contact_of(block)
     if found.name is None:
-        named = next((line for line in block[:3] if _is_person(line)), None)
+        named = next((line for line in block[:FIRST_LINES] if _is_person(line)), None)
         found = Contact(name=plain_name(named) if named else None).filled(found)
     return found
 

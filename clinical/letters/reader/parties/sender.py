@@ -11,6 +11,7 @@ from clinical.letters.reader.kinds import kind_of
 from clinical.letters.reader.names import doctor_in, same_person, strip_titles
 from clinical.letters.reader.parties.head import (
     ADDRESSED,
+    FIRST_LINES,
     REACHED,
     SUBJECT,
     Contact,
@@ -138,7 +139,7 @@ class Sender:
         lines = self._letterhead_lines
         found = contact_of(lines)
         if found.institution is None and found.count:
-            named = first_piece([line for line in lines[:3] if not is_dated(line)])
+            named = first_piece([line for line in lines[:FIRST_LINES] if not is_dated(line)])
             if named and found.abteilung in (None, named):
                 found = found.model_copy(update={"institution": named, "abteilung": None})
         return found if found.institution or found.abteilung or found.name else Contact()

@@ -1,0 +1,79 @@
+"""Groups of codes by their place in the classification: ranges of categories, and predicates on a code.
+
+Every range of the project stands here. Chapters: XVIII (R) symptoms, XIX (S, T) injuries and poisonings, XX (V to Y)
+external causes, XXI (Z) factors that influence the health status.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from clinical.icd.catalog import Code
+from clinical.icd.spelling import category
+from clinical.icd.titles import adds_unspecified, words_aftermath
+
+_REST: Final = ".9"
+"""The fourth character for what is not specified."""
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryRange:
+    """Categories from `first` to `last`, both included."""
+
+    first: str
+    last: str
+
+    def __contains__(self, code: str) -> bool:
+        return self.first <= category(code) <= self.last
+
+
+FAMILY_HISTORY: Final = CategoryRange("Z80", "Z84")
+PERSONAL_HISTORY: Final = CategoryRange("Z85", "Z87")
+TREATED_TUMOURS: Final = CategoryRange("Z85", "Z85")
+"""Malignant tumours in the patient's own history."""
+DISABLING_IN_FAMILY: Final = "Z82"
+"""Disabling chronic diseases in the family's history; DISABLING is what the notes of the German edition leave out."""
+DISABLING: Final = (
+    CategoryRange("G00", "G99"),
+    CategoryRange("H54", "H54"),
+    CategoryRange("I00", "I99"),
+    CategoryRange("J40", "J47"),
+    CategoryRange("M00", "M99"),
+    CategoryRange("Q00", "Q99"),
+)
+"""Categories of Z82.0 to Z82.7 of the WHO's ICD-10, of which the German Z82 is made."""
+SYMPTOMS: Final = CategoryRange("R00", "R99")
+INJURIES: Final = CategoryRange("S00", "T99")
+HEALTH_FACTORS: Final = CategoryRange("Z00", "Z99")
+"""Chapter XXI: states, history, contacts with the health services."""
+POISONINGS: Final = CategoryRange("T36", "T65")
+EXTERNAL_CAUSES: Final = CategoryRange("V01", "Y98")
+CIRCUMSTANCES: Final = CategoryRange("Z55", "Z65")
+"""Socioeconomic and psychosocial circumstances."""
+EXAMINATIONS: Final = CategoryRange("Z00", "Z13")
+TREATMENTS: Final = CategoryRange("Z40", "Z54")
+"""Contacts with the health services for a procedure."""
+INJURY_OF_NO_SITE: Final = CategoryRange("T14", "T14")
+_SEQUELAE: Final = frozenset(
+    ("B90", "B91", "B92", "B94", "E64", "E68", "G09", "I69", "O97", "T90", "T91", "T92", "T93", "T94", "T95")
+)
+
+
+def is_residual(code: Code) -> bool:
+    """True if a code is the rest of its siblings: its fourth character is 9, or its title says that it is not
+    specified."""
+    return "nicht näher bezeichne" in code.title.casefold() or code.code.endswith(_REST)
+
+
+def is_unspecified(code: Code) -> bool:
+    """True if a code leaves something open by its fourth character, or by words that its title adds; the calibration of
+    the confidence is fitted on this."""
+    return adds_unspecified(code.title) or code.code.endswith(_REST)
+
+
+def is_aftermath(code: Code) -> bool:
+    """True for what is past: personal history and states of chapter XXI, sequelae, old infarction."""
+    if code.code in HEALTH_FACTORS:
+        return code.code not in FAMILY_HISTORY
+    return category(code.code) in _SEQUELAE or words_aftermath(code.title)
