@@ -61,11 +61,21 @@ def _check(source: Path, previous: Path | None, docs: Path | None) -> None:
 @click.option("--rounds", type=click.IntRange(1), default=4, help="with --encoder: pairs of each code (4)")
 @click.option("--rate", type=float, default=5e-4, help="with --encoder: learning rate (0.0005; large models 0.00002)")
 @click.option("--reading", type=PATH, help="only finder and confidence, with this artifact, which holds a fold out")
+@click.option("--suggest", type=PATH, help="only the weights of suggestions, with this artifact")
 def _train(
-    source: Path, holdout: int | None, out: Path, encoder: Path | None, reading: Path | None, **how: Any
+    source: Path,
+    holdout: int | None,
+    out: Path,
+    encoder: Path | None,
+    reading: Path | None,
+    suggest: Path | None,
+    **how: Any,
 ) -> None:
     """Train encoder, ranking model, finder and confidence from SOURCE; or fine-tune a model of your own."""
     BuildOptions(train=True, holdout=holdout)
+    if suggest is not None:
+        _train_suggestions(suggest, out)
+        return
     if encoder is not None:
         _tune(source, encoder, out, holdout or 0, **how)
         return
@@ -120,6 +130,22 @@ def _train_reading(source: Path, out: Path, artifact: Path) -> None:
     bounds = confidence.bounds
     click.echo(f"finder and confidence in {out}; in texts high from {bounds.high:.3f}, medium from {bounds.medium:.3f}")
     click.echo(f"to ship them: copy both files to {WEIGHTS}")
+
+
+def _train_suggestions(artifact: Path, out: Path) -> None:
+    from catalog_build.build import WEIGHTS
+    from catalog_build.training.suggesting import WEIGHTS as FILE
+    from catalog_build.training.suggesting import fitted
+    from clinical.reading import SearchIndex
+
+    index = SearchIndex.load(artifact)
+    try:
+        weights = fitted(index.catalog, index.wordings)
+    except ModuleNotFoundError as error:
+        raise _extra_missing(error) from None
+    out.mkdir(parents=True, exist_ok=True)
+    weights.save(out / FILE)
+    click.echo(f"weights of suggestions in {out / FILE}; to ship them: copy the file to {WEIGHTS}")
 
 
 @command.command("authors")

@@ -20,6 +20,8 @@ from catalog_build.own_synonyms import BEFUND, OWN, own_texts, references, repla
 from catalog_build.pairs import with_pairs
 from catalog_build.synonyms import FOLDS, all_texts, fold_of
 from catalog_build.training.calibration import CALIBRATION, Calibration, choose
+from catalog_build.training.suggesting import WEIGHTS as SUGGEST_WEIGHTS
+from catalog_build.training.suggesting import SuggestWeights, suggester_of
 from catalog_build.vocabulary import Layers, layered
 from clinical.errors import SettingError
 from clinical.progress import note
@@ -166,7 +168,8 @@ def _make(source: Source, made: Path, options: BuildOptions) -> None:
     expansion = Expansion.of(replacements(references(source, options.holdout)))
     finder = weights.finder or Finder.load(WEIGHTS / FINDER)
     parts = (catalog, wordings, weights.served, weights.ranker, manifest, expansion)
-    index = SearchIndex(*parts, finder=finder, confidence=weights.confidence)
+    begun = suggester_of(catalog, wordings, SuggestWeights.load(WEIGHTS / SUGGEST_WEIGHTS))
+    index = SearchIndex(*parts, finder=finder, confidence=weights.confidence, suggester=begun)
     index.save(made)
 
 

@@ -2,6 +2,7 @@
 
 coding         how often the right ICD-10-GM code is found, and what high and medium are worth
 batch          the old name of `python -m batch`: ICD-10-GM codes for every text of a file
+suggest        is a right code among the first that are suggested for the first characters?
 compare        two results of `coding`: what changed, tested in pairs, and which queries flipped
 register       an artifact as a model in MLflow, to be loaded and served
 report         the results of a folder as one HTML page with plots
@@ -28,6 +29,7 @@ from evals.command import INTERRUPTED
 MEASURES = {
     "coding": "evals.coding.measure",
     "batch": "batch.__main__",
+    "suggest": "evals.coding.suggest",
     "compare": "evals.report.compare",
     "report": "evals.report.page",
     "register": "evals.report.register",
@@ -44,7 +46,7 @@ MEASURES = {
 """The module of each measure."""
 MOVED = {"batch": "python -m batch"}
 """Names kept for those who know them, and what to say now."""
-ONE_THREAD = ("coding", "gate", "reading", "claims", "benchmark")
+ONE_THREAD = ("coding", "suggest", "gate", "reading", "claims", "benchmark")
 """As a served worker: matrices of one query are too small to share, and threads that wait for each other took 2.4 times
 the processor's time on a busy machine."""
 

@@ -111,6 +111,8 @@ def _code(file: SourceFile, line: int, row: list[str], ends: Mapping[str, str]) 
         (row[19] in tuple("9MW"), 20, "9, M or W"),
         (_AGE.fullmatch(row[21]) is not None, 22, "9999, t000-t364 or j001-j124"),
         (_AGE.fullmatch(row[22]) is not None, 23, "9999, t000-t364 or j001-j124"),
+        (row[23] in tuple("9KM"), 24, "9, K or M"),
+        *((row[field - 1] in tuple("JN"), field, "J or N") for field in (25, 27, 28)),
     ]
     for holds, field, expected in rules:
         if not holds:
@@ -129,6 +131,10 @@ def _code(file: SourceFile, line: int, row: list[str], ends: Mapping[str, str]) 
         sex=None if row[19] == "9" else cast(Sex, row[19]),
         age_low=None if row[21] == "9999" else row[21],
         age_high=None if row[22] == "9999" else row[22],
+        age_must=row[23] == "M",
+        rare=row[24] == "J",
+        notifiable=row[26] == "J",
+        laboratory=row[27] == "J",
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 import orjson
 
 from clinical.errors import ArtifactMismatch, ArtifactMissing
+from clinical.icd.limits import outside
 from clinical.icd.spelling import parent_of, parse
 from clinical.icd.titles import leaves_open
 
@@ -44,7 +45,9 @@ class Note(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Code:
     """One code. `code` is dotted and without marks; ages are as in the source: "t000".."t364", "j001".."j124";
-    `everyday`: one of Befund's own wordings has it, so texts speak of it far more often than of most codes."""
+    `everyday`: one of Befund's own wordings has it, so texts speak of it far more often than of most codes. `age_must`:
+    an age outside its limits is an error, not a warning; `rare`: very rare in Central Europe; `notifiable`: the
+    metadata remind of the duty to notify (IfSG); `laboratory`: of the exemption of laboratory tests (EBM 32006)."""
 
     code: str
     title: str
@@ -60,6 +63,10 @@ class Code:
     age_low: str | None = None
     age_high: str | None = None
     everyday: bool = False
+    age_must: bool = False
+    rare: bool = False
+    notifiable: bool = False
+    laboratory: bool = False
     notes: tuple[Note, ...] = ()
 
     @property
@@ -76,6 +83,12 @@ class Code:
     def never_alone(self) -> bool:
         """True if it is coded only beside another code: an asterisk or exclamation mark code."""
         return self.kind in ("asterisk", "exclamation")
+
+    def fits(self, sex: Sex | None, age_days: int | None) -> bool:
+        """True if the code is usual for a patient, as far as sex and age are known."""
+        if self.sex and sex and self.sex != sex:
+            return False
+        return age_days is None or not outside(age_days, self.age_low, self.age_high)
 
 
 class Catalog:

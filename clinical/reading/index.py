@@ -5,7 +5,7 @@ in one batch, and the spans that explain the text best give its codes.
 
 The artifact is a folder: `codes.json` (catalog), `wordings.safetensors`, `vectors.faiss`, `words/`, `characters/`
 (wordings), `encoder.safetensors`, `ranker.safetensors`, `expansion.json` (word synonyms), `typos.safetensors`
-(mending of typos), and `manifest.json`, written last.
+(mending of typos), `suggest.safetensors` (first characters), and `manifest.json`, written last.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from clinical.reading.reader import MentionReader, TextSpans
 from clinical.reading.rewriting import Asked, Rewriter
 from clinical.search import FILES as FILES_OF_BM25
 from clinical.search import (
+    SUGGEST,
     Encoder,
     Expansion,
     Hits,
@@ -38,6 +39,7 @@ from clinical.search import (
     Ranker,
     Shortened,
     StaticEncoder,
+    Suggester,
     TransformerEncoder,
     Typos,
     Vectors,
@@ -125,10 +127,11 @@ class SearchIndex:
         typos: Typos | None = None,
         finder: Finder | None = None,
         confidence: Confidence | None = None,
+        suggester: Suggester | None = None,
     ) -> None:
         self.catalog, self.wordings, self.encoder = catalog, wordings, encoder
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
-        self.traits, self.finder = traits_of(catalog, wordings), finder
+        self.traits, self.finder, self.suggester = traits_of(catalog, wordings), finder, suggester
         self.confidence, self._code_traits = confidence, CodeKinds(catalog)
         self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
@@ -305,6 +308,8 @@ class SearchIndex:
             self.finder.save(folder / FINDER)
         if self.confidence is not None:
             self.confidence.save(folder / CONFIDENCE)
+        if self.suggester is not None:
+            self.suggester.save(folder)
         if isinstance(self.encoder, StaticEncoder):
             self.encoder.save(folder / ENCODER)
         elif isinstance(self.encoder, TransformerEncoder):
@@ -330,7 +335,8 @@ class SearchIndex:
             typos = Typos.load(folder / "typos.safetensors", list(wordings.vocabulary))
             finder = Finder.load(folder / FINDER) if FINDER in manifest.files else None
             sure = Confidence.load(folder / CONFIDENCE) if CONFIDENCE in manifest.files else None
-            return cls(catalog, wordings, encoder, ranker, manifest, expansion, typos, finder, sure)
+            begun = Suggester.load(folder, catalog, wordings) if SUGGEST in manifest.files else None
+            return cls(catalog, wordings, encoder, ranker, manifest, expansion, typos, finder, sure, begun)
         finally:
             if collecting:
                 gc.enable()

@@ -11,6 +11,8 @@ from clinical.search.neighbours import built, nearest
 from clinical.search.ranking import NONE_COLUMNS, WIDTH, Ranker, summary
 from clinical.search.retrieval import read_queries
 from clinical.search.runs import Ints, lengths, ranges, run_starts
+from clinical.search.suggest import ANYBODY, MATCH, Patient, Suggester, Suggestion
+from clinical.search.suggest import FILE as SUGGEST
 from clinical.search.tensors import map_tensors, write_tensors
 from clinical.search.terms import Wordings
 from clinical.search.traits import CodeTraits, traits_of
@@ -20,9 +22,12 @@ from clinical.search.words.shortened import KnownWords, Shortened
 from clinical.search.words.typos import Typos
 
 __all__ = [
+    "ANYBODY",
     "FILES",
+    "MATCH",
     "NONE_COLUMNS",
     "REMEDY",
+    "SUGGEST",
     "WIDTH",
     "ArraySizes",
     "Bound",
@@ -36,9 +41,12 @@ __all__ = [
     "KnownWords",
     "Manifest",
     "Numerals",
+    "Patient",
     "Ranker",
     "Shortened",
     "StaticEncoder",
+    "Suggester",
+    "Suggestion",
     "TransformerEncoder",
     "Typos",
     "Vectors",

@@ -18,8 +18,9 @@ from clinical.errors import ArtifactMismatch, ArtifactMissing
 from clinical.listed import open_listed
 from clinical.thresholds import NEVER, ConfidenceThresholds
 
-SCHEMA: Final = 2
-"""2: character n-grams lie in `characters/`, asterisk codes are called so. 1: in `letters/`, and `star`."""
+SCHEMA: Final = 3
+"""3: codes say whether they are rare or notifiable, and there are suggestions. 2: character n-grams lie in
+`characters/`, asterisk codes are called so. 1: in `letters/`, and `star`."""
 FILE: Final = "manifest.json"
 REMEDY: Final = "build it again: python -m catalog_build build SOURCE --out DIR"
 

@@ -16,6 +16,7 @@ from clinical.errors import ArtifactMismatch, ArtifactMissing
 _DTYPES: Final = {
     "I8": np.int8,
     "U8": np.uint8,
+    "U16": np.uint16,
     "F16": np.float16,
     "F32": np.float32,
     "I32": np.int32,

@@ -1,0 +1,179 @@
+"""How common a code is and how much each kind of match counts, for suggestions (`clinical.search.suggest`).
+
+Nobody publishes how often each code is written down in German practices. What is public: the patients of German
+hospitals by main diagnosis (`inpatients.tsv`, Destatis 2019), three characters deep and without most of what practices
+see. What is our own: the coded inputs by many hands (`written.jsonl`), Befund's everyday wordings, and the number of
+wordings of each code. Their weights are fitted together with those of the match: each phrase of `written.jsonl`, cut to
+3 to 12 characters, shall put one of its codes before all others (conditional logit, McFadden 1974). A phrase's own
+count is taken off while it is learnt from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalog_build.files import readable, write_text
+from catalog_build.training.written import FILE as WRITTEN
+from clinical.icd import Catalog
+from clinical.progress import progress
+from clinical.search import MATCH, Suggester, Wordings
+
+INPATIENTS: Final = Path(__file__).with_name("inpatients.tsv")
+WEIGHTS: Final = "suggest.json"
+OF_CODE: Final = ("inpatients", "written", "everyday", "terminal", "never_alone", "unspecified", "wordings")
+"""Columns of a code: log(1 + patients of its category), log(1 + times it was given in `written.jsonl`), three marks,
+log(1 + wordings)."""
+CLAIMS: Final = ("present", "suspected", "history")
+"""Claims whose codes say that a disease is common; a denied one is asked about, a relative's has codes of its own."""
+CUTS: Final = (3, 4, 5, 6, 8, 12)
+LONGEST: Final = 40
+"""Characters of the longest phrase that is learnt from: nobody types a sentence into a field for codes."""
+OTHERS: Final = 300
+"""Codes that a phrase's own are compared with, drawn with a fixed seed where there are more."""
+ROUNDS: Final = 2
+"""The best wording of a code depends on the weights: fitted, chosen anew, fitted again; a third round moves nothing."""
+PENALTY: Final = 1e-4
+
+Floats = NDArray[np.float64]
+
+
+class SuggestWeights(NamedTuple):
+    """Weights of the columns of a code and of a match, by name."""
+
+    code: Mapping[str, float]
+    match: Mapping[str, float]
+
+    def save(self, path: Path) -> None:
+        """Write them as JSON."""
+        write_text(path, readable(self._asdict()) + "\n")
+
+    @classmethod
+    def load(cls, path: Path) -> SuggestWeights:
+        """Read what `save` wrote."""
+        return cls(**json.loads(path.read_text("utf-8")))
+
+
+BEGUN: Final = SuggestWeights(dict.fromkeys(OF_CODE, 0.0), dict.fromkeys(MATCH, 1.0))
+"""Before anything is learnt."""
+
+
+class Phrase(NamedTuple):
+    """Words that mean a disease, the codes that are right or defensible for it, and those that it counted for."""
+
+    text: str
+    codes: frozenset[str]
+    counted: tuple[str, ...]
+
+
+def suggester_of(catalog: Catalog, wordings: Wordings, weights: SuggestWeights) -> Suggester:
+    """Suggestions from these wordings with these weights."""
+    own = columns_of(catalog, wordings) @ [weights.code[name] for name in OF_CODE]
+    return Suggester.build(catalog, wordings, own.astype(np.float32), weights.match)
+
+
+def columns_of(catalog: Catalog, wordings: Wordings) -> Floats:
+    """The columns of every code of the catalog."""
+    inpatients, written = _inpatients(), Counter(code for phrase in phrases() for code in phrase.counted)
+    count = np.bincount(wordings.tables.code, minlength=len(catalog))
+    rows = [
+        (
+            np.log1p(inpatients.get(code.code[:3], 0)),
+            np.log1p(written[code.code]),
+            code.everyday,
+            code.terminal,
+            code.never_alone,
+            "nicht näher bez" in code.title.rpartition(": ")[2].casefold(),
+            np.log1p(count[number]),
+        )
+        for number, code in enumerate(catalog)
+    ]
+    return np.array(rows, dtype=np.float64)
+
+
+def _inpatients() -> dict[str, int]:
+    rows = (line.split("\t") for line in INPATIENTS.read_text("utf-8").splitlines() if not line.startswith("#"))
+    next(rows)
+    return {category: int(patients) for category, patients in rows}
+
+
+def phrases() -> list[Phrase]:
+    """The phrases of `written.jsonl` with a claim of CLAIMS."""
+    rows = (json.loads(line) for line in WRITTEN.read_text("utf-8").splitlines())
+    return [
+        Phrase(one["text"], frozenset([*one["codes"], *one.get("also", ())]), tuple(one["codes"]))
+        for row in rows
+        for one in row["codes"]
+        if one["claim"] in CLAIMS
+    ]
+
+
+class Choice(NamedTuple):
+    """One cut phrase: the columns of the codes that match, and which of them are right."""
+
+    columns: Floats
+    right: NDArray[np.bool_]
+
+
+def fitted(catalog: Catalog, wordings: Wordings) -> SuggestWeights:
+    """The weights, learnt from the phrases."""
+    weights = BEGUN
+    suggester = suggester_of(catalog, wordings, weights)
+    own = columns_of(catalog, wordings)
+    learnt = [phrase for phrase in phrases() if len(phrase.text) <= LONGEST]
+    for _ in range(ROUNDS):
+        match = np.array([weights.match[name] for name in MATCH], dtype=np.float32)
+        suggester.tables.weights[:] = match
+        found = _fit(list(_choices(suggester, catalog, own, learnt)))
+        names = (*OF_CODE, *MATCH)
+        values = {name: round(float(value), 3) for name, value in zip(names, found, strict=True)}
+        weights = SuggestWeights({name: values[name] for name in OF_CODE}, {name: values[name] for name in MATCH})
+    return weights
+
+
+def _choices(suggester: Suggester, catalog: Catalog, own: Floats, learnt: Sequence[Phrase]) -> Iterator[Choice]:
+    chance = np.random.default_rng(0)
+    written = OF_CODE.index("written")
+    for phrase in progress(learnt, "suggestions", "phrases"):
+        right = [catalog.number(code) for code in phrase.codes if code in catalog]
+        counted = [catalog.number(code) for code in phrase.counted if code in catalog]
+        for cut in (cut for cut in CUTS if len(phrase.text) >= cut):
+            codes, matched, _ = suggester.matches(phrase.text[:cut].rstrip())
+            columns = np.hstack([own[codes], matched])
+            less = np.isin(codes, counted)
+            columns[less, written] = np.log1p(np.maximum(np.expm1(columns[less, written]) - 1, 0))
+            are_right = np.isin(codes, right)
+            if len(codes) > OTHERS:
+                kept = np.union1d(np.flatnonzero(are_right), chance.choice(len(codes), OTHERS, replace=False))
+                columns, are_right = columns[kept], are_right[kept]
+            if are_right.any() and not are_right.all():
+                yield Choice(columns, are_right)
+
+
+def _fit(choices: Sequence[Choice]) -> Floats:
+    """Weights that maximise the probability of the right ones among each choice."""
+    from scipy.optimize import minimize
+
+    columns, right = (np.concatenate(part) for part in zip(*choices, strict=True))
+    sizes = np.array([len(choice.right) for choice in choices])
+    starts = np.cumsum([0, *sizes[:-1]])
+    scale = columns.std(axis=0) + 1e-9
+    scaled = columns / scale
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        score = scaled @ weights
+        raised = np.exp(score - np.repeat(np.maximum.reduceat(score, starts), sizes))
+        every, good = np.add.reduceat(raised, starts), np.add.reduceat(raised * right, starts)
+        value = -np.log(good / every).mean() + PENALTY * weights @ weights
+        slope = scaled.T @ (raised / np.repeat(every, sizes) - raised * right / np.repeat(good, sizes))
+        return float(value), slope / len(starts) + 2 * PENALTY * weights
+
+    found = minimize(loss, np.zeros(scaled.shape[1]), jac=True, method="L-BFGS-B").x
+    weights: Floats = found / scale
+    return weights
