@@ -65,6 +65,10 @@ MODEL_SECONDS = Histogram(
 MODEL_TOKENS = Counter("befund_model_tokens", "Tokens as the model server counts them", ["direction"])
 MODEL_OPEN = Gauge("befund_model_calls_open", "Calls under way or waiting", multiprocess_mode="livesum")
 MODEL_WAITING = Gauge("befund_model_calls_waiting", "Calls waiting for a place", multiprocess_mode="livesum")
+FILES = Counter(
+    "befund_files", "Files in requests, by outcome: read, recognised (a scan), or the reason of a refusal", ["outcome"]
+)
+FILE_SECONDS = Histogram("befund_file_seconds", "Seconds from a file to its text", buckets=SECONDS)
 REFUSED = Counter("befund_refused", "Requests answered with 5xx, by the kind of error", ["error"])
 FAILURES = Counter(
     "befund_failures",

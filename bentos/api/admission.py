@@ -63,19 +63,19 @@ def body_of(model: type[Model]) -> Callable[..., Awaitable[Model]]:
     return read
 
 
-async def read_body(request: Request, seconds: float = BODY_SECONDS) -> bytes:
-    """The whole body, at most 1 MiB and within `seconds`; a longer one is not read, or not read on."""
+async def read_body(request: Request, seconds: float = BODY_SECONDS, most: int = BODY_MAX) -> bytes:
+    """The whole body, at most `most` bytes and within `seconds`; a longer one is not read, or not read on."""
     announced = request.headers.get("content-length", "0")
-    if announced.isdecimal() and int(announced) > BODY_MAX:
-        raise BodyTooLarge("a body over 1 MiB")
+    if announced.isdecimal() and int(announced) > most:
+        raise BodyTooLarge(f"a body over {most} bytes")
     parts: list[bytes] = []
     size = 0
     try:
         async with asyncio.timeout(seconds):
             async for part in request.stream():
                 size += len(part)
-                if size > BODY_MAX:
-                    raise BodyTooLarge("a body over 1 MiB")
+                if size > most:
+                    raise BodyTooLarge(f"a body over {most} bytes")
                 parts.append(part)
     except TimeoutError:
         raise BodyTooSlow("a body that does not end") from None

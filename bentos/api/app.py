@@ -5,6 +5,7 @@ request -> OnlyContractPaths (service.py) -> Edge -> router: admitted (401, 429)
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Literal
@@ -18,12 +19,14 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from bentos.api import coding, extraction, generation, health
 from bentos.api.draining import Draining
 from bentos.api.edge import Edge
+from bentos.api.files import UPLOADS
 from bentos.api.problems import Problem, of_error, of_status
 from bentos.api.startup import lifespan
 from bentos.metrics import REFUSED
 from bentos.models import model_of
 from clinical.coding import SearchQueue
 from clinical.errors import BefundError
+from clinical.letters import FileReader
 from clinical.settings import Settings
 
 if TYPE_CHECKING:
@@ -35,12 +38,16 @@ log = logging.getLogger("befund")
 Part = Literal["coding", "extraction", "generation"]
 PARTS: tuple[Part, ...] = ("coding", "extraction", "generation")
 _ROUTERS = {"coding": coding.router, "extraction": extraction.router, "generation": generation.router}
-_PATHS = {"coding": "/api/deep-research", "extraction": "/api/documents/extract", "generation": "/api/llm/generate"}
+_PATHS = {
+    "coding": ("/api/deep-research",),
+    "extraction": ("/api/documents/extract", "/api/documents/text"),
+    "generation": ("/api/llm/generate",),
+}
 
 
 def contract_paths(parts: tuple[Part, ...] = PARTS) -> tuple[str, ...]:
     """The contract's paths that a service with these parts answers."""
-    return (*(_PATHS[part] for part in parts), "/api/health", "/api/llm/health")
+    return (*(path for part in parts for path in _PATHS[part]), "/api/health", "/api/llm/health")
 
 
 CONTRACT_PATHS = contract_paths()
@@ -81,6 +88,7 @@ def create_app(
     app.state.model = model or model_of(settings)
     app.state.by_rules = app.state.model is None and settings.llm == "rules"
     app.state.parts, app.state.search_queue = parts, SearchQueue()
+    app.state.files, app.state.uploads = FileReader(ocr=settings.ocr != "off"), asyncio.Semaphore(UPLOADS)
     app.state.draining = Draining(settings.drain_seconds, settings.workers)
     for part in parts:
         app.include_router(_ROUTERS[part])

@@ -1,22 +1,36 @@
-"""POST /api/documents/extract: a letter to fields whose every value is evidenced."""
+"""POST /api/documents/extract: a letter to fields whose every value is evidenced; POST /api/documents/text: the text of
+a file and where its words stand."""
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import logging
-from typing import Annotated
+import time
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
-from bentos.api.admission import body_of
+from bentos.api.admission import Admitted
 from bentos.api.disconnect import while_connected
+from bentos.api.files import asked_with_file, text_of
 from bentos.metrics import FALLBACKS
 from bentos.models import model_for
-from clinical.contract import ExtractRequest, ExtractResponse
+from clinical.contract import (
+    TEXT_MAX,
+    ExtractFileRequest,
+    ExtractRequest,
+    ExtractResponse,
+    TextRequest,
+    TextResponse,
+)
 from clinical.errors import ModelNotConfigured, ModelTimeout, ModelUnavailable
-from clinical.letters import extract, extract_by_rules
+from clinical.letters import TextTooLong, extract, extract_by_rules, pages_of, placed, words_of
 
 log = logging.getLogger("befund.model")
 router = APIRouter()
+NOT_STORED = {"Cache-Control": "no-store"}
+EXPLAINED = {"evidence", "states", "review", "remarks", "text", "pages"}
+"""Fields of an answer beyond the contract, there where `evidence` is asked for."""
 
 DOWN = (ModelNotConfigured, ModelTimeout, ModelUnavailable)
 """The errors of a language model that is not there. One that is busy asks the caller to come again (503), and an answer
@@ -24,29 +38,61 @@ of the wrong form is the model's own fault, which a good answer in its place wou
 
 
 @router.post("/api/documents/extract")
-async def documents_extract(
-    request: Request, body: Annotated[ExtractRequest, Depends(body_of(ExtractRequest))]
-) -> Response:
-    """The grounded document; 503 without a model, 502 when it fails or gives nothing usable after one repair.
-
-    With BEFUND_LLM_FALLBACK=rules the rules read the letter while the model is down; `model` says so.
-    """
-    answer = await while_connected(request, _extracted(request, body))
-    left_out = None if body.evidence else {"evidence", "states", "review", "remarks"}
-    return Response(
-        answer.model_dump_json(exclude=left_out), media_type="application/json", headers={"Cache-Control": "no-store"}
-    )
+async def documents_extract(request: Request, _key: Admitted) -> Response:
+    """The grounded document; 503 without a model, 502 when it fails or gives nothing usable after one repair."""
+    asked = await asked_with_file(request, ExtractFileRequest, ExtractRequest)
+    if isinstance(asked, ExtractFileRequest):
+        answer = await while_connected(request, _of_file(request, asked))
+    else:
+        answer = await while_connected(request, _of_text(request, asked))
+    left_out = EXPLAINED if not asked.evidence else None
+    return Response(answer.model_dump_json(exclude=left_out), media_type="application/json", headers=NOT_STORED)
 
 
-async def _extracted(request: Request, body: ExtractRequest) -> ExtractResponse:
+async def _of_text(request: Request, asked: ExtractRequest) -> ExtractResponse:
+    """With BEFUND_LLM_FALLBACK=rules the rules read the letter while the model is down; `model` says so."""
     state = request.app.state
     if state.by_rules:
-        return await extract_by_rules(body)
+        return await extract_by_rules(asked)
     try:
-        return await extract(body, model_for(request))
+        return await extract(asked, model_for(request))
     except DOWN as error:
         if state.settings.llm_fallback == "error":
             raise
         FALLBACKS.labels(type(error).__name__).inc()
         log.warning("%s; the rules read this letter (BEFUND_LLM_FALLBACK=rules)", error)
-        return await extract_by_rules(body)
+        return await extract_by_rules(asked)
+
+
+async def _of_file(request: Request, asked: ExtractFileRequest) -> ExtractResponse:
+    found = await text_of(request, asked.content.data)
+    if len(found.text) > TEXT_MAX:
+        raise TextTooLong(f"a file of {len(found.text)} characters", f"at most {TEXT_MAX}")
+    letter = ExtractRequest(document_type=asked.document_type, text=found.text, evidence=asked.evidence)
+    answer = await _of_text(request, letter)
+    return await asyncio.to_thread(placed, answer, found)
+
+
+@router.post("/api/documents/text")
+async def documents_text(request: Request, _key: Admitted) -> Response:
+    """The text of a file with its map, and pages as images where asked for."""
+    asked = await asked_with_file(request, TextRequest)
+    answer = await while_connected(request, _read(request, asked))
+    return Response(answer, media_type="application/json", headers=NOT_STORED)
+
+
+async def _read(request: Request, asked: TextRequest) -> str:
+    began = time.perf_counter()
+    found = await text_of(request, asked.content.data)
+    there = [page.number for page in found.pages if page.number in asked.draw]
+    images = {
+        number: base64.b64encode(await request.app.state.files.image(asked.content.data, number, asked.width)).decode()
+        for number in there
+    }
+
+    def written() -> str:
+        spent = round((time.perf_counter() - began) * 1000, 1)
+        pages, words = pages_of(found, images), words_of(found)
+        return TextResponse(text=found.text, pages=pages, words=words, processing_time_ms=spent).model_dump_json()
+
+    return await asyncio.to_thread(written)

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from bentos.api.disconnect import ClientLeft
 from bentos.keys import KeysUnavailable, LimitReached, Unauthorized
-from clinical import errors
+from clinical import errors, letters
 
 
 class InvalidBody(errors.BefundError):
@@ -29,8 +29,16 @@ class InvalidBody(errors.BefundError):
         super().__init__("a body that does not fit", "JSON as in the contract")
 
 
+class InvalidForm(errors.BefundError):
+    """The body is no form of the expected parts; `place` and `kind` say which part and why."""
+
+    def __init__(self, found: str, place: str, kind: str) -> None:
+        self.errors = [{"loc": ["body", *([place] if place != "body" else [])], "msg": _german(kind), "type": kind}]
+        super().__init__(found, "multipart/form-data with the parts file and document_type")
+
+
 class BodyTooLarge(errors.BefundError):
-    """The body is longer than 1 MiB."""
+    """The body is longer than 1 MiB, or than a file may be where one is taken."""
 
 
 class BodyTooSlow(errors.BefundError):
@@ -49,6 +57,9 @@ _MESSAGES = {
     "literal_error": "Der Wert ist nicht zugelassen.",
     "enum": "Der Wert ist nicht zugelassen.",
     "model_type": "Erwartet wird ein JSON-Objekt.",
+    "none_required": "Entweder text oder content, nicht beides.",
+    "base64": "Erwartet wird Base64.",
+    "form_invalid": "Das Formular ist nicht lesbar.",
 }
 
 
@@ -71,6 +82,12 @@ _BUSY = ProblemKind(HTTPStatus.SERVICE_UNAVAILABLE, "Das Sprachmodell ist ausgel
 _BAD_MODEL = ProblemKind(HTTPStatus.BAD_GATEWAY, "Das Sprachmodell hat keine verwertbare Antwort geliefert.")
 _CUT = ProblemKind(HTTPStatus.BAD_GATEWAY, "Die Antwort des Sprachmodells war zu lang und wurde abgeschnitten.")
 _TOO_LONG = ProblemKind(HTTPStatus.BAD_GATEWAY, "Der Text ist zu lang für das eingerichtete Sprachmodell.")
+
+
+def _refused(detail: str) -> ProblemKind:
+    return ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
+
+
 _OURS = ProblemKind(HTTPStatus.INTERNAL_SERVER_ERROR, "Interner Fehler.")
 
 ANSWERS: dict[type[errors.BefundError], ProblemKind] = {
@@ -94,10 +111,26 @@ ANSWERS: dict[type[errors.BefundError], ProblemKind] = {
     Unauthorized: ProblemKind(HTTPStatus.UNAUTHORIZED, "API-Schlüssel fehlt oder ist ungültig."),
     LimitReached: ProblemKind(HTTPStatus.TOO_MANY_REQUESTS, "Das Limit dieses API-Schlüssels ist erreicht."),
     KeysUnavailable: _NOT_READY,
+    InvalidForm: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "Die Anfrage ist ungültig."),
     InvalidBody: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "Die Anfrage ist ungültig."),
-    BodyTooLarge: ProblemKind(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Der Inhalt ist größer als 1 MiB."),
+    BodyTooLarge: ProblemKind(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Der Inhalt ist zu groß: Text bis 1 MiB, Dateien bis 20 MB."
+    ),
     ClientLeft: ProblemKind(HTTPStatus.REQUEST_TIMEOUT, "Die Verbindung wurde beendet."),
     BodyTooSlow: ProblemKind(HTTPStatus.REQUEST_TIMEOUT, "Der Inhalt kam nicht rechtzeitig an."),
+    letters.ReaderUnavailable: _NOT_READY,
+    letters.FileRefused: _refused("Die Datei ist nicht lesbar."),
+    letters.Unreadable: _refused("Die Datei ist beschädigt oder nicht lesbar."),
+    letters.UnknownKind: _refused("Die Art der Datei ist nicht bekannt: PDF, DOCX, Text, PNG, JPEG oder TIFF."),
+    letters.Encrypted: _refused("Die Datei ist mit einem Passwort geschützt."),
+    letters.TooManyPages: _refused("Die Datei hat zu viele Seiten: höchstens 50, als Scan höchstens 20."),
+    letters.FileTooLarge: _refused("Die Datei ist größer als 20 MB."),
+    letters.TooDemanding: _refused("Die Datei zu lesen braucht zu viel Zeit oder Speicher."),
+    letters.WithoutText: _refused(
+        "Die Datei ist ein Scan oder hat keinen lesbaren Text; Texterkennung ist nicht eingerichtet."
+    ),
+    letters.Empty: _refused("In der Datei steht kein Text."),
+    letters.TextTooLong: _refused("Der Text der Datei ist länger als 20 000 Zeichen."),
 }
 
 _TITLES = {
@@ -139,7 +172,7 @@ def of_error(error: errors.BefundError) -> Problem:
     elif isinstance(error, Unauthorized):
         shown = ', error="invalid_token"' if error.shown else ""  # RFC 6750, section 3.1
         headers["WWW-Authenticate"] = f'Bearer realm="Befund"{shown}'
-    places = error.errors if isinstance(error, InvalidBody) else None
+    places = error.errors if isinstance(error, (InvalidBody, InvalidForm)) else None
     return of_status(answer.status, answer.detail, headers, places)
 
 

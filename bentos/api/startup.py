@@ -48,6 +48,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         starting.cancel()
         await asyncio.gather(starting, return_exceptions=True)
         app.state.pool.shutdown(wait=False, cancel_futures=True)
+        await asyncio.to_thread(app.state.files.close)
         await asyncio.to_thread(end_export)
 
 

@@ -1,13 +1,16 @@
-"""POST /api/documents/extract on the wire: the fields of a referral and of an Arztbrief, and their evidence.
+"""POST /api/documents/extract and /text on the wire: files, the fields of a letter, and their evidence.
 
 Source: the contract "Medical Text-Processing API", section 2; German identifiers are the contract's own.
 """
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+import base64
+import binascii
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, Field, SerializeAsAny, StrictBool
+from pydantic import BaseModel, BeforeValidator, Field, SerializeAsAny, StrictBool, StrictStr
+from pydantic_core import PydanticCustomError
 
 from clinical.contract.shared import Frozen, Text, Usage
 
@@ -20,6 +23,46 @@ class ExtractRequest(Frozen):
     document_type: DocumentType
     text: Text
     evidence: StrictBool = False
+
+
+def _bytes_of(value: Any) -> bytes:
+    """The bytes of a part of a form, or of base64."""
+    if isinstance(value, bytes):
+        return value
+    if not isinstance(value, str):
+        raise PydanticCustomError("base64", "expected base64")
+    try:
+        return base64.b64decode("".join(value.split()), validate=True)
+    except (binascii.Error, ValueError):
+        raise PydanticCustomError("base64", "expected base64") from None
+
+
+class FileContent(Frozen):
+    """A file in a request, as FHIR's Attachment has it. Its bytes tell its kind; `contentType` is not believed."""
+
+    data: Annotated[bytes, BeforeValidator(_bytes_of)] = Field(repr=False)
+    contentType: StrictStr | None = None  # noqa: N815 - the name in FHIR
+
+
+class ExtractFileRequest(Frozen):
+    """POST /api/documents/extract with a file in place of the text."""
+
+    document_type: DocumentType
+    content: FileContent
+    text: None = None
+    evidence: StrictBool = False
+
+
+PAGES_DRAWN_MAX = 50
+
+
+class TextRequest(Frozen):
+    """POST /api/documents/text: the text of a file with its map; `draw` names pages wanted as images."""
+
+    content: FileContent
+    draw: tuple[Annotated[int, Field(ge=1, le=PAGES_DRAWN_MAX)], ...] = ()
+    width: Annotated[int, Field(ge=100, le=2_400)] = 1_000
+    """Pixels of an image's width."""
 
 
 class Dokument(Frozen):
@@ -133,6 +176,37 @@ class Evidence(Frozen):
     the salutation, or its neighbourhood; None where they do not."""
 
 
+class PageBox(Frozen):
+    """A rectangle on a page of a file, in points from the top left of the page; pages count from 1."""
+
+    page: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+class PlacedEvidence(Evidence):
+    """Place of a kept value in a file: the page it begins on, and a box for each line it runs over.
+
+    `start` and `end` are places in the answer's `text`. A Word or text file has no pages: None, and no boxes.
+    """
+
+    page: int | None = None
+    boxes: tuple[PageBox, ...] = ()
+
+
+class FilePage(Frozen):
+    """A page of a file: its size in points, and whether its text was read or recognised; its image where asked for."""
+
+    number: int
+    width: float
+    height: float
+    source: Literal["text", "ocr"]
+    image: str | None = None
+    """PNG in base64."""
+
+
 class FieldState(Frozen):
     """State of one field, or of one entry of a list, after grounding.
 
@@ -163,9 +237,33 @@ class ExtractResponse(Frozen):
     model: str
     usage: Usage
     processing_time_ms: float
-    evidence: tuple[Evidence, ...] | None = None
+    evidence: tuple[SerializeAsAny[Evidence], ...] | None = None
     states: tuple[FieldState, ...] | None = None
     review: tuple[ReviewNote, ...] | None = None
     """All three only where asked for; None is left out, so that a strict client sees exactly the contract."""
     remarks: tuple[str, ...] | None = None
     """Remarks in German on the reading of the letter, as `evidence`: which of several lists of drugs was used."""
+
+
+class ExtractFileResponse(ExtractResponse):
+    """The grounded document of a file; with `"evidence": true` the text that was read, and its pages."""
+
+    text: str | None = None
+    pages: tuple[FilePage, ...] | None = None
+
+
+class TextWord(Frozen):
+    """A word of a file's text, or a part of one divided at a line's end: its place in the text and on its page."""
+
+    start: int
+    end: int
+    box: PageBox
+
+
+class TextResponse(Frozen):
+    """The text of a file as it is read, its pages, and its words; no pages and no words of Word and text files."""
+
+    text: str
+    pages: tuple[FilePage, ...] = ()
+    words: tuple[TextWord, ...] = ()
+    processing_time_ms: float

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, Self
@@ -28,9 +28,23 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from clinical.budget import Budget, in_thread
-from clinical.contract import Arztbrief, DocumentType, ExtractRequest, ExtractResponse, Usage, Zuweisung
+from clinical.contract import (
+    Arztbrief,
+    DocumentType,
+    ExtractFileResponse,
+    ExtractRequest,
+    ExtractResponse,
+    FilePage,
+    PageBox,
+    PlacedEvidence,
+    ReviewNote,
+    TextWord,
+    Usage,
+    Zuweisung,
+)
 from clinical.errors import ModelContextTooSmall, ModelTimeout
 from clinical.letters.fields import DOCUMENTS, FIELDS, Fields, item_of, prompt_lines
+from clinical.letters.files import PageText, Place
 from clinical.letters.grounding import Grounded, ground
 from clinical.letters.reader import RulesReader
 from clinical.letters.review import compared, reviewed
@@ -248,6 +262,52 @@ def _response(
         evidence=grounded.evidence if request.evidence else None,
         states=grounded.states if request.evidence else None,
         review=grounded.review if request.evidence else None,
+    )
+
+
+SURELY_RECOGNISED = 0.6
+"""Confidence of the recognition of text, of the least sure character of a value, below which a human is asked to look.
+"""
+
+
+def placed(answer: ExtractResponse, file: PageText) -> ExtractFileResponse:
+    """The answer on a file's text with page and boxes of every evidence, and a note on what was poorly recognised."""
+    fields = {name: getattr(answer, name) for name in ExtractResponse.model_fields}
+    if answer.evidence is None:
+        return ExtractFileResponse(**fields)
+    evidence, notes = [], list(answer.review or ())
+    for one in answer.evidence:
+        boxes = tuple(boxes_of(file.places(one.start, one.end)))
+        page = boxes[0].page if boxes else None
+        evidence.append(PlacedEvidence(**one.model_dump(), page=page, boxes=boxes))
+        if file.confidence(one.start, one.end) < SURELY_RECOGNISED:
+            notes.append(ReviewNote(path=one.path, reason="Die Stelle ist im Scan schlecht zu lesen."))
+    fields |= {"evidence": tuple(evidence), "review": tuple(notes)}
+    return ExtractFileResponse(**fields, text=file.text, pages=pages_of(file))
+
+
+def boxes_of(places: Iterable[Place]) -> Iterator[PageBox]:
+    """The boxes of places on pages, as on the wire: in hundredths of a point."""
+    for page, boxes in places:
+        for box in boxes:
+            left, top, right, bottom = (round(side, 2) for side in box)
+            yield PageBox(page=page, left=left, top=top, right=right, bottom=bottom)
+
+
+def pages_of(file: PageText, images: Mapping[int, str] | None = None) -> tuple[FilePage, ...]:
+    """The pages of a file as on the wire; `images` by number, PNG in base64."""
+    drawn = images or {}
+    return tuple(
+        FilePage(number=one.number, width=one.width, height=one.height, source=one.source, image=drawn.get(one.number))
+        for one in file.pages
+    )
+
+
+def words_of(file: PageText) -> tuple[TextWord, ...]:
+    """The words of a file as on the wire."""
+    return tuple(
+        TextWord(start=one.start, end=one.end, box=next(boxes_of([Place(one.page, (one.box,))])))
+        for one in file.words()
     )
 
 

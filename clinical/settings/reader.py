@@ -89,6 +89,7 @@ class Settings(LanguageModelSettings):
     workers: int = Field(default=1, ge=1, le=256)
     log_format: Literal["text", "json"] = "text"
     traces_url: str = Field(default="", repr=False)
+    ocr: Literal["auto", "off"] = "auto"
     drain_seconds: int = Field(default=4, ge=0, le=600)
     secret_key: SecretStr | None = None
     secret_key_previous: SecretStr | None = None

@@ -1,0 +1,171 @@
+"""Files opened in a process apart: nothing that a file does reaches the server, its event loop or its secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from clinical.letters.files import limits
+from clinical.letters.files.limits import (
+    SECONDS,
+    Empty,
+    FileRefused,
+    ReaderUnavailable,
+    TooDemanding,
+    TooManyPages,
+    Unreadable,
+    WithoutText,
+    tesseract,
+)
+from clinical.letters.files.page_text import PageText, unpacked
+
+GRACE = 2.0
+"""Seconds beyond the limit of a step, after which its socket is closed."""
+START_SECONDS = 30.0
+RECOGNISED_PAGES_MAX = 20
+"""Pages of one file that are recognised: a minute's work."""
+TEXT, SCANNED, IMAGE, REFUSED = b"t", b"s", b"i", b"r"
+_PASSED = ("PATH", "LANG", "LC_ALL", "TESSDATA_PREFIX", "SYSTEMROOT")
+"""Names of the environment that the process is given: no secret of the server's."""
+_ROOT = Path(__file__).resolve().parents[3]
+
+
+class FileReader:
+    """Opens files in a process apart, which is started with the first one and again when it has died.
+
+    `ocr`: scans are recognised where Tesseract is installed. `at_once`: steps under way together.
+    """
+
+    def __init__(self, ocr: bool = True, at_once: int = 2) -> None:
+        self.ocr = ocr and tesseract() is not None
+        self._room = asyncio.Semaphore(at_once)
+        self._starting = asyncio.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+
+    async def text(self, data: bytes) -> PageText:
+        """The text of a file with its places. Raises FileRefused."""
+        kind, answer = await self._step({"step": "read", "recognised": None}, [data])
+        if kind == SCANNED:
+            kind, answer = await self._scan(data, json.loads(answer))
+        if kind != TEXT:
+            raise Unreadable("a file that gave no text")
+        try:
+            found = unpacked(answer)
+        except ValueError:
+            raise Unreadable("a file that gave no text") from None
+        if not found.text.strip():
+            raise Empty("a file without text")
+        return found
+
+    async def image(self, data: bytes, page: int, width: int) -> bytes:
+        """A page (from 1) as a PNG `width` pixels wide. Raises FileRefused."""
+        return (await self._step({"step": "image", "page": page, "width": width}, [data]))[1]
+
+    async def _scan(self, data: bytes, pages: Sequence[int]) -> tuple[bytes, bytes]:
+        if not self.ocr:
+            raise WithoutText("a scan", "a file with text", "set up the recognition of text (BEFUND_OCR)")
+        if len(pages) > RECOGNISED_PAGES_MAX:
+            raise TooManyPages(f"a scan of {len(pages)} pages", f"at most {RECOGNISED_PAGES_MAX}")
+        tables = await asyncio.gather(*(self._recognised(data, page) for page in pages))
+        return await self._step({"step": "read", "recognised": list(pages)}, [data, *tables])
+
+    async def _recognised(self, data: bytes, page: int) -> bytes:
+        _, pixels = await self._step({"step": "image", "page": page, "width": None}, [data])
+        table = await self._asked({"step": "recognise"}, [pixels])
+        if not table.startswith(b"level\t"):
+            raise TooDemanding("a page on which no text could be recognised in time")
+        return table
+
+    async def _step(self, head: dict[str, object], blobs: Sequence[bytes]) -> tuple[bytes, bytes]:
+        """(kind, content) of an answer. Raises FileRefused."""
+        answer = await self._asked(head, blobs)
+        if not answer:
+            raise TooDemanding("a file that took too much time or memory, or broke its reader")
+        if answer[:1] == REFUSED:
+            name, *said = json.loads(answer[1:])
+            refused = getattr(limits, name, Unreadable)
+            raise refused(*said) if issubclass(refused, FileRefused) else Unreadable(*said)
+        return answer[:1], answer[1:]
+
+    async def _asked(self, head: dict[str, object], blobs: Sequence[bytes]) -> bytes:
+        """What a fork answers; b"" where it died."""
+        async with self._room:
+            control = await self._running()
+            ours, theirs = socket.socketpair()
+            with ours:
+                ours.setblocking(False)
+                try:
+                    with theirs:
+                        socket.send_fds(control, [b"+"], [theirs.fileno()])
+                    async with asyncio.timeout(SECONDS + GRACE):
+                        return await _exchanged(ours, head, blobs)
+                except (TimeoutError, ConnectionError):
+                    return b""
+
+    async def _running(self) -> socket.socket:
+        async with self._starting:
+            control = self._control
+            if control is not None and self._process is not None and self._process.poll() is None:
+                return control
+            self.close()
+            self._process, fresh = await asyncio.to_thread(_started)
+            self._control = fresh
+            return fresh
+
+    def close(self) -> None:
+        """End the process; it ends by itself when its socket is closed."""
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            try:
+                self._process.wait(GRACE)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._process = self._control = None
+
+
+async def _exchanged(ours: socket.socket, head: dict[str, object], blobs: Sequence[bytes]) -> bytes:
+    loop = asyncio.get_running_loop()
+    said = json.dumps({**head, "blobs": [len(one) for one in blobs]}).encode()
+    await loop.sock_sendall(ours, struct.pack("<I", len(said)) + said)
+    for blob in blobs:
+        await loop.sock_sendall(ours, blob)
+    parts = []
+    while part := await loop.sock_recv(ours, 1 << 18):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _started() -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """The process and the socket over which it gets the others. Raises ReaderUnavailable."""
+    ours, theirs = socket.socketpair()
+    environment = {name: os.environ[name] for name in _PASSED if name in os.environ}
+    environment |= {"PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "clinical.letters.files.worker"],
+            stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, cwd="/",
+        )  # fmt: skip
+    ours.settimeout(START_SECONDS)
+    try:
+        ready = ours.recv(1) == b"+"
+    except OSError:
+        ready = False
+    if not ready:
+        process.kill()
+        process.wait()
+        ours.close()
+        raise ReaderUnavailable(
+            "the process that opens files does not start", remedy="see that memory and processes are left"
+        )
+    ours.setblocking(True)
+    return process, ours

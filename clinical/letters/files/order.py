@@ -1,0 +1,503 @@
+"""From words on pages to the text as a reader wants it: columns, tables, paragraphs, running heads once.
+
+A page is cut where nothing is printed: from top to bottom where blocks stand beside each other, else from left to right
+between blocks (the XY-cut of Nagy and Seth, 1984). Blocks beside each other are rows of a table where most of their
+lines stand on one height, and columns otherwise. What was wrapped is joined again: a line goes on where the first word
+of the next one had no room on it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+import numpy as np
+
+from clinical.letters.files.page_text import NO_PAGE, SURE, Box, Page, PageText
+from clinical.letters.files.words import PageWords, Word
+from clinical.letters.labels import heading_field, label_of
+
+GUTTER = 1.1
+"""Width of an empty strip between columns or cells, in heights of a line: three spaces, and more than between any two
+words of justified text."""
+STRIP = 0.45
+"""Height of an empty strip between blocks, in heights of a line."""
+EMPTY_LINE = 1.4
+"""A distance of two lines, in usual distances, from which on an empty line stands between them."""
+ROWS_SHARED = 0.6
+"""Share of the lines of neighbouring blocks that hold more than one of them, from which on they are rows."""
+PROSE_WORDS, PROSE_WIDTH = 5, 0.8
+"""Words of a line, and share of its column's width, from which on the half of a column's lines make it running text."""
+FULL_LINE = 0.7
+"""Share of the page's width that the longest line reaches where lines are wrapped at all."""
+MARGIN_LINES, MARGIN_HEIGHTS = 3, 2.0
+"""Lines that end this near to the longest one, in heights, where a narrow column is wrapped."""
+HEAD, FOOT = 0.14, 0.86
+"""Parts of a page above and below which lines that come again are running heads and feet."""
+
+
+@dataclass
+class Line:
+    """One line of the text: its cells, the words of each from left to right, and the right margin it is wrapped at."""
+
+    cells: list[list[Word]]
+    page: Page
+    block: int
+    limit: float | None = None
+    gap: bool = False
+    """True if an empty line stands above it."""
+
+    @property
+    def words(self) -> list[Word]:
+        return [word for cell in self.cells for word in cell]
+
+    @property
+    def box(self) -> Box:
+        return _around(self.words)
+
+    @property
+    def text(self) -> str:
+        return "\t".join(" ".join(word.text for word in cell) for cell in self.cells)
+
+
+def ordered(pages: Sequence[PageWords]) -> PageText:
+    """The text of the pages with its places."""
+    body, feet = _without_running(pages)
+    lines: list[Line] = []
+    for page in body:
+        lines += _Sheet(page).lines(first_block=len(lines))
+    for page in feet:
+        lines += _Sheet(page).lines(first_block=len(lines))
+    return _written(lines, tuple(page.page for page in pages))
+
+
+# --- running heads and feet -------------------------------------------------------------------------------------------
+
+
+def _without_running(pages: Sequence[PageWords]) -> tuple[list[PageWords], list[PageWords]]:
+    """The pages without heads and feet that an earlier page has, and the first such feet, which go to the end."""
+    known: dict[str, float] = {}
+    feet: dict[int, list[Word]] = {}
+    body = [list(page.words) for page in pages]
+    at_foot: dict[str, tuple[int, list[Word]]] = {}
+    for n, page in enumerate(pages):
+        for row in _rows(page.words) if len(pages) > 1 else ():
+            share = _middle(row) / max(1.0, page.page.height)
+            if HEAD < share < FOOT:
+                continue
+            told = re.sub(r"\d+", "0", " ".join(word.text for word in row))
+            if told in known and abs(known[told] - share) < 0.02:
+                body[n] = _less(body[n], row)
+                if told in at_foot:
+                    first, words = at_foot.pop(told)
+                    body[first] = _less(body[first], words)
+                    feet.setdefault(first, []).extend(words)
+            else:
+                known[told] = share
+                if share >= FOOT:
+                    at_foot[told] = n, row
+    kept = [PageWords(page.page, words) for page, words in zip(pages, body, strict=True)]
+    return kept, [PageWords(pages[n].page, words) for n, words in sorted(feet.items())]
+
+
+def _less(words: list[Word], row: list[Word]) -> list[Word]:
+    gone = {id(word) for word in row}
+    return [word for word in words if id(word) not in gone]
+
+
+def _middle(words: Sequence[Word]) -> float:
+    box = _around(words)
+    return (box.top + box.bottom) / 2
+
+
+def _around(words: Sequence[Word]) -> Box:
+    return Box(
+        min(word.box.left for word in words),
+        min(word.box.top for word in words),
+        max(word.box.right for word in words),
+        max(word.box.bottom for word in words),
+    )
+
+
+def _rows(words: Sequence[Word]) -> list[list[Word]]:
+    """Words on one height together, from top to bottom, each row from left to right."""
+    rows: list[list[Word]] = []
+    tops: list[tuple[float, float]] = []
+    for word in sorted(words, key=lambda one: one.middle):
+        if rows:
+            top, bottom = tops[-1]
+            overlap = min(bottom, word.box.bottom) - max(top, word.box.top)
+            if overlap > 0.55 * min(bottom - top, word.height):
+                rows[-1].append(word)
+                count = len(rows[-1])
+                tops[-1] = (top * (count - 1) + word.box.top) / count, (bottom * (count - 1) + word.box.bottom) / count
+                continue
+        rows.append([word])
+        tops.append((word.box.top, word.box.bottom))
+    return [sorted(row, key=lambda one: one.box.left) for row in rows]
+
+
+# --- one page ---------------------------------------------------------------------------------------------------------
+
+Span = tuple[float, float]
+
+
+def _gaps(spans: Sequence[Span], least: float) -> list[Span]:
+    """The empty strips, at least so wide, between spans on one axis."""
+    found: list[Span] = []
+    reached: float | None = None
+    for first, last in sorted(spans):
+        if reached is not None and first - reached >= least:
+            found.append((reached, first))
+        reached = last if reached is None else max(reached, last)
+    return found
+
+
+@dataclass
+class _Sheet:
+    """One page on its way to lines."""
+
+    page: PageWords
+    usual: float = 0.0
+    """Usual distance of two lines in heights of a line."""
+    found: list[Line] = field(default_factory=list)
+    block: int = 0
+
+    def lines(self, first_block: int = 0) -> list[Line]:
+        """The lines in reading order."""
+        words = self.page.words
+        if not words:
+            return []
+        self.block = first_block
+        rows = _rows(words)
+        ratios = [_distance(above, below) for above, below in pairwise(rows)]
+        near = [ratio for ratio in ratios if 0.6 < ratio < 2.2]
+        self.usual = min(1.7, max(0.95, float(np.percentile(near, 35)))) if near else 1.1
+        right = max(word.box.right for word in words)
+        self._cut(words, right if right > FULL_LINE * self.page.page.width else None, 0)
+        return self.found
+
+    def _cut(self, words: Sequence[Word], limit: float | None, depth: int) -> None:
+        """Cut a region in the order in which it is read, down to lines."""
+        height = median(word.height for word in words)
+        columns = self._columns(words, height) if depth < 12 else [words]
+        if len(columns) > 1 and not _is_table(columns, self.page.page):
+            for n, column in enumerate(columns):
+                last = n + 1 == len(columns)
+                own = limit if last and limit and len(columns) == 1 else _margin(column)
+                self._cut(column, own, depth + 1)
+            return
+        if len(columns) > 1:
+            self._table(columns, limit)
+            return
+        strips = self._strips(words, height)
+        if len(strips) == 1 or depth >= 12:
+            self._plain(words, limit, height)
+            return
+        for strip in strips:
+            self._cut(strip, limit, depth + 1) if len(strip) < len(words) else self._plain(strip, limit, height)
+
+    def _columns(self, words: Sequence[Word], height: float) -> list[Sequence[Word]]:
+        gutters = _gaps([(word.box.left, word.box.right) for word in words], GUTTER * height)
+        gutters = [one for one in gutters if not _behind_marks(words, one)]
+        if not gutters:
+            return [words]
+        edges = [(first + last) / 2 for first, last in gutters]
+        columns: list[list[Word]] = [[] for _ in range(len(edges) + 1)]
+        for word in words:
+            columns[sum(word.box.left > edge for edge in edges)].append(word)
+        return [column for column in columns if column]
+
+    def _strips(self, words: Sequence[Word], height: float) -> list[Sequence[Word]]:
+        """Blocks from top to bottom; those with a gutter in common stay together."""
+        cuts = [(a + b) / 2 for a, b in _gaps([(one.box.top, one.box.bottom) for one in words], STRIP * height)]
+        strips: list[list[Word]] = [[] for _ in range(len(cuts) + 1)]
+        for word in words:
+            strips[sum(word.middle > cut for cut in cuts)].append(word)
+        joined: list[list[Word]] = []
+        for strip in strips:
+            if joined and self._go_together(joined[-1], strip, height):
+                joined[-1] = [*joined[-1], *strip]
+            else:
+                joined.append(strip)
+        if len(joined) == 1:
+            return [words] if len(strips) == 1 else self._by_rows(strips)
+        return list(joined)
+
+    def _by_rows(self, strips: list[list[Word]]) -> list[Sequence[Word]]:
+        return list(strips)
+
+    def _go_together(self, above: Sequence[Word], below: Sequence[Word], height: float) -> bool:
+        return all(len(self._columns(one, height)) > 1 for one in (above, below, [*above, *below]))
+
+    def _plain(self, words: Sequence[Word], limit: float | None, height: float) -> None:
+        """Lines of one column; what stands far apart on a line are cells."""
+        self._emit([_cells(row, GUTTER * height) for row in _rows(words)], limit)
+
+    def _table(self, columns: Sequence[Sequence[Word]], limit: float | None) -> None:
+        """The rows of a table, a cell for every column up to the last one filled."""
+        own = {id(word): n for n, column in enumerate(columns) for word in column}
+        rows: list[list[list[Word]]] = []
+        for row in _rows([word for column in columns for word in column]):
+            cells: list[list[Word]] = [[] for _ in columns]
+            for word in row:
+                cells[own[id(word)]].append(word)
+            rows.append(cells)
+        margins = [_margin(column) for column in columns[:-1]] + [limit or _margin(columns[-1])]
+        self._emit(_wrapped_cells(rows, margins), limit)
+
+    def _emit(self, rows: Sequence[Sequence[list[Word]]], limit: float | None) -> None:
+        self.block += 1
+        distances = [_distance(_flat(above), _flat(below)) for above, below in pairwise(rows)]
+        near = [one for one in distances if one < 3 * self.usual]
+        usual = max(self.usual, min(median(near), 2.4 * self.usual)) if len(rows) > 2 and near else self.usual
+        for n, cells in enumerate(rows):
+            kept = list(cells)
+            while kept and not kept[-1]:
+                kept.pop()
+            apart = n == 0 or distances[n - 1] > EMPTY_LINE * usual
+            if n == 0 and self.found:
+                apart = self._is_apart(_flat(kept))
+            self.found.append(Line(kept, self.page.page, self.block, limit, apart))
+
+    def _is_apart(self, words: Sequence[Word]) -> bool:
+        """True if a block stands apart from the one before: beside it, or an empty line below."""
+        above, box = self.found[-1].box, _around(words)
+        if box.top < above.top or box.left > above.right or box.right < above.left:
+            return True
+        return _distance(self.found[-1].words, words) > EMPTY_LINE * self.usual
+
+
+def _flat(cells: Sequence[Sequence[Word]]) -> list[Word]:
+    return [word for cell in cells for word in cell]
+
+
+def _distance(above: Sequence[Word], below: Sequence[Word]) -> float:
+    """Distance of two lines, foot to foot, in heights of the lower one."""
+    first, second = _around(above), _around(below)
+    height = max(1.0, median(word.height for word in below))
+    return (second.bottom - first.bottom) / height
+
+
+def _margin(words: Sequence[Word]) -> float | None:
+    """The right margin at which a narrow column is wrapped; None where its lines end anywhere."""
+    rows = _rows(words)
+    ends = [row[-1].box.right for row in rows]
+    height = median(word.height for word in words)
+    near = sum(max(ends) - end < MARGIN_HEIGHTS * height for end in ends)
+    return max(ends) if near >= MARGIN_LINES and 2 * near >= len(rows) else None
+
+
+def _cells(row: Sequence[Word], least: float) -> list[list[Word]]:
+    cells: list[list[Word]] = [[row[0]]]
+    for before, word in pairwise(row):
+        apart = word.box.left - before.box.right >= least and not (len(cells[-1]) == 1 and _MARK.fullmatch(before.text))
+        if apart:
+            cells.append([word])
+        else:
+            cells[-1].append(word)
+    return cells
+
+
+_MARK = re.compile(r"[-–—•*·▪►>+o○●■□‣∙]|\d{1,2}[.)]{1,2}|[A-Za-z]\)")
+"""Marks and numbers of list items, which stand far before their text."""
+
+
+def _behind_marks(words: Sequence[Word], gutter: Span) -> bool:
+    """True if nothing but the marks of list items stands on the left of a gutter, up to the next one."""
+    left = [word for word in words if word.box.right <= gutter[0] + 0.1]
+    return all(_MARK.fullmatch(word.text) for word in left)
+
+
+_PLACED = re.compile(r"^(?:[AD]-|CH-)?\d{4,5}$")
+
+
+def _is_table(columns: Sequence[Sequence[Word]], page: Page) -> bool:
+    """True if blocks beside each other are rows of a table or a form, false if they are read one after the other."""
+    own = {id(word): n for n, column in enumerate(columns) for word in column}
+    rows = _rows([word for column in columns for word in column])
+    filled = [len({own[id(word)] for word in row}) for row in rows]
+    shared = sum(count > 1 for count in filled)
+    if _labels(columns[0]) and 2 * shared >= len(rows):
+        return True
+    if shared < ROWS_SHARED * len(rows):
+        return False
+    if sum(map(_is_prose, columns)) > 1:
+        return False
+    return not (len(rows) > 2 and len(columns) == 2 and any(map(_is_address, columns)))
+
+
+def _labels(column: Sequence[Word]) -> bool:
+    """True if at least half of the lines of a column are labels or headings of a form."""
+    lines = [" ".join(word.text for word in row) for row in _rows(column)]
+    known = sum(one.endswith(":") or label_of(one) is not None or heading_field(one) is not None for one in lines)
+    return 2 * known >= len(lines)
+
+
+def _is_prose(column: Sequence[Word]) -> bool:
+    rows = _rows(column)
+    box = _around(column)
+    wide = max(1.0, box.right - box.left)
+    full = sum(len(row) >= PROSE_WORDS and row[-1].box.right - row[0].box.left > PROSE_WIDTH * wide for row in rows)
+    return len(rows) > 2 and 2 * full >= len(rows)
+
+
+def _is_address(column: Sequence[Word]) -> bool:
+    """True if a postcode and a place end a block of lines that are no labelled values."""
+    rows = _rows(column)
+    if len(rows) < 3 or _labels(column) or any(row[0].text.endswith(":") for row in rows[1:]):
+        return False
+    return any(len(row) > 1 and _PLACED.match(row[0].text) for row in rows)
+
+
+def _wrapped_cells(rows: list[list[list[Word]]], margins: Sequence[float | None]) -> list[list[list[Word]]]:
+    """Rows whose first cell is empty joined to the row above where a cell of that row goes on in them."""
+    found: list[list[list[Word]]] = []
+    for row in rows:
+        filled = [n for n, cell in enumerate(row) if cell]
+        if found and not row[0] and filled and all(_goes_on(found[-1][n], row[n], margins[n]) for n in filled):
+            for n in filled:
+                found[-1][n] = [*found[-1][n], *row[n]]
+        else:
+            found.append([list(cell) for cell in row])
+    return found
+
+
+# --- lines to text ----------------------------------------------------------------------------------------------------
+
+
+_SPACE = 0.26
+"""Width of a space in heights of a line."""
+
+
+def _goes_on(above: Sequence[Word], below: Sequence[Word], limit: float | None) -> bool:
+    """True if the second line goes on with the first: its first word had no room on it, or a word is divided."""
+    if not above or not below or _MARK.fullmatch(below[0].text):
+        return False
+    last, first = above[-1], below[0]
+    if _is_divided(last.text, first.text) and (limit is None or last.box.right > 0.6 * limit):
+        return True
+    if limit is None:
+        return False
+    room = limit - last.box.right
+    return room < (first.box.right - first.box.left) + _SPACE * last.height - 0.5
+
+
+def _is_divided(last: str, first: str) -> bool:
+    return len(last) > 2 and last[-1] in "-\u00ad\u2010" and last[-2].isalpha() and first[0].islower()
+
+
+_NO_DIVISION = frozenset(["und", "oder", "bzw", "beziehungsweise", "sowie", "bis", "als", "u", "o"])
+
+
+def _joint(last: str, first: str) -> tuple[bool, str]:
+    """(whether the last sign of the line goes, what stands between both words)."""
+    if last[-1] in "-\u2010" and len(last) > 1 and last[-2].isalnum():
+        if first[0].islower() and last[-2].isalpha():
+            return (False, " ") if first.rstrip(".,") in _NO_DIVISION else (True, "")
+        return False, ""
+    if last[-1] == "/" and len(last) > 1:
+        return False, ""
+    return False, " "
+
+
+_NOWHERE = Box(0.0, 0.0, 0.0, 0.0)
+
+
+class _Writer:
+    """The text as it grows, with the place of every character."""
+
+    def __init__(self) -> None:
+        self.signs: list[str] = []
+        self.pages: list[int] = []
+        self.boxes: list[Box] = []
+        self.sure: list[float] = []
+
+    def sign(self, sign: str, page: int = NO_PAGE, box: Box = _NOWHERE, confidence: float = SURE) -> None:
+        self.signs.append(sign)
+        self.pages.append(page)
+        self.boxes.append(box)
+        self.sure.append(confidence)
+
+    def drop(self) -> None:
+        for one in (self.signs, self.pages, self.boxes, self.sure):
+            one.pop()
+
+    def word(self, word: Word, page: int) -> None:
+        for sign, box in zip(word.text, word.boxes, strict=True):
+            self.sign(sign, page, box, word.confidence)
+
+    def cells(self, cells: Sequence[Sequence[Word]], page: int) -> None:
+        for n, cell in enumerate(cells):
+            if n:
+                self.sign("\t")
+            before: Word | None = None
+            for word in cell:
+                if before is not None:
+                    self._between(before, word, page)
+                self.word(word, page)
+                before = word
+
+    def _between(self, before: Word, word: Word, page: int) -> None:
+        """A space, or what joins a divided word where the cell's text ran over a line's end."""
+        if word.box.left >= before.box.left and word.box.top < before.box.bottom:
+            gap = Box(before.box.right, before.box.top, max(before.box.right, word.box.left), before.box.bottom)
+            self.sign(" ", page, gap)
+            return
+        self.joint(before.text, word.text)
+
+    def joint(self, last: str, first: str) -> None:
+        drop, between = _joint(last, first)
+        if drop:
+            self.drop()
+        for sign in between:
+            self.sign(sign)
+
+    def text(self, pages: tuple[Page, ...]) -> PageText:
+        return PageText(
+            "".join(self.signs),
+            pages,
+            np.array(self.pages, np.int16),
+            np.array(self.boxes, np.float32).reshape(-1, 4),
+            np.array(self.sure, np.float32),
+        )
+
+
+def _written(lines: Sequence[Line], pages: tuple[Page, ...]) -> PageText:
+    writer = _Writer()
+    for n, line in enumerate(lines):
+        if n:
+            above = lines[n - 1]
+            if _continues(above, line):
+                writer.joint(above.cells[-1][-1].text, line.cells[0][0].text)
+            else:
+                for sign in "\n\n" if line.gap and above.page == line.page else "\n":
+                    writer.sign(sign)
+                if above.page != line.page:
+                    writer.sign("\n")
+        writer.cells(line.cells, line.page.number)
+    return writer.text(pages)
+
+
+def _continues(above: Line, line: Line) -> bool:
+    """True if a line goes on with the one above, on the same page or over its end."""
+    if len(above.cells) > 1 or len(line.cells) > 1 or not line.cells[0] or not above.cells[0]:
+        return False
+    if above.page == line.page:
+        if line.gap or above.limit != line.limit or not _is_below(above.box, line.box):
+            return False
+    elif above.limit is None or line.limit is None or line.cells[0][0].text[0].isupper():
+        return False
+    return _goes_on(above.cells[0], line.cells[0], above.limit)
+
+
+def _is_below(above: Box, box: Box) -> bool:
+    return box.top >= above.top and box.left < above.right and box.right > above.left
+
+
+def every_word(pages: Sequence[PageWords]) -> Iterator[Word]:
+    for page in pages:
+        yield from page.words

@@ -1,0 +1,106 @@
+"""Scans: image files as pages, and words out of what Tesseract recognised on one.
+
+Tesseract is a program of its own (Apache 2.0), called with the pixels of one page on its standard input; what it finds
+comes back as its table of words (TSV) with boxes in pixels and a confidence from 0 to 100.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
+
+from clinical.letters.files.limits import PAGES_MAX, TooDemanding, TooManyPages, Unreadable
+from clinical.letters.files.page_text import Box, Page
+from clinical.letters.files.words import PageWords, spread, word_of
+
+DPI = 300
+"""Dots an inch at which a page is drawn to be recognised; what Tesseract's models were trained for."""
+IMAGE_PIXELS_MAX = 60_000_000
+"""Pixels of one page of an image file: A4 at 600 dpi has 35 million."""
+SHEET = 595.0
+"""Points of A4's width, taken for a page of an image that does not say its size."""
+_PLAUSIBLE_DPI = range(60, 1_300)
+COMMAND = ("stdin", "stdout", "-l", "deu", "--psm", "3", "--dpi", str(DPI), "tsv")
+"""Arguments of tesseract."""
+
+
+def images_of(data: bytes) -> Iterator[tuple[Page, Image.Image]]:
+    """The pages of an image file with their size in points. Raises Unreadable, TooDemanding, TooManyPages."""
+    try:
+        with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "TIFF")) as file:
+            frames = getattr(file, "n_frames", 1)
+            if frames > PAGES_MAX:
+                raise TooManyPages(f"an image of {frames} pages", f"at most {PAGES_MAX}")
+            for number, frame in enumerate(ImageSequence.Iterator(file), start=1):
+                yield _page(frame, number), frame
+    except (Image.DecompressionBombError, MemoryError):
+        raise TooDemanding("an image with far more pixels than a page has") from None
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError, KeyError, IndexError, TypeError):
+        raise Unreadable("an image that cannot be opened") from None
+
+
+def _page(frame: Image.Image, number: int) -> Page:
+    width, height = frame.size
+    if width * height > IMAGE_PIXELS_MAX:
+        raise TooDemanding("an image with far more pixels than a page has")
+    if frame.getexif().get(0x0112, 1) in (5, 6, 7, 8):
+        width, height = height, width
+    said = frame.info.get("dpi", (0, 0))[0]
+    scale = 72 / float(said) if int(said) in _PLAUSIBLE_DPI else SHEET / width
+    return Page(number, round(width * scale, 2), round(height * scale, 2), "ocr")
+
+
+def image_page(data: bytes, number: int, width: int | None = None) -> Image.Image:
+    """A page (from 1) of an image file, upright; gray and at DPI to be recognised, or in colour and `width` wide."""
+    for page, frame in images_of(data):
+        if page.number != number:
+            continue
+        image = ImageOps.exif_transpose(frame)
+        if width is None:
+            wide = round(page.width * DPI / 72)
+            gray = _flat(image).convert("L")
+            return gray if gray.width == wide else gray.resize((wide, round(page.height * DPI / 72)))
+        return _flat(image).resize((width, max(1, round(width * page.height / page.width))))
+    raise Unreadable(f"an image without a page {number}")
+
+
+def _flat(image: Image.Image) -> Image.Image:
+    """The image on white, without transparency."""
+    if image.mode in ("L", "RGB", "1"):
+        return image if image.mode == "L" else image.convert("RGB")
+    rgba = image.convert("RGBA")
+    white = Image.new("RGBA", rgba.size, "white")
+    return Image.alpha_composite(white, rgba).convert("RGB")
+
+
+def as_pgm(image: Image.Image) -> bytes:
+    """The pixels of a gray image in the plainest of formats."""
+    gray = image.convert("L")
+    return b"P5 %d %d 255\n" % gray.size + gray.tobytes()
+
+
+LEAST = 15.0
+"""Confidence below which what was recognised is a stain or a line."""
+
+
+def recognised(page: Page, table: bytes) -> PageWords:
+    """The words that Tesseract found on a page."""
+    words = []
+    scale = 72 / DPI
+    for row in table.decode("utf-8", "replace").split("\n")[1:]:
+        cells = row.split("\t")
+        if len(cells) < 12 or cells[0] != "5" or not cells[11].strip():
+            continue
+        try:
+            left, top, width, height = (float(one) * scale for one in cells[6:10])
+            confidence = float(cells[10])
+        except ValueError:
+            continue
+        if confidence < LEAST or width <= 0 or height <= 0:
+            continue
+        text = cells[11].strip()
+        if word := word_of(spread(text, Box(left, top, left + width, top + height)), confidence / 100):
+            words.append(word)
+    return PageWords(Page(page.number, page.width, page.height, "ocr"), words)
