@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from catalog_build.training.authors import LabelledText, read
+from catalog_build.training.authors import Author, LabelledText, authors, read
 
 FILE: Final = Path(__file__).with_name("written.jsonl")
 
@@ -41,7 +41,10 @@ def written_inputs() -> tuple[WrittenInput, ...]:
         )
         for row in rows
     )
-    return own + tuple(as_input(one, ident) for ident, some in read("train").items() for one in some if is_coded(one))
+    texts = read("train")
+    return own + tuple(
+        as_input(one, author) for author in authors() for one in texts.get(author.ident, ()) if is_coded(one)
+    )
 
 
 STATED: Final = ("present", "suspected", "history", "family")
@@ -53,8 +56,9 @@ def is_coded(text: LabelledText) -> bool:
     return any(mention.codes for mention in text.mentions)
 
 
-def as_input(text: LabelledText, author: str) -> WrittenInput:
+def as_input(text: LabelledText, author: Author) -> WrittenInput:
     """The text of an author as an input."""
     stated = [one for one in text.mentions if one.claim in STATED or one.second in STATED]
     right = frozenset(code for one in stated for code in (*one.codes, *one.also))
-    return WrittenInput(text.text, right, author, tuple((one.start, one.end) for one in stated if not one.codes))
+    left = () if author.coded == "all" else tuple((one.start, one.end) for one in stated if not one.codes)
+    return WrittenInput(text.text, right, author.ident, left)

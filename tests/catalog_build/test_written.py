@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
 
 from catalog_build.official.source import read_source
-from catalog_build.training.authors import authors, parse
+from catalog_build.training.authors import Author, authors, parse
 from catalog_build.training.authors.labelled import FOLDER
 from catalog_build.training.confidence import written_examples
 from catalog_build.training.written import FILE, as_input, written_inputs
@@ -47,7 +47,7 @@ def test_ids_name_the_set_and_the_number():
     ids = [row["id"] for row in ROWS]
     assert len(set(ids)) == len(ids)
     assert all(re.fullmatch(r"[a-z]\d-\d{3}", one) for one in ids)
-    coded = {author.ident for author in authors() if author.split == "train" and author.coded}
+    coded = {author.ident for author in authors() if author.split == "train" and author.coded != "no"}
     written = {author for author in coded if (FOLDER / f"{author}.txt").is_file()}
     assert {one.source for one in written_inputs()} == {
         row["id"].partition("-")[0] for row in read_inputs(FILE)
@@ -60,8 +60,10 @@ def test_what_an_author_left_uncoded_is_neither_right_nor_wrong(tmp_path: Path):
         "{Husten|present|R05}, kein {Fieber|excluded|R50.9}, {Rötung|present}, Angst vor {Krebs|hypothetical|C80.9}"
     )
     (tmp_path / "a02.txt").write_text(marked, "utf-8")
-    one = as_input(*parse(tmp_path / "a02.txt"), "a02")
-    assert (one.right, one.open) == ({"R05"}, ((21, 27),))
+    (text,) = parse(tmp_path / "a02.txt")
+    some, complete = (as_input(text, Author("a02", "train", "DE", coded, "")) for coded in ("yes", "all"))
+    assert (some.right, some.open) == ({"R05"}, ((21, 27),))
+    assert (complete.right, complete.open) == ({"R05"}, ())
 
 
 def test_what_is_kept_apart_is_in_no_set_that_is_learnt_from():

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from clinical.claims import Claim
 from clinical.errors import SourceError
@@ -45,12 +45,12 @@ class LabelledText(NamedTuple):
 
 
 class Author(NamedTuple):
-    """A row of `authors.tsv`."""
+    """A row of `authors.tsv`. `coded`: `no`; `yes`: most mentions have codes; `all`: one without codes is not coded."""
 
     ident: str
     split: str
     country: str
-    coded: bool
+    coded: Literal["no", "yes", "all"]
     setting: str
 
 
@@ -62,11 +62,11 @@ def authors() -> tuple[Author, ...]:
         if line.startswith("#") or not line.strip():
             continue
         cells = line.split("\t")
-        if len(cells) != len(Author._fields) or cells[1] not in SPLITS or cells[3] not in ("yes", "no"):
+        if len(cells) != len(Author._fields) or cells[1] not in SPLITS or cells[3] not in ("yes", "no", "all"):
             raise SourceError(
                 "authors.tsv", number, f"a row of {len(cells)} cells", "author, split, country, coded, setting"
             )
-        found.append(Author(cells[0], cells[1], cells[2], cells[3] == "yes", cells[4]))
+        found.append(Author(*cells))  # type: ignore[arg-type] # looked at above
     return tuple(found)
 
 
