@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from clinical.claims import Reading
 from clinical.icd import Catalog, Code, Note, parent_of
 from clinical.llm import Completion, JsonSchema, Limits, Message
 from clinical.reading.index import SearchIndex, Understood
@@ -210,7 +211,9 @@ class FakeIndex:
         return tuple(sorted(best.values(), key=lambda hit: -hit.probability)[:limit])
 
     def read(self, query: str) -> Understood:
-        return Understood(tuple(hit for hit in self.search(query, 1_000) if hit.confidence != "low"), ())
+        return Understood(
+            tuple(hit for hit in self.search(query, 1_000) if hit.confidence != "low"), (), Reading.of(query)
+        )
 
     def search_many(self, queries: Sequence[str], limit: int = 10) -> list[tuple[FakeCandidate, ...]]:
         return [self.search(query, limit) for query in queries]

@@ -1,12 +1,13 @@
 """Claims of a text about a mention (negation, certainty, temporality, experiencer): triggers and their scopes."""
 
 from clinical.claims.patterns import Element, Gap, Mark, Words, elements_of, read_groups
-from clinical.claims.reading import Claim, Place, Reading, Side, Sign
+from clinical.claims.reading import Claim, ClaimReader, Place, Reading, Side, Sign, claims_by_triggers
 from clinical.claims.trigger_words import begins_with_relative, either, ends_in_relative, names_relative
 from clinical.claims.triggers import denying_words, group, written_groups
 
 __all__ = [
     "Claim",
+    "ClaimReader",
     "Element",
     "Gap",
     "Mark",
@@ -16,6 +17,7 @@ __all__ = [
     "Sign",
     "Words",
     "begins_with_relative",
+    "claims_by_triggers",
     "denying_words",
     "either",
     "elements_of",

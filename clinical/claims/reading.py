@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
@@ -312,3 +312,12 @@ def _is_part_of_name(trigger: Occurrence, *, last: bool) -> bool:
     mention names it; but "nicht schwanger" denies."""
     next_word = trigger.row.scope == "word" and trigger.row.direction in ("before", "around")
     return next_word and not (last and trigger.row.axes == ("negation",))
+
+
+ClaimReader = Callable[[Reading, Sequence[tuple[int, int]]], list[Claim]]
+"""Reads the claim of each span (start, end) of a text, in their order."""
+
+
+def claims_by_triggers(reading: Reading, spans: Sequence[tuple[int, int]]) -> list[Claim]:
+    """The claims of spans by the table of triggers: a `ClaimReader`."""
+    return [reading.claim(start, end) for start, end in spans]

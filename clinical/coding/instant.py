@@ -33,13 +33,13 @@ async def instant(request: ResearchRequest, index: SearchIndex, search_queue: Se
 def tier_one(request: ResearchRequest, catalog: Catalog, found: Understood) -> PartialEvent:
     """At most ten codes, best first, none twice; those spelled out in the text among them. With details: the ledger of
     the text, and the codes beyond the ten."""
-    hits = with_written_codes(request.query, found.codes, catalog)
+    hits = with_written_codes(request.query, found.codes, catalog, found.reading)
     if request.rerank:
         hits.sort(key=lambda hit: -hit.probability)
     sent = most_probable(hits, TIER1_MAX_CODES)
     if not request.details:
         return PartialEvent(layer=1, codes=tuple(_entry(hit, request, catalog, None) for hit in sent))
-    reading, told = Reading.of(request.query), {hit.code for hit in sent}
+    reading, told = found.reading, {hit.code for hit in sent}
     return PartialEvent(
         layer=1,
         codes=tuple(_entry(hit, request, catalog, reading) for hit in sent),
@@ -54,12 +54,15 @@ def most_probable(hits: Sequence[Hit], limit: int) -> list[Hit]:
     return [hits[at] for at in sorted(best)]
 
 
-def with_written_codes(query: str, found: Sequence[Candidate], catalog: Catalog) -> list[Hit]:
-    """Insert the codes spelled out in the text before the first less probable hit of `found`."""
+def with_written_codes(
+    text: str, found: Sequence[Candidate], catalog: Catalog, reading: Reading | None = None
+) -> list[Hit]:
+    """Insert the codes spelled out in a text before the first less probable hit of `found`. `reading`: of the text,
+    where it has been read."""
     hits = [Hit(one.code, one.probability, one.confidence, one.start, one.end, one.claim) for one in found]
     known = {hit.code for hit in hits}
-    spelled = [position for position in written_codes(query, catalog) if position[0] not in known]
-    reading = Reading.of(query) if spelled else None
+    spelled = [position for position in written_codes(text, catalog) if position[0] not in known]
+    reading = reading or Reading.of(text) if spelled else None
     written = [
         Hit(code, WRITTEN_PROBABILITY, "medium", start, end, claim)
         for code, start, end in spelled

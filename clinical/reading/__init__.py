@@ -1,9 +1,10 @@
 """From a text to mentions with codes: the artifact, spans, claims, cover, confidence."""
 
+from clinical.reading.candidate import Candidate, Mentioned, Understood
 from clinical.reading.confidence import COLUMNS, CodeKinds, Confidence, Regression, is_begun
 from clinical.reading.elsewhere import Elsewhere
 from clinical.reading.finder import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
-from clinical.reading.index import CONFIDENCE, FINDER, TOGETHER, Candidate, Mentioned, SearchIndex, Understood
+from clinical.reading.index import CONFIDENCE, FINDER, TOGETHER, SearchIndex
 
 __all__ = [
     "BUCKETS",

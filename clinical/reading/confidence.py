@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from clinical.errors import ArtifactMismatch
 from clinical.icd import SYMPTOMS, Catalog, category, has_no_site, is_unspecified
 from clinical.reading.alike import says
-from clinical.reading.reader import TextSpans
+from clinical.reading.claim_stage import TextSpans
 from clinical.search import REMEDY, Hits, Ints, Vectors, Wordings, json_of, require, run_starts
 from clinical.text import folded_words
 from clinical.thresholds import TextThresholds
@@ -128,7 +128,7 @@ def _row(
 ) -> dict[str, float]:
     """The columns OF_MENTION of one span by name; `spelled`: its words, `hits`: its own, best first."""
     number, code = int(hits.part[0]), int(hits.code[0])
-    span, claim = draft.spans[number], draft.claims[number]
+    span, claim = draft.spans[number], draft.assertions[number]
     first = float(hits.probability[0])
     chance = min(max(first, _LEAST), _MOST)
     second = float(hits.probability[1]) if len(hits.part) > 1 else 0.0

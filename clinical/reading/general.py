@@ -15,7 +15,7 @@ from clinical.text import folded_words
 
 if TYPE_CHECKING:
     from clinical.icd import Catalog, Code
-    from clinical.reading.index import Candidate
+    from clinical.reading.candidate import Candidate
 
 _BEHIND_HEAD: Final = re.compile(r"\b(?:bei|mit|nach|durch|ohne|infolge|wegen|im|in|am|an|unter)\b")
 

@@ -12,22 +12,26 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clinical.claims import ClaimReader, claims_by_triggers
 from clinical.contract import Assertion
 from clinical.errors import ArtifactMismatch
 from clinical.icd import Catalog
+from clinical.reading.candidate import Candidate, Level, Mentioned, Understood
+from clinical.reading.claim_stage import ClaimStage, TextSpans
 from clinical.reading.confidence import CodeKinds, Confidence, columns
 from clinical.reading.finder import Finder
 from clinical.reading.general import without_general
 from clinical.reading.gestation import Gestation
-from clinical.reading.reader import MentionReader, TextSpans
+from clinical.reading.past import PastWordings
+from clinical.reading.reader import MentionReader
 from clinical.reading.rewriting import Asked, Rewriter
 from clinical.search import FILES as FILES_OF_BM25
 from clinical.search import (
@@ -57,8 +61,6 @@ from clinical.search import (
 from clinical.text import Part, folded_words
 from clinical.thresholds import TextThresholds
 
-Level = Literal["high", "medium", "low"]
-
 BANDS: Final[dict[Level, int]] = {"high": 0, "medium": 1, "low": 2}
 """The surer band first; within a band of what is shown what relatives have comes last, and all else in the order of the
 text, which names the main thing first."""
@@ -78,41 +80,6 @@ KEPT: Final = 20
 """Codes kept of each ranked text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A code that may be meant. `start`, `end`: the part of the query it was found by, in code points."""
-
-    code: str
-    probability: float
-    confidence: Level
-    text: str
-    start: int
-    end: int
-    claim: Assertion = "present"
-
-
-class Mentioned(NamedTuple):
-    """A span of the text that names something, what the text claims of it, how probably it is a mention at all, its
-    codes of high or medium confidence, and how probably the best code that was found for it is right, shown or not (0:
-    none was found); places in code points."""
-
-    start: int
-    end: int
-    claim: Assertion
-    chance: float
-    codes: tuple[str, ...]
-    best: float = 0.0
-
-
-class Understood(NamedTuple):
-    """Result of reading a text: codes, best first, none twice; its mentions in their order; and the codes that would be
-    shown if others of the text did not say more."""
-
-    codes: tuple[Candidate, ...]
-    mentions: tuple[Mentioned, ...]
-    general: frozenset[str] = frozenset()
-
-
 class SearchIndex:
     """Everything tier 1 needs; read-only, safe under threads, one memory mapping for all workers."""
 
@@ -128,6 +95,7 @@ class SearchIndex:
         finder: Finder | None = None,
         confidence: Confidence | None = None,
         suggester: Suggester | None = None,
+        claims_of: ClaimReader = claims_by_triggers,
     ) -> None:
         self.catalog, self.wordings, self.encoder = catalog, wordings, encoder
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
@@ -135,9 +103,10 @@ class SearchIndex:
         self.confidence, self._code_traits = confidence, CodeKinds(catalog)
         self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
-        shortened = Shortened(wordings)
-        self.reader = MentionReader(catalog, wordings, finder, shortened)
-        self._rewriter = Rewriter(catalog, wordings, expansion, self.typos, shortened)
+        shortened, past = Shortened(wordings), PastWordings(catalog, wordings)
+        self._stage = ClaimStage(catalog, wordings, past, claims_of)
+        self.reader = MentionReader(catalog, wordings, finder, shortened, self._stage, claims_of)
+        self._rewriter = Rewriter(wordings, expansion, self.typos, shortened, past)
 
     def search(self, query: str, limit: int = 10) -> tuple[Candidate, ...]:
         """At most `limit` codes of any confidence, most probable first, none twice; empty when no word is known."""
@@ -175,8 +144,9 @@ class SearchIndex:
 
     def _searched(self, drafts: Sequence[TextSpans]) -> list[Hits]:
         """The hits of each draft's spans, span by span; `part` is the number of the span."""
-        asked = [(place, number, spot) for place, draft in enumerate(drafts) for number, spot in draft.spots()]
-        hits = self._rewriter.hits([spot for _, _, spot in asked], self._hits)
+        asked = [(place, *own) for place, draft in enumerate(drafts) for own in self._stage.spots(draft)]
+        spots = [spot for _, _, spot in asked]
+        hits = self._stage.weighed(self._rewriter.hits(spots, self._hits), spots)
         places = np.array([place for place, _, _ in asked], dtype=np.int64)
         numbers = np.array([number for _, number, _ in asked], dtype=np.int64)
         ends = np.searchsorted(hits.part, np.searchsorted(places, np.arange(len(drafts) + 1))).tolist()
@@ -189,7 +159,7 @@ class SearchIndex:
         chosen, hits = self.reader.chosen(draft, hits)
         if self.confidence is not None:
             hits = self.confidence.served(hits, *columns(draft, hits, self.wordings, self._code_traits))
-        parts, claims = [span.part for span in draft.spans], [*draft.claims]
+        parts, claims = [span.part for span in draft.spans], [*draft.assertions]
         stated = list(self.gestation.codes(text))
         if stated:
             parts += [Part(text[at.start : at.end], at.start, at.end) for _, at in stated]
@@ -212,11 +182,12 @@ class SearchIndex:
         )
         general = frozenset(one.code for one in found) - {one.code for one in telling}
         shown = _are_shown(hits.probability, bounds)
-        return Understood(tuple(codes), tuple(self._mentioned(draft, n, hits, shown) for n in chosen), general)
+        mentions = tuple(self._mentioned(draft, n, hits, shown) for n in chosen)
+        return Understood(tuple(codes), mentions, draft.reading, general)
 
     def _mentioned(self, draft: TextSpans, number: int, hits: Hits, shown: NDArray[np.bool_]) -> Mentioned:
         """The mention of a chosen span; what the catalog has word for word is one, whatever the finder thinks of it."""
-        span, claim = draft.spans[number], draft.claims[number]
+        span, claim = draft.spans[number], draft.assertions[number]
         own = hits.part == number
         codes = tuple(self.catalog.codes[code].code for code in hits.code[own & shown].tolist())
         spelled = folded_words(span.part.text)

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.claims import Reading, Sign
+from clinical.claims import Claim, Sign
 from clinical.icd import Catalog
 from clinical.search import Ints, Wordings
 
@@ -44,16 +44,14 @@ class Past(NamedTuple):
     forms: tuple[str, ...]
 
 
-def past_of(reading: Reading, start: int, end: int) -> Past | None:
-    """The mention from `start` to `end` in the words of the past; None where the text does not claim that it is past.
+def past_of(text: str, start: int, end: int, claim: Claim) -> Past | None:
+    """The mention from `start` to `end` in the words of the past; None where its claim is not that it is past.
 
     The sign may stand inside the mention or beside it; one that stands farther off is not searched along.
     """
-    claim = reading.claim(start, end)
     if not claim.is_past:
         return None
     sign = next((one for one in claim.signs if one.axis == "temporality"), None)
-    text = reading.text
     bare = _without(text, start, end, sign)
     if not bare:
         return None

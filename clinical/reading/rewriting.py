@@ -8,16 +8,14 @@ numerals of the catalog ("NYHA 3"), with cut-off words written out ("chron. obst
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clinical.claims import Reading
-from clinical.icd import Catalog
+from clinical.claims import Claim, Reading
 from clinical.reading.past import Past, PastWordings, past_of
-from clinical.search import Expansion, Hits, KnownWords, Numerals, Shortened, Typos, Wordings, joined, merged_by_part
+from clinical.search import Expansion, Hits, KnownWords, Numerals, Shortened, Typos, Wordings, joined
 from clinical.text import Part, Token, translated, words
 
 MENDED: Final = 0.9
@@ -27,9 +25,6 @@ SETTLED: Final = 0.9
 DOUBT: Final = 0.5
 """Hits for cut-off words written out are multiplied with this power of how much less likely the reading is than the
 likeliest one. 0.25 and 0.1 find a little less; adding up the hits of all readings does no better."""
-PRESENT: Final = 0.5
-"""Factor on codes of active disease where the text states that it is past."""
-
 Asked = tuple[str, int]
 """A text to search, and the number of the part that it is searched for."""
 Rank = Callable[[Sequence[Asked]], Hits]
@@ -45,25 +40,26 @@ class Other(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A part and the text it stands in."""
+    """A part, the text it stands in, and what the text claims of it."""
 
     reading: Reading
     part: Part
+    claim: Claim
 
 
 class Rewriter:
     """The rewritings of parts by what the catalog knows, and what they find."""
 
     def __init__(
-        self, catalog: Catalog, wordings: Wordings, expansion: Expansion, typos: Typos, shortened: Shortened
+        self, wordings: Wordings, expansion: Expansion, typos: Typos, shortened: Shortened, past: PastWordings
     ) -> None:
         self._wordings, self._expansion = wordings, expansion
         self._typos, self._shortened = typos, shortened
         self._numerals = Numerals(wordings)
-        self.past = PastWordings(catalog, wordings)
+        self._past = past
 
     def hits(self, spots: Sequence[Spot], rank: Rank) -> Hits:
-        """The best hit of each code for each part over all its rewritings; part by part, best first."""
+        """The hits of each spot over all its rewritings, a code perhaps several times; `part` is its place."""
         parts = [spot.part.text for spot in spots]
         asked = [(part, number) for number, part in enumerate(parts)]
         folds: dict[str, str] = {}
@@ -72,7 +68,11 @@ class Rewriter:
         asked += [(other, number) for number, other in enumerate(expanded) if other]
         exchanged = map(self._numerals.exchanged, parts, written)
         asked += [(other, number) for number, other in enumerate(exchanged) if other]
-        pasts = {n: past for n, (read, part) in enumerate(spots) if (past := past_of(read, part.start, part.end))}
+        pasts = {
+            number: past
+            for number, (read, part, claim) in enumerate(spots)
+            if (past := past_of(read.text, part.start, part.end, claim))
+        }
         asked += [(past.written, number) for number, past in pasts.items() if past.written != parts[number]]
         others = self._others(parts, written)
         more = [(other.text, number) for number, other in enumerate(others, len(parts))]
@@ -80,10 +80,10 @@ class Rewriter:
         own = found.part < len(parts)
         hits = found if own.all() else found.at(own)
         if pasts:
-            hits = self._in_the_past(pasts, hits, rank)
+            hits = self._with_forms(pasts, hits, rank)
         if others:
             hits = joined([hits, _of_others(found.at(~own), len(parts), others)])
-        return merged_by_part(hits)
+        return hits
 
     def _others(self, parts: Sequence[str], written: Sequence[Sequence[Token]]) -> list[Other]:
         """The parts with their unknown words mended, translated (Latin and German), or completed where they are cut.
@@ -102,23 +102,13 @@ class Rewriter:
         mended = [(other, number) for number in unknown if (other := self._typos.mended(parts[number], known))]
         return mended + [(other, number) for number in unknown for other in translated(parts[number], known)]
 
-    def _in_the_past(self, pasts: Mapping[int, Past], hits: Hits, rank: Rank) -> Hits:
-        """The hits, joined with those of the wordings for something past ("alter Myokardinfarkt").
-
-        `pasts`: what the text says to be over, by the number of the part. Codes of a disease that is there now count
-        less for these parts. Where the words of the text have already found a code for what is over, no more is asked.
-        """
-        settled = set(hits.part[(hits.share >= SETTLED) & self._is_past(hits, pasts)])
+    def _with_forms(self, pasts: Mapping[int, Past], hits: Hits, rank: Rank) -> Hits:
+        """The hits, and those of the wordings for something past ("alter Myokardinfarkt"). `pasts`: what the text says
+        to be past, by the number of the part; where its own words have found a code of the past, no more is asked."""
+        sure = hits.at((hits.share >= SETTLED) & np.isin(hits.part, list(pasts)))
+        settled = set(sure.part[self._past.among(sure.wording, sure.code)].tolist())
         forms = [(form, number) for number, past in pasts.items() if number not in settled for form in past.forms]
-        hits = joined([hits, rank(forms)]) if forms else hits
-        present = np.isin(hits.part, list(pasts)) & ~self._is_past(hits, pasts)
-        return hits.weighed(np.where(present, np.float32(PRESENT), np.float32(1)))
-
-    def _is_past(self, hits: Hits, parts: Collection[int]) -> NDArray[np.bool_]:
-        """Mark the hits of these parts that mean something past."""
-        asked = np.isin(hits.part, list(parts))
-        asked[asked] = self.past.among(hits.wording[asked], hits.code[asked])
-        return asked
+        return joined([hits, rank(forms)]) if forms else hits
 
 
 def _of_others(hits: Hits, parts: int, others: Sequence[Other]) -> Hits:

@@ -96,5 +96,6 @@ def of_inputs(index: SearchIndex, inputs: Sequence[Mapping[str, Any]]) -> Iterat
 
 def shown(index: SearchIndex, text: str) -> list[tuple[str, str]]:
     """The codes that tier 1 shows, with their confidence: those of its mentions, and those that the text spells out."""
-    found = with_written_codes(text, index.read(text).codes, index.catalog)
+    read = index.read(text)
+    found = with_written_codes(text, read.codes, index.catalog, read.reading)
     return [(hit.code, hit.confidence) for hit in most_probable(found, TIER1_MAX_CODES)]

@@ -47,7 +47,7 @@ class Tuning:
             said += len(wanted)
             for number in chosen:
                 code = own.code[own.part == number][:1].tolist()
-                if draft.claims[number] not in CODED or not code:
+                if draft.assertions[number] not in CODED or not code:
                     continue
                 part, name = draft.spans[number].part, self.index.catalog.codes[code[0]].code
                 found += 1

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from catalog_build.training.texts import Text, WrittenMention
+from clinical.claims import Reading
 from clinical.reading import Candidate, Mentioned, Understood
 from evals.measures.intervals import clustered
 from evals.reading import claimed, reasons
@@ -51,7 +52,7 @@ class FakeIndex:
         self._mentions = mentions
 
     def read(self, text: str, limit: int = 10) -> Understood:
-        return Understood((), tuple(self._mentions[text.split()[0].strip(",.")]))
+        return Understood((), tuple(self._mentions[text.split()[0].strip(",.")]), Reading.of(text))
 
 
 def test_the_first_thing_that_went_wrong_is_the_cause():

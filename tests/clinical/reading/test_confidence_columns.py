@@ -8,9 +8,9 @@ from math import log
 
 import pytest
 
+from clinical.reading.claim_stage import TextSpans
 from clinical.reading.confidence import COLUMNS, columns
 from clinical.reading.index import SearchIndex
-from clinical.reading.reader import TextSpans
 from clinical.search.hits import Hits
 from clinical.text import fold
 
@@ -67,7 +67,7 @@ def of_mention(
     index: SearchIndex, text: str, draft: TextSpans, number: int, found: list[tuple[str, float, str]]
 ) -> Row:
     """The columns of one span; `found` are its codes, their probabilities and wordings, best first."""
-    span, claim = draft.spans[number].part, draft.claims[number]
+    span, claim = draft.spans[number].part, draft.assertions[number]
     code, chance, wording = found[0]
     sure = min(0.999, max(0.001, chance))
     title = index.catalog.codes[index.catalog.number(code)].title

@@ -4,7 +4,11 @@ import pytest
 
 from clinical.claims import Reading
 from clinical.reading.index import SearchIndex
-from clinical.reading.past import past_of, says_past
+from clinical.reading.past import Past, past_of, says_past
+
+
+def _past(text: str, start: int, end: int) -> Past | None:
+    return past_of(text, start, end, Reading.of(text).claim(start, end))
 
 
 @pytest.mark.parametrize(
@@ -24,7 +28,7 @@ from clinical.reading.past import past_of, says_past
     ],
 )
 def test_a_sign_of_the_past_is_taken_off_and_put_back_as_the_catalog_words_it(text):
-    past = past_of(Reading.of(text), 0, len(text))
+    past = _past(text, 0, len(text))
     assert past is not None
     assert past.written == text
     assert past.forms == ("Z. n. Apoplex", "Zustand nach Apoplex", "Apoplex in der Eigenanamnese")
@@ -35,7 +39,7 @@ def test_a_sign_of_the_past_is_taken_off_and_put_back_as_the_catalog_words_it(te
     ["Apoplex", "akuter Apoplex", "Apoplex vor der Aufnahme", "seit 3 Jahren Diabetes", "Z. n.", ""],
 )
 def test_what_is_not_over_is_left_alone(text):
-    assert past_of(Reading.of(text), 0, len(text)) is None
+    assert _past(text, 0, len(text)) is None
 
 
 @pytest.mark.parametrize(
@@ -48,7 +52,7 @@ def test_what_is_not_over_is_left_alone(text):
 )
 def test_the_sign_may_stand_beside_the_mention(text, written):
     start = text.index("Schlaganfall")
-    past = past_of(Reading.of(text), start, start + len("Schlaganfall"))
+    past = _past(text, start, start + len("Schlaganfall"))
     assert past is not None
     assert past.written == written
     assert past.forms[0] == "Z. n. Schlaganfall"
@@ -56,7 +60,7 @@ def test_the_sign_may_stand_beside_the_mention(text, written):
 
 def test_a_sign_of_another_mention_is_not_taken():
     text = "Z. n. Schlaganfall, Hypertonie"
-    assert past_of(Reading.of(text), text.index("Hyper"), len(text)) is None
+    assert _past(text, text.index("Hyper"), len(text)) is None
 
 
 @pytest.mark.parametrize(

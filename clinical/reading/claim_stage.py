@@ -1,0 +1,131 @@
+"""The claims of a text applied to its candidate spans: the one stage between retrieval and cover.
+
+A claim decides twice. Before retrieval it decides how a span is searched: what is denied is not, what is said of a
+relative by itself, what is past in the words of the past. After retrieval it decides which of the hits count: chapter
+XXI alone for relatives, its codes and those of aftermath for the past, no state after a procedure that is planned, and
+no code whose wording says what the text denies beside the mention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from clinical.claims import Claim, ClaimReader, Reading
+from clinical.contract import Assertion
+from clinical.icd import FAMILY_HISTORY, HEALTH_FACTORS, Catalog
+from clinical.reading.alike import ALIKE
+from clinical.reading.elsewhere import Elsewhere
+from clinical.reading.lattice import CandidateSpan
+from clinical.reading.past import PastWordings
+from clinical.reading.rewriting import Spot
+from clinical.search import Hits, Wordings, joined, merged_by_part
+from clinical.text import Part, folded_words
+
+NOT_SEARCHED: Final = ("excluded", "family")
+"""Claims under which the probability of a mention, not of its code, says how well a span explains the text."""
+PRESENT: Final = 0.5
+"""Factor on codes of active disease where the text states that it is past."""
+TOLD: Final = 4
+"""Characters from which a denied word matches the words of a wording ("Riss" in "Meniskusriss")."""
+FAMILY: Final = "{} in der Familienanamnese"
+"""Query for a relative's disease in a catalog whose notes name no code for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextSpans:
+    """The candidate spans of a text, what the text claims of each, and the one word of it that counts for its codes.
+    `plain`: the text is a wording by itself; `begun`: it is one that stops within a word."""
+
+    reading: Reading
+    spans: tuple[CandidateSpan, ...]
+    claims: tuple[Claim, ...]
+    assertions: tuple[Assertion, ...]
+    plain: bool
+    begun: bool = False
+
+
+class ClaimStage:
+    """Applies claims; `claims_of` reads them off a text."""
+
+    def __init__(self, catalog: Catalog, wordings: Wordings, past: PastWordings, claims_of: ClaimReader) -> None:
+        self._wordings, self._past, self._claims_of = wordings, past, claims_of
+        self._elsewhere = Elsewhere(catalog, wordings)
+        self._relative = FAMILY if self._elsewhere.is_silent_on_relatives else "{}"
+        self._is_state = np.array([code.code in HEALTH_FACTORS for code in catalog.codes], dtype=bool)
+        self._of_family = np.array([code.code in FAMILY_HISTORY for code in catalog.codes], dtype=bool)
+
+    def spots(self, draft: TextSpans) -> list[tuple[int, Spot]]:
+        """Spans to search: the number of the span, and its words as the catalog would word them. What is denied has no
+        code, nor has the disease of somebody who is no relative ("Kind der Nachbarin")."""
+        found = []
+        for number, (span, claim, said) in enumerate(zip(draft.spans, draft.claims, draft.assertions, strict=True)):
+            if said == "family" and claim.experiencer == "family":
+                found.append((number, self._of_relative(span.part)))
+            elif said not in NOT_SEARCHED:
+                found.append((number, Spot(draft.reading, span.part, claim)))
+        return found
+
+    def _of_relative(self, part: Part) -> Spot:
+        """By itself: nothing of it is the patient's."""
+        own = self._relative.format(part.text)
+        reading = Reading.of(own)
+        return Spot(reading, Part(own, 0, len(own)), self._claims_of(reading, [(0, len(own))])[0])
+
+    def weighed(self, hits: Hits, spots: Sequence[Spot]) -> Hits:
+        """The best hit of each code for each spot (`part` is its number); of what is past, active-disease codes are
+        down-weighted (`PRESENT`)."""
+        past = np.isin(hits.part, [number for number, spot in enumerate(spots) if spot.claim.is_past])
+        if past.any():
+            past[past] = ~self._past.among(hits.wording[past], hits.code[past])
+            hits = hits.weighed(np.where(past, np.float32(PRESENT), np.float32(1)))
+        return merged_by_part(hits)
+
+    def applied(self, draft: TextSpans, hits: Hits, likely: float) -> Hits:
+        """The hits (span by span) that the claims allow; `likely`: the probability from which a disease is there."""
+        return self._without_denied(draft, self._by_claim(draft, self._without_treated(draft, hits, likely)))
+
+    def _by_claim(self, draft: TextSpans, hits: Hits) -> Hits:
+        """Claims on relatives give codes of the family's history, and no other claim does; past ones give codes of the
+        past. A procedure in a plan has not been done yet, so it gives no state after it ("Procedere:
+        ICD-Implantation")."""
+        family, over = (
+            np.array([said == name for said in draft.assertions])[hits.part] for name in ("family", "history")
+        )
+        relatives, own, past = hits.at(family), hits.at(~family & ~over), hits.at(over)
+        planned = np.array([claim.section == "plan" for claim in draft.claims])
+        rows = [own.at(~self._of_family[own.code] & ~(planned[own.part] & self._is_state[own.code]))]
+        if family.any():
+            known = self._of_family[relatives.code]
+            moved = self._elsewhere.moved(relatives.at(~known), self._elsewhere.family)
+            rows.append(merged_by_part(joined([relatives.at(known), moved])))
+        if over.any():
+            gone = self._past.among(past.wording, past.code)
+            rows.append(past.at(~gone & ~self._elsewhere.over[past.code]))
+            rows.append(self._elsewhere.with_past(past.at(gone), past.at(~gone).weighed(1 / PRESENT)))
+        found = joined(rows)
+        return found.at(np.lexsort((-found.share, found.part)))
+
+    def _without_treated(self, draft: TextSpans, hits: Hits, likely: float) -> Hits:
+        """The hits without a tumour in the patient's history that the text says is there."""
+        if "history" not in draft.assertions:
+            return hits
+        over = np.array([said == "history" for said in draft.assertions])[hits.part]
+        real = np.array([span.chance > 0 for span in draft.spans])[hits.part]
+        return self._elsewhere.without_treated(hits, over, ~over & real & (hits.probability >= likely))
+
+    def _without_denied(self, draft: TextSpans, hits: Hits) -> Hits:
+        """The hits without those whose wording says what is denied within a mention or right behind it ("Menisken ohne
+        Riss" is no "Meniskusriss"); one that denies something itself stays ("Migräne ohne Aura")."""
+        meant = np.ones(len(hits.part), dtype=bool)
+        for number, span in enumerate(draft.spans):
+            denied = draft.reading.denied_beside(span.part.start, span.part.end)
+            stems = [word[:ALIKE] for name in denied for word in folded_words(name) if len(word) >= TOLD]
+            for at in np.flatnonzero(hits.part == number).tolist() if stems else ():
+                worded = self._wordings.text(int(hits.wording[at]))
+                said = any(stem in word for word in folded_words(worded) for stem in stems)
+                meant[at] = not said or Reading.of(worded).speaks_of("negation")
+        return hits if meant.all() else hits.at(meant)
