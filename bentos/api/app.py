@@ -10,13 +10,13 @@ import logging
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Literal
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from bentos.api import coding, extraction, generation, health
+from bentos.api import coding, extraction, generation, health, terminology
 from bentos.api.draining import Draining
 from bentos.api.edge import Edge
 from bentos.api.files import UPLOADS
@@ -24,6 +24,7 @@ from bentos.api.problems import Problem, of_error, of_status
 from bentos.api.startup import lifespan
 from bentos.metrics import REFUSED
 from bentos.models import model_of
+from bentos.terminology import Refused, Systems, Year
 from clinical.coding import SearchQueue
 from clinical.errors import BefundError
 from clinical.letters import FileReader
@@ -37,16 +38,20 @@ log = logging.getLogger("befund")
 
 Part = Literal["coding", "extraction", "generation"]
 PARTS: tuple[Part, ...] = ("coding", "extraction", "generation")
-_ROUTERS = {"coding": coding.router, "extraction": extraction.router, "generation": generation.router}
+_ROUTERS = {
+    "coding": (coding.router, terminology.router),
+    "extraction": (extraction.router,),
+    "generation": (generation.router,),
+}
 _PATHS = {
-    "coding": ("/api/deep-research",),
+    "coding": ("/api/deep-research", "/api/codes/suggest", f"{terminology.BASE}/"),
     "extraction": ("/api/documents/extract", "/api/documents/text"),
     "generation": ("/api/llm/generate",),
 }
 
 
 def contract_paths(parts: tuple[Part, ...] = PARTS) -> tuple[str, ...]:
-    """The contract's paths that a service with these parts answers."""
+    """The paths that a service with these parts answers; one that ends with a slash stands for all that begin so."""
     return (*(path for part in parts for path in _PATHS[part]), "/api/health", "/api/llm/health")
 
 
@@ -85,13 +90,15 @@ def create_app(
         openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan, telemetry=SILENT
     )
     app.state.settings, app.state.index, app.state.keys = settings, index, None
+    app.state.systems = None if index is None else Systems([Year.of(index)])
     app.state.model = model or model_of(settings)
     app.state.by_rules = app.state.model is None and settings.llm == "rules"
     app.state.parts, app.state.search_queue = parts, SearchQueue()
     app.state.files, app.state.uploads = FileReader(ocr=settings.ocr != "off"), asyncio.Semaphore(UPLOADS)
     app.state.draining = Draining(settings.drain_seconds, settings.workers)
     for part in parts:
-        app.include_router(_ROUTERS[part])
+        for router in _ROUTERS[part]:
+            app.include_router(router)
     app.include_router(health.router)
     if settings.internal_path != "off":
         app.include_router(health.internal, prefix=settings.internal_path)
@@ -104,19 +111,29 @@ def create_app(
     return app
 
 
-async def _befund_error(request: Request, error: Exception) -> Problem:
+async def _befund_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, BefundError)  # noqa: S101 - registered for it
     problem = of_error(error)
     if problem.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
         REFUSED.labels(type(error).__name__).inc()
         log.warning("answered %d: %s: %s", problem.status_code, type(error).__name__, error)
-    return problem
+    return _in_fhir(request, problem, error)
 
 
-async def _http_error(request: Request, error: Exception) -> Problem:
+def _in_fhir(request: Request, problem: Problem, error: Exception | None = None) -> Response:
+    """The same as an OperationOutcome where FHIR is spoken."""
+    if not request.url.path.startswith(terminology.BASE):
+        return problem
+    if isinstance(error, Refused):
+        return terminology.refusal(request, error)
+    kept = {name: problem.headers[name] for name in ("retry-after", "www-authenticate") if name in problem.headers}
+    return terminology.outcome_of(request, problem.status_code, problem.detail, kept)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
     """404 and 405 of the router."""
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
-    return of_status(error.status_code, headers=dict(error.headers or {}))
+    return _in_fhir(request, of_status(error.status_code, headers=dict(error.headers or {})))
 
 
 async def _validation_error(request: Request, error: Exception) -> Problem:

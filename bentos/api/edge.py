@@ -31,19 +31,26 @@ def where(error: BaseException) -> str:
 
 
 class OnlyContractPaths:
-    """Answer 404 for every path that is not named; the server around the application has pages of its own."""
+    """Answer 404 for every path that is not named; the server around the application has pages of its own.
+
+    A name that ends with a slash stands for every path that begins so.
+    """
 
     def __init__(self, app: ASGIApp, paths: frozenset[str]) -> None:
         self.app, self.paths = app, paths
+        self.begun = tuple(path for path in paths if path.endswith("/"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass what is named, and the lifespan; close everything else."""
-        if scope["type"] == "lifespan" or (scope["type"] == "http" and scope["path"] in self.paths):
+        if scope["type"] == "lifespan" or (scope["type"] == "http" and self._is_named(scope["path"])):
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
             await of_status(404)(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1000})
+
+    def _is_named(self, path: str) -> bool:
+        return path in self.paths or path.startswith(self.begun)
 
 
 class Edge:

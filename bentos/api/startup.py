@@ -18,6 +18,7 @@ from bentos.api.health import ModelProbe, StoresProbe
 from bentos.keys import open_keys
 from bentos.metrics import FAILURES
 from bentos.server_folder import forget_the_dead
+from bentos.terminology import Systems, Year
 from clinical.errors import ArtifactError, BefundError, cause_of
 from clinical.settings import Settings
 from clinical.tracing import end_export, export_to
@@ -60,6 +61,7 @@ async def _start(app: FastAPI) -> None:
         return
     if app.state.index is None:
         app.state.index = await _until_done(lambda: load_index(settings))
+        app.state.systems = Systems([Year.of(app.state.index)])
         # What is loaded stays: keep the garbage collector from walking it again and again.
         gc.collect()
         gc.freeze()

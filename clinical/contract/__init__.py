@@ -58,11 +58,18 @@ from clinical.contract.shared import (
     Text,
     Usage,
 )
+from clinical.contract.suggestions import (
+    SUGGEST_MAX,
+    SuggestedCode,
+    SuggestRequest,
+    SuggestResponse,
+)
 
 __all__ = [
     "ABOVE_THE_LIMIT",
     "PROMPT_MAX",
     "QUERY_MAX",
+    "SUGGEST_MAX",
     "TEXT_MAX",
     "TIER1_MAX_CODES",
     "Arztbrief",
@@ -108,6 +115,9 @@ __all__ = [
     "Side",
     "Span",
     "StatusEvent",
+    "SuggestRequest",
+    "SuggestResponse",
+    "SuggestedCode",
     "Text",
     "TextRequest",
     "TextResponse",

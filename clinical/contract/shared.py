@@ -21,16 +21,16 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-def _not_blank(value: str) -> str:
+def not_blank(value: str) -> str:
     """A value of white space alone counts as empty (decisions, "Which limit answers first")."""
     if not value.strip():
         raise ValueError("must not be empty")
     return value
 
 
-Query = Annotated[StrictStr, Field(min_length=1, max_length=QUERY_MAX), AfterValidator(_not_blank)]
-Text = Annotated[StrictStr, Field(min_length=1, max_length=TEXT_MAX), AfterValidator(_not_blank)]
-Prompt = Annotated[StrictStr, Field(min_length=1, max_length=PROMPT_MAX), AfterValidator(_not_blank)]
+Query = Annotated[StrictStr, Field(min_length=1, max_length=QUERY_MAX), AfterValidator(not_blank)]
+Text = Annotated[StrictStr, Field(min_length=1, max_length=TEXT_MAX), AfterValidator(not_blank)]
+Prompt = Annotated[StrictStr, Field(min_length=1, max_length=PROMPT_MAX), AfterValidator(not_blank)]
 
 
 class Span(Frozen):

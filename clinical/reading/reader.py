@@ -97,7 +97,8 @@ class MentionReader:
 
     def whole(self, phrase: str) -> TextSpans:
         """A phrase as one wording, whatever it would claim as a text."""
-        return TextSpans(Reading.of(phrase), (CandidateSpan(Part(phrase, 0, len(phrase)), 1, 1.0),), ("present",), True)
+        whole = CandidateSpan(Part(phrase, 0, len(phrase)), 1, 1.0)
+        return TextSpans(Reading.of(phrase), (whole,), (Claim(),), ("present",), True)
 
     def _spans(self, reading: Reading, written: Sequence[Token]) -> list[CandidateSpan]:
         text = reading.text

@@ -106,6 +106,11 @@ class Wordings:
         start, end = self.tables.text_start[number : number + 2].tolist()
         return str(self._text[start:end], "utf-8")
 
+    def of_code(self, code: int) -> range:
+        """Numbers of the wordings of a code of the catalog; empty where it has none."""
+        row = int(self.code_row[code]) if code < len(self.code_row) else -1
+        return range(int(self.starts[row]), int(self.ends[row])) if row >= 0 else range(0)
+
     def has_words(self, number: int, folded: Sequence[str]) -> bool:
         """True if a wording has these very words, in any order."""
         start, end = self.tables.word_start[number : number + 2].tolist()

@@ -1,0 +1,190 @@
+"""/api/fhir/r4: ICD-10-GM by the operations of FHIR R4 terminology, in JSON and XML; /api/codes/suggest: type-ahead."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Annotated, Any, Final
+
+import orjson
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
+
+from bentos.api.admission import Admitted, body_of, read_body
+from bentos.terminology import (
+    Inputs,
+    Issue,
+    Refused,
+    Systems,
+    capabilities,
+    code_systems,
+    expand,
+    invalid,
+    lookup,
+    outcome,
+    read,
+    searched,
+    statement,
+    subsumes,
+    validate_code,
+    value_sets,
+)
+from clinical.contract import SuggestedCode, SuggestRequest, SuggestResponse
+from clinical.errors import NotReady
+from clinical.search import Patient
+
+router = APIRouter()
+
+BASE: Final = "/api/fhir/r4"
+JSON, XML = "application/fhir+json", "application/fhir+xml"
+NO_STORE: Final = {"Cache-Control": "no-store"}
+DAYS_PER_YEAR: Final = 365
+
+Operation = Callable[[Systems, Inputs], dict[str, Any]]
+
+
+def _validate_in_set(systems: Systems, given: Inputs) -> dict[str, Any]:
+    return validate_code(systems, given, value_set=True)
+
+
+OPERATIONS: Final[dict[str, tuple[Operation, bool]]] = {
+    "CodeSystem/$lookup": (lookup, False),
+    "CodeSystem/$validate-code": (validate_code, False),
+    "CodeSystem/$subsumes": (subsumes, False),
+    "ValueSet/$expand": (expand, True),
+    "ValueSet/$validate-code": (_validate_in_set, True),
+}
+"""Operations by path, and whether they take long enough to leave the event loop: those that go over all codes."""
+RESOURCES: Final = {"CodeSystem": code_systems, "ValueSet": value_sets}
+
+
+@router.post("/api/codes/suggest")
+async def suggest(request: Request, body: Annotated[SuggestRequest, Depends(body_of(SuggestRequest))]) -> Response:
+    """Codes for the first characters of words, the likeliest first."""
+    index = request.app.state.index
+    if index is None or getattr(index, "suggester", None) is None:
+        raise NotReady("the catalog is not loaded, or holds no suggestions")
+    days = None if body.age is None else int(body.age * DAYS_PER_YEAR)
+    found = index.suggester.suggest(body.text, body.limit, Patient(body.sex, days))
+    codes = [
+        SuggestedCode(
+            code=code.code,
+            mark=code.marked[len(code.code) :],
+            description=code.title,
+            terminal=code.terminal,
+            wording=wording,
+        )
+        for code, wording in found
+    ]
+    answer = SuggestResponse(version=str(index.catalog.version), codes=tuple(codes))
+    return Response(answer.model_dump_json(), media_type="application/json", headers=NO_STORE)
+
+
+@router.get(f"{BASE}/metadata")
+async def metadata(request: Request, _key: Admitted) -> Response:
+    """The CapabilityStatement, or with `mode=terminology` the TerminologyCapabilities."""
+    made = capabilities if request.query_params.get("mode") == "terminology" else statement
+    return _answered(request, made(_systems(request)))
+
+
+@router.get(BASE + "/{kind}")
+async def search(request: Request, kind: str, _key: Admitted) -> Response:
+    """The resources of a kind, by `url`, `version`, `_id`."""
+    if kind not in RESOURCES:
+        raise HTTPException(404)
+    found = RESOURCES[kind](_systems(request))
+    base = str(request.base_url).rstrip("/") + BASE
+    return _answered(request, searched(found, _of_address(request), base))
+
+
+@router.get(BASE + "/{kind}/{name}")
+async def read_or_ask(request: Request, kind: str, name: str, _key: Admitted) -> Response:
+    """A resource by its id, or an operation with its parameters in the address."""
+    if f"{kind}/{name}" in OPERATIONS:
+        return await _operated(request, f"{kind}/{name}", _of_address(request))
+    if kind not in RESOURCES:
+        raise HTTPException(404)
+    return _answered(request, read(RESOURCES[kind](_systems(request)), name))
+
+
+@router.post(BASE + "/{kind}/{name}")
+async def ask(request: Request, kind: str, name: str, _key: Admitted) -> Response:
+    """An operation with its parameters in a body."""
+    if f"{kind}/{name}" not in OPERATIONS:
+        raise HTTPException(404)
+    given = Inputs.of_resource(await asyncio.to_thread(_resource, request, await read_body(request)))
+    return await _operated(request, f"{kind}/{name}", given.also(request.query_params.multi_items()))
+
+
+async def _operated(request: Request, path: str, given: Inputs) -> Response:
+    operation, takes_long = OPERATIONS[path]
+    systems = _systems(request)
+    if takes_long:
+        return await asyncio.to_thread(lambda: _answered(request, operation(systems, given)))
+    return _answered(request, operation(systems, given))
+
+
+def _systems(request: Request) -> Systems:
+    systems: Systems | None = request.app.state.systems
+    if systems is None:
+        raise NotReady("the catalog is not loaded")
+    return systems
+
+
+def _of_address(request: Request) -> Inputs:
+    return Inputs(request.query_params.multi_items())
+
+
+def _resource(request: Request, body: bytes) -> Any:
+    """The resource of a body in JSON or XML. Raises Refused for anything else."""
+    if "xml" not in request.headers.get("content-type", ""):
+        try:
+            return orjson.loads(body)
+        except orjson.JSONDecodeError:
+            raise invalid("the body is no JSON", kind="structure") from None
+    from fhir.resources.R4B import get_fhir_model_class
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    try:
+        root = etree.fromstring(body, parser)
+        if root.getroottree().docinfo.doctype:
+            raise ValueError("a document type")
+        model = get_fhir_model_class(etree.QName(root).localname)
+        return orjson.loads(model.model_validate_xml(body, xmlparser=parser).model_dump_json())
+    except Exception:  # noqa: BLE001 - the library raises what it likes for what is no resource
+        raise invalid("the body is no resource in XML", kind="structure") from None
+
+
+def _answered(request: Request, resource: dict[str, Any], status: int = HTTPStatus.OK) -> Response:
+    """The resource as JSON, or as XML where that is asked for (`_format`, Accept)."""
+    wanted = request.query_params.get("_format") or request.headers.get("accept", "")
+    if "xml" in wanted and "json" not in wanted:
+        from fhir.resources.R4B import get_fhir_model_class
+
+        model = get_fhir_model_class(resource["resourceType"])
+        return Response(model.model_validate(resource).model_dump_xml(), status, NO_STORE, f"{XML}; charset=utf-8")
+    return Response(orjson.dumps(resource), status, NO_STORE, f"{JSON}; charset=utf-8")
+
+
+def refusal(request: Request, error: Refused) -> Response:
+    """The OperationOutcome of an operation that cannot be done."""
+    return _answered(request, outcome(error.issues), error.status)
+
+
+def outcome_of(request: Request, status: int, text: str, headers: dict[str, str]) -> Response:
+    """The OperationOutcome of an error that any route may have."""
+    kind = _KINDS.get(status, "exception")
+    answer = _answered(request, outcome([Issue("error", kind, "", text)]), status)
+    answer.headers.update(headers)
+    return answer
+
+
+_KINDS: Final = {
+    401: "login",
+    404: "not-found",
+    405: "not-supported",
+    413: "too-long",
+    429: "throttled",
+    503: "transient",
+}

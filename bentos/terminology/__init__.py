@@ -1,0 +1,30 @@
+"""FHIR R4 terminology of ICD-10-GM: look up, validate, expand, compare, translate; no HTTP in it."""
+
+from bentos.terminology.inputs import Inputs
+from bentos.terminology.issues import Issue, Refused, invalid, outcome
+from bentos.terminology.lookup import lookup, subsumes
+from bentos.terminology.resources import capabilities, code_systems, read, searched, statement, value_sets
+from bentos.terminology.systems import SYSTEM, Systems, Year
+from bentos.terminology.validation import validate_code
+from bentos.terminology.valuesets import expand
+
+__all__ = [
+    "SYSTEM",
+    "Inputs",
+    "Issue",
+    "Refused",
+    "Systems",
+    "Year",
+    "capabilities",
+    "code_systems",
+    "expand",
+    "invalid",
+    "lookup",
+    "outcome",
+    "read",
+    "searched",
+    "statement",
+    "subsumes",
+    "validate_code",
+    "value_sets",
+]
