@@ -312,7 +312,7 @@ def test_the_bentos_install_what_serving_needs_at_the_versions_of_the_constraint
 def test_serving_needs_no_torch_and_no_pandas():
     serving = {_canonical(name) for name in PROJECT["project"]["optional-dependencies"]["serve"]}
     assert not serving & {"torch", "sentence-transformers", "transformers", "pandas", "great-expectations"}
-    assert not serving & {"scikit-learn", "scipy", "lxml", "tqdm"}
+    assert not serving & {"scikit-learn", "scipy", "tqdm"}
 
 
 @pytest.mark.parametrize("file", ["bentofile.yaml", *(f"bentos/{part}.bentofile.yaml" for part in PARTS)])

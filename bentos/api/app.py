@@ -24,7 +24,7 @@ from bentos.api.problems import Problem, of_error, of_status
 from bentos.api.startup import lifespan
 from bentos.metrics import REFUSED
 from bentos.models import model_of
-from bentos.terminology import Refused, Systems, Year
+from bentos.terminology import OperationRefused, Systems, Year
 from clinical.coding import SearchQueue
 from clinical.errors import BefundError
 from clinical.letters import FileReader
@@ -124,7 +124,7 @@ def _in_fhir(request: Request, problem: Problem, error: Exception | None = None)
     """The same as an OperationOutcome where FHIR is spoken."""
     if not request.url.path.startswith(terminology.BASE):
         return problem
-    if isinstance(error, Refused):
+    if isinstance(error, OperationRefused):
         return terminology.refusal(request, error)
     kept = {name: problem.headers[name] for name in ("retry-after", "www-authenticate") if name in problem.headers}
     return terminology.outcome_of(request, problem.status_code, problem.detail, kept)

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from bentos.api.disconnect import ClientLeft
 from bentos.keys import KeysUnavailable, LimitReached, Unauthorized
-from bentos.terminology import Refused
+from bentos.terminology import OperationRefused
 from clinical import errors, letters
 
 
@@ -118,7 +118,7 @@ ANSWERS: dict[type[errors.BefundError], ProblemKind] = {
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Der Inhalt ist zu groß: Text bis 1 MiB, Dateien bis 20 MB."
     ),
     ClientLeft: ProblemKind(HTTPStatus.REQUEST_TIMEOUT, "Die Verbindung wurde beendet."),
-    Refused: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "Die Anfrage ist ungültig."),
+    OperationRefused: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "Die Anfrage ist ungültig."),
     BodyTooSlow: ProblemKind(HTTPStatus.REQUEST_TIMEOUT, "Der Inhalt kam nicht rechtzeitig an."),
     letters.ReaderUnavailable: _NOT_READY,
     letters.FileRefused: _refused("Die Datei ist nicht lesbar."),

@@ -14,7 +14,7 @@ from bentos.api.admission import Admitted, body_of, read_body
 from bentos.terminology import (
     Inputs,
     Issue,
-    Refused,
+    OperationRefused,
     Systems,
     capabilities,
     code_systems,
@@ -31,7 +31,7 @@ from bentos.terminology import (
 )
 from clinical.contract import SuggestedCode, SuggestRequest, SuggestResponse
 from clinical.errors import NotReady
-from clinical.search import Patient
+from clinical.search import KnownPatient
 
 router = APIRouter()
 
@@ -65,7 +65,7 @@ async def suggest(request: Request, body: Annotated[SuggestRequest, Depends(body
     if index is None or getattr(index, "suggester", None) is None:
         raise NotReady("the catalog is not loaded, or holds no suggestions")
     days = None if body.age is None else int(body.age * DAYS_PER_YEAR)
-    found = index.suggester.suggest(body.text, body.limit, Patient(body.sex, days))
+    found = index.suggester.suggest(body.text, body.limit, KnownPatient(body.sex, days))
     codes = [
         SuggestedCode(
             code=code.code,
@@ -136,7 +136,7 @@ def _of_address(request: Request) -> Inputs:
 
 
 def _resource(request: Request, body: bytes) -> Any:
-    """The resource of a body in JSON or XML. Raises Refused for anything else."""
+    """The resource of a body in JSON or XML. Raises OperationRefused for anything else."""
     if "xml" not in request.headers.get("content-type", ""):
         try:
             return orjson.loads(body)
@@ -167,7 +167,7 @@ def _answered(request: Request, resource: dict[str, Any], status: int = HTTPStat
     return Response(orjson.dumps(resource), status, NO_STORE, f"{JSON}; charset=utf-8")
 
 
-def refusal(request: Request, error: Refused) -> Response:
+def refusal(request: Request, error: OperationRefused) -> Response:
     """The OperationOutcome of an operation that cannot be done."""
     return _answered(request, outcome(error.issues), error.status)
 

@@ -1,7 +1,7 @@
 """FHIR R4 terminology of ICD-10-GM: look up, validate, expand, compare, translate; no HTTP in it."""
 
 from bentos.terminology.inputs import Inputs
-from bentos.terminology.issues import Issue, Refused, invalid, outcome
+from bentos.terminology.issues import Issue, OperationRefused, invalid, outcome
 from bentos.terminology.lookup import lookup, subsumes
 from bentos.terminology.resources import capabilities, code_systems, read, searched, statement, value_sets
 from bentos.terminology.systems import SYSTEM, Systems, Year
@@ -12,7 +12,7 @@ __all__ = [
     "SYSTEM",
     "Inputs",
     "Issue",
-    "Refused",
+    "OperationRefused",
     "Systems",
     "Year",
     "capabilities",

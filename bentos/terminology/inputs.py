@@ -20,7 +20,7 @@ class Inputs:
 
     @classmethod
     def of_resource(cls, resource: Any) -> Inputs:
-        """From a Parameters resource, or a ValueSet that is to be expanded. Raises Refused for anything else."""
+        """From a Parameters resource, or a ValueSet to be expanded. Raises OperationRefused for anything else."""
         kind = resource.get("resourceType") if isinstance(resource, dict) else None
         if kind == "ValueSet":
             return cls([("valueSet", resource)])
@@ -38,7 +38,7 @@ class Inputs:
         return [(name, value) for name, values in self._values.items() for value in values]
 
     def all(self, name: str, kind: type[Kind]) -> list[Kind]:
-        """Every value of a name. Raises Refused where one is of another kind."""
+        """Every value of a name. Raises OperationRefused where one is of another kind."""
         found = self._values.get(name, [])
         for value in found:
             if not isinstance(value, kind):

@@ -46,7 +46,7 @@ def outcome(issues: Iterable[Issue]) -> dict[str, Any]:
     return {"resourceType": "OperationOutcome", "issue": [issue.resource() for issue in issues]}
 
 
-class Refused(BefundError):
+class OperationRefused(BefundError):
     """An operation that cannot be done as it was asked; answered with an OperationOutcome."""
 
     def __init__(self, *issues: Issue, status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY) -> None:
@@ -54,11 +54,11 @@ class Refused(BefundError):
         super().__init__("a terminology operation that cannot be done")
 
 
-def not_found(text: str, ident: str = "") -> Refused:
+def not_found(text: str, ident: str = "") -> OperationRefused:
     """Nothing is known by this name."""
-    return Refused(Issue("error", "not-found", "not-found", text, ident=ident), status=HTTPStatus.NOT_FOUND)
+    return OperationRefused(Issue("error", "not-found", "not-found", text, ident=ident), status=HTTPStatus.NOT_FOUND)
 
 
-def invalid(text: str, place: str = "", ident: str = "", kind: str = "invalid", detail: str = "") -> Refused:
+def invalid(text: str, place: str = "", ident: str = "", kind: str = "invalid", detail: str = "") -> OperationRefused:
     """A request that says nothing that can be done."""
-    return Refused(Issue("error", kind, detail, text, place, ident), status=HTTPStatus.BAD_REQUEST)
+    return OperationRefused(Issue("error", kind, detail, text, place, ident), status=HTTPStatus.BAD_REQUEST)

@@ -21,7 +21,7 @@ VALUE: Final = {"boolean": "valueBoolean", "code": "valueCode", "string": "value
 
 def lookup(systems: Systems, given: Inputs) -> dict[str, Any]:
     """Parameters of a code: names, title, designations and the properties asked for (`property`; all without one, and
-    with `*`). Raises Refused where there is no such code."""
+    with `*`). Raises OperationRefused where there is no such code."""
     year, code = _asked(systems, given)
     wanted = set(given.all("property", str))
     every = not wanted or "*" in wanted
@@ -71,7 +71,7 @@ def _asked(systems: Systems, given: Inputs) -> tuple[Year, Code]:
 
 
 def year_of(systems: Systems, system: object, version: object) -> Year:
-    """The year of a system and version. Raises Refused for another system or one that is not loaded."""
+    """The year of a system and version. Raises OperationRefused for another system or one that is not loaded."""
     if system not in NAMES:
         text = f"A definition for CodeSystem '{system}' could not be found" if system else "no system is given"
         raise not_found(text, "UNKNOWN_CODESYSTEM")

@@ -155,7 +155,7 @@ def searched(resources: Sequence[dict[str, Any]], given: Inputs, base: str) -> d
 
 
 def read(resources: Sequence[dict[str, Any]], ident: str) -> dict[str, Any]:
-    """The resource of an id. Raises Refused where there is none."""
+    """The resource of an id. Raises OperationRefused where there is none."""
     for each in resources:
         if each["id"] == ident:
             return each

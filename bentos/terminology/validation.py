@@ -15,7 +15,7 @@ from clinical.icd import Code
 MOST_CODINGS: Final = 50
 
 
-class Asked(NamedTuple):
+class AskedCoding(NamedTuple):
     """A coding that is asked about; `place`: FHIRPath of it with a dot behind, "" for parameters of their own."""
 
     system: str | None
@@ -25,10 +25,10 @@ class Asked(NamedTuple):
     place: str = ""
 
 
-class Judged(NamedTuple):
+class JudgedCoding(NamedTuple):
     """A coding with the code it means (None: none), the year it was looked up in, and what there is to say."""
 
-    asked: Asked
+    asked: AskedCoding
     year: Year | None
     code: Code | None
     valid: bool
@@ -47,7 +47,7 @@ class _Against(NamedTuple):
 def validate_code(systems: Systems, given: Inputs, value_set: bool = False) -> dict[str, Any]:
     """Parameters with `result`, the code's names, and `issues` (an OperationOutcome) where there is anything to say.
 
-    Raises Refused where the value set is not known or nothing is asked.
+    Raises OperationRefused where the value set is not known or nothing is asked.
     """
     against = _against(systems, given) if value_set else None
     asked, concept = _asked(given, value_set)
@@ -61,7 +61,7 @@ def _against(systems: Systems, given: Inputs) -> _Against:
     return _Against(selected, f"{url}|{version}" if version else str(url))
 
 
-def _asked(given: Inputs, value_set: bool) -> tuple[list[Asked], Mapping[str, Any] | None]:
+def _asked(given: Inputs, value_set: bool) -> tuple[list[AskedCoding], Mapping[str, Any] | None]:
     """The codings, and the CodeableConcept they are of, if they are of one."""
     concept = given.object("codeableConcept")
     if concept is not None:
@@ -79,18 +79,18 @@ def _asked(given: Inputs, value_set: bool) -> tuple[list[Asked], Mapping[str, An
     system = given.text(own[0]) or given.text("system")
     if system is None and (not value_set or given.flag("inferSystem")):
         system = SYSTEM
-    return [Asked(system, given.text(own[1]) or given.text("systemVersion"), code, given.text("display"))], None
+    return [AskedCoding(system, given.text(own[1]) or given.text("systemVersion"), code, given.text("display"))], None
 
 
-def _coding(given: Any, place: str) -> Asked:
-    values: list[Any] = [given.get(name) for name in Asked._fields[:4]] if isinstance(given, dict) else [0]
+def _coding(given: Any, place: str) -> AskedCoding:
+    values: list[Any] = [given.get(name) for name in AskedCoding._fields[:4]] if isinstance(given, dict) else [0]
     if not all(value is None or isinstance(value, str) for value in values):
         raise invalid("a coding whose parts are no texts", place.rstrip("."), kind="structure")
     system, version, code, display = values
-    return Asked(system, version, code or "", display, place)
+    return AskedCoding(system, version, code or "", display, place)
 
 
-def _judge(systems: Systems, given: Inputs, asked: Asked, against: _Against | None) -> Judged:
+def _judge(systems: Systems, given: Inputs, asked: AskedCoding, against: _Against | None) -> JudgedCoding:
     """One coding by itself."""
     shown = f"{asked.system or ''}{'|' + asked.version if asked.version else ''}#{asked.code}"
     if not asked.system:
@@ -100,17 +100,17 @@ def _judge(systems: Systems, given: Inputs, asked: Asked, against: _Against | No
         )
         place = asked.place.rstrip(".") or "code"
         said = Issue("warning", "invalid", "invalid-data", text, place, "Coding_has_no_system__cannot_validate")
-        return Judged(asked, None, None, False, (said, *_not_in(against, asked, shown)))
+        return JudgedCoding(asked, None, None, False, (said, *_not_in(against, asked, shown)))
     if asked.system not in NAMES:
         text = f"A definition for CodeSystem '{asked.system}' could not be found, so the code cannot be validated"
         said = Issue("error", "not-found", "not-found", text, f"{asked.place}system", "UNKNOWN_CODESYSTEM")
-        return Judged(asked, None, None, False, (said, *_not_in(against, asked, shown)), unknown=asked.system)
+        return JudgedCoding(asked, None, None, False, (said, *_not_in(against, asked, shown)), unknown=asked.system)
     issues: list[Issue] = []
     year, unknown = _year(systems, given, asked, against, issues)
     typed = typed_code(year, asked.code)
     if typed.code is None:
         issues += (*_not_in(against, asked, shown), _no_code(systems, year, asked))
-        return Judged(asked, year, None, False, tuple(issues), unknown=unknown)
+        return JudgedCoding(asked, year, None, False, tuple(issues), unknown=unknown)
     issues += _written(typed, asked, year)
     inside = against is None or _holds(against, year, typed.code)
     if not inside:
@@ -118,11 +118,11 @@ def _judge(systems: Systems, given: Inputs, asked: Asked, against: _Against | No
     issues += _display(year, typed.code, asked, against, given)
     issues += _use(typed.code, asked)
     valid = not any(each.severity == "error" for each in issues)
-    return Judged(asked, year, typed.code, valid, tuple(issues), typed.way != "exact", unknown)
+    return JudgedCoding(asked, year, typed.code, valid, tuple(issues), typed.way != "exact", unknown)
 
 
 def _year(
-    systems: Systems, given: Inputs, asked: Asked, against: _Against | None, issues: list[Issue]
+    systems: Systems, given: Inputs, asked: AskedCoding, against: _Against | None, issues: list[Issue]
 ) -> tuple[Year, str]:
     """The year to look in, and the version that is not known; what is wrong with the version is added to `issues`."""
     of_set = [version for version in against.selected.codes if version] if against else []
@@ -165,7 +165,7 @@ def _holds(against: _Against, year: Year, code: Code) -> bool:
     return mask is not None and bool(mask[year.catalog.number(code.code)])
 
 
-def _not_in(against: _Against | None, asked: Asked, shown: str) -> list[Issue]:
+def _not_in(against: _Against | None, asked: AskedCoding, shown: str) -> list[Issue]:
     """The code is not in the value set; in a CodeableConcept that is said of each coding as information."""
     if against is None:
         return []
@@ -176,7 +176,7 @@ def _not_in(against: _Against | None, asked: Asked, shown: str) -> list[Issue]:
     return [Issue("error", "code-invalid", "not-in-vs", text, place, ident)]
 
 
-def _no_code(systems: Systems, year: Year, asked: Asked) -> Issue:
+def _no_code(systems: Systems, year: Year, asked: AskedCoding) -> Issue:
     text = f"Unknown code '{asked.code}' in the CodeSystem '{asked.system}' version '{year.version}'"
     if elsewhere := systems.others_with(asked.code, year):
         text += f". Der Kode gehört zu ICD-10-GM {' und '.join(elsewhere)}"
@@ -185,7 +185,7 @@ def _no_code(systems: Systems, year: Year, asked: Asked) -> Issue:
     return Issue("error", "code-invalid", "invalid-code", text, f"{asked.place}code", "Unknown_Code_in_Version")
 
 
-def _written(typed: Typed, asked: Asked, year: Year) -> list[Issue]:
+def _written(typed: Typed, asked: AskedCoding, year: Year) -> list[Issue]:
     """A code in another case, or with marks that are no part of it."""
     assert typed.code is not None  # noqa: S101 - asked by those who found it
     place, right = f"{asked.place}code", typed.code.code
@@ -205,7 +205,7 @@ def _written(typed: Typed, asked: Asked, year: Year) -> list[Issue]:
     return []
 
 
-def _display(year: Year, code: Code, asked: Asked, against: _Against | None, given: Inputs) -> list[Issue]:
+def _display(year: Year, code: Code, asked: AskedCoding, against: _Against | None, given: Inputs) -> list[Issue]:
     """A display that is none of the code's wordings: a warning, an error where leniency is refused."""
     if not asked.display or asked.display == code.title:
         return []
@@ -223,7 +223,7 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _use(code: Code, asked: Asked) -> list[Issue]:
+def _use(code: Code, asked: AskedCoding) -> list[Issue]:
     """Rules of coding: terminal codes only; some never alone."""
     place = f"{asked.place}code"
     if not code.terminal:
@@ -236,7 +236,7 @@ def _use(code: Code, asked: Asked) -> list[Issue]:
 
 
 def _answer(
-    judged: list[Judged], concept: Mapping[str, Any] | None, given: Inputs, against: _Against | None
+    judged: list[JudgedCoding], concept: Mapping[str, Any] | None, given: Inputs, against: _Against | None
 ) -> dict[str, Any]:
     """The Parameters: one valid coding is enough, as long as none is wrong."""
     best = next((each for each in judged if each.valid and _is_in(each, against)), None)
@@ -267,7 +267,7 @@ def _answer(
     return {"resourceType": "Parameters", "parameter": parameter}
 
 
-def _told(shown: Judged, against: _Against | None) -> list[tuple[str, str, Any]]:
+def _told(shown: JudgedCoding, against: _Against | None) -> list[tuple[str, str, Any]]:
     """System, version, code and display of the coding that the answer is of."""
     rows: list[tuple[str, str, Any]] = [("code", "valueCode", shown.asked.code)]
     if shown.asked.system:
@@ -283,13 +283,13 @@ def _told(shown: Judged, against: _Against | None) -> list[tuple[str, str, Any]]
     return rows
 
 
-def _is_in(judged: Judged, against: _Against | None) -> bool:
+def _is_in(judged: JudgedCoding, against: _Against | None) -> bool:
     if against is None:
         return True
     return judged.year is not None and judged.code is not None and _holds(against, judged.year, judged.code)
 
 
-def _without_partners(judged: list[Judged], issues: list[Issue]) -> list[Issue]:
+def _without_partners(judged: list[JudgedCoding], issues: list[Issue]) -> list[Issue]:
     """Leave out "never alone" where a primary code stands beside it."""
     primary = any(each.code is not None and not each.code.never_alone for each in judged)
     return [each for each in issues if not (primary and each.detail == "code-comment" and "allein" in each.text)]

@@ -16,7 +16,7 @@ import numpy as np
 import re2
 
 from bentos.terminology.inputs import Inputs
-from bentos.terminology.issues import Refused, invalid, not_found
+from bentos.terminology.issues import OperationRefused, invalid, not_found
 from bentos.terminology.lookup import USE, VALUE, year_of
 from bentos.terminology.systems import ALL_CODES, NAMES, PROPERTIES, SYSTEM, Mask, Systems, Year
 from clinical.errors import NotReady
@@ -69,7 +69,7 @@ class ValueSets:
         self._default, self._forced = wanted.get(SYSTEM), versions_of(given, "force-system-version").get(SYSTEM)
 
     def named(self, given: Inputs) -> tuple[dict[str, Any], Selected]:
-        """The value set that a request asks about, as a resource and as codes. Raises Refused."""
+        """The value set that a request asks about, as a resource and as codes. Raises OperationRefused."""
         resource = given.object("valueSet")
         if resource is None:
             url = given.text("url")
@@ -91,7 +91,7 @@ class ValueSets:
         return implicit
 
     def selected(self, resource: Mapping[str, Any], depth: int = 0) -> Selected:
-        """The codes of a value set. Raises Refused for what cannot be understood."""
+        """The codes of a value set. Raises OperationRefused for what cannot be understood."""
         if depth > DEEPEST:
             raise invalid("the value sets import each other", "ValueSet.compose", kind="processing")
         compose = _object(resource.get("compose"), "ValueSet.compose")
@@ -211,7 +211,7 @@ def _pattern(text: str, place: str) -> Any:
         raise _bad_filter("a regular expression that RE2 does not take", place) from None
 
 
-def _bad_filter(text: str, place: str, ident: str = "") -> Refused:
+def _bad_filter(text: str, place: str, ident: str = "") -> OperationRefused:
     return invalid(text, place, ident, detail="vs-invalid")
 
 
@@ -369,7 +369,7 @@ def _echo(given: Inputs, versions: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def check_versions(given: Inputs, used: Iterable[str]) -> None:
-    """Raises Refused where a version is used that `check-system-version` does not allow."""
+    """Raises OperationRefused where a version is used that `check-system-version` does not allow."""
     wanted = versions_of(given, "check-system-version").get(SYSTEM)
     for version in used:
         if wanted and version != wanted:

@@ -64,7 +64,7 @@ BEGUN: Final = SuggestWeights(dict.fromkeys(OF_CODE, 0.0), dict.fromkeys(MATCH, 
 """Before anything is learnt."""
 
 
-class Phrase(NamedTuple):
+class CodedPhrase(NamedTuple):
     """Words that mean a disease, the codes that are right or defensible for it, and those that it counted for."""
 
     text: str
@@ -103,18 +103,18 @@ def _inpatients() -> dict[str, int]:
     return {category: int(patients) for category, patients in rows}
 
 
-def phrases() -> list[Phrase]:
+def phrases() -> list[CodedPhrase]:
     """The phrases of `written.jsonl` with a claim of CLAIMS."""
     rows = (json.loads(line) for line in WRITTEN.read_text("utf-8").splitlines())
     return [
-        Phrase(one["text"], frozenset([*one["codes"], *one.get("also", ())]), tuple(one["codes"]))
+        CodedPhrase(one["text"], frozenset([*one["codes"], *one.get("also", ())]), tuple(one["codes"]))
         for row in rows
         for one in row["codes"]
         if one["claim"] in CLAIMS
     ]
 
 
-class Choice(NamedTuple):
+class CutPhrase(NamedTuple):
     """One cut phrase: the columns of the codes that match, and which of them are right."""
 
     columns: Floats
@@ -137,7 +137,7 @@ def fitted(catalog: Catalog, wordings: Wordings) -> SuggestWeights:
     return weights
 
 
-def _choices(suggester: Suggester, catalog: Catalog, own: Floats, learnt: Sequence[Phrase]) -> Iterator[Choice]:
+def _choices(suggester: Suggester, catalog: Catalog, own: Floats, learnt: Sequence[CodedPhrase]) -> Iterator[CutPhrase]:
     chance = np.random.default_rng(0)
     written = OF_CODE.index("written")
     for phrase in progress(learnt, "suggestions", "phrases"):
@@ -153,10 +153,10 @@ def _choices(suggester: Suggester, catalog: Catalog, own: Floats, learnt: Sequen
                 kept = np.union1d(np.flatnonzero(are_right), chance.choice(len(codes), OTHERS, replace=False))
                 columns, are_right = columns[kept], are_right[kept]
             if are_right.any() and not are_right.all():
-                yield Choice(columns, are_right)
+                yield CutPhrase(columns, are_right)
 
 
-def _fit(choices: Sequence[Choice]) -> Floats:
+def _fit(choices: Sequence[CutPhrase]) -> Floats:
     """Weights that maximise the probability of the right ones among each choice."""
     from scipy.optimize import minimize
 

@@ -11,7 +11,7 @@ from clinical.search.neighbours import built, nearest
 from clinical.search.ranking import NONE_COLUMNS, WIDTH, Ranker, summary
 from clinical.search.retrieval import read_queries
 from clinical.search.runs import Ints, lengths, ranges, run_starts
-from clinical.search.suggest import ANYBODY, MATCH, Patient, Suggester, Suggestion
+from clinical.search.suggest import ANYBODY, MATCH, KnownPatient, Suggester, Suggestion
 from clinical.search.suggest import FILE as SUGGEST
 from clinical.search.tensors import map_tensors, write_tensors
 from clinical.search.terms import Wordings
@@ -38,10 +38,10 @@ __all__ = [
     "Graph",
     "Hits",
     "Ints",
+    "KnownPatient",
     "KnownWords",
     "Manifest",
     "Numerals",
-    "Patient",
     "Ranker",
     "Shortened",
     "StaticEncoder",

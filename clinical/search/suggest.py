@@ -72,18 +72,18 @@ class Suggestion(NamedTuple):
     wording: str
 
 
-class Patient(NamedTuple):
+class KnownPatient(NamedTuple):
     """Sex and age in days of the patient, as far as they are known: codes of others come last."""
 
     sex: Sex | None = None
     age_days: int | None = None
 
 
-ANYBODY: Final = Patient()
+ANYBODY: Final = KnownPatient()
 
 
 @dataclass(frozen=True)
-class Tables:
+class EntryTables:
     """The arrays of the entries (E entries, M columns of a match, one commonness for each code of the catalog)."""
 
     key: NDArray[np.uint8]  # (E, KEY) folded words, one space between them, filled up with zeros, ascending
@@ -116,7 +116,7 @@ class Matches(NamedTuple):
 class Suggester:
     """Suggestions from the wordings of one catalog. Read-only, safe under threads."""
 
-    def __init__(self, catalog: Catalog, wordings: Wordings, tables: Tables) -> None:
+    def __init__(self, catalog: Catalog, wordings: Wordings, tables: EntryTables) -> None:
         self._catalog, self._wordings, self.tables = catalog, wordings, tables
         self._keys = tables.key.reshape(-1).view(f"S{KEY}")
         self._code = wordings.tables.code.astype(np.int64)
@@ -131,7 +131,7 @@ class Suggester:
         self._rarity = np.log((len(wordings) + 1) / (np.diff(bm25.start) + 1)).astype(np.float32)
 
     def suggest(
-        self, typed: str, limit: int = 8, patient: Patient = ANYBODY, within: Bools | None = None
+        self, typed: str, limit: int = 8, patient: KnownPatient = ANYBODY, within: Bools | None = None
     ) -> tuple[Suggestion, ...]:
         """The likeliest codes, none twice; `within` marks the codes of the catalog that may be suggested."""
         found = self._codes_begun(typed, limit, within)
@@ -241,7 +241,7 @@ class Suggester:
         words[at >= 0] = wording[at[at >= 0]]
         return Matches(codes, columns, words)
 
-    def _of_others(self, codes: Ints, patient: Patient) -> Vectors:
+    def _of_others(self, codes: Ints, patient: KnownPatient) -> Vectors:
         """1 for codes that are unusual for the patient's sex or age, 0 for the others."""
         rows = (self._catalog.codes[number] for number in codes.tolist())
         return np.array([not row.fits(patient.sex, patient.age_days) for row in rows], dtype=np.float32)
@@ -254,7 +254,7 @@ class Suggester:
         documents = [folded_words(wordings.text(number)) for number in range(len(wordings))]
         rows = sorted(_entered(documents))
         keys = np.array([key for key, _, _ in rows], dtype=f"S{KEY}")
-        tables = Tables(
+        tables = EntryTables(
             key=keys.view(np.uint8).reshape(-1, KEY),
             wording=np.array([wording for _, wording, _ in rows], dtype=np.int32),
             place=np.array([place for _, _, place in rows], dtype=np.uint8),
@@ -266,14 +266,14 @@ class Suggester:
 
     def save(self, folder: Path) -> None:
         """Write `suggest.safetensors`."""
-        write_tensors(folder / FILE, {each.name: getattr(self.tables, each.name) for each in fields(Tables)}, {})
+        write_tensors(folder / FILE, {each.name: getattr(self.tables, each.name) for each in fields(EntryTables)}, {})
 
     @classmethod
     def load(cls, folder: Path, catalog: Catalog, wordings: Wordings) -> Suggester:
         """Memory-map what `save` wrote. Raises ArtifactMismatch where a number leads out of its bounds."""
         arrays, _ = map_tensors(folder / FILE)
         check(FILE, arrays, BOUNDS, ArraySizes({"N": len(wordings), "codes": len(catalog)}))
-        return cls(catalog, wordings, Tables(**arrays))
+        return cls(catalog, wordings, EntryTables(**arrays))
 
 
 def _best(score: Vectors, most: int) -> Ints:
