@@ -1,12 +1,10 @@
 """ICD-10-GM for reading: the artifact's `codes.json`, read by the webapp itself, browsed by chapter, group and code.
 
-The webapp does not import the search; looking a code up by some of its words needs none of it.
+Codes are found by words where the search is: the webapp asks the text API (`terminology`).
 """
 
 import json
 import re
-import unicodedata
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,9 +13,6 @@ from typing import Any, NamedTuple
 
 FILE = "codes.json"
 MARKS = {"dagger": "†", "asterisk": "*", "exclamation": "!"}
-MOST_FOUND = 50
-_WORD = re.compile(r"[^\W_]+")
-_FOLDED = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss"})
 
 
 class ListedNote(NamedTuple):
@@ -82,7 +77,6 @@ class CodeBook:
             blocks = self.of_chapter.setdefault(code.chapter, [])
             if code.block not in blocks:
                 blocks.append(code.block)
-        self._words = {code.code: _searched(code) for code in self.codes.values()}
 
     def get(self, code: str) -> ListedCode | None:
         """The code however it is spelt (`e119`, `E11.9-`, `G01*`), None where there is none."""
@@ -99,24 +93,6 @@ class CodeBook:
     def beside(self, code: ListedCode) -> list[ListedCode]:
         """The codes of the same parent, without itself."""
         return [other for other in self.below[code.parent or code.block] if other is not code]
-
-    def search(self, words: str, most: int = MOST_FOUND) -> list[ListedCode]:
-        """Codes whose title, inclusions or code hold every given word or its beginning; whole words of titles first."""
-        exact, wanted = self.get(words), _WORD.findall(fold(words))[:8]
-        if exact is not None:
-            return [exact, *self.below.get(exact.code, [])][:most]
-        found = []
-        for code in self.codes.values():
-            title, rest = self._words[code.code]
-            if wanted and all(word in title or word in rest for word in wanted):
-                begins = fold(code.title).startswith(f" {wanted[0]}")
-                found.append((_rank(wanted, title), not begins, len(title), code))
-        return [code for *_, code in sorted(found, key=lambda row: row[:3])[:most]]
-
-
-def fold(text: str) -> str:
-    """Lower case, umlauts as the vowel, so that `Häm` and `ham` meet; a blank before, so that " word" begins one."""
-    return " " + " ".join(unicodedata.normalize("NFC", text).casefold().translate(_FOLDED).split())
 
 
 def open_book(folder: Path) -> CodeBook | None:
@@ -142,16 +118,3 @@ def _code(row: dict[str, Any]) -> ListedCode:
     return ListedCode(
         **{name: row[name] for name in same}, use=row["use_295"], ages=(row["age_low"], row["age_high"]), notes=notes
     )
-
-
-def _searched(code: ListedCode) -> tuple[str, str]:
-    return fold(f"{code.code} {code.title}"), fold(" ".join(_said(code.notes)))
-
-
-def _said(notes: Sequence[ListedNote]) -> Iterator[str]:
-    return (note.text for note in notes if note.kind in ("inclusion", "pair"))
-
-
-def _rank(wanted: Sequence[str], title: str) -> int:
-    """The number of words that do not begin a word of the title."""
-    return sum(f" {word}" not in title for word in wanted)

@@ -16,11 +16,12 @@ from webapp.extensions import limiter
 from webapp.workbench.catalog import CodeBook, ListedCode, open_book
 from webapp.workbench.changes import Since, since
 from webapp.workbench.guards import member_required
+from webapp.workbench.terminology import ApiSilent, suggested, synonyms
 from webapp.workbench.words import NOTES
 
 P = ParamSpec("P")
 R = TypeVar("R")
-LONGEST_SEARCH = 200
+LONGEST_SEARCH, MOST_FOUND, CHOSEN_FROM = 200, 50, 12
 MOST_LOOKED_UP = 60
 PACE = "300 per minute"  # without signing in, one address; a clinic behind it types
 
@@ -50,13 +51,17 @@ def index() -> str:
 @readers_only
 @limiter.limit(PACE)
 def search() -> str | Response:
-    """Codes by some of their words: the page, or JSON for scripts."""
-    book = _book()
-    found = book.search(words := request.form.get("q", "")[:LONGEST_SEARCH])
-    if request.accept_mimetypes.best == "application/json":
-        codable = sorted(found, key=lambda code: not code.terminal)  # to be chosen from: those one can bill come first
-        return jsonify([_told(code) for code in codable[:12]])
-    return render_template("workbench/catalog_found.html", book=book, words=words, found=found)
+    """Codes by the first characters of their words: the page, or JSON for scripts; 503 without the text API."""
+    book, words = _book(), request.form.get("q", "")[:LONGEST_SEARCH]
+    for_script = request.accept_mimetypes.best == "application/json"
+    try:
+        found = suggested(words, CHOSEN_FROM if for_script else MOST_FOUND)
+    except ApiSilent:
+        abort(503, description="the text API does not answer")
+    known = [(code, one.wording) for one in found if (code := book.get(one.code)) is not None]
+    if for_script:
+        return jsonify([_told(code) | {"wording": wording} for code, wording in known])
+    return render_template("workbench/catalog_found.html", book=book, words=words, found=[code for code, _ in known])
 
 
 @catalog.post("/lookup/")
@@ -107,6 +112,7 @@ def one_code(code: str) -> str:
         sexes=_sexes(),
         ages=_ages(found),
         kinds=NOTES,
+        synonyms=synonyms(found.code),
         changed=_changed(book, found),
     )
 
