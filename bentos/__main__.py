@@ -1,6 +1,7 @@
 """The text API from the command line.
 
 python -m bentos serve                                      start the text API alone
+python -m bentos mcp                                        tools for agents on standard input and output
 python -m bentos up [NAME ...]                              start the servers of the Procfile (`make up`)
 python -m bentos check-model                                does the language model do what is needed of it?
 python -m bentos keys create --name NAME [--per-minute N] [--per-day N]     0 is unlimited
@@ -45,6 +46,24 @@ def _serve() -> int:
     from bentos.serve import serve
 
     return serve(server_settings())
+
+
+@command.command("mcp")
+def _mcp() -> None:
+    """Serve the tools for agents on standard input and output, for a desk; no key is asked for."""
+    from starlette.datastructures import State
+
+    from bentos.api import agents_of
+    from bentos.models import model_of
+    from bentos.terminology import Systems, Year
+    from clinical.coding import SearchQueue
+    from clinical.reading import SearchIndex
+
+    given_now = settings()
+    index, model = SearchIndex.load(given_now.catalog), model_of(given_now)
+    state = State({"index": index, "systems": Systems([Year.of(index)]), "model": model, "by_rules": model is None})
+    state.search_queue = SearchQueue()
+    agents_of(state, ("coding", "extraction")).run("stdio")
 
 
 @command.command("up")

@@ -15,8 +15,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.routing import Route
 
 from bentos.api import coding, extraction, generation, health, terminology
+from bentos.api.agents import PATH, Agents
 from bentos.api.draining import Draining
 from bentos.api.edge import Edge
 from bentos.api.files import UPLOADS
@@ -52,7 +54,7 @@ _PATHS = {
 
 def contract_paths(parts: tuple[Part, ...] = PARTS) -> tuple[str, ...]:
     """The paths that a service with these parts answers; one that ends with a slash stands for all that begin so."""
-    return (*(path for part in parts for path in _PATHS[part]), "/api/health", "/api/llm/health")
+    return (*(path for part in parts for path in _PATHS[part]), PATH, "/api/health", "/api/llm/health")
 
 
 CONTRACT_PATHS = contract_paths()
@@ -99,6 +101,8 @@ def create_app(
     for part in parts:
         for router in _ROUTERS[part]:
             app.include_router(router)
+    app.state.agents = Agents(app.state, parts)
+    app.router.routes.append(Route(PATH, app.state.agents, methods=["GET", "POST", "DELETE"]))
     app.include_router(health.router)
     if settings.internal_path != "off":
         app.include_router(health.internal, prefix=settings.internal_path)

@@ -43,8 +43,9 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.pool = ThreadPoolExecutor(SQLITE_THREADS if sqlite else SERVER_THREADS, thread_name_prefix="keys")
     starting = asyncio.create_task(_start(app))
     try:
-        with app.state.draining.on_sigterm():
-            yield
+        async with app.state.agents.running():
+            with app.state.draining.on_sigterm():
+                yield
     finally:
         starting.cancel()
         await asyncio.gather(starting, return_exceptions=True)

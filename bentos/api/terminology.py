@@ -11,6 +11,7 @@ import orjson
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 
 from bentos.api.admission import Admitted, body_of, read_body
+from bentos.api.agents import suggestions
 from bentos.terminology import (
     Inputs,
     Issue,
@@ -29,16 +30,14 @@ from bentos.terminology import (
     validate_code,
     value_sets,
 )
-from clinical.contract import SuggestedCode, SuggestRequest, SuggestResponse
+from clinical.contract import SuggestRequest
 from clinical.errors import NotReady
-from clinical.search import KnownPatient
 
 router = APIRouter()
 
 BASE: Final = "/api/fhir/r4"
 JSON, XML = "application/fhir+json", "application/fhir+xml"
 NO_STORE: Final = {"Cache-Control": "no-store"}
-DAYS_PER_YEAR: Final = 365
 
 Operation = Callable[[Systems, Inputs], dict[str, Any]]
 
@@ -61,22 +60,7 @@ RESOURCES: Final = {"CodeSystem": code_systems, "ValueSet": value_sets}
 @router.post("/api/codes/suggest")
 async def suggest(request: Request, body: Annotated[SuggestRequest, Depends(body_of(SuggestRequest))]) -> Response:
     """Codes for the first characters of words, the likeliest first."""
-    index = request.app.state.index
-    if index is None or getattr(index, "suggester", None) is None:
-        raise NotReady("the catalog is not loaded, or holds no suggestions")
-    days = None if body.age is None else int(body.age * DAYS_PER_YEAR)
-    found = index.suggester.suggest(body.text, body.limit, KnownPatient(body.sex, days))
-    codes = [
-        SuggestedCode(
-            code=code.code,
-            mark=code.marked[len(code.code) :],
-            description=code.title,
-            terminal=code.terminal,
-            wording=wording,
-        )
-        for code, wording in found
-    ]
-    answer = SuggestResponse(version=str(index.catalog.version), codes=tuple(codes))
+    answer = suggestions(request.app.state.index, body)
     return Response(answer.model_dump_json(), media_type="application/json", headers=NO_STORE)
 
 
