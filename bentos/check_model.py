@@ -106,7 +106,7 @@ async def _schema(model: OpenAIModel) -> Found:
     """Asked for one colour and bound to another word: only a bound answer has that word."""
     answer = await _say(model, "Welche Farbe hat der Himmel? Als JSON.", schema=JsonSchema("Colour", COLOUR))
     value, complaint = read(answer.text, _Colour)
-    if not model.servers[0].manners.schema_bound:
+    if not model.servers[0].capabilities.schema_bound:
         if value is not None:
             return "warn", "the server binds no answer to a schema; it stands in the prompt", "serve with vLLM"
     elif value is not None and value.farbe == WORD:
@@ -144,7 +144,7 @@ async def _context(model: OpenAIModel) -> Found:
     """The word at the beginning of a long text must still be known at its end: some servers cut without a word."""
     filler = FILLER * (LONG_TEXT // len(FILLER))
     answer = await _say(model, f"Das Kennwort ist {WORD}.\n\n{filler}\n\nNenne das Kennwort vom Anfang, sonst nichts.")
-    size = model.servers[0].manners.context
+    size = model.servers[0].capabilities.context
     known = f"{size} tokens" if size else "size not known"
     if WORD not in answer.text.upper():
         return "fail", f"{known}; the beginning of a long text was lost", "serve a longer context (vLLM, Ollama)"

@@ -15,7 +15,7 @@ from typing import Any
 from bentos.metrics import FAILURES, MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS, MODEL_UNUSABLE
 from bentos.model_server import ConnectionBroke, ModelServer, ServerBusy
 from bentos.queueing import Queue
-from bentos.wire import Extras, Manners
+from bentos.wire import Extras, ServerCapabilities
 from clinical.errors import (
     LanguageModelError,
     ModelBusy,
@@ -69,9 +69,9 @@ class OpenAIModel:
     def __init__(self, endpoint: Endpoint) -> None:
         self._queue = Queue(endpoint.concurrency, endpoint.queue)
         self.extras = Extras(endpoint.extra_body, endpoint.thinking_tokens)
-        manners = Manners(context=endpoint.context)
+        capabilities = ServerCapabilities(context=endpoint.context)
         self.servers = [
-            ModelServer(url, endpoint.api_key, endpoint.model, endpoint.concurrency, manners)
+            ModelServer(url, endpoint.api_key, endpoint.model, endpoint.concurrency, capabilities)
             for url in base_urls(endpoint.base_url)
         ]
 

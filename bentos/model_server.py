@@ -1,4 +1,4 @@
-"""One OpenAI-compatible server behind the language model: its name, its manners as they are learnt, whether it is well.
+"""One OpenAI-compatible server behind the language model: its name, its capabilities as its refusals show them, health.
 
 What is sent are patient texts: no redirect is followed, no ambient proxy is used, nothing is logged at any level, and
 what the server says in an error (vLLM echoes the input) goes nowhere.
@@ -21,7 +21,7 @@ from openai import AsyncOpenAI
 
 from bentos.metrics import FAILURES
 from bentos.queueing import Pools
-from bentos.wire import Extras, Manners, body_of, completion_of, context_said, learnt, too_long
+from bentos.wire import Extras, ServerCapabilities, body_of, completion_of, context_said, too_long, without_refused
 from clinical.errors import LanguageModelError, ModelMalformed, ModelTimeout, ModelUnavailable
 from clinical.llm import Completion, JsonSchema, Limits, Message
 from clinical.tracing import outgoing
@@ -30,8 +30,8 @@ log = logging.getLogger("befund.model")
 
 CONNECT_SECONDS = 3.0
 LOOK_SECONDS = 2.0
-LESSONS = 5
-"""Manners a server may teach in one call; there are four, and its context."""
+ADAPTATIONS_MAX = 5
+"""Capabilities that one call may find missing; there are four, and the size of the context."""
 PROVEN_SECONDS = 60.0
 """For so long a call that was answered shows that key and name are right; then health asks for a word itself."""
 PROBE = (Message("user", "Antworte mit: ok"),)
@@ -61,10 +61,12 @@ class ServerBusy(Exception):
 class ModelServer:
     """One base URL. One instance per event loop."""
 
-    def __init__(self, url: str, key: str | None, model: str | None, calls: int, manners: Manners) -> None:
+    def __init__(
+        self, url: str, key: str | None, model: str | None, calls: int, capabilities: ServerCapabilities
+    ) -> None:
         self.base_url = base_url_of(url)
         self.model, self._discovered, self._looked = model, False, False
-        self.manners = manners
+        self.capabilities = capabilities
         self.proven = 0.0
         self.rests_until = 0.0
         limit = httpx2.Timeout(None, connect=CONNECT_SECONDS)
@@ -78,18 +80,19 @@ class ModelServer:
     async def complete(
         self, messages: Sequence[Message], schema: JsonSchema | None, limits: Limits, extras: Extras
     ) -> Completion:
-        """One answer, in the manner the server takes; a new manner is kept when the call that used it was answered."""
+        """One answer, to a request as the server can take it. A capability that a refusal shows to be missing is kept
+        as missing once a call without it was answered."""
         name = await self._name()
-        manners = self.manners
-        for _ in range(LESSONS):
+        capabilities = self.capabilities
+        for _ in range(ADAPTATIONS_MAX):
             try:
-                answer = await self._send(name, body_of(messages, schema, limits, manners, extras))
+                answer = await self._send(name, body_of(messages, schema, limits, capabilities, extras))
             except openai.APIStatusError as error:
-                manners = self._taught(manners, error)
+                capabilities = self._adapted(capabilities, error)
                 continue
-            self.manners, self.proven = manners, time.monotonic()
+            self.capabilities, self.proven = capabilities, time.monotonic()
             return completion_of(answer)
-        raise ModelUnavailable("the model server refuses what it is sent in every known manner")
+        raise ModelUnavailable("the model server refuses every known form of the request")
 
     async def _send(self, name: str, body: dict[str, Any]) -> Any:
         """One request. As `extra_body` the large parts go through as they are: the library would copy them item by
@@ -107,18 +110,18 @@ class ModelServer:
         except (openai.OpenAIError, ValueError) as error:
             raise ModelMalformed(f"the model server's answer cannot be read ({type(error).__name__})") from None
 
-    def _taught(self, manners: Manners, error: openai.APIStatusError) -> Manners:
-        """The manner to try next. Raises what the refusal means otherwise; the server's own words stay behind."""
+    def _adapted(self, capabilities: ServerCapabilities, error: openai.APIStatusError) -> ServerCapabilities:
+        """The capabilities to assume next. Raises what else the refusal means, without the server's own words."""
         status = error.status_code
         if status in REFUSALS:
             context = context_said(error.body)
             if context is not None:
-                if context and context != manners.context:
-                    self.manners = replace(self.manners, context=context)
-                    return replace(manners, context=context)
-                raise too_long(manners.context) from None
-            if (lesson := learnt(manners, error.body)) is not None:
-                return lesson
+                if context and context != capabilities.context:
+                    self.capabilities = replace(self.capabilities, context=context)
+                    return replace(capabilities, context=context)
+                raise too_long(capabilities.context) from None
+            if (adapted := without_refused(capabilities, error.body)) is not None:
+                return adapted
         if status in (429, 503):
             raise ServerBusy(status, _retry_after(error)) from None
         if status == 404 and self._discovered:
@@ -167,8 +170,8 @@ class ModelServer:
         mine = next((model for model in models if model.id == self.model), None)
         sizes = [getattr(mine, name, None) for name in CONTEXT_FIELDS]
         size = next((size for size in sizes if isinstance(size, int) and size > 0), None)
-        if self.manners.context is None and size is not None:
-            self.manners = replace(self.manners, context=size)
+        if self.capabilities.context is None and size is not None:
+            self.capabilities = replace(self.capabilities, context=size)
 
     async def well(self, extras: Extras) -> bool:
         """Return True when key, name and engine work, tried by one short completion a minute at most. Never raises."""

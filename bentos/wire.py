@@ -26,7 +26,7 @@ SAID_MAX = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class ServerCapabilities:
     """Server capabilities as learned from its answers."""
 
     tokens_field: str = "max_tokens"
@@ -46,19 +46,23 @@ class Extras:
 
 
 def body_of(
-    messages: Sequence[Message], schema: JsonSchema | None, limits: Limits, manners: Manners, extras: Extras
+    messages: Sequence[Message],
+    schema: JsonSchema | None,
+    limits: Limits,
+    capabilities: ServerCapabilities,
+    extras: Extras,
 ) -> dict[str, Any]:
     """The body of a chat completion, but for the model's name. Raises ModelContextTooSmall."""
     told = list(messages)
-    if schema is not None and not manners.schema_bound:
+    if schema is not None and not capabilities.schema_bound:
         told = _with_schema(told, schema)
-    if not manners.system_role:
+    if not capabilities.system_role:
         told = _without_system(told)
     body: dict[str, Any] = {"messages": [{"role": turn.role, "content": turn.content} for turn in told]}
-    body[manners.tokens_field] = _room(told, limits.max_tokens + extras.thinking_tokens, manners.context)
-    if manners.temperature:
+    body[capabilities.tokens_field] = _room(told, limits.max_tokens + extras.thinking_tokens, capabilities.context)
+    if capabilities.temperature:
         body["temperature"] = limits.temperature
-    if schema is not None and manners.schema_bound:
+    if schema is not None and capabilities.schema_bound:
         inner = {"name": schema.name, "schema": schema.schema, "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": inner}
     return {**body, **extras.body}
@@ -215,20 +219,20 @@ def context_said(body: object) -> int | None:
     return 0 if any(code in kinds for code in _CONTEXT_CODES) else None
 
 
-def learnt(manners: Manners, body: object) -> Manners | None:
-    """The manner that a refusal asks for; None when it says nothing that could be done otherwise."""
+def without_refused(capabilities: ServerCapabilities, body: object) -> ServerCapabilities | None:
+    """The capabilities without the one that a refusal names; None when it names none."""
     kinds, text = said(body)
     refused = any(word in text for word in _REFUSED)
 
     def about(name: str) -> bool:
         return name in kinds.split() or (name in text and refused)
 
-    if manners.tokens_field == "max_tokens" and about("max_tokens") and "max_completion_tokens" in text:
-        return replace(manners, tokens_field="max_completion_tokens")
-    if manners.temperature and about("temperature"):
-        return replace(manners, temperature=False)
-    if manners.schema_bound and any(about(word) for word in _SCHEMA_WORDS):
-        return replace(manners, schema_bound=False)
-    if manners.system_role and refused and any(word in text for word in _SYSTEM_WORDS):
-        return replace(manners, system_role=False)
+    if capabilities.tokens_field == "max_tokens" and about("max_tokens") and "max_completion_tokens" in text:
+        return replace(capabilities, tokens_field="max_completion_tokens")
+    if capabilities.temperature and about("temperature"):
+        return replace(capabilities, temperature=False)
+    if capabilities.schema_bound and any(about(word) for word in _SCHEMA_WORDS):
+        return replace(capabilities, schema_bound=False)
+    if capabilities.system_role and refused and any(word in text for word in _SYSTEM_WORDS):
+        return replace(capabilities, system_role=False)
     return None

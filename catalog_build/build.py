@@ -216,7 +216,7 @@ def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None)
     Two encoders are trained: one that has not seen the calibration folds, for the ranking model to learn on what is
     new to encoder and index; then the one to keep, from all texts but the held-out fold.
     """
-    from catalog_build.training.encoder import Lesson, train_encoder
+    from catalog_build.training.encoder import EncoderTexts, train_encoder
     from catalog_build.training.finder import train_finder
 
     known = references(source, holdout)
@@ -224,7 +224,7 @@ def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None)
 
     def encoder_of(without: set[int | None]) -> StaticEncoder:
         kept = [text for text in texts if fold_of(text) is None or fold_of(text) not in without]
-        return train_encoder(Lesson([text.text for text in kept], [text.code for text in kept], known))
+        return train_encoder(EncoderTexts([text.text for text in kept], [text.code for text in kept], known))
 
     first = encoder_of({*unseen, holdout})
     finder = train_finder([(text.text, text.code) for text in texts if holdout is None or fold_of(text) != holdout])

@@ -11,7 +11,7 @@ gate           has quality dropped below the results that are kept? (make evals)
 benchmark      our own public texts, with the baselines BM25, TF-IDF and plain vectors
 reading        mentions and claims found in texts, what is shown of stated diagnoses, lists and sentence frames
 claims         what is claimed of marked mentions, by author: right, there read as not there, and the other way round
-letters        letters read field by field, generated or annotated; lies and truths behind grounding; review
+letters        letters read field by field, generated or annotated; negatives and positives behind grounding; review
 heldout        the synonyms of one fold as queries
 card           the card of a data set: show, check or write it
 notebooks      run the notebooks: executed copies, HTML, pictures, the page of the documentation

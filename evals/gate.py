@@ -6,7 +6,7 @@ and in other spellings. The gate fails where top-1, top-10 or MRR is worse on th
 error is worse (p < 0.01, whole categories drawn), or where more queries fail. Reading: it fails where, of
 generated texts, fewer mentions are found or shown, fewer claims are right, or labels are worth less than the 95 %
 interval kept allows, or where of our written inputs more that is there is read as not there, or more that is not there
-as there. Extraction: it fails where more lies of a class pass than before, or where more truths are removed
+as there. Extraction: it fails where more negatives of a class pass than before, or where more positives are removed
 than the 95 % interval of their share before allows.
 `make evals` runs it. A change that is wanted is accepted with `--accept`, which rewrites the kept results.
 """
@@ -29,8 +29,8 @@ from evals.coding.targets import SearchTarget
 from evals.command import main_of
 from evals.data.cards import Dataset, read_dataset
 from evals.letters.generator import letters
-from evals.letters.lies import LIES, lies, passes
-from evals.letters.truths import TRUTHS, removed_truths
+from evals.letters.negatives import NEGATIVES, negatives, passes
+from evals.letters.positives import POSITIVES, removed_positives
 from evals.measures.intervals import share
 from evals.measures.paired import changes, label_changes, pairs_of
 from evals.measures.results import MeasuredResult, Row, read_result, row
@@ -107,13 +107,13 @@ def _coding(index: SearchIndex, data: Dataset, variant: str) -> MeasuredResult:
 
 def _letters() -> list[Row]:
     made, rows = letters(LETTERS, SEED), list[Row]()
-    with progress(None, "lies and truths", "classes", total=len(LIES) + len(TRUTHS)) as bar:
-        for kind in LIES:
-            tried = [passes(lie) for lie in lies(kind, made, TRIES, SEED)]
+    with progress(None, "negatives and positives", "classes", total=len(NEGATIVES) + len(POSITIVES)) as bar:
+        for kind in NEGATIVES:
+            tried = [passes(negative) for negative in negatives(kind, made, TRIES, SEED)]
             rows += row("lies_kept", kind, len(tried), share(sum(tried), len(tried)))
             bar.update()
-        for kind in TRUTHS:
-            total, removed = removed_truths(kind, made)
+        for kind in POSITIVES:
+            total, removed = removed_positives(kind, made)
             rows += row("truths_removed", kind, total, share(len(removed), total))
             bar.update()
     return rows

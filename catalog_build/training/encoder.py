@@ -44,7 +44,7 @@ VARIED: Final = 0.3
 
 
 @dataclass(frozen=True)
-class Lesson:
+class EncoderTexts:
     """Training data of an encoder: texts, their codes, and the official word synonyms."""
 
     texts: Sequence[str]
@@ -81,14 +81,14 @@ class NgramBag(InputModule):
         raise NotImplementedError("save the StaticEncoder that train_encoder returns")
 
 
-def train_encoder(lesson: Lesson, steps: int = STEPS, seed: int = SEED) -> StaticEncoder:
+def train_encoder(given: EncoderTexts, steps: int = STEPS, seed: int = SEED) -> StaticEncoder:
     """Trained weights, quantised. About 0.1 s a step on 2 cores."""
     torch.manual_seed(seed)
-    vocabulary = vocabulary_of(lesson.texts, VOCABULARY)
+    vocabulary = vocabulary_of(given.texts, VOCABULARY)
     blank = StaticEncoder(vocabulary, np.zeros((1, DIMENSIONS), np.int8), np.ones(1, np.float32), "untrained")
     bag = NgramBag(blank, DIMENSIONS)
     model = SentenceTransformer(modules=[bag], device="cpu")
-    batches = _Batches(lesson, blank, seed)
+    batches = _Batches(given, blank, seed)
     optimiser = torch.optim.Adam(model.parameters(), lr=RATE)
     bar = progress(range(steps), "encoder", "steps of training")
     for step in bar:
@@ -123,13 +123,13 @@ def _loss(first: torch.Tensor, second: torch.Tensor, codes: torch.Tensor) -> tor
 class _Batches:
     """Pairs of texts of the same code: half of the batches at random, half category by category."""
 
-    def __init__(self, lesson: Lesson, encoder: StaticEncoder, seed: int) -> None:
+    def __init__(self, given: EncoderTexts, encoder: StaticEncoder, seed: int) -> None:
         self._chance = np.random.default_rng(seed)
-        self._augmenter = Augmenter(seed, lesson.references)
-        self._encoder, self._texts = encoder, lesson.texts
-        self._numbers = [np.array(encoder.numbers(text), dtype=np.int64) for text in lesson.texts]
+        self._augmenter = Augmenter(seed, given.references)
+        self._encoder, self._texts = encoder, given.texts
+        self._numbers = [np.array(encoder.numbers(text), dtype=np.int64) for text in given.texts]
         self._of: dict[str, list[int]] = {}
-        for number, code in enumerate(lesson.codes):
+        for number, code in enumerate(given.codes):
             if len(self._numbers[number]):
                 self._of.setdefault(code, []).append(number)
         self._codes = [code for code, places in self._of.items() if len(places) > 1]

@@ -1,1 +1,1 @@
-"""Letters: one generator, fields read against their truth, lies and truths behind grounding, review."""
+"""Letters: one generator, fields read against their truth, negatives and positives behind grounding, review."""

@@ -1,10 +1,10 @@
-"""Judges of evidence: the lies that pass and the truths that are lost, under our rules, others, and a program of your
-own.
+"""Judges of evidence: negatives that pass and positives that are lost, under our rules, others, and your own program.
 
-The same lies and truths about generated letters for every judge: the contract's rule as it is worded, an overlap of
-60 % alone, this project's, and any program that reads one JSON object a line (`id`, `text`, `path`, `value`) on its
-standard input and writes `{"id": ..., "kept": true|false}` for each. Then one plain word that no letter says, inside a
-true value, and names and dates of letters by others against their own letter and against another.
+The same negatives and positives about generated letters for every judge: the contract's rule as it is worded, an
+overlap of 60 % alone, this project's, and any program that reads one JSON object a line (`id`, `text`, `path`,
+`value`) on its standard input and writes `{"id": ..., "kept": true|false}` for each. Then one plain word that no
+letter says, inside a true value, and names and dates of letters by others against their own letter and against
+another.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from clinical.listed import read_listed
 from clinical.text import parse_date
 from evals.letters.fields import Asked
 from evals.letters.generator import letters
-from evals.letters.lies import LIES, answer_of, is_kept, lies, squashed, stands_in, values_of
+from evals.letters.negatives import NEGATIVES, answer_of, is_kept, negatives, squashed, stands_in, values_of
+from evals.letters.positives import POSITIVES
 from evals.letters.traps import KEYWORDS
-from evals.letters.truths import TRUTHS
 from evals.measures.intervals import share
 from evals.measures.results import Row, row
 
@@ -53,14 +53,14 @@ Judge = Callable[[Sequence[EvidenceCase]], list[bool]]
 
 
 def cases(letter_count: int, tries: int, seed: int) -> list[EvidenceCase]:
-    """Lies of every class, and of the same letters written otherwise every true value."""
+    """Negatives of every class, and of the same letters written otherwise every true value."""
     made = letters(letter_count, seed)
     found = [
         EvidenceCase(kind, False, one.text, one.path, one.value, one.surname)
-        for kind in LIES
-        for one in lies(kind, made, tries, seed)
+        for kind in NEGATIVES
+        for one in negatives(kind, made, tries, seed)
     ]
-    for kind, written in TRUTHS.items():
+    for kind, written in POSITIVES.items():
         for letter in made[: max(1, tries // 10)]:
             name = letter.truth["patient"]["nachname"]
             found += [
@@ -129,7 +129,7 @@ def peer(command: str) -> Judge:
 
 
 def judged_rows(judges: Mapping[str, Judge], asked: Sequence[EvidenceCase]) -> list[Row]:
-    """By judge: lies kept and truths lost, over all and by class."""
+    """By judge: negatives kept and positives lost, over all and by class."""
     found: list[Row] = []
     for name, judge_all in judges.items():
         wrong = [kept != case.true for case, kept in zip(asked, judge_all(asked), strict=True)]
@@ -190,10 +190,10 @@ def invented_words(letters: Iterable[Asked], seed: int = 0) -> Judged:
             found.true += 1
             if not _is_kept(kind, text, path, value, surname):
                 found.removed.append((path, value))
-            elif (lie := _with_one(chance, value, words)) is not None:
+            elif (negative := _with_one(chance, value, words)) is not None:
                 found.invented += 1
-                if _is_kept(kind, text, path, lie, surname):
-                    found.kept.append((path, lie))
+                if _is_kept(kind, text, path, negative, surname):
+                    found.kept.append((path, negative))
     return found
 
 

@@ -7,7 +7,7 @@ does, with the language model of the settings where one is set, else with the ru
 `--write-prompts DIR` writes what a language model would be sent instead; `--answers DIR` measures what one answered
 (`evals.letters.replayed`), on the letters that have an answer. `--review` measures what `review` says of values in the
 wrong field: of each true answer with two values exchanged, and of the true ones. `--grounding` measures judges of
-evidence (`evals.letters.judges`): lies kept and truths lost, also by `--peer`, a program of your own.
+evidence (`evals.letters.judges`): negatives kept and positives lost, also by `--peer`, a program of your own.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ TEMPLATES = 20
 @click.option("--review", "reviewing", is_flag=True, help="measure the review of values in the wrong field instead")
 @click.option("--grounding", is_flag=True, help="measure judges of evidence instead")
 @click.option("--peer", "peer_command", help="with --grounding: a program that judges: JSON lines in, JSON lines out")
-@click.option("--tries", type=click.IntRange(1), default=100, help="with --grounding: lies of each class (100)")
+@click.option("--tries", type=click.IntRange(1), default=100, help="with --grounding: negatives of each class (100)")
 @click.option("--out", type=PATH, help="also write the rows as a result")
 @JSON
 def command(file: Path | None, texts: Path | None, out: Path | None, as_json: bool, **asked: Any) -> int:
@@ -130,7 +130,7 @@ def _review(asked: Sequence[Asked]) -> tuple[list[Row], str]:
 
 
 def _grounding(file: Path | None, texts: Path | None, asked: dict[str, Any]) -> tuple[list[Row], str]:
-    """Lies and truths under every judge, and one invented word inside a true value."""
+    """Negatives and positives under every judge, and one invented word inside a true value."""
     judges: dict[str, Judge] = {
         "Befund": ours,
         "the contract's rule as worded": as_worded,

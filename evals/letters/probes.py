@@ -1,6 +1,6 @@
 """Free text that differs from the letter by a few words, true and invented: what the grounding thresholds decide.
 
-The labelled lies and truths (`lies`, `truths`) come out the same at any overlap, since other rules
+The labelled negatives and positives (`negatives`, `positives`) come out the same at any overlap, since other rules
 decide them. Here the value and the text differ by one to five plain words. Both sides look alike to the validator: a
 word that a page break swallowed and a word that a model invented are each a word of the value that the text lacks. So
 the contract's 60 % is a trade, and this is what it is measured on.
@@ -19,8 +19,8 @@ from clinical.claims import Reading
 from clinical.letters import Kind, find_statement
 from clinical.thresholds import NOTEBOOKS, GroundingThresholds, ThresholdSection
 from evals.letters.generator import Letter, letters
-from evals.letters.lies import LIES, lies, passes, stands_in, values_of
-from evals.letters.truths import TRUTHS, removed_truths
+from evals.letters.negatives import NEGATIVES, negatives, passes, stands_in, values_of
+from evals.letters.positives import POSITIVES, removed_positives
 
 FIELDS: Mapping[str, Kind] = {
     "diagnosen": "diagnosis", "eingriffe.bezeichnung": "diagnosis", "procedere": "statement",
@@ -200,19 +200,19 @@ def measured(thresholds: GroundingThresholds, size: Size, statements: Sequence[s
 
 
 def labelled(thresholds: GroundingThresholds, made: list[Letter], size: Size) -> dict[str, dict[str, list[int]]]:
-    """Errors of the thresholds on labelled lies and truths about letters, by class: [wrong, of]."""
-    of_lies = {kind: list(lies(kind, made, size.tries, size.seed)) for kind in LIES}
-    of_truths = {kind: removed_truths(kind, made, thresholds) for kind in TRUTHS}
+    """Errors of the thresholds on labelled negatives and positives about letters, by class: [wrong, of]."""
+    of_negatives = {kind: list(negatives(kind, made, size.tries, size.seed)) for kind in NEGATIVES}
+    of_positives = {kind: removed_positives(kind, made, thresholds) for kind in POSITIVES}
     return {
         "lies_passed": {
-            kind: [sum(passes(one, thresholds) for one in many), len(many)] for kind, many in of_lies.items()
+            kind: [sum(passes(one, thresholds) for one in many), len(many)] for kind, many in of_negatives.items()
         },
-        "truths_removed": {kind: [len(removed), total] for kind, (total, removed) in of_truths.items()},
+        "truths_removed": {kind: [len(removed), total] for kind, (total, removed) in of_positives.items()},
     }
 
 
 def digest(size: Size, statements: Sequence[str]) -> str:
-    """SHA-256 of what was measured on: the letters with their truths, and the wordings."""
+    """SHA-256 of what was measured on: the letters with their true fields, and the wordings."""
     sha = hashlib.sha256()
     for letter in letters(size.letters, size.seed):
         sha.update(f"{letter.text}\0{sorted(values_of(letter.truth))}\0".encode())

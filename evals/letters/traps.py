@@ -146,7 +146,7 @@ TRAPS: Mapping[str, Trap] = {
 
 
 def trap(make: Trap) -> Callable[[random.Random, Letter, Letter], tuple[str, str, str] | None]:
-    """The maker of one class of lies: a sentence put into a letter that says nothing of the list."""
+    """The maker of one class of negatives: a sentence put into a letter that says nothing of the list."""
 
     def maker(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str, str] | None:
         (field, value), said = chance.choice(tuple(WAYS.items()))

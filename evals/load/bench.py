@@ -25,7 +25,7 @@ from clinical.contract import QUERY_MAX, TEXT_MAX
 from clinical.icd import Catalog
 from clinical.settings import ROOT
 from evals.letters.generator import Letter, letters
-from evals.letters.lies import values_of
+from evals.letters.negatives import values_of
 from evals.measures.intervals import bootstrap, rounded
 from evals.measures.results import Row, row
 

@@ -68,7 +68,7 @@ def _twice(server: ModelServer, **endpoint) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["openai both", "no system role"])
-def test_a_manner_is_learnt_once(name):
+def test_a_missing_capability_is_found_once(name):
     with model_server(quirk=CASES[name].quirk) as server:
         assert _twice(server) == [DRAFT, DRAFT]
         assert len(server.calls) == CASES[name].calls_max + 1

@@ -1,4 +1,4 @@
-"""Training on a tiny lesson: texts of one code come together, and the weights leave in their file."""
+"""Training on a few texts: texts of one code come together, and the weights leave in their file."""
 
 from itertools import combinations
 from pathlib import Path
@@ -11,7 +11,7 @@ from clinical.search.encoder import StaticEncoder, unit
 pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
 pytest.importorskip("sentence_transformers", reason="sentence-transformers (extra 'train') is not installed")
 
-from catalog_build.training.encoder import Lesson, train_encoder
+from catalog_build.training.encoder import EncoderTexts, train_encoder
 
 PAIRS = {
     "I10.90": ("Bluthochdruck", "arterielle Hypertonie", "Hypertonus", "erhöhter Blutdruck"),
@@ -23,10 +23,10 @@ PAIRS = {
 }
 
 
-def lesson() -> Lesson:
+def encoder_texts() -> EncoderTexts:
     texts = [text for texts in PAIRS.values() for text in texts]
     # every text twice: n-grams that come once only are not learnt
-    return Lesson(texts * 2, [code for code, texts in PAIRS.items() for _ in texts] * 2)
+    return EncoderTexts(texts * 2, [code for code, texts in PAIRS.items() for _ in texts] * 2)
 
 
 def apart(encoder: StaticEncoder) -> float:
@@ -39,19 +39,19 @@ def apart(encoder: StaticEncoder) -> float:
 
 @pytest.fixture(scope="module")
 def trained() -> StaticEncoder:
-    return train_encoder(lesson(), steps=40)
+    return train_encoder(encoder_texts(), steps=40)
 
 
 def test_texts_of_one_code_come_together(trained: StaticEncoder) -> None:
-    before, after = apart(train_encoder(lesson(), steps=1)), apart(trained)
+    before, after = apart(train_encoder(encoder_texts(), steps=1)), apart(trained)
     assert before < 0.3
     assert after > 0.6
 
 
 def test_the_same_seed_gives_the_same_weights() -> None:
-    one, other = (train_encoder(lesson(), steps=3, seed=7) for _ in range(2))
+    one, other = (train_encoder(encoder_texts(), steps=3, seed=7) for _ in range(2))
     assert one.name == other.name
-    assert one.name != train_encoder(lesson(), steps=3, seed=8).name
+    assert one.name != train_encoder(encoder_texts(), steps=3, seed=8).name
 
 
 def test_the_weights_leave_and_come_back(trained: StaticEncoder, tmp_path: Path) -> None:

@@ -41,15 +41,15 @@ def test_a_figure_outside_its_kept_interval_fails(kept, capsys):
     arguments = ["--catalog", "none", "--results", str(kept), "--only", "letters"]
     assert main(arguments) == 0
     result = json.loads(path.read_text())
-    (truths,) = [row for row in result["rows"] if row[:2] == ["truths_removed", "OCR strength 3"]]
-    truths[3:] = [-0.02, -0.03, -0.01]
-    (lies,) = [row for row in result["rows"] if row[:2] == ["lies_kept", "near name"]]
-    lies[3:] = [-0.01, -0.02, 1.0]
+    (positives,) = [row for row in result["rows"] if row[:2] == ["truths_removed", "OCR strength 3"]]
+    positives[3:] = [-0.02, -0.03, -0.01]
+    (negatives,) = [row for row in result["rows"] if row[:2] == ["lies_kept", "near name"]]
+    negatives[3:] = [-0.01, -0.02, 1.0]
     path.write_text(json.dumps(result))
     assert main(arguments) == 1
     said = capsys.readouterr().err
     assert "truths_removed of OCR strength 3" in said
-    assert "lies_kept of near name" in said, "of lies not one more may pass"
+    assert "lies_kept of near name" in said, "of negatives not one more may pass"
 
 
 def test_reading_may_fall_as_far_as_its_kept_interval():

@@ -1,4 +1,4 @@
-"""Grounding on labelled lies and truths, under our rules, others, and a program of one's own."""
+"""Grounding on labelled negatives and positives, under our rules, others, and a program of one's own."""
 
 import sys
 
@@ -18,15 +18,15 @@ from evals.letters.judges import (
     overlap_alone,
     peer,
 )  # fmt: skip
-from evals.letters.lies import APART, LIES, lies, passes
-from evals.letters.truths import TRUTHS, removed_truths
+from evals.letters.negatives import APART, NEGATIVES, negatives, passes
+from evals.letters.positives import POSITIVES, removed_positives
 
 LETTERS = letters(160, seed=5)
 TRIES = 150
 PASSED = 0.01
-"""Share of a class of lies that may pass: the templates are harder than what the rules were written on."""
+"""Share of a class of negatives that may pass: the templates are harder than what the rules were written on."""
 LOST = {"OCR strength 2": 0.02, "OCR strength 3": 0.05}
-"""Share of truths a scan may cost; written otherwise, one in a hundred."""
+"""Share of positives a scan may cost; written otherwise, one in a hundred."""
 KEPT, REMOVED = 0.03, 0.01
 """Largest shares of annotated letters; what is reached stands in docs/measured.md."""
 ECHO = """
@@ -37,17 +37,17 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize("kind", LIES)
+@pytest.mark.parametrize("kind", NEGATIVES)
 def test_hardly_a_lie_passes(kind):
-    made = list(lies(kind, LETTERS, TRIES, seed=5))
+    made = list(negatives(kind, LETTERS, TRIES, seed=5))
     assert len(made) == TRIES
-    passed = [(lie.path, lie.value) for lie in made if passes(lie)]
+    passed = [(negative.path, negative.value) for negative in made if passes(negative)]
     assert len(passed) <= PASSED * TRIES, passed
 
 
-@pytest.mark.parametrize("kind", TRUTHS)
+@pytest.mark.parametrize("kind", POSITIVES)
 def test_truths_stay(kind):
-    total, removed = removed_truths(kind, LETTERS)
+    total, removed = removed_positives(kind, LETTERS)
     assert total > 3_000
     assert len(removed) <= LOST.get(kind, 0.01) * total, removed[:5]
 
@@ -55,7 +55,7 @@ def test_truths_stay(kind):
 def test_a_value_in_the_wrong_field_is_known_to_pass():
     """The contract does not cover it: if this fails, docs/measured.md promises too little."""
     (kind,) = APART
-    assert any(passes(lie) for lie in lies(kind, LETTERS, 20, seed=5))
+    assert any(passes(negative) for negative in negatives(kind, LETTERS, 20, seed=5))
 
 
 def test_the_project_keeps_fewer_lies_and_loses_fewer_truths_than_the_bare_rules():

@@ -8,7 +8,7 @@ import pytest
 from clinical.letters import DOCUMENTS, judge
 from clinical.letters.grounding.enumerations.phrases import table, values
 from evals.letters.generator import letters
-from evals.letters.lies import answer_of
+from evals.letters.negatives import answer_of
 from evals.letters.traps import true_statement
 
 FOLDERS = {"letters": "grascco", "referrals": "referrals"}

@@ -1,6 +1,6 @@
-"""Labelled false values about generated letters, which the validator must remove (`evals.letters.truths`: true ones).
+"""Labelled false values about generated letters, which the validator must remove; true ones: `positives`.
 
-A lie is one true answer with one value made wrong in one way. `squashed` is the eval's own "stands in the text".
+A negative is one true answer with one value made wrong in one way. `squashed` is the eval's own "stands in the text".
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from evals.letters.traps import KEYWORDS, TRAPS, stated, trap, with_sentence
 
 
 @dataclass(frozen=True, slots=True)
-class Lie:
+class Negative:
     """A value at a path that the text does not say."""
 
     kind: str
@@ -47,9 +47,11 @@ def answer_of(path: str, value: str, surname: str | None) -> dict[str, Any]:
     return answer
 
 
-def passes(lie: Lie, thresholds: GroundingThresholds | None = None) -> bool:
-    """Return True when the validator wrongly keeps the lie, with the shipped thresholds or others."""
-    return is_kept(lie.path, judge(answer_of(lie.path, lie.value, lie.surname), lie.text, thresholds))
+def passes(negative: Negative, thresholds: GroundingThresholds | None = None) -> bool:
+    """Return True when the validator wrongly keeps the negative, with the shipped thresholds or others."""
+    return is_kept(
+        negative.path, judge(answer_of(negative.path, negative.value, negative.surname), negative.text, thresholds)
+    )
 
 
 def is_kept(field: str, verdicts: Iterable[Verdict]) -> bool:
@@ -306,7 +308,7 @@ def _implied(chance: random.Random, letter: Letter, other: Letter) -> tuple[str,
     return path, value, f"{letter.text}\n\n{sentence}"
 
 
-LIES: dict[str, Maker] = {
+NEGATIVES: dict[str, Maker] = {
     "digit in a dose": _dose,
     "unit of a dose": _unit,
     "digit in a number": _number,
@@ -336,23 +338,25 @@ def values_of(truth: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 _DATES = ("dokument.datum", "patient.geburtsdatum", "eingriffe.datum")
 
 
-def lies(kind: str, letters: list[Letter], count: int, seed: int = 0) -> Iterator[Lie]:
-    """`count` lies of a kind; none that happens to be true of its text."""
+def negatives(kind: str, letters: list[Letter], count: int, seed: int = 0) -> Iterator[Negative]:
+    """`count` negatives of a kind; none that happens to be true of its text."""
     chance = random.Random(seed)  # noqa: S311 - reproducible, not secret
-    maker = {**LIES, **APART}[kind]
+    maker = {**NEGATIVES, **APART}[kind]
     made = 0
     for _ in range(200 * count):
         if made == count:
             return
         letter, other = chance.choice(letters), chance.choice(letters)
-        lie = maker(chance, letter, other)
-        if lie is None:
+        negative = maker(chance, letter, other)
+        if negative is None:
             continue
-        path, value, text = lie if len(lie) == 3 else (*lie, letter.text)
+        path, value, text = negative if len(negative) == 3 else (*negative, letter.text)
         if kind not in _ABOUT_MEANING and _is_true(path, value, text, letter, other):
             continue
         made += 1
-        yield Lie(kind, text, path, value, letter.truth["patient"]["nachname"] if path != "patient.nachname" else None)
+        yield Negative(
+            kind, text, path, value, letter.truth["patient"]["nachname"] if path != "patient.nachname" else None
+        )
 
 
 _ABOUT_MEANING = frozenset(

@@ -111,7 +111,7 @@ def _other_dates(letter: Letter) -> str:
     return re.sub(r"(?<![\d.])(?:\d{1,2}\.\d{1,2}\.\d{4}|\d{4}-\d{2}-\d{2})(?![\d.])", other, letter.text)
 
 
-TRUTHS: dict[str, Callable[[Letter], str]] = {
+POSITIVES: dict[str, Callable[[Letter], str]] = {
     "clean": _same,
     "other date notation": _other_dates,
     "words broken at line ends": _broken_words,
@@ -125,13 +125,13 @@ TRUTHS: dict[str, Callable[[Letter], str]] = {
 }
 
 
-def removed_truths(
+def removed_positives(
     kind: str, letters: list[Letter], thresholds: GroundingThresholds | None = None
 ) -> tuple[int, list[tuple[str, str, str]]]:
     """The number of true values judged, and (path, value, text) of those removed."""
     total, removed = 0, []
     for letter in letters:
-        text = TRUTHS[kind](letter)
+        text = POSITIVES[kind](letter)
         findings = judge(letter.truth, text, thresholds)
         total += len(findings)
         removed += [(finding.path, finding.value, text) for finding in findings if not finding.kept]
