@@ -82,7 +82,7 @@ def _mention(
     if codes:
         reason: NoCode | None = None if any(code in sent for code in codes) else ABOVE_THE_LIMIT
     else:
-        reason = _reason(reading, one, general)
+        reason = _reason(one, general)
     return Mention(
         span=Span(start=one.start, end=one.end),
         claim=one.claim,
@@ -93,13 +93,12 @@ def _mention(
     )
 
 
-def _reason(reading: Reading, one: Mentioned, general: Container[str]) -> NoCode:
+def _reason(one: Mentioned, general: Container[str]) -> NoCode:
     """Return the reason that no code of the event rests on a mention."""
     if one.claim in NOT_CODED:
-        read = reading.claim(one.start, one.end)
         if one.claim == "family":
-            return "of-somebody-else" if read.experiencer == "other" else "of-a-relative"
-        return "hypothetical" if read.temporality == "hypothetical" and not read.is_denied else "denied"
+            return "of-somebody-else" if one.said.experiencer == "other" else "of-a-relative"
+        return "hypothetical" if one.said.temporality == "hypothetical" and not one.said.is_denied else "denied"
     if any(code in general for code in one.codes):
         return "said-more-precisely"
     return "not-a-diagnosis" if one.chance < NO_MENTION and one.best < NO_CODE else "no-code-found"

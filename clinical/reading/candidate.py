@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from clinical.claims import Reading
+from clinical.claims import Claim, Reading
 from clinical.contract import Assertion
 
 Level = Literal["high", "medium", "low"]
@@ -25,9 +25,9 @@ class Candidate:
 
 
 class Mentioned(NamedTuple):
-    """A span of the text that names something, what the text claims of it, how probably it is a mention at all, its
-    codes of high or medium confidence, and how probably the best code that was found for it is right, shown or not (0:
-    none was found); places in code points."""
+    """A span of the text that names something: what the text claims of it in a word (`claim`) and axis by axis
+    (`said`), how probably it is a mention at all, its codes of high or medium confidence, and how probably the best
+    code that was found for it is right, shown or not (0: none was found); places in code points."""
 
     start: int
     end: int
@@ -35,6 +35,7 @@ class Mentioned(NamedTuple):
     chance: float
     codes: tuple[str, ...]
     best: float = 0.0
+    said: Claim = Claim()
 
 
 class Understood(NamedTuple):

@@ -193,7 +193,9 @@ class SearchIndex:
         spelled = folded_words(span.part.text)
         verbatim = any(self.wordings.has_words(wording, spelled) for wording in hits.wording[own].tolist())
         best = float(hits.probability[own].max(initial=0))
-        return Mentioned(span.part.start, span.part.end, claim, 1.0 if verbatim else span.chance, codes, best)
+        return Mentioned(
+            span.part.start, span.part.end, claim, 1.0 if verbatim else span.chance, codes, best, draft.claims[number]
+        )
 
     def ranked(self, query: str) -> tuple[TextSpans, Hits]:
         """The candidate spans of a text and what search finds for each, before a cover is chosen (`reader.chosen`)."""

@@ -75,9 +75,10 @@ def test_words_are_no_diagnosis_where_neither_finder_nor_search_takes_them_for_o
     ],
 )
 def test_what_is_not_the_patients_now_says_whose_or_why(text, words, claim, reason, certainty):
-    start = text.index(words)
-    one = Mentioned(start, start + len(words), claim, 0.9, ())
-    found = ledger(Reading.of(text), [one], [], set())
+    reading, start = Reading.of(text), text.index(words)
+    end = start + len(words)
+    one = Mentioned(start, end, claim, 0.9, (), said=reading.claim(start, end))
+    found = ledger(reading, [one], [], set())
     assert [(m.claim, m.reason, m.certainty) for m in found] == [(claim, reason, certainty)]
 
 
