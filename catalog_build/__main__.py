@@ -1,4 +1,4 @@
-"""python -m catalog_build check | train | build | show | authors | feedback. Errors are a sentence and status 2."""
+"""python -m catalog_build check | train | tagger | build | show | authors | feedback. Errors: a line, status 2."""
 
 from __future__ import annotations
 
@@ -158,6 +158,22 @@ def _authors(files: tuple[Path, ...], source: Path | None) -> None:
     codes = {code.code for code in read_source(source).catalog if code.terminal} if source else None
     for file in files:
         click.echo(f"{file.name}: {summary(parse(file, codes))}")
+
+
+@command.command("tagger")
+@click.option("--out", type=PATH, required=True, help="file to write the weights into")
+@click.option("--seed", type=int, default=0, help="of the first network")
+def _tagger(out: Path, seed: int) -> None:
+    """Train the tagger of claims on the labelled texts of the authors to learn from."""
+    try:
+        from catalog_build.training.authors import read
+        from catalog_build.training.claims import Recipe, train_claims
+
+        tagger = train_claims([text for texts in read("train").values() for text in texts], Recipe(seed=seed))
+    except ModuleNotFoundError as error:
+        raise _extra_missing(error) from None
+    tagger.save(out)
+    click.echo(f"tagger of claims in {out}; to ship it: copy it to clinical/claims, then run the tests")
 
 
 @command.command("build")

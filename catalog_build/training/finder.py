@@ -11,7 +11,8 @@ from torch import nn
 
 from catalog_build.training.texts import TextWriter
 from clinical.progress import progress
-from clinical.reading import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
+from clinical.reading import REACH, Finder, labels
+from clinical.text import BUCKETS, DENSE, Seen, see
 
 WIDTH, HIDDEN = 32, 64
 TEXTS: Final = 30_000

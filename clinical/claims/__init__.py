@@ -1,11 +1,24 @@
 """Claims of a text about a mention (negation, certainty, temporality, experiencer): triggers and their scopes."""
 
 from clinical.claims.patterns import Element, Gap, Mark, Words, elements_of, read_groups
-from clinical.claims.reading import Claim, ClaimReader, Place, Reading, Side, Sign, claims_by_triggers
+from clinical.claims.reading import (
+    Claim,
+    ClaimReader,
+    Place,
+    Reading,
+    Side,
+    Sign,
+    claims_by_tagger,
+    claims_by_triggers,
+)
+from clinical.claims.tagger import BESIDES, LABELS, WEIGHTS, Tagger, besides, tagger
 from clinical.claims.trigger_words import begins_with_relative, either, ends_in_relative, names_relative
 from clinical.claims.triggers import denying_words, group, written_groups
 
 __all__ = [
+    "BESIDES",
+    "LABELS",
+    "WEIGHTS",
     "Claim",
     "ClaimReader",
     "Element",
@@ -15,8 +28,11 @@ __all__ = [
     "Reading",
     "Side",
     "Sign",
+    "Tagger",
     "Words",
     "begins_with_relative",
+    "besides",
+    "claims_by_tagger",
     "claims_by_triggers",
     "denying_words",
     "either",
@@ -25,5 +41,6 @@ __all__ = [
     "group",
     "names_relative",
     "read_groups",
+    "tagger",
     "written_groups",
 ]

@@ -3,14 +3,12 @@
 from clinical.reading.candidate import Candidate, Mentioned, Understood
 from clinical.reading.confidence import COLUMNS, CodeKinds, Confidence, Regression, is_begun
 from clinical.reading.elsewhere import Elsewhere
-from clinical.reading.finder import BUCKETS, DENSE, REACH, Finder, Seen, labels, see
+from clinical.reading.finder import REACH, Finder, labels
 from clinical.reading.index import CONFIDENCE, FINDER, TOGETHER, SearchIndex
 
 __all__ = [
-    "BUCKETS",
     "COLUMNS",
     "CONFIDENCE",
-    "DENSE",
     "FINDER",
     "REACH",
     "TOGETHER",
@@ -22,9 +20,7 @@ __all__ = [
     "Mentioned",
     "Regression",
     "SearchIndex",
-    "Seen",
     "Understood",
     "is_begun",
     "labels",
-    "see",
 ]

@@ -8,93 +8,21 @@ same weights serve every artifact. Training is in `catalog_build.training.finder
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinical.errors import ArtifactMismatch
 from clinical.search import ArraySizes, Bound, Vectors, check, map_tensors, require, write_tensors
-from clinical.text import Token, words
-
-Row = TypeVar("Row")
+from clinical.text import BUCKETS, DENSE, Seen
 
 FORMAT: Final = "befund-finder-1"
-BUCKETS: Final = 8_192
-"""Rows of the table of n-grams; a word with its n-grams is the mean of its rows."""
-MARKS: Final = " ,;:/+\n.()-–?\"'•"
-"""Marks between words that are features of the tagger, before and behind each word."""
-SHAPES: Final = 10
 REACH: Final = 2
 """Words on either side that one layer sees; two layers see twice as far."""
-DENSE: Final = SHAPES + 2 * (len(MARKS) + 1)
-
-
-@dataclass(frozen=True)
-class Seen:
-    """The words of a text as the tagger sees them: places (w, 2) in code points, n-gram rows one behind the other
-    with the place where each word's begin (w,), and shape and marks (w, DENSE)."""
-
-    places: NDArray[np.int64]
-    grams: NDArray[np.int64]
-    first: NDArray[np.int64]
-    dense: Vectors
-
-
-def see(text: str, written: Sequence[Token] | None = None) -> Seen:
-    """Read a text for the tagger; a text without words gives empty arrays. `written`: its words, where known."""
-    found = words(text) if written is None else written
-    bounds = [0, *(at for word in found for at in (word.start, word.end)), len(text)]
-    gaps = [text[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True)]
-    folded, grams = _each([word.text for word in found], _grams)
-    sizes = np.array([len(own) for own in grams], dtype=np.int64)[folded]
-    spelled, shapes = _each([text[word.start : word.end] for word in found], _shape)
-    between, marks = _each(gaps, _marks)
-    dense = np.zeros((len(found), DENSE), dtype=np.float32)
-    if found:
-        beside = np.array(marks, dtype=np.float32)[between]
-        dense[:, :SHAPES] = np.array(shapes, dtype=np.float32)[spelled]
-        dense[0, SHAPES - 1] = 1
-        dense[:, SHAPES : SHAPES + len(MARKS) + 1] = beside[:-1]
-        dense[:, SHAPES + len(MARKS) + 1 :] = beside[1:]
-    places = np.array(bounds[1:-1], dtype=np.int64).reshape(-1, 2)
-    every = np.array([gram for at in folded.tolist() for gram in grams[at]], dtype=np.int64)
-    return Seen(places, every, np.cumsum(sizes) - sizes, dense)
-
-
-def _each(some: Sequence[str], of: Callable[[str], Row]) -> tuple[NDArray[np.int64], list[Row]]:
-    """Apply a function once to each distinct item: the index of each item's result, and all results."""
-    number = {one: at for at, one in enumerate(dict.fromkeys(some))}
-    return np.array([number[one] for one in some], dtype=np.int64), [of(one) for one in number]
-
-
-def _grams(word: str) -> list[int]:
-    bordered = f"<{word}>".encode()
-    pieces = [bordered]
-    for size in (3, 4, 5):
-        pieces += [bordered[at : at + size] for at in range(max(0, len(bordered) - size + 1))]
-    return [zlib.crc32(piece) % BUCKETS for piece in pieces]
-
-
-def _shape(word: str) -> tuple[bool, ...]:
-    """The shape of a word; the last place is kept for the first word of a text."""
-    long = len(word)
-    upper = word[0].isupper()
-    return (
-        *(upper, long > 1 and word.isupper(), word.islower(), word[0].isdigit(), any(c.isupper() for c in word[1:])),
-        *(long == 1, 2 <= long <= 3, long >= 8, long >= 14, False),
-    )
-
-
-def _marks(gap: str) -> list[bool]:
-    """For each of MARKS, true if it stands between two words; last, true if any other character does."""
-    return [*(mark in gap for mark in MARKS), any(character not in MARKS for character in gap)]
-
-
 WINDOW: Final = 2 * REACH + 1
 BOUNDS: Final = {
     "table": Bound("float16", (BUCKETS, "E")),

@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.claims import ClaimReader, claims_by_triggers
+from clinical.claims import ClaimReader, claims_by_tagger
 from clinical.contract import Assertion
 from clinical.errors import ArtifactMismatch
 from clinical.icd import Catalog
@@ -95,7 +95,7 @@ class SearchIndex:
         finder: Finder | None = None,
         confidence: Confidence | None = None,
         suggester: Suggester | None = None,
-        claims_of: ClaimReader = claims_by_triggers,
+        claims_of: ClaimReader = claims_by_tagger,
     ) -> None:
         self.catalog, self.wordings, self.encoder = catalog, wordings, encoder
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion

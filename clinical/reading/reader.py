@@ -24,11 +24,11 @@ from clinical.icd import (
     category,
 )
 from clinical.reading.claim_stage import NOT_SEARCHED, ClaimStage, TextSpans
-from clinical.reading.finder import Finder, mentions, see
+from clinical.reading.finder import Finder, mentions
 from clinical.reading.lattice import ACROSS, CandidateSpan, cover, gain, is_plain, spans, spans_of
 from clinical.reading.titles import ChapterTitles
 from clinical.search import Hits, Shortened, Vectors, Wordings
-from clinical.text import Part, Token, content_words, folded_words, words
+from clinical.text import Part, Token, content_words, folded_words
 from clinical.thresholds import ReadingWeights, reading_weights
 
 MOST_WORDS: Final = 12
@@ -78,7 +78,8 @@ class MentionReader:
     def draft(self, text: str) -> TextSpans:
         """The spans of a text that are worth a search, and what it claims of them."""
         whole = CandidateSpan(Part(text, 0, len(text)), 1, 1.0)
-        reading, written = Reading.of(text), words(text)
+        reading = Reading.of(text)
+        written = reading.written
         plain = is_plain(text, written, self._shortened.is_cut)
         own = self._claims_of(reading, [(0, len(text))])
         if plain and own == [Claim()] and not reading.lists_denials:
@@ -104,7 +105,7 @@ class MentionReader:
         text = reading.text
         if self._finder is None:
             return spans(text)[:RANKED_SPANS]
-        seen = see(text, written)
+        seen = reading.seen
         found = mentions(self._finder.probabilities(seen), self.weights.least, MOST_WORDS)
         best = sorted(found, key=lambda run: -run[2])
         titles = self._titles.places(written)

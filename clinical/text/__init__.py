@@ -7,6 +7,7 @@ from clinical.text.keys import name_key
 from clinical.text.morphemes import same_meaning, translated
 from clinical.text.patient import StatedPatient
 from clinical.text.sections import Kind, Section, sections_of
+from clinical.text.seen import BUCKETS, DENSE, GAPS, Seen, see
 from clinical.text.segments import Part, content_words, cut, has_noun
 from clinical.text.tokens import ARROW, BOX_SIGNS, BREAK, COLON, COMMA, HEAD, LINE, SPACE, STOP, SourceText
 from clinical.text.vocabulary import (
@@ -29,10 +30,13 @@ __all__ = [
     "BOTH",
     "BOX_SIGNS",
     "BREAK",
+    "BUCKETS",
     "COLON",
     "COMMA",
     "CONNECTORS",
+    "DENSE",
     "FUNCTION_WORDS",
+    "GAPS",
     "HEAD",
     "LEFT",
     "LINE",
@@ -48,6 +52,7 @@ __all__ = [
     "Kind",
     "Part",
     "Section",
+    "Seen",
     "SourceText",
     "StatedPatient",
     "Token",
@@ -66,6 +71,7 @@ __all__ = [
     "replaced",
     "same_meaning",
     "sections_of",
+    "see",
     "side_of",
     "spelling",
     "translated",

@@ -1,8 +1,8 @@
 """python -m evals claims [FILE ...]: what is claimed of marked mentions, author by author, against what authors marked.
 
 Without files the project's own authors of `--split` are read (report: nobody trained or tuned on them); a file is one
-author, in their form (`.txt`) or as JSON lines with `text` and `mentions` (start, end, claim, also). `--learned` trains
-the tagger of `catalog_build.training.claims` on the authors of the split train first and measures that.
+author, in their form (`.txt`) or as JSON lines with `text` and `mentions` (start, end, claim, also). `--table` asks the
+table of triggers alone, `--tagger FILE` a tagger of other weights than the shipped ones.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ from typing import Final, NamedTuple
 
 import click
 
-from catalog_build.training.authors import CLAIMS, LabelledMention, LabelledText, label_of, parse, read
-from clinical.claims import Reading
+from catalog_build.training.authors import CLAIMS, LabelledMention, LabelledText, parse, read
+from clinical.claims import LABELS, Reading, Tagger
 from clinical.command_line import PATH, paragraphs
 from evals.command import main_of
 from evals.measures.intervals import Measure, clustered
+from evals.measures.results import Row
+from evals.measures.results import row as _row
 
-Tagger = Callable[[LabelledText], list[str]]
-"""A text to the claim of each of its mentions."""
+Asked = Callable[[Reading, LabelledMention], str]
+"""A mention of a text to its claim."""
 NOT_THERE: Final = frozenset(("excluded", "family", "other", "hypothetical"))
+ERRORS: Final = ("right", "there_as_not", "not_as_there")
 HIDDEN: Final = frozenset(("present", "suspected"))
 """Claims of a condition that is there and must not be read as not there; history is asked for by itself."""
 
@@ -37,12 +40,36 @@ class JudgedClaim(NamedTuple):
     right: bool
 
 
-def judged(author: str, texts: Iterable[LabelledText], tagger: Tagger | None = None) -> Iterator[JudgedClaim]:
-    """Every mention of an author's texts, with the claim of the reading, or of a tagger."""
+def claimed(reading: Reading, mention: LabelledMention) -> str:
+    """The claim of a mention as it is served."""
+    return reading.claim(mention.start, mention.end).label
+
+
+def ruled(reading: Reading, mention: LabelledMention) -> str:
+    """The claim of a mention as the table of triggers alone has it."""
+    return reading.ruled(mention.start, mention.end).label
+
+
+def tagged(tagger: Tagger) -> Asked:
+    """The claims of a tagger of other weights than the shipped ones."""
+
+    def asked(reading: Reading, mention: LabelledMention) -> str:
+        first, last = reading.words_in(mention.start, mention.end)
+        told = ruled(reading, mention)
+        if first > last:
+            return told
+        shares = tagger.read(reading.seen, reading.columns).shares(first, last, told)
+        return LABELS[int(shares.argmax())]
+
+    return asked
+
+
+def judged(author: str, texts: Iterable[LabelledText], asked: Asked = claimed) -> Iterator[JudgedClaim]:
+    """Every mention of an author's texts, with the claim that was read."""
     for text in texts:
         reading = Reading.of(text.text)
-        read = tagger(text) if tagger else [label_of(reading.claim(one.start, one.end)) for one in text.mentions]
-        for mention, claim in zip(text.mentions, read, strict=True):
+        for mention in text.mentions:
+            claim = asked(reading, mention)
             yield JudgedClaim(author, mention.claim, claim, claim in (mention.claim, mention.second))
 
 
@@ -86,15 +113,40 @@ def _mention(given: Mapping[str, object]) -> LabelledMention:
     return LabelledMention(given["start"], given["end"], given["claim"], also[0], (), ())  # type: ignore[arg-type, index]
 
 
+def of_authors(split: str = "report") -> list[JudgedClaim]:
+    """Every mention of the own authors of a split, with the claim that was read."""
+    return [row for author, texts in read(split).items() for row in judged(author, texts)]
+
+
+def measured_rows(rows: Sequence[JudgedClaim]) -> Iterator[Row]:
+    """Rows of the table of results: what is right and both errors, by author and together; by claim, what is right
+    and what it is read as instead."""
+    for author in dict.fromkeys(row.author for row in rows):
+        found = figures([row for row in rows if row.author == author])
+        for measure in ERRORS:
+            yield from _row(f"claim_{measure}", author, sum(row.author == author for row in rows), found[measure])
+    together = figures(rows)
+    for measure in ERRORS:
+        yield from _row(f"claim_{measure}", "authors", len(rows), together[measure])
+    for claim in CLAIMS:
+        own = [row for row in rows if row.claim == claim]
+        yield from _row("claim_right", f"authors: {claim}", len(own), together[claim])
+        for wrong in CLAIMS:
+            missed = [not row.right and row.read == wrong for row in own]
+            if any(missed):
+                yield from _row(f"claim_read_as_{wrong}", f"authors: {claim}", len(own), _share(own, missed))
+
+
 @click.command(help=paragraphs(__doc__))
 @click.argument("files", type=PATH, nargs=-1)
 @click.option("--split", default="report", type=click.Choice(("train", "tune", "report")), help="of the own authors")
-@click.option("--learned", is_flag=True, help="a tagger trained on the split train, in place of the table")
-def command(files: Sequence[Path], split: str, learned: bool) -> None:
+@click.option("--table", is_flag=True, help="the table of triggers alone, in place of what is served")
+@click.option("--tagger", type=PATH, help="weights of a tagger in place of the shipped ones")
+def command(files: Sequence[Path], split: str, table: bool, tagger: Path | None) -> None:
     """Print a line an author, all together with intervals, and the confusion."""
     by_author = {file.stem: labelled(file) for file in files} if files else read(split)
-    tagger = _trained() if learned else None
-    rows = [row for author, texts in by_author.items() for row in judged(author, texts, tagger)]
+    asked = ruled if table else claimed if tagger is None else tagged(Tagger.load(tagger))
+    rows = [row for author, texts in by_author.items() for row in judged(author, texts, asked)]
     click.echo(f"{'author':10s} {'mentions':>8s}  right   there as not  not as there")
     for author in by_author:
         own = [row for row in rows if row.author == author]
@@ -111,12 +163,6 @@ def command(files: Sequence[Path], split: str, learned: bool) -> None:
 main = main_of(command, "claims")
 
 
-def _trained() -> Tagger:
-    from catalog_build.training.claims import train_claims
-
-    return train_claims([text for texts in read("train").values() for text in texts]).claims
-
-
 def _line(found: Mapping[str, Measure | None]) -> str:
-    cells = (found[name] for name in ("right", "there_as_not", "not_as_there"))
+    cells = (found[name] for name in ERRORS)
     return "  ".join("-".rjust(12) if one is None else f"{one[0]:.3f}".ljust(12) for one in cells)

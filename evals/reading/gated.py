@@ -1,5 +1,7 @@
 """Gated measures of reading: coverage and precision of labels by kind of text, mentions, claims, errors on our inputs.
 
+Claims are those of marked mentions of the authors nobody trained or tuned on, by author and with what is read instead.
+
 The texts are generated from the wordings of the catalog that is measured, so a result says by what artifact it was
 made, and one of other wordings is compared all the same: the intervals of the kept one say what chance allows.
 """
@@ -12,7 +14,7 @@ from typing import Any, Final
 from clinical.reading import SearchIndex
 from evals.measures.intervals import share
 from evals.measures.results import Row, row
-from evals.reading import claimed
+from evals.reading import claimed, claims
 from evals.reading.generated import LEVELS, bands, found_in, generated
 
 TEXTS, SEED = 150, 2026
@@ -24,7 +26,15 @@ def measured(index: SearchIndex, size: int = TEXTS) -> dict[str, Any]:
     texts = generated(index, size, SEED)
     counts = {name: dict(own) for name, own in sorted(found_in(index, texts).items())}
     written = {name: dict(own) for name, own in claimed.own_sets().items()}
-    result = {"written": written, "labels": bands(index, texts), "mentions": counts, "texts": size, "seed": SEED}
+    judged = [list(one) for one in claims.of_authors()]
+    result = {
+        "written": written,
+        "authors": judged,
+        "labels": bands(index, texts),
+        "mentions": counts,
+        "texts": size,
+        "seed": SEED,
+    }
     return result | {"manifest": index.manifest.digest}
 
 
@@ -39,4 +49,5 @@ def rows_of(found: Mapping[str, Any]) -> list[Row]:
         for part, whole in SHARES:
             size = own.get(whole, 0)
             rows += row(part, name, size, share(own.get(part, 0), size))
+    rows += claims.measured_rows([claims.JudgedClaim(*one) for one in found["authors"]])
     return rows + [one for name, own in found["written"].items() for one in claimed.rows_of(name, own)]

@@ -1,8 +1,9 @@
 """python -m evals reading --catalog DIR: mentions, claims and codes of texts, as tier 1 reads them.
 
 Mentions and claims on generated texts, by kind and claim, and the worth of labels there; wordings that alone are high,
-in lists and sentence frames; short texts with denials and relatives (`offered.tsv`); of our own written inputs what is
-there and read as not there, and the other way round; with `--inputs FILE`, the same of these, the codes that are shown
+in lists and sentence frames; short texts with denials and relatives (`offered.tsv`); claims of marked mentions of
+the authors kept for reporting, with both errors and what is read instead; of our own written inputs what is there and
+read as not there, and the other way round; with `--inputs FILE`, the same of these, the codes that are shown
 of them, by class, and how many mentions without a code somebody stated, by reason. Each is a row of the table.
 """
 

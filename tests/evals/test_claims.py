@@ -5,7 +5,8 @@ import json
 import pytest
 
 from catalog_build.training.authors import LabelledMention, LabelledText
-from evals.reading.claims import confusion, figures, judged, labelled, main
+from clinical.claims import Reading
+from evals.reading.claims import confusion, figures, judged, labelled, main, measured_rows, ruled, tagged
 
 
 def text(marked: str, *claims: tuple[str, str, str | None]) -> LabelledText:
@@ -24,7 +25,7 @@ TEXTS = [
 
 
 def test_either_claim_is_right_and_the_two_errors_that_count_are_told_apart():
-    rows = list(judged("a", TEXTS))
+    rows = list(judged("a", TEXTS, ruled))
     assert [row.right for row in rows] == [True, True, True, True, False, False]
     found = figures(rows)
     assert {name: found[name][0] for name in ("right", "there_as_not", "not_as_there", "family")} == {
@@ -35,6 +36,16 @@ def test_either_claim_is_right_and_the_two_errors_that_count_are_told_apart():
     }
     assert found["history"] is None
     assert confusion(rows) == {("present", "excluded"): 1, ("hypothetical", "present"): 1}
+
+
+def test_each_author_has_rows_and_each_claim_says_what_is_read_instead():
+    rows = [*judged("a", TEXTS[:2], ruled), *judged("b", TEXTS[2:], ruled)]
+    found = {(row.measure, row.set): (row.n, row.value) for row in measured_rows(rows)}
+    assert found["claim_right", "a"] == (4, 1.0)
+    assert found["claim_right", "b"] == (2, 0.0)
+    assert found["claim_not_as_there", "authors"][1] == pytest.approx(1 / 3, abs=1e-4)
+    assert found["claim_read_as_excluded", "authors: present"] == (3, pytest.approx(1 / 3, abs=1e-4))
+    assert ("claim_read_as_family", "authors: present") not in found
 
 
 def test_a_file_is_an_author_in_either_form(tmp_path, capsys):
@@ -56,7 +67,9 @@ def test_a_tagger_learns_from_the_words_around_a_mention():
     names = ["Gicht", "Asthma", "Migräne", "Ekzem", "Fieber", "Husten", "Angina", "Rheuma"]
     lessons = [text(f"Blorp {name} heute", (name, "other", None)) for name in names[:6]]
     lessons += [text(f"Heute {name} da", (name, "present", None)) for name in names[:6]]
-    tagger = train_claims(lessons, Recipe(nets=1, epochs=30, rate=1e-2))
-    assert tagger.claims(text("Blorp Rheuma heute", ("Rheuma", "other", None))) == ["other"]
-    assert tagger.claims(text("Heute Angina da", ("Angina", "present", None))) == ["present"]
-    assert tagger.claims(LabelledText("a", "...", ())) == []
+    tagger = train_claims(lessons, Recipe(nets=1, epochs=30, rate=1e-2, framed=30, mixed=1))
+    ask = tagged(tagger)
+    for marked, claim in (("Blorp Rheuma heute", "other"), ("Heute Angina da", "present")):
+        reading, at = Reading.of(marked), marked.index("R" if claim == "other" else "A")
+        assert ask(reading, LabelledMention(at, at + 6, claim, None, (), ())) == claim
+    assert ask(Reading.of("..."), LabelledMention(0, 3, "present", None, (), ())) == "present"

@@ -18,10 +18,9 @@ from catalog_build.training.authors.labelled import (
     LabelledMention,
     LabelledText,
     authors,
-    label_of,
     parse,
     read,
     summary,
 )
 
-__all__ = ["CLAIMS", "Author", "LabelledMention", "LabelledText", "authors", "label_of", "parse", "read", "summary"]
+__all__ = ["CLAIMS", "Author", "LabelledMention", "LabelledText", "authors", "parse", "read", "summary"]

@@ -9,12 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from clinical.claims import Claim
+from clinical.claims import LABELS
 from clinical.errors import SourceError
 from clinical.icd import EXAMPLE
 
 FOLDER: Final = Path(__file__).parent
-CLAIMS: Final = ("present", "suspected", "excluded", "history", "family", "other", "hypothetical")
+CLAIMS: Final = LABELS
 SPLITS: Final = ("train", "tune", "report")
 DIVIDER: Final = re.compile(r"={3,}\s*")
 _MARK: Final = re.compile(r"\{([^{}|\n]+)\|([a-z]+)(?:/([a-z]+))?(?:\|([^{}|\n]*))?\}")
@@ -129,19 +129,6 @@ def _codes(given: str, file: str, line: int, known: Collection[str] | None) -> t
         if known is not None and code not in known:
             raise SourceError(file, line, f"the code {code}", "a terminal code of the catalog")
     return found
-
-
-def label_of(claim: Claim) -> str:
-    """A claim of the reading as one of CLAIMS: whose, then whether, then when, then how surely."""
-    if claim.experiencer != "patient":
-        return claim.experiencer
-    if claim.temporality == "hypothetical":
-        return "hypothetical"
-    if claim.is_denied:
-        return "excluded"
-    if claim.is_past:
-        return "history"
-    return "present" if claim.certainty == "certain" else "suspected"
 
 
 def summary(texts: Sequence[LabelledText]) -> str:

@@ -16,7 +16,7 @@ from clinical.text import spelling
 def claim_of(sentence: str):
     """The claim of the mention that stands in square brackets."""
     start, end = sentence.index("["), sentence.index("]") - 1
-    return Reading.of(sentence.replace("[", "").replace("]", "")).claim(start, end)
+    return Reading.of(sentence.replace("[", "").replace("]", "")).ruled(start, end)
 
 
 def says(row: TriggerRow, sentence: str) -> bool:

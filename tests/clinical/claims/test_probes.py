@@ -47,12 +47,12 @@ PROBES = read_probes()
 
 @pytest.mark.parametrize("probe", [one for one in PROBES if not one.failure], ids=lambda one: one.text)
 def test_a_probe_is_read_right(probe):
-    assert said_of(Reading.of(probe.text).claim(probe.start, probe.end)) == probe.claim
+    assert said_of(Reading.of(probe.text).ruled(probe.start, probe.end)) == probe.claim
 
 
 @pytest.mark.parametrize("probe", [one for one in PROBES if one.failure], ids=lambda one: one.text)
 def test_a_known_failure_still_fails_or_leaves_the_list(probe):
-    assert said_of(Reading.of(probe.text).claim(probe.start, probe.end)) != probe.claim
+    assert said_of(Reading.of(probe.text).ruled(probe.start, probe.end)) != probe.claim
 
 
 def test_there_are_enough_probes_and_few_known_failures():
@@ -63,5 +63,5 @@ def test_there_are_enough_probes_and_few_known_failures():
 @pytest.mark.parametrize("probe", [one for one in PROBES if not one.failure], ids=lambda one: one.text)
 def test_other_sentences_around_it_change_nothing(probe):
     before, after = "Vorstellung am Montag.\n\n", "\n\nWir danken für die Zuweisung."
-    claim = Reading.of(before + probe.text + after).claim(len(before) + probe.start, len(before) + probe.end)
+    claim = Reading.of(before + probe.text + after).ruled(len(before) + probe.start, len(before) + probe.end)
     assert said_of(claim) == probe.claim

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from catalog_build.build import FINDER, WEIGHTS
 from clinical.errors import ArtifactMismatch
-from clinical.reading.finder import DENSE, Finder, labels, mentions, see
+from clinical.reading.finder import Finder, labels, mentions
 from clinical.search.tensors import write_tensors
+from clinical.text import DENSE, see
 
 
 @pytest.fixture(scope="module")

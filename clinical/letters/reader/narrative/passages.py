@@ -56,7 +56,7 @@ class Body:
         known = self._readings.get(sentence.start)
         if known is None:
             known = self._readings[sentence.start] = Reading.of(sentence.text)
-        return known.claim(start, end)
+        return known.ruled(start, end)
 
     def words(self, sentence: Sentence) -> list[PlacedWord]:
         """The words of one of the body's sentences, divided once for all who look for names in it."""

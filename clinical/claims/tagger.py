@@ -1,0 +1,162 @@
+"""Tagger of claims: a small network that reads a whole text once and says of any mention what the text claims of it.
+
+A convolutional network with growing dilation (Yu and Koltun 2016; residual as in van den Oord et al. 2016) over hashed
+character n-grams of each word, its shape, the marks and gaps around it, the section, and the triggers of the table
+that govern it. A mention is judged by the states of its first and last word and by the verdict of the table. Its
+weights are part of the package, as the table is: they know the language, no catalog. Training is in
+`catalog_build.training.claims`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from clinical.claims.governing import Governed
+from clinical.claims.triggers import AXES, VALUES
+from clinical.text import BUCKETS, DENSE, GAPS, Section, Seen
+
+Numbers = NDArray[np.float32]
+
+LABELS: Final = ("present", "suspected", "excluded", "history", "family", "other", "hypothetical")
+"""Claims of a mention, in the order of the network's outputs."""
+WEIGHTS: Final = "tagger.safetensors"
+FORMAT: Final = "befund-claims-1"
+SECTIONS: Final = (
+    *("diagnoses", "history", "past", "family", "findings"),
+    *("medication", "procedures", "plan", "question"),
+)
+MARKED: Final = tuple((axis, value) for axis in AXES for value in VALUES[axis][1:])
+"""Values of triggers that may govern a word: a column each."""
+BESIDES: Final = len(MARKED) + len(SECTIONS) + 1
+"""Columns of a word beside those of `Seen`: governing triggers, the section, beginning a line."""
+
+
+def besides(text: str, starts: Sequence[int], seen: Seen, known: Governed, sections: Sequence[Section]) -> Numbers:
+    """Columns of each word: values of the triggers that govern it, its section, whether it begins a line; shape (words,
+    BESIDES). `starts`: where the tokens begin of which `known` speaks."""
+    columns = np.zeros((len(seen.places), BESIDES), dtype=np.float32)
+    if not len(columns) or not starts:
+        return columns
+    places = seen.places[:, 0]
+    tokens = np.maximum(np.searchsorted(np.array(starts), places, side="right") - 1, 0)
+    rows = np.arange(len(tokens))
+    for axis in AXES:
+        numbers = known.by_axis[axis]
+        for row, token in zip(rows.tolist(), tokens.tolist(), strict=True):
+            if numbers[token] >= 0 and (axis, value := known.triggers[numbers[token]].row.value) in _COLUMN:
+                columns[row, _COLUMN[axis, value]] = 1
+    for section in sections:
+        if section.kind in SECTIONS:
+            inside = (places >= section.start) & (places < section.end)
+            columns[inside, len(MARKED) + SECTIONS.index(section.kind)] = 1
+    begins = np.searchsorted(places, [0, *(at for at, char in enumerate(text) if char == "\n")])
+    columns[begins[begins < len(places)], -1] = 1
+    return columns
+
+
+_COLUMN: Final[Mapping[tuple[str, str], int]] = {name: number for number, name in enumerate(MARKED)}
+
+
+@dataclass(frozen=True)
+class Tagger:
+    """The weights of the network, all float32; E: width of the n-gram table, G: of the table of gaps, H: hidden width,
+    L: layers, each of which sees the word and one on either side, 1, 2, 4, ... words away."""
+
+    table: Numbers  # (BUCKETS, E)
+    gaps: Numbers  # (2 * GAPS, G): before a word, behind a word
+    entry: Numbers  # (E + DENSE + BESIDES + 2 * G, H)
+    entry_bias: Numbers  # (H,)
+    layers: Numbers  # (L, 3 * H, H)
+    layers_bias: Numbers  # (L, H)
+    joint: Numbers  # (2 * H + LABELS, H)
+    joint_bias: Numbers  # (H,)
+    last: Numbers  # (H, LABELS)
+    last_bias: Numbers  # (LABELS,)
+
+    def read(self, seen: Seen, columns: Numbers) -> TaggedText:
+        """Read a text: its words as they are seen and their columns (`besides`). Linear in the words."""
+        spelled = np.add.reduceat(self.table[seen.grams], seen.first, axis=0)
+        spelled /= np.diff(seen.first, append=len(seen.grams)).astype(np.float32)[:, None]
+        between = self.gaps[seen.gaps + np.array([0, GAPS])].reshape(len(spelled), -1)
+        known = np.concatenate([spelled, seen.dense, columns, between], axis=1)
+        state = np.maximum(known @ self.entry + self.entry_bias, 0)
+        for number, (weights, bias) in enumerate(zip(self.layers, self.layers_bias, strict=True)):
+            state = state + np.maximum(_reached(state, 1 << number) @ weights + bias, 0)
+        hidden = state.shape[1]
+        first, last = state @ self.joint[:hidden], state @ self.joint[hidden : 2 * hidden]
+        return TaggedText(self, first + self.joint_bias, last)
+
+    def save(self, path: Path) -> None:
+        """Write one safetensors file, in half precision."""
+        arrays = {one.name: np.ascontiguousarray(getattr(self, one.name).astype(np.float16)) for one in fields(self)}
+        save_file(arrays, path, {"format": FORMAT})
+
+    @classmethod
+    def load(cls, path: Path) -> Tagger:
+        """Read what `save` wrote. Raises ValueError for weights of another shape."""
+        with safe_open(path, framework="numpy") as file:
+            arrays = {name: file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118
+            written = (file.metadata() or {}).get("format")
+        found = cls(**arrays) if written == FORMAT and set(arrays) == {one.name for one in fields(cls)} else None
+        if found is None or not found._fits():
+            remedy = "train it again: python -m catalog_build tagger"
+            raise ValueError(f"{path.name} was trained for another reading; {remedy}")
+        return found
+
+    def _fits(self) -> bool:
+        """True if the arrays have the shapes that the reading asks for."""
+        wide, between, hidden = self.table.shape[1], self.gaps.shape[1], self.entry.shape[1]
+        entered, judged = wide + DENSE + BESIDES + 2 * between, 2 * hidden + len(LABELS)
+        return (
+            (len(self.table), len(self.gaps), len(self.entry)) == (BUCKETS, 2 * GAPS, entered)
+            and self.layers.shape[1:] == (3 * hidden, hidden)
+            and (len(self.joint), self.last.shape) == (judged, (hidden, len(LABELS)))
+        )
+
+
+@dataclass(frozen=True)
+class TaggedText:
+    """A text as the tagger has read it: of each word, its share in the judgement as the first and as the last of a
+    mention, shape (words, H) each."""
+
+    tagger: Tagger
+    first: Numbers
+    last: Numbers
+
+    def shares(self, first: int, last: int, told: str) -> Numbers:
+        """Probability of each of LABELS for the mention from the first to the last word, of which the table says
+        `told`; shape (LABELS,)."""
+        net = self.tagger
+        verdict = net.joint[2 * self.first.shape[1] + LABELS.index(told)]
+        logits = np.maximum(self.first[first] + self.last[last] + verdict, 0) @ net.last + net.last_bias
+        powers = np.exp(logits - logits.max())
+        shares: Numbers = powers / powers.sum()
+        return shares
+
+
+def _reached(state: Numbers, away: int) -> Numbers:
+    """Each row with those `away` rows before and behind it, zeros beyond the text: shape (words, 3 * H)."""
+    words, wide = state.shape
+    found = np.zeros((words, 3 * wide), dtype=np.float32)
+    found[:, wide : 2 * wide] = state
+    if away < words:
+        found[away:, :wide] = state[:-away]
+        found[:-away, 2 * wide :] = state[away:]
+    return found
+
+
+@cache
+def tagger() -> Tagger:
+    """The tagger as it is shipped, read once."""
+    with as_file(files("clinical.claims").joinpath(WEIGHTS)) as path:
+        return Tagger.load(path)

@@ -1,0 +1,98 @@
+"""Words of a text as small networks read them: hashed character n-grams, shape, and the marks around each word.
+
+The finder of mentions and the tagger of claims look at the same words; a text is seen once for both.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinical.text.folding import Token, words
+
+Row = TypeVar("Row")
+
+BUCKETS: Final = 8_192
+"""Rows of the table of n-grams; a word with its n-grams is the mean of its rows."""
+MARKS: Final = " ,;:/+\n.()-–?\"'•"
+"""Marks between words that are features of a network, before and behind each word."""
+SHAPES: Final = 10
+GAPS: Final = 256
+"""Rows of the table of what stands between two words, whole: "?", ": -", " [x] ", the end of a line."""
+LONGEST_GAP: Final = 6
+"""Characters of a gap that are read, runs of blanks as one."""
+_BLANKS: Final = re.compile(r"[ \t]+")
+DENSE: Final = SHAPES + 2 * (len(MARKS) + 1)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The words of a text as a network sees them: places (w, 2) in code points, n-gram rows one behind the other with
+    the place where each word's begin (w,), shape and marks (w, DENSE), rows of the gaps before and behind (w, 2)."""
+
+    places: NDArray[np.int64]
+    grams: NDArray[np.int64]
+    first: NDArray[np.int64]
+    dense: NDArray[np.float32]
+    gaps: NDArray[np.int64]
+
+
+def see(text: str, written: Sequence[Token] | None = None) -> Seen:
+    """Read a text for a network; a text without words gives empty arrays. `written`: its words, where known."""
+    found = words(text) if written is None else written
+    bounds = [0, *(at for word in found for at in (word.start, word.end)), len(text)]
+    gaps = [text[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True)]
+    folded, grams = _each([word.text for word in found], _grams)
+    sizes = np.array([len(own) for own in grams], dtype=np.int64)[folded]
+    spelled, shapes = _each([text[word.start : word.end] for word in found], _shape)
+    between, marks = _each(gaps, _marks)
+    dense = np.zeros((len(found), DENSE), dtype=np.float32)
+    if found:
+        beside = np.array(marks, dtype=np.float32)[between]
+        dense[:, :SHAPES] = np.array(shapes, dtype=np.float32)[spelled]
+        dense[0, SHAPES - 1] = 1
+        dense[:, SHAPES : SHAPES + len(MARKS) + 1] = beside[:-1]
+        dense[:, SHAPES + len(MARKS) + 1 :] = beside[1:]
+    places = np.array(bounds[1:-1], dtype=np.int64).reshape(-1, 2)
+    every = np.array([gram for at in folded.tolist() for gram in grams[at]], dtype=np.int64)
+    whole = np.array([_gap_row(gap) for gap in gaps], dtype=np.int64)
+    return Seen(places, every, np.cumsum(sizes) - sizes, dense, np.stack([whole[:-1], whole[1:]], axis=1))
+
+
+def _gap_row(gap: str) -> int:
+    return zlib.crc32(_BLANKS.sub(" ", gap)[:LONGEST_GAP].encode()) % GAPS
+
+
+def _each(some: Sequence[str], of: Callable[[str], Row]) -> tuple[NDArray[np.int64], list[Row]]:
+    """Apply a function once to each distinct item: the index of each item's result, and all results."""
+    number = {one: at for at, one in enumerate(dict.fromkeys(some))}
+    return np.array([number[one] for one in some], dtype=np.int64), [of(one) for one in number]
+
+
+def _grams(word: str) -> list[int]:
+    bordered = f"<{word}>".encode()
+    pieces = [bordered]
+    for size in (3, 4, 5):
+        pieces += [bordered[at : at + size] for at in range(max(0, len(bordered) - size + 1))]
+    return [zlib.crc32(piece) % BUCKETS for piece in pieces]
+
+
+def _shape(word: str) -> tuple[bool, ...]:
+    """The shape of a word; the last place is kept for the first word of a text."""
+    long = len(word)
+    upper = word[0].isupper()
+    return (
+        *(upper, long > 1 and word.isupper(), word.islower(), word[0].isdigit(), any(c.isupper() for c in word[1:])),
+        *(long == 1, 2 <= long <= 3, long >= 8, long >= 14, False),
+    )
+
+
+def _marks(gap: str) -> list[bool]:
+    """For each of MARKS, true if it stands between two words; last, true if any other character does."""
+    return [*(mark in gap for mark in MARKS), any(character not in MARKS for character in gap)]

@@ -1,0 +1,98 @@
+"""The tagger of claims reads as its network was trained, any text, once, in time linear in its length."""
+
+import dataclasses
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clinical.claims import LABELS, Claim, Reading, Tagger, tagger
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "label"),
+    [
+        ("Husten seit drei Tagen, kein Fieber.", "Husten", "present"),
+        ("Husten seit drei Tagen, kein Fieber.", "Fieber", "excluded"),
+        ("Dekubitusprophylaxe und Mobilisation", "Dekubitusprophylaxe", "hypothetical"),
+        ("Bei Fieber oder Luftnot bitte sofort wiederkommen.", "Luftnot", "hypothetical"),
+        ("Ihr Mann hat eine Grippe.", "Grippe", "other"),
+        ("Mutter an Brustkrebs verstorben", "Brustkrebs", "family"),
+        ("Z. n. Apoplex 2019 mit residualer Hemiparese links", "Apoplex", "history"),
+        ("V. a. Lungenembolie, CT angemeldet", "Lungenembolie", "suspected"),
+        ("Der Verdacht auf eine Thrombose hat sich nicht bestätigt.", "Thrombose", "excluded"),
+        ("Früher: Asthma, Heuschnupfen. Aktuell: Ekzem", "Ekzem", "present"),
+    ],
+)
+def test_what_a_text_claims_of_a_mention(text, mention, label):
+    at = text.index(mention)
+    assert Reading.of(text).claim(at, at + len(mention)).label == label
+
+
+def test_each_label_is_a_claim_of_its_own():
+    text = "Kein Fieber. Mutter mit Gicht. V. a. Asthma. Z. n. Infarkt. Husten."
+    reading = Reading.of(text)
+    for words in ("Fieber", "Gicht", "Asthma", "Infarkt", "Husten"):
+        claim = reading.claim(at := text.index(words), at + len(words))
+        changed = [
+            name for name in ("negation", "certainty", "temporality", "experiencer")
+            if getattr(claim, name) != getattr(Claim(), name)
+        ]  # fmt: skip
+        assert len(changed) == (words != "Husten")
+        assert {sign.axis for sign in claim.signs} <= set(changed)
+
+
+@given(st.text(max_size=120), st.integers(0, 120), st.integers(0, 120))
+def test_any_text_and_any_place_has_a_claim(text, one, other):
+    start, end = min(one, other, len(text)), min(max(one, other), len(text))
+    reading = Reading.of(text)
+    assert reading.claim(start, end).label in LABELS
+    first, last = reading.words_in(start, end)
+    assert all(
+        reading.seen.places[row, 1] > start and reading.seen.places[row, 0] < end for row in range(first, last + 1)
+    )
+
+
+def test_it_reads_as_the_network_that_was_trained():
+    torch = pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
+    from catalog_build.training.authors import read
+    from catalog_build.training.claims import Network, Recipe, batch_of, lesson
+
+    torch.manual_seed(3)
+    network = Network(Recipe()).eval()
+    served = network.served()
+    for text in [one for texts in list(read("train").values())[:2] for one in texts[:20]]:
+        with torch.no_grad():
+            expected = torch.softmax(network(batch_of([lesson(text)])), -1).numpy()
+        reading = Reading.of(text.text)
+        tagged = served.read(reading.seen, reading.columns)
+        for mention, right in zip(text.mentions, expected, strict=True):
+            told = reading.ruled(mention.start, mention.end).label
+            found = tagged.shares(*reading.words_in(mention.start, mention.end), told)
+            np.testing.assert_allclose(found, right, atol=1e-5)
+
+
+def test_what_is_saved_is_what_is_loaded_and_other_weights_are_refused(tmp_path):
+    shipped = tagger()
+    shipped.save(tmp_path / "same.safetensors")
+    again = Tagger.load(tmp_path / "same.safetensors")
+    assert all((getattr(again, one.name) == getattr(shipped, one.name)).all() for one in dataclasses.fields(Tagger))
+    dataclasses.replace(shipped, table=shipped.table[:100]).save(tmp_path / "short.safetensors")
+    with pytest.raises(ValueError, match="trained for another reading"):
+        Tagger.load(tmp_path / "short.safetensors")
+
+
+def test_a_text_ten_times_as_long_takes_about_ten_times_as_long():
+    def seconds(times: int) -> float:
+        text = "Husten seit drei Tagen, kein Fieber, V. a. Pneumonie. " * times
+        began = time.process_time()
+        reading = Reading.of(text)
+        for at in range(0, len(text), 54):
+            reading.claim(at, at + 6)
+        return time.process_time() - began
+
+    seconds(10)
+    short, long = min(seconds(30) for _ in range(3)), min(seconds(300) for _ in range(3))
+    assert long < 30 * short
