@@ -210,8 +210,11 @@ class Reading(SourceText):
 
     def claim(self, start: int, end: int) -> Claim:
         """Return the claim of the mention from `start` to `end`, as the tagger reads the whole text, with the triggers
-        of the table that say the same. The table alone says what is claimed where the tagger is unsure, where the
-        mention holds the trigger itself ("Z. n. Infarkt"), and of a wording with nothing around it. The text is read once, at the first call."""
+        of the table that say the same.
+
+        The table alone says what is claimed where the tagger is unsure, where the mention holds the trigger itself
+        ("Z. n. Infarkt"), and of a wording with nothing around it. The text is read once, at the first call.
+        """
         told = self.ruled(start, end)
         first, last = self.words_in(start, end)
         whole = not self.text[:start].strip() and not self.text[end:].strip()
