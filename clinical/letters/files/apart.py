@@ -112,13 +112,12 @@ class FileReader:
 
     async def _running(self) -> socket.socket:
         async with self._starting:
-            control = self._control
-            if control is not None and self._process is not None and self._process.poll() is None:
-                return control
+            if self._process is not None and self._control is not None and self._process.poll() is None:
+                return self._control
             self.close()
-            self._process, fresh = await asyncio.to_thread(_started)
-            self._control = fresh
-            return fresh
+            process, control = await asyncio.to_thread(_started)
+            self._process, self._control = process, control
+            return control
 
     def close(self) -> None:
         """End the process; it ends by itself when its socket is closed."""

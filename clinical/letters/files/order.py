@@ -23,6 +23,10 @@ from clinical.letters.labels import heading_field, label_of
 GUTTER = 1.1
 """Width of an empty strip between columns or cells, in heights of a line: three spaces, and more than between any two
 words of justified text."""
+RUN_GUTTER, RUN_GUTTER_OF_TWO = 0.5, 0.9
+"""The same for a gutter that three or more rows, or two, have in common: chance makes none so wide between words."""
+CELL_PADDING = 0.3
+"""Free space between a column's text and the next column, in heights of a line, at least."""
 STRIP = 0.45
 """Height of an empty strip between blocks, in heights of a line."""
 EMPTY_LINE = 1.4
@@ -33,8 +37,8 @@ PROSE_WORDS, PROSE_WIDTH = 5, 0.8
 """Words of a line, and share of its column's width, from which on the half of a column's lines make it running text."""
 FULL_LINE = 0.7
 """Share of the page's width that the longest line reaches where lines are wrapped at all."""
-MARGIN_LINES, MARGIN_HEIGHTS = 3, 2.0
-"""Lines that end this near to the longest one, in heights, where a narrow column is wrapped."""
+MARGIN_LINES, MARGIN_HEIGHTS, MARGIN_WORDS = 3, 2.0, 4
+"""Lines that end this near to the longest one, in heights, where a narrow column is wrapped, and words of its lines."""
 HEAD, FOOT = 0.14, 0.86
 """Parts of a page above and below which lines that come again are running heads and feet."""
 
@@ -195,7 +199,7 @@ class _Sheet:
             return
         strips = self._strips(words, height)
         if len(strips) == 1 or depth >= 12:
-            self._plain(words, limit, height)
+            self._runs(words, limit, height)
             return
         for strip in strips:
             self._cut(strip, limit, depth + 1) if len(strip) < len(words) else self._plain(strip, limit, height)
@@ -205,11 +209,7 @@ class _Sheet:
         gutters = [one for one in gutters if not _behind_marks(words, one)]
         if not gutters:
             return [words]
-        edges = [(first + last) / 2 for first, last in gutters]
-        columns: list[list[Word]] = [[] for _ in range(len(edges) + 1)]
-        for word in words:
-            columns[sum(word.box.left > edge for edge in edges)].append(word)
-        return [column for column in columns if column]
+        return _parted(words, gutters)
 
     def _strips(self, words: Sequence[Word], height: float) -> list[Sequence[Word]]:
         """Blocks from top to bottom; those with a gutter in common stay together."""
@@ -233,6 +233,25 @@ class _Sheet:
     def _go_together(self, above: Sequence[Word], below: Sequence[Word], height: float) -> bool:
         return all(len(self._columns(one, height)) > 1 for one in (above, below, [*above, *below]))
 
+    def _runs(self, words: Sequence[Word], limit: float | None, height: float) -> None:
+        """Lines of one block, of which some below each other may be rows of a table."""
+        rows = _rows(words)
+        plain: list[list[Word]] = []
+        n = 0
+        while n < len(rows):
+            end, gutters = _run(rows, n, height)
+            if end - n < 2:
+                plain.append(rows[n])
+                n += 1
+                continue
+            if plain:
+                self._emit([_cells(row, GUTTER * height) for row in plain], limit)
+                plain = []
+            self._table(_parted(_flat(rows[n:end]), gutters), limit)
+            n = end
+        if plain:
+            self._emit([_cells(row, GUTTER * height) for row in plain], limit)
+
     def _plain(self, words: Sequence[Word], limit: float | None, height: float) -> None:
         """Lines of one column; what stands far apart on a line are cells."""
         self._emit([_cells(row, GUTTER * height) for row in _rows(words)], limit)
@@ -246,7 +265,9 @@ class _Sheet:
             for word in row:
                 cells[own[id(word)]].append(word)
             rows.append(cells)
-        margins = [_margin(column) for column in columns[:-1]] + [limit or _margin(columns[-1])]
+        height = median(word.height for column in columns for word in column)
+        lefts = [min(word.box.left for word in column) for column in columns[1:]]
+        margins = [*(left - CELL_PADDING * height for left in lefts), limit or _margin(columns[-1])]
         self._emit(_wrapped_cells(rows, margins), limit)
 
     def _emit(self, rows: Sequence[Sequence[list[Word]]], limit: float | None) -> None:
@@ -271,6 +292,38 @@ class _Sheet:
         return _distance(self.found[-1].words, words) > EMPTY_LINE * self.usual
 
 
+def _parted(words: Sequence[Word], gutters: Sequence[Span]) -> list[Sequence[Word]]:
+    """The words between gutters, from left to right."""
+    edges = [(first + last) / 2 for first, last in gutters]
+    columns: list[list[Word]] = [[] for _ in range(len(edges) + 1)]
+    for word in words:
+        columns[sum(word.box.left > edge for edge in edges)].append(word)
+    return [column for column in columns if column]
+
+
+def _run(rows: Sequence[Sequence[Word]], first: int, height: float) -> tuple[int, list[Span]]:
+    """(end, gutters) of the longest run of rows from one on that have a gutter in common, most of them on both sides."""
+    spans: list[Span] = []
+    end, found = first, list[Span]()
+    for n in range(first, len(rows)):
+        spans += [(word.box.left, word.box.right) for word in rows[n]]
+        count = n + 1 - first
+        least = (RUN_GUTTER if count > 2 else RUN_GUTTER_OF_TWO) * height
+        kept = [one for one in _gaps(spans, RUN_GUTTER * height) if not _behind_marks(_flat(rows[first : n + 1]), one)]
+        kept = [one for one in kept if 3 * _astride(rows[first : n + 1], one) >= 2 * count]
+        if not kept:
+            break
+        if count > 1 and any(last - start >= least for start, last in kept):
+            end, found = n + 1, kept
+    return end, found
+
+
+def _astride(rows: Sequence[Sequence[Word]], gutter: Span) -> int:
+    """Rows with words on both sides of a gutter."""
+    middle = (gutter[0] + gutter[1]) / 2
+    return sum(row[0].box.left < middle < row[-1].box.left for row in rows)
+
+
 def _flat(cells: Sequence[Sequence[Word]]) -> list[Word]:
     return [word for cell in cells for word in cell]
 
@@ -288,7 +341,8 @@ def _margin(words: Sequence[Word]) -> float | None:
     ends = [row[-1].box.right for row in rows]
     height = median(word.height for word in words)
     near = sum(max(ends) - end < MARGIN_HEIGHTS * height for end in ends)
-    return max(ends) if near >= MARGIN_LINES and 2 * near >= len(rows) else None
+    told = median(len(row) for row in rows) >= MARGIN_WORDS
+    return max(ends) if told and near >= MARGIN_LINES and 2 * near >= len(rows) else None
 
 
 def _cells(row: Sequence[Word], least: float) -> list[list[Word]]:
@@ -354,11 +408,13 @@ def _is_address(column: Sequence[Word]) -> bool:
 
 
 def _wrapped_cells(rows: list[list[list[Word]]], margins: Sequence[float | None]) -> list[list[list[Word]]]:
-    """Rows whose first cell is empty joined to the row above where a cell of that row goes on in them."""
+    """Rows whose every cell goes on with the one above it joined to the row above."""
     found: list[list[list[Word]]] = []
     for row in rows:
         filled = [n for n, cell in enumerate(row) if cell]
-        if found and not row[0] and filled and all(_goes_on(found[-1][n], row[n], margins[n]) for n in filled):
+        if found and filled and len(filled) < len(row) + (not row[0]) and all(
+            _goes_on(found[-1][n], row[n], margins[n]) for n in filled
+        ):
             for n in filled:
                 found[-1][n] = [*found[-1][n], *row[n]]
         else:
@@ -369,6 +425,7 @@ def _wrapped_cells(rows: list[list[list[Word]]], margins: Sequence[float | None]
 # --- lines to text ----------------------------------------------------------------------------------------------------
 
 
+_RULE = re.compile(r"[-_=*~#.·–—]{4,}")
 _SPACE = 0.26
 """Width of a space in heights of a line."""
 
@@ -376,6 +433,8 @@ _SPACE = 0.26
 def _goes_on(above: Sequence[Word], below: Sequence[Word], limit: float | None) -> bool:
     """True if the second line goes on with the first: its first word had no room on it, or a word is divided."""
     if not above or not below or _MARK.fullmatch(below[0].text):
+        return False
+    if _RULE.fullmatch(above[-1].text) or _RULE.fullmatch(below[0].text):
         return False
     last, first = above[-1], below[0]
     if _is_divided(last.text, first.text) and (limit is None or last.box.right > 0.6 * limit):
