@@ -453,7 +453,8 @@ _ROLED = re.compile(
 _NOTE = re.compile(
     r"bankverbindung|\biban\b|amtsgericht|geschäftsführ|steuernummer|\bträger|aufsichtsrat|\bHRB\b|\bDVR\b|maschinell|"
     r"ohne unterschrift|elektronisch|freigegeben|vidiert|diktiert|geschrieben|^kopie|^ergeht an|^cc\b|^D/|verteiler|"
-    r"nachrichtlich|durchschlag|^seite \d|^anlagen?\b|^beilagen?\b|angestellte ärzt|^(?:tel|fax|mail|e-mail|www)\b",
+    r"nachrichtlich|durchschlag|^vertraulich|^seite \d|^anlagen?\b|^beilagen?\b|angestellte ärzt|"
+    r"^(?:tel|fax|mail|e-mail|www)\b",
     re.IGNORECASE,
 )
 _OF_SYSTEM = re.compile(r"^(?:diktiert|geschrieben|elektronisch|dieses? (?:dokument|bericht|brief))", re.IGNORECASE)
@@ -461,6 +462,11 @@ _OF_SYSTEM = re.compile(r"^(?:diktiert|geschrieben|elektronisch|dieses? (?:dokum
 _SHORT = 90
 _LONGEST = 200
 """Characters of a note of the house."""
+
+
+def is_note(line: str) -> bool:
+    """True if the line is a note of the house, such as stand at a letter's foot."""
+    return len(line) < _LONGEST and _NOTE.search(line.strip()) is not None
 
 
 def last_signed(lines: Sequence[str]) -> int:

@@ -20,7 +20,7 @@ from clinical.letters.files.page_text import NO_PAGE, SURE, Box, Page, PageText
 from clinical.letters.files.words import PageWords, Word
 from clinical.letters.labels import heading_field, label_of
 
-GUTTER = 1.1
+GUTTER = 1.0
 """Width of an empty strip between columns or cells, in heights of a line: three spaces, and more than between any two
 words of justified text."""
 RUN_GUTTER, RUN_GUTTER_OF_TWO = 0.5, 0.9
@@ -37,6 +37,12 @@ PROSE_WORDS, PROSE_WIDTH = 5, 0.8
 """Words of a line, and share of its column's width, from which on the half of a column's lines make it running text."""
 FULL_LINE = 0.7
 """Share of the page's width that the longest line reaches where lines are wrapped at all."""
+WIDE = 0.55
+"""Share of the page's width from which on a column is its text."""
+FEW_ROWS = 3
+"""Lines up to which a block of one line beside them makes columns: a number at the foot of a page does not."""
+RIGHT_SIDE = 0.4
+"""Share of the page's width right of which a block is an address or a date, and not wrapped at the page's margin."""
 MARGIN_LINES, MARGIN_HEIGHTS, MARGIN_WORDS = 3, 2.0, 4
 """Lines that end this near to the longest one, in heights, where a narrow column is wrapped, and words of its lines."""
 HEAD, FOOT = 0.14, 0.86
@@ -88,11 +94,16 @@ def _without_running(pages: Sequence[PageWords]) -> tuple[list[PageWords], list[
     body = [list(page.words) for page in pages]
     at_foot: dict[str, tuple[int, list[Word]]] = {}
     for n, page in enumerate(pages):
-        for row in _rows(page.words) if len(pages) > 1 else ():
+        for row in _rows(page.words):
             share = _middle(row) / max(1.0, page.page.height)
             if HEAD < share < FOOT:
                 continue
             told = re.sub(r"\d+", "0", " ".join(word.text for word in row))
+            if _PAGE_NUMBER.fullmatch(told):
+                body[n] = _less(body[n], row)
+                continue
+            if len(pages) == 1:
+                continue
             if told in known and abs(known[told] - share) < 0.02:
                 body[n] = _less(body[n], row)
                 if told in at_foot:
@@ -105,6 +116,10 @@ def _without_running(pages: Sequence[PageWords]) -> tuple[list[PageWords], list[
                     at_foot[told] = n, row
     kept = [PageWords(page.page, words) for page, words in zip(pages, body, strict=True)]
     return kept, [PageWords(pages[n].page, words) for n, words in sorted(feet.items())]
+
+
+_PAGE_NUMBER = re.compile(r"(?:Seite|S\.|Blatt|Page)?\s?[-–]?\s?0\s?(?:(?:von|/|of)\s?0)?\s?[-–]?", re.IGNORECASE)
+"""A line of a page's number and nothing else, its digits as 0."""
 
 
 def _less(words: list[Word], row: list[Word]) -> list[Word]:
@@ -189,14 +204,14 @@ class _Sheet:
         height = median(word.height for word in words)
         columns = self._columns(words, height) if depth < 12 else [words]
         if len(columns) > 1 and not _is_table(columns, self.page.page):
-            for n, column in enumerate(columns):
-                last = n + 1 == len(columns)
-                own = limit if last and limit and len(columns) == 1 else _margin(column)
-                self._cut(column, own, depth + 1)
+            for column in columns:
+                self._cut(column, self._limit(column), depth + 1)
             return
         if len(columns) > 1:
             self._table(columns, limit)
             return
+        if limit and min(word.box.left for word in words) > RIGHT_SIDE * self.page.page.width:
+            limit = _margin(words)
         strips = self._strips(words, height)
         if len(strips) == 1 or depth >= 12:
             self._runs(words, limit, height)
@@ -204,12 +219,19 @@ class _Sheet:
         for strip in strips:
             self._cut(strip, limit, depth + 1) if len(strip) < len(words) else self._plain(strip, limit, height)
 
+    def _limit(self, words: Sequence[Word]) -> float | None:
+        """The right margin of a column: its own right edge where it is as wide as a page's text."""
+        box = _around(words)
+        return box.right if box.right - box.left > WIDE * self.page.page.width else _margin(words)
+
     def _columns(self, words: Sequence[Word], height: float) -> list[Sequence[Word]]:
         gutters = _gaps([(word.box.left, word.box.right) for word in words], GUTTER * height)
         gutters = [one for one in gutters if not _behind_marks(words, one)]
         if not gutters:
             return [words]
-        return _parted(words, gutters)
+        columns = _parted(words, gutters)
+        rows = len(_rows(words))
+        return columns if rows <= FEW_ROWS or all(len(_rows(one)) > 1 for one in columns) else [words]
 
     def _strips(self, words: Sequence[Word], height: float) -> list[Sequence[Word]]:
         """Blocks from top to bottom; those with a gutter in common stay together."""
@@ -268,7 +290,8 @@ class _Sheet:
         height = median(word.height for column in columns for word in column)
         lefts = [min(word.box.left for word in column) for column in columns[1:]]
         margins = [*(left - CELL_PADDING * height for left in lefts), limit or _margin(columns[-1])]
-        self._emit(_wrapped_cells(rows, margins), limit)
+        whole = _wrapped_cells(rows, margins)
+        self._emit([[part for cell in row for part in _cells(cell, GUTTER * height)] for row in whole], limit)
 
     def _emit(self, rows: Sequence[Sequence[list[Word]]], limit: float | None) -> None:
         self.block += 1
@@ -302,7 +325,7 @@ def _parted(words: Sequence[Word], gutters: Sequence[Span]) -> list[Sequence[Wor
 
 
 def _run(rows: Sequence[Sequence[Word]], first: int, height: float) -> tuple[int, list[Span]]:
-    """(end, gutters) of the longest run of rows from one on that have a gutter in common, most of them on both sides."""
+    """(end, gutters) of the longest run of rows from one on that share a gutter with words on both its sides."""
     spans: list[Span] = []
     end, found = first, list[Span]()
     for n in range(first, len(rows)):
@@ -310,7 +333,7 @@ def _run(rows: Sequence[Sequence[Word]], first: int, height: float) -> tuple[int
         count = n + 1 - first
         least = (RUN_GUTTER if count > 2 else RUN_GUTTER_OF_TWO) * height
         kept = [one for one in _gaps(spans, RUN_GUTTER * height) if not _behind_marks(_flat(rows[first : n + 1]), one)]
-        kept = [one for one in kept if 3 * _astride(rows[first : n + 1], one) >= 2 * count]
+        kept = [one for one in kept if 3 * _astride(rows[first : n + 1], one) >= count]
         if not kept:
             break
         if count > 1 and any(last - start >= least for start, last in kept):
@@ -346,7 +369,8 @@ def _margin(words: Sequence[Word]) -> float | None:
 
 
 def _cells(row: Sequence[Word], least: float) -> list[list[Word]]:
-    cells: list[list[Word]] = [[row[0]]]
+    """The parts of a row that stand apart; one empty part of an empty row."""
+    cells: list[list[Word]] = [list(row[:1])]
     for before, word in pairwise(row):
         apart = word.box.left - before.box.right >= least and not (len(cells[-1]) == 1 and _MARK.fullmatch(before.text))
         if apart:
@@ -412,8 +436,11 @@ def _wrapped_cells(rows: list[list[list[Word]]], margins: Sequence[float | None]
     found: list[list[list[Word]]] = []
     for row in rows:
         filled = [n for n, cell in enumerate(row) if cell]
-        if found and filled and len(filled) < len(row) + (not row[0]) and all(
-            _goes_on(found[-1][n], row[n], margins[n]) for n in filled
+        if (
+            found
+            and filled
+            and len(filled) < len(row) + (not row[0])
+            and all(_goes_on(found[-1][n], row[n], margins[n]) for n in filled)
         ):
             for n in filled:
                 found[-1][n] = [*found[-1][n], *row[n]]
@@ -436,6 +463,8 @@ def _goes_on(above: Sequence[Word], below: Sequence[Word], limit: float | None) 
         return False
     if _RULE.fullmatch(above[-1].text) or _RULE.fullmatch(below[0].text):
         return False
+    if _is_labelled(below):
+        return False
     last, first = above[-1], below[0]
     if _is_divided(last.text, first.text) and (limit is None or last.box.right > 0.6 * limit):
         return True
@@ -443,6 +472,15 @@ def _goes_on(above: Sequence[Word], below: Sequence[Word], limit: float | None) 
         return False
     room = limit - last.box.right
     return room < (first.box.right - first.box.left) + _SPACE * last.height - 0.5
+
+
+def _is_labelled(words: Sequence[Word]) -> bool:
+    """True if a line begins with a label or heading and a colon."""
+    for count, word in enumerate(words[:4], start=1):
+        if word.text.endswith(":"):
+            head = " ".join(one.text for one in words[:count]).rstrip(":")
+            return label_of(head) is not None or heading_field(head) is not None
+    return False
 
 
 def _is_divided(last: str, first: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 
 from clinical.claims import either
-from clinical.letters.layout import CLOSING
+from clinical.letters.layout import CLOSING, is_note
 from clinical.letters.reader.kinds import kind_of
 from clinical.letters.reader.names import doctor_in, same_person, strip_titles
 from clinical.letters.reader.parties.head import (
@@ -212,7 +212,8 @@ class Sender:
             lines = [line.strip() for line in sheet.lines[first:][: _SIGNED_LINES - 1]]
         else:
             blocks = sheet.blocks(max(0, len(sheet.lines) - 12), len(sheet.lines))
-            lines = self.head.lines(blocks[-1]) if blocks else []
+            told = [block for block in blocks if not all(is_note(sheet.lines[n]) for n in block)]
+            lines = self.head.lines(told[-1]) if told else []
             if not any(REACHED.search(line) or (PLACE.search(line) and doctor_in(line)) for line in lines):
                 return Contact()
         lines = [
