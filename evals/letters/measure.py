@@ -7,7 +7,9 @@ does, with the language model of the settings where one is set, else with the ru
 `--write-prompts DIR` writes what a language model would be sent instead; `--answers DIR` measures what one answered
 (`evals.letters.replayed`), on the letters that have an answer. `--review` measures what `review` says of values in the
 wrong field: of each true answer with two values exchanged, and of the true ones. `--grounding` measures judges of
-evidence (`evals.letters.judges`): negatives kept and positives lost, also by `--peer`, a program of your own.
+evidence (`evals.letters.judges`): negatives kept and positives lost, also by `--peer`, a program of your own. `--as
+KIND` sets the letters as files by several programs first, and judges the boxes of evidence too
+(`evals.letters.as_files`).
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from clinical.letters import DOCUMENTS
 from clinical.settings import Settings
 from evals.coding.costs import Metered
 from evals.command import JSON, main_of
-from evals.letters import replayed, review
+from evals.letters import as_files, replayed, review
 from evals.letters.fields import Asked, annotated, generated, measured, shown
 from evals.letters.generator import FILES, letters
 from evals.letters.judges import Judge, as_worded, cases, invented_words, judged_rows, ours, overlap_alone, peer
@@ -51,6 +53,7 @@ TEMPLATES = 20
 @click.option("--grounding", is_flag=True, help="measure judges of evidence instead")
 @click.option("--peer", "peer_command", help="with --grounding: a program that judges: JSON lines in, JSON lines out")
 @click.option("--tries", type=click.IntRange(1), default=100, help="with --grounding: negatives of each class (100)")
+@click.option("--as", "kind", type=click.Choice(as_files.KINDS), help="set the letters as files first")
 @click.option("--out", type=PATH, help="also write the rows as a result")
 @JSON
 def command(file: Path | None, texts: Path | None, out: Path | None, as_json: bool, **asked: Any) -> int:
@@ -66,11 +69,14 @@ def command(file: Path | None, texts: Path | None, out: Path | None, as_json: bo
     about: dict[str, Any] = {"seed": asked["seed"]}
     if asked["grounding"]:
         rows, said = _grounding(file, texts, asked)
+    elif asked["kind"]:
+        rows, said = _as_files(_letters(file, texts, asked), asked)
     elif asked["reviewing"]:
         rows, said = _review(_letters(file, texts, asked))
     else:
         rows, said = _fields(file, texts, asked, about)
     words = "python -m evals letters" + (f" {file} {texts}" if file else "")
+    words += f" --as {asked['kind']}" if asked["kind"] else ""
     result = MeasuredResult.of("letters", words, rows, **about)
     if out:
         result.write(out)
@@ -110,6 +116,18 @@ def _fields(
     if metered:
         about |= {"model": metered.name, "per_text": _spent(metered, count)}
     return rows, "\n".join(said)
+
+
+def _as_files(letters: Sequence[Asked], asked: dict[str, Any]) -> tuple[list[Row], str]:
+    """The same letters as text, and as files set in several ways."""
+    plain = measured(letters)
+    rows = [one._replace(set=f"text: {one.set}") for one in plain.rows() if one.set.startswith("all ")]
+    faults = []
+    for name, report in as_files.measured_as(letters, asked["kind"]).items():
+        rows += report.rows(name)
+        new = [one for one in report.values.faults if one not in plain.faults]
+        faults += [f"{name} | {one.letter} | {one.path} | got {one.got!r} | want {one.want!r}" for one in new]
+    return rows, "\n".join([printed(rows), *(faults if asked["faults"] else ())])
 
 
 def _spent(metered: Metered, letters: int) -> dict[str, float]:

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import html
 import io
-import json
 import random
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

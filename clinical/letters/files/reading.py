@@ -37,6 +37,8 @@ def kind_of(data: bytes) -> Kind:
         return "image"
     if b"%PDF-" in data[:PDF_WITHIN]:
         return "pdf"
+    if data.startswith(rb"{\rtf"):
+        raise UnknownKind("a file in RTF", "DOCX", "save it as DOCX or PDF")
     if data.startswith(_OLD_WORD):
         raise UnknownKind("a Word file of the old form (.doc)", "DOCX", "save it as DOCX or PDF")
     if data.startswith(_ARCHIVE):

@@ -24,7 +24,11 @@ PART_MAX = 30 * 1024 * 1024
 """Bytes of one part that holds XML, unpacked."""
 DEPTH_MAX = 8
 """Tables inside tables that are read."""
+PARAGRAPHS_MAX = 20_000
+_PARAGRAPH = qn("w:p")
 _NUMBERED = qn("w:numPr")
+_LISTED = ("List", "Aufz")
+"""Beginnings of the ids of styles of list items, in English and German."""
 
 
 def read_word(data: bytes) -> PageText:
@@ -36,6 +40,8 @@ def read_word(data: bytes) -> PageText:
         raise Unreadable("a Word file that cannot be opened") from None
     except Exception as error:  # noqa: BLE001 - the classes of lxml's errors and the library's own are many
         raise Unreadable(f"a Word file that cannot be opened ({type(error).__name__})") from None
+    if sum(1 for _ in document.element.body.iter(_PARAGRAPH)) > PARAGRAPHS_MAX:
+        raise TooDemanding("a Word file of more paragraphs than a letter can have")
     body = list(_lines(document.element.body, document, 0))
     heads, feet = _around(document)
     return PageText("\n".join([*heads, *body, *feet]).strip("\n"))
@@ -118,10 +124,9 @@ def _paragraph(element: object, parent: object) -> Iterator[str]:
 
 def _is_item(paragraph: Paragraph) -> bool:
     properties = paragraph._p.pPr
-    if properties is not None and properties.find(_NUMBERED) is not None:
-        return True
-    style = paragraph.style.name if paragraph.style is not None else ""
-    return bool(style) and style.startswith("List ")
+    if properties is None:
+        return False
+    return properties.find(_NUMBERED) is not None or (properties.style or "").startswith(_LISTED)
 
 
 def _table(table: Table, depth: int) -> Iterator[str]:

@@ -1,0 +1,364 @@
+"""Files made to hurt: each is read or refused within its time, in a process apart, and nobody else waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import random
+import struct
+import time
+import zipfile
+import zlib
+from collections.abc import Callable
+
+import pytest
+
+from clinical.letters.files import Encrypted, FileReader, FileRefused, TooManyPages, limits
+from tests.written_files import pdf_of, scan_of, word_of
+
+LETTER = ["Spital Seeblick", "Herr Max Mustermann, geb. 4.5.1950", "Diagnosen:", "- Gonarthrose rechts"]
+SECONDS_MAX = 25.0
+"""Seconds in which every file has its answer (issue: crashes, hangs over 25 s, others' answers delayed: none)."""
+
+
+def _pdf(*objects: bytes, root: int = 1) -> bytes:
+    """A PDF of numbered objects with a right table of references."""
+    out = io.BytesIO(b"%PDF-1.7\n")
+    out.seek(0, 2)
+    places = []
+    for number, one in enumerate(objects, start=1):
+        places.append(out.tell())
+        out.write(b"%d 0 obj\n%s\nendobj\n" % (number, one))
+    start = out.tell()
+    out.write(b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1))
+    out.writelines(b"%010d 00000 n \n" % place for place in places)
+    out.write(b"trailer <</Size %d /Root %d 0 R>>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, root, start))
+    return out.getvalue()
+
+
+def _stream(data: bytes, more: bytes = b"") -> bytes:
+    return b"<</Length %d %s>>\nstream\n%s\nendstream" % (len(data), more, data)
+
+
+FONT = b"<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>"
+CATALOG, PAGES = b"<</Type /Catalog /Pages 2 0 R>>", b"<</Type /Pages /Kids [3 0 R] /Count 1>>"
+
+
+def _page(content: bytes, box: bytes = b"[0 0 595 842]", more: bytes = b"", packed: bool = False) -> bytes:
+    page = b"<</Type /Page /Parent 2 0 R /MediaBox %s /Contents 4 0 R /Resources <</Font <</F 5 0 R>> %s>>>>" % (
+        box,
+        more,
+    )
+    data = _stream(zlib.compress(content, 9), b"/Filter /FlateDecode") if packed else _stream(content)
+    return _pdf(CATALOG, PAGES, page, data, FONT)
+
+
+def _many_pages() -> bytes:
+    kids = b" ".join([b"3 0 R"] * 10_000)
+    return _pdf(CATALOG, b"<</Type /Pages /Kids [%s] /Count 10000>>" % kids, b"<</Type /Page /Parent 2 0 R>>")
+
+
+def _deep_tree() -> bytes:
+    nodes = [b"<</Type /Pages /Kids [%d 0 R] /Count 1 /Parent %d 0 R>>" % (n + 1, n - 1) for n in range(3, 3_000)]
+    return _pdf(CATALOG, b"<</Type /Pages /Kids [3 0 R] /Count 1>>", *nodes, b"<</Type /Page>>")
+
+
+def _own_form() -> bytes:
+    form = _stream(b"/X Do", b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources <</XObject <</X 4 0 R>>>>")
+    page = b"<</Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 5 0 R /Resources <</XObject <</X 4 0 R>>>>>>"
+    return _pdf(CATALOG, PAGES, page, form, _stream(b"/X Do"))
+
+
+def _huge_image() -> bytes:
+    image = _stream(
+        zlib.compress(bytes(60_000 * 500), 9),
+        b"/Type /XObject /Subtype /Image /Width 60000 /Height 60000 /ColorSpace /DeviceGray /BitsPerComponent 1 "
+        b"/Filter /FlateDecode",
+    )
+    page = b"<</Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 5 0 R /Resources <</XObject <</X 4 0 R>>>>>>"
+    return _pdf(CATALOG, PAGES, page, image, _stream(b"595 0 0 842 0 0 cm /X Do"))
+
+
+def _unmapped() -> bytes:
+    """Letters whose font maps them all into the private use area."""
+    to_unicode = b"1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfrange <20> <7E> <E000> endbfrange"
+    page = b"<</Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources <</Font <</F 5 0 R>>>>>>"
+    text = b"BT /F 12 Tf 60 700 Td (Herr Max Mustermann, geboren am 4.5.1950, Diagnosen) Tj ET"
+    font = b"<</Type /Font /Subtype /TrueType /BaseFont /ABCDEF+Secret /FirstChar 32 /LastChar 126 /ToUnicode 6 0 R>>"
+    return _pdf(CATALOG, PAGES, page, _stream(text), font, _stream(to_unicode))
+
+
+def _script() -> bytes:
+    catalog = b"<</Type /Catalog /Pages 2 0 R /OpenAction <</S /JavaScript /JS (while\\(true\\){})>>>>"
+    page = b"<</Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /AA <</O <</S /Launch /F (/bin/sh)>>>>>>"
+    return _pdf(catalog, PAGES, page)
+
+
+def _zip(parts: dict[str, bytes], **more: object) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def _word(document: bytes, **parts: bytes) -> bytes:
+    """A real Word file with another document."""
+    with zipfile.ZipFile(io.BytesIO(word_of(LETTER))) as archive:
+        every = {name: archive.read(name) for name in archive.namelist()}
+    return _zip({**every, "word/document.xml": document, **parts})
+
+
+W = b'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+
+def _body(inner: bytes) -> bytes:
+    return b'<?xml version="1.0"?><w:document %s><w:body>%s</w:body></w:document>' % (W, inner)
+
+
+def _laughs() -> bytes:
+    entities = b"".join(b'<!ENTITY e%d "%s">' % (n + 1, b"&e%d;" % n * 10) for n in range(9))
+    return b'<!DOCTYPE d [<!ENTITY e0 "ha">%s]>' % entities + _body(b"<w:p><w:r><w:t>&e9;</w:t></w:r></w:p>")
+
+
+def _outside() -> bytes:
+    return b'<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]>' + _body(b"<w:p><w:r><w:t>&x;</w:t></w:r></w:p>")
+
+
+def _png(width: int, height: int, data: bytes) -> bytes:
+    def chunk(name: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+    head = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def _looping_tiff() -> bytes:
+    entries = [(256, 3, 1, 10), (257, 3, 1, 10), (258, 3, 1, 8), (262, 3, 1, 1), (273, 4, 1, 8), (279, 4, 1, 100)]
+    folder = struct.pack("<H", len(entries)) + b"".join(struct.pack("<HHII", *one) for one in entries)
+    return b"II*\x00" + struct.pack("<I", 8) + folder + struct.pack("<I", 8)
+
+
+def _frames() -> bytes:
+    from PIL import Image
+
+    out = io.BytesIO()
+    frames = [Image.new("1", (8, 8)) for _ in range(300)]
+    frames[0].save(out, "TIFF", save_all=True, append_images=frames[1:])
+    return out.getvalue()
+
+
+def _noise(seed: int, beginning: bytes = b"") -> bytes:
+    return beginning + random.Random(seed).randbytes(200_000)
+
+
+GOOD = pdf_of(LETTER)
+FILES: dict[str, Callable[[], bytes]] = {
+    "nothing": lambda: b"",
+    "one byte": lambda: b"%",
+    "NULs": lambda: bytes(10_000),
+    "noise": lambda: _noise(1),
+    "noise as PDF": lambda: _noise(2, b"%PDF-1.4\n"),
+    "noise as ZIP": lambda: _noise(3, b"PK\x03\x04"),
+    "noise as PNG": lambda: _noise(4, b"\x89PNG\r\n\x1a\n"),
+    "noise as JPEG": lambda: _noise(5, b"\xff\xd8\xff\xe0"),
+    "noise as TIFF": lambda: _noise(6, b"II*\x00"),
+    "noise as old Word": lambda: _noise(7, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
+    "RTF": lambda: rb"{\rtf1\ansi Herr Mustermann}",
+    "UTF-16 with half a pair": lambda: b"\xff\xfe\x00\xd8a\x00",
+    "20 MB of text": lambda: b"Husten und Fieber. " * 1_000_000,
+    "21 MB": lambda: b"a" * (21 * 1024 * 1024),
+    "PDF, a header": lambda: b"%PDF-1.7",
+    "PDF cut in the middle": lambda: GOOD[: len(GOOD) // 2],
+    "PDF without its end": lambda: GOOD[:-200],
+    "PDF without its beginning": lambda: b"%PDF-" + GOOD[300:],
+    "PDF with flipped bytes": lambda: bytes(one ^ 0x55 if n % 37 == 0 else one for n, one in enumerate(GOOD)),
+    "PDF, password": lambda: pdf_of(LETTER, encrypt="geheim"),
+    "PDF, 10,000 pages": _many_pages,
+    "PDF, pages among themselves": lambda: _pdf(CATALOG, b"<</Type /Pages /Kids [2 0 R 2 0 R] /Count 2>>"),
+    "PDF, no pages": lambda: _pdf(CATALOG, b"<</Type /Pages /Kids [] /Count 0>>"),
+    "PDF, more pages told than there": lambda: _pdf(CATALOG, b"<</Type /Pages /Kids [] /Count 40>>"),
+    "PDF, deep tree": _deep_tree,
+    "PDF, deep array": lambda: _page(b"[" * 300_000 + b"]" * 300_000),
+    "PDF, deep object": lambda: _pdf(b"[" * 100_000 + b"]" * 100_000, b"<<>>"),
+    "PDF, deep dictionaries": lambda: _pdf(b"<</A " * 50_000 + b"1" + b">>" * 50_000, b"<<>>"),
+    "PDF, stream of 140 MB": lambda: _page(b"0 0 m 9 9 l S " * 10_000_000, packed=True),
+    "PDF, saves without end": lambda: _page(b"q " * 2_000_000, packed=True),
+    "PDF, a million signs": lambda: _page(b"BT /F 1 Tf 9 9 Td " + b"(aaaaaaaaaa) Tj " * 100_000 + b"ET", packed=True),
+    "PDF, a page as wide as a field": lambda: _page(b"", b"[0 0 1e30 1e30]"),
+    "PDF, a page inside out": lambda: _page(b"BT /F 9 Tf (abcdefghijklmnop) Tj ET", b"[595 842 0 0]"),
+    "PDF, a page of no size": lambda: _page(b"BT /F 9 Tf (abcdefghijklmnop) Tj ET", b"[0 0 0 0]"),
+    "PDF, signs of no size": lambda: _page(b"BT /F 0 Tf (abcdefghijklmnop) Tj ET"),
+    "PDF, signs as large as a house": lambda: _page(b"BT /F 1e9 Tf (abcdefghijklmnop) Tj ET"),
+    "PDF, signs far away": lambda: _page(b"BT /F 9 Tf 1e9 -1e9 Td (abcdefghijklmnop) Tj ET"),
+    "PDF, a form in itself": _own_form,
+    "PDF, image of 60,000 x 60,000": _huge_image,
+    "PDF, font without a map": _unmapped,
+    "PDF, script and program": _script,
+    "Word, no document": lambda: _zip({"word/x": b"x"}),
+    "Word, no XML": lambda: _word(b"Herr Mustermann"),
+    "Word, half a document": lambda: _word(_body(b"<w:p>")[:-20]),
+    "Word, entities": lambda: _word(_laughs()),
+    "Word, entities in UTF-16": lambda: _word(_laughs().decode().encode("utf-16")),
+    "Word, file as entity": lambda: _word(_outside()),
+    "Word, 110 MB of spaces": lambda: _word(_body(b" " * 110_000_000)),
+    "Word, 90 MB in parts": lambda: _word(_body(b""), **{f"word/media/{n}.png": bytes(9_000_000) for n in range(10)}),
+    "Word, a million paragraphs": lambda: _word(_body(b"<w:p/>" * 1_000_000)),
+    "Word, tables in tables": lambda: _word(
+        _body(b"<w:tbl><w:tr><w:tc>" * 400 + b"<w:p/>" + b"</w:tc></w:tr></w:tbl>" * 400)
+    ),
+    "Word, deep XML": lambda: _word(_body(b"<w:x>" * 100_000 + b"</w:x>" * 100_000)),
+    "Word, columns without end": lambda: _word(
+        _body(
+            b'<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="99999999"/></w:tcPr><w:p><w:r><w:t>a</w:t></w:r></w:p>'
+            b"</w:tc></w:tr></w:tbl>"
+        )
+    ),
+    "Word, 20,000 parts": lambda: _zip({"word/document.xml": b"", **{f"word/{n}": b"" for n in range(20_000)}}),
+    "archive in an archive": lambda: _zip({"a.zip": _zip({"b.zip": _zip({"c": bytes(10_000_000)})})}),
+    "PNG of 60,000 x 60,000": lambda: _png(60_000, 60_000, zlib.compress(bytes(1_000_000))),
+    "PNG that unpacks to 60 MB": lambda: _png(100, 100, zlib.compress(bytes(60_000_000))),
+    "TIFF in a circle": _looping_tiff,
+    "TIFF of 300 pages": _frames,
+    "JPEG cut": lambda: scan_of(GOOD, 72, "JPEG")[:3_000],
+}
+
+
+DRAWN = (
+    "PDF, image of 60,000 x 60,000",
+    "PDF, a form in itself",
+    "PDF, a page as wide as a field",
+    "PDF, a page of no size",
+    "PDF, saves without end",
+    "PDF, script and program",
+    "PNG of 60,000 x 60,000",
+    "PNG that unpacks to 60 MB",
+    "TIFF in a circle",
+    "JPEG cut",
+)
+"""Files of which a page is drawn as well."""
+
+
+@pytest.fixture(scope="module")
+def answers():
+    """Every file's answer and seconds, the longest wait of others meanwhile, and a good file's text afterwards."""
+
+    async def all_read():
+        reader, found, waits = FileReader(ocr=False, at_once=2), {}, []
+
+        async def beat():
+            while True:
+                began = time.perf_counter()
+                await asyncio.sleep(0.01)
+                waits.append(time.perf_counter() - began - 0.01)
+
+        async def one(name, made):
+            data = await asyncio.to_thread(made)
+            began = time.perf_counter()
+            try:
+                answer = await reader.text(data)
+            except FileRefused as error:
+                answer = error
+            found[name] = answer, time.perf_counter() - began
+
+        beating = asyncio.create_task(beat())
+        for name, made in FILES.items():
+            await one(name, made)
+        for name in DRAWN:
+            data, began = FILES[name](), time.perf_counter()
+            try:
+                found[f"{name}, drawn"] = await reader.image(data, 1, 400), time.perf_counter() - began
+            except FileRefused as error:
+                found[f"{name}, drawn"] = error, time.perf_counter() - began
+        beating.cancel()
+        after = await reader.text(GOOD)
+        process = reader._process.pid
+        reader.close()
+        return found, waits, after, process
+
+    return asyncio.run(all_read())
+
+
+def test_every_file_has_its_answer_in_time(answers):
+    found, _, _, _ = answers
+    assert len(found) == len(FILES) + len(DRAWN)
+    assert {name: seconds for name, (_, seconds) in found.items() if seconds > SECONDS_MAX} == {}
+
+
+def test_the_process_that_reads_is_the_same_and_still_reads(answers):
+    _, _, after, process = answers
+    assert "Mustermann" in after.text
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)  # and it ends with its reader
+
+
+def test_nobody_waits_for_a_hostile_file(answers):
+    _, waits, _, _ = answers
+    assert sorted(waits)[int(0.99 * len(waits))] < 0.25
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("PDF, password", Encrypted),
+        ("PDF, 10,000 pages", TooManyPages),
+        ("TIFF of 300 pages", TooManyPages),
+        ("21 MB", limits.FileTooLarge),
+        ("noise", limits.UnknownKind),
+        ("noise as old Word", limits.UnknownKind),
+        ("RTF", limits.UnknownKind),
+        ("noise as PDF", limits.Unreadable),
+        ("noise as PNG", limits.Unreadable),
+        ("Word, entities", limits.Unreadable),
+        ("Word, entities in UTF-16", limits.Unreadable),
+        ("Word, file as entity", limits.Unreadable),
+        ("Word, a million paragraphs", limits.TooDemanding),
+        ("Word, 110 MB of spaces", limits.TooDemanding),
+        ("PNG of 60,000 x 60,000", limits.TooDemanding),
+        ("PDF, font without a map", limits.WithoutText),
+        ("PDF, script and program", limits.WithoutText),
+        ("nothing", limits.Empty),
+    ],
+)
+def test_the_reason_is_named(answers, name, reason):
+    answer, _ = answers[0][name]
+    assert type(answer) is reason
+
+
+def test_no_reason_repeats_what_stands_in_a_file(answers):
+    for answer, _ in answers[0].values():
+        if isinstance(answer, FileRefused):
+            assert "Mustermann" not in str(answer)
+            assert "root:" not in str(answer)
+
+
+def test_a_step_that_hangs_is_ended_by_the_kernel(monkeypatch):
+    """The limits are the fork's own: shorter ones hold as well."""
+    source = (
+        "import signal, sys\n"
+        "from clinical.letters.files import worker\n"
+        "worker.SECONDS = 1\n"
+        "worker.read = lambda data, tables: signal.pause()\n"
+        "worker._load_everything = lambda: None\n"
+        "worker.main()\n"
+    )
+    import subprocess
+    import sys
+
+    from clinical.letters.files import apart
+
+    popen = subprocess.Popen
+    monkeypatch.setattr(
+        apart.subprocess, "Popen", lambda command, **more: popen([sys.executable, "-c", source], **more)
+    )
+
+    async def hang():
+        reader = FileReader()
+        began = time.perf_counter()
+        with pytest.raises(limits.TooDemanding):
+            await reader.text(b"x")
+        reader.close()
+        return time.perf_counter() - began
+
+    assert asyncio.run(hang()) < 10
