@@ -25,6 +25,8 @@ GUTTER = 1.0
 words of justified text."""
 RUN_GUTTER, RUN_GUTTER_OF_TWO = 0.5, 0.9
 """The same for a gutter that three or more rows, or two, have in common: chance makes none so wide between words."""
+SURE_GAP, STANDS_OUT, FEW_GAPS = 2.0, 1.6, 4
+"""Heights from which on a gap always divides cells; below, the multiple of a line's usual gap, of at least so many."""
 CELL_PADDING = 0.3
 """Free space between a column's text and the next column, in heights of a line, at least."""
 STRIP = 0.45
@@ -344,7 +346,23 @@ def _run(rows: Sequence[Sequence[Word]], first: int, height: float) -> tuple[int
 def _astride(rows: Sequence[Sequence[Word]], gutter: Span) -> int:
     """Rows with words on both sides of a gutter."""
     middle = (gutter[0] + gutter[1]) / 2
-    return sum(row[0].box.left < middle < row[-1].box.left for row in rows)
+    count = 0
+    for row in rows:
+        gaps = _widths(row)
+        count += any(
+            before.box.left < middle < word.box.left and _stands_out(gaps[n], gaps, word.height)
+            for n, (before, word) in enumerate(pairwise(row))
+        )
+    return count
+
+
+def _widths(row: Sequence[Word]) -> list[float]:
+    return [word.box.left - before.box.right for before, word in pairwise(row)]
+
+
+def _stands_out(gap: float, gaps: Sequence[float], height: float) -> bool:
+    """True if a gap is wider than those between the words of its line, which justified text makes wide."""
+    return gap >= SURE_GAP * height or len(gaps) < FEW_GAPS or gap > STANDS_OUT * median(gaps)
 
 
 def _flat(cells: Sequence[Sequence[Word]]) -> list[Word]:
@@ -371,8 +389,9 @@ def _margin(words: Sequence[Word]) -> float | None:
 def _cells(row: Sequence[Word], least: float) -> list[list[Word]]:
     """The parts of a row that stand apart; one empty part of an empty row."""
     cells: list[list[Word]] = [list(row[:1])]
-    for before, word in pairwise(row):
-        apart = word.box.left - before.box.right >= least and not (len(cells[-1]) == 1 and _MARK.fullmatch(before.text))
+    gaps = _widths(row)
+    for gap, (before, word) in zip(gaps, pairwise(row), strict=True):
+        apart = gap >= least and _stands_out(gap, gaps, word.height) and not (len(cells[-1]) == 1 and _MARK.fullmatch(before.text))
         if apart:
             cells.append([word])
         else:
