@@ -1,4 +1,4 @@
-"""Who may call, and the log of who read which document.
+"""Authorization of callers, and the log of who read which document.
 
 401 before 403 before anything is looked up; a document is only ever looked up together with its organization, so that
 neither an answer nor its timing tells whether it exists in another one.
@@ -13,7 +13,7 @@ from limits import parse
 
 from webapp.audit import short_ip
 from webapp.extensions import db, limiter, network
-from webapp.fhir.answers import FhirError
+from webapp.fhir.answers import FhirError, negotiate
 from webapp.fhir.machines import needed, scopes
 from webapp.fhir.models import AccessLog
 from webapp.fhir.searching.params import UUID
@@ -35,6 +35,8 @@ def authorize(organization: str) -> uuid.UUID:
     if organization_id is None or not bearer.member:
         raise FhirError(403)
     g.bearer = bearer
+    if bearer.strict and request.args.get("_format"):
+        negotiate(strict=True)
     require(needed.of_path(request.method, request.path))
     return organization_id
 

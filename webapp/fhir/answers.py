@@ -1,4 +1,4 @@
-"""How FHIR answers leave: media type, errors as OperationOutcome, ETag and 304, gzip.
+"""Answers in the form of FHIR: media type, errors as OperationOutcome, ETag and 304, gzip.
 
 Errors are raised as `FhirError` where they are found and become HTTP here.
 """
@@ -8,15 +8,16 @@ import hashlib
 from datetime import UTC, datetime
 from typing import Any
 
-from flask import Blueprint, Flask, Response, request
+from flask import Blueprint, Flask, Response, g, request
 from werkzeug.exceptions import HTTPException
 
 from webapp.errors import register_api_prefix
-from webapp.fhir.resources import MEDIA_TYPE, Resource, etag, outcome, to_bytes
+from webapp.fhir.formats import FORMATS, MEDIA_TYPE, XML_TYPE, NotXml, format_of, to_xml
+from webapp.fhir.resources import Resource, etag, outcome, to_bytes
 
 WORTH_COMPRESSING = 1400  # bytes: what fits one packet does not get faster
-CODES = {400: "invalid", 401: "login", 403: "forbidden", 404: "not-found", 405: "not-supported", 413: "too-long",
-         409: "conflict", 410: "deleted", 412: "multiple-matches",
+CODES = {400: "invalid", 401: "login", 403: "forbidden", 404: "not-found", 405: "not-supported", 406: "not-supported",
+         413: "too-long", 409: "conflict", 410: "deleted", 412: "multiple-matches",
          415: "not-supported", 422: "processing", 429: "throttled", 503: "transient"}  # fmt: skip
 TEXTS = {
     400: "Die Anfrage ist nicht lesbar.",
@@ -24,11 +25,13 @@ TEXTS = {
     403: "Dieses Zugriffstoken gehört zu keinem Mitglied der Organisation.",
     404: "Das gibt es in dieser Organisation nicht.",
     405: "Diese Methode gibt es hier nicht; welche es gibt, steht in der Kopfzeile Allow.",
+    406: "Gesendet wird application/fhir+json oder application/fhir+xml (Accept oder _format).",
     413: "Die Anfrage ist zu groß.",
     429: "Von dieser Adresse kamen zu viele Aufrufe. Bitte einen Moment warten.",
     503: "Das ist im Augenblick nicht möglich. Bitte gleich noch einmal versuchen.",
     500: "Ein unerwarteter Fehler ist aufgetreten. Bitte später noch einmal versuchen.",
 }
+_ACCEPTED = [name for name in FORMATS if "/" in name]
 
 
 class FhirError(Exception):
@@ -41,8 +44,43 @@ class FhirError(Exception):
 
 
 def answer(resource: Resource, status: int = 200) -> Response:
-    """A resource as the answer."""
-    return Response(to_bytes(resource), status, content_type=MEDIA_TYPE)
+    """A resource as the answer, in the format that was asked for. Raises FhirError 406 where it has no form in it."""
+    if _asked_format() != XML_TYPE:
+        return Response(to_bytes(resource), status, content_type=MEDIA_TYPE)
+    try:
+        return Response(to_xml(resource), status, content_type=XML_TYPE)
+    except NotXml as error:
+        g.fhir_format = MEDIA_TYPE
+        raise FhirError(406, error.text, error.element) from None
+
+
+def negotiate(stated: str | None = None, *, strict: bool = False) -> None:
+    """Settle the format before anything is done: by `_format` (`stated`: as it was posted), else by `Accept`, JSON
+    where both leave it open. Raises FhirError 406, for an unknown `_format` to strict callers alone: it is a parameter,
+    and of people none is refused."""
+    g.fhir_format = MEDIA_TYPE
+    named = request.args.get("_format", "") if stated is None else stated
+    accepts, found = request.accept_mimetypes, format_of(named)
+    if found is None and not (strict and named):
+        found = FORMATS.get(accepts.best_match(_ACCEPTED) or "") if accepts else MEDIA_TYPE
+    if found is None:
+        raise FhirError(406)
+    g.fhir_format = found
+
+
+def asks_for_xml() -> bool:
+    """Return True where FHIR's own XML is asked for by name, so that a file is wanted as a resource."""
+    named = request.args.get("_format", "")
+    return format_of(named) == XML_TYPE if named else XML_TYPE in request.accept_mimetypes.values()
+
+
+def _asked_format() -> str:
+    if "fhir_format" not in g:
+        try:
+            negotiate()
+        except FhirError:  # whoever asked for something else reads why in JSON
+            g.fhir_format = MEDIA_TYPE
+    return str(g.fhir_format)
 
 
 def tagged(resource: Resource) -> Response:
@@ -113,8 +151,8 @@ def _http_error(error: HTTPException) -> Any:
 def _finish(response: Response) -> Response:
     headers = response.headers
     headers.setdefault("Cache-Control", "private, no-cache" if "ETag" in headers else "no-store")
-    if response.content_type == MEDIA_TYPE and not response.direct_passthrough:
-        headers.add("Vary", "Accept-Encoding")
+    if response.content_type in (MEDIA_TYPE, XML_TYPE) and not response.direct_passthrough:
+        headers.add("Vary", "Accept, Accept-Encoding")
         if response.status_code == 200 and "gzip" in request.headers.get("Accept-Encoding", ""):
             _compress(response)
     return response

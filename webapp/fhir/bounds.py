@@ -1,4 +1,4 @@
-"""How much a patient may have: identifiers, names, words of a name, bytes.
+"""Bounds of a patient: identifiers, names, words of a name, bytes.
 
 Each identifier and each word is a row of an index, written while others wait for the organization's lock; nobody has as
 many as these. The import and programs that write share the bounds.

@@ -1,4 +1,4 @@
-"""What became of documents, in order: the versions that `_history` lists.
+"""Changes of documents in order: the versions that `_history` lists.
 
 Stored, marked, restored, replaced, linked to a patient, deleted: each is a version with an instant of its own, stamped
 under the organization's lock like storage times. Whoever reads up to an instant and later asks from there on has missed

@@ -99,5 +99,5 @@ def _now(kind: Any) -> ColumnElement[int]:
 
 
 def dialect(session: Session) -> Any:
-    """What makes inserts that know of conflicts."""
+    """The dialect whose inserts know of conflicts."""
     return postgresql if session.get_bind().dialect.name == "postgresql" else sqlite

@@ -1,4 +1,4 @@
-"""What a document says of itself beside the fields of the contract: kind, author, encounter, identifiers, narrative.
+"""Details of a document beside the fields of the contract: kind, author, encounter, identifiers, narrative.
 
 `Details` is a FHIR R4 DocumentReference without what is the service's own, kept as JSON and answered as it stands. What
 is kept is named by what is taken out, so that no element is lost because nobody thought of it. Where the service

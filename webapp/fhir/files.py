@@ -6,6 +6,8 @@ Served with Range, an ETag that is the file's hash, and headers under which a br
 import re
 import time
 import uuid
+from binascii import b2a_base64
+from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
@@ -14,6 +16,7 @@ from flask import Blueprint, Response, request, send_file
 from webapp.fhir import answers
 from webapp.fhir.access import authorize, bearer, log_access, parse_id
 from webapp.fhir.answers import FhirError
+from webapp.fhir.formats import XML_TYPE, to_xml
 from webapp.fhir.service import service
 from webapp.storage import BucketFiles, FileMissing
 from webapp.urls import Link
@@ -25,6 +28,8 @@ answers.init_blueprint(binary)
 # The document itself may be HTML or SVG: it gets no scripts, no origin and no network, wherever it is opened.
 SAFE = {"Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:",
         "X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-cache"}  # fmt: skip
+LOST = "Die Datei dieses Dokuments fehlt im Speicher. Bitte den Betreiber verständigen."
+ENCODED = 3 * 256 * 1024  # bytes encoded at once; a multiple of three, so that the parts make one Base64
 _UNSAFE = re.compile(r"[^A-Za-z0-9._ ()+=@,-]")
 
 
@@ -34,7 +39,7 @@ def read_binary(organization: str, document_id: str) -> Response:
     organization_id = authorize(organization)
     row = _current(organization_id, document_id)
     log_access("binary", organization_id, uuid.UUID(row[0]), bearer().user_id, bearer().token_id)
-    return content(row)
+    return _as_xml(row) if answers.asks_for_xml() else content(row)
 
 
 @binary.get("/files/<document_id>")
@@ -70,6 +75,25 @@ def _at_the_storage(row: Any) -> Response | None:
     return Response(status=302, headers={"Location": url, "Cache-Control": "no-store"})
 
 
+def _as_xml(row: Any) -> Response:
+    """The file in a FHIR Binary, encoded while it is sent."""
+    digest, size = row[8], row[7]
+    told = {"resourceType": "Binary", "id": row[0], "contentType": row[5],
+            "securityContext": {"reference": f"DocumentReference/{row[0]}"}, "data": "="}  # fmt: skip
+    before, after = to_xml(told).split(b'"="')
+    files = service().files
+    if not files.has(digest):
+        raise FhirError(500, LOST)
+    spans = range(0, size, ENCODED)
+    pieces = (b"".join(files.read(digest, start, min(size, start + ENCODED))) for start in spans)
+    parts = (b2a_base64(piece, newline=False) for piece in pieces)
+    length = len(before) + len(after) + 2 + (size + 2) // 3 * 4
+    DOCUMENTS_SERVED.inc()
+    headers = {"Content-Length": str(length), "X-Content-Type-Options": "nosniff"}
+    body = () if request.method == "HEAD" else chain([before + b'"'], parts, [b'"' + after])
+    return Response(body, content_type=XML_TYPE, headers=headers, direct_passthrough=True)
+
+
 def content(row: Any, *, inline: bool = False) -> Response:
     """The file of a document row (order of `DocumentRow`): whole, a Range, or 304."""
     digest, size, content_type = row[8], row[7], row[5]
@@ -81,9 +105,7 @@ def content(row: Any, *, inline: bool = False) -> Response:
         else:
             response = _remote(digest, size, content_type)
     except FileMissing:
-        raise FhirError(
-            500, "Die Datei dieses Dokuments fehlt im Speicher. Bitte den Betreiber verständigen."
-        ) from None
+        raise FhirError(500, LOST) from None
     DOCUMENTS_SERVED.inc()
     response.headers.update(headers)
     response.headers["Content-Type"] = content_type  # without a charset nobody declared

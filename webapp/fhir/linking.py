@@ -1,4 +1,5 @@
-"""Whose document it is: references and identifiers become patients of an organization, now or when they arrive.
+"""Documents are linked to patients: references and identifiers become patients of an organization, now or when they
+arrive.
 
 A document may come before its patient, which is the normal order where letters overtake admission messages. It is then
 tagged with the external identifier and linked as soon as a patient with that identifier is stored, or on demand
@@ -35,7 +36,7 @@ class Relinked:
 
 
 class Subject(NamedTuple):
-    """Whose a document is: the patient it is linked to, or the external identifier it is tagged with, or neither."""
+    """The subject of a document: the linked patient, or the external identifier it is tagged with, or neither."""
 
     patient: uuid.UUID | None
     system: str | None
@@ -114,7 +115,7 @@ def tag_of(text: str) -> Pair | None:
 def subject(
     session: Session, organization: uuid.UUID, text: str, owners: Mapping[Pair, uuid.UUID] | None = None
 ) -> Subject:
-    """Whose a document is by what a person or a manifest says of it: a reference, an identifier, or "" for nobody's.
+    """The subject of a document as a person or a manifest states it: a reference, an identifier, or "" for nobody's.
 
     `owners`: whom identifiers belong to, where that was looked up for many at once (`find_patients`).
     Raises UnknownPatient for a reference to nobody of the organization, ValueError for what is neither of the two.
@@ -191,7 +192,7 @@ def _given(session: Session, values: Iterable[Any]) -> Any:
 
 
 def is_sqlite(session: Session) -> bool:
-    """Whether the session's database is SQLite."""
+    """Return True where the session's database is SQLite."""
     return session.get_bind().dialect.name == "sqlite"
 
 

@@ -237,7 +237,8 @@ class DocumentChange(Base):
 
 
 class DocumentCount(Base):
-    """How many documents of a type and status were stored on a UTC day (days since 1970), or altogether (`WHOLE`).
+    """The number of documents of a type and status that were stored on a UTC day (days since 1970), or altogether
+    (`WHOLE`).
 
     Kept by the storing transaction, under the lock of `StorageClock`: the exact total of a search over an organization
     is a sum of a few rows, whatever the number of documents.
@@ -272,8 +273,8 @@ class AccessToken(Base):
 
 
 class AccessLog(Base):
-    """Who read which document, patient or imaging study (`kind`), when and how, for auditors; never the content. No
-    foreign keys: it outlives them."""
+    """A record of who read which document, patient or imaging study (`kind`), when and how, for auditors; never the content.
+    No foreign keys: it outlives them."""
 
     __tablename__ = "document_access"
     __table_args__ = (

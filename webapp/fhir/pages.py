@@ -55,12 +55,12 @@ class Item:
 
     @property
     def stored(self) -> Any:
-        """When it was stored, for the reader's own time zone."""
+        """The time of storage, for the reader's own time zone."""
         return EPOCH + self.row.stored_at * MICROSECOND
 
     @property
     def patient(self) -> str:
-        """What it is filed under."""
+        """The patient or identifier that it is filed under."""
         row = self.row
         tag = f"{row.external_system}|{row.external_value}" if row.external_system else row.external_value
         return tag or row.patient_id or ""
@@ -72,7 +72,7 @@ class Item:
 
     @property
     def kind(self) -> str:
-        """How it is previewed: `pdf`, `plain` (images and text) or not at all."""
+        """The kind of preview: `pdf`, `plain` (images and text) or not at all."""
         if self.row.content_type not in PREVIEWED or self.row.entered_in_error:
             return ""
         return "pdf" if self.row.content_type == "application/pdf" else "plain"
@@ -149,7 +149,7 @@ def of_organization(organization_id: uuid.UUID) -> str:
 @member_pages.get("/documents/<uuid:organization_id>/<uuid:document>/")
 @signed_in_required
 def one_document(organization_id: uuid.UUID, document: uuid.UUID) -> str:
-    """What is known of a document, and its preview in a frame that runs nothing."""
+    """The metadata of a document, and its preview in a frame that runs nothing."""
     organization = _mine(organization_id)
     return render_template("document.html", organization=organization, item=_item(_row(organization_id, document)))
 

@@ -15,7 +15,6 @@ from webapp.fhir.models import Status
 from webapp.fhir.searching.params import AnswerOptions, Cursor, query
 
 Resource = dict[str, Any]
-MEDIA_TYPE = "application/fhir+json"
 COMPLETE_UNTIL = "urn:befund:complete-until"
 SUBSETTED = {"system": "http://terminology.hl7.org/CodeSystem/v3-ObservationValue", "code": "SUBSETTED"}
 _MANDATORY = frozenset({"resourceType", "id", "meta", "status", "content", "subject"})  # kept by any `_elements`
@@ -279,7 +278,8 @@ def to_bytes(resource: Resource) -> bytes:
 
 
 def _meta(row: StoredRow) -> Resource:
-    """What is kept as it came is stored anew with every change: its storage time tells its versions apart."""
+    """`meta` of a resource that is kept as it came: stored anew with every change, its storage time tells versions
+    apart."""
     ours = {"versionId": str(row.stored_at), "lastUpdated": dates.to_text(row.stored_at)}
     meta: Resource = row.resource.get("meta") or {}
     return meta | ours

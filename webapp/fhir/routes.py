@@ -31,6 +31,7 @@ from webapp.urls import LIFETIME
 
 fhir = Blueprint("fhir", __name__, url_prefix="/<organization>/fhir/r4")
 answers.init_blueprint(fhir)
+fhir.before_request(answers.negotiate)
 
 _HANDLING = re.compile(r"(?:^|[,;\s])handling\s*=\s*\"?(strict|lenient)(?![\w-])", re.IGNORECASE)
 _TOLD = {
@@ -92,7 +93,7 @@ def search_documents(organization: str) -> Response:
 
 @fhir.get("/DocumentReference/_history")
 def document_changes(organization: str) -> Response:
-    """What became of documents: stored, marked, restored, linked, deleted."""
+    """Lists the changes of documents: stored, marked, restored, linked, deleted."""
     organization_id, wanted = _asked(organization, params.history)
     return _history(organization_id, "DocumentReference/_history", wanted, None)
 
@@ -220,7 +221,10 @@ def _asked(organization: str, understand: Callable[[Pairs], Wanted]) -> tuple[uu
     """The organization and what is asked of it, once the caller may ask that and everything is understood that has to
     be. What is decided over is what is searched: one value, made of the parameters as they were sent."""
     organization_id = authorize(organization)
-    wanted = understand(sent(request))
+    given = sent(request)
+    if request.method == "POST":
+        answers.negotiate(next((value for name, value in given if name == "_format"), ""))
+    wanted = understand(given)
     require(needed.of_search(wanted))
     _refuse_ignored(organization_id, wanted.answer)
     return organization_id, wanted
@@ -237,7 +241,8 @@ def _refuse_ignored(organization_id: uuid.UUID, wanted: params.AnswerOptions) ->
     names = dict.fromkeys(item.name[:SHOWN] for item in wanted.ignored)
     more = f" und {len(told) - MOST_TOLD} mehr" if len(told) > MOST_TOLD else ""
     raise FhirError(
-        400, f"Nicht verstanden: {', '.join(list(told)[:MOST_TOLD])}{more}. Was verstanden wird, nennt "
+        406 if "_format" in names else 400,
+        f"Nicht verstanden: {', '.join(list(told)[:MOST_TOLD])}{more}. Was verstanden wird, nennt "
         f"{fhir_base(organization_id)}/metadata; mit Prefer: handling=lenient wird alles andere weggelassen.",
         *list(names)[:MOST_TOLD],
     )  # fmt: skip
@@ -279,8 +284,8 @@ def document_maker(organization_id: uuid.UUID) -> Callable[[Any], resources.Reso
 
 
 def _outlasts(document: resources.Resource, at: int, now: float) -> bool:
-    """Whether the URL that a holder of this version has is good for half of its lifetime at least, so that a 304, by
-    which it keeps that URL, leaves nobody with a dead one.
+    """Return True where the URL that a holder of this version has is good for half of its lifetime at least, so that a
+    304, by which it keeps that URL, leaves nobody with a dead one.
 
     The ETag tells the version alone, as FHIR wants it, and not when it was read. But nobody has read a version before
     it was made, so while that is not longer ago, every URL is as young. What is entered in error has no URL that works.

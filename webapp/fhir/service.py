@@ -1,4 +1,4 @@
-"""What the routes work with, made once per application: reader, searches, tokens, files, presigner."""
+"""The parts that the routes work with, made once per application: reader, searches, tokens, files, presigner."""
 
 import uuid
 from dataclasses import dataclass

@@ -176,7 +176,7 @@ def supersede(session: Session, organization: uuid.UUID, replaced: Sequence[OldD
 
 
 def one_or_all(rows: list[dict[str, Any]]) -> Any:
-    """What `execute` takes fastest: one row by itself, several as a list."""
+    """Rows as `execute` takes them fastest: one by itself, several as a list."""
     return rows[0] if len(rows) == 1 else rows
 
 

@@ -7,7 +7,7 @@ Names are found without regard to case and accents (FHIR R4, section 3.1.1.4.8).
 import hashlib
 import unicodedata
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from sqlalchemy import Connection, delete, event, insert
@@ -16,8 +16,12 @@ from sqlalchemy.orm import Mapper
 from webapp.fhir.dates import parse_bound
 from webapp.fhir.details import Details
 from webapp.fhir.models import TERM_LENGTH, ImagingStudy, Patient, SearchTerm
+from webapp.fhir.parameters import DATE, DOCUMENT, REFERENCE, STRING, TOKEN, values_at
 
 LAST = "\U0010ffff"  # sorts behind every character
+PRESENT = ""  # the word of an element that is there
+LONGEST_PART = 100  # characters of a string that `:contains` looks for
+_EVER = ("0" * 20, "9" * 20)
 _BEFORE = 10**17  # microseconds; more than lie between the year 1 and 1970
 
 Resource = dict[str, Any]
@@ -59,25 +63,14 @@ def study_terms(resource: Resource) -> Iterator[tuple[str, str]]:
 
 
 def document_terms(details: Details) -> Iterator[tuple[str, str]]:
-    """Kind and word of all that a document with these details is found by: tokens as `code`, `system|code`, `|code`
-    (no system) and `system|`; references as they were given, and local ones also by their id alone; `creation` as the
-    first microsecond of the stated period, in digits that sort."""
-    concepts = [("type", details.get("type")), *(("category", item) for item in _list(details.get("category")))]
-    for kind, concept in concepts:
-        for coding in _objects((concept or {}).get("coding")):
-            yield from _tokens(kind, coding.get("system"), coding.get("code"))
-    labels = [coding for item in _objects(details.get("securityLabel")) for coding in _objects(item.get("coding"))]
-    for coding in [*labels, *_objects(details.get("meta", {}).get("security"))]:
-        yield from _tokens("security-label", coding.get("system"), coding.get("code"))
-    for item in [details.get("masterIdentifier"), *_list(details.get("identifier"))]:
-        yield from _tokens("identifier", (item or {}).get("system"), (item or {}).get("value"))
-    for reference in _objects(details.get("author")):
-        yield from _references("author", reference)
-    for reference in _objects(details.get("context", {}).get("encounter")):
-        yield from _references("encounter", reference)
-    created = parse_bound(_created(details))
-    if created is not None and created.start is not None:
-        yield "creation", instant_term(created.start)
+    """Kind and word of all that a document with these details is found by, parameter by parameter (`parameters`). The
+    empty word says that there is an element, whatever is in it."""
+    for parameter in DOCUMENT:
+        found = [value for path in parameter.paths for value in values_at(details, path)]
+        if found:
+            yield parameter.name, PRESENT
+        for value in found:
+            yield from _WORDS[parameter.type](parameter.name, value)
 
 
 def document_words(details: Details) -> tuple[tuple[str, str], ...]:
@@ -95,26 +88,61 @@ def short(text: str) -> str:
     return text if len(text) <= TERM_LENGTH else hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _tokens(kind: str, system: str | None, code: str | None) -> Iterator[tuple[str, str]]:
-    if isinstance(code, str):
-        yield from ((kind, short(text)) for text in (code, f"{system or ''}|{code}"))
+def _tokens(kind: str, value: Any) -> Iterator[tuple[str, str]]:
+    """A code, Coding, CodeableConcept or Identifier as `code`, `system|code`, `|code` (no system) and `system|`; an
+    identifier also as `system|code|value` of its type, for `:of-type`."""
+    for item in _objects(value.get("coding")) if isinstance(value, dict) and "coding" in value else [value]:
+        coding = item if isinstance(item, dict) else {"code": item}
+        system, code = coding.get("system") or "", coding.get("code", coding.get("value"))
+        if not isinstance(code, str) or not isinstance(system, str):
+            continue
+        yield from ((kind, short(text)) for text in (code, f"{system}|{code}"))
         if system:
             yield kind, short(f"{system}|")
+        for typed in _objects((coding.get("type") or {}).get("coding")) if "value" in coding else ():
+            yield f"{kind}:type", short(f"{typed.get('system') or ''}|{typed.get('code') or ''}|{code}")
 
 
-def _references(kind: str, reference: Resource) -> Iterator[tuple[str, str]]:
-    given, identifier = reference.get("reference"), reference.get("identifier") or {}
+def _references(kind: str, reference: Any) -> Iterator[tuple[str, str]]:
+    """A reference as it was given, a local one also by its id alone; the tokens of its identifier."""
+    if not isinstance(reference, dict):
+        return
+    given = reference.get("reference")
     if isinstance(given, str):
         yield kind, short(given)
         _, slash, ident = given.partition("/")
         if slash and "/" not in ident:  # `Encounter/1`, not an absolute one
             yield kind, short(ident)
-    yield from _tokens(f"{kind}:id", identifier.get("system"), identifier.get("value"))
+    if reference.get("identifier"):
+        yield from ((f"{kind}:id", word) for _, word in _tokens(kind, reference["identifier"] | {"type": None}))
 
 
-def _created(details: Details) -> str:
-    content = _objects(details.get("content"))
-    return str(content[0].get("attachment", {}).get("creation", "")) if content else ""
+def _strings(kind: str, text: Any) -> Iterator[tuple[str, str]]:
+    """The beginning without regard to case and accents, the whole for `:exact`, and pieces that overlap, so that each
+    part of it that may be asked for (`:contains`) lies in one of them."""
+    if isinstance(text, str) and text:
+        plain = folded(text)
+        yield kind, plain[:TERM_LENGTH]
+        yield f"{kind}:exact", short(text)
+        step = TERM_LENGTH - LONGEST_PART
+        yield from (
+            (f"{kind}:part", plain[at : at + TERM_LENGTH]) for at in range(0, max(1, len(plain) - LONGEST_PART), step)
+        )
+
+
+def _dates(kind: str, value: Any) -> Iterator[tuple[str, str]]:
+    """A date or a Period as its first microsecond, and as `:end` the one behind its last, in digits that sort; an open
+    end is as far away as there is."""
+    ends = (value.get("start"), value.get("end")) if isinstance(value, dict) else (value, value)
+    first, last = (parse_bound(end) if isinstance(end, str) else None for end in ends)
+    if first or last:
+        yield kind, instant_term(first.start) if first and first.start is not None else _EVER[0]
+        yield f"{kind}:end", instant_term(last.end) if last and last.end is not None else _EVER[1]
+
+
+_WORDS: dict[str, Callable[[str, Any], Iterator[tuple[str, str]]]] = {
+    TOKEN: _tokens, REFERENCE: _references, STRING: _strings, DATE: _dates,
+}  # fmt: skip
 
 
 def _objects(value: Any) -> list[Resource]:

@@ -29,7 +29,7 @@ _NOBODY = (bytes(32), 0, "", False, False, False)  # a row of the statement that
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """Who calls: the token's id, whose it is, and whether that person or program belongs to the organization called.
+    """The caller: the token's id, whose it is, and whether that person or program belongs to the organization called.
 
     A program has no `user_id`, but an account, and `rights` (resource type, letter of a scope); people read all.
     `strict`: what is not understood in a search is refused unless the call says otherwise.
@@ -82,7 +82,7 @@ class Tokens:
         return Bearer(token_id, str(user_id), bool(member), strict=bool(strict))
 
     def stands(self, token_id: str, organization: uuid.UUID) -> str | None:
-        """Whose token it is, while it is valid and that person is active and a member; None once any of it ended.
+        """The owner of the token, while it is valid and that person is active and a member; None once any of it ended.
 
         A link made with a token dies with the token, the membership and the account, whatever its signature says.
         """

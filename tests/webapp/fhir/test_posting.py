@@ -36,7 +36,7 @@ FILTERS = {
         "category=http://loinc.org|47039-3", "identifier=urn:x|D-1", "author=Practitioner/7", "author:identifier=9",
         "encounter=1", "creation=2026-03", "patient={p1}&_count=1&_sort=date",
         "patient={p1}&_include=DocumentReference:patient",
-        "date=gestern&patient={p1}&foo=1&type:not=x",
+        "date=gestern&patient={p1}&foo=1&type:above=x",
     ),
     "Patient": (
         f"identifier={OID}|4711", "identifier=4712", f"identifier={OID}|0", "_id={p1}", "_id={p1},{p2}", "name=must",
@@ -142,7 +142,7 @@ NO_FORMS: dict[str, dict[str, Any]] = {
     "no type": {"data": b"patient=x"},
     "text": {"data": b"patient=x", "content_type": "text/plain"},
     "multipart": {"data": {"patient": "x"}, "content_type": "multipart/form-data"},
-    "XML": {"data": b"<Parameters/>", "content_type": "application/fhir+xml"},
+    "Turtle": {"data": b"<Parameters/>", "content_type": "application/fhir+turtle"},
     "two types": {"data": b"patient=x", "content_type": f"{FORM}, text/plain"},
     "UTF-16": {"data": "patient=x".encode("utf-16"), "content_type": f"{FORM}; charset=utf-16"},
     "compressed": {"data": gzip.compress(b"patient=x"), "content_type": FORM, "headers": {"Content-Encoding": "gzip"}},
@@ -162,6 +162,8 @@ def test_another_content_type_is_refused_and_named(program: Caller, names: dict[
 
 def test_json_is_no_form_of_a_search_and_a_form_in_utf8_is_one(program: Caller, names: dict[str, str]) -> None:
     assert program.open("POST", "DocumentReference/_search", json={"patient": names["p1"]}).status_code == 415
+    xml = {"data": b'<Parameters xmlns="http://hl7.org/fhir"/>', "content_type": "application/fhir+xml"}
+    assert program.open("POST", "DocumentReference/_search", **xml).status_code == 415
     posted = {"data": urlencode({"family": "Müller"}), "content_type": f"{FORM};charset=UTF-8"}
     assert told(program.open("POST", "Patient/_search", **posted))[0] == 1
     assert told(program.open("POST", "Patient/_search"))[0] == 2, "nothing was posted, so there is nothing to type"

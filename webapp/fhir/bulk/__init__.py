@@ -1,1 +1,1 @@
-"""What an operator does with many documents at once: import, link, verify, sweep; and the commands for it."""
+"""Many documents at once, for operators: import, link, verify, sweep; and the commands for it."""

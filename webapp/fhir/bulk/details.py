@@ -16,7 +16,7 @@ Resource = dict[str, Any]
 
 
 class DetailsLine(BaseModel):
-    """What a line may say beside the contract's fields: words, or the FHIR element as an object."""
+    """Fields of a line beside the contract's fields: words, or the FHIR element as an object."""
 
     model_config = ConfigDict(extra="forbid")
 

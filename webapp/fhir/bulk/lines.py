@@ -17,7 +17,7 @@ class BadLine(BefundError):
 
 @dataclass(frozen=True, slots=True)
 class LineResult:
-    """What became of a line: `stored`, `known` (already in) or `bad` with the reason.
+    """Result of a line: `stored`, `known` (already in) or `bad` with the reason.
 
     `subject` says of a stored document whether it is `linked` to a patient or only `tagged` with an identifier;
     `documents` how many documents that were waiting for this patient are linked now; `note` what the operator should

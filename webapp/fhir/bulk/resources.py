@@ -129,7 +129,7 @@ def _identifiers(resource: Resource) -> set[tuple[str, str]]:
 
 
 def _renamed(given: str, stored: uuid.UUID) -> str:
-    """What the operator must know where an id could not be kept: ids here are UUIDs."""
+    """A note for the operator where an id could not be kept: ids here are UUIDs."""
     if not given or (params.UUID.fullmatch(given) and uuid.UUID(given) == stored):
         return ""
     return f"its id is {stored} here"

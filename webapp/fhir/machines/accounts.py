@@ -102,7 +102,7 @@ def revoke_secret(session: Session, account: ServiceAccount, secret: str, *, by:
 def set_keys(
     session: Session, account: ServiceAccount, *, url: str = "", jwks: str = "", by: User | None = None
 ) -> None:
-    """Where the account's public keys are: at a URL, or uploaded as a JSON Web Key Set. Raises SettingError."""
+    """Set the account's public keys: at a URL, or uploaded as a JSON Web Key Set. Raises SettingError."""
     if bool(url) == bool(jwks):
         raise SettingError("the keys of a service account", "either a URL or an uploaded key set")
     if url and (wrong := url_problem(url)):
@@ -128,7 +128,7 @@ def set_active(session: Session, account: ServiceAccount, active: bool, *, by: U
 
 
 def set_lenient(session: Session, account: ServiceAccount, lenient: bool, *, by: User | None = None) -> None:
-    """What an account's searches leave out rather than refuse, from its next call on."""
+    """Set whether an account's searches leave out what is not understood, from its next call on."""
     account.lenient = lenient
     audit.record(session, "service_handling_set", user=by, detail=f"of {account.id}: {handling(account)}")
 

@@ -1,4 +1,4 @@
-"""Whether a program may call: its secret `bfs_<id>_<secret>`, or an access token that one of its keys has earned.
+"""Authentication of programs: a secret `bfs_<id>_<secret>`, or an access token that one of its keys has earned.
 
 As with the tokens of people, nothing is cached: a revoked secret or an account that was switched off is refused by the
 next call. An access token is a signed note (JWT, HS256) for five minutes; the account behind it is looked up each time.
@@ -65,7 +65,7 @@ class Machines:
 
     @staticmethod
     def is_asked(header: str) -> bool:
-        """Whether an `Authorization` header names a program rather than a person."""
+        """Return True where an `Authorization` header names a program rather than a person."""
         return header.partition(" ")[2].lstrip().startswith((f"{PREFIX}_", "ey"))
 
     def check(self, header: str, organization: uuid.UUID | None) -> Bearer | None:
@@ -140,5 +140,5 @@ def _bearer(token_id: str, row: _Known, organization: uuid.UUID | None, rights: 
 
 
 def _is(stored: Any, organization: uuid.UUID | None) -> bool:
-    """Whether a column of UUIDs, as the driver gives it, holds this one."""
+    """Return True where a column of UUIDs, as the driver gives it, holds this one."""
     return organization is not None and str(stored).replace("-", "") == organization.hex

@@ -34,7 +34,7 @@ class KeysBusy(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Answered:
-    """What a URL gave last, keys or the reason why not, and when."""
+    """The last answer of a URL, keys or the reason why not, and when."""
 
     at: float
     keys: KeySet | None
@@ -63,7 +63,7 @@ class PublicKeys:
         return answered.keys
 
     def _known(self, url: str, kid: str) -> _Answered | None:
-        """What the URL gave last, while that holds."""
+        """The last answer of the URL, while it holds."""
         with self._lock:
             last = self._answered.get(url)
         if last is None:
@@ -72,7 +72,7 @@ class PublicKeys:
         return last if self._clock() - last.at < (KEPT_S if has else AGAIN_S) else None
 
     def _asked(self, url: str) -> _Answered:
-        """What the URL gives now: fetched here, or by the thread that is at it."""
+        """The answer of the URL now: fetched here, or by the thread that is at it."""
         with self._lock:
             if self._threads >= AT_ONCE:
                 raise KeysBusy

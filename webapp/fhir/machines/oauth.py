@@ -59,7 +59,7 @@ class TokenRefused(Exception):
 
 @oauth.get("/fhir/r4/.well-known/smart-configuration")
 def smart_configuration(organization: str) -> Response:
-    """What SMART clients ask for first; needs no token."""
+    """SMART configuration, the first thing that clients ask for; needs no token."""
     organization_id = parse_id(organization)
     if organization_id is None:
         raise TokenRefused("invalid_request", NO_ORGANIZATION)

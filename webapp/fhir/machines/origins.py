@@ -1,4 +1,4 @@
-"""Which web pages may call: a list of origins for each organization, empty until an operator adds one (CORS).
+"""Web pages that may call: a list of origins for each organization, empty until an operator adds one (CORS).
 
 A browser lets a page of another origin read an answer only where the answer allows that origin by name (WHATWG Fetch,
 section 3.2). Only the FHIR routes and presigned URLs are ever allowed, never with cookies: a page brings its token. An

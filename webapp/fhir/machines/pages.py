@@ -38,7 +38,7 @@ Page = str | Response | tuple[str, int]
 
 
 class ScopesForm(FlaskForm):  # type: ignore[misc] # no types there
-    """What an account may do."""
+    """Scopes of an account."""
 
     scopes = StringField(_l("Rechte (Scopes)"), default=smart.DEFAULT, validators=[Length(max=SCOPES_LENGTH)])
 
@@ -51,7 +51,7 @@ class ScopesForm(FlaskForm):  # type: ignore[misc] # no types there
 
 
 class KeysForm(FlaskForm):  # type: ignore[misc] # no types there
-    """How a program proves who it is."""
+    """Keys by which a program authenticates itself."""
 
     way = SelectField(_l("Womit es sich ausweist"), choices=WAYS)
     url = StringField(_l("URL der Schlüssel"))
@@ -96,7 +96,7 @@ class NewForm(ScopesForm, KeysForm):
 
 
 class DaysForm(FlaskForm):  # type: ignore[misc] # no types there
-    """How long a new secret is valid."""
+    """Lifetime of a new secret."""
 
     days = IntegerField(
         _l("Gültig für Tage"), default=accounts.DAYS, validators=[Optional(), NumberRange(1, accounts.MOST_DAYS)]

@@ -1,4 +1,4 @@
-"""What a program may do: SMART scopes `system/<type>.<letters>` (SMART App Launch 2.2, scopes and launch context).
+"""Rights of programs: SMART scopes `system/<type>.<letters>` (SMART App Launch 2.2, scopes and launch context).
 
 Of the letters, `c` creates, `r` reads by id, `s` searches and lists what became of a type; `u` and `d` are understood
 and allow nothing here. `Binary.r` are the files of documents, and `DocumentReference.r` includes it: whoever has
@@ -21,7 +21,7 @@ FILES: Right = ("Binary", "r")
 
 
 def problem(text: str) -> str:
-    """What is wrong with scopes as an operator enters them, "" when nothing is."""
+    """The fault of scopes as an operator enters them, "" where there is none."""
     parts = text.split(" ")
     wrong = [part for part in parts if not _SCOPE.fullmatch(part) or part.endswith(".")]
     return f"not a scope: {', '.join(wrong)}; expected words like {DEFAULT.split()[0]}" if wrong else ""

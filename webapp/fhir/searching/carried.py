@@ -8,7 +8,7 @@ The others are looked up for each document. A list of words and a period have no
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, String, bindparam, exists, func, literal_column, select
+from sqlalchemy import ColumnElement, FromClause, String, bindparam, exists, func, literal_column, or_, select
 
 from webapp.fhir.models import Document, DocumentTerm
 from webapp.fhir.searching import lists
@@ -17,37 +17,43 @@ from webapp.fhir.searching.wanted import Carried
 
 _DOCUMENT = Document.__table__
 _TERM = DocumentTerm.__table__
+Way = tuple[str, str, bool, Any]  # kind, way (see `_shape`), whether it is negated, and another Way or None
 
 
-def shape_of(wanted: Sequence[Carried]) -> tuple[tuple[str, str], ...]:
-    """Kind of each condition and whether it is `one` word, `some`, or those `from`, `until` or `between` two."""
-    return tuple((item.kind, _way(item)) for item in wanted)
+def shape_of(wanted: Sequence[Carried]) -> tuple[Way, ...]:
+    """Kind and way of each condition, whether it is negated, and the way of what may hold in its place."""
+    return tuple(_shape(item) for item in wanted)
 
 
 def values_of(wanted: Sequence[Carried], sqlite: bool) -> Values:
-    """What the conditions compare with."""
+    """Values that the conditions compare with."""
     values: Values = {}
     for number, item in enumerate(wanted):
-        one = len(item.words) == 1
-        values[f"word_{number}"] = item.words[0] if one else lists.listed(item.words, sqlite)
-        values |= {f"from_{number}": item.start, f"until_{number}": item.end}
+        for name, one in ((str(number), item), (f"or_{number}", item.either)):
+            if one is not None:
+                single = len(one.words) == 1 and not one.part
+                values[f"word_{name}"] = one.words[0] if single else lists.listed(one.words, sqlite)
+                values |= {f"from_{name}": one.start, f"until_{name}": one.end}
     return values
 
 
 def leads(shape: Shape) -> bool:
-    """Whether the first condition finds the documents; a patient or a list of ids is narrower."""
-    return bool(shape.carried) and not (shape.patients or shape.ids or shape.groups)
+    """Return True where the first condition finds the documents; a patient or a list of ids is narrower."""
+    if not shape.carried or shape.patients or shape.ids or shape.groups:
+        return False
+    _, _, negated, either = shape.carried[0]
+    return not negated and either is None
 
 
 def source(shape: Shape, sqlite: bool) -> FromClause:
     """Storage time and id of the documents that meet the first condition, each once."""
-    where = [*_words(0, shape.carried[0], sqlite), *bounds(_TERM, shape.start, shape.end)]
+    where = [*_words("0", shape.carried[0], sqlite), *bounds(_TERM, shape.start, shape.end)]
     found = select(_TERM.c.stored_at, _TERM.c.document_id).where(*where)
     return (found if shape.carried[0][1] == "one" else found.distinct()).subquery("led")
 
 
 def total(shape: Shape, led: FromClause, where: ColumnElement[bool]) -> ColumnElement[Any]:
-    """How many documents meet all conditions; from the words alone where they tell it."""
+    """The number of documents that meet all conditions; from the words alone where they tell it."""
     plain = len(shape.carried) == 1 and shape.statuses is None and not shape.content_type and not shape.content_types
     joined = led if plain else led.join(_DOCUMENT, _DOCUMENT.c.id == led.c.document_id)
     number = select(func.count()).select_from(joined)
@@ -55,33 +61,50 @@ def total(shape: Shape, led: FromClause, where: ColumnElement[bool]) -> ColumnEl
 
 
 def conditions(shape: Shape, sqlite: bool) -> list[ColumnElement[bool]]:
-    """What is asked of each document: all conditions but the one that leads."""
+    """All conditions but the one that leads, as they are asked of each document."""
     first = 1 if leads(shape) else 0
-    return [
-        exists().where(_TERM.c.document_id == _DOCUMENT.c.id, *_words(number, shape.carried[number], sqlite))
-        for number in range(first, len(shape.carried))
-    ]
+    return [_condition(number, shape.carried[number], sqlite) for number in range(first, len(shape.carried))]
 
 
-def _way(item: Carried) -> str:
-    if item.words:
-        return "one" if len(item.words) == 1 else "some"
-    return "between" if item.start and item.end else "from" if item.start else "until"
+def _condition(number: int, way: Way, sqlite: bool) -> ColumnElement[bool]:
+    _, _, negated, either = way
+    holds: ColumnElement[bool] = _has(str(number), way, sqlite)
+    if either is not None:
+        holds = or_(holds, _has(f"or_{number}", either, sqlite))
+    return ~holds if negated else holds
 
 
-def _words(number: int, shape: tuple[str, str], sqlite: bool) -> list[ColumnElement[bool]]:
-    kind, way = shape
+def _has(name: str, way: Way, sqlite: bool) -> ColumnElement[bool]:
+    return exists().where(_TERM.c.document_id == _DOCUMENT.c.id, *_words(name, way, sqlite))
+
+
+def _shape(item: Carried) -> Way:
+    if item.part:
+        way = "part"
+    elif item.words:
+        way = "one" if len(item.words) == 1 else "some"
+    else:
+        way = "between" if item.start and item.end else "from" if item.start else "until"
+    return item.kind, way, item.negated, _shape(item.either) if item.either else None
+
+
+def _words(name: str, shape: Way, sqlite: bool) -> list[ColumnElement[bool]]:
+    kind, way, _, _ = shape
     where: list[ColumnElement[bool]] = [
         _TERM.c.organization_id == bind("organization"), _TERM.c.kind == literal_column(f"'{kind}'"),
     ]  # fmt: skip
     if way == "one":
-        where.append(_TERM.c.term == _text(f"word_{number}"))
+        where.append(_TERM.c.term == _text(f"word_{name}"))
     if way == "some":
-        where.append(lists.among(_TERM.c.term, f"word_{number}", sqlite, String()))
+        where.append(lists.among(_TERM.c.term, f"word_{name}", sqlite, String()))
+    if way == "part":
+        where.append(lists.containing(_TERM.c.term, f"word_{name}", sqlite))
     if way in ("from", "between"):
-        where.append(_TERM.c.term >= _text(f"from_{number}"))
+        where.append(_TERM.c.term >= _text(f"from_{name}"))
     if way in ("until", "between"):
-        where.append(_TERM.c.term < _text(f"until_{number}"))
+        where.append(_TERM.c.term < _text(f"until_{name}"))
+    if way == "until":
+        where.append(_TERM.c.term != literal_column("''"))  # the word of an element that is there, whatever it says
     return where
 
 

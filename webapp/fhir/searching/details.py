@@ -1,32 +1,121 @@
-"""Search parameters for what documents carry beside the contract's fields: kind, author, encounter, identifier."""
+"""Search parameters for what documents carry beside the contract's fields: the readers of a row of `parameters`.
+
+Each note of a condition asks for words that were made of the same row when the document was stored (`terms`).
+"""
 
 import re
+from collections.abc import Callable, Iterator
 
 from webapp.fhir import dates
+from webapp.fhir.models import TERM_LENGTH
+from webapp.fhir.parameters import DATE, PREFIXES, REFERENCE, STRING, TOKEN, Parameter
 from webapp.fhir.searching.taken import Reader, Taken, listed
 from webapp.fhir.searching.wanted import Carried
-from webapp.fhir.terms import instant_term, short
+from webapp.fhir.terms import LAST, LONGEST_PART, PRESENT, folded, instant_term, short
 
 _ABSOLUTE = re.compile(r"https?://[^?#|\s]+/([A-Z][A-Za-z]+/[A-Za-z0-9.\-]{1,64})")
+_PREFIX = re.compile(f"({'|'.join(PREFIXES)})?([0-9].*)")
+_OF_TYPE = re.compile(r"[^|]*\|[^|]+\|[^|]+")
+Conditions = Callable[[str, str], list[Carried] | None]  # of a parameter's name and a value; None: not understood
 
 
-def token(kind: str) -> Reader:
-    """`code`, `system|code`, `|code`, `system|`, any of a comma list (FHIR R4, section 3.1.1.4.10)."""
-    return lambda taken, value: _take(taken, value, kind, [value, *listed(value)])
+def readers(parameter: Parameter) -> Iterator[tuple[str, Reader]]:
+    """Name with modifier, and what reads it."""
+    name = parameter.name
+    for modifier in ("", *parameter.modifiers):
+        target = modifier[1:] if modifier[1:] in parameter.targets else ""
+        make = _of_target(target) if target else _BY_MODIFIER.get(modifier, _PLAIN[parameter.type])
+        yield name + modifier, _reader(name, make)
+    if parameter.type == REFERENCE:
+        yield f"{name}.identifier", _reader(name, _BY_MODIFIER[":identifier"])
 
 
-def reference(kind: str) -> Reader:
+def _reader(name: str, make: Conditions) -> Reader:
+    def read(taken: Taken, value: str) -> str | None:
+        wanted = make(name, value)
+        return value if wanted and taken.carry(*wanted) else None
+
+    return read
+
+
+def _tokens(name: str, value: str) -> list[Carried] | None:
+    """`code`, `system|code`, `|code`, `system|`, any of a comma list, and the text as it stands (FHIR R4, section
+    3.1.1.4.10)."""
+    return _any(name, [value, *listed(value)])
+
+
+def _not(name: str, value: str) -> list[Carried] | None:
+    found = _tokens(name, value)
+    return found and [Carried(name, found[0].words, negated=True)]
+
+
+def _missing(name: str, value: str) -> list[Carried] | None:
+    return [Carried(name, (PRESENT,), negated=value == "true")] if value in ("true", "false") else None
+
+
+def _of_type(name: str, value: str) -> list[Carried] | None:
+    parts = listed(value)
+    return _any(f"{name}:type", parts) if parts and all(map(_OF_TYPE.fullmatch, parts)) else None
+
+
+def _references(name: str, value: str) -> list[Carried] | None:
     """An id, `Type/id`, or an absolute URL: as it was given, or the local one with that id (section 3.1.1.4.12)."""
-    return lambda taken, value: _take(taken, value, kind, [form for part in listed(value) for form in _forms(part)])
+    return _any(name, [form for part in listed(value) for form in _forms(part)])
 
 
-def creation(taken: Taken, value: str) -> str | None:
-    """When the document was written; a less precise time counts from the beginning of its period."""
-    window = dates.parse(value)
-    if window is None:
+def _of_target(target: str) -> Conditions:
+    """A reference to that type: an id alone gets it, and one of another type is not understood."""
+
+    def conditions(name: str, value: str) -> list[Carried] | None:
+        forms = [form for part in listed(value) for form in _forms(part if "/" in part else f"{target}/{part}")]
+        typed = all(form.rpartition("/")[0].endswith(target) for form in forms)
+        return _any(name, forms) if typed else None
+
+    return conditions
+
+
+def _beginning(name: str, value: str) -> list[Carried] | None:
+    parts = [folded(part) for part in listed(value)]
+    if len(parts) != 1 or not parts[0] or len(parts[0]) > TERM_LENGTH:
         return None
-    bounds = [None if bound is None else instant_term(bound) for bound in (window.start, window.end)]
-    return value if taken.carry(Carried("creation", (), *bounds)) else None
+    return [Carried(name, (), parts[0], parts[0] + LAST)]
+
+
+def _exactly(name: str, value: str) -> list[Carried] | None:
+    return _any(f"{name}:exact", listed(value))
+
+
+def _containing(name: str, value: str) -> list[Carried] | None:
+    parts = tuple(filter(None, map(folded, listed(value))))
+    short_enough = parts and max(map(len, parts)) <= LONGEST_PART
+    return [Carried(f"{name}:part", parts, part=True)] if short_enough else None
+
+
+def _date(name: str, value: str) -> list[Carried] | None:
+    """Both are ranges `[first, end)`, the one that was stored and the one that is asked for (section 3.1.1.4.7)."""
+    match = _PREFIX.fullmatch(value)
+    window = dates.parse_bound(match[2]) if match else None
+    if match is None or window is None or window.start is None or window.end is None:
+        return None
+    lower, upper, a, b = name, f"{name}:end", window.start, window.end
+
+    def over(kind: str, least: int, either: Carried | None = None) -> Carried:
+        return Carried(kind, (), instant_term(least), None, either=either)
+
+    def below(kind: str, bound: int, either: Carried | None = None) -> Carried:
+        return Carried(kind, (), None, instant_term(bound), either=either)
+
+    found = {
+        "eq": [over(lower, a), below(upper, b + 1)], "ne": [below(lower, a, over(upper, b + 1))],
+        "gt": [over(upper, b + 1)], "sa": [over(lower, b)], "ge": [over(lower, a, over(upper, b + 1))],
+        "lt": [below(lower, a)], "eb": [below(upper, a + 1)], "le": [below(upper, b + 1, below(lower, a))],
+    }  # fmt: skip
+    return found[match[1] or "eq"]
+
+
+def _any(kind: str, words: list[str]) -> list[Carried] | None:
+    found = tuple(dict.fromkeys(short(word) for word in words if word))
+    return [Carried(kind, found)] if found else None
 
 
 def _forms(text: str) -> list[str]:
@@ -34,6 +123,8 @@ def _forms(text: str) -> list[str]:
     return [text, absolute[1]] if absolute else [text]
 
 
-def _take(taken: Taken, value: str, kind: str, words: list[str]) -> str | None:
-    found = tuple(dict.fromkeys(short(word) for word in words if word))
-    return value if found and taken.carry(Carried(kind, found)) else None
+_PLAIN: dict[str, Conditions] = {TOKEN: _tokens, REFERENCE: _references, STRING: _beginning, DATE: _date}
+_BY_MODIFIER: dict[str, Conditions] = {
+    ":not": _not, ":missing": _missing, ":of-type": _of_type, ":exact": _exactly, ":contains": _containing,
+    ":identifier": lambda name, value: _any(f"{name}:id", [value, *listed(value)]),
+}  # fmt: skip

@@ -1,4 +1,4 @@
-"""What became of documents, by version: of an organization since an instant, or of one document.
+"""Changes of documents by version: of an organization since an instant, or of one document.
 
 One statement, so one snapshot: the page, how many there are, and the instant up to which it is complete. An
 organization's changes are numbered without a gap, so counting those since an instant reads one row of an index.
@@ -95,7 +95,7 @@ def _order(columns: Any, *, ascending: bool) -> list[ColumnElement[Any]]:
 
 
 def _total(*, since: bool) -> ColumnElement[Any]:
-    """How many changes the organization has had, or how many since an instant."""
+    """The number of changes of the organization, or of those since an instant."""
     number = _clock(_CLOCK.c.changes)
     if not since:
         return number

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import ARRAY, ColumnElement, String, Subquery, Text, and_, any_, bindparam, func, or_, select
+from sqlalchemy import ARRAY, ColumnElement, String, Subquery, Text, and_, any_, bindparam, exists, func, or_, select
 
 from webapp.fhir.searching.wanted import Identifier, PatientKey
 
@@ -17,13 +17,22 @@ Flags = tuple[bool, bool, bool]  # of identifiers: some are `value`, some `syste
 
 
 def among(column: Any, name: str, sqlite: bool, type_: Any = None) -> ColumnElement[bool]:
-    """Whether the column is one of the parameter `name`, bound as `listed` makes it."""
+    """The column is one of the parameter `name`, bound as `listed` makes it."""
     found: ColumnElement[bool]
     if sqlite:
         found = column.in_(select(func.json_each(bindparam(name, type_=String())).table_valued("value").c.value))
     else:
         found = column == any_(bindparam(name, type_=ARRAY(type_ if type_ is not None else column.type)))
     return found
+
+
+def containing(column: Any, name: str, sqlite: bool) -> ColumnElement[bool]:
+    """The column contains one of the texts of the parameter `name`."""
+    if sqlite:
+        given = func.json_each(bindparam(name, type_=String())).table_valued("value")
+        return exists().where(func.instr(column, given.c.value) > 0)
+    texts = func.unnest(bindparam(name, type_=ARRAY(Text()))).table_valued("value").render_derived()
+    return exists().where(func.strpos(column, texts.c.value) > 0)
 
 
 def listed(values: Iterable[Any], sqlite: bool) -> Any:
@@ -45,14 +54,14 @@ def ranges(name: str, sqlite: bool) -> Subquery:
 
 
 def range_values(given: Sequence[tuple[str, str]], name: str, sqlite: bool) -> Values:
-    """What `ranges` of that name are."""
+    """Values of `ranges` of that name."""
     if sqlite:
         return {f"ranges_{name}": listed(given, sqlite)}
     return {f"{label}_{name}": [bounds[place] for bounds in given] for place, label in enumerate(("first", "end"))}
 
 
 def identifier_flags(identifiers: Iterable[Identifier]) -> Flags:
-    """Which forms there are among them."""
+    """The forms among them."""
     forms = {(item.system is not None, item.value is not None) for item in identifiers}
     return (False, True) in forms, (True, True) in forms, (True, False) in forms
 
@@ -69,7 +78,7 @@ def identifier_terms(columns: tuple[Any, Any], name: str, flags: Flags, sqlite: 
 
 
 def identifier_values(identifiers: Sequence[Identifier], name: str, sqlite: bool) -> Values:
-    """What `identifier_terms` of that name compares with."""
+    """Values that `identifier_terms` of that name compares with."""
     pairs = [item for item in identifiers if item.system is not None and item.value is not None]
     lists: dict[str, list[Any]] = {
         "loose": [item.value for item in identifiers if item.system is None],
@@ -95,7 +104,7 @@ def group_term(table: Any, number: int, flags: tuple[bool, Flags], sqlite: bool)
 
 
 def group_values(group: Iterable[PatientKey], number: int, sqlite: bool) -> Values:
-    """What `group_term` of that number compares with."""
+    """Values that `group_term` of that number compares with."""
     keys = list(group)
     identifiers = [key.identifier for key in keys if key.identifier]
     ours = {f"ours_{number}": listed([key.patient for key in keys if key.patient], sqlite)}

@@ -11,7 +11,10 @@ import struct
 import uuid
 
 from webapp.fhir import dates
+from webapp.fhir.formats import format_of
 from webapp.fhir.models import Status
+from webapp.fhir.parameters import DATE, DOCUMENT, REFERENCE
+from webapp.fhir.parameters import PATIENT as PATIENT_PARAMETERS
 from webapp.fhir.searching import details, words
 from webapp.fhir.searching.taken import Reader, Taken, listed
 from webapp.fhir.searching.wanted import (
@@ -28,9 +31,7 @@ from webapp.fhir.searching.wanted import (
 
 STATUS_SYSTEM = "http://hl7.org/fhir/document-reference-status"
 MIME_SYSTEM = "urn:ietf:bcp:13"
-REFERENCES = frozenset(
-    {"patient", "subject", "author", "authenticator", "custodian", "encounter", "related", "relatesto"}
-)
+REFERENCES = frozenset(item.name for item in DOCUMENT if item.type == REFERENCE)
 ORDERS: dict[str, Order] = {
     "-date": "-date", "-date,-_id": "-date", "date": "date", "date,_id": "date", "_id": "_id", "-_id": "-_id",
 }  # fmt: skip
@@ -50,7 +51,7 @@ def identifier(text: str) -> Identifier | None:
 
 
 def patient_key(value: str) -> PatientKey | None:
-    """Whom one `patient` value means: our id in any form of a reference, or an external identifier."""
+    """The patient that one `patient` value means: our id in any form of a reference, or an external identifier."""
     bare = value.removeprefix("Patient/")
     if UUID.fullmatch(bare):
         return PatientKey(uuid.UUID(bare), Identifier(None, value) if bare == value else None)
@@ -252,7 +253,7 @@ def _pretty(_: Taken, value: str) -> str | None:
 
 
 def _format(_: Taken, value: str) -> str | None:
-    return value if "json" in value.lower() else None
+    return value if format_of(value) else None
 
 
 def _integer(text: str) -> int:
@@ -272,7 +273,7 @@ _COMMON: dict[str, Reader] = {
 RESULT = frozenset({*_COMMON, "_sort", "_include", "_revinclude"})
 """Parameters that say how to answer: an empty one asks for nothing. An empty filter is a filter that was lost."""
 BARE_DATES = frozenset({"start", "end", "_since"})  # take no prefix
-DATES = BARE_DATES | {"date", "_lastUpdated", "creation", "birthdate"}
+DATES = BARE_DATES | {item.name for item in (*DOCUMENT, *PATIENT_PARAMETERS) if item.type == DATE}
 _SUBJECT: dict[str, Reader] = {
     name + kind: reader
     for name in ("patient", "subject")
@@ -294,15 +295,8 @@ SEARCH: dict[str, Reader] = (
         "_sort": _sort,
         "_include": _include,
         "_revinclude": _revinclude,
-        "creation": details.creation,
-        **{kind: details.token(kind) for kind in ("identifier", "type", "category", "security-label")},
-        **{kind: details.reference(kind) for kind in ("author", "encounter")},
-        **{
-            f"{kind}{of}": details.token(f"{kind}:id")
-            for kind in ("author", "encounter")
-            for of in (":identifier", ".identifier")
-        },
     }
+    | {name: reader for parameter in DOCUMENT if parameter.paths for name, reader in details.readers(parameter)}
 )
 EVERYTHING: dict[str, Reader] = _COMMON | {"_type": _type, "start": _start, "end": _end}
 HISTORY: dict[str, Reader] = {

@@ -1,8 +1,15 @@
 """Reading fast: a statement composed once with SQLAlchemy Core, compiled once per database, then only given values.
 
-`Reader.rows` goes to the driver's own cursor: on the search path, building and compiling a statement anew and wrapping
-each row costs more than the database does. Connections are in autocommit mode, so that one statement is one round trip
-and one snapshot; psycopg prepares a statement on the server after its fifth use, sqlite3 keeps it compiled.
+Two things here SQLAlchemy would do too, and both stay because they were measured in turns (`python -m evals load fhir
+--against CHECKOUT --only newest --only everything`, processor time of webapp and database, this code = 1):
+
+    composed once, run by `Connection.execute`, which looks it up in its cache of compiled statements: 1.20 and 1.14
+    composed for every search, run in the same way: 1.93 and 2.60
+
+The look-up walks the whole statement for its key each time, and every row becomes an object. So each shape of a search
+keeps its compiled text, and `Reader.rows` goes to the driver's own cursor. Connections are in autocommit mode, so that
+one statement is one round trip and one snapshot; psycopg prepares a statement on the server after its fifth use,
+sqlite3 keeps it compiled.
 """
 
 from collections.abc import Mapping
@@ -30,7 +37,7 @@ class Statement:
         self._positions = compiled.positiontup
 
     def values(self, given: Mapping[str, Any]) -> Any:
-        """What the driver's `execute` takes: named values, or a list in the order of the placeholders."""
+        """Parameters as the driver's `execute` takes them: named values, or a list in the order of the placeholders."""
         named = {**self.defaults, **given}
         return [named[name] for name in self._positions] if self._positions is not None else named
 

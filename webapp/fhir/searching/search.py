@@ -315,7 +315,7 @@ def _ways(shape: Shape, sqlite: bool) -> list[ColumnElement[bool]]:
 
 
 def _key_terms(number: int, ours: bool, value: bool, system: bool) -> list[ColumnElement[bool]]:
-    """Whose documents one `patient` value means: any of these."""
+    """The documents that one `patient` value means: any of these conditions."""
     table = _DOCUMENT
     external = [table.c.external_value == bind(f"value_{number}")] if value else []
     external += [table.c.external_system == bind(f"system_{number}")] if system else []

@@ -11,12 +11,12 @@ import orjson
 from flask import Request
 
 from webapp.fhir.answers import FhirError
+from webapp.fhir.formats import MEDIA_TYPE, XML_TYPE, NotXml, format_of, from_xml
 
 Pairs = tuple[tuple[str, str], ...]
 """Names and values in the order in which they were sent."""
 
 FORM = "application/x-www-form-urlencoded"
-JSON_TYPES = ("application/fhir+json", "application/json")
 BODY = "body"
 """The name under which the body of a GET counts as a parameter that nobody knows: some clients put theirs there."""
 _CHARSETS = ("utf-8", "utf8", "us-ascii", "ascii")
@@ -32,11 +32,12 @@ def sent(request: Request) -> Pairs:
     if readable and request.mimetype_params.get("charset", "utf-8").lower() in _CHARSETS:
         if kind == FORM:
             return pairs + _decoded(body)
-        if kind in JSON_TYPES and operation:
-            return pairs + _parameters(body)
+        if operation and format_of(kind):
+            return pairs + _parameters(body, xml=format_of(kind) == XML_TYPE)
         if not kind and not body:
             return pairs
-    expected = f"{FORM} in UTF-8" + (f" oder eine Ressource Parameters als {JSON_TYPES[0]}" if operation else "")
+    parameters = f" oder eine Ressource Parameters als {MEDIA_TYPE} oder {XML_TYPE}" if operation else ""
+    expected = f"{FORM} in UTF-8{parameters}"
     found = request.headers.get("Content-Type", "")[:50] or "kein Content-Type"
     raise FhirError(415, f"Gefunden: {found}. Erwartet wird {expected}, unkomprimiert.")
 
@@ -47,12 +48,14 @@ def _decoded(query: bytes) -> Pairs:
     return tuple((unquote_plus(name), unquote_plus(value)) for name, _, value in parts)
 
 
-def _parameters(body: bytes) -> Pairs:
+def _parameters(body: bytes, *, xml: bool) -> Pairs:
     """Name and value of each parameter of a posted Parameters resource; an empty body has none."""
     if not body.strip():
         return ()
     try:
-        given = orjson.loads(body)
+        given = from_xml(body) if xml else orjson.loads(body)
+    except NotXml as error:
+        raise FhirError(400, error.text, error.element) from None
     except orjson.JSONDecodeError:
         raise FhirError(400, "Der Inhalt ist kein JSON. Erwartet wird eine Ressource Parameters.") from None
     if not isinstance(given, dict) or given.get("resourceType") != "Parameters":

@@ -1,4 +1,4 @@
-"""What is collected while the pairs of a query string are read."""
+"""The collection that the readers of a query string fill."""
 
 import re
 import uuid
@@ -26,7 +26,7 @@ MOST_CONDITIONS = 8  # of one search beside the contract's; lists are one each, 
 
 @dataclass(slots=True)
 class Taken:
-    """What the readers collect while they walk the pairs. Each list holds at once, the members of one list are `or`."""
+    """Collected by the readers while they walk the pairs. Each list holds at once, the members of one list are `or`."""
 
     windows: list[dates.Window] = field(default_factory=list)
     patients: list[PatientKey] = field(default_factory=list)
@@ -73,18 +73,18 @@ class Taken:
             yield identifier.system
             yield identifier.value
         for item in self.carried:
-            yield from item.words
+            yield from (*item.words, item.start)
         for term in self.terms:
             yield from (bound for bounds in term.ranges for bound in bounds)
 
-    def carry(self, item: Carried | Term) -> bool:
-        """Note a condition that becomes a part of the statement, once; whether there was room for it."""
-        some: list[Any] = self.carried if isinstance(item, Carried) else self.terms
-        if item not in some and len(some) >= MOST_CONDITIONS:
+    def carry(self, *items: Carried | Term) -> bool:
+        """Note conditions that become parts of the statement, each once; whether there was room for all of them."""
+        some: list[Any] = self.carried if isinstance(items[0], Carried) else self.terms
+        new = [item for item in items if item not in some]
+        if new and len(some) + len(new) > MOST_CONDITIONS:
             self.surplus += 1
             return False
-        if item not in some:
-            some.append(item)
+        some += new
         return True
 
 

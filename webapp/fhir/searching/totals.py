@@ -38,16 +38,17 @@ class Shape:
     ids: bool = False
     content_types: bool = False
     groups: tuple[tuple[bool, Flags], ...] = ()
-    carried: tuple[tuple[str, str], ...] = ()  # kind and way, see `searching.carried`
+    carried: tuple[tuple[str, str, bool, Any], ...] = ()  # see `searching.carried.Way`
 
     @property
     def counted(self) -> bool:
-        """Whether the total has to be counted from the documents: no counter knows it."""
+        """Return True where the total has to be counted from the documents: no counter knows it."""
         return bool(self.patients or self.ids or self.content_types or self.groups or self.carried)
 
 
 def edges(window: Window) -> tuple[bool, bool] | None:
-    """Whether a window of days begins and ends within a day; None where it holds no whole day (then it is counted)."""
+    """Tell whether a window of days begins and ends within a day; None where it holds no whole day (then it is
+    counted)."""
     if window == ALWAYS:
         return None
     first, last = _whole_days(window)

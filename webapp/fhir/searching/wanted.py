@@ -1,4 +1,4 @@
-"""What can be asked of a search: immutable values, made by `params`, read by the statements."""
+"""Searches as immutable values, made by `params`, read by the statements."""
 
 import base64
 import re
@@ -48,7 +48,7 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """Where a page lies."""
+    """The place of a page."""
 
     count: int = DEFAULT_COUNT
     offset: int = 0
@@ -66,7 +66,7 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class AnswerOptions:
-    """How the caller wants to be answered, and what became of the parameters (as decoded name and value pairs)."""
+    """The wanted form of an answer, and what became of the parameters (as decoded name and value pairs)."""
 
     applied: tuple[tuple[str, str], ...] = ()
     ignored: tuple[Ignored, ...] = ()
@@ -80,12 +80,16 @@ class AnswerOptions:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A document carries one of these words of that kind, or one in `[start, end)` (see `terms.document_terms`)."""
+    """A document carries one of these words of that kind, or one in `[start, end)`, or with `part` one that contains
+    one of them (see `terms.document_terms`); or meets `either`. `negated`: it does not."""
 
     kind: str
     words: tuple[str, ...] = ()
     start: str | None = None
     end: str | None = None
+    part: bool = False
+    negated: bool = False
+    either: "Carried | None" = None
 
 
 @dataclass(frozen=True, slots=True)

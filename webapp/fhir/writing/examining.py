@@ -1,4 +1,4 @@
-"""What is looked at before a resource is validated: how deep and large it is, and what nobody here understands.
+"""Checks before a resource is validated: how deep and large it is, and what nobody here understands.
 
 The validator walks a resource by recursion, and an unknown type in it is a fault of its own. So one walk without
 recursion comes first, which ends at the first thing that is wrong and names it.
@@ -11,7 +11,7 @@ from webapp.fhir.answers import FhirError
 
 DEEPEST = 40  # levels of JSON; what profiles of R4 ask for stays below twenty
 MOST_VALUES = 5_000  # of one resource: objects, lists and the values in them; validating them takes half a second
-MOST_SEPARATORS = 300_000  # of a whole body: commas and opening brackets, as many as it has values at most
+MOST_SEPARATORS = 300_000  # of a whole body: commas and opening brackets, as many as it has values at most; tags of XML
 NOT_UNDERSTOOD = frozenset({"implicitRules", "_implicitRules", "modifierExtension"})
 _ABSENT = object()
 _LOOKED_AT = NOT_UNDERSTOOD | {"fhir_comments", "resourceType", "contained"}
@@ -19,9 +19,9 @@ Resource = dict[str, Any]
 _Path = tuple[Any, int | str] | None  # the way from the resource: what comes before, and the last step
 
 
-def check_size(body: bytes) -> None:
+def check_size(body: bytes, *, xml: bool = False) -> None:
     """Before it is parsed: a body of brackets takes fifty times its length in memory. Raises FhirError 413."""
-    if sum(map(body.count, (b",", b"[", b"{"))) > MOST_SEPARATORS:
+    if sum(map(body.count, (b"<", b"=") if xml else (b",", b"[", b"{"))) > MOST_SEPARATORS:
         raise FhirError(
             413, f"Der Inhalt hat mehr als {MOST_SEPARATORS} Elemente. Bitte auf mehrere Aufrufe verteilen."
         )

@@ -1,4 +1,4 @@
-"""What a program sends, read and checked: JSON, a FHIR R4 resource, its file. Faults name the element.
+"""The body that a program sends, read and checked: JSON, XML, a FHIR R4 resource, its file. Faults name the element.
 
 All of it is done before a lock is taken: others wait for what needs the database alone.
 """
@@ -18,6 +18,7 @@ from webapp.fhir import terms
 from webapp.fhir.answers import FhirError
 from webapp.fhir.bounds import beyond
 from webapp.fhir.details import LARGEST, Details
+from webapp.fhir.formats import NotXml, from_xml
 from webapp.fhir.models import TITLE_LENGTH, Status
 from webapp.fhir.titles import UNKNOWN_TYPE, clean_content_type, clean_title
 from webapp.fhir.writing.examining import check_size, examine, misread
@@ -77,11 +78,13 @@ class GivenPatient:
     at: str = ""
 
 
-def resource_of(body: bytes, kind: str) -> Resource:
-    """The resource in a body. Raises FhirError 400, and 413 for one of more elements than are read."""
-    check_size(body)
+def resource_of(body: bytes, kind: str, *, xml: bool = False) -> Resource:
+    """The resource in a body of JSON or XML. Raises FhirError 400, and 413 for one of more elements than are read."""
+    check_size(body, xml=xml)
     try:
-        resource = orjson.loads(body)
+        resource = from_xml(body) if xml else orjson.loads(body)
+    except NotXml as error:
+        raise FhirError(400, error.text, error.element) from None
     except orjson.JSONDecodeError:
         raise FhirError(400, f"Der Inhalt ist kein JSON. Erwartet wird eine Ressource {kind}.") from None
     if not isinstance(resource, dict) or resource.get("resourceType") != kind:
@@ -192,7 +195,7 @@ def sha1_of(body: bytes) -> bytes:
 
 
 def document(resource: Resource, at: str = "", *, inline: bool = False) -> GivenDocument:
-    """What is kept of a valid DocumentReference; `inline`: its file was in it. Raises FhirError 400 and 422."""
+    """The kept part of a valid DocumentReference; `inline`: its file was in it. Raises FhirError 400 and 422."""
     attachment, here = attachment_of(resource, at), f"{at}{DOCUMENT}"
     said = str(attachment.get("contentType") or "")
     content_type = clean_content_type(said) if said else ""
@@ -213,7 +216,7 @@ def document(resource: Resource, at: str = "", *, inline: bool = False) -> Given
 
 
 def patient(resource: Resource, at: str = "") -> GivenPatient:
-    """What is kept of a Patient, once it is valid. Raises FhirError 400 and 422."""
+    """The kept part of a Patient, once it is valid. Raises FhirError 400 and 422."""
     if fault := beyond(resource):
         where = f"{at}Patient.{fault.element}".rstrip(".")
         unit = _UNITS[fault.unit]
@@ -225,8 +228,8 @@ def patient(resource: Resource, at: str = "") -> GivenPatient:
 
 
 def _details(resource: Resource, own: Mapping[str, str], here: str, *, inline: bool) -> Details:
-    """What is kept beside the contract's fields. Where these answer with something else than was posted (the storing
-    time, a harmless title, SHA-256), that is kept as an extension."""
+    """The details kept beside the contract's fields. Where these answer with something else than was posted (the
+    storing time, a harmless title, SHA-256), that is kept as an extension."""
     given = resource["content"][0]["attachment"]
     details = kept_details.picked(resource)
     said = [(name, given[name]) for name in own if given.get(name) not in (None, own[name])]

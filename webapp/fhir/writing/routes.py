@@ -23,7 +23,7 @@ from sqlalchemy.orm import Session
 
 from webapp.audit import short_ip
 from webapp.extensions import db
-from webapp.fhir import answers, resources, store
+from webapp.fhir import answers, formats, resources, store
 from webapp.fhir.access import authorize, bearer, log_access, require
 from webapp.fhir.answers import FhirError, answer, versioned
 from webapp.fhir.routes import document_maker
@@ -38,18 +38,19 @@ from webapp.storage import FileMissing, Stored
 
 writing = Blueprint("fhir_writing", __name__, url_prefix="/<organization>/fhir/r4")
 answers.init_blueprint(writing)
+writing.before_request(answers.negotiate)
 
 LARGEST_JSON = 64 * 1024 * 1024  # a file inline is in memory three times, as text, in JSON and as bytes
+RESOURCE_TYPES = (formats.MEDIA_TYPE, "application/json", formats.XML_TYPE)
 LARGEST_FILE = 512 * 1024 * 1024  # as on the page for uploads
 _REFUSED = (DataError, IntegrityError, psycopg.DataError, psycopg.IntegrityError)
-JSON_TYPES = ("application/fhir+json", "application/json")
 
 
 @writing.post("/DocumentReference", provide_automatic_options=False)
 def create_document(organization: str) -> Response:
     """Store a document."""
     organization_id = _writer(organization)
-    resource = given.resource_of(_body(), "DocumentReference")
+    resource = _sent("DocumentReference")
     data = given.taken_data(resource)
     resource = given.checked(resource, "DocumentReference")
     attachment = given.attachment_of(resource)
@@ -95,7 +96,7 @@ def create_patient(organization: str) -> Response:
     """Store a patient; documents that wait for one of the identifiers are linked."""
     organization_id = _writer(organization)
     new = SentPatient(
-        given.patient(given.resource_of(_body(), "Patient")),
+        given.patient(_sent("Patient")),
         storing.condition_of(request.headers.get("If-None-Exist", "")),
     )
     with db.write() as session:
@@ -108,8 +109,8 @@ def create_patient(organization: str) -> Response:
 def create_binary(organization: str) -> Response:
     """Keep a file for the document that will refer to it: posted as it is (streamed), or as a FHIR Binary."""
     organization_id = _writer(organization)
-    if request.mimetype in JSON_TYPES:
-        resource = given.resource_of(_body(), "Binary")
+    if request.mimetype in RESOURCE_TYPES:  # of plain XML nobody knows whether it is the file itself
+        resource = _sent("Binary")
         content_type = clean_content_type(str(resource.get("contentType", "")))
         file = service().files.put(io.BytesIO(given.decoded(resource.get("data", ""), "Binary.data")))
     else:
@@ -128,7 +129,7 @@ def create_binary(organization: str) -> Response:
 def transact(organization: str) -> Response:
     """A transaction: all of it is stored, or nothing."""
     organization_id = _writer(organization)
-    work = Transaction(given.resource_of(_body(), "Bundle"))
+    work = Transaction(_sent("Bundle"))
     require((kind, "c") for kind in work.kinds)
     files = service().files
 
@@ -153,11 +154,13 @@ def _writer(organization: str) -> uuid.UUID:
     return organization_id
 
 
-def _body() -> bytes:
-    if request.mimetype not in JSON_TYPES:
-        raise FhirError(415, "Erwartet wird application/fhir+json.")
+def _sent(kind: str) -> dict[str, Any]:
+    """The resource that was posted, as JSON has it. Raises FhirError 400, 413 and 415."""
+    found = formats.format_of(request.mimetype)
+    if found is None:
+        raise FhirError(415, f"Erwartet wird {formats.MEDIA_TYPE} oder {formats.XML_TYPE}.")
     request.max_content_length = LARGEST_JSON
-    return request.get_data(cache=False)
+    return given.resource_of(request.get_data(cache=False), kind, xml=found == formats.XML_TYPE)
 
 
 def _inline(attachment: dict[str, Any], data: bytes) -> Stored:

@@ -1,4 +1,4 @@
-"""What programs send becomes rows: through the same store, lock and linking as an import.
+"""Rows are made of the resources that programs send: through the same store, lock and linking as an import.
 
 All functions that take a session leave committing to it; whoever asks whether something is there already does so under
 the organization's lock, so that two equal conditional creates at the same moment make one document. What needs no
@@ -37,7 +37,7 @@ Condition = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a resource has become: its id, whether it was made now or was there, and when it was stored now."""
+    """The result of a resource: its id, whether it was made now or was there, and when it was stored now."""
 
     kind: str
     id: uuid.UUID
@@ -78,7 +78,7 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class WritePlan:
-    """What a transaction is about to write: documents, those they replace, the times of both, and the result of each
+    """The plan of a transaction: documents, those they replace, the times of both, and the result of each
     that was asked for."""
 
     new: list[store.NewDocument]
@@ -259,7 +259,7 @@ def _write(session: Session, organization_id: uuid.UUID, plan: WritePlan) -> Non
 
 
 def _found(session: Session, organization_id: uuid.UUID, asked: Sequence[SentDocument]) -> list[Result | FhirError]:
-    """What each becomes: new, or the one that its condition finds, also among those before it."""
+    """The result of each: new, or the one that its condition finds, also among those before it."""
     words = {item.condition: _word(*item.condition) for item in asked if item.condition}
     there = _documents_with(session, organization_id, words.values())
     results: list[Result | FhirError] = []
@@ -303,7 +303,7 @@ def _documents_with(session: Session, organization_id: uuid.UUID, words: Iterabl
 
 
 class _People:
-    """Whose documents they are, looked up for all of them at once."""
+    """Patients of documents, looked up for all of them at once."""
 
     def __init__(
         self, session: Session, organization_id: uuid.UUID, documents: Sequence[GivenDocument],

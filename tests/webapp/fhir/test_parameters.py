@@ -1,0 +1,245 @@
+"""The table of search parameters: every row with its modifiers finds what a plain loop finds, imported and posted."""
+
+import json
+from typing import Any
+
+import pytest
+from alembic import command
+from fhir.resources.R4B import get_fhir_model_class
+
+from tests.docs import ROOT
+from tests.webapp.fhir.conftest import Caller, Place, add_documents
+from tests.webapp.fhir.test_writing import document, post, program
+from webapp.cli import alembic_config, upgrade_schema
+from webapp.fhir.parameters import DATE, DOCUMENT, PREFIXES, REFERENCE, STRING, TOKEN, Parameter
+from webapp.fhir.searching.readers import PATIENT, SEARCH, STUDY
+
+__all__ = ["program"]
+
+WORDS = [parameter for parameter in DOCUMENT if parameter.paths]
+OTHERS = {"masterIdentifier": {"value": "X"}, "content": [{"attachment": {"title": "nichts"}}]}
+SAMPLES: dict[str, list[Any]] = {
+    "Identifier": [
+        {"system": "urn:a", "value": "1", "type": {"coding": [{"system": "urn:t", "code": "MR"}]}}, {"value": "2"},
+    ],
+    "CodeableConcept": [{"coding": [{"system": "urn:a", "code": "1"}]}, {"text": "nur Text"}],
+    "Coding": [{"system": "urn:a", "code": "1"}, {"code": "2"}],
+    "code": ["replaces", "appends"],
+    "Reference": [{"reference": "{target}/1"}, {"identifier": {"system": "urn:a", "value": "9"}}, {"display": "Wer"}],
+    "string": ["Entlassbrief der Inneren, Größe 5", "Brief " + "lang " * 80 + "Ende"],
+    "Period": [{"start": "2026-03-01", "end": "2026-03-04"}, {"start": "2026-03-04T10:00:00Z"}, {"end": "2025"}],
+    "dateTime": ["2026-03", "2026-03-04T08:00:00Z"],
+}  # fmt: skip
+TYPES = {"identifier": "Identifier", "format": "Coding", "language": "code", "relation": "code", "creation": "dateTime",
+         "period": "Period", "meta.security": "Coding"}  # fmt: skip
+BY_TYPE = {TOKEN: "CodeableConcept", REFERENCE: "Reference", STRING: "string"}
+ASKED = {
+    TOKEN: ["1", "urn:a|1", "urn:a|", "|2", "|1", "9", "1,2", "replaces"],
+    REFERENCE: ["{target}/1", "1", "http://elsewhere.example/fhir/{target}/1", "{target}/2", "1,2"],
+    STRING: ["entlassbrief", "BRIEF", "große", "Entlassbrief der Inneren\\, Gr"],
+    DATE: [
+        prefix + day for prefix in ("", *PREFIXES) for day in ("2026-03", "2026-03-04", "2026-03-02", "2025", "2026")
+    ],
+}
+MODIFIED = {
+    ":not": ASKED[TOKEN], ":missing": ["true", "false"], ":identifier": ["9", "urn:a|9", "urn:b|9"],
+    ".identifier": ["9"], ":of-type": ["urn:t|MR|1", "urn:t|MR|2"],
+    ":contains": ["INNEREN", "grosse", "lang Ende", "nicht da"],
+    ":exact": ["Entlassbrief der Inneren\\, Größe 5", "Entlassbrief"],
+}  # fmt: skip
+
+
+def placed(path: str, value: Any) -> Any:
+    """A DocumentReference's details with that element."""
+    for step in reversed(path.split(".")):
+        value = [value] if step in LISTS else value
+        value = {step: value}
+    return value
+
+
+LISTS = {
+    "category",
+    "securityLabel",
+    "security",
+    "event",
+    "content",
+    "relatesTo",
+    "author",
+    "encounter",
+    "related",
+    "identifier",
+}
+
+
+def samples(parameter: Parameter, path: str) -> Any:
+    kind = TYPES.get(path, TYPES.get(parameter.name, BY_TYPE.get(parameter.type, "")))
+    target = (*parameter.targets, "Observation")[0]
+    return json.loads(json.dumps(SAMPLES[kind]).replace("{target}", target))
+
+
+def stored(place: Place, parameter: Parameter) -> dict[str, Any]:
+    """Documents of the place: one for each sample at each path of the parameter, and one without; id to the values."""
+    values = [(path, value) for path in parameter.paths for value in samples(parameter, path)]
+    details = [placed(path, value) for path, value in values]
+    ids = add_documents(place, [{"details": one} for one in details] + [{"details": {"description": "x"}}, {}])
+    if parameter.name == "description":
+        return dict(zip(map(str, ids), [value for _, value in values] + ["x", None], strict=True))
+    return dict(zip(map(str, ids), [value for _, value in values] + [None, None], strict=True))
+
+
+def folded(text: str) -> str:
+    return text.casefold().translate(str.maketrans("äöü", "aou")).replace("ß", "ss")
+
+
+def codes(value: Any) -> list[tuple[str, str]]:
+    if isinstance(value, str):
+        return [("", value)]
+    if not isinstance(value, dict):
+        return []
+    items = value.get("coding", [value] if {"code", "value"} & set(value) else [])
+    return [(item.get("system", ""), item.get("code", item.get("value", ""))) for item in items]
+
+
+def has_token(value: Any, asked: str) -> bool:
+    system, bar, code = asked.rpartition("|")
+    return any((not bar or system == mine) and code in ("", theirs) for mine, theirs in codes(value))
+
+
+def bounds(value: Any) -> tuple[str, str]:
+    """First instant and the one behind the last of what these tests write, as text that sorts."""
+    if isinstance(value, dict):
+        return (
+            bounds(value["start"])[0] if "start" in value else "0",
+            bounds(value["end"])[1] if "end" in value else "9",
+        )
+    if "T" in value:
+        return value, value.replace("00Z", "01Z")
+    return {
+        "2025": ("2025-01-01", "2026-01-01"), "2026": ("2026-01-01", "2027-01-01"),
+        "2026-03": ("2026-03-01", "2026-04-01"),
+        "2026-03-01": ("2026-03-01", "2026-03-02"), "2026-03-02": ("2026-03-02", "2026-03-03"),
+        "2026-03-04": ("2026-03-04", "2026-03-05"),
+    }[value]  # fmt: skip
+
+
+def compared(value: Any, asked: str) -> bool:
+    prefix, day = (asked[:2], asked[2:]) if asked[:2] in PREFIXES else ("eq", asked)
+    (lo, hi), (a, b) = bounds(value), bounds(day)
+    return {
+        "eq": lo >= a and hi <= b, "ne": not (lo >= a and hi <= b), "gt": hi > b, "lt": lo < a, "sa": lo >= b,
+        "eb": hi <= a,
+        "ge": hi > b or (lo >= a and hi <= b), "le": lo < a or (lo >= a and hi <= b),
+    }[prefix]  # fmt: skip
+
+
+def matches(parameter: Parameter, modifier: str, value: Any, asked: str) -> bool:
+    """The meaning of FHIR R4, written once more."""
+    parts = asked.replace("\\,", "\0").split(",")
+    parts = [part.replace("\0", ",") for part in parts]
+    if modifier == ":missing":
+        return (value is None) == (asked == "true")
+    if modifier == ":not":
+        return not any(has_token(value, part) for part in parts)
+    if value is None:
+        return False
+    if modifier in (":identifier", ".identifier"):
+        return any(has_token(value.get("identifier"), part) for part in parts)
+    if modifier == ":of-type":
+        typed = [item["code"] for item in value.get("type", {}).get("coding", [])]
+        return any(part.split("|")[1] in typed and part.split("|")[2] == value["value"] for part in parts)
+    if parameter.type == REFERENCE:
+        given = value.get("reference", "")
+        kind = modifier[1:] or given.partition("/")[0]
+        wanted = [part.removeprefix("http://elsewhere.example/fhir/") for part in parts]
+        return given != "" and any(given == (part if "/" in part else f"{kind}/{part}") for part in wanted)
+    if parameter.type == STRING:
+        found = {"": folded(value).startswith(folded(parts[0])), ":exact": value == parts[0]}
+        return bool(found.get(modifier, folded(parts[0]) in folded(value)))
+    return compared(value, asked) if parameter.type == DATE else any(has_token(value, part) for part in parts)
+
+
+def asked_of(parameter: Parameter, modifier: str) -> list[str]:
+    target = (*parameter.targets, "Observation")[0]
+    if modifier[1:] in parameter.targets:
+        return ["1", f"{modifier[1:]}/1", "2"]
+    return [asked.replace("{target}", target) for asked in MODIFIED.get(modifier, ASKED[parameter.type])]
+
+
+@pytest.mark.parametrize("parameter", WORDS, ids=lambda parameter: parameter.name)
+def test_every_row_finds_what_fhir_says(place: Place, caller: Caller, parameter: Parameter) -> None:
+    values, wrong, checked = stored(place, parameter), {}, 0
+    more = [".identifier"] if parameter.type == REFERENCE else []
+    for modifier in ("", *parameter.modifiers, *more):
+        for asked in asked_of(parameter, modifier):
+            found = caller.get("DocumentReference", query_string={parameter.name + modifier: asked, "_count": 200})
+            bundle = found.get_json(force=True)
+            got = {entry["resource"]["id"] for entry in bundle.get("entry", [])}
+            wanted = {ident for ident, value in values.items() if matches(parameter, modifier, value, asked)}
+            checked += 1
+            if got != wanted or bundle["total"] != len(wanted) or "Befund-Ignored" in found.headers:
+                wrong[modifier, asked] = [values[ident] for ident in got ^ wanted], found.headers.get("Befund-Ignored")
+    assert wrong == {}
+    assert checked > 5
+
+
+@pytest.mark.parametrize("parameter", WORDS, ids=lambda parameter: parameter.name)
+def test_every_row_is_a_search_parameter_of_r4_over_elements_there_are(parameter: Parameter) -> None:
+    for path in parameter.paths:
+        for value in samples(parameter, path):
+            given = {"status": "current", "content": [{"attachment": {}}], **placed(path, value)}
+            if path.startswith("content"):
+                given["content"][0].setdefault("attachment", {})
+            if path.startswith("relatesTo"):
+                given["relatesTo"][0] = {"code": "appends", "target": {"display": "x"}} | given["relatesTo"][0]
+            get_fhir_model_class("DocumentReference").model_validate(given)
+
+
+def test_what_is_posted_is_found_like_what_was_imported(program: Caller) -> None:
+    codes = {"facilityType": {"coding": [{"code": "KHS"}]}, "practiceSetting": {"coding": [{"code": "INNE"}]},
+             "event": [{"coding": [{"code": "OP"}]}], "related": [{"reference": "Observation/5"}],
+             "period": {"start": "2026-03-01", "end": "2026-03-04"}}  # fmt: skip
+    sent = document(context=codes, custodian={"reference": "Organization/7"}, description="Kurzer Brief")
+    made = post(program, "DocumentReference", sent)
+    assert made.status_code == 201, made.data
+    ident = made.get_json(force=True)["id"]
+    other = document(content=[{"attachment": sent["content"][0]["attachment"] | {"language": "de"}}])
+    language = post(program, "DocumentReference", other).get_json(force=True)["id"]
+    for asked in ("facility=KHS", "setting=INNE", "event=OP", "related=Observation/5", "period=2026-03",
+                  "custodian:Organization=7", "description:contains=brief", "language:missing=true"):  # fmt: skip
+        assert program.ids(f"DocumentReference?{asked}") == [ident], asked
+    assert program.ids("DocumentReference?language=de&facility:missing=true") == [language]
+    assert program.ids("DocumentReference?facility:not=KHS") == [language]
+
+
+def test_the_capability_statement_and_the_readers_are_the_table(caller: Caller) -> None:
+    statement = caller.bundle("metadata")
+    get_fhir_model_class("CapabilityStatement").model_validate(statement)
+    told = {resource["type"]: resource.get("searchParam", []) for resource in statement["rest"][0]["resource"]}
+    for kind, readers in (("DocumentReference", SEARCH), ("Patient", PATIENT), ("ImagingStudy", STUDY)):
+        names = {name.partition(":")[0].partition(".")[0] for name in readers}
+        assert {item["name"] for item in told[kind]} >= {name for name in names if not name.startswith("_")}
+        for item in told[kind]:
+            assert item["name"] in readers
+            for modifier in (
+                word for word in item.get("documentation", "").replace(";", ",").split(", ") if word[:1] in ":."
+            ):
+                assert item["name"] + modifier in readers
+
+
+def test_the_documentation_has_the_table() -> None:
+    lines = (ROOT / "docs" / "documents.md").read_text(encoding="utf-8").splitlines()
+    for parameter in WORDS:
+        modifiers = " ".join(f"`{modifier}`" for modifier in parameter.modifiers)
+        paths = ", ".join(f"`{path}`" for path in parameter.paths)
+        assert f"| `{parameter.name}` | {parameter.type} | {paths} | {modifiers} |" in lines
+
+
+def test_documents_that_were_there_before_are_found_after_the_migration(place: Place, caller: Caller) -> None:
+    (ident,) = add_documents(place, [{"details": {"context": {"facilityType": {"coding": [{"code": "KHS"}]}}}}])
+    with place.app.app_context():
+        command.downgrade(alembic_config(), "0014_versions")
+    assert caller.ids("DocumentReference?facility=KHS") == []
+    with place.app.app_context():
+        upgrade_schema()
+    assert caller.ids("DocumentReference?facility=KHS&facility:missing=false") == [str(ident)]
+    assert caller.ids("DocumentReference?setting:missing=true") == [str(ident)]

@@ -1,0 +1,109 @@
+"""Search parameters: one row each, of which the stored words, the readers, the CapabilityStatement and the table in
+`docs/documents.md` are made.
+
+A row with `paths` is found by words that are made of these elements of a resource when it is stored (`terms`); the
+type of the parameter says which words these are and which modifiers it has (FHIR R4, section 3.1.1.4). A row without
+is a column of its own, and `searching.readers` names its reader.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+TOKEN, REFERENCE, STRING, DATE, NUMBER = "token", "reference", "string", "date", "number"
+MODIFIERS = {
+    TOKEN: (":not", ":missing"),
+    REFERENCE: (":identifier", ":missing"),
+    STRING: (":exact", ":contains", ":missing"),
+    DATE: (":missing",),
+}
+"""Modifiers of parameters that are found by words, by type. References have `:<Type>` for their targets too."""
+PREFIXES = ("eq", "ne", "gt", "lt", "ge", "le", "sa", "eb")
+"""Prefixes of dates that are found by words; those of `date` are the contract's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A search parameter. `paths`: elements of the resource; `own`: modifiers beside those of the type; `targets`: the
+    types that a reference may lead to."""
+
+    name: str
+    type: str
+    told: str = ""
+    paths: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+
+    @property
+    def modifiers(self) -> tuple[str, ...]:
+        """All that may stand behind the name, as it is written there."""
+        typed = MODIFIERS[self.type] if self.paths else ()
+        return (*typed, *self.own, *(f":{target}" for target in self.targets))
+
+
+_PATIENT = (":Patient", "._id", ":Patient._id", ":identifier", ".identifier", ":Patient.identifier")
+_WHO = ("Practitioner", "PractitionerRole", "Organization", "Device", "Patient", "RelatedPerson")
+_ID = Parameter("_id", TOKEN, "Eine Id oder mehrere, durch Komma getrennt")
+_PAGING = (
+    Parameter("_count", NUMBER, "1 bis 200, sonst 50"),
+    Parameter("_offset", NUMBER, "Einträge, die übersprungen werden"),
+)
+_BEGINS = "{} beginnt so, ohne Rücksicht auf Groß- und Kleinschreibung und Akzente"
+
+DOCUMENT = (
+    Parameter("date", DATE, "Zeitpunkt der Speicherung; Präfixe eq, ge, gt, le, lt"),
+    Parameter("_lastUpdated", DATE, "Wie date"),
+    Parameter("patient", REFERENCE, "Patient-Id oder externe Kennung", own=_PATIENT),
+    Parameter("subject", REFERENCE, "Wie patient", own=_PATIENT),
+    Parameter("status", TOKEN, "current, superseded oder entered-in-error", own=(":not",)),
+    Parameter("contenttype", TOKEN, "MIME-Typ, genau und klein geschrieben"),
+    _ID,
+    Parameter("identifier", TOKEN, "Auch masterIdentifier", ("masterIdentifier", "identifier"), own=(":of-type",)),
+    Parameter("type", TOKEN, "Zum Beispiel KDL oder LOINC", ("type",)),
+    Parameter("category", TOKEN, "Klasse des Dokuments", ("category",)),
+    Parameter("security-label", TOKEN, "Des Dokuments oder der Ressource", ("securityLabel", "meta.security")),
+    Parameter("facility", TOKEN, "Art der Einrichtung", ("context.facilityType",)),
+    Parameter("setting", TOKEN, "Fachrichtung", ("context.practiceSetting",)),
+    Parameter("event", TOKEN, "Worum es geht", ("context.event",)),
+    Parameter("format", TOKEN, "Format des Inhalts", ("content.format",)),
+    Parameter("language", TOKEN, "Sprache des Inhalts", ("content.attachment.language",)),
+    Parameter("relation", TOKEN, "replaces, appends, transforms oder signs", ("relatesTo.code",)),
+    Parameter("author", REFERENCE, "Verfasst von", ("author",), targets=_WHO),
+    Parameter("authenticator", REFERENCE, "Freigegeben von", ("authenticator",), targets=_WHO[:3]),
+    Parameter("custodian", REFERENCE, "Aufbewahrt von", ("custodian",), targets=("Organization",)),
+    Parameter(
+        "encounter", REFERENCE, "Behandlungsfall", ("context.encounter",), targets=("Encounter", "EpisodeOfCare")
+    ),
+    Parameter("related", REFERENCE, "Verwandte Ressourcen", ("context.related",)),
+    Parameter("relatesto", REFERENCE, "Anderes Dokument", ("relatesTo.target",), targets=("DocumentReference",)),
+    Parameter("description", STRING, _BEGINS.format("Beschreibung"), ("description",)),
+    Parameter("creation", DATE, "Beginn der Zeit, zu der der Anhang entstand", ("content.attachment.creation",)),
+    Parameter("period", DATE, "Zeitraum der Behandlung", ("context.period",)),
+    *_PAGING,
+)
+PATIENT = (
+    Parameter("identifier", TOKEN, "system|value"),
+    _ID,
+    *(
+        Parameter(name, STRING, _BEGINS.format(said), own=(":exact",))
+        for name, said in (("name", "Ein Name"), ("family", "Nachname"), ("given", "Vorname"))
+    ),
+    Parameter("birthdate", DATE, "Präfixe eq, ge, gt, le, lt"),
+    Parameter("gender", TOKEN, "male, female, other oder unknown"),
+    *_PAGING,
+)
+STUDY = (
+    Parameter("patient", REFERENCE, "Patient-Id oder Kennung", own=_PATIENT),
+    Parameter("subject", REFERENCE, "Wie patient", own=_PATIENT),
+    Parameter("identifier", TOKEN, "system|value"),
+    _ID,
+    *_PAGING,
+)
+
+
+def values_at(resource: Any, path: str) -> list[Any]:
+    """All values of an element, through the lists on the way to it; what has another shape has none."""
+    found = [resource]
+    for step in path.split("."):
+        nexts = (item.get(step) for item in found if isinstance(item, dict))
+        found = [one for item in nexts for one in (item if isinstance(item, list) else [item]) if one is not None]
+    return found
