@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from clinical.icd import Catalog, Code, Note
-from clinical.reading.elsewhere import NONE, Elsewhere
+from clinical.icd import NONE, Catalog, Code, Note
+from clinical.reading.elsewhere import Elsewhere
 from clinical.search.hits import Hits
 from clinical.search.terms import Wordings
 from tests.fakes import HashEncoder
