@@ -72,7 +72,7 @@ def with_everyday(source: Source) -> Source:
     named = {code for text in (*_starter().synonyms, *everyday_texts()) for code in (text.code, *text.secondary)}
     known = source.catalog
     codes = (replace(code, everyday=code.code in named) for code in known)
-    return replace(source, catalog=Catalog(known.version, codes, known.chapters, known.blocks))
+    return replace(source, catalog=Catalog(known.version, codes, known.chapters, known.blocks, known.moves))
 
 
 def references(source: Source, holdout: int | None = None) -> tuple[WordSynonym, ...]:

@@ -32,7 +32,7 @@ def with_pairs(catalog: Catalog, synonyms: Iterable[Synonym]) -> Catalog:
     finished = (
         replace(code, notes=(*code.notes, *notes[code.code])) if code.code in notes else code for code in catalog
     )
-    return Catalog(catalog.version, finished, catalog.chapters, catalog.blocks)
+    return Catalog(catalog.version, finished, catalog.chapters, catalog.blocks, catalog.moves)
 
 
 def _is_pair(one: Code | None, other: Code | None) -> bool:

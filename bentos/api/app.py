@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Literal
 
@@ -23,10 +24,10 @@ from bentos.api.draining import Draining
 from bentos.api.edge import Edge
 from bentos.api.files import UPLOADS
 from bentos.api.problems import Problem, of_error, of_status
-from bentos.api.startup import lifespan
+from bentos.api.startup import lifespan, take
 from bentos.metrics import REFUSED
 from bentos.models import model_of
-from bentos.terminology import OperationRefused, Systems, Year
+from bentos.terminology import OperationRefused
 from clinical.coding import SearchQueue
 from clinical.errors import BefundError
 from clinical.letters import FileReader
@@ -82,17 +83,20 @@ def create_app(
     index: SearchIndex | None = None,
     model: LanguageModel | None = None,
     parts: tuple[Part, ...] = PARTS,
+    others: Sequence[SearchIndex] = (),
 ) -> FastAPI:
     """The application, or some parts of it; only coding needs the catalog.
 
     Without `index` the artifact of `settings.catalog` is loaded after the start; without `model` there is the one
-    that the settings name, or none.
+    that the settings name, or none. `others`: catalogs of other years beside `index`.
     """
     app = FastAPI(
         openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan, telemetry=SILENT
     )
-    app.state.settings, app.state.index, app.state.keys = settings, index, None
-    app.state.systems = None if index is None else Systems([Year.of(index)])
+    app.state.settings, app.state.keys = settings, None
+    app.state.index, app.state.indexes, app.state.systems = None, {}, None
+    if index is not None:
+        take(app.state, (index, *others))
     app.state.model = model or model_of(settings)
     app.state.by_rules = app.state.model is None and settings.llm == "rules"
     app.state.parts, app.state.search_queue = parts, SearchQueue()

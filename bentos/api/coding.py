@@ -15,6 +15,7 @@ from fastapi.responses import StreamingResponse
 from bentos.api.admission import body_of
 from bentos.api.draining import Draining
 from bentos.api.edge import where
+from bentos.api.problems import YearNotLoaded
 from bentos.metrics import FAILURES, STREAMS, STREAMS_OPEN, TIERS, TIERS_ENDED
 from clinical.coding import research
 from clinical.contract import Event, PartialEvent, ResearchRequest, ResultEvent, StatusEvent
@@ -38,9 +39,12 @@ async def deep_research(
     state = request.app.state
     if state.index is None:
         raise NotReady("the catalog is not loaded")
-    if state.model is not None and state.model.busy and state.index.catalog.parse(body.query) is None:
+    index = state.index if body.year is None else state.indexes.get(body.year)
+    if index is None:
+        raise YearNotLoaded(f"the year {body.year} is not loaded", ", ".join(map(str, sorted(state.indexes))))
+    if state.model is not None and state.model.busy and index.catalog.parse(body.query) is None:
         raise ModelBusy("the queue towards the language model is full")
-    events = research(body, state.index, state.model, state.search_queue, by_rules=state.by_rules)
+    events = research(body, index, state.model, state.search_queue, by_rules=state.by_rules)
     chunks = stream(events, draining=state.draining)
     return StreamingResponse(chunks, media_type="text/event-stream; charset=utf-8", headers=HEADERS)
 

@@ -42,6 +42,10 @@ class BodyTooLarge(errors.BefundError):
     """The body is longer than 1 MiB, or than a file may be where one is taken."""
 
 
+class YearNotLoaded(errors.BefundError):
+    """The catalog of the year that is asked for is not loaded."""
+
+
 class BodyTooSlow(errors.BefundError):
     """The body did not arrive in time."""
 
@@ -118,6 +122,7 @@ ANSWERS: dict[type[errors.BefundError], ProblemKind] = {
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Der Inhalt ist zu groß: Text bis 1 MiB, Dateien bis 20 MB."
     ),
     ClientLeft: ProblemKind(HTTPStatus.REQUEST_TIMEOUT, "Die Verbindung wurde beendet."),
+    YearNotLoaded: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "Der Katalog dieses Jahres ist nicht geladen."),
     OperationRefused: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "Die Anfrage ist ungültig."),
     BodyTooSlow: ProblemKind(HTTPStatus.REQUEST_TIMEOUT, "Der Inhalt kam nicht rechtzeitig an."),
     letters.ReaderUnavailable: _NOT_READY,

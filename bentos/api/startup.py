@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
 from sqlalchemy.exc import SQLAlchemyError
+from starlette.datastructures import State
 
 from bentos.api.edge import where
 from bentos.api.health import ModelProbe, StoresProbe
@@ -61,12 +63,12 @@ async def _start(app: FastAPI) -> None:
         log.info("ready: %s", ", ".join(app.state.parts))
         return
     if app.state.index is None:
-        app.state.index = await _until_done(lambda: load_index(settings))
-        app.state.systems = Systems([Year.of(app.state.index)])
+        loaded = await _until_done(lambda: [load_index(folder) for folder in folders_of(settings)])
+        take(app.state, loaded)
         # What is loaded stays: keep the garbage collector from walking it again and again.
         gc.collect()
         gc.freeze()
-    log.info("ready: %s, ICD-10-GM %s", settings.catalog.name, app.state.index.manifest.year)
+    log.info("ready: %s, ICD-10-GM %s", settings.catalog.name, ", ".join(map(str, sorted(app.state.indexes))))
 
 
 async def _until_done(step: Callable[[], Any], pause: float = RETRY_SECONDS) -> Any:
@@ -93,8 +95,20 @@ def _cause(error: Exception) -> tuple[str, str]:
     return "start", str(error) if isinstance(error, BefundError) else where(error)
 
 
-def load_index(settings: Settings) -> Any:
-    """The search index of the artifact folder that the settings name. Raises ArtifactError."""
+def folders_of(settings: Settings) -> list[Path]:
+    """The artifact folders that the settings name, the catalog's first."""
+    return [settings.catalog, *(folder for folder in settings.other_catalogs if folder != settings.catalog)]
+
+
+def load_index(folder: Path) -> Any:
+    """The search index of an artifact folder. Raises ArtifactError."""
     from clinical.reading import SearchIndex
 
-    return SearchIndex.load(settings.catalog)
+    return SearchIndex.load(folder)
+
+
+def take(state: State, loaded: Sequence[Any]) -> None:
+    """Serve these catalogs: each by its year, the newest where none is asked for."""
+    state.indexes = {int(index.catalog.version): index for index in loaded}
+    state.systems = Systems([Year.of(index) for index in state.indexes.values()])
+    state.index = state.indexes[max(state.indexes)]  # last: who sees it sees the others

@@ -19,6 +19,7 @@ from bentos.terminology import (
     Systems,
     capabilities,
     code_systems,
+    concept_maps,
     expand,
     invalid,
     lookup,
@@ -27,6 +28,7 @@ from bentos.terminology import (
     searched,
     statement,
     subsumes,
+    translate,
     validate_code,
     value_sets,
 )
@@ -52,9 +54,10 @@ OPERATIONS: Final[dict[str, tuple[Operation, bool]]] = {
     "CodeSystem/$subsumes": (subsumes, False),
     "ValueSet/$expand": (expand, True),
     "ValueSet/$validate-code": (_validate_in_set, True),
+    "ConceptMap/$translate": (translate, False),
 }
 """Operations by path, and whether they take long enough to leave the event loop: those that go over all codes."""
-RESOURCES: Final = {"CodeSystem": code_systems, "ValueSet": value_sets}
+RESOURCES: Final = {"CodeSystem": code_systems, "ValueSet": value_sets, "ConceptMap": concept_maps}
 
 
 @router.post("/api/codes/suggest")

@@ -5,6 +5,7 @@ from bentos.terminology.issues import Issue, OperationRefused, invalid, outcome
 from bentos.terminology.lookup import lookup, subsumes
 from bentos.terminology.resources import capabilities, code_systems, read, searched, statement, value_sets
 from bentos.terminology.systems import SYSTEM, Systems, Year
+from bentos.terminology.translation import concept_maps, translate
 from bentos.terminology.validation import validate_code
 from bentos.terminology.valuesets import expand
 
@@ -17,6 +18,7 @@ __all__ = [
     "Year",
     "capabilities",
     "code_systems",
+    "concept_maps",
     "expand",
     "invalid",
     "lookup",
@@ -25,6 +27,7 @@ __all__ = [
     "searched",
     "statement",
     "subsumes",
+    "translate",
     "validate_code",
     "value_sets",
 ]

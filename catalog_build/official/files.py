@@ -24,7 +24,7 @@ FILE_MAX: Final = 64 * 2**20  # bytes; the largest official file (ClaML) has 14 
 ENTRIES_MAX: Final = 20_000  # files in a folder or zip; the official zips have some dozens
 _LONG: Final = 1_000  # lines; a file of this length without an end of its last line is cut off, not hand-made
 
-# Not taken: the readmes beside the tables, and the crosswalk files ("umsteiger", "ueberl") of two years.
+# Not taken: the readmes beside the tables.
 _NO_README: Final = r"(?!.*(?:liesmich|lesemich|readme))"
 _PATTERNS: Final = {
     "kodes": r"icd10gm(\d{4})syst_?kodes.*\.txt",
@@ -33,6 +33,7 @@ _PATTERNS: Final = {
     "alphaid": r"icd10gm(\d{4}).*alpha_?id.*edvtxt.*\.txt",
     "alphabet": r"icd10gm(\d{4})_?alpha_edvtxt.*\.txt",
     "claml": r"icd10gm(\d{4})syst_?claml.*\.xml",
+    "umsteiger": r"icd10gm(\d{4})syst_?umsteiger.*\.txt",
 }
 _ROLES: Final = {role: re.compile(_NO_README + pattern, re.IGNORECASE) for role, pattern in _PATTERNS.items()}
 

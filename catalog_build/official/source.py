@@ -22,6 +22,7 @@ from catalog_build.official.tables import (
     read_blocks,
     read_chapters,
     read_codes,
+    read_moves,
 )
 from clinical.errors import SourceError
 from clinical.icd import Catalog, Code, Note
@@ -66,6 +67,7 @@ def read_source(path: Path) -> Source:
         (_finished(code, notes.get(code.code, ()), code.code in daggers) for code in bare),
         bare.chapters,
         bare.blocks,
+        read_moves(files["umsteiger"], bare) if "umsteiger" in files else (),
     )
     return Source(
         year=files["kodes"].year,

@@ -213,6 +213,21 @@ def _wordings(file: SourceFile, lines: Iterator[_Line], known: Container[str], s
     return SynonymFile(tuple(synonyms), tuple(references), frozenset(daggers), gaps)
 
 
+def read_moves(file: SourceFile, known: Container[str]) -> tuple[tuple[str, str], ...]:
+    """Transitions from the year before: old code | new code | automatic forwards | automatic backwards; UNDEF is none.
+
+    Only old codes that change are kept, with all their new ones; "" stands for none.
+    """
+    pairs: list[tuple[str, str]] = []
+    for line, row in read_rows(file, ";", 4):
+        old, new = ("" if cell.strip() == "UNDEF" else cell.strip().rstrip("+*!-").rstrip(".") for cell in row[:2])
+        if new and new not in known:
+            raise SourceError(file.location, line, f"{new} is not in the catalog", "a code of this year", _REMEDY)
+        pairs.append((old, new))
+    changed = {old for old, new in pairs if old and old != new}
+    return tuple((old, new) for old, new in pairs if old in changed)
+
+
 _REFERENCE: Final = re.compile(r"(?P<head>.+?)\s+-\s+(?P<see>s\.\s?a\.|s\.)\s*(?P<targets>.+)")
 _OR: Final = re.compile(r"\s+oder\s+(?:s\.\s?a\.|s\.)?\s*")
 

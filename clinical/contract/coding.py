@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from pydantic import SerializerFunctionWrapHandler, StrictBool, model_serializer
+from pydantic import SerializerFunctionWrapHandler, StrictBool, StrictInt, model_serializer
 
 from clinical.contract.shared import Frozen, Query, Span
 
@@ -15,11 +15,13 @@ Confidence = Literal["high", "medium", "low", "score"]
 
 
 class ResearchRequest(Frozen):
-    """POST /api/deep-research. `details` is ours and opt-in: without it the answer is exactly the contract's."""
+    """POST /api/deep-research. `details` is ours and opt-in: without it the answer is exactly the contract's. So is
+    `year`, of the catalog; without it the newest."""
 
     query: Query
     rerank: StrictBool = False
     details: StrictBool = False
+    year: StrictInt | None = None
 
 
 class CodeEntry(Frozen):

@@ -21,6 +21,7 @@ from clinical.icd.history import NONE, family_history_codes, personal_history_co
 from clinical.icd.limits import outside
 from clinical.icd.spelling import CODE_PATTERN, EXAMPLE, EXAMPLE_PAIR, REFERENCE, category, covers, parent_of, parse
 from clinical.icd.titles import adds_unspecified, ends_unspecified, has_no_site, is_catch_all, is_default, is_other
+from clinical.icd.years import Transition, transitions
 
 __all__ = [
     "CIRCUMSTANCES",
@@ -46,6 +47,7 @@ __all__ = [
     "Kind",
     "Note",
     "Sex",
+    "Transition",
     "adds_unspecified",
     "category",
     "covers",
@@ -62,4 +64,5 @@ __all__ = [
     "parent_of",
     "parse",
     "personal_history_codes",
+    "transitions",
 ]

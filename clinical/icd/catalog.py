@@ -31,7 +31,7 @@ NOT_USED: Final = "V"
 _UNASSIGNED: Final = "Nicht belegte Schlüsselnummer"
 Sex = Literal["M", "W"]
 
-_KEYS: Final = {"system", "version", "columns", "chapters", "blocks", "codes"}  # of the JSON file
+_KEYS: Final = {"system", "version", "columns", "chapters", "blocks", "moves", "codes"}  # of the JSON file
 
 
 class Note(NamedTuple):
@@ -97,9 +97,18 @@ class Catalog:
     system: Final = "ICD-10-GM"
 
     def __init__(
-        self, version: str, codes: Iterable[Code], chapters: Mapping[str, str], blocks: Mapping[str, str]
+        self,
+        version: str,
+        codes: Iterable[Code],
+        chapters: Mapping[str, str],
+        blocks: Mapping[str, str],
+        moves: Iterable[tuple[str, str]] = (),
     ) -> None:
+        """`moves`: old and new code where the official table of transitions from the year before names a change; an old
+        code that nothing corresponds to has the new code ""."""
         self.version = version
+        self.moves = tuple((old, new) for old, new in moves)
+        self.before = str(int(version) - 1) if self.moves and version.isdecimal() else None
         self.codes: Sequence[Code] = tuple(codes)
         self.chapters = MappingProxyType(dict(chapters))
         self.blocks = MappingProxyType(dict(blocks))
@@ -217,6 +226,7 @@ class Catalog:
             "columns": Code.__slots__,
             "chapters": dict(self.chapters),
             "blocks": dict(self.blocks),
+            "moves": self.moves,
             "codes": rows,
         }
         path.write_bytes(orjson.dumps(tree))
@@ -240,7 +250,7 @@ class Catalog:
         if unknown := sorted({code.kind for code in codes} - set(get_args(Kind))):
             expected = ", ".join(get_args(Kind))
             raise ArtifactMismatch(f"{path.name} has codes of the kind {', '.join(unknown)}", expected, remedy)
-        return cls(tree["version"], codes, tree["chapters"], tree["blocks"])
+        return cls(tree["version"], codes, tree["chapters"], tree["blocks"], tree["moves"])
 
 
 def _to_row(code: Code) -> list[object]:

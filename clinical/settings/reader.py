@@ -81,6 +81,7 @@ class Settings(LanguageModelSettings):
     env: Literal["development", "production"] = "production"
     var: Path = Field(default_factory=_default_var)
     catalog: Path = Field(default_factory=_default_catalog)
+    catalogs: str = ""
     api_host: str = Field(default_factory=_default_host)
     api_port: int = Field(default=3000, ge=1, le=65_535)
     web_host: str = "127.0.0.1"
@@ -189,6 +190,11 @@ class Settings(LanguageModelSettings):
     def development(self) -> bool:
         """True if conveniences that are unsafe in the open (mail to a folder, plain HTTP on loopback) are allowed."""
         return self.env == "development"
+
+    @property
+    def other_catalogs(self) -> list[Path]:
+        """Artifact folders of other years that are served beside the catalog."""
+        return [Path(name.strip()).resolve() for name in self.catalogs.split(",") if name.strip()]
 
     @property
     def hosts(self) -> list[str]:

@@ -46,7 +46,6 @@ def test_readme_files_and_resource_forks_beside_the_tables_are_no_tables(tmp_pat
         "__MACOSX/Klassifikationsdateien/._icd10gm2026syst_kodes.txt": b"\x00\x05",
         "Klassifikationsdateien/morbl_2026.txt": b"001;Cholera\r\n",
         "Klassifikationsdateien/ClaML2.0.0.xsd": b"<schema/>",
-        "Klassifikationsdateien/icd10gm2025syst_umsteiger_2025_2026.txt": b"A00.0;A00.0;A;A\r\n",
         "Klassifikationsdateien/icd10gm2025_alphaid_umsteiger.txt": b"I1;I1\r\n",
     }
     assert len(read_source(zipped(tmp_path / "a.zip", release() | beside)).files) == 6
