@@ -242,7 +242,7 @@ def _answer(
     best = next((each for each in judged if each.valid and _is_in(each, against)), None)
     issues = [issue for each in judged for issue in each.issues]
     result = best is not None and not any(issue.severity == "error" for issue in issues)
-    if concept is not None and against is not None and best is None:
+    if concept is not None and against is not None and not any(_is_in(each, against) for each in judged):
         text = f"No valid coding was found for the value set '{against.name}'"
         issues.insert(0, Issue("error", "code-invalid", "not-in-vs", text, ident="TX_GENERAL_CC_ERROR_MESSAGE"))
     if concept is not None and result:

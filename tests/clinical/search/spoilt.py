@@ -127,6 +127,8 @@ def outcome(folder: Path) -> str:
         return f"refused: {error}"
     for text in TEXTS:
         index.read(text)
+        assert index.suggester is not None
+        index.suggester.suggest(text)
     return "harmless"
 
 
