@@ -1,5 +1,5 @@
 """Cases of HL7's terminology ecosystem tests that a server of one code system can be asked, with ICD-10-GM in place of
-the systems that the originals post: `terminology_cases.jsonl`, by the name of the original, with a note where ours differs.
+the systems that the originals post: `terminology_cases.jsonl`, by the name of the original; `note` where ours differs.
 """
 
 import json
