@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import time
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -18,7 +20,8 @@ import numpy as np
 
 from clinical.command_line import PATH, paragraphs
 from clinical.reading import SearchIndex
-from clinical.search import Suggester
+from clinical.search import Suggester, Suggestion
+from clinical.text import folded_words
 from evals.coding.measure import VARIANTS, changed
 from evals.command import CATALOG, JSON, main_of
 from evals.data.cards import read_dataset
@@ -35,16 +38,20 @@ SHOWN: Final = 8
 @click.option("--queries", type=PATH, required=True, help="TSV with query and codes, or JSON lines")
 @click.option("--variant", type=click.Choice(list(VARIANTS)), default="none", help="change what is typed in this way")
 @click.option("--whole", is_flag=True, help="ask the queries as they are, uncut")
+@click.option("--system", type=click.Choice(["befund", "counted"]), default="befund", help="counted: the baseline")
 @JSON
 @click.option("--out", type=PATH, help="also write the result")
-def command(catalog: Path, queries: Path, variant: str, whole: bool, as_json: bool, out: Path | None) -> None:
+def command(
+    catalog: Path, queries: Path, variant: str, whole: bool, system: str, as_json: bool, out: Path | None
+) -> None:
     """Measure and print."""
     index, data = SearchIndex.load(catalog), read_dataset(queries)
     if index.suggester is None:
         raise click.UsageError("the artifact holds no suggestions: build it again")
-    rows = list(rows_of(index.suggester, data.examples, variant, (None,) if whole else CUTS))
-    ran = f"python -m evals suggest --queries {data.file} --variant {variant}"
-    about = {"manifest": index.manifest.digest, "dataset": data.about, "variant": variant}
+    asked = index.suggester if system == "befund" else Counted(index)
+    rows = list(rows_of(asked, data.examples, variant, (None,) if whole else CUTS))
+    ran = f"python -m evals suggest --queries {data.file} --variant {variant} --system {system}"
+    about = {"manifest": index.manifest.digest, "dataset": data.about, "variant": variant, "system": system}
     result = MeasuredResult.of("suggest", ran, rows, **about)
     if out:
         result.write(out)
@@ -54,8 +61,33 @@ def command(catalog: Path, queries: Path, variant: str, whole: bool, as_json: bo
 main = main_of(command, "suggest")
 
 
+class Counted:
+    """The baseline: a sorted list of all wordings from each of their words on; of the codes with one that begins like
+    the typed text, those with the most wordings first."""
+
+    def __init__(self, index: SearchIndex) -> None:
+        self._codes = index.catalog.codes
+        code = index.wordings.tables.code.tolist()
+        self._count = Counter(code)
+        documents = (folded_words(index.wordings.text(number)) for number in range(len(code)))
+        both = zip(documents, code, strict=True)
+        self._rows = sorted((" ".join(words[at:]), own) for words, own in both for at in range(len(words)))
+
+    def suggest(self, typed: str, limit: int = SHOWN) -> tuple[Suggestion, ...]:
+        """The codes, and no wordings."""
+        text = " ".join(folded_words(typed))
+        low = bisect_left(self._rows, (text,))
+        high = bisect_left(self._rows, (text + "\uffff",), lo=low)
+        found = {own for _, own in self._rows[low:high]}
+        best = sorted(found, key=lambda own: -self._count[own])[:limit]
+        return tuple(Suggestion(self._codes[own], "") for own in best)
+
+
 def rows_of(
-    suggester: Suggester, examples: Sequence[Example], variant: str = "none", cuts: Sequence[int | None] = CUTS
+    suggester: Suggester | Counted,
+    examples: Sequence[Example],
+    variant: str = "none",
+    cuts: Sequence[int | None] = CUTS,
 ) -> Iterator[Row]:
     """The rows of every cut (None: uncut), and the times of all calls."""
     spent: list[float] = []
