@@ -48,7 +48,7 @@ def command(
     index, data = SearchIndex.load(catalog), read_dataset(queries)
     if index.suggester is None:
         raise click.UsageError("the artifact holds no suggestions: build it again")
-    asked = index.suggester if system == "befund" else Counted(index)
+    asked = index.suggester if system == "befund" else CountedWordings(index)
     rows = list(rows_of(asked, data.examples, variant, (None,) if whole else CUTS))
     ran = f"python -m evals suggest --queries {data.file} --variant {variant} --system {system}"
     about = {"manifest": index.manifest.digest, "dataset": data.about, "variant": variant, "system": system}
@@ -61,7 +61,7 @@ def command(
 main = main_of(command, "suggest")
 
 
-class Counted:
+class CountedWordings:
     """The baseline: a sorted list of all wordings from each of their words on; of the codes with one that begins like
     the typed text, those with the most wordings first."""
 
@@ -84,7 +84,7 @@ class Counted:
 
 
 def rows_of(
-    suggester: Suggester | Counted,
+    suggester: Suggester | CountedWordings,
     examples: Sequence[Example],
     variant: str = "none",
     cuts: Sequence[int | None] = CUTS,
