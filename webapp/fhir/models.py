@@ -273,8 +273,8 @@ class AccessToken(Base):
 
 
 class AccessLog(Base):
-    """A record of who read which document, patient or imaging study (`kind`), when and how, for auditors; never the content.
-    No foreign keys: it outlives them."""
+    """A record of who read which document, patient or imaging study (`kind`), when and how, for auditors; never the
+    content. No foreign keys: it outlives them."""
 
     __tablename__ = "document_access"
     __table_args__ = (

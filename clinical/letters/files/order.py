@@ -391,7 +391,11 @@ def _cells(row: Sequence[Word], least: float) -> list[list[Word]]:
     cells: list[list[Word]] = [list(row[:1])]
     gaps = _widths(row)
     for gap, (before, word) in zip(gaps, pairwise(row), strict=True):
-        apart = gap >= least and _stands_out(gap, gaps, word.height) and not (len(cells[-1]) == 1 and _MARK.fullmatch(before.text))
+        apart = (
+            gap >= least
+            and _stands_out(gap, gaps, word.height)
+            and not (len(cells[-1]) == 1 and _MARK.fullmatch(before.text))
+        )
         if apart:
             cells.append([word])
         else:
