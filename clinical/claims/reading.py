@@ -209,20 +209,23 @@ class Reading(SourceText):
         return range(bisect_right(self.end, start), bisect_left(self.start, end))
 
     def claim(self, start: int, end: int) -> Claim:
-        """Return the claim of the mention from `start` to `end`, as the tagger reads the whole text, with the triggers
-        of the table that say the same.
-
-        The table alone says what is claimed where the tagger is unsure, where the mention holds the trigger itself
-        ("Z. n. Infarkt"), and of a wording with nothing around it. The text is read once, at the first call.
-        """
+        """Return the claim of the mention from `start` to `end`: that of the tagger, which reads the whole text once,
+        with the triggers of the table that say the same. The table alone is asked where the tagger is unsure, where the
+        mention holds the trigger itself ("Z. n. Infarkt"), where relatives do not have it ("Mutter: kein Infarkt"), and
+        of a wording with nothing around it."""
         told = self.ruled(start, end)
         first, last = self.words_in(start, end)
-        whole = not self.text[:start].strip() and not self.text[end:].strip()
-        if whole or first > last or any(start <= sign.start < end for sign in told.signs):
+        if first > last or (told.is_denied and told.is_of_another) or self._is_whole(start, end):
+            return told
+        if any(start <= sign.start < end for sign in told.signs):
             return told
         shares = self._tagged.shares(first, last, told.label)
         label = LABELS[int(shares.argmax())]
         return told if label == told.label or shares.max() < UNSURE else _learned(told, label)
+
+    def _is_whole(self, start: int, end: int) -> bool:
+        """True if nothing stands around a span."""
+        return not self.text[:start].strip() and not self.text[end:].strip()
 
     def ruled(self, start: int, end: int) -> Claim:
         """Return the claim of a span as the table of triggers alone has it: that of its first word that is no trigger's

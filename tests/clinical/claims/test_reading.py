@@ -32,7 +32,7 @@ from clinical.claims import Reading
 )
 def test_claims(text, mention, claim):
     start = text.index(mention)
-    assert Reading.of(text).claim(start, start + len(mention)).assertion == claim
+    assert Reading.of(text).ruled(start, start + len(mention)).assertion == claim
 
 
 # Until one reader took over, four places of the code judged these differently. Denial or relative: what the coding
@@ -82,14 +82,14 @@ def marked(sentence: str) -> tuple[Reading, int, int]:
 @pytest.mark.parametrize(("sentence", "claimed", "formerly"), SETTLED, ids=lambda value: value)
 def test_what_four_readers_disagreed_on_is_settled(sentence, claimed, formerly):
     reading, start, end = marked(sentence)
-    claim = reading.claim(start, end)
+    claim = reading.ruled(start, end)
     said = {claim.negation.replace("excluded", "denied"), claim.certainty, claim.temporality, claim.experiencer}
     assert claimed in said, f"formerly {formerly}"
 
 
 def test_axes_are_independent_and_each_names_its_trigger():
     reading, start, end = marked("Vater: kein früherer [Herzinfarkt]")
-    claim = reading.claim(start, end)
+    claim = reading.ruled(start, end)
     assert (claim.negation, claim.temporality, claim.experiencer) == ("denied", "past", "family")
     assert {reading.text[sign.start : sign.end] for sign in claim.signs} == {"Vater", "kein", "früherer"}
     assert claim.assertion == "excluded"
@@ -97,7 +97,7 @@ def test_axes_are_independent_and_each_names_its_trigger():
 
 def test_the_outpatient_markers_behind_a_diagnosis_are_read():
     for marker, assertion in (("(G)", "present"), ("(V)", "suspected"), ("(Z)", "history"), ("(A)", "excluded")):
-        assert Reading.of(f"Ulcus duodeni {marker}").claim(0, 13).assertion == assertion
+        assert Reading.of(f"Ulcus duodeni {marker}").ruled(0, 13).assertion == assertion
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_layout_is_read_once():
 @pytest.mark.parametrize("text", ["", " ", "\n\n", ".", "((", "kein", "😀", "V. a."])
 def test_a_text_without_a_mention_claims_nothing_of_it(text):
     reading = Reading.of(text)
-    assert reading.claim(0, len(text)).assertion in ("present", "excluded", "suspected")
+    assert reading.ruled(0, len(text)).assertion in ("present", "excluded", "suspected")
     assert reading.side(0, len(text)) is None
     assert all(0 <= one.start < one.end <= len(text) for one in (*reading.clauses, *reading.items, *reading.lines))
 
@@ -156,7 +156,7 @@ def test_reading_is_linear_in_the_text(unit):
             begun = time.process_time()
             reading = Reading.of(text)
             for start in range(0, len(text), len(text) // 200):
-                reading.claim(start, start + 5)
+                reading.ruled(start, start + 5)
             assert reading.clauses is reading.clauses
             assert reading.items is reading.items
             best = min(best, time.process_time() - begun)
@@ -171,7 +171,7 @@ def test_a_numbered_line_of_a_form_ends_the_line_before_it():
         "5 Ausgeschlossen wurden: Spondylodiszitis, Morbus Bechterew"
     )
     reading = Reading.of(text)
-    claims = {name: reading.claim(at := text.index(name), at + len(name)).negation for name in
+    claims = {name: reading.ruled(at := text.index(name), at + len(name)).negation for name in
               ("Lumboischialgie", "Spondylodiszitis", "Morbus Bechterew")}  # fmt: skip
     assert claims == {"Lumboischialgie": "affirmed", "Spondylodiszitis": "excluded", "Morbus Bechterew": "excluded"}
 
@@ -179,4 +179,4 @@ def test_a_numbered_line_of_a_form_ends_the_line_before_it():
 @pytest.mark.parametrize("text", ["FA: kein [Eierstockkrebs]", "Mutter kein [Diabetes]"])
 def test_what_relatives_do_not_have_is_no_family_history(text):
     reading, start, end = marked(text)
-    assert reading.claim(start, end).assertion == "excluded"
+    assert reading.ruled(start, end).assertion == "excluded"

@@ -46,4 +46,4 @@ def test_a_whole_word_is_no_abbreviation(word):
 
 def test_denial_reaches_over_the_full_stop_of_an_abbreviation():
     text = "Kein Anhalt für dekomp. HI"
-    assert Reading.of(text).claim(text.index("HI"), len(text)).is_denied
+    assert Reading.of(text).ruled(text.index("HI"), len(text)).is_denied
