@@ -161,16 +161,22 @@ def network(texts: Sequence[LabelledText], recipe: Recipe) -> Network:
     teachers = [_trained(real, framed, recipe, recipe.seed + number) for number in range(recipe.nets)]
     if len(teachers) == 1:
         return teachers[0]
-    real, framed = ([one._replace(taught=answer(teachers, one)) for one in some] for some in (real, framed))
+    real, framed = _taught(real, teachers), _taught(framed, teachers)
     return _trained(real, framed, recipe, recipe.seed + recipe.nets)
 
 
-def answer(networks: Sequence[Network], one: ClaimLesson) -> NDArray[np.float32]:
-    """Averaged probabilities of the claims of a text's mentions: shape (mentions, 7)."""
-    with torch.no_grad():
-        shares = [torch.softmax(network(batch_of([one])), -1).numpy() for network in networks]
-    averaged: NDArray[np.float32] = np.mean(shares, axis=0, dtype=np.float32)
-    return averaged
+def _taught(lessons: Sequence[ClaimLesson], teachers: Sequence[Network]) -> list[ClaimLesson]:
+    """The lessons with the averaged answers of the teachers."""
+    order, taught = sorted(range(len(lessons)), key=lambda at: len(lessons[at].sizes)), dict[int, ClaimLesson]()
+    for start in range(0, len(order), BATCH):
+        some = [lessons[at] for at in order[start : start + BATCH]]
+        batch = batch_of(some)
+        with torch.no_grad():
+            shares = [torch.softmax(network(batch), -1).numpy() for network in teachers]
+        answers = np.split(np.mean(shares, axis=0, dtype=np.float32), np.cumsum([len(one.spans) for one in some])[:-1])
+        for at, one, answer in zip(order[start : start + BATCH], some, answers, strict=True):
+            taught[at] = one._replace(taught=answer)
+    return [taught[at] for at in range(len(lessons))]
 
 
 def _lessons(texts: Iterable[LabelledText]) -> list[ClaimLesson]:

@@ -128,9 +128,9 @@ class Claim:
         return "present" if self.certainty == "certain" else "suspected"
 
 
-UNSURE: Final = 0.5
-"""Probability of a claim below which the table is asked: of what is there less is then read as not there, 0.046 instead
-of 0.055, and as much is right (`python -m evals claims --split tune`)."""
+UNSURE, SILENT = 0.5, 0.75
+"""Probability of a claim below which the table is asked: the second where no trigger of the table says anything. As
+much is right, and less of what is there is read as not there (`python -m evals claims --split tune`)."""
 _LEARNED: Final[Mapping[str, tuple[Axis, str]]] = {
     "suspected": ("certainty", "suspected"),
     "excluded": ("negation", "denied"),
@@ -221,7 +221,8 @@ class Reading(SourceText):
             return told
         shares = self._tagged.shares(first, last, told.label)
         label = LABELS[int(shares.argmax())]
-        return told if label == told.label or shares.max() < UNSURE else _learned(told, label)
+        least = SILENT if told.label == "present" else UNSURE
+        return told if label == told.label or shares.max() < least else _learned(told, label)
 
     def _is_whole(self, start: int, end: int) -> bool:
         """True if nothing stands around a span."""

@@ -66,7 +66,7 @@ def see(text: str, written: Sequence[Token] | None = None) -> Seen:
 
 
 def _gap_row(gap: str) -> int:
-    return zlib.crc32(_BLANKS.sub(" ", gap)[:LONGEST_GAP].encode()) % GAPS
+    return zlib.crc32(_BLANKS.sub(" ", gap)[:LONGEST_GAP].encode("utf-8", "replace")) % GAPS
 
 
 def _each(some: Sequence[str], of: Callable[[str], Row]) -> tuple[NDArray[np.int64], list[Row]]:
