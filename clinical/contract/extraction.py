@@ -9,7 +9,7 @@ import base64
 import binascii
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, Field, SerializeAsAny, StrictBool, StrictStr
+from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, SerializeAsAny, StrictBool, StrictStr
 from pydantic_core import PydanticCustomError
 
 from clinical.contract.shared import Frozen, Text, Usage
@@ -37,10 +37,16 @@ def _bytes_of(value: Any) -> bytes:
         raise PydanticCustomError("base64", "expected base64") from None
 
 
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
 class FileContent(Frozen):
     """A file in a request, as FHIR's Attachment has it. Its bytes tell its kind; `contentType` is not believed."""
 
-    data: Annotated[bytes, BeforeValidator(_bytes_of)] = Field(repr=False)
+    data: Annotated[bytes, BeforeValidator(_bytes_of), PlainSerializer(_base64, str, when_used="json")] = Field(
+        repr=False
+    )
     contentType: StrictStr | None = None  # noqa: N815 - the name in FHIR
 
 

@@ -28,7 +28,7 @@ def stream(path: str, wanted: type[BaseModel], fixed: Mapping[str, Any], *, stre
     words = failure_words()
     given = request.get_json(silent=True)
     try:
-        body = wanted.model_validate({**(given if isinstance(given, dict) else {}), **fixed}).model_dump()
+        body = wanted.model_validate({**(given if isinstance(given, dict) else {}), **fixed}).model_dump(mode="json")
     except ValidationError:
         return _refused(words["refused"], 422)
     slots, person = cast(Slots, current_app.extensions[_KEY]), current_user.id

@@ -3,15 +3,19 @@
 from collections.abc import Iterator
 from typing import Literal, get_args, get_origin
 
-from flask import Blueprint, render_template
+from flask import Blueprint, render_template, request
 from pydantic import BaseModel
 from werkzeug.wrappers import Response
 
-from clinical.contract import TEXT_MAX, Arztbrief, ExtractRequest, Zuweisung
+from clinical.contract import TEXT_MAX, Arztbrief, ExtractFileRequest, ExtractRequest, TextRequest, Zuweisung
 from webapp.workbench import examples
 from webapp.workbench.calls import stream
 from webapp.workbench.guards import member_required
 from webapp.workbench.words import EXTRACTION, spoken
+
+FILE_MAX = 20 * 1024 * 1024
+LARGEST_CALL = FILE_MAX * 4 // 3 + 64 * 1024
+"""Bytes of a call with a file, which travels in base64."""
 
 extraction = Blueprint("extraction", __name__, url_prefix="/extraction")
 
@@ -21,15 +25,36 @@ extraction = Blueprint("extraction", __name__, url_prefix="/extraction")
 def page() -> str:
     """The page; everything on it happens in the browser and at `answer`."""
     choices = {**dict(_choices(Arztbrief)), **dict(_choices(Zuweisung))}
-    given = {"longest": TEXT_MAX, "example": examples.LETTER, "choices": choices, "words": spoken(EXTRACTION)}
+    given = {
+        "longest": TEXT_MAX,
+        "largest": FILE_MAX,
+        "example": examples.LETTER,
+        "choices": choices,
+        "words": spoken(EXTRACTION),
+    }
     return render_template("workbench/extraction.html", given=given)
 
 
 @extraction.post("/answer/")
 @member_required
 def answer() -> Response:
-    """The text API's answer for a letter, as one event."""
-    return stream("/api/documents/extract", ExtractRequest, {"evidence": True})
+    """The text API's answer for a letter, a text or a file, as one event."""
+    request.max_content_length = LARGEST_CALL
+    wanted = ExtractFileRequest if _holds_file() else ExtractRequest
+    return stream("/api/documents/extract", wanted, {"evidence": True})
+
+
+@extraction.post("/sheets/")
+@member_required
+def sheets() -> Response:
+    """Pages of a file as images, as one event."""
+    request.max_content_length = LARGEST_CALL
+    return stream("/api/documents/text", TextRequest, {})
+
+
+def _holds_file() -> bool:
+    given = request.get_json(silent=True)
+    return isinstance(given, dict) and "content" in given
 
 
 def _choices(model: type[BaseModel], above: str = "") -> Iterator[tuple[str, list[str]]]:

@@ -23,6 +23,11 @@ FAILURES: dict[str, tuple[Any, Any, Any]] = {
     ),
     "quota": (API, _l("Das Kontingent ist erreicht."), _l("Danach geht es weiter.")),
     "refused": (API, _l("Sie nimmt diesen Text nicht an."), _l("Er ist leer oder zu lang.")),
+    "file": (
+        API,
+        _l("Sie kann diese Datei nicht lesen."),
+        _l("Sie ist beschädigt, geschützt oder zu groß, oder ein Scan, und Texterkennung ist nicht eingerichtet."),
+    ),
     "model": (MODEL, _l("Es gab keine verwertbare Antwort."), _l("Versuchen Sie es einmal erneut.")),
     "not_ready": (
         API,
@@ -48,9 +53,10 @@ def failure_words() -> dict[str, dict[str, Any]]:
     }
 
 
-def kind_of(status: int) -> str:
-    """The failure that an answer of the text API stands for."""
-    return BY_STATUS.get(status, "dead")
+def kind_of(status: int, file: bool = False) -> str:
+    """The failure that an answer of the text API to a text, or to a file, stands for."""
+    kind = BY_STATUS.get(status, "dead")
+    return "file" if file and kind == "refused" else kind
 
 
 def wait_of(retry_after: str | None) -> int | None:

@@ -109,7 +109,8 @@ async def _chunks(call: ApiCall, words: Words) -> AsyncIterator[bytes]:
                 opened = True
                 if answer.status_code != httpx.codes.OK:
                     wait = wait_of(answer.headers.get("Retry-After"))
-                    yield event({**words[kind_of(answer.status_code)], "retry_after": wait})
+                    kind = kind_of(answer.status_code, file="content" in call.body)
+                    yield event({**words[kind], "retry_after": wait})
                 elif call.streams:
                     async for chunk in _streamed(answer, words):
                         yield chunk

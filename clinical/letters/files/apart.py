@@ -14,6 +14,7 @@ from pathlib import Path
 
 from clinical.letters.files import limits
 from clinical.letters.files.limits import (
+    RECOGNISING_SECONDS,
     SECONDS,
     Empty,
     FileRefused,
@@ -31,6 +32,8 @@ GRACE = 2.0
 START_SECONDS = 30.0
 RECOGNISED_PAGES_MAX = 20
 """Pages of one file that are recognised: a minute's work."""
+TABLE_LEAST = 2
+"""Lines of a whole table of Tesseract: its head and the page."""
 TEXT, SCANNED, IMAGE, REFUSED = b"t", b"s", b"i", b"r"
 _PASSED = ("PATH", "LANG", "LC_ALL", "TESSDATA_PREFIX", "SYSTEMROOT")
 """Names of the environment that the process is given: no secret of the server's."""
@@ -79,8 +82,8 @@ class FileReader:
 
     async def _recognised(self, data: bytes, page: int) -> bytes:
         _, pixels = await self._step({"step": "image", "page": page, "width": None}, [data])
-        table = await self._asked({"step": "recognise"}, [pixels])
-        if not table.startswith(b"level\t"):
+        table = await self._asked({"step": "recognise"}, [pixels], RECOGNISING_SECONDS)
+        if table.count(b"\n") < TABLE_LEAST or not table.endswith(b"\n"):  # its head alone: it was ended
             raise TooDemanding("a page on which no text could be recognised in time")
         return table
 
@@ -95,7 +98,7 @@ class FileReader:
             raise refused(*said) if issubclass(refused, FileRefused) else Unreadable(*said)
         return answer[:1], answer[1:]
 
-    async def _asked(self, head: dict[str, object], blobs: Sequence[bytes]) -> bytes:
+    async def _asked(self, head: dict[str, object], blobs: Sequence[bytes], seconds: float = SECONDS) -> bytes:
         """What a fork answers; b"" where it died."""
         async with self._room:
             control = await self._running()
@@ -105,7 +108,7 @@ class FileReader:
                 try:
                     with theirs:
                         socket.send_fds(control, [b"+"], [theirs.fileno()])
-                    async with asyncio.timeout(SECONDS + GRACE):
+                    async with asyncio.timeout(seconds + GRACE):
                         return await _exchanged(ours, head, blobs)
                 except (TimeoutError, ConnectionError):
                     return b""

@@ -11,6 +11,8 @@ BYTES_MAX: Final = 20 * 1024 * 1024
 PAGES_MAX: Final = 50
 SECONDS: Final = 20.0
 """Wall clock of one step of reading: opening a file, drawing a page, recognising a page."""
+RECOGNISING_SECONDS: Final = 60.0
+"""Wall clock of the recognition of one page: 1 to 3 seconds on a free core."""
 MEMORY: Final = 512 * 1024 * 1024
 """Bytes that reading one file may take beside what the process holds already."""
 

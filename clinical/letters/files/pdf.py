@@ -166,7 +166,8 @@ def _form_words(document: pdfium.PdfDocument, page: pdfium.PdfPage, placed: _Pla
                 yield from _in_field(_value(form, annotation), box)
             elif kind in _TICKED_FIELDS:
                 ticked = pdfium_c.FPDFAnnot_IsChecked(form, annotation)
-                yield from _in_field("[x]" if ticked else "[_]", box)
+                if box_of_form := word_of(spread("[x]" if ticked else "[ ]", box)):
+                    yield box_of_form
         finally:
             pdfium_c.FPDFPage_CloseAnnot(annotation)
 

@@ -24,7 +24,7 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-from clinical.letters.files.limits import MEMORY, SECONDS, FileRefused, TooDemanding, tesseract
+from clinical.letters.files.limits import MEMORY, RECOGNISING_SECONDS, SECONDS, FileRefused, TooDemanding, tesseract
 from clinical.letters.files.page_text import PageText
 from clinical.letters.files.reading import page_image, read
 from clinical.letters.files.scan import COMMAND
@@ -61,6 +61,7 @@ def _step(asking: socket.socket, held: int, program: str | None) -> NoReturn:
         signal.setitimer(signal.ITIMER_REAL, SECONDS)  # SIGALRM ends the process, whatever library it is in
         head, blobs = _request(asking)
         if head["step"] == "recognise" and program is not None:
+            signal.setitimer(signal.ITIMER_REAL, RECOGNISING_SECONDS)
             _recognise(asking, program, blobs[0])
         _give_up(held)
         _watch(asking)
@@ -127,7 +128,7 @@ def _recognise(asking: socket.socket, program: str, pixels: bytes) -> NoReturn:
     for end, number in ((page, 0), (asking.fileno(), 1)):
         os.dup2(end, number)
         os.set_inheritable(number, True)  # also where both were one already
-    most = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: 0, resource.RLIMIT_CPU: int(SECONDS) + 1}
+    most = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: 0, resource.RLIMIT_CPU: int(RECOGNISING_SECONDS) + 1}
     for kind, limit in {**most, resource.RLIMIT_AS: RECOGNISING_MEMORY}.items():
         resource.setrlimit(kind, (limit, limit))
     os.execve(program, (program, *COMMAND), {**os.environ, "OMP_THREAD_LIMIT": "1"})  # noqa: S606 - no shell wanted

@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.webapp.browser import Visitor, picture
 from tests.webapp.workbench.conftest import LETTER, Bench, rows
+from tests.written_files import LEADING, TOP, pdf_of, word_of
 
 
 def marked(page: Page) -> list[str]:
@@ -107,3 +108,64 @@ def test_a_draft_is_marked_as_one_and_instructions_are_ones_own(
     page.get_by_role("button", name="Kurzfassung löschen").click()
     expect(page.get_by_text("Die Anweisung ist gelöscht.")).to_be_visible()
     assert rows(bench.app.config["BEFUND"].database_url, "instruction") == []
+
+
+LINES = """Spital Seeblick
+Seestrasse 12, 8006 Zürich
+
+Austrittsbericht
+
+Herr Max Mustermann, geb. 4.5.1950
+
+Diagnosen:
+- Gonarthrose rechts
+- Arterielle Hypertonie
+
+Medikation:
+- Ramipril 5 mg 1-0-0""".split("\n")
+
+
+def test_a_pdf_is_shown_as_its_sheet_and_its_boxes_are_tied_to_the_fields_both_ways(
+    erika: Visitor, bench: Bench
+) -> None:
+    page = erika.open("/extraction/")
+    pdf = {"name": "brief.pdf", "mimeType": "application/pdf", "buffer": pdf_of(LINES)}
+    page.locator("#file").set_input_files([pdf])
+    diagnosis = page.locator('[data-path="diagnosen[1]"]')
+    expect(diagnosis).to_have_value("Arterielle Hypertonie", timeout=20_000)
+    image = page.locator(".sheet img")
+    expect(image).to_have_attribute("src", re.compile("^data:image/png;base64,"))
+    assert page.locator("#written").is_hidden()
+    diagnosis.focus()
+    active = page.locator(".sheet .box.active")
+    expect(active).to_have_count(1)
+    sheet, box = image.bounding_box(), active.bounding_box()
+    top = (842 - (TOP - LINES.index("- Arterielle Hypertonie") * LEADING)) / 842
+    assert box["y"] < sheet["y"] + top * sheet["height"] < box["y"] + box["height"] + 4
+    picture(page, "extraction-file")
+    drug = page.locator('[data-box="medikation[0]"]').bounding_box()
+    page.mouse.click(drug["x"] + 5, drug["y"] + 5)
+    expect(page.locator('[data-path="medikation[0]"]')).to_be_focused()
+    page.get_by_role("button", name="Als Text zeigen").click()
+    expect(page.locator("#text")).to_have_value(re.compile("Herr Max Mustermann"))
+    assert "Mustermann" not in bench.log
+
+
+def test_several_files_are_read_one_after_the_other_and_one_that_cannot_be_read_says_so(erika: Visitor) -> None:
+    page = erika.open("/extraction/")
+    files = [
+        ("eins.docx", word_of(LINES)),
+        ("zwei.pdf", b"%PDF-1.7"),
+        ("drei.txt", "Patient: Anna Kern, geb. 1.2.1960".encode("utf-16")),
+    ]
+    page.locator("#file").set_input_files([{"name": name, "mimeType": "", "buffer": data} for name, data in files])
+    expect(page.get_by_role("button", name="✓ drei.txt")).to_be_visible(timeout=30_000)
+    expect(page.locator('[data-path="patient.nachname"]')).to_have_value("Mustermann")
+    expect(page.locator("#text")).to_have_value(re.compile("Gonarthrose"))
+    page.get_by_role("button", name="drei.txt").click()
+    expect(page.locator('[data-path="patient.nachname"]')).to_have_value("Kern")
+    page.get_by_role("button", name="✗ zwei.pdf").click()
+    expect(page.locator("#failure")).to_contain_text("Sie kann diese Datei nicht lesen.")
+    page.locator("#text").fill(LETTER)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator('[data-path="patient.nachname"]')).to_have_value("Muster")

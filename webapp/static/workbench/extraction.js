@@ -3,6 +3,7 @@
 import { Work, byId, copy, download, fill, given, h, onButtons, onRunKey, say, selection, showFailure, storedText, words } from "./page.js";
 import { changed, exported, fieldsOf, nameOf, typed, within } from "./fields.js";
 import { isAnother } from "./state.js";
+import { Sheets, base64 } from "./sheets.js";
 
 const text = byId("text");
 const selected = selection(text);
@@ -15,6 +16,7 @@ const wrong = new Map(); // what somebody typed into a field that cannot take it
 
 function run() {
   work.stop();
+  if (file) return readFile(file);
   const letter = text.value;
   const long = Array.from(letter).length;
   if (!letter.trim()) return text.focus();
@@ -25,9 +27,74 @@ function run() {
   work.begin(words.reads, given.urls.answer, wanted, (event) => take(event, letter));
 }
 
+// --- files ---------------------------------------------------------------------------------------------------------
+
+let queue = []; // chosen files, in their order: {name, data, answer}
+let file = null; // the one that is shown
+const sheets = new Sheets(byId("sheets"), {
+  url: given.urls.sheets,
+  go: (path) => byId("fields").querySelector(`[data-path="${CSS.escape(path)}"]`)?.focus(),
+  over: (path) => tie(path),
+});
+
+async function choose(chosen) {
+  const files = Array.from(chosen);
+  const large = files.find((one) => one.size > given.largest);
+  if (large) return showFailure(byId("failure"), { part: words.letter, message: fill(words.file_too_large, { name: large.name }) });
+  if (!files.length) return;
+  work.stop();
+  const begun = await Promise.all(files.map(async (one) => ({ name: one.name, data: await base64(one), answer: null })));
+  queue = [...queue, ...begun];
+  showFile(begun[0]);
+}
+
+// Show a file: its fields where it was read, else it is read now; those behind it follow by themselves.
+function showFile(one) {
+  file = one;
+  aside = null;
+  clear();
+  showQueue();
+  if (one.answer) return take({ type: "answer", answer: one.answer }, one.answer.text);
+  readFile(one);
+}
+
+function readFile(one) {
+  showFailure(byId("failure"), null);
+  const wanted = { document_type: document.querySelector("[name=kind]:checked").value, content: { data: one.data } };
+  work.begin(fill(words.reads_file, { name: one.name }), given.urls.answer, wanted, (event) => {
+    one.failed = event.type !== "answer";
+    if (!one.failed) one.answer = event.answer;
+    if (one === file) take(event, event.answer?.text ?? "");
+    showQueue();
+    const next = queue.find((other) => !other.answer && !other.failed);
+    if (next) setTimeout(() => readFile(next));
+  });
+}
+
+function showQueue() {
+  byId("queue").hidden = queue.length < 2;
+  byId("queue").replaceChildren(...queue.map((one) => h("button", { class: `button quiet${one === file ? " chosen" : ""}`, type: "button", "aria-pressed": String(one === file), onclick: () => showFile(one) }, `${one.answer ? "✓ " : one.failed ? "✗ " : ""}${one.name}`)));
+}
+
+// The sheet in place of the text, or the other way round; a file without pages is its text.
+function turn(asSheet) {
+  const there = Boolean(read?.pages?.length);
+  byId("turn").hidden = !there;
+  byId("sheets").hidden = !(there && asSheet);
+  byId("written").hidden = there && asSheet;
+  byId("turn").textContent = there && asSheet ? words.as_text : words.as_sheet;
+  if (!byId("written").hidden) grow();
+}
+
 function take(event, letter) {
   if (event.type !== "answer") return showFailure(byId("failure"), event, run);
   read = { ...event.answer, letter };
+  if (file) {
+    text.value = letter;
+    asked = letter;
+    sheets.show(file, read, words);
+  }
+  turn(Boolean(file));
   aside = null;
   data = read.data;
   past = [];
@@ -48,6 +115,7 @@ function clear() {
   asked = "";
   byId("empty").hidden = false;
   byId("leave").hidden = true;
+  turn(false);
 }
 
 // --- showing -------------------------------------------------------------------------------------------------------
@@ -130,6 +198,7 @@ let active = null;
 
 function mark() {
   const layer = byId("marks");
+  if (read?.pages) sheets.draw(read.evidence.filter((one) => evidenceShown(one.path)), read.review, active);
   if (!read || text.value !== read.letter) return layer.replaceChildren(text.value + "\n"), grow();
   const characters = Array.from(read.letter);
   const kept = read.evidence.filter((one) => evidenceShown(one.path)).sort((a, b) => a.start - b.start || b.end - a.end);
@@ -153,6 +222,7 @@ function tie(path) {
   if (active === path) return;
   active = path;
   mark();
+  sheets.tie(path);
   for (const element of byId("fields").querySelectorAll("[data-path]")) element.closest(".one-field").classList.toggle("tied", element.dataset.path === path);
   byId("marks").querySelector(".active")?.scrollIntoView({ block: "nearest" });
 }
@@ -206,12 +276,14 @@ function result() {
 
 const DO = {
   run, undo,
-  example: () => { text.value = given.example; clear(); mark(); run(); },
+  turn: () => turn(byId("sheets").hidden),
+  example: () => { file = null; text.value = given.example; clear(); mark(); run(); },
   json: () => leave((content) => download(`${read.document_type}.json`, "application/json", content)),
   copy: () => leave(copy),
 };
 
 text.addEventListener("input", () => {
+  if (file) { file = null; turn(false); showQueue(); }
   if (text.value === aside?.read.letter) {
     ({ read, data, past } = aside);
     aside = null;
@@ -222,6 +294,16 @@ text.addEventListener("input", () => {
   mark();
 });
 onRunKey(text, run);
+byId("file").addEventListener("change", (event) => { choose(event.target.files); event.target.value = ""; });
+const source = text.closest(".source");
+for (const type of ["dragover", "dragleave", "drop"]) {
+  source.addEventListener(type, (event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    source.classList.toggle("over", type === "dragover");
+    if (type === "drop") choose(event.dataTransfer.files);
+  });
+}
 text.addEventListener("mousemove", (event) => { const path = read && pathUnder(event); if (path) tie(path); });
 text.addEventListener("click", (event) => { const path = read && pathUnder(event); if (path) byId("fields").querySelector(`[data-path="${CSS.escape(path)}"]`)?.focus(); });
 onButtons(DO);

@@ -1,0 +1,176 @@
+"""Reading order: columns, tables, wrapped lines, running heads and feet; and where every character stands."""
+
+from __future__ import annotations
+
+import io
+
+import docx
+import numpy as np
+import pytest
+from reportlab.lib.pagesizes import A4
+from reportlab.pdfgen.canvas import Canvas
+
+from clinical.letters.files.page_text import unpacked
+from clinical.letters.files.reading import read
+from tests.written_files import LEADING, LEFT, SIZE, TOP, pdf_of, scan_of, word_of
+
+
+def drawn(*texts: tuple[float, float, str], size: float = SIZE) -> bytes:
+    """A page with texts at places, in points from the top left."""
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=A4)
+    canvas.setFont("Helvetica", size)
+    for x, y, text in texts:
+        canvas.drawString(x, A4[1] - y, text)
+    canvas.save()
+    return out.getvalue()
+
+
+def block(x: float, y: float, lines: list[str], leading: float = 12.0) -> list[tuple[float, float, str]]:
+    return [(x, y + n * leading, line) for n, line in enumerate(lines)]
+
+
+ADDRESS = ["Frau", "Dr. med. Anna Kern", "Seestrasse 12", "8006 Zürich"]
+HOUSE = ["Spital Seeblick", "Klinik für Kardiologie", "Chefarzt Prof. B. Moos", "Telefon 044 555 10 10"]
+
+
+def test_an_address_and_a_letterhead_beside_it_are_read_one_after_the_other():
+    text = read(drawn(*block(62, 100, ADDRESS), *block(380, 97, HOUSE, 10.5))).text
+    assert text == "\n".join([*ADDRESS, "", *HOUSE])
+
+
+def test_an_address_and_a_letterhead_on_the_same_lines_are_too():
+    text = read(drawn(*block(62, 100, ADDRESS), *block(380, 100, HOUSE))).text
+    assert text == "\n".join([*ADDRESS, "", *HOUSE])
+
+
+def test_rows_of_a_table_are_read_across():
+    columns = (["Patient", "Geburtsdatum", "Fallnummer"], ["Anna Kern", "1.2.1960", "2601-88"])
+    text = read(drawn(*block(62, 100, columns[0]), *block(220, 100, columns[1]))).text
+    assert text == "Patient\tAnna Kern\nGeburtsdatum\t1.2.1960\nFallnummer\t2601-88"
+
+
+def test_a_cell_that_goes_on_below_is_one_cell():
+    labels = [(62, 100, "Medikation"), (62, 130, "Diagnosen")]
+    values = [(150, 100, "Ramipril 5 mg morgens und abends,"), (150, 112, "Metoprolol"), (150, 130, "Hypertonie")]
+    notes = [(330, 100, "seit gestern"), (330, 130, "bekannt")]
+    text = read(drawn(*labels, *values, *notes)).text
+    assert text.split("\n")[0] == "Medikation\tRamipril 5 mg morgens und abends, Metoprolol\tseit gestern"
+
+
+LONG = "Wir berichten über die Patientin, die sich vom 19. März bis zum 7. Mai in unserer stationären Behandlung be-"
+
+
+def test_wrapped_lines_are_joined_and_short_ones_are_not():
+    lines = [LONG, "fand. Der Verlauf war ohne Besonderheiten.", "Hypertonie", "Diabetes"]
+    text = read(pdf_of(lines)).text
+    assert text == f"{LONG[:-1]}fand. Der Verlauf war ohne Besonderheiten.\nHypertonie\nDiabetes"
+
+
+@pytest.mark.parametrize(
+    ("end", "beginning", "joined"),
+    [
+        ("Hepatitis-", "B-Virus", "Hepatitis-B-Virus"),
+        ("Haupt-", "und", "Haupt- und"),
+        ("Patien-", "tin", "Patientin"),
+        ("aus", "dem", "aus dem"),
+    ],
+)
+def test_divided_words_are_joined_as_they_are_written(end, beginning, joined):
+    filler = ["Wir berichten über den Verlauf seit dem letzten Aufenthalt in unserem Hause wegen einer chronischen"]
+    line = " ".join(filler) + " Form von " + end
+    text = read(drawn((62, 100, line), (62, 112, f"{beginning} mehr"), (62, 136, "x" * 93))).text
+    assert joined in text.split("\n")[0]
+
+
+def test_a_list_item_never_goes_on_with_the_line_above():
+    text = read(pdf_of([LONG, "- Hypertonie", "2. Diabetes"])).text
+    assert text.split("\n")[1:] == ["- Hypertonie", "2. Diabetes"]
+
+
+def test_heads_and_feet_of_later_pages_are_left_out_and_the_first_foot_ends_the_text():
+    pages = []
+    for n in range(3):
+        lines = ["Spital Seeblick, Austrittsbericht", "", f"Inhalt der Seite {'abc'[n]}"]
+        pages.append([*lines, *[""] * 52, "Bankverbindung: Kantonalbank", f"Seite {n + 1} von 3"])
+    text = read(pdf_of(*pages)).text
+    assert text.count("Spital Seeblick") == text.count("Bankverbindung") == 1
+    assert "Seite 2 von 3" not in text
+    assert text.startswith("Spital Seeblick")
+    assert text.endswith("Bankverbindung: Kantonalbank")
+    assert [text.index(f"Seite {one}") for one in "abc"] == sorted(text.index(f"Seite {one}") for one in "abc")
+
+
+def test_every_visible_character_has_its_place_and_every_line_its_box():
+    lines = ["Herr Max Mustermann", "Diagnose: Größe, Ödeme"]
+    found = read(pdf_of(lines))
+    assert found.text == "\n".join(lines)
+    for n, line in enumerate(lines):
+        start = found.text.index(line)
+        (place,) = found.places(start, start + len(line))
+        (box,) = place.boxes
+        foot = A4[1] - (TOP - n * LEADING)
+        assert place.page == 1
+        assert box.left == pytest.approx(LEFT, abs=1)
+        assert box.top < foot - 0.6 * SIZE < foot < box.bottom
+    (both,) = found.places(0, len(found.text))
+    assert len(both.boxes) == 2
+
+
+def test_bytes_of_a_page_text_are_read_back():
+    found = read(pdf_of(["Größe 1,80 m, Gewicht 70 kg"]))
+    again = unpacked(found.packed())
+    assert (again.text, again.pages) == (found.text, found.pages)
+    assert np.array_equal(again.box_of, found.box_of)
+    for broken in (b"", b"\x00" * 40, found.packed()[:-5]):
+        with pytest.raises(ValueError, match=r"."):
+            unpacked(broken)
+
+
+def test_values_of_form_fields_are_read_where_they_stand():
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=A4)
+    canvas.drawString(62, 700, "Nachname:")
+    canvas.acroForm.textfield(name="n", value="Mustermann", x=150, y=693, width=200, height=18)
+    canvas.drawString(62, 670, "Notfall")
+    canvas.acroForm.checkbox(name="e", checked=True, x=150, y=668, size=12)
+    canvas.drawString(62, 640, "elektiv")
+    canvas.acroForm.checkbox(name="f", checked=False, x=150, y=638, size=12)
+    canvas.save()
+    found = read(out.getvalue())
+    assert found.text.replace("\t", " ").replace("\n\n", "\n") == "Nachname: Mustermann\nNotfall [x]\nelektiv [ ]"
+    start = found.text.index("Mustermann")
+    (place,) = found.places(start, start + 10)
+    assert 150 <= place.boxes[0].left < place.boxes[0].right <= 350
+
+
+def test_the_pages_of_an_image_have_the_size_it_says():
+    assert read(scan_of(pdf_of(["x"]), 150)).pages == (1,)
+
+
+def test_a_word_file_gives_paragraphs_items_rows_and_its_foot_last():
+    document = docx.Document()
+    document.add_paragraph("Spital Seeblick")
+    document.add_paragraph("Hypertonie", style="List Bullet")
+    table = document.add_table(1, 2)
+    table.rows[0].cells[0].text, table.rows[0].cells[1].text = "Patient", "Anna Kern"
+    document.sections[0].footer.paragraphs[0].text = "Bankverbindung"
+    document.save(out := io.BytesIO())
+    assert [line for line in read(out.getvalue()).text.split("\n") if line] == [
+        "Spital Seeblick",
+        "- Hypertonie",
+        "Patient\tAnna Kern",
+        "Bankverbindung",
+    ]
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "cp850", "mac_roman"]
+)
+def test_a_text_in_any_common_encoding_is_the_same_text(encoding):
+    told = "Müller, Größe 1,80 m, Übelkeit, ödematös, Straße"
+    assert read(told.encode(encoding)).text == told
+
+
+def test_a_word_file_of_the_tests_is_one():
+    assert read(word_of(["a", "b"])).text.split() == ["a", "b"]
