@@ -17,6 +17,8 @@ COPY clinical clinical
 RUN /opt/befund/bin/python clinical/search/native/library.py
 
 FROM ${PYTHON}
+# Recognises scanned letters; without it they are refused.
+RUN apt-get update && apt-get install -y --no-install-recommends tesseract-ocr tesseract-ocr-deu && rm -rf /var/lib/apt/lists/*
 RUN useradd --system --uid 10001 --home-dir /var/lib/befund --create-home befund
 COPY --from=build /opt/befund /opt/befund
 WORKDIR /app

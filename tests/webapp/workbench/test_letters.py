@@ -122,7 +122,8 @@ Diagnosen:
 - Arterielle Hypertonie
 
 Medikation:
-- Ramipril 5 mg 1-0-0""".split("\n")
+- Ramipril 5 mg 1-0-0
+""".splitlines()
 
 
 def test_a_pdf_is_shown_as_its_sheet_and_its_boxes_are_tied_to_the_fields_both_ways(
