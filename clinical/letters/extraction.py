@@ -44,7 +44,7 @@ from clinical.contract import (
 )
 from clinical.errors import ModelContextTooSmall, ModelTimeout
 from clinical.letters.fields import DOCUMENTS, FIELDS, Fields, item_of, prompt_lines
-from clinical.letters.files import PageText, Place
+from clinical.letters.files import PageBoxes, PageText
 from clinical.letters.grounding import Grounded, ground
 from clinical.letters.reader import RulesReader
 from clinical.letters.review import compared, reviewed
@@ -286,7 +286,7 @@ def placed(answer: ExtractResponse, file: PageText) -> ExtractFileResponse:
     return ExtractFileResponse(**fields, text=file.text, pages=pages_of(file))
 
 
-def boxes_of(places: Iterable[Place]) -> Iterator[PageBox]:
+def boxes_of(places: Iterable[PageBoxes]) -> Iterator[PageBox]:
     """The boxes of places on pages, as on the wire: in hundredths of a point."""
     for page, boxes in places:
         for box in boxes:
@@ -306,7 +306,7 @@ def pages_of(file: PageText, images: Mapping[int, str] | None = None) -> tuple[F
 def words_of(file: PageText) -> tuple[TextWord, ...]:
     """The words of a file as on the wire."""
     return tuple(
-        TextWord(start=one.start, end=one.end, box=next(boxes_of([Place(one.page, (one.box,))])))
+        TextWord(start=one.start, end=one.end, box=next(boxes_of([PageBoxes(one.page, (one.box,))])))
         for one in file.words()
     )
 

@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple
 
 from clinical.contract import TEXT_MAX, ExtractRequest
 from clinical.errors import SettingError
-from clinical.letters import FileReader, PageText
+from clinical.letters import FileReader, FileRefused, PageText
 from clinical.llm import LanguageModel
 from evals.letters.fields import Asked, FieldCounts, answers, compared
 from evals.letters.printed import (
@@ -124,11 +124,13 @@ def _measured(letters: Sequence[Asked], made: FileSet, kind: Kind, model: Langua
     scans = [scanned(pdf, made.dpi, seed) for seed, pdf in enumerate(printed)] if made.dpi else []
     with ThreadPoolExecutor(1) as pool:  # the browser runs an event loop in this thread
         files = pool.submit(asyncio.run, _read([one.data for one in scans] or printed, report)).result()
+    read = [(n, file) for n, file in enumerate(files) if file is not None]
     asked = [
-        ExtractRequest(document_type=letter.request.document_type, text=file.text[:TEXT_MAX], evidence=True)
-        for letter, file in zip(letters, files, strict=True)
+        ExtractRequest(document_type=letters[n].request.document_type, text=file.text[:TEXT_MAX], evidence=True)
+        for n, file in read
     ]
-    for n, answer in enumerate(answers(asked, model)):
+    report.values.failed += [letters[n].name for n, file in enumerate(files) if file is None]
+    for (n, file), answer in zip(read, answers(asked, model), strict=True):
         if answer is None:
             report.values.failed.append(letters[n].name)
             continue
@@ -136,16 +138,22 @@ def _measured(letters: Sequence[Asked], made: FileSet, kind: Kind, model: Langua
         if kind != "docx":
             words = _moved(printed_words(printed[n]), scans[n] if scans else None)
             for one in answer.evidence or ():
-                _held(report.boxes, files[n], one.start, one.end, words, made.dpi is not None)
+                _held(report.boxes, file, one.start, one.end, words, made.dpi is not None)
     return report
 
 
-async def _read(files: Sequence[bytes], report: FileReport) -> list[PageText]:
-    reader, found = FileReader(), []
+async def _read(files: Sequence[bytes], report: FileReport) -> list[PageText | None]:
+    """The texts of the files; None for one that was refused."""
+    reader, found = FileReader(), list[PageText | None]()
     for data in files:
         began = time.perf_counter()
-        found.append(await reader.text(data))
-        report.seconds.append((time.perf_counter() - began) / max(1, len(found[-1].pages)))
+        try:
+            text = await reader.text(data)
+        except FileRefused:
+            found.append(None)
+            continue
+        found.append(text)
+        report.seconds.append((time.perf_counter() - began) / max(1, len(text.pages)))
     reader.close()
     return found
 

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from clinical.letters.files.page_text import Box, Place
+from clinical.letters.files.page_text import Box, PageBoxes
 from evals.letters import as_files, printed
 from evals.letters.as_files import BoxCounts, FileSet
 from evals.letters.fields import generated, measured
@@ -38,7 +38,7 @@ class _File:
     text = "eins zwei drei"
 
     def places(self, start, end):
-        return (Place(1, (Box(10.0 * start, 0.0, 10.0 * end, 10.0),)),)
+        return (PageBoxes(1, (Box(10.0 * start, 0.0, 10.0 * end, 10.0),)),)
 
 
 WORDS = [printed.PrintedWord(word, 1, 50.0 * n, 0.0, 50.0 * n + 40, 10.0) for n, word in enumerate(_File.text.split())]

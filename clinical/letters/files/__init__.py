@@ -16,7 +16,7 @@ from clinical.letters.files.limits import (
     Unreadable,
     WithoutText,
 )
-from clinical.letters.files.page_text import Box, Page, PageText, Place, PlacedWord
+from clinical.letters.files.page_text import Box, FileWord, PageBoxes, PageText, SheetPage
 
 __all__ = [
     "BYTES_MAX",
@@ -27,11 +27,11 @@ __all__ = [
     "FileReader",
     "FileRefused",
     "FileTooLarge",
-    "Page",
+    "FileWord",
+    "PageBoxes",
     "PageText",
-    "Place",
-    "PlacedWord",
     "ReaderUnavailable",
+    "SheetPage",
     "TextTooLong",
     "TooDemanding",
     "TooManyPages",

@@ -16,7 +16,7 @@ from statistics import median
 
 import numpy as np
 
-from clinical.letters.files.page_text import NO_PAGE, SURE, Box, Page, PageText
+from clinical.letters.files.page_text import NO_PAGE, SURE, Box, PageText, SheetPage
 from clinical.letters.files.words import PageWords, Word
 from clinical.letters.labels import heading_field, label_of
 
@@ -56,7 +56,7 @@ class Line:
     """One line of the text: its cells, the words of each from left to right, and the right margin it is wrapped at."""
 
     cells: list[list[Word]]
-    page: Page
+    page: SheetPage
     block: int
     limit: float | None = None
     gap: bool = False
@@ -416,7 +416,7 @@ def _behind_marks(words: Sequence[Word], gutter: Span) -> bool:
 _PLACED = re.compile(r"^(?:[AD]-|CH-)?\d{4,5}$")
 
 
-def _is_table(columns: Sequence[Sequence[Word]], page: Page) -> bool:
+def _is_table(columns: Sequence[Sequence[Word]], page: SheetPage) -> bool:
     """True if blocks beside each other are rows of a table or a form, false if they are read one after the other."""
     own = {id(word): n for n, column in enumerate(columns) for word in column}
     rows = _rows([word for column in columns for word in column])
@@ -576,7 +576,7 @@ class _Writer:
         for sign in between:
             self.sign(sign)
 
-    def text(self, pages: tuple[Page, ...]) -> PageText:
+    def text(self, pages: tuple[SheetPage, ...]) -> PageText:
         return PageText(
             "".join(self.signs),
             pages,
@@ -586,7 +586,7 @@ class _Writer:
         )
 
 
-def _written(lines: Sequence[Line], pages: tuple[Page, ...]) -> PageText:
+def _written(lines: Sequence[Line], pages: tuple[SheetPage, ...]) -> PageText:
     writer = _Writer()
     for n, line in enumerate(lines):
         if n:

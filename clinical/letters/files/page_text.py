@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 Source = Literal["text", "ocr"]
 NO_PAGE = 0
-"""Page of a character that stands on none: of a line's end, and of every character of a Word or text file."""
+"""SheetPage of a character that stands on none: of a line's end, and of every character of a Word or text file."""
 SURE = 1.0
 """Confidence of a character that was not recognised but read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class SheetPage:
     """One page: its number from 1, its size in points, and whether its text was read or recognised."""
 
     number: int
@@ -50,14 +50,14 @@ class Box(NamedTuple):
         )
 
 
-class Place(NamedTuple):
+class PageBoxes(NamedTuple):
     """Boxes on one page, one a line."""
 
     page: int
     boxes: tuple[Box, ...]
 
 
-class PlacedWord(NamedTuple):
+class FileWord(NamedTuple):
     """A word of the text: its place in it, its page and its box."""
 
     start: int
@@ -86,12 +86,12 @@ class PageText:
     """
 
     text: str
-    pages: tuple[Page, ...] = ()
+    pages: tuple[SheetPage, ...] = ()
     page_of: NDArray[np.int16] = field(default_factory=_no_pages)
     box_of: NDArray[np.float32] = field(default_factory=_no_boxes)
     confidence_of: NDArray[np.float32] = field(default_factory=_no_confidence)
 
-    def places(self, start: int, end: int) -> tuple[Place, ...]:
+    def places(self, start: int, end: int) -> tuple[PageBoxes, ...]:
         """Boxes of the characters from `start` to `end`, page by page, one box for each line they run over."""
         found: list[tuple[int, Box]] = []
         for n in range(start, end) if self.pages else ():
@@ -103,7 +103,7 @@ class PageText:
             else:
                 found.append((page, box))
         pages = dict.fromkeys(page for page, _ in found)
-        return tuple(Place(page, tuple(box for at, box in found if at == page)) for page in pages)
+        return tuple(PageBoxes(page, tuple(box for at, box in found if at == page)) for page in pages)
 
     def confidence(self, start: int, end: int) -> float:
         """The lowest confidence of the characters from `start` to `end`: 1 where nothing was recognised."""
@@ -112,7 +112,7 @@ class PageText:
         placed = self.page_of[start:end] != NO_PAGE
         return float(self.confidence_of[start:end][placed].min()) if placed.any() else SURE
 
-    def words(self) -> Iterator[PlacedWord]:
+    def words(self) -> Iterator[FileWord]:
         """The words of the text that stand on a page."""
         start = 0
         for word in self.text.split() if self.pages else ():
@@ -120,7 +120,7 @@ class PageText:
             end = start + len(word)
             for place in self.places(start, end):
                 for box in place.boxes:
-                    yield PlacedWord(start, end, place.page, box)
+                    yield FileWord(start, end, place.page, box)
             start = end
 
     def packed(self) -> bytes:
@@ -143,7 +143,9 @@ def unpacked(data: bytes) -> PageText:
         page_of = np.frombuffer(data, np.int16, count, at)
         box_of = np.frombuffer(data, np.float32, 4 * count, at + 2 * count).reshape(count, 4)
         confidence_of = np.frombuffer(data, np.float32, count, at + 18 * count)
-        pages = tuple(Page(int(n), float(width), float(height), source) for n, width, height, source in head["pages"])
+        pages = tuple(
+            SheetPage(int(n), float(width), float(height), source) for n, width, height, source in head["pages"]
+        )
     except (struct.error, KeyError, TypeError) as error:
         raise ValueError("no PageText") from error
     if pages and count != len(text):

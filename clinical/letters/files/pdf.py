@@ -14,7 +14,7 @@ import pypdfium2.raw as pdfium_c
 from PIL import Image
 
 from clinical.letters.files.limits import PAGES_MAX, Encrypted, TooManyPages, Unreadable
-from clinical.letters.files.page_text import Box, Page
+from clinical.letters.files.page_text import Box, SheetPage
 from clinical.letters.files.words import Characters, PageWords, Word, spread, word_of
 
 CHARACTERS_MAX = 60_000
@@ -84,7 +84,7 @@ def _page_words(document: pdfium.PdfDocument, n: int) -> PageWords:
     width, height = page.get_size()
     placed = _Placing(page, width, height)
     words = [*_words(page, placed), *_form_words(document, page, placed)]
-    return PageWords(Page(n + 1, round(width, 2), round(height, 2)), words)
+    return PageWords(SheetPage(n + 1, round(width, 2), round(height, 2)), words)
 
 
 class _Placing:

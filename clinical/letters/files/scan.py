@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
 from clinical.letters.files.limits import PAGES_MAX, TooDemanding, TooManyPages, Unreadable
-from clinical.letters.files.page_text import Box, Page
+from clinical.letters.files.page_text import Box, SheetPage
 from clinical.letters.files.words import PageWords, spread, word_of
 
 DPI = 300
@@ -26,7 +26,7 @@ COMMAND = ("stdin", "stdout", "-l", "deu", "--psm", "3", "--dpi", str(DPI), "tsv
 """Arguments of tesseract."""
 
 
-def images_of(data: bytes) -> Iterator[tuple[Page, Image.Image]]:
+def images_of(data: bytes) -> Iterator[tuple[SheetPage, Image.Image]]:
     """The pages of an image file with their size in points. Raises Unreadable, TooDemanding, TooManyPages."""
     try:
         with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "TIFF")) as file:
@@ -41,7 +41,7 @@ def images_of(data: bytes) -> Iterator[tuple[Page, Image.Image]]:
         raise Unreadable("an image that cannot be opened") from None
 
 
-def _page(frame: Image.Image, number: int) -> Page:
+def _page(frame: Image.Image, number: int) -> SheetPage:
     width, height = frame.size
     if width * height > IMAGE_PIXELS_MAX:
         raise TooDemanding("an image with far more pixels than a page has")
@@ -49,7 +49,7 @@ def _page(frame: Image.Image, number: int) -> Page:
         width, height = height, width
     said = frame.info.get("dpi", (0, 0))[0]
     scale = 72 / float(said) if int(said) in _PLAUSIBLE_DPI else SHEET / width
-    return Page(number, round(width * scale, 2), round(height * scale, 2), "ocr")
+    return SheetPage(number, round(width * scale, 2), round(height * scale, 2), "ocr")
 
 
 def image_page(data: bytes, number: int, width: int | None = None) -> Image.Image:
@@ -85,7 +85,7 @@ LEAST = 15.0
 """Confidence below which what was recognised is a stain or a line."""
 
 
-def recognised(page: Page, table: bytes) -> PageWords:
+def recognised(page: SheetPage, table: bytes) -> PageWords:
     """The words that Tesseract found on a page."""
     words = []
     scale = 72 / DPI
@@ -103,4 +103,4 @@ def recognised(page: Page, table: bytes) -> PageWords:
         text = cells[11].strip()
         if word := word_of(spread(text, Box(left, top, left + width, top + height)), confidence / 100):
             words.append(word)
-    return PageWords(Page(page.number, page.width, page.height, "ocr"), words)
+    return PageWords(SheetPage(page.number, page.width, page.height, "ocr"), words)

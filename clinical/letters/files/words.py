@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from clinical.letters.files.page_text import SURE, Box, Page
+from clinical.letters.files.page_text import SURE, Box, SheetPage
 
 Characters = list[tuple[str, Box]]
 
@@ -32,7 +32,7 @@ class Word:
 class PageWords(NamedTuple):
     """A page with its words, in the order of the file."""
 
-    page: Page
+    page: SheetPage
     words: list[Word]
 
 
