@@ -40,6 +40,9 @@ class Parameter:
         return (*typed, *self.own, *(f":{target}" for target in self.targets))
 
 
+_FOLLOWED = ("name", "name:exact", "family", "family:exact", "given", "given:exact", "birthdate", "gender")
+CHAINS = tuple(f"{way}{of}" for way in (".", ":Patient.") for of in _FOLLOWED)
+"""Chains from a document to what its patient is found by."""
 _PATIENT = (":Patient", "._id", ":Patient._id", ":identifier", ".identifier", ":Patient.identifier")
 _WHO = ("Practitioner", "PractitionerRole", "Organization", "Device", "Patient", "RelatedPerson")
 _ID = Parameter("_id", TOKEN, "Eine Id oder mehrere, durch Komma getrennt")
@@ -52,8 +55,8 @@ _BEGINS = "{} beginnt so, ohne Rücksicht auf Groß- und Kleinschreibung und Akz
 DOCUMENT = (
     Parameter("date", DATE, "Zeitpunkt der Speicherung; Präfixe eq, ge, gt, le, lt"),
     Parameter("_lastUpdated", DATE, "Wie date"),
-    Parameter("patient", REFERENCE, "Patient-Id oder externe Kennung", own=_PATIENT),
-    Parameter("subject", REFERENCE, "Wie patient", own=_PATIENT),
+    Parameter("patient", REFERENCE, "Patient-Id oder externe Kennung", own=(*_PATIENT, *CHAINS)),
+    Parameter("subject", REFERENCE, "Wie patient", own=(*_PATIENT, *CHAINS)),
     Parameter("status", TOKEN, "current, superseded oder entered-in-error", own=(":not",)),
     Parameter("contenttype", TOKEN, "MIME-Typ, genau und klein geschrieben"),
     _ID,

@@ -8,7 +8,8 @@ from alembic import command
 from fhir.resources.R4B import get_fhir_model_class
 
 from tests.docs import ROOT
-from tests.webapp.fhir.conftest import Caller, Place, add_documents
+from tests.webapp.fhir.conftest import Caller, Place, add_documents, add_patient, make_place
+from tests.webapp.fhir.test_machines import calls, machine
 from tests.webapp.fhir.test_writing import document, post, program
 from webapp.cli import alembic_config, upgrade_schema
 from webapp.fhir.parameters import DATE, DOCUMENT, PREFIXES, REFERENCE, STRING, TOKEN, Parameter
@@ -243,3 +244,37 @@ def test_documents_that_were_there_before_are_found_after_the_migration(place: P
         upgrade_schema()
     assert caller.ids("DocumentReference?facility=KHS&facility:missing=false") == [str(ident)]
     assert caller.ids("DocumentReference?setting:missing=true") == [str(ident)]
+
+
+CHAINED = {
+    "patient.family=must": "ab", "patient.family=muster": "a", "patient.family:exact=Muster": "a",
+    "patient.family=x": "", "patient.name=eva": "b", "subject.given=MAX": "a", "subject:Patient.given=max,eva": "ab",
+    "patient.gender=female": "b", "patient.birthdate=1970": "ab", "patient:Patient.birthdate=gt1970-03": "b",
+    "patient.family=must&patient.given=eva": "b", "patient.family=must&type=1": "b",
+    "patient.family=must&status=entered-in-error": "", "patient.family=%00": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", CHAINED)
+def test_documents_are_found_by_what_their_patient_is_found_by(place: Place, caller: Caller, asked: str) -> None:
+    other = make_place(place.app, "Andere Praxis", "max@example.org")
+    people = {
+        "a": {"name": [{"family": "Muster", "given": ["Max"]}], "birthDate": "1970-03-05", "gender": "male"},
+        "b": {"name": [{"family": "Müstner", "given": ["Eva"]}], "birthDate": "1970-04", "gender": "female"},
+    }
+    documents = [{"patient_id": add_patient(place, **person)} for person in people.values()]
+    documents[1]["details"] = {"type": {"coding": [{"code": "1"}]}}
+    names = dict(zip(map(str, add_documents(place, [*documents, {}])), [*people, "nobody's"], strict=True))
+    add_documents(other, [{"patient_id": add_patient(other, **person)} for person in people.values()])
+    found = caller.bundle(f"DocumentReference?{asked}")
+    assert sorted(names[entry["resource"]["id"]] for entry in found.get("entry", [])) == sorted(CHAINED[asked])
+    assert found["total"] == len(CHAINED[asked])
+
+
+def test_a_chain_tells_of_patients_and_needs_the_right_to_search_them(place: Place) -> None:
+    reader = calls(place, machine(place, "--scopes", "system/DocumentReference.rs system/Patient.r")[1])
+    assert reader.get("DocumentReference?type=1").status_code == 200
+    refused = reader.get("DocumentReference?patient.family=Muster")
+    assert (refused.status_code, "system/Patient.s" in refused.get_data(as_text=True)) == (403, True)
+    posted = reader.open("POST", "DocumentReference/_search", data={"subject:Patient.birthdate": "1970"})
+    assert posted.status_code == 403

@@ -35,7 +35,7 @@ FILTERS = {
         "date=ge2024-05-07&date=lt2024-05-08", "_lastUpdated=lt2024-05-07", "type=11488-4",
         "category=http://loinc.org|47039-3", "identifier=urn:x|D-1", "author=Practitioner/7", "author:identifier=9",
         "encounter=1", "creation=2026-03", "patient={p1}&_count=1&_sort=date",
-        "patient={p1}&_include=DocumentReference:patient",
+        "patient.family=must&_include=DocumentReference:patient",
         "date=gestern&patient={p1}&foo=1&type:above=x",
     ),
     "Patient": (

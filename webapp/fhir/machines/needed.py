@@ -21,7 +21,9 @@ def of_path(method: str, path: str) -> Rights:
 
 
 def of_search(wanted: Search | Everything | History | ResourceSearch) -> Rights:
-    """Rights for what a search adds to its path: the types of `$everything`, and patients that are included."""
+    """Rights for what a search adds to its path: the types of `$everything`, patients that are included, and
+    those that are searched by a chain, since its matches tell of them."""
     if isinstance(wanted, Everything):
         return frozenset((kind, "s") for kind in wanted.types)
-    return frozenset({("Patient", "r")} if wanted.answer.with_patients else ())
+    followed = {("Patient", "s")} if isinstance(wanted, Search) and wanted.terms else set()
+    return frozenset({("Patient", "r")} if wanted.answer.with_patients else ()) | followed

@@ -39,7 +39,7 @@ def values_of(wanted: Sequence[Carried], sqlite: bool) -> Values:
 
 def leads(shape: Shape) -> bool:
     """Return True where the first condition finds the documents; a patient or a list of ids is narrower."""
-    if not shape.carried or shape.patients or shape.ids or shape.groups:
+    if not shape.carried or shape.patients or shape.ids or shape.groups or shape.terms:
         return False
     _, _, negated, either = shape.carried[0]
     return not negated and either is None

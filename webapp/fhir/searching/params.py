@@ -77,6 +77,7 @@ def search(pairs: Pairs) -> Search:
         content_types=tuple(sorted(types)) if types and len(types) > 1 else (),
         groups=groups,
         chained=chained,
+        terms=tuple(taken.terms),
         carried=tuple(sorted(taken.carried, key=lambda item: item.negated or item.either is not None)),
     )
 

@@ -13,7 +13,7 @@ import uuid
 from webapp.fhir import dates
 from webapp.fhir.formats import format_of
 from webapp.fhir.models import Status
-from webapp.fhir.parameters import DATE, DOCUMENT, REFERENCE
+from webapp.fhir.parameters import CHAINS, DATE, DOCUMENT, REFERENCE
 from webapp.fhir.parameters import PATIENT as PATIENT_PARAMETERS
 from webapp.fhir.searching import details, words
 from webapp.fhir.searching.taken import Reader, Taken, listed
@@ -282,6 +282,13 @@ _SUBJECT: dict[str, Reader] = {
         (":identifier", _identifier), (".identifier", _identifier), (":Patient.identifier", _identifier),
     )
 }  # fmt: skip
+_STORED: dict[str, Reader] = _COMMON | {"_id": _id, "_sort": _sort}
+PATIENT: dict[str, Reader] = (
+    _STORED
+    | {"identifier": _identifier, "birthdate": words.birth_date, "gender": words.gender}
+    | {kind: words.beginning(kind) for kind in ("name", "family", "given")}
+    | {f"{kind}:exact": words.exactly(f"{kind}:exact") for kind in ("name", "family", "given")}
+)
 SEARCH: dict[str, Reader] = (
     _COMMON
     | _SUBJECT
@@ -296,6 +303,7 @@ SEARCH: dict[str, Reader] = (
         "_include": _include,
         "_revinclude": _revinclude,
     }
+    | {name + chain: PATIENT[chain.rpartition(".")[2]] for name in ("patient", "subject") for chain in CHAINS}
     | {name: reader for parameter in DOCUMENT if parameter.paths for name, reader in details.readers(parameter)}
 )
 EVERYTHING: dict[str, Reader] = _COMMON | {"_type": _type, "start": _start, "end": _end}
@@ -304,11 +312,4 @@ HISTORY: dict[str, Reader] = {
     "_since": _since,
     "_sort": _history_sort,
 }
-_STORED: dict[str, Reader] = _COMMON | {"_id": _id, "_sort": _sort}
-PATIENT: dict[str, Reader] = (
-    _STORED
-    | {"identifier": _identifier, "birthdate": words.birth_date, "gender": words.gender}
-    | {kind: words.beginning(kind) for kind in ("name", "family", "given")}
-    | {f"{kind}:exact": words.exactly(f"{kind}:exact") for kind in ("name", "family", "given")}
-)
 STUDY: dict[str, Reader] = _STORED | _SUBJECT | {"identifier": words.study_identifier}

@@ -149,6 +149,8 @@ class Documents:
             values["content_types"] = lists.listed(wanted.content_types, sqlite)
         for number, group in enumerate(wanted.groups):
             values |= lists.group_values(group, number, sqlite)
+        for number, term in enumerate(wanted.terms):
+            values |= lists.range_values(term.ranges, str(number), sqlite)
         return values | carried.values_of(wanted.carried, sqlite)
 
     def _paging_values(self, paging: Paging) -> Values:
@@ -270,7 +272,9 @@ def _of_patient(table: Any) -> list[ColumnElement[bool]]:
 def _shape(wanted: Search, count: int) -> Shape:
     paging, window = wanted.answer.paging, wanted.window
     skip = paging.cursor is None and paging.offset > 0
-    narrow = bool(wanted.patients or wanted.ids or wanted.content_types or wanted.groups or wanted.carried)
+    narrow = bool(
+        wanted.patients or wanted.ids or wanted.content_types or wanted.groups or wanted.carried or wanted.terms
+    )
     ends = None if narrow else edges(window)
     by_day = skip and not narrow and wanted.answer.order == "-date"
     return Shape(
@@ -289,6 +293,7 @@ def _shape(wanted: Search, count: int) -> Shape:
         content_types=bool(wanted.content_types),
         groups=tuple(lists.group_flags(group) for group in wanted.groups),
         carried=carried.shape_of(wanted.carried),
+        terms=tuple(term.kind for term in wanted.terms),
     )
 
 
@@ -305,6 +310,7 @@ def _ways(shape: Shape, sqlite: bool) -> list[ColumnElement[bool]]:
     common += [lists.among(table.c.id, "ids", sqlite)] if shape.ids else []
     common += [lists.among(table.c.content_type, "content_types", sqlite)] if shape.content_types else []
     common += [lists.group_term(table, number, flags, sqlite) for number, flags in enumerate(shape.groups)]
+    common += [table.c.patient_id.in_(lists.owners(number, kind, sqlite)) for number, kind in enumerate(shape.terms)]
     common += carried.conditions(shape, sqlite)
     keys = [_key_terms(number, *key) for number, key in enumerate(shape.patients)]
     if len(keys) == 1 and len(keys[0]) == 2:

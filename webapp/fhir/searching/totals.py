@@ -39,11 +39,12 @@ class Shape:
     content_types: bool = False
     groups: tuple[tuple[bool, Flags], ...] = ()
     carried: tuple[tuple[str, str, bool, Any], ...] = ()  # see `searching.carried.Way`
+    terms: tuple[str, ...] = ()  # kinds of words of the patient
 
     @property
     def counted(self) -> bool:
         """Return True where the total has to be counted from the documents: no counter knows it."""
-        return bool(self.patients or self.ids or self.content_types or self.groups or self.carried)
+        return bool(self.patients or self.ids or self.content_types or self.groups or self.carried or self.terms)
 
 
 def edges(window: Window) -> tuple[bool, bool] | None:

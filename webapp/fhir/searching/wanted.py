@@ -98,7 +98,8 @@ class Search:
     can, or are more than a statement carries.
 
     A document is one of `ids`, where there are any; has one of `content_types`; is of one patient in each of `groups`,
-    and of a patient with one of the identifiers, or tagged with it, in each of `chained`; and meets all of `carried`.
+    and of a patient with one of the identifiers, or tagged with it, in each of `chained`; is linked to a patient who is
+    found by each of `terms`; and meets all of `carried`.
     """
 
     answer: AnswerOptions = AnswerOptions()
@@ -112,6 +113,7 @@ class Search:
     groups: tuple[tuple[PatientKey, ...], ...] = ()
     chained: tuple[tuple[Identifier, ...], ...] = ()
     carried: tuple[Carried, ...] = ()
+    terms: tuple["Term", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
