@@ -68,10 +68,11 @@ def negotiate(stated: str | None = None, *, strict: bool = False) -> None:
     g.fhir_format = found
 
 
-def asks_for_xml() -> bool:
-    """Return True where FHIR's own XML is asked for by name, so that a file is wanted as a resource."""
+def resource_format() -> str | None:
+    """The format in which a file is wanted as a resource: where `_format` or FHIR's own XML asks for it by name. What
+    many clients accept by default, JSON, does not."""
     named = request.args.get("_format", "")
-    return format_of(named) == XML_TYPE if named else XML_TYPE in request.accept_mimetypes.values()
+    return format_of(named) if named else XML_TYPE if XML_TYPE in request.accept_mimetypes.values() else None
 
 
 def _asked_format() -> str:

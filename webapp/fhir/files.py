@@ -17,6 +17,7 @@ from webapp.fhir import answers
 from webapp.fhir.access import authorize, bearer, log_access, parse_id
 from webapp.fhir.answers import FhirError
 from webapp.fhir.formats import XML_TYPE, to_xml
+from webapp.fhir.resources import to_bytes
 from webapp.fhir.service import service
 from webapp.storage import BucketFiles, FileMissing
 from webapp.urls import Link
@@ -39,7 +40,8 @@ def read_binary(organization: str, document_id: str) -> Response:
     organization_id = authorize(organization)
     row = _current(organization_id, document_id)
     log_access("binary", organization_id, uuid.UUID(row[0]), bearer().user_id, bearer().token_id)
-    return _as_xml(row) if answers.asks_for_xml() else content(row)
+    form = answers.resource_format()
+    return _as_resource(row, form) if form else content(row)
 
 
 @binary.get("/files/<document_id>")
@@ -75,12 +77,12 @@ def _at_the_storage(row: Any) -> Response | None:
     return Response(status=302, headers={"Location": url, "Cache-Control": "no-store"})
 
 
-def _as_xml(row: Any) -> Response:
+def _as_resource(row: Any, form: str) -> Response:
     """The file in a FHIR Binary, encoded while it is sent."""
     digest, size = row[8], row[7]
     told = {"resourceType": "Binary", "id": row[0], "contentType": row[5],
             "securityContext": {"reference": f"DocumentReference/{row[0]}"}, "data": "="}  # fmt: skip
-    before, after = to_xml(told).split(b'"="')
+    before, after = (to_xml(told) if form == XML_TYPE else to_bytes(told)).split(b'"="')
     files = service().files
     if not files.has(digest):
         raise FhirError(500, LOST)
@@ -91,7 +93,7 @@ def _as_xml(row: Any) -> Response:
     DOCUMENTS_SERVED.inc()
     headers = {"Content-Length": str(length), "X-Content-Type-Options": "nosniff"}
     body = () if request.method == "HEAD" else chain([before + b'"'], parts, [b'"' + after])
-    return Response(body, content_type=XML_TYPE, headers=headers, direct_passthrough=True)
+    return Response(body, content_type=form, headers=headers, direct_passthrough=True)
 
 
 def content(row: Any, *, inline: bool = False) -> Response:

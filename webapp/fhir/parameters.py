@@ -64,6 +64,7 @@ DOCUMENT = (
     Parameter("type", TOKEN, "Zum Beispiel KDL oder LOINC", ("type",)),
     Parameter("category", TOKEN, "Klasse des Dokuments", ("category",)),
     Parameter("security-label", TOKEN, "Des Dokuments oder der Ressource", ("securityLabel", "meta.security")),
+    Parameter("_tag", TOKEN, "Etikett der Ressource", ("meta.tag",)),
     Parameter("facility", TOKEN, "Art der Einrichtung", ("context.facilityType",)),
     Parameter("setting", TOKEN, "Fachrichtung", ("context.practiceSetting",)),
     Parameter("event", TOKEN, "Worum es geht", ("context.event",)),

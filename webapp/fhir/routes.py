@@ -78,7 +78,8 @@ def metadata(organization: str) -> Response:
     return tagged(capability_statement(fhir_base(organization_id)))
 
 
-@fhir.get("/DocumentReference")
+@fhir.get("/DocumentReference", strict_slashes=False)
+@fhir.get("/DocumentReference/", endpoint="search_documents_below")
 @fhir.post("/DocumentReference/_search")
 def search_documents(organization: str) -> Response:
     """Search, newest first."""
@@ -163,7 +164,8 @@ def _route(kind: Kind) -> None:
         return _read_resource(organization, key, kind)
 
     base = f"/{kind.name}"
-    fhir.add_url_rule(base, f"search_{kind.name}", search, methods=["GET"])
+    for path, name in ((base, f"search_{kind.name}"), (f"{base}/", f"search_{kind.name}_below")):
+        fhir.add_url_rule(path, name, search, methods=["GET"])
     fhir.add_url_rule(f"{base}/_search", f"post_search_{kind.name}", search, methods=["POST"])
     fhir.add_url_rule(f"{base}/<key>", f"read_{kind.name}", read, methods=["GET"])
 

@@ -208,4 +208,8 @@ def test_a_file_comes_as_a_binary_where_its_xml_is_asked_for_by_name(place: Plac
     assert base64.b64decode(found["data"]) == body
     for other in ("application/xml", JSON, "*/*"):
         assert caller.get(f"Binary/{ident}", headers={"Accept": other}).data == body
+    named = caller.get(f"Binary/{ident}?_format=json")
+    assert (named.content_type, int(named.headers["Content-Length"])) == (JSON, len(named.data))
+    assert named.get_json(force=True) == found
+    assert caller.get(f"Binary/{ident}?_format=xml").data == answer.data
     assert caller.open("HEAD", f"Binary/{ident}", headers={"Accept": XML}).data == b""
