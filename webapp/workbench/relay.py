@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import httpx
+import httpx2
 
 from clinical.sse import PING
 from clinical.tracing import outgoing
@@ -24,7 +24,7 @@ from webapp.workbench.failures import kind_of, wait_of
 LOOK_S = 0.1  # how often it is looked whether the browser is still there
 PING_S = 0.5  # something is written this often: where the state of a connection cannot be asked, writing fails
 LONGEST_S = 180.0  # the contract recommends that clients wait at least 120 s for tier 3
-TIMEOUT = httpx.Timeout(LONGEST_S, connect=3.0)
+TIMEOUT = httpx2.Timeout(LONGEST_S, connect=3.0)
 TCP_ESTABLISHED = 1  # Linux, include/net/tcp_states.h; the first byte of TCP_INFO
 
 Words = Mapping[str, Mapping[str, Any]]
@@ -69,7 +69,7 @@ def relayed(call: ApiCall, words: Words, gone: Callable[[], bool]) -> Iterator[b
 
 
 def warm_up() -> None:
-    """Do once, towards nobody, what the first call of a process would do while a person waits: load what httpx only
+    """Do once, towards nobody, what the first call of a process would do while a person waits: load what httpx2 only
     loads when it connects, and read the certificates. A tenth to half a second."""
     nobody = ApiCall("http://127.0.0.1:0/", "", {})
     for _ in relayed(nobody, {"dead": {}, "slow": {}, "broken": {}}, lambda: False):
@@ -103,11 +103,11 @@ async def _chunks(call: ApiCall, words: Words) -> AsyncIterator[bytes]:
     """Yields the API's answer as events; a failure is the last event."""
     opened = False
     try:
-        async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT, verify=_tls()) as client:
+        async with httpx2.AsyncClient(trust_env=False, timeout=TIMEOUT, verify=_tls()) as client:
             headers = {"Authorization": f"Bearer {call.key}", **outgoing()}
             async with client.stream("POST", call.url, json=call.body, headers=headers) as answer:
                 opened = True
-                if answer.status_code != httpx.codes.OK:
+                if answer.status_code != httpx2.codes.OK:
                     wait = wait_of(answer.headers.get("Retry-After"))
                     kind = kind_of(answer.status_code, file="content" in call.body)
                     yield event({**words[kind], "retry_after": wait})
@@ -116,13 +116,13 @@ async def _chunks(call: ApiCall, words: Words) -> AsyncIterator[bytes]:
                         yield chunk
                 else:
                     yield event({"type": "answer", "answer": json.loads(await answer.aread())})
-    except httpx.TimeoutException:
+    except httpx2.TimeoutException:
         yield event(words["slow" if opened else "dead"])
-    except (httpx.HTTPError, ValueError):
+    except (httpx2.HTTPError, ValueError):
         yield event(words["broken" if opened else "dead"])
 
 
-async def _streamed(answer: httpx.Response, words: Words) -> AsyncIterator[bytes]:
+async def _streamed(answer: httpx2.Response, words: Words) -> AsyncIterator[bytes]:
     """The API's own events, byte by byte; a stream that ends without its last event says so. Nothing else of an event
     is looked at, so that a text API of another version is served too."""
     ended, rest = False, b""
