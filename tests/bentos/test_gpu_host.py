@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import shlex
@@ -386,7 +387,8 @@ def test_a_child_that_dies_again_and_again_is_given_up(folder):
 
     def kill_when_ready(child: Child) -> bool:
         if child.state == "ready" and len(_starts(folder)) == child.starts:
-            psutil.Process(_starts(folder)[-1]["pid"]).kill()
+            with contextlib.suppress(psutil.NoSuchProcess):  # killed in the last look, and not yet missed
+                psutil.Process(_starts(folder)[-1]["pid"]).kill()
         return False
 
     child = _watch(folder, kill_when_ready)

@@ -61,6 +61,9 @@ CLAIMING = (
 SHORTEST = 4
 """Characters of a word that is looked for by itself: shorter ones are parts of patterns ("un", "oma" in "-om(a)")."""
 NO_TABLES = {
+    "bentos/api/agents.py": "sentences for people",
+    "bentos/terminology/systems.py": "sentences for people",
+    "bentos/terminology/validation.py": "sentences for people",
     "bentos/api/problems.py": "sentences for people",
     "bentos/check_model.py": "a letter that a model is tried on",
     "clinical/letters/reader/patient.py": "a former surname: 'vormals' between two names",

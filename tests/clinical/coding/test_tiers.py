@@ -186,8 +186,8 @@ def test_research_ends_when_its_time_is_up_and_still_recommends():
     used = model(Step=[step(f"Suche {number}") for number in range(50)])
     used.delay = 0.1
     case = build_case(FakeIndex(), TEXT, [Finding(**item) for item in FINDINGS["findings"]])
-    event = asyncio.run(research_deeply(used, FakeIndex(), case, False, Bounds(seconds=0.15)))
-    assert sum(kind == "Step" for kind, _, _ in used.asked) == 2
+    event = asyncio.run(research_deeply(used, FakeIndex(), case, False, Bounds(rounds=50, seconds=0.15)))
+    assert 1 <= sum(kind == "Step" for kind, _, _ in used.asked) <= 2  # a busy machine is slower, never faster
     assert codes(event) == ["J18.9", "R05"]
 
 
