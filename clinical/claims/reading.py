@@ -129,8 +129,8 @@ class Claim:
 
 
 UNSURE, SILENT = 0.5, 0.75
-"""Probability of a claim below which the table is asked: the second where no trigger of the table says anything. As
-much is right, and less of what is there is read as not there (`python -m evals claims --split tune`)."""
+"""Probability of a claim below which the table is asked: the second where no trigger of the table says anything. With
+0.6 half a point more is right on the authors of `tune`, and "kommt zur Kontrolle bei ..." is read as a plan."""
 _LEARNED: Final[Mapping[str, tuple[Axis, str]]] = {
     "suspected": ("certainty", "suspected"),
     "excluded": ("negation", "denied"),

@@ -32,7 +32,7 @@ def test_what_a_text_claims_of_a_mention(text, mention, label):
 
 
 def test_each_label_is_a_claim_of_its_own():
-    text = "Kein Fieber. Mutter mit Gicht. V. a. Asthma. Z. n. Infarkt. Husten."
+    text = "Husten. Kein Fieber. Mutter mit Gicht. V. a. Asthma. Z. n. Infarkt."
     reading = Reading.of(text)
     for words in ("Fieber", "Gicht", "Asthma", "Infarkt", "Husten"):
         claim = reading.claim(at := text.index(words), at + len(words))
