@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from catalog_build.training.authors import LabelledText, parse
+from catalog_build.training.written import STATED
 from clinical.errors import SourceError
 from clinical.icd import category
 from evals.data.examples import well_formed
@@ -21,7 +23,12 @@ Shown = Callable[[str], list[tuple[str, str]]]
 
 
 def read_inputs(path: Path) -> list[dict[str, Any]]:
-    """The lines of the file. Raises SourceError naming the line that is none, or that has a malformed code."""
+    """The lines of the file, or the texts of an author who gave codes (`.txt`, `catalog_build.training.authors`).
+
+    Raises SourceError naming the line that is none, or that has a malformed code.
+    """
+    if path.suffix == ".txt":
+        return [_of_author(one, path.stem) for one in parse(path) if any(said.codes for said in one.mentions)]
     rows = []
     for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
         if line.strip():
@@ -35,6 +42,18 @@ def read_inputs(path: Path) -> list[dict[str, Any]]:
             well_formed(codes, path.name, number)
             rows.append(row)
     return rows
+
+
+def _of_author(text: LabelledText, author: str) -> dict[str, Any]:
+    """What an author's mentions with codes state, and what they deny, plan or say of others."""
+    said: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+    for one in text.mentions:
+        own = {"codes": list(one.codes), "also": list(one.also), "text": text.text[one.start : one.end]}
+        if one.codes:
+            said[one.claim in STATED].append(own | {"claim": one.claim})
+    right = {code for one in said[True] for code in (*one["codes"], *one["also"])}
+    absent = [one for one in said[False] if not right & set(one["codes"])]
+    return {"id": text.ident, "text": text.text, "class": author, "codes": said[True], "absent": absent}
 
 
 def scored(rows: Iterable[Mapping[str, Any]], shown: Shown) -> dict[str, Counter[str]]:

@@ -39,7 +39,7 @@ ALONE = {"first_code_right": "first", "among_ten": "ten", "shown": "found"}
 
 @click.command(help=paragraphs(__doc__))
 @CATALOG
-@click.option("--inputs", type=PATH, help="written inputs with claims, one JSON object a line")
+@click.option("--inputs", type=PATH, help="written inputs with claims, one JSON object a line; or an author's .txt")
 @click.option("--texts", type=click.IntRange(0), default=TEXTS, help="generated texts")
 @click.option("--wordings", type=click.IntRange(0), default=WORDINGS, help="wordings set into lists and frames")
 @click.option("--out", type=PATH, help="also write the rows as a result")

@@ -11,7 +11,7 @@ from clinical.reading import Candidate, Mentioned, Understood
 from evals.measures.intervals import clustered
 from evals.reading import claimed, reasons
 from evals.reading.generated import causes
-from evals.reading.inputs import given, scored
+from evals.reading.inputs import given, read_inputs, scored
 from evals.reading.measure import main, of_inputs
 from evals.reading.offered import offered, probe_texts, read_marked
 
@@ -25,6 +25,15 @@ ROW = {
     "optional": ["Kopfschmerz"],
     "absent": [{"codes": ["E14.90"], "text": "Diabetes"}],
 }
+
+
+def test_an_authors_coded_texts_are_inputs(tmp_path):
+    texts = "{Husten|present|R05}, kein {Asthma|excluded|J45.99}, kein {Husten|excluded|R05}\n===\n{Gicht|present}\n"
+    (tmp_path / "a99.txt").write_text(texts, "utf-8")
+    (row,) = read_inputs(tmp_path / "a99.txt")
+    assert [(said["text"], said["codes"]) for said in row["codes"]] == [("Husten", ["R05"])]
+    assert [said["text"] for said in row["absent"]] == ["Asthma"]
+    assert row["class"] == "a99"
 
 
 def test_what_is_stated_shown_right_silent_and_absent():
