@@ -17,7 +17,7 @@ from clinical.errors import ModelUnavailable
 from clinical.llm import Completion, JsonSchema, Limits, Message
 
 CHARACTERS_PER_TOKEN: Final = 4
-"""Estimate of the tokens: whoever answered may not have reported them."""
+"""Of German text, estimated: whoever answered may not have counted, and what is counted shall not be zero."""
 DIGITS: Final = 16
 """Of a question's SHA-256, in the names of its files."""
 
@@ -42,7 +42,7 @@ class ExchangedModel:
             (self._folder / f"{name}.prompt.txt").write_text(form + asked, "utf-8")
             raise ModelUnavailable(f"question {name} is not answered", f"{answer.name}", "answer it and run again")
         text = answer.read_text("utf-8")
-        return Completion(text, _tokens(asked), _tokens(text))
+        return Completion(text, estimated_tokens(asked), estimated_tokens(text))
 
     async def health(self) -> bool:
         """Always there."""
@@ -62,5 +62,6 @@ def prompt_of(messages: Sequence[Message], schema: JsonSchema | None) -> str:
     return "\n".join(said)
 
 
-def _tokens(text: str) -> int:
+def estimated_tokens(text: str) -> int:
+    """Tokens of a text, for whoever answered without counting them."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)

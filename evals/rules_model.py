@@ -13,9 +13,8 @@ from clinical.errors import ModelMalformed
 from clinical.icd import Code
 from clinical.letters import read_letter
 from clinical.llm import BY_RULES, Completion, JsonSchema, Limits, Message
+from evals.exchange import estimated_tokens
 
-CHARACTERS_PER_TOKEN = 4
-"""Tokens are estimated, so that what is counted is not zero: German text has some four characters a token."""
 OPENED = 4
 
 Question = Mapping[str, Any]
@@ -67,7 +66,7 @@ class RulesModel:
     async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
         """The form filled in. ModelMalformed for one it has no rule for, ModelTimeout past the time."""
         text = await in_thread(limits.timeout_s, partial(_answer, messages, schema))
-        return Completion(text, sum(_tokens(message.content) for message in messages), _tokens(text))
+        return Completion(text, sum(estimated_tokens(message.content) for message in messages), estimated_tokens(text))
 
     async def health(self) -> bool:
         """Always there."""
@@ -82,7 +81,3 @@ def _answer(messages: Sequence[Message], schema: JsonSchema | None, budget: Budg
     if rule is None:
         raise ModelMalformed(f"no rule fills in the form {schema.name}", ", ".join(RULES))
     return json.dumps(rule(json.loads(question), budget), ensure_ascii=False)
-
-
-def _tokens(text: str) -> int:
-    return -(-len(text) // CHARACTERS_PER_TOKEN)

@@ -119,7 +119,7 @@ def server_of(state: State, parts: Parts) -> MCPServer:
 
     @made.resource("befund://guide", title="Anleitung", mime_type="text/markdown")
     def guide() -> str:
-        """How to use the tools, and what their results are worth."""
+        """Guide to the tools and to the worth of their results."""
         return GUIDE.read_text("utf-8")
 
     return made
@@ -166,7 +166,7 @@ def _add_codes(made: MCPServer, state: State) -> None:
         codes: Annotated[list[Annotated[str, Field(max_length=24)]], Field(max_length=MOST_CODES)],
         year: int | None = None,
     ) -> ValidatedCodes:
-        """Whether each is a code of the year, terminal, and allowed to stand alone."""
+        """Check that each is a code of the year, terminal, and allowed to stand alone."""
 
         async def judged() -> ValidatedCodes:
             systems = _systems(state)

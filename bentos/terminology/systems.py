@@ -152,8 +152,8 @@ class Year:
         if self._wordings is not None:
             own = self._wordings.of_code(self.catalog.number(code.code))
             found += [Designation(self._wordings.text(number), "synonym") for number in own]
-        seen = {code.title}
-        return [each for each in found if not (each.value in seen or seen.add(each.value))]  # type: ignore[func-returns-value]
+        first = {each.value: each for each in reversed(found)}
+        return [each for each in found if each is first[each.value] and each.value != code.title]
 
 
 def _is_below(code: Code, other: Code) -> bool:

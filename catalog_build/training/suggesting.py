@@ -1,4 +1,4 @@
-"""How common a code is and how much each kind of match counts, for suggestions (`clinical.search.suggest`).
+"""Fits how common a code is and how much each kind of match counts, for suggestions (`clinical.search.suggest`).
 
 Nobody publishes how often each code is written down in German practices. What is public: the patients of German
 hospitals by main diagnosis (`inpatients.tsv`, Destatis 2019), three characters deep and without most of what practices

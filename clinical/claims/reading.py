@@ -273,7 +273,7 @@ class Reading(SourceText):
 
     @cached_property
     def columns(self) -> NDArray[np.float32]:
-        """What the tagger knows of each word beside `seen`: triggers of the table that govern it, section, line."""
+        """Columns of each word beside `seen`: triggers that govern it, its section, beginning a line."""
         return besides(self.text, self.start, self.seen, self._governed, self.sections)
 
     @cached_property

@@ -28,7 +28,7 @@ from clinical.reading.finder import Finder, mentions
 from clinical.reading.lattice import ACROSS, CandidateSpan, cover, gain, is_plain, spans, spans_of
 from clinical.reading.titles import ChapterTitles
 from clinical.search import Hits, Shortened, Vectors, Wordings
-from clinical.text import Part, Token, content_words, folded_words
+from clinical.text import Part, content_words, folded_words
 from clinical.thresholds import ReadingWeights, reading_weights
 
 MOST_WORDS: Final = 12
@@ -85,7 +85,7 @@ class MentionReader:
         if plain and own == [Claim()] and not reading.lists_denials:
             begun = self._shortened.is_begun(text, written)
             return TextSpans(reading, (whole,), tuple(own), ("present",), True, begun)
-        found = self._spans(reading, written)
+        found = self._spans(reading)
         if not found:
             return TextSpans(reading, (whole,), tuple(own), (_of_whole(own[0]),), True)
         claims = self._claims_of(reading, [(span.part.start, span.part.end) for span in found])
@@ -101,14 +101,13 @@ class MentionReader:
         whole = CandidateSpan(Part(phrase, 0, len(phrase)), 1, 1.0)
         return TextSpans(Reading.of(phrase), (whole,), (Claim(),), ("present",), True)
 
-    def _spans(self, reading: Reading, written: Sequence[Token]) -> list[CandidateSpan]:
-        text = reading.text
+    def _spans(self, reading: Reading) -> list[CandidateSpan]:
         if self._finder is None:
-            return spans(text)[:RANKED_SPANS]
+            return spans(reading.text)[:RANKED_SPANS]
         seen = reading.seen
         found = mentions(self._finder.probabilities(seen), self.weights.least, MOST_WORDS)
         best = sorted(found, key=lambda run: -run[2])
-        titles = self._titles.places(written)
+        titles = self._titles.places(reading.written)
 
         def likeliest(runs: Sequence[tuple[int, int, float]]) -> list[CandidateSpan]:
             some = spans_of(reading, seen.places, runs) if runs else []

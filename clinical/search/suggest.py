@@ -58,7 +58,7 @@ characters."""
 _OF_ENTRY: Final = 4
 """The columns that an entry has by itself; the best entry of a code is chosen by them."""
 _LETTERS: Final = [letter for letter in string.ascii_lowercase if letter not in "cyz"]
-"""What folded words are made of."""
+"""Letters that folded words hold."""
 _LAST: Final = b"\xff"
 _CODE: Final = re.compile(r"\s*([A-Za-z])\s?(\d{1,2})\s?[.,]?\s?(\d{0,2})\s?[-+*!†]?\s*", re.ASCII)
 

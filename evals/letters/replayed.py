@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -16,9 +15,7 @@ from clinical.errors import ModelMalformed
 from clinical.letters import DOCUMENTS, messages_for, schema_of
 from clinical.listed import read_listed
 from clinical.llm import Completion, JsonSchema, Limits, Message
-
-CHARACTERS_PER_TOKEN = 4
-"""Estimate of the tokens: the model that answered may not have reported them."""
+from evals.exchange import estimated_tokens, prompt_of
 
 
 class ReplayedModel:
@@ -36,25 +33,20 @@ class ReplayedModel:
         if asked not in self.answers:
             raise ModelMalformed("there is no answer to this question", f"{len(self.answers)} answers")
         text = self.answers[asked]
-        return Completion(text, _tokens(asked), _tokens(text))
+        return Completion(text, estimated_tokens(asked), estimated_tokens(text))
 
     async def health(self) -> bool:
         """Always there."""
         return True
 
 
-def prompt_of(request: ExtractRequest) -> str:
-    """All that a model is given: the system message, the user message and the schema it is bound to."""
-    system, user = messages_for(request.document_type, request.text)
-    schema = json.dumps(schema_of(DOCUMENTS[request.document_type]).schema, ensure_ascii=False, indent=1)
-    return f"### system\n{system.content}\n\n### user\n{user.content}\n\n### JSON schema of the answer\n{schema}\n"
-
-
 def write_prompts(requests: Mapping[str, ExtractRequest], folder: Path) -> None:
     """One `<id>.prompt.txt` for each letter. Raises OSError where the folder cannot be written."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, request in requests.items():
-        (folder / f"{name}.prompt.txt").write_text(prompt_of(request), "utf-8")
+        messages = messages_for(request.document_type, request.text)
+        asked = prompt_of(messages, schema_of(DOCUMENTS[request.document_type]))
+        (folder / f"{name}.prompt.txt").write_text(asked, "utf-8")
 
 
 def answered(names: Iterable[str], folder: Path) -> list[str]:
@@ -70,7 +62,3 @@ def replayed(requests: Mapping[str, ExtractRequest], folder: Path) -> ReplayedMo
             for name, request in requests.items()
         }
     )
-
-
-def _tokens(text: str) -> int:
-    return -(-len(text) // CHARACTERS_PER_TOKEN)

@@ -1,4 +1,4 @@
-"""How long others wait for their writes while one program does harm (`python -m evals load hostile`).
+"""Measures the time that others wait for their writes while one program does harm (`python -m evals load hostile`).
 
 One connection posts bodies of about a megabyte without pause, each kind in turn: those that are refused, and the
 largest that are taken. Meanwhile two others store an ordinary document at a time in the same organization. On

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from catalog_build.training.authors import LabelledText, parse
-from catalog_build.training.written import STATED
+from catalog_build.training.written import STATED, is_coded
 from clinical.errors import SourceError
 from clinical.icd import category
 from evals.data.examples import well_formed
@@ -28,7 +28,7 @@ def read_inputs(path: Path) -> list[dict[str, Any]]:
     Raises SourceError naming the line that is none, or that has a malformed code.
     """
     if path.suffix == ".txt":
-        return [_of_author(one, path.stem) for one in parse(path) if any(said.codes for said in one.mentions)]
+        return [_of_author(one, path.stem) for one in parse(path) if is_coded(one)]
     rows = []
     for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
         if line.strip():
@@ -45,7 +45,7 @@ def read_inputs(path: Path) -> list[dict[str, Any]]:
 
 
 def _of_author(text: LabelledText, author: str) -> dict[str, Any]:
-    """What an author's mentions with codes state, and what they deny, plan or say of others."""
+    """The statements of an author's mentions with codes, and apart from them those denied, planned or of others."""
     said: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
     for one in text.mentions:
         own = {"codes": list(one.codes), "also": list(one.also), "text": text.text[one.start : one.end]}

@@ -99,7 +99,7 @@ class FileReader:
         return answer[:1], answer[1:]
 
     async def _asked(self, head: dict[str, object], blobs: Sequence[bytes], seconds: float = SECONDS) -> bytes:
-        """What a fork answers; b"" where it died."""
+        """Ask a fork and wait for its answer; b"" where it died."""
         async with self._room:
             control = await self._running()
             ours, theirs = socket.socketpair()

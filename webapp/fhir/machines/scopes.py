@@ -17,7 +17,7 @@ Right = tuple[str, str]
 """A resource type and one letter."""
 Rights = frozenset[Right]
 FILES: Right = ("Binary", "r")
-"""What it takes to have a file, by `Binary/<id>` or by a link. Whoever may read documents may read their files."""
+"""The right to have a file, by `Binary/<id>` or by a link. Whoever may read documents may read their files."""
 
 
 def problem(text: str) -> str:
