@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import joinedload
 
 from tests.webapp.conftest import Outside, add_organization
-from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, resources_of
+from tests.webapp.fhir.conftest import Caller, Place, add_document, resources_of
 from webapp.fhir.machines import scopes
 from webapp.fhir.machines.accounts import MICROS, SECRETS_AT_MOST, WARN_DAYS, ends_soon
 from webapp.fhir.machines.models import ServiceAccount, ServiceSecret
@@ -90,31 +90,6 @@ def test_an_account_has_few_secrets_and_the_last_one_warns_before_it_ends(place:
     assert calls(place, secret).get("Patient").status_code == 401
     row = db.session.scalars(select(ServiceAccount).options(joinedload(ServiceAccount.secrets))).unique().one()
     assert ends_soon(row) is None, "nothing is left to warn of"
-
-
-@pytest.mark.parametrize(
-    ("given", "path", "lacking"),
-    [
-        ("system/DocumentReference.rs", "DocumentReference", ""),
-        ("system/DocumentReference.s", "DocumentReference/{document}", "system/DocumentReference.r"),
-        ("system/DocumentReference.r", "DocumentReference", "system/DocumentReference.s"),
-        ("system/DocumentReference.r", "Binary/{document}", ""),
-        ("system/Patient.rs", "Binary/{document}", "system/Binary.r"),
-        ("system/DocumentReference.rs", "Patient", "system/Patient.s"),
-        ("system/DocumentReference.rs", "DocumentReference?_include=DocumentReference:patient", "system/Patient.r"),
-        ("system/DocumentReference.rs system/Patient.r", "Patient/{patient}/$everything", "system/ImagingStudy.s"),
-        ("system/DocumentReference.rs system/Patient.r", "Patient/{patient}/$everything?_type=DocumentReference", ""),
-        ("system/*.read", "Patient/{patient}/$everything", ""),
-        ("system/*.cud", "ImagingStudy", "system/ImagingStudy.s"),
-    ],
-)
-def test_scopes_bound_what_a_program_sees(place: Place, given: str, path: str, lacking: str) -> None:
-    patient = add_patient(place, ("urn:oid:1.2.3", "4711"))
-    document = add_document(place, patient_id=patient)
-    _, secret = machine(place, "--scopes", given)
-    answer = calls(place, secret).get(path.format(document=document, patient=patient))
-    assert answer.status_code == (403 if lacking else 200)
-    assert not lacking or lacking in answer.get_data(as_text=True)
 
 
 @pytest.mark.parametrize(
