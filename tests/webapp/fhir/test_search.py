@@ -147,16 +147,6 @@ def test_paging_concatenated_equals_the_whole(caller, stored, pairs, size):
     assert len(back) == len(pages) - 1
 
 
-def test_the_table_of_date_cases_through_http(place, caller, shared_data):
-    cases = [line.split("\t") for line in (shared_data / "fhir" / "date_cases.tsv").read_text().splitlines()[1:]]
-    instants = list(dict.fromkeys(stored for stored, _, _ in cases))
-    ids = dict(zip(instants, map(str, add_documents(place, [{"at": at} for at in instants])), strict=True))
-    assert len(cases) > 20
-    for asked in dict.fromkeys(query for _, query, _ in cases):
-        found = set(caller.ids(f"DocumentReference?date={quote(asked)}"))
-        assert found == {ids[at] for at, query, match in cases if query == asked and match == "yes"}, asked
-
-
 def test_totals_stay_exact_after_random_writes(place, caller):
     random.seed(3)
     stored = []
@@ -250,15 +240,6 @@ def test_a_changed_offset_beats_the_cursor_of_a_link(place, caller):
     jumped = caller.bundle(following.replace("_offset=2", "_offset=6"))
     assert [resource["id"] for resource in resources_of(jumped)] == ids[6:8]
     assert "_cursor" not in link(jumped, "self")
-
-
-def test_strict_handling_names_what_is_not_understood(caller):
-    response = caller.get("DocumentReference?date=ne2026&foo=1&status=current", headers={"Prefer": "handling=strict"})
-    outcome = response.get_json(force=True)
-    assert response.status_code == 400
-    assert outcome["resourceType"] == "OperationOutcome"
-    assert outcome["issue"][0]["expression"] == ["date", "foo"]
-    assert caller.get("DocumentReference?date=ge2026", headers={"Prefer": "handling=strict"}).status_code == 200
 
 
 def test_elements_keep_what_is_mandatory_and_say_that_something_is_missing(place, caller):
