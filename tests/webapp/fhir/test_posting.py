@@ -133,10 +133,6 @@ def test_what_is_posted_finds_what_is_asked_by_get(program: Caller, names: dict[
     assert narrowed >= len(FILTERS[path]) - 1, "nearly all of them have to narrow, or nothing was compared"
 
 
-def test_there_are_thirty_filters() -> None:
-    assert len(FILTERS["DocumentReference"]) == 30
-
-
 SEARCHED = ("DocumentReference", "Patient", "ImagingStudy")
 NO_FORMS: dict[str, dict[str, Any]] = {
     "no type": {"data": b"patient=x"},
