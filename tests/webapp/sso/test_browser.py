@@ -63,28 +63,6 @@ def test_completion_with_a_code(visitor: Visitor) -> None:
     expect(page.get_by_text("otto@example.org")).to_be_visible()
 
 
-def test_two_tabs_at_once(visitor: Visitor) -> None:
-    """Both leave before either comes back, and the first one left comes back last."""
-    first, second = visitor.page, visitor.context.new_page()
-    first.goto(f"{visitor.stage.base}/accounts/vendor_oauth2/login/?provider_id=post&next=/?erster")
-    second.goto(f"{visitor.stage.base}/accounts/vendor_oauth2/login/?provider_id=basic&next=/?zweiter")
-    visitor.at_vendor("zora", second)
-    assert second.url.endswith("/?zweiter")
-    visitor.at_vendor("zora", first)
-    assert first.url.endswith("/?erster")
-    visitor.open("/accounts/")
-    names = visitor.page.locator("section[aria-labelledby=ways] strong").all_inner_texts()
-    assert set(names) == {"Klinikum Musterstadt", "Praxisverbund Nord"}
-
-
-def test_the_back_button_after_sign_in_does_no_harm(visitor: Visitor) -> None:
-    visitor.choose("Klinikum Musterstadt")
-    visitor.at_vendor("erika")
-    visitor.page.go_back()
-    visitor.open("/accounts/")
-    expect(visitor.page.get_by_text("erika@example.org")).to_be_visible()
-
-
 def test_the_operator_adds_a_vendor(visitor: Visitor) -> None:
     operator(visitor)
     page = visitor.open("/operator/providers/")
@@ -180,32 +158,6 @@ def test_the_pages_in_english(chromium: Browser, stage: Stage) -> None:
         assert page.locator("html").get_attribute("lang") == "en"
         picture(page, name)
     visitor.context.close()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_on_any_page(chromium: Browser, stage: Stage, scheme: str) -> None:
-    visitor = Visitor(chromium, stage, bypass_csp=True, color_scheme=scheme)
-    found: dict[str, list[str]] = {}
-
-    def check(path: str) -> None:
-        if path:
-            visitor.open(path)
-        found[path or visitor.page.url] = violations(visitor.page)
-
-    for path in ("/", "/accounts/login/", "/nowhere", f"{live.CALLBACK}?state=x", "/accounts/complete/"):
-        check(path)
-    visitor.choose("Klinikum Musterstadt")
-    visitor.at_vendor("offen")
-    check("")
-    operator(visitor)
-    for path in ("/", "/accounts/", "/operator/providers/", "/operator/providers/add/", "/operator/providers/post/",
-                 "/operator/audit/"):  # fmt: skip
-        check(path)
-    visitor.page.goto(f"{stage.base}/operator/providers/add/")
-    visitor.page.locator("main form button").last.click()
-    check("")
-    visitor.context.close()
-    assert {path: faults for path, faults in found.items() if faults} == {}
 
 
 def test_nothing_secret_is_in_the_logs_of_gunicorn(stage: Stage) -> None:

@@ -111,15 +111,6 @@ def test_basic_percent_encodes_when_the_switch_says_so(
     assert base64.b64decode(headers["Authorization"].split()[1]) == b"client-acme:geheim%3A+%2B%25"
 
 
-def test_userinfo_is_asked_with_the_bearer_token(
-    client: FlaskClient, add_provider: AddProvider, vendor: StubVendor
-) -> None:
-    add_provider()
-    sign_in(client, vendor, person())
-    _, _, headers = next(seen for seen in vendor.requests if seen[0].endswith("/userinfo"))
-    assert headers["Authorization"].removeprefix("Bearer ") in vendor.tokens
-
-
 def test_id_first_name_and_last_name_stand_in(
     client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
 ) -> None:

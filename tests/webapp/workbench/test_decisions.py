@@ -2,7 +2,6 @@
 accepted: in a real browser, before the real text API."""
 
 import json
-import random
 from pathlib import Path
 
 import pytest
@@ -210,75 +209,6 @@ def test_codes_above_the_limit_of_ten_are_shown_and_leave_with_their_titles(page
         page.keyboard.press("Enter")
     assert leaving(page) == [["I10.90G", "M10.90V", "J45.99V"]] * 3
     assert "Asthma" in saved(page, "CSV").splitlines()[3]
-
-
-SHOWN = """() => {
-  const pressed = (group) => group.querySelector("[aria-pressed=true]")?.textContent ?? "";
-  const code = (text) => text.match(/[A-Z][0-9.]+/)[0];
-  const cards = [...document.querySelectorAll(".code-card.accepted")].flatMap((card) => {
-    const partner = card.querySelector("[data-act=join][aria-pressed=true]");
-    const markers = [...card.querySelectorAll(".segments")].map(pressed).join("");
-    const shown = [card.querySelector(".code-name"), ...(partner ? [partner] : [])];
-    return shown.map((one) => code(one.textContent) + markers);
-  });
-  return [[...new Set(cards)].sort(), document.getElementById("outcome").textContent];
-}"""
-TEXTS = (
-    "Arterielle Hypertonie, Hypothyreose",
-    "V. a. Pneumonie rechts",
-    "Gonarthrose links, Diabetes mellitus Typ 2",
-    "",
-)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_whatever_is_pressed_the_result_is_what_the_cards_show(page: Page, seed: int) -> None:
-    lot = random.Random(seed)
-    coded(page, TEXTS[seed % 3])
-    some = 0
-    for _ in range(40):
-        what = lot.choice(["key"] * 12 + ["paste", "write", "add"])
-        if what == "key":
-            keys = (
-                "Enter",
-                "Enter",
-                "Enter",
-                "Enter",
-                "x",
-                "ArrowDown",
-                "ArrowUp",
-                "v",
-                "z",
-                "r",
-                "b",
-                "u",
-                "o",
-                "Escape",
-                "n",
-                "p",
-            )
-            page.keyboard.press(lot.choice(keys))
-        elif what == "paste":
-            typed(page, lot.choice(TEXTS))
-            page.keyboard.press("Control+Enter")
-        elif what == "write":
-            page.locator("#text").press(lot.choice(("Control+Home", "Control+End")))
-            page.keyboard.type(lot.choice(("Gicht, ", ", Asthma", " ")))
-            page.keyboard.press("Control+Enter")
-        else:
-            page.locator("#add").fill(lot.choice(("M10.99", "J45.99")))
-            page.keyboard.press("Enter")
-            expect(page.locator("#add")).to_have_value("")
-        cards, outcome = page.evaluate(SHOWN)
-        assert cards == ([] if outcome == NOTHING else sorted(outcome.split("; ")))
-        some += bool(cards)
-    assert some > 0
-    if page.locator("#text").input_value().strip():  # what the last tier says would take the place of what copying says
-        page.keyboard.press("Control+Enter")
-        finished(page)
-    cards, outcome = page.evaluate(SHOWN)
-    if cards:
-        assert [sorted(way) for way in leaving(page)] == [cards] * 3
 
 
 # --- the session ----------------------------------------------------------------------------------------------------

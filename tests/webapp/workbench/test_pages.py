@@ -57,7 +57,7 @@ PAGES = {
     "/catalog/chapters/04/": None, "/catalog/groups/E10-E14/": None, "/catalog/E11.90/": None,
     "/accounts/": None, "/documents/": None, "/tokens/": None, "/operator/providers/": None,
     "/operator/providers/add/": None, "/operator/providers/demo/": None, "/operator/audit/": None,
-    "/operator/members/": None, "/no/such/page": None,
+    "/operator/members/": None, "/no/such/page": None, f"{live.CALLBACK}?state=x": None, "/accounts/complete/": None,
 }  # fmt: skip
 
 
