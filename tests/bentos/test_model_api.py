@@ -60,15 +60,6 @@ def test_tier_1_is_sent_before_any_model_call(server, api):
     assert layers(seen) == [1]
 
 
-def test_details_are_there_only_when_asked_for(api):
-    plain = api.post("/api/deep-research", json={"query": QUERY}).text
-    assert "evidence" not in plain
-    detailed = ask(api, QUERY, details=True)
-    entry = detailed[3].codes[0]
-    assert QUERY[entry.evidence.start : entry.evidence.end]
-    assert entry.assertion == "present"
-
-
 @pytest.mark.parametrize("mode", sorted(FAILURES))
 def test_a_failing_model_ends_the_stream_with_a_status_after_tier_1(server, api, mode):
     server.mode = mode
@@ -89,37 +80,6 @@ def test_a_failure_in_tier_3_leaves_tier_2(server, api):
     events = ask(api, QUERY)
     assert layers(events) == [1, 2]
     assert events[-1].status == "error"
-
-
-@pytest.mark.parametrize("code", ["E11.90", "Z99.9", "XXX", "R05\n\ndata: {}", ""])
-def test_a_code_outside_the_candidates_never_comes_through(server, api, code):
-    lie = {"codes": [{"finding": 1, "reasoning": "x", "code": code, "confidence": "high"}], "summary": ""}
-    server.answers = lambda form, question: (
-        {"findings": [{"quote": "Husten", "phrase": "Husten", "assertion": "present"}]}
-        if form == "Findings"
-        else {"thought": "", "searches": [], "open": [], "done": True}
-        if form == "Step"
-        else lie
-    )
-    events = ask(api, "Husten")
-    assert codes(events, 2) == codes(events, 3) == []
-    assert "Kein Kode" in events[3].summary
-
-
-def test_a_client_that_leaves_a_stream_stops_the_model(server, api):
-    server.mode = "stall"
-    with api.stream("POST", "/api/deep-research", json={"query": QUERY}) as answer:
-        chunks = answer.iter_bytes()  # kept: a collected iterator closes the stream
-        next(chunks)
-        wait_until(lambda: server.running == 1, "no call was made", 3)
-    wait_until(lambda: server.running == 0 and server.given_up == 1, "the call went on for nobody", 2)
-
-
-def test_a_client_that_leaves_a_draft_stops_the_model(server, api):
-    server.mode = "stall"
-    with pytest.raises(httpx.ReadTimeout):
-        api.post("/api/llm/generate", json=LETTER, timeout=0.5)
-    wait_until(lambda: server.running == 0 and server.given_up == 1, "the call went on for nobody", 2)
 
 
 def test_a_draft_has_the_form_of_the_contract(server, api):
@@ -178,11 +138,6 @@ def test_lengths_and_scripts(api, text, prompt, status):
     assert answer.status_code == status
 
 
-def test_half_a_surrogate_pair_is_422(api):
-    body = b'{"text": "\\ud83d", "prompt": "p"}'
-    assert api.post("/api/llm/generate", content=body).status_code == 422
-
-
 def test_without_a_model_drafts_are_503_and_streams_end_after_tier_1(make_settings, index, key):
     with running(make_settings(), index, key) as client:
         assert client.get("/api/llm/health").json() == {"status": "not_configured", "model": None}
@@ -227,7 +182,7 @@ def test_over_the_queue_limit_it_is_503_before_a_stream_and_codes_are_still_look
         wait_until(lambda: layers(ask(client, QUERY)) == [1, 2, 3], "the queue stayed full", 3)
 
 
-@pytest.mark.parametrize("mode", ["answer", "echoing-500", "drop", "half-json", "not-json", "stall"])
+@pytest.mark.parametrize("mode", ["answer", "echoing-500", "echoing-400", "drop", "half-json", "not-json", "stall"])
 def test_nothing_of_a_request_is_logged(server, api, mode, caplog, monkeypatch):
     monkeypatch.setattr(logging.getLogger("befund"), "propagate", True)
     caplog.set_level(logging.DEBUG)
