@@ -55,10 +55,6 @@ def test_a_quirk_is_answered_rightly(name, caplog):
     assert THOUGHT not in caplog.text
 
 
-def test_there_are_quirks_enough_for_the_table_to_mean_something():
-    assert len(CASES) >= 30
-
-
 def _twice(server: ModelServer, **endpoint) -> list[str]:
     async def both() -> list[str]:
         model = OpenAIModel(Endpoint(server.base_url, **endpoint))
