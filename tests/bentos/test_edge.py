@@ -76,30 +76,6 @@ def test_the_body_comes_before_the_readiness(settings, key):
         assert client.post(PATH, json={"query": "Husten"}).status_code == 503
 
 
-def test_a_locked_key_database_is_503_and_the_next_request_works(settings, index, key):
-    import sqlite3
-
-    path = settings.api_database_url.removeprefix("sqlite:///")
-    with running(settings, index, key) as client:
-        assert client.post(PATH, json={"query": "Husten"}).status_code == 200
-        locker = sqlite3.connect(path, isolation_level=None)
-        locker.execute("BEGIN EXCLUSIVE")
-        answer = client.post(PATH, json={"query": SECRET})
-        assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
-        assert client.get("/api/health").status_code == 200
-        locker.execute("ROLLBACK")
-        locker.close()
-        assert client.post(PATH, json={"query": "Husten"}).status_code == 200
-
-
-def test_a_database_that_comes_later_is_waited_for(make_settings, index, monkeypatch):
-    settings = make_settings(api_database_url="postgresql://nobody:geheim@127.0.0.1:1/x")
-    with served(create_app(settings, index)) as base:
-        answer = httpx.post(f"{base}{PATH}", json={"query": "Husten"}, headers={"Authorization": "Bearer x"})
-        assert answer.status_code == 503
-        assert httpx.get(f"{base}/api/health").status_code == 200
-
-
 @pytest.fixture
 def broken(settings, index, key):
     """The application with a route that fails in a way nobody foresaw."""
