@@ -33,13 +33,6 @@ def test_clauses_become_findings_with_their_claims(text, findings):
     assert [(finding.phrase, finding.assertion) for finding in find(text, Budget())] == findings
 
 
-def test_quotes_are_places_of_the_text():
-    text = "Frau Mustermann klagt über starken\nHusten; Pneumonie wird vermutet."
-    findings = find(text, Budget())
-    assert findings
-    assert all(finding.quote in text for finding in findings)
-
-
 def codes_of(model: RulesModel | None) -> list[list[tuple[str, str]]]:
     async def told() -> list[list[tuple[str, str]]]:
         stream = research(ResearchRequest(query=TEXT), FakeIndex(), model, by_rules=True)
