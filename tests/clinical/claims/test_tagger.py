@@ -1,7 +1,6 @@
 """The tagger of claims reads as its network was trained, any text, once, in time linear in its length."""
 
 import dataclasses
-import time
 
 import numpy as np
 import pytest
@@ -82,17 +81,3 @@ def test_what_is_saved_is_what_is_loaded_and_other_weights_are_refused(tmp_path)
     dataclasses.replace(shipped, table=shipped.table[:100]).save(tmp_path / "short.safetensors")
     with pytest.raises(ValueError, match="trained for another reading"):
         Tagger.load(tmp_path / "short.safetensors")
-
-
-def test_a_text_ten_times_as_long_takes_about_ten_times_as_long():
-    def seconds(times: int) -> float:
-        text = "Husten seit drei Tagen, kein Fieber, V. a. Pneumonie. " * times
-        began = time.process_time()
-        reading = Reading.of(text)
-        for at in range(0, len(text), 54):
-            reading.claim(at, at + 6)
-        return time.process_time() - began
-
-    seconds(10)
-    short, long = min(seconds(30) for _ in range(3)), min(seconds(300) for _ in range(3))
-    assert long < 30 * short
