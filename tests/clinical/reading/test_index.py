@@ -1,7 +1,6 @@
 """The search on the starter catalog: everyday words and their variants, odd input, long texts, threads."""
 
 import random
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -150,28 +149,6 @@ def test_a_text_of_2000_characters(index: SearchIndex) -> None:
     assert set(SEVERAL.values()) <= {hit.code for hit in found}
 
 
-def test_a_repeated_token_costs_no_more_than_three_times_an_ordinary_text_of_that_length(index: SearchIndex) -> None:
-    sentences = [f"Bekannt ist {name}. {NARRATION[number % 3]} " for number, name in enumerate(SEVERAL)]
-    tokens = ("a ", "1 ", "und ", "Herz ", "Herz-", "Z. n. ", "Kein ", "aä ", "qqqqq ", "Hypertnoie ", "x", "( ", "l1")
-    ordinary = ("".join(sentences) * 9)[:2_000]
-    dear = {token: _ratio(index, (token * 2_000)[:2_000], ordinary) for token in tokens}
-    again = {token: _ratio(index, (token * 2_000)[:2_000], ordinary) for token, ratio in dear.items() if ratio > 3}
-    assert {token: ratio for token, ratio in again.items() if ratio > 3} == {}, dear
-
-
-def _ratio(index: SearchIndex, text: str, ordinary: str) -> float:
-    """The least processor time for one text over that for another, several searches of both in turns: what else the
-    machine does falls on both."""
-    turns = [(_seconds(index, text), _seconds(index, ordinary)) for _ in range(5)]
-    return round(min(one for one, _ in turns) / min(other for _, other in turns), 1)
-
-
-def _seconds(index: SearchIndex, text: str) -> float:
-    began = time.thread_time()
-    index.search(text)
-    return time.thread_time() - began
-
-
 def test_eight_threads_find_what_one_finds(index: SearchIndex) -> None:
     queries = [*SEVERAL, "Diabetes und Bluthochdruck", "; ".join(SEVERAL), "😀", "x" * 500] * 4
     alone = [index.search(query, 10) for query in queries]
@@ -200,12 +177,6 @@ def test_a_text_has_the_same_probabilities_to_the_last_bit_beside_any_number_of_
     for count in range(1, 65):
         before, behind = others[: count // 2], others[count // 2 : count]
         assert index.search_many([*before, *texts, *behind], 20)[len(before) : len(before) + len(texts)] == alone
-
-
-@settings(deadline=None, max_examples=15)
-@given(queries=st.lists(st.one_of(st.text(max_size=60), st.sampled_from([*SEVERAL, *NARRATION])), max_size=9))
-def test_any_texts_find_together_what_they_find_alone(index: SearchIndex, queries: list[str]) -> None:
-    assert index.search_many(queries) == [index.search(query) for query in queries]
 
 
 def test_a_loaded_index_finds_the_same_again(index: SearchIndex, starter_artifact: Path) -> None:
