@@ -2,16 +2,12 @@
 
 import zlib
 from collections import Counter
-from pathlib import Path
 
 from clinical.contract import Arztbrief, Zuweisung
 from clinical.letters import judge
+from tests.clinical.letters.grounding.tables import rows
 
-ROWS = [
-    line.split("\t")
-    for line in Path(__file__).with_name("stated_choices.tsv").read_text("utf-8").splitlines()
-    if line and line[0] != "#"
-]
+ROWS = rows("stated_choices.tsv")
 DOCUMENTS = {"zuweisung": Zuweisung, "arztbrief": Arztbrief}
 
 
@@ -32,31 +28,31 @@ def is_kept(document: str, field: str, value: str, text: str) -> bool:
 
 def counted(kind: str) -> tuple[Counter[bool], Counter[bool], list[str]]:
     """(rows, rows kept) by whether they are held out, and the rows looked at that are wrong."""
-    rows, kept, wrong = Counter(), Counter(), []
+    asked, kept, wrong = Counter(), Counter(), []
     for document, field, value, said, text in ROWS:
         if said == kind:
             found = is_kept(document, field, value, text)
-            rows[is_held_out(text)] += 1
+            asked[is_held_out(text)] += 1
             kept[is_held_out(text)] += found
             if found != (kind == "true") and not is_held_out(text):
                 wrong.append(f"{field} {value}: {text}")
-    return rows, kept, wrong
+    return asked, kept, wrong
 
 
 def test_values_that_a_letter_states_are_kept_also_in_words_nobody_looked_at():
-    rows, kept, wrong = counted("true")
-    assert rows[False] > 130
-    assert rows[True] > 120
+    asked, kept, wrong = counted("true")
+    assert asked[False] > 130
+    assert asked[True] > 120
     assert wrong == []
-    assert kept[True] / rows[True] >= 0.97, f"{kept[True]} of {rows[True]}"
+    assert kept[True] / asked[True] >= 0.97, f"{kept[True]} of {asked[True]}"
 
 
 def test_what_only_looks_like_a_stated_value_is_removed():
-    rows, kept, wrong = counted("trap")
-    assert rows[False] > 75
-    assert rows[True] > 75
+    asked, kept, wrong = counted("trap")
+    assert asked[False] > 75
+    assert asked[True] > 75
     assert wrong == []
-    assert kept[True] <= 1, f"{kept[True]} of {rows[True]}"
+    assert kept[True] <= 1, f"{kept[True]} of {asked[True]}"
 
 
 def test_every_value_of_every_list_is_stated_in_both_halves():

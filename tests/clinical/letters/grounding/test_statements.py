@@ -1,0 +1,31 @@
+"""Free text: what evidences a diagnosis, a dose or a question, and what only looks like it (`statements.tsv`)."""
+
+import pytest
+
+from clinical.claims import Reading
+from clinical.letters.grounding.free_text import find_statement
+from tests.clinical.letters.grounding.tables import rows
+
+
+def says(text: str, value: str, kind: str = "diagnosis") -> bool:
+    return find_statement(Reading.of(text), value, kind) is not None
+
+
+@pytest.mark.parametrize(("evidence", "value", "text"), rows("statements.tsv"))
+def test_a_sentence_evidences_what_it_says_and_nothing_else(evidence, value, text):
+    """Denials, relatives, sides, doses and stages in the many ways letters write them; whatever stands around."""
+    assert says(text, value) == (evidence == "yes")
+    assert says(f"Vorher.\n\n{text}\n\nNachher.", value) == (evidence == "yes")
+    assert evidence != "never" or not says(text, value, "statement")
+
+
+def test_a_long_value_that_no_text_holds_ends_soon():
+    assert not says("Ramipril " * 2_000, "Ramipril Metoprolol " * 1_000)
+
+
+@pytest.mark.parametrize("behind", ["Kein Notfall.", "Keine Eile, Termin elektiv.", "nicht dringlich", "Nein."])
+def test_a_question_is_asked_whatever_stands_behind_its_mark(behind):
+    text = f"Fragestellung: Indikation zur Operation? {behind}"
+    assert says(text, "Indikation zur Operation?", "question")
+    assert says(text, "Indikation zur Operation", "question")
+    assert not says("Aspirin? Nein.", "Aspirin", "statement")
