@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 NODE = ROOT / "tests" / "node"
 CALLBACK = "/accounts/vendor_oauth2/login/callback/"
 LONGEST_S = "5400"
-"""As long as the longest run of the whole suite: parts that the session shares live from their first test to its end."""
+"""As long as the longest run of the suite: parts that the session shares live from their first test to its end."""
 
 
 def node_missing(package: str) -> str:
