@@ -4,14 +4,15 @@ python -m bentos serve                                      start the text API a
 python -m bentos mcp                                        tools for agents on standard input and output
 python -m bentos up [NAME ...]                              start the servers of the Procfile (`make up`)
 python -m bentos check-model                                does the language model do what is needed of it?
-python -m bentos keys create --name NAME [--per-minute N] [--per-day N]     0 is unlimited
-python -m bentos keys list | rotate ID | revoke ID
+python -m bentos keys create --name NAME [--per-minute N] [--per-day N] [--days N]
+python -m bentos keys list | rotate ID [--overlap HOURS] | revoke ID
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+from datetime import timedelta
 from typing import Any
 
 import click
@@ -117,29 +118,33 @@ COUNT = click.IntRange(min=0)
 @click.option("--name", callback=_name, required=True, help="whose key it is")
 @click.option("--per-minute", type=COUNT, default=PER_MINUTE, show_default=True, help="0 is unlimited")
 @click.option("--per-day", type=COUNT, default=PER_DAY, show_default=True, help="0 is unlimited")
-def _create(name: str, per_minute: int, per_day: int) -> None:
+@click.option("--days", type=click.IntRange(1, 3_650), help="it ends after so many (default: never)")
+def _create(name: str, per_minute: int, per_day: int, days: int | None) -> None:
     """Make a key and print it, the only time it is seen."""
-    click.echo(_keys().create(name, KeyLimits(per_minute, per_day)))
+    good_for = None if days is None else timedelta(days=days)
+    click.echo(_keys().create(name, KeyLimits(per_minute, per_day), good_for))
 
 
 @_of_keys.command("list")
 def _list() -> None:
     """All keys, without their secrets."""
     found = _keys().list()
-    click.echo("id        per minute  per day  today  created                    state    name")
+    click.echo("id        per minute  per day  today  created                    expires     state    name")
     for key in found:
-        state = "revoked" if key.revoked_at else "active"
         click.echo(
             f"{key.id}  {key.limits.per_minute:>10}  {key.limits.per_day:>7}  {key.today:>5}  "
-            f"{key.created_at}  {state:<7}  {key.name}"
+            f"{key.created_at}  {(key.expires_at or 'never')[:10]:<10}  {key.state:<7}  {key.name}"
         )
 
 
 @_of_keys.command("rotate")
 @click.argument("key_id", metavar="ID")
-def _rotate(key_id: str) -> None:
+@click.option(
+    "--overlap", type=click.IntRange(0, 720), default=0, show_default=True, help="the old one stays good, hours"
+)
+def _rotate(key_id: str, overlap: int) -> None:
     """A new secret for the key with this ID (the eight characters after bfd_), at once."""
-    _say(_keys().rotate(key_id), key_id)
+    _say(_keys().rotate(key_id, timedelta(hours=overlap)), key_id)
 
 
 @_of_keys.command("revoke")

@@ -75,6 +75,7 @@ FAILURES = Counter(
     "Failures of what the server rests on: start, catalog, keys, limits, model (its probe), stream, request",
     ["part"],
 )
+QUOTA_WARNINGS = Counter("befund_quota_warnings", "Keys that used four fifths of their requests of a day")
 
 
 def exposition() -> bytes:

@@ -61,7 +61,12 @@ keys = Table(
     Column("per_day", Integer, nullable=False),
     Column("created_at", String(32), nullable=False),
     Column("revoked_at", String(32)),
+    Column("expires_at", String(32)),
+    Column("previous_sha256", LargeBinary(32)),
+    Column("previous_until", String(32)),
 )
+"""Times are ISO 8601 in UTC, so that they compare as text. `previous_sha256`: of the secret before the last rotation,
+which is good until `previous_until`."""
 
 usage = Table(
     "api_usage",
@@ -74,7 +79,13 @@ usage = Table(
 
 schema = Table("api_schema", _metadata, Column("version", Integer, primary_key=True, autoincrement=False))
 
-STEPS: tuple[tuple[str, ...], ...] = ()
+STEPS: tuple[tuple[str, ...], ...] = (
+    (
+        "ALTER TABLE api_keys ADD COLUMN expires_at VARCHAR(32)",
+        "ALTER TABLE api_keys ADD COLUMN previous_sha256 BYTEA",
+        "ALTER TABLE api_keys ADD COLUMN previous_until VARCHAR(32)",
+    ),
+)
 """Statements, the same on SQLite and PostgreSQL, that take the tables of version 1, 2, ... to the next one. A change of
 a table above needs a step here; a step is never changed once it was shipped."""
 

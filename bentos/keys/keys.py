@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from math import ceil
 from pathlib import Path
 from typing import Final
@@ -31,7 +31,7 @@ from sqlalchemy import Engine, Row, and_, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bentos.keys.database import count_request, keys, open_database, usage
-from bentos.metrics import FAILURES
+from bentos.metrics import FAILURES, QUOTA_WARNINGS
 from clinical.errors import BefundError, cause_of
 from clinical.settings import Settings
 
@@ -39,9 +39,10 @@ log = logging.getLogger("befund")
 
 PER_MINUTE = 60
 PER_DAY = 10_000
+NEARLY: Final = 0.8
+"""Share of a day's quota at which the log and `befund_quota_warnings_total` say that it will soon be used up."""
 
 _KEY = re.compile(r"bfd_([0-9a-f]{8})_([A-Za-z0-9_-]{43})")
-_NO_SECRET = bytes(32)
 _BY_ID = select(keys).where(keys.c.id == bindparam("key_id"))
 
 
@@ -90,15 +91,28 @@ class KeyInfo:
     limits: KeyLimits
     created_at: str
     revoked_at: str | None
+    expires_at: str | None
     today: int = 0
+
+    @property
+    def state(self) -> str:
+        """State of the key for a list: `active`, `80 %` (of today's quota is used) or more, `expired`, `revoked`."""
+        if self.revoked_at or _is_over(self.expires_at):
+            return "revoked" if self.revoked_at else "expired"
+        used = self.today / self.limits.per_day if self.limits.per_day else 0.0
+        return f"{used:.0%}".replace("%", " %") if used >= NEARLY else "active"
 
 
 def _today() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d")
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+def _now(later: timedelta = timedelta()) -> str:
+    return (datetime.now(UTC) + later).isoformat(timespec="seconds")
+
+
+def _is_over(until: str | None) -> bool:
+    return until is not None and until <= _now()
 
 
 def _seconds_to_midnight() -> int:
@@ -137,8 +151,8 @@ class Keys:
         url = self._engine.url
         return [Path(url.database).parent] if self._engine.dialect.name == "sqlite" and url.database else []
 
-    def create(self, name: str, limits: KeyLimits = KeyLimits()) -> str:
-        """Make a key and return it in full, the only time it is seen."""
+    def create(self, name: str, limits: KeyLimits = KeyLimits(), good_for: timedelta | None = None) -> str:
+        """Make a key, which ends after `good_for` (None: never), and return it in full, the only time it is seen."""
         while True:
             key_id, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
             row = {
@@ -148,6 +162,7 @@ class Keys:
                 "per_minute": limits.per_minute,
                 "per_day": limits.per_day,
                 "created_at": _now(),
+                "expires_at": None if good_for is None else _now(good_for),
             }
             try:
                 with self._engine.connect() as connection:
@@ -163,10 +178,12 @@ class Keys:
         with _answering(), self._engine.connect() as connection:
             return [_info(row) for row in connection.execute(query)]
 
-    def rotate(self, key_id: str) -> str | None:
-        """A new secret for a key that is not revoked; the old one ends at once. None: there is no such key."""
+    def rotate(self, key_id: str, overlap: timedelta = timedelta()) -> str | None:
+        """A new secret for a key that is not revoked; the old one is good for `overlap` more. None: there is no such
+        key. Of three secrets the first ends: two rotations within the overlap are one too many."""
         secret = secrets.token_urlsafe(32)
-        changed = self._change(key_id, secret_sha256=_digest(secret))
+        previous = {"previous_sha256": keys.c.secret_sha256, "previous_until": _now(overlap)}
+        changed = self._change(key_id, secret_sha256=_digest(secret), **previous)
         return f"bfd_{key_id}_{secret}" if changed else None
 
     def revoke(self, key_id: str) -> bool:
@@ -182,9 +199,8 @@ class Keys:
         """The key of a bearer token. Raises Unauthorized or KeysUnavailable."""
         match = _KEY.fullmatch(token or "")
         row = self._find(match.group(1)) if match else None
-        expected = row.secret_sha256 if row else _NO_SECRET
         given = _digest(match.group(2)) if match else b""
-        if not hmac.compare_digest(expected, given) or row is None or row.revoked_at:
+        if row is None or not _opens(row, given) or row.revoked_at or _is_over(row.expires_at):
             raise Unauthorized(shown=bool(token))
         return _info(row)
 
@@ -238,6 +254,15 @@ class Keys:
             counted = connection.execute(self._count[limited], values).one_or_none()
         if counted is None:
             raise LimitReached("daily quota reached", _seconds_to_midnight())
+        if limited and counted.requests == ceil(NEARLY * key.limits.per_day):  # once a day: each count comes back once
+            QUOTA_WARNINGS.inc()
+            log.warning("key %s used %.0f %% of its %d requests a day", key.id, 100 * NEARLY, key.limits.per_day)
+
+
+def _opens(row: Row[tuple[object, ...]], given: bytes) -> bool:
+    """True for the secret's hash, and for that of the secret before while both are good."""
+    before = row.previous_sha256 if row.previous_until and not _is_over(row.previous_until) else None
+    return hmac.compare_digest(row.secret_sha256, given) or (before is not None and hmac.compare_digest(before, given))
 
 
 def _timeouts(url: str) -> dict[str, float]:
@@ -248,7 +273,7 @@ def _timeouts(url: str) -> dict[str, float]:
 def _info(row: Row[tuple[object, ...]]) -> KeyInfo:
     limits = KeyLimits(row.per_minute, row.per_day)
     today = getattr(row, "requests", None) or 0
-    return KeyInfo(row.id, row.name, limits, row.created_at, row.revoked_at, today)
+    return KeyInfo(row.id, row.name, limits, row.created_at, row.revoked_at, row.expires_at, today)
 
 
 def open_keys(settings: Settings) -> Keys:

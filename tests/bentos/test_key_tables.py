@@ -11,11 +11,17 @@ import pytest
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import OperationalError
 
-from bentos.keys.database import bring_up_to_date, open_database, schema
+from bentos.keys.database import STEPS, bring_up_to_date, open_database, schema
 from bentos.keys.keys import Keys
 from clinical.errors import SettingError
 
-STEPS = (("ALTER TABLE api_keys ADD COLUMN note VARCHAR(20)", "UPDATE api_keys SET note = 'alt'"),)
+NEXT = (*STEPS, ("ALTER TABLE api_keys ADD COLUMN note VARCHAR(20)", "UPDATE api_keys SET note = 'alt'"))
+NOW = 1 + len(STEPS)
+FIRST = (
+    "DROP TABLE api_schema",
+    *(f"ALTER TABLE api_keys DROP COLUMN {name}" for name in ("expires_at", "previous_sha256", "previous_until")),
+)
+"""Back to the tables as they were before versions were written down."""
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -34,36 +40,38 @@ def test_tables_of_an_earlier_version_are_taken_to_this_one_and_their_keys_stay(
     engine = open_database(url)
     key = Keys(engine).create("bleibt")
     with engine.connect() as connection:
-        connection.execute(text("DROP TABLE api_schema"))  # as before versions were written down
-    bring_up_to_date(engine, STEPS)
-    assert _version(engine) == 2
+        for statement in FIRST:
+            connection.execute(text(statement))
+    bring_up_to_date(engine, NEXT)
+    assert _version(engine) == NOW + 1
     with engine.connect() as connection:
         assert connection.execute(text("SELECT note FROM api_keys")).scalar_one() == "alt"
     assert Keys(engine).check(key).name == "bleibt"
-    bring_up_to_date(engine, STEPS)  # and once only
-    assert _version(engine) == 2
+    assert Keys(engine).check(Keys(engine).rotate(key.split("_")[1])).name == "bleibt"
+    bring_up_to_date(engine, NEXT)  # and once only
+    assert _version(engine) == NOW + 1
 
 
 def test_a_step_that_fails_changes_nothing(url):
     engine = open_database(url)
-    broken = (STEPS[0], ("ALTER TABLE none ADD COLUMN x INTEGER",))
+    broken = (*NEXT, ("ALTER TABLE none ADD COLUMN x INTEGER",))
     with pytest.raises(Exception, match="none"):
         bring_up_to_date(engine, broken)
-    assert _version(engine) == 1
+    assert _version(engine) == NOW
     assert "note" not in {column["name"] for column in inspect(engine).get_columns("api_keys")}
 
 
 def test_tables_of_a_later_version_are_refused(url):
     engine = open_database(url)
-    bring_up_to_date(engine, STEPS)
-    with pytest.raises(SettingError, match="the key database is of version 2; expected 1 at most"):
+    bring_up_to_date(engine, NEXT)
+    with pytest.raises(SettingError, match=f"the key database is of version {NOW + 1}; expected {NOW} at most"):
         open_database(url)
 
 
 def test_workers_that_start_together_make_the_tables_once(url):
     with ThreadPoolExecutor(8) as pool:
         engines = list(pool.map(lambda _: open_database(url), range(8)))
-    assert {_version(engine) for engine in engines} == {1}
+    assert {_version(engine) for engine in engines} == {NOW}
 
 
 def held_by_another(file: Path) -> sqlite3.Connection:
@@ -79,7 +87,7 @@ def test_a_new_file_that_another_holds_is_waited_for(tmp_path):
     leaves.start()
     engine = open_database(f"sqlite:///{tmp_path}/api.sqlite")
     leaves.join()
-    assert _version(engine) == 1
+    assert _version(engine) == NOW
     with engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
 

@@ -6,9 +6,11 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from prometheus_client import REGISTRY
 from sqlalchemy import text
 
 from bentos.__main__ import main
@@ -148,6 +150,42 @@ def test_a_rotated_key_ends_the_old_secret_and_keeps_the_limits(store):
         store.check(old)
     assert store.check(new).limits == KeyLimits(7, 8)
     assert store.rotate("00000000") is None
+
+
+def test_both_secrets_are_good_while_a_rotation_overlaps(store):
+    """A caller that runs has time to take the new one; the one before the last ends in any case."""
+    first = store.create("Praxis")
+    second = store.rotate(first.split("_")[1], timedelta(seconds=2))
+    assert store.check(first).id == store.check(second).id
+    third = store.rotate(first.split("_")[1], timedelta(seconds=2))
+    with pytest.raises(Unauthorized):
+        store.check(first)
+    assert store.check(second).id == store.check(third).id
+    time.sleep(2.1)
+    with pytest.raises(Unauthorized):
+        store.check(second)
+    assert store.check(third)
+
+
+def test_a_key_may_end_by_itself(store):
+    key = store.create("Studie", good_for=timedelta(seconds=2))
+    assert store.check(key).expires_at
+    time.sleep(2.1)
+    with pytest.raises(Unauthorized):
+        store.check(key)
+    assert [each.state for each in store.list()] == ["expired"]
+
+
+def test_a_quota_that_is_nearly_used_is_said_once_and_shown(store, caplog):
+    key = store.create("Praxis", KeyLimits(per_minute=0, per_day=10))
+    before = REGISTRY.get_sample_value("befund_quota_warnings_total")
+    caplog.set_level("WARNING", logger="befund")
+    for _ in range(9):
+        store.admit(key)
+    said = [record.getMessage() for record in caplog.records]
+    assert said == [f"key {key.split('_')[1]} used 80 % of its 10 requests a day"]
+    assert REGISTRY.get_sample_value("befund_quota_warnings_total") == before + 1
+    assert [each.state for each in store.list()] == ["90 %"]
 
 
 def test_a_revoked_key_ends_at_once_and_for_good(store):
