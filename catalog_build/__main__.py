@@ -1,4 +1,4 @@
-"""python -m catalog_build check | train | tagger | build | show | authors | feedback. Errors: a line, status 2."""
+"""python -m catalog_build COMMAND: the catalog and what is trained, offline. Errors: a line, status 2."""
 
 from __future__ import annotations
 
@@ -158,6 +158,16 @@ def _authors(files: tuple[Path, ...], source: Path | None) -> None:
     codes = {code.code for code in read_source(source).catalog if code.terminal} if source else None
     for file in files:
         click.echo(f"{file.name}: {summary(parse(file, codes))}")
+
+
+@command.command("letters")
+@click.argument("files", type=PATH, nargs=-1, required=True)
+def _letters(files: tuple[Path, ...]) -> None:
+    """Check annotated letters (FILES in the form of catalog_build/training/letters) and count their values."""
+    from catalog_build.training.letters import parse_letters, summary
+
+    for file in files:
+        click.echo(f"{file.name}: {summary(parse_letters(file))}")
 
 
 @command.command("tagger")

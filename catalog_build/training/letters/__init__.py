@@ -1,0 +1,27 @@
+"""Whole letters written and annotated by independent authors: every value of the form is marked where it stands.
+
+One file an author (`l01.txt`), listed with split and setting in `authors.tsv`; `BRIEF.md` is all that an author sees.
+Nothing is learned from or chosen on the split `report`.
+"""
+
+from catalog_build.training.letters.labelled import (
+    SPLITS,
+    LabelledLetter,
+    LabelledValue,
+    LetterAuthor,
+    letter_authors,
+    parse_letters,
+    read_letters,
+    summary,
+)
+
+__all__ = [
+    "SPLITS",
+    "LabelledLetter",
+    "LabelledValue",
+    "LetterAuthor",
+    "letter_authors",
+    "parse_letters",
+    "read_letters",
+    "summary",
+]
