@@ -2,24 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-import importlib.util
 import re
-from pathlib import Path
-
-import pytest
 
 from evals import __main__ as command
-
-
-@pytest.mark.parametrize("name", command.MEASURES)
-def test_every_name_is_a_module_with_a_main(name):
-    spec = importlib.util.find_spec(command.MEASURES[name])
-    tree = ast.parse(Path(spec.origin).read_text("utf-8"))
-    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    targets = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
-    assigned = {target.id for target in targets if isinstance(target, ast.Name)}
-    assert "main" in functions | assigned
 
 
 def test_the_old_name_of_batch_coding_still_works_and_says_the_new_one(capsys):

@@ -18,15 +18,10 @@ from evals.letters.judges import (
     overlap_alone,
     peer,
 )  # fmt: skip
-from evals.letters.negatives import APART, NEGATIVES, negatives, passes
-from evals.letters.positives import POSITIVES, removed_positives
+from evals.letters.negatives import APART, negatives, passes
 
-LETTERS = letters(160, seed=5)
-TRIES = 150
 PASSED = 0.01
 """Share of a class of negatives that may pass: the templates are harder than what the rules were written on."""
-LOST = {"OCR strength 2": 0.02, "OCR strength 3": 0.05}
-"""Share of positives a scan may cost; written otherwise, one in a hundred."""
 KEPT, REMOVED = 0.03, 0.01
 """Largest shares of annotated letters; what is reached stands in docs/measured.md."""
 ECHO = """
@@ -37,25 +32,10 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize("kind", NEGATIVES)
-def test_hardly_a_lie_passes(kind):
-    made = list(negatives(kind, LETTERS, TRIES, seed=5))
-    assert len(made) == TRIES
-    passed = [(negative.path, negative.value) for negative in made if passes(negative)]
-    assert len(passed) <= PASSED * TRIES, passed
-
-
-@pytest.mark.parametrize("kind", POSITIVES)
-def test_truths_stay(kind):
-    total, removed = removed_positives(kind, LETTERS)
-    assert total > 3_000
-    assert len(removed) <= LOST.get(kind, 0.01) * total, removed[:5]
-
-
 def test_a_value_in_the_wrong_field_is_known_to_pass():
     """The contract does not cover it: if this fails, docs/measured.md promises too little."""
     (kind,) = APART
-    assert any(passes(negative) for negative in negatives(kind, LETTERS, 20, seed=5))
+    assert any(passes(negative) for negative in negatives(kind, letters(40, seed=5), 20, seed=5))
 
 
 def test_the_project_keeps_fewer_lies_and_loses_fewer_truths_than_the_bare_rules():
