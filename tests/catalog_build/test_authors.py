@@ -1,6 +1,5 @@
 """The authors' labelled texts: marks become mentions, mistakes are named, who is measured on is not learnt from."""
 
-import json
 import re
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from catalog_build.official import read_source
 from catalog_build.training import authors as labelled
 from clinical.errors import SourceError
+from tests.catalog_build.runs import measured_with, runs
 
 FILES = sorted(Path(labelled.__file__).parent.glob("a*.txt"))
 SHARED = 16
@@ -75,22 +75,11 @@ def test_an_authors_file_is_whole_and_its_codes_can_be_coded(file, terminal):
 
 def test_nobody_writes_what_another_has_written(shared_data):
     """Not the other authors, and not the texts of others that are measured with."""
-    theirs = {}
-    for name in (
-        "queries.jsonl",
-        *(f"claims/{one.name}" for one in (shared_data / "eval-dev" / "claims").glob("*.jsonl")),
-    ):
-        for line in (shared_data / "eval-dev" / name).read_text("utf-8").splitlines():
-            theirs.update(dict.fromkeys(_runs(json.loads(line)["text"]), name))
+    theirs = dict.fromkeys((run for text in measured_with(shared_data) for run in runs(text, SHARED)), "others")
     assert theirs
     alike = []
     for file in FILES:
-        own = {run for text in labelled.parse(file) for run in _runs(text.text)}
+        own = {run for text in labelled.parse(file) for run in runs(text.text, SHARED)}
         alike += [(file.stem, theirs[run], " ".join(run)) for run in own if run in theirs]
         theirs.update(dict.fromkeys(own, file.stem))
     assert alike == []
-
-
-def _runs(text: str) -> set[tuple[str, ...]]:
-    words = re.findall(r"\w+", text.casefold())
-    return {tuple(words[at : at + SHARED]) for at in range(len(words) - SHARED + 1)}

@@ -59,48 +59,6 @@ def test_the_catalog_is_large_enough_for_everyday_use() -> None:
     assert len(synonym_rows()) >= 1500
 
 
-@pytest.mark.parametrize(
-    ("name", "separator", "fields"),
-    [
-        (METADATA.format("kodes"), ";", 28),
-        (METADATA.format("gruppen"), ";", 4),
-        (METADATA.format("kapitel"), ";", 2),
-        (SYNONYMS, "|", 8),
-        (WORDS, "|", 8),
-    ],
-)
-def test_every_line_splits_into_the_official_number_of_fields(name: str, separator: str, fields: int) -> None:
-    assert {len(line.split(separator)) for line in lines(name)} == {fields}
-
-
-def test_every_code_has_its_parents_its_block_and_its_chapter() -> None:
-    names = code_names()
-    blocks = {line.split(";")[0] for line in lines(METADATA.format("gruppen"))}
-    chapters = {line.split(";")[0] for line in lines(METADATA.format("kapitel"))}
-    assert len(names) == len(code_rows())
-    assert {code for code in names if parent(code) not in names | {None}} == set()
-    assert {row[4] for row in code_rows()} == blocks
-    assert {row[3] for row in code_rows()} == chapters
-
-
-def test_a_code_is_terminal_exactly_when_it_has_no_children() -> None:
-    parents = {parent(code) for code in code_names()} - {None}
-    assert parents == code_names(terminal=False)
-
-
-def test_every_synonym_leads_to_a_terminal_code_of_the_catalog_with_its_mark() -> None:
-    official_mark = {row[6]: row[5].removeprefix(row[6]).replace(".-", "").replace("-", "") for row in code_rows()}
-    terminal = code_names(terminal=True)
-    rows = list(synonym_rows())
-    assert len(rows) > 5_000
-    for row in rows:
-        assert mapped_codes(row), row
-        for code, kind in zip(row[2:6], ("", "*", "!", ""), strict=True):
-            if code:
-                assert code.rstrip(MARKS) in terminal, row
-                assert official_mark[code.rstrip(MARKS)] == kind, row
-
-
 def test_an_asterisk_code_stands_with_a_dagger_code_and_a_dagger_with_an_asterisk_code() -> None:
     assert [row for row in synonym_rows() if bool(row[3]) != row[2].endswith("+")] == []
 

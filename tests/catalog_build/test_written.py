@@ -1,8 +1,6 @@
 """The inputs that the second stage of calibration learns from: rightly coded, and none that is measured on."""
 
-import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +15,7 @@ from catalog_build.training.confidence import written_examples
 from catalog_build.training.written import FILE, as_input, written_inputs
 from clinical.reading import COLUMNS, SearchIndex
 from evals.reading.inputs import read_inputs
+from tests.catalog_build.runs import measured_with, runs
 
 DATA = Path(__file__).resolve().parents[2] / "evals" / "data"
 KEPT = [*read_inputs(DATA / "written.jsonl"), *read_inputs(DATA / "denials.jsonl")]
@@ -67,16 +66,13 @@ def test_what_an_author_left_uncoded_is_neither_right_nor_wrong(tmp_path: Path):
 
 
 def test_what_is_kept_apart_is_in_no_set_that_is_learnt_from():
-    learnt = {run for row in read_inputs(FILE) for run in runs(row["text"])}
-    assert [row["id"] for row in KEPT if learnt & set(runs(row["text"]))] == []
+    learnt = {run for row in read_inputs(FILE) for run in runs(row["text"], SHARED)}
+    assert [row["id"] for row in KEPT if learnt & runs(row["text"], SHARED)] == []
 
 
 def test_nothing_is_taken_from_the_inputs_of_others(shared_data: Path):
-    others = shared_data / "eval-dev" / "queries.jsonl"
-    if not others.exists():
-        pytest.skip("the inputs of others are not at hand")
-    theirs = {run for line in others.read_text("utf-8").splitlines() for run in runs(json.loads(line)["text"])}
-    assert [row["id"] for row in ROWS if theirs & set(runs(row["text"]))] == []
+    theirs = {run for text in measured_with(shared_data) for run in runs(text, SHARED)}
+    assert [row["id"] for row in ROWS if theirs & runs(row["text"], SHARED)] == []
 
 
 def test_an_example_is_right_where_the_input_states_its_code(starter_artifact):
@@ -86,9 +82,3 @@ def test_an_example_is_right_where_the_input_states_its_code(starter_artifact):
     assert 0.5 < found.right.mean() < 1
     assert set(np.unique(found.part)) == {0}
     assert not found.rows[:, COLUMNS.index("plain")].any()
-
-
-def runs(text: str) -> Iterator[tuple[str, ...]]:
-    """Every SHARED words in a row."""
-    words = re.findall(r"\w+", text.casefold())
-    return (tuple(words[at : at + SHARED]) for at in range(len(words) - SHARED + 1))
