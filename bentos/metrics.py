@@ -72,7 +72,8 @@ FILE_SECONDS = Histogram("befund_file_seconds", "Seconds from a file to its text
 REFUSED = Counter("befund_refused", "Requests answered with 5xx, by the kind of error", ["error"])
 FAILURES = Counter(
     "befund_failures",
-    "Failures of what the server rests on: start, catalog, keys, limits, model (its probe), stream, request",
+    "Failures of what the server rests on: start, catalog, keys, limits, disk, connections (too many are open), "
+    "model (its probe), stream, request",
     ["part"],
 )
 QUOTA_WARNINGS = Counter("befund_quota_warnings", "Keys that used four fifths of their requests of a day")

@@ -8,6 +8,7 @@ import sys
 
 from bentos.keys import open_keys
 from clinical.errors import ArtifactMissing, SettingError
+from clinical.room import take_files
 from clinical.settings import ROOT, Settings
 from clinical.tracing import check_export
 
@@ -23,6 +24,7 @@ def serve(settings: Settings) -> int:
     command = [sys.executable, "-m", "bentoml", "serve", "bentos.service:Befund"]
     command += ["--host", settings.api_host, "--port", str(settings.api_port)]
     command += ["--timeout-graceful-shutdown", str(settings.drain_seconds)]
+    take_files()
     sys.stdout.flush()
     os.execve(sys.executable, command, environment)  # noqa: S606 - no shell, fixed arguments
 

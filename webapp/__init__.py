@@ -25,7 +25,7 @@ from webapp.sessions import DatabaseSessions
 from webapp.sso import plugin as sso
 from webapp.sso.accounts import credentials_ended
 from webapp.urls import UnderPrefix, prefix_of
-from webapp.watching import Counted, Probes, Traced, has_room, need
+from webapp.watching import Counted, Probes, Traced, has_connections, has_room, need
 from webapp.workbench import plugin as workbench
 
 LANGUAGES = ("de", "en")
@@ -73,6 +73,7 @@ def _made(settings: Settings) -> Flask:
         part.init_app(app)
     need(app, "database", extensions.db.well)
     need(app, "limits", extensions.limiter.storage.check)
+    need(app, "connections", has_connections)
     need(app, "disk", partial(has_room, settings))
     return app
 

@@ -10,6 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from clinical.command_line import PATH, Group, entry
 from clinical.errors import BefundError, cause_of
+from clinical.room import take_files
 from clinical.settings import server_settings, settings
 from clinical.tracing import check_export
 from webapp import create_app
@@ -41,6 +42,7 @@ def _serve(demo: bool) -> None:
     processes()  # said here, before gunicorn reads the same
     _prepare(demo)
     in_a_folder()
+    take_files()
     os.environ.setdefault("MALLOC_ARENA_MAX", ARENAS)
     program = [sys.executable, "-m", "gunicorn", "-c", "python:webapp.gunicorn_conf", "webapp:create_app()"]
     os.execv(sys.executable, program)  # noqa: S606 - our own interpreter

@@ -49,7 +49,10 @@ class WarningsOnly(logging.Filter):
 
 def init_app(app: Flask) -> None:
     """Install the filters and the form of our lines, once per process however many applications are made."""
-    write_lines(app.config["BEFUND"].log_format, "webapp")
+    write_lines(
+        app.config["BEFUND"].log_format, ""
+    )  # of all loggers: ours are `webapp` and `befund`, and libraries warn
+    logging.captureWarnings(True)
     for name in TALKATIVE:
         _add(logging.getLogger(name), WarningsOnly())
         logging.getLogger(name).setLevel(logging.WARNING)

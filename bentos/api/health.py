@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -17,7 +19,7 @@ from clinical import __version__
 from clinical.contract import CatalogHealth, Health, ModelHealth
 from clinical.errors import NoRoom
 from clinical.llm import BY_RULES
-from clinical.room import require_room
+from clinical.room import require_files, require_room
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -111,12 +113,17 @@ class StoresProbe:
 
 
 def _missing(keys: Keys) -> tuple[str, ...]:
-    try:
-        require_room([*keys.folders, *written()])
-    except NoRoom as error:
-        FAILURES.labels("disk").inc()
-        log_of_server.error("not ready: disk: %s", error)
-        return ("disk",)
+    rooms: dict[str, Callable[[], None]] = {
+        "connections": require_files,
+        "disk": partial(require_room, [*keys.folders, *written()]),
+    }
+    for part, require in rooms.items():
+        try:
+            require()
+        except NoRoom as error:
+            FAILURES.labels(part).inc()
+            log_of_server.error("not ready: %s: %s", part, error)
+            return (part,)
     return keys.missing()
 
 
@@ -157,6 +164,7 @@ PARTS_IN_WORDS: Final = {
     "limits": "Zähler der Limits (BEFUND_LIMITS_URL)",
     "catalog": "Katalog (BEFUND_CATALOG)",
     "disk": "Datenträger ist voll",
+    "connections": "zu viele offene Verbindungen (LimitNOFILE)",
 }
 
 

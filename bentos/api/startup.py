@@ -21,7 +21,8 @@ from bentos.keys import open_keys
 from bentos.metrics import FAILURES
 from bentos.server_folder import forget_the_dead
 from bentos.terminology import Systems, Year
-from clinical.errors import ArtifactError, BefundError, cause_of
+from clinical.errors import ArtifactError, BefundError, NoRoom, cause_of
+from clinical.room import require_files, take_files
 from clinical.settings import Settings
 from clinical.tracing import end_export, export_to
 
@@ -43,17 +44,34 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.probe, app.state.stores = ModelProbe(), StoresProbe()
     sqlite = app.state.settings.api_database_url.startswith("sqlite")
     app.state.pool = ThreadPoolExecutor(SQLITE_THREADS if sqlite else SERVER_THREADS, thread_name_prefix="keys")
-    starting = asyncio.create_task(_start(app))
+    take_files()
+    starting, watching = asyncio.create_task(_start(app)), asyncio.create_task(_watch_connections())
     try:
         async with app.state.agents.running():
             with app.state.draining.on_sigterm():
                 yield
     finally:
-        starting.cancel()
-        await asyncio.gather(starting, return_exceptions=True)
+        for task in (starting, watching):
+            task.cancel()
+        await asyncio.gather(starting, watching, return_exceptions=True)
         app.state.pool.shutdown(wait=False, cancel_futures=True)
         await asyncio.to_thread(app.state.files.close)
         await asyncio.to_thread(end_export)
+
+
+async def _watch_connections(pause: float = RETRY_SECONDS) -> None:
+    """Say that hardly a further connection can be taken: at the limit nobody could ask any more."""
+    said = False
+    while True:
+        try:
+            require_files()
+            said = False
+        except NoRoom as error:
+            FAILURES.labels("connections").inc()
+            if not said:
+                log.error("connections: %s", error)
+            said = True
+        await asyncio.sleep(pause)
 
 
 async def _start(app: FastAPI) -> None:

@@ -2,6 +2,10 @@
 
 import json
 import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +13,8 @@ from clinical.tracing import current, end_export, export_to, outgoing
 from tests.collector import CANARY, IDS, PARENT, REQUEST, attributes, collector
 from tests.webapp.conftest import make_app
 from webapp.watching import Traced
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -26,11 +32,13 @@ def test_ids_come_back_with_every_answer(app):
     assert current() is None
 
 
-def test_lines_that_a_request_causes_name_it(app, capsys):
+def test_lines_that_a_request_causes_name_it(app, capsys, request):
     app.config["BEFUND"] = app.config["BEFUND"].model_copy(update={"log_format": "json"})
     from webapp import logs
 
+    before = logging.getLogger().handlers[:]
     logs.init_app(app)
+    request.addfinalizer(lambda: setattr(logging.getLogger(), "handlers", before))
 
     @app.get("/fails")
     def fails():
@@ -40,7 +48,26 @@ def test_lines_that_a_request_causes_name_it(app, capsys):
     said = [json.loads(line) for line in capsys.readouterr().err.splitlines() if line.startswith("{")]
     assert any(line["request_id"] == REQUEST and line["level"] == "ERROR" for line in said)
     assert CANARY not in json.dumps(said)
-    logging.getLogger("webapp").handlers.clear()
+
+
+def test_every_line_of_a_process_is_json_whoever_says_it():
+    """Those of `befund` and of libraries had no handler: Python's last resort wrote them as they were."""
+    code = "import logging, warnings; from webapp import create_app; create_app()\n"
+    code += (
+        "[logging.getLogger(name).warning('said') for name in ('befund.web', 'befund', 'webapp', 'sqlalchemy.pool')]\n"
+    )
+    code += "warnings.warn('said')"
+    settings = {"BEFUND_ENV": "development", "BEFUND_LOG_FORMAT": "json", "BEFUND_SECRET_KEY": "x" * 40}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **settings},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [line["logger"] for line in said] == ["befund.web", "befund", "webapp", "sqlalchemy.pool", "py.warnings"]
 
 
 def test_a_stream_is_inside_its_request_to_its_end_and_its_span_too(monkeypatch):

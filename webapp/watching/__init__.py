@@ -1,7 +1,7 @@
 """Monitoring of the webapp: counts, probes, and failures of the services it depends on."""
 
 from webapp.watching.counting import Counted
-from webapp.watching.disks import has_room
+from webapp.watching.disks import has_connections, has_room
 from webapp.watching.metrics import DOCUMENTS_SERVED, DOCUMENTS_STORED, FAILURES, SIGN_INS
 from webapp.watching.outages import RETRY_SECONDS, part_of
 from webapp.watching.probes import Probes, need
@@ -18,6 +18,7 @@ __all__ = [
     "Probes",
     "Traced",
     "a_worker_ended",
+    "has_connections",
     "has_room",
     "in_a_folder",
     "need",

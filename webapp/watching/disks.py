@@ -1,13 +1,20 @@
-"""The folders that the webapp writes into, beside the storage of files, which says for itself whether it is well."""
+"""Room of the webapp: among its open files, and in the folders that it writes into, beside the storage of files, which
+says for itself whether it is well."""
 
 import os
 import tempfile
 from pathlib import Path
 
-from clinical.room import require_room
+from clinical.room import require_files, require_room
 from clinical.settings import Settings
 from webapp.database import parsed
 from webapp.watching.shared import FOLDER
+
+
+def has_connections() -> bool:
+    """Always true: raises NoRoom where a process of the webapp can hardly take a further connection."""
+    require_files()
+    return True
 
 
 def has_room(given: Settings) -> bool:
