@@ -29,7 +29,7 @@ def capability_statement(base: str) -> Resource:
                 "documentation": _HANDLING,
                 "security": _security(base),
                 "resource": [_document_reference(), _patient(), _binary(), _imaging_study()],
-                "interaction": [{"code": "transaction"}],
+                "interaction": [{"code": "transaction"}, {"code": "batch"}, {"code": "history-system"}],
             }
         ],
     }
@@ -75,7 +75,7 @@ def _resource(kind: str, interactions: list[str], searches: Iterable[Parameter])
 
 
 def _search(parameter: Parameter) -> Resource:
-    said = "; ".join(filter(None, (parameter.told, ", ".join(parameter.modifiers))))
+    said = "; ".join(filter(None, (parameter.told, ", ".join((*parameter.modifiers, *parameter.chains)))))
     if parameter.type == DATE and parameter.paths:
         said += f"; Präfixe {', '.join(PREFIXES)}"
     return {"name": parameter.name, "type": parameter.type} | ({"documentation": said} if said else {})

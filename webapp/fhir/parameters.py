@@ -3,7 +3,8 @@
 
 A row with `paths` is found by words that are made of these elements of a resource when it is stored (`terms`); the
 type of the parameter says which words these are and which modifiers it has (FHIR R4, section 3.1.1.4). A row without
-is a column of its own, and `searching.readers` names its reader.
+is a column of its own, and `searching.readers` names its reader. A reference is also followed into what is contained
+(`CONTAINED`).
 """
 
 from dataclasses import dataclass
@@ -39,7 +40,29 @@ class Parameter:
         typed = MODIFIERS[self.type] if self.paths else ()
         return (*typed, *self.own, *(f":{target}" for target in self.targets))
 
+    @property
+    def chains(self) -> dict[str, tuple[str, str]]:
+        """What may stand behind the name to ask for what it refers to: the type that is meant ("": any), and by what
+        it is found there."""
+        if not self.paths or self.type != REFERENCE:
+            return {}
+        of = {target: CONTAINED[target] for target in self.targets if target in CONTAINED}
+        names = dict.fromkeys(["identifier", *(name for names in of.values() for name in names)])
+        typed = {f":{target}.{name}": (target, name) for target, names in of.items() for name in names}
+        return {f".{name}": ("", name) for name in names} | typed
 
+
+_NAME = ("name.family", "name.given", "name.text", "name.prefix", "name.suffix")
+_PERSON = {"identifier": ("identifier",), "family": ("name.family",), "given": ("name.given",), "name": _NAME}
+CONTAINED: dict[str, dict[str, tuple[str, ...]]] = {
+    "Practitioner": _PERSON,
+    "RelatedPerson": {"identifier": ("identifier",), "name": _NAME},
+    "Organization": {"identifier": ("identifier",), "name": ("name", "alias")},
+    "PractitionerRole": {"identifier": ("identifier",)},
+    "Encounter": {"identifier": ("identifier",)},
+}
+"""What a document is found by of the resources that it contains: by type, the names of parameters and their elements.
+An `identifier` is a token, all else a text that begins so."""
 _FOLLOWED = ("name", "name:exact", "family", "family:exact", "given", "given:exact", "birthdate", "gender")
 CHAINS = tuple(f"{way}{of}" for way in (".", ":Patient.") for of in _FOLLOWED)
 """Chains from a document to what its patient is found by."""

@@ -13,6 +13,7 @@ import orjson
 from webapp.fhir import dates, details
 from webapp.fhir.models import Status
 from webapp.fhir.searching.params import AnswerOptions, Cursor, query
+from webapp.fhir.searching.wanted import KEYSET
 
 Resource = dict[str, Any]
 COMPLETE_UNTIL = "urn:befund:complete-until"
@@ -295,7 +296,7 @@ def _links(url: str, answer: AnswerOptions, page: Page) -> Iterable[Resource]:
     }
     yield link("self", list(answer.applied))
     if page.next is not None and not answer.count_only:
-        following = [("_offset", str(page.next.offset)), ("_cursor", str(page.next))]
-        yield link("next", kept + following)
+        cursor = [("_cursor", str(page.next))] if answer.order in KEYSET else []
+        yield link("next", [*kept, ("_offset", str(page.next.offset)), *cursor])
     if paging.offset > 0:
         yield link("previous", [*kept, ("_offset", str(max(0, paging.offset - paging.count)))])

@@ -7,7 +7,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -83,20 +83,50 @@ def metadata(organization: str) -> Response:
 @fhir.post("/DocumentReference/_search")
 def search_documents(organization: str) -> Response:
     """Search, newest first."""
+    return _documents(*_asked(organization, params.search))
+
+
+@fhir.get("/Patient/<patient_id>/DocumentReference")
+@fhir.post("/Patient/<patient_id>/DocumentReference/_search")
+def search_documents_of(organization: str, patient_id: str) -> Response:
+    """Search in the compartment of a patient: documents that are linked to it (FHIR R4, section 3.1.1.1)."""
     organization_id, wanted = _asked(organization, params.search)
+    key = _known_patient(organization_id, patient_id)
+    wanted = replace(wanted, patients=(*wanted.patients, params.PatientKey(key, None)))
+    return _documents(organization_id, wanted, f"Patient/{key}/DocumentReference")
+
+
+@fhir.get("/Patient/<patient_id>/ImagingStudy")
+@fhir.post("/Patient/<patient_id>/ImagingStudy/_search")
+def search_studies_of(organization: str, patient_id: str) -> Response:
+    """Search in the compartment of a patient: imaging studies."""
+    organization_id, wanted = _asked(organization, params.study_search)
+    key = _known_patient(organization_id, patient_id)
+    wanted = replace(wanted, groups=(*wanted.groups, (params.PatientKey(key, None),)))
+    return _resources(organization_id, wanted, KINDS[1], f"Patient/{key}/ImagingStudy")
+
+
+def _known_patient(organization_id: uuid.UUID, patient_id: str) -> uuid.UUID:
+    key = parse_id(patient_id)
+    if key is None or service().patients.one(organization_id, key) is None:
+        raise FhirError(404, NOBODY)
+    return key
+
+
+def _documents(organization_id: uuid.UUID, wanted: params.Search, path: str = "DocumentReference") -> Response:
     found = service().documents.search(organization_id, wanted)
     referred = [row[1] for row in found.rows if row[1]] if wanted.answer.with_patients else []
     patients = tuple(resources.patient(stored_row(row)) for row in service().patients.listed(organization_id, referred))
-    return _bundle(
-        organization_id, "DocumentReference", wanted.answer, found, document_maker(organization_id), patients
-    )
+    return _bundle(organization_id, path, wanted.answer, found, document_maker(organization_id), patients)
 
 
-@fhir.get("/DocumentReference/_history")
-def document_changes(organization: str) -> Response:
-    """Lists the changes of documents: stored, marked, restored, linked, deleted."""
+@fhir.get("/_history", defaults={"kind": ""}, endpoint="changes")
+@fhir.get("/DocumentReference/_history", defaults={"kind": "DocumentReference"})
+def document_changes(organization: str, kind: str) -> Response:
+    """Lists the changes of documents: stored, marked, restored, linked, deleted. Nothing else has a history, so that of
+    the system is the same."""
     organization_id, wanted = _asked(organization, params.history)
-    return _history(organization_id, "DocumentReference/_history", wanted, None)
+    return _history(organization_id, f"{kind}/_history".lstrip("/"), wanted, None)
 
 
 @fhir.get("/DocumentReference/<document_id>/_history")
@@ -138,10 +168,12 @@ def read_document(organization: str, document_id: str) -> Response:
     return answers.read(document, at, lasting=_outlasts(document, at, time.time()))
 
 
-def _search_resources(organization: str, kind: Kind) -> Response:
-    organization_id, wanted = _asked(organization, kind.understand)
+def _resources(organization_id: uuid.UUID, wanted: params.ResourceSearch, kind: Kind, path: str) -> Response:
+    if wanted.having and not wanted.never:
+        having = service().documents.patients_with(organization_id, wanted.having)
+        wanted = replace(wanted, ids=tuple(having if wanted.ids is None else having.intersection(wanted.ids)))
     found = kind.stored().search(organization_id, wanted)
-    return _bundle(organization_id, kind.name, wanted.answer, found, lambda row: kind.make(stored_row(row)))
+    return _bundle(organization_id, path, wanted.answer, found, lambda row: kind.make(stored_row(row)))
 
 
 def _read_resource(organization: str, key: str, kind: Kind) -> Response:
@@ -158,7 +190,7 @@ def _route(kind: Kind) -> None:
     """Search by GET and POST, and read."""
 
     def search(organization: str) -> Response:
-        return _search_resources(organization, kind)
+        return _resources(*_asked(organization, kind.understand), kind, kind.name)
 
     def read(organization: str, key: str) -> Response:
         return _read_resource(organization, key, kind)

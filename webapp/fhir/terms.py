@@ -16,7 +16,7 @@ from sqlalchemy.orm import Mapper
 from webapp.fhir.dates import parse_bound
 from webapp.fhir.details import Details
 from webapp.fhir.models import TERM_LENGTH, ImagingStudy, Patient, SearchTerm
-from webapp.fhir.parameters import DATE, DOCUMENT, REFERENCE, STRING, TOKEN, values_at
+from webapp.fhir.parameters import CONTAINED, DATE, DOCUMENT, REFERENCE, STRING, TOKEN, values_at
 
 LAST = "\U0010ffff"  # sorts behind every character
 PRESENT = ""  # the word of an element that is there
@@ -65,12 +65,15 @@ def study_terms(resource: Resource) -> Iterator[tuple[str, str]]:
 def document_terms(details: Details) -> Iterator[tuple[str, str]]:
     """Kind and word of all that a document with these details is found by, parameter by parameter (`parameters`). The
     empty word says that there is an element, whatever is in it."""
+    contained = {f"#{item.get('id')}": item for item in _objects(details.get("contained"))}
     for parameter in DOCUMENT:
         found = [value for path in parameter.paths for value in values_at(details, path)]
         if found:
             yield parameter.name, PRESENT
         for value in found:
             yield from _WORDS[parameter.type](parameter.name, value)
+            if parameter.type == REFERENCE and isinstance(value, dict):
+                yield from _contained(parameter.name, contained.get(value.get("reference", "")))
 
 
 def document_words(details: Details) -> tuple[tuple[str, str], ...]:
@@ -113,8 +116,31 @@ def _references(kind: str, reference: Any) -> Iterator[tuple[str, str]]:
         _, slash, ident = given.partition("/")
         if slash and "/" not in ident:  # `Encounter/1`, not an absolute one
             yield kind, short(ident)
-    if reference.get("identifier"):
-        yield from ((f"{kind}:id", word) for _, word in _tokens(kind, reference["identifier"] | {"type": None}))
+    yield from _identified(kind, reference.get("type"), reference.get("identifier"))
+
+
+def _contained(kind: str, resource: Resource | None) -> Iterator[tuple[str, str]]:
+    """What a contained resource is found by, as the chains of a parameter ask for it."""
+    resource = resource or {}
+    target = resource.get("resourceType")
+    for name, paths in CONTAINED.get(target or "", {}).items():
+        for value in (value for path in paths for value in values_at(resource, path)):
+            if name == "identifier":
+                yield from _identified(kind, target, value)
+            elif isinstance(value, str) and value:
+                yield from ((f"{kind}.{name}", typed(of, folded(value))[:TERM_LENGTH]) for of in ("", target))
+
+
+def _identified(kind: str, target: Any, identifier: Any) -> Iterator[tuple[str, str]]:
+    """The tokens of an identifier, as they are and as those of a type."""
+    if isinstance(identifier, dict):
+        for _, word in _tokens(kind, identifier | {"type": None}):
+            yield from ((f"{kind}:id", short(typed(of, word))) for of in {"", target} if isinstance(of, str))
+
+
+def typed(target: Any, word: str) -> str:
+    """A word of a resource of that type; a control character keeps it apart from all others."""
+    return f"{target}\x01{word}" if target else word
 
 
 def _strings(kind: str, text: Any) -> Iterator[tuple[str, str]]:

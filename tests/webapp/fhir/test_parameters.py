@@ -12,6 +12,7 @@ from tests.webapp.fhir.conftest import Caller, Place, add_documents, add_patient
 from tests.webapp.fhir.test_machines import calls, machine
 from tests.webapp.fhir.test_writing import document, post, program
 from webapp.cli import alembic_config, upgrade_schema
+from webapp.fhir.models import Status
 from webapp.fhir.parameters import DATE, DOCUMENT, PREFIXES, REFERENCE, STRING, TOKEN, Parameter
 from webapp.fhir.searching.readers import PATIENT, SEARCH, STUDY
 
@@ -26,7 +27,8 @@ SAMPLES: dict[str, list[Any]] = {
     "CodeableConcept": [{"coding": [{"system": "urn:a", "code": "1"}]}, {"text": "nur Text"}],
     "Coding": [{"system": "urn:a", "code": "1"}, {"code": "2"}],
     "code": ["replaces", "appends"],
-    "Reference": [{"reference": "{target}/1"}, {"identifier": {"system": "urn:a", "value": "9"}}, {"display": "Wer"}],
+    "Reference": [{"reference": "{target}/1"}, {"identifier": {"system": "urn:a", "value": "9"}},
+                  {"identifier": {"system": "urn:b", "value": "9"}, "type": "{target}"}, {"display": "Wer"}],
     "string": ["Entlassbrief der Inneren, Größe 5", "Brief " + "lang " * 80 + "Ende"],
     "Period": [{"start": "2026-03-01", "end": "2026-03-04"}, {"start": "2026-03-04T10:00:00Z"}, {"end": "2025"}],
     "dateTime": ["2026-03", "2026-03-04T08:00:00Z"],
@@ -44,7 +46,8 @@ ASKED = {
 }
 MODIFIED = {
     ":not": ASKED[TOKEN], ":missing": ["true", "false"], ":identifier": ["9", "urn:a|9", "urn:b|9"],
-    ".identifier": ["9"], ":of-type": ["urn:t|MR|1", "urn:t|MR|2"],
+    ".identifier": ["9"], ".name": ["1", "wer"], ".family": ["1"], ".given": ["1"],
+    ":of-type": ["urn:t|MR|1", "urn:t|MR|2"],
     ":contains": ["INNEREN", "grosse", "lang Ende", "nicht da"],
     ":exact": ["Entlassbrief der Inneren\\, Größe 5", "Entlassbrief"],
 }  # fmt: skip
@@ -144,8 +147,11 @@ def matches(parameter: Parameter, modifier: str, value: Any, asked: str) -> bool
         return not any(has_token(value, part) for part in parts)
     if value is None:
         return False
-    if modifier in (":identifier", ".identifier"):
-        return any(has_token(value.get("identifier"), part) for part in parts)
+    if modifier == ":identifier" or modifier.endswith(".identifier"):
+        of_type = modifier[1:].rpartition(".")[0] in ("", value.get("type")) or modifier == ":identifier"
+        return of_type and any(has_token(value.get("identifier"), part) for part in parts)
+    if "." in modifier:
+        return False
     if modifier == ":of-type":
         typed = [item["code"] for item in value.get("type", {}).get("coding", [])]
         return any(part.split("|")[1] in typed and part.split("|")[2] == value["value"] for part in parts)
@@ -164,14 +170,16 @@ def asked_of(parameter: Parameter, modifier: str) -> list[str]:
     target = (*parameter.targets, "Observation")[0]
     if modifier[1:] in parameter.targets:
         return ["1", f"{modifier[1:]}/1", "2"]
-    return [asked.replace("{target}", target) for asked in MODIFIED.get(modifier, ASKED[parameter.type])]
+    return [
+        asked.replace("{target}", target)
+        for asked in MODIFIED.get(modifier, MODIFIED.get(modifier[modifier.find(".") :], ASKED[parameter.type]))
+    ]
 
 
 @pytest.mark.parametrize("parameter", WORDS, ids=lambda parameter: parameter.name)
 def test_every_row_finds_what_fhir_says(place: Place, caller: Caller, parameter: Parameter) -> None:
     values, wrong, checked = stored(place, parameter), {}, 0
-    more = [".identifier"] if parameter.type == REFERENCE else []
-    for modifier in ("", *parameter.modifiers, *more):
+    for modifier in ("", *parameter.modifiers, *parameter.chains):
         for asked in asked_of(parameter, modifier):
             found = caller.get("DocumentReference", query_string={parameter.name + modifier: asked, "_count": 200})
             bundle = found.get_json(force=True)
@@ -231,7 +239,8 @@ def test_the_capability_statement_and_the_readers_are_the_table(caller: Caller) 
 def test_the_documentation_has_the_table() -> None:
     lines = (ROOT / "docs" / "documents.md").read_text(encoding="utf-8").splitlines()
     for parameter in WORDS:
-        modifiers = " ".join(f"`{modifier}`" for modifier in parameter.modifiers)
+        chains = [chain for chain, (target, _) in parameter.chains.items() if not target]
+        modifiers = " ".join(f"`{modifier}`" for modifier in (*parameter.modifiers, *chains))
         paths = ", ".join(f"`{path}`" for path in parameter.paths)
         assert f"| `{parameter.name}` | {parameter.type} | {paths} | {modifiers} |" in lines
 
@@ -245,6 +254,114 @@ def test_documents_that_were_there_before_are_found_after_the_migration(place: P
         upgrade_schema()
     assert caller.ids("DocumentReference?facility=KHS&facility:missing=false") == [str(ident)]
     assert caller.ids("DocumentReference?setting:missing=true") == [str(ident)]
+
+
+WRITTEN_BY = [
+    {"id": "p", "resourceType": "Practitioner", "name": [{"family": "Müller", "given": ["Anna", "Eva"]}],
+     "identifier": [{"system": "urn:lanr", "value": "123456601"}]},
+    {"id": "o", "resourceType": "Organization", "name": "Müllerklinik", "alias": ["MK"],
+     "identifier": [{"value": "7"}]},
+    {"id": "e", "resourceType": "Encounter", "status": "finished", "class": {"code": "IMP"},
+     "identifier": [{"system": "urn:fall", "value": "F-1"}]},
+]  # fmt: skip
+IN_CONTAINED = {
+    "author.family=muller": "p", "author:Practitioner.given=EVA": "p", "author.given=Mar": "", "author.name=mull": "po",
+    "author:Practitioner.name=mull": "p", "author:Organization.name=mull": "o", "author:Organization.name=mk": "o",
+    "author.identifier=urn:lanr|123456601": "p", "author:Organization.identifier=123456601": "",
+    "author:Organization.identifier=7": "o", "author:identifier=7": "o", "authenticator.family=muller": "o",
+    "encounter.identifier=urn:fall|F-1": "e", "encounter:Encounter.identifier=F-1": "e",
+    "encounter.identifier=urn:fall|": "e", "encounter.identifier=F-2": "", "author.family=%01Practitioner": "",
+    "author.family=muller&author.given=anna": "p", "author.family=muller&encounter.identifier=F-1": "",
+}  # fmt: skip
+
+
+def contained(ident: str) -> dict[str, Any]:
+    """A document that refers to one of those it contains."""
+    refers = {"reference": f"#{ident}"}
+    if ident == "e":
+        return {"contained": WRITTEN_BY, "context": {"encounter": [refers]}}
+    return {"contained": WRITTEN_BY, "author": [refers]} | (
+        {"authenticator": {"reference": "#p"}} if ident == "o" else {}
+    )
+
+
+@pytest.mark.parametrize("asked", IN_CONTAINED)
+def test_chains_lead_into_what_a_document_contains(place: Place, caller: Caller, asked: str) -> None:
+    ids = add_documents(place, [{"details": contained(ident)} for ident in "poe"] + [{}])
+    names = dict(zip(map(str, ids), [*"poe", "nobody's"], strict=True))
+    found = caller.get(f"DocumentReference?{asked}")
+    assert "Befund-Ignored" not in found.headers
+    entries = found.get_json(force=True).get("entry", [])
+    assert sorted(names[entry["resource"]["id"]] for entry in entries) == sorted(IN_CONTAINED[asked])
+
+
+SORTED = ["type", "-type,date", "status,-date", "contenttype,-type,_id", "-description", "period,_id", "author,-_id",
+          "-_lastUpdated,_id", "identifier,type,-status,date"]  # fmt: skip
+
+
+@pytest.mark.parametrize("order", SORTED)
+def test_documents_are_sorted_by_several_keys_page_by_page(place: Place, caller: Caller, order: str) -> None:
+    given = [
+        {"content_type": f"text/{'abc'[number % 3]}",
+         "status": Status.ENTERED_IN_ERROR if number % 4 == 1 else Status.CURRENT,
+         "details": {"type": {"coding": [{"code": str(number % 3)}, {"code": "9"}]} if number % 5 else {},
+                     "description": f"Brief {number % 2}", "author": [{"reference": f"Practitioner/{number % 4}"}],
+                     "identifier": [{"value": str(number // 3)}],
+                     "context": {"period": {"start": f"2026-03-0{number % 3 + 1}"}} if number % 2 else {}}}
+        for number in range(11)
+    ]  # fmt: skip
+    ids = [str(ident) for ident in add_documents(place, given)]
+
+    def value(number: int, name: str, falling: bool) -> Any:
+        one = given[number]
+        end = max if falling else min
+        values = {
+            "date": [number], "_lastUpdated": [number], "_id": [ids[number]], "contenttype": [one["content_type"]],
+            "status": [one["status"] is Status.ENTERED_IN_ERROR],
+            "type": [f"{bar}{item['code']}" for item in one["details"]["type"].get("coding", []) for bar in ("", "|")],
+            "description": [one["details"]["description"]], "identifier": [one["details"]["identifier"][0]["value"]],
+            "author": [one["details"]["author"][0]["reference"]],
+            "period": [period["start"] for period in [one["details"]["context"].get("period")] if period],
+        }[name]  # fmt: skip
+        return end(values) if values else None
+
+    wanted = sorted(range(11), key=lambda number: ids[number])
+    for key in reversed(order.split(",")):
+        name, falling = key.removeprefix("-"), key.startswith("-")
+        there = [number for number in wanted if value(number, name, falling) is not None]
+        nowhere = [number for number in wanted if value(number, name, falling) is None]
+        wanted = sorted(there, key=lambda number: value(number, name, falling), reverse=falling) + nowhere
+        if falling:  # a sort that is turned round turns ties round too
+            wanted = sorted(wanted, key=lambda n: _rank(value(n, name, True), [value(m, name, True) for m in there]))
+    assert caller.ids(f"DocumentReference?_sort={order}&_count=4") == [ids[number] for number in wanted]
+    one = caller.bundle(f"DocumentReference?_sort={order}&type=1&_count=2")
+    assert one["total"] == sum(number % 3 == 1 and number % 5 > 0 for number in range(11))
+    assert caller.bundle(f"DocumentReference?_sort={order}&_summary=count")["total"] == 11
+
+
+def _rank(value: Any, others: list[Any]) -> int:
+    return 10**6 if value is None else sum(other > value for other in others)
+
+
+def test_patients_are_sorted_by_several_keys(place: Place, caller: Caller) -> None:
+    people = [
+        ("Ott", "Eva", "1970-01-01"),
+        ("Abel", "Jan", "1980"),
+        ("Ott", "Adam", "1990-05"),
+        ("Zorn", "Uwe", "1970-01-01"),
+    ]
+    for number, (family, given, born) in enumerate(people):
+        add_patient(place, ("urn:a", str(9 - number)), name=[{"family": family, "given": [given]}], birthDate=born)
+
+    def families(order: str) -> list[str]:
+        return [item["name"][0]["given"][0] for item in caller.all(f"Patient?_sort={order}&_count=3")]
+
+    assert families("family,given") == ["Jan", "Adam", "Eva", "Uwe"]
+    assert families("birthdate,-family") == ["Uwe", "Eva", "Jan", "Adam"]
+    assert families("-family,_lastUpdated") == ["Uwe", "Eva", "Adam", "Jan"]
+    assert families("identifier") == ["Uwe", "Adam", "Jan", "Eva"]
+    for wrong in ("family,family", "unknown", "_count", "a,b,c,d,e", ""):
+        assert "_sort" not in caller.bundle(f"Patient?_sort={wrong}")["link"][0]["url"]
 
 
 CHAINED = {

@@ -80,7 +80,7 @@ NOT_UNDERSTOOD = {
     "DocumentReference?patient.birthdate=gestern": "Wert „gestern“ von patient.birthdate",
     "DocumentReference?patient.organization.name=x": "Verkettung „patient.organization.name“",
     "DocumentReference?subject:Group.name=x": "Verkettung „subject:Group.name“",
-    "DocumentReference?author.name=x": "Verkettung „author.name“",
+    "DocumentReference?author.gender=x": "Verkettung „author.gender“",
     "DocumentReference?encounter.date=2026": "Verkettung „encounter.date“",
     "ImagingStudy?patient.family=x": "Verkettung „patient.family“",
     # prefixes

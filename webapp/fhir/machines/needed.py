@@ -13,8 +13,13 @@ Rights = frozenset[Right]
 def of_path(method: str, path: str) -> Rights:
     """Rights for this path whatever the parameters are; paths that lead nowhere need none."""
     kind, _, rest = path.partition("/fhir/r4/")[2].strip("/").partition("/")
+    if kind == "_history":
+        return frozenset({("DocumentReference", "s")})  # the one type with a history
     if kind not in TYPES:
         return frozenset()
+    within = rest.split("/")[1:2]
+    if kind == "Patient" and within and within[0] in TYPES:  # a compartment tells that there is such a patient
+        return frozenset({("Patient", "r"), (within[0], "s")})
     if method == "POST" and not rest:
         return frozenset({(kind, "c")})
     return frozenset({(kind, "s" if rest in ("", "_search", "_history") else "r")})
@@ -22,8 +27,9 @@ def of_path(method: str, path: str) -> Rights:
 
 def of_search(wanted: Search | Everything | History | ResourceSearch) -> Rights:
     """Rights for what a search adds to its path: the types of `$everything`, patients that are included, and
-    those that are searched by a chain, since its matches tell of them."""
+    what is searched by a chain, forth or back, since the matches tell of it."""
     if isinstance(wanted, Everything):
         return frozenset((kind, "s") for kind in wanted.types)
     followed = {("Patient", "s")} if isinstance(wanted, Search) and wanted.terms else set()
+    followed |= {("DocumentReference", "s")} if isinstance(wanted, ResourceSearch) and wanted.having else set()
     return frozenset({("Patient", "r")} if wanted.answer.with_patients else ()) | followed

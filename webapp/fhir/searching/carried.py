@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, FromClause, String, bindparam, exists, fun
 from webapp.fhir.models import Document, DocumentTerm
 from webapp.fhir.searching import lists
 from webapp.fhir.searching.totals import Shape, Values, bind, bounds
-from webapp.fhir.searching.wanted import Carried
+from webapp.fhir.searching.wanted import KEYSET, Carried
 
 _DOCUMENT = Document.__table__
 _TERM = DocumentTerm.__table__
@@ -38,8 +38,10 @@ def values_of(wanted: Sequence[Carried], sqlite: bool) -> Values:
 
 
 def leads(shape: Shape) -> bool:
-    """Return True where the first condition finds the documents; a patient or a list of ids is narrower."""
-    if not shape.carried or shape.patients or shape.ids or shape.groups or shape.terms:
+    """Return True where the first condition finds the documents; a patient or a list of ids is narrower, and another
+    order is not that of the index."""
+    narrower = shape.patients or shape.ids or shape.groups or shape.terms
+    if not shape.carried or narrower or shape.order not in KEYSET:
         return False
     _, _, negated, either = shape.carried[0]
     return not negated and either is None

@@ -11,7 +11,7 @@ from webapp.fhir.models import TERM_LENGTH
 from webapp.fhir.parameters import DATE, PREFIXES, REFERENCE, STRING, TOKEN, Parameter
 from webapp.fhir.searching.taken import Reader, Taken, listed
 from webapp.fhir.searching.wanted import Carried
-from webapp.fhir.terms import LAST, LONGEST_PART, PRESENT, folded, instant_term, short
+from webapp.fhir.terms import LAST, LONGEST_PART, PRESENT, folded, instant_term, short, typed
 
 _ABSOLUTE = re.compile(r"https?://[^?#|\s]+/([A-Z][A-Za-z]+/[A-Za-z0-9.\-]{1,64})")
 _PREFIX = re.compile(f"({'|'.join(PREFIXES)})?([0-9].*)")
@@ -21,13 +21,11 @@ Conditions = Callable[[str, str], list[Carried] | None]  # of a parameter's name
 
 def readers(parameter: Parameter) -> Iterator[tuple[str, Reader]]:
     """Name with modifier, and what reads it."""
-    name = parameter.name
-    for modifier in ("", *parameter.modifiers):
+    name, chains = parameter.name, parameter.chains
+    for modifier in ("", *parameter.modifiers, *chains):
         target = modifier[1:] if modifier[1:] in parameter.targets else ""
         make = _of_target(target) if target else _BY_MODIFIER.get(modifier, _PLAIN[parameter.type])
-        yield name + modifier, _reader(name, make)
-    if parameter.type == REFERENCE:
-        yield f"{name}.identifier", _reader(name, _BY_MODIFIER[":identifier"])
+        yield name + modifier, _reader(name, _chained(*chains[modifier]) if modifier in chains else make)
 
 
 def _reader(name: str, make: Conditions) -> Reader:
@@ -74,11 +72,20 @@ def _of_target(target: str) -> Conditions:
     return conditions
 
 
-def _beginning(name: str, value: str) -> list[Carried] | None:
-    parts = [folded(part) for part in listed(value)]
-    if len(parts) != 1 or not parts[0] or len(parts[0]) > TERM_LENGTH:
+def _beginning(name: str, value: str, target: str = "") -> list[Carried] | None:
+    parts = [typed(target, folded(part)) for part in listed(value)]
+    if len(parts) != 1 or not folded(value) or len(parts[0]) > TERM_LENGTH:
         return None
     return [Carried(name, (), parts[0], parts[0] + LAST)]
+
+
+def _chained(target: str, chain: str) -> Conditions:
+    """What is contained, of that type where one is named; an identifier also as the reference itself has it."""
+    if chain != "identifier":
+        return lambda name, value: _beginning(f"{name}.{chain}", value, target)
+    return lambda name, value: _any(
+        f"{name}:id", [typed(target, short(part)) for part in (value, *listed(value)) if part]
+    )
 
 
 def _exactly(name: str, value: str) -> list[Carried] | None:

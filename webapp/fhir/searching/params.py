@@ -109,7 +109,8 @@ def _resources(taken: Taken) -> ResourceSearch:
     identified = [tuple(PatientKey(None, item) for item in some) for some in taken.identifiers]
     groups = tuple(dict.fromkeys([*identified, *((key,) for key in taken.patients), *taken.groups]))
     never = taken.unstorable or taken.surplus > 0 or taken.ids == set() or len(groups) > MOST_IDENTIFIERS
-    return ResourceSearch(taken.answer(), groups, never, tuple(taken.ids) if taken.ids else None, tuple(taken.terms))
+    ids, having = tuple(taken.ids) if taken.ids else None, tuple(search([pair]) for pair in taken.having)
+    return ResourceSearch(taken.answer(), groups, never, ids, tuple(taken.terms), having)
 
 
 def query(pairs: Pairs) -> str:

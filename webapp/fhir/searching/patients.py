@@ -21,17 +21,28 @@ from sqlalchemy import (
     true,
 )
 
-from webapp.fhir.models import ImagingStudy, Patient, PatientIdentifier
+from webapp.fhir.models import ImagingStudy, Patient, PatientIdentifier, SearchTerm
 from webapp.fhir.resources import StoredRow
 from webapp.fhir.searching import lists
 from webapp.fhir.searching.columns import id_text
 from webapp.fhir.searching.reading import Reader, Statement
-from webapp.fhir.searching.search import SHAPES, ResultPage, behind_cursor, complete_until, found, order_of
+from webapp.fhir.searching.search import (
+    SHAPES,
+    ResultPage,
+    behind_cursor,
+    beside,
+    complete_until,
+    found,
+    order_of,
+    sorted_page,
+    word_to_sort,
+)  # fmt: skip
 from webapp.fhir.searching.totals import bind
-from webapp.fhir.searching.wanted import LARGEST_COUNT, AnswerOptions, Order, Paging, ResourceSearch
+from webapp.fhir.searching.wanted import KEYSET, LARGEST_COUNT, AnswerOptions, Paging, ResourceSearch
 
 _IDENTIFIER = PatientIdentifier.__table__
-_Shape = tuple[int, bool, bool, tuple[tuple[bool, lists.Flags], ...], bool, tuple[str, ...], Order]
+_TERM = SearchTerm.__table__
+_Shape = tuple[int, bool, bool, tuple[tuple[bool, lists.Flags], ...], bool, tuple[str, ...], str]
 
 
 class Resources:
@@ -89,6 +100,10 @@ class Resources:
         counted = select(func.count().label("total")).select_from(table).where(where).subquery("counted")
         if count == 0:
             return Statement(select(counted.c.total, complete_until()), self._reader.engine)
+        if order not in KEYSET:
+            listed = sorted_page(table, where, order, self._sort_key, count, bind("offset") if skip else None)
+            columns = list(self._columns().selected_columns)
+            return Statement(beside(counted, listed, columns, table), self._reader.engine)
         page = self._columns().where(where)
         if cursor:
             page = page.where(behind_cursor(page.selected_columns, order))
@@ -107,6 +122,22 @@ class Resources:
             mine = [_IDENTIFIER.c.patient_id == self._patient, _IDENTIFIER.c.organization_id == bind("organization")]
             terms.append(exists().where(*mine, or_(*having)))
         return or_(*terms)
+
+    def _sort_key(self, name: str, falling: bool) -> ColumnElement[Any]:
+        table = self._table
+        known: dict[str, ColumnElement[Any]] = {
+            "date": table.c.stored_at,
+            "_id": table.c.id,
+            "patient": self._patient,
+            "subject": self._patient,
+        }
+        if name in known:
+            return known[name]
+        if name == "identifier" and self._patient is table.c.id:
+            ends = func.max(_IDENTIFIER.c.value) if falling else func.min(_IDENTIFIER.c.value)
+            return select(ends).where(_IDENTIFIER.c.patient_id == table.c.id).scalar_subquery()
+        kind = "study" if name == "identifier" else name
+        return word_to_sort(_TERM, _TERM.c.owner == table.c.id, kind, falling=falling)
 
     def _columns(self) -> Select[Any]:
         """Columns of `StoredRow`, then the id as it is stored, to order by."""

@@ -9,12 +9,14 @@ import binascii
 import re
 import struct
 import uuid
+from collections.abc import Iterable
 
 from webapp.fhir import dates
 from webapp.fhir.formats import format_of
 from webapp.fhir.models import Status
-from webapp.fhir.parameters import CHAINS, DATE, DOCUMENT, REFERENCE
+from webapp.fhir.parameters import CHAINS, DATE, DOCUMENT, NUMBER, REFERENCE, Parameter
 from webapp.fhir.parameters import PATIENT as PATIENT_PARAMETERS
+from webapp.fhir.parameters import STUDY as STUDY_PARAMETERS
 from webapp.fhir.searching import details, words
 from webapp.fhir.searching.taken import Reader, Taken, listed
 from webapp.fhir.searching.wanted import (
@@ -25,16 +27,13 @@ from webapp.fhir.searching.wanted import (
     UUID,
     Cursor,
     Identifier,
-    Order,
     PatientKey,
 )
 
 STATUS_SYSTEM = "http://hl7.org/fhir/document-reference-status"
 MIME_SYSTEM = "urn:ietf:bcp:13"
 REFERENCES = frozenset(item.name for item in DOCUMENT if item.type == REFERENCE)
-ORDERS: dict[str, Order] = {
-    "-date": "-date", "-date,-_id": "-date", "date": "date", "date,_id": "date", "_id": "_id", "-_id": "-_id",
-}  # fmt: skip
+MOST_KEYS = 4  # of an order, or documents that a patient has: each is looked up for all that is found
 _INTEGER = re.compile(r"-?[0-9]+")
 _ELEMENT = re.compile(r"[A-Za-z]+")
 _ELSEWHERE = re.compile(r"(?:https?://[^?#|\s]+/)?Patient/(" + UUID.pattern + r")(?:/_history/[^/|\s]+)?")
@@ -212,12 +211,37 @@ def _summary(taken: Taken, value: str) -> str | None:
     return value
 
 
-def _sort(taken: Taken, value: str) -> str | None:
-    order = ORDERS.get(value.replace("_lastUpdated", "date"))
-    if order is None or taken.order is not None:
-        return None
-    taken.order = order
-    return value
+def _sort(table: Iterable[Parameter]) -> Reader:
+    """By parameters of the table, each of them once; the last key is the id, which alone tells equal ones apart."""
+    known = {"date", "_id"} | {item.name for item in table if item.type != NUMBER}
+
+    def read(taken: Taken, value: str) -> str | None:
+        keys = value.replace("_lastUpdated", "date").split(",")
+        names = [key.removeprefix("-") for key in keys]
+        if (
+            taken.order is not None
+            or not known.issuperset(names)
+            or len({*names}) < len(names)
+            or len(keys) > MOST_KEYS
+        ):
+            return None
+        taken.order = {"-date,-_id": "-date", "date,_id": "date"}.get(",".join(keys), ",".join(keys))
+        return value
+
+    return read
+
+
+def _having(name: str, reader: Reader) -> Reader:
+    def read(taken: Taken, value: str) -> str | None:
+        if len(taken.having) >= MOST_KEYS:
+            taken.surplus += 1
+            return None
+        if reader(Taken(), value) is None:
+            return None
+        taken.having.append((name, value))
+        return value
+
+    return read
 
 
 def _total(_: Taken, value: str) -> str | None:
@@ -269,6 +293,7 @@ _COMMON: dict[str, Reader] = {
     "_format": _format,
     "_pretty": _pretty,
     "_total": _total,
+    "_contained": lambda _, value: value if value == "false" else None,  # contained ones are found in their documents
 }
 RESULT = frozenset({*_COMMON, "_sort", "_include", "_revinclude"})
 """Parameters that say how to answer: an empty one asks for nothing. An empty filter is a filter that was lost."""
@@ -282,10 +307,15 @@ _SUBJECT: dict[str, Reader] = {
         (":identifier", _identifier), (".identifier", _identifier), (":Patient.identifier", _identifier),
     )
 }  # fmt: skip
-_STORED: dict[str, Reader] = _COMMON | {"_id": _id, "_sort": _sort}
-PATIENT: dict[str, Reader] = (
+_STORED: dict[str, Reader] = _COMMON | {"_id": _id}
+_ABOUT_PATIENT: dict[str, Reader] = (
     _STORED
-    | {"identifier": _identifier, "birthdate": words.birth_date, "gender": words.gender}
+    | {
+        "_sort": _sort(PATIENT_PARAMETERS),
+        "identifier": _identifier,
+        "birthdate": words.birth_date,
+        "gender": words.gender,
+    }
     | {kind: words.beginning(kind) for kind in ("name", "family", "given")}
     | {f"{kind}:exact": words.exactly(f"{kind}:exact") for kind in ("name", "family", "given")}
 )
@@ -299,17 +329,24 @@ SEARCH: dict[str, Reader] = (
         "status:not": _status_not,
         "contenttype": _content_type,
         "_id": _id,
-        "_sort": _sort,
+        "_sort": _sort(DOCUMENT),
         "_include": _include,
         "_revinclude": _revinclude,
     }
-    | {name + chain: PATIENT[chain.rpartition(".")[2]] for name in ("patient", "subject") for chain in CHAINS}
+    | {name + chain: _ABOUT_PATIENT[chain.rpartition(".")[2]] for name in ("patient", "subject") for chain in CHAINS}
     | {name: reader for parameter in DOCUMENT if parameter.paths for name, reader in details.readers(parameter)}
 )
+PATIENT: dict[str, Reader] = _ABOUT_PATIENT | {
+    f"_has:DocumentReference:{of}:{name}": _having(name, reader)
+    for of in ("patient", "subject")
+    for name, reader in SEARCH.items()
+    if name not in RESULT and name.partition(":")[0].partition(".")[0] not in ("patient", "subject")
+}
+"""With the parameters of documents by which a patient is found who has such a document."""
 EVERYTHING: dict[str, Reader] = _COMMON | {"_type": _type, "start": _start, "end": _end}
 HISTORY: dict[str, Reader] = {
     **{name: reader for name, reader in _COMMON.items() if name != "_elements"},
     "_since": _since,
     "_sort": _history_sort,
 }
-STUDY: dict[str, Reader] = _STORED | _SUBJECT | {"identifier": words.study_identifier}
+STUDY: dict[str, Reader] = _STORED | _SUBJECT | {"_sort": _sort(STUDY_PARAMETERS), "identifier": words.study_identifier}

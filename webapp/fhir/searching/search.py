@@ -7,7 +7,7 @@ Order: newest first, then id. Pages continue from a keyset cursor, or skip `_off
 """
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -17,6 +17,7 @@ from sqlalchemy import (
     Select,
     Subquery,
     and_,
+    case,
     false,
     func,
     literal_column,
@@ -28,12 +29,20 @@ from sqlalchemy import (
 )  # fmt: skip
 
 from webapp.fhir.dates import DAY
-from webapp.fhir.models import Document, DocumentChange, ImagingStudy, Patient, PatientIdentifier, StorageClock
+from webapp.fhir.models import (
+    Document,
+    DocumentChange,
+    DocumentTerm,
+    ImagingStudy,
+    Patient,
+    PatientIdentifier,
+    StorageClock,
+)
 from webapp.fhir.searching import carried, lists
 from webapp.fhir.searching.columns import document_columns, study_columns
 from webapp.fhir.searching.reading import Reader, Statement
 from webapp.fhir.searching.totals import Shape, Values, bind, bounds, day_of_offset, edges, kind, total, window_values
-from webapp.fhir.searching.wanted import Cursor, Everything, Identifier, Order, Paging, PatientKey, Search
+from webapp.fhir.searching.wanted import KEYSET, Cursor, Everything, Identifier, Paging, PatientKey, Search
 
 Row = tuple[Any, ...]
 SHAPES = 256  # kept statements of 20 kB: callers use a handful of shapes, and a stranger's cost no more than 5 MB
@@ -66,6 +75,7 @@ class Documents:
         made_at = func.coalesce(made, _DOCUMENT.c.stored_at).label("made_at")
         self._read = Statement(select(*document_columns(reader.is_sqlite), made_at).where(mine), reader.engine)
         self._mark = Statement(select(complete_until()), reader.engine)
+        self._patients = lru_cache(maxsize=SHAPES)(self._compose_patients)
         self._owned = lru_cache(maxsize=SHAPES)(self._compose_owned)
         self._everything = lru_cache(maxsize=SHAPES)(self._compose_everything)
 
@@ -79,6 +89,22 @@ class Documents:
         wanted = self._resolved(organization, wanted)
         rows = self._reader.rows(self._statement(_shape(wanted, count)), self._values(organization, wanted))
         return found(rows, paging, count)
+
+    def patients_with(self, organization: uuid.UUID, searches: Iterable[Search]) -> set[uuid.UUID]:
+        """The patients who have, for each of the searches, a document that it finds."""
+        found: set[uuid.UUID] | None = None
+        for wanted in searches:
+            shape = replace(_shape(wanted, 0), order="patient")
+            values = self._values(organization, wanted)
+            rows = [] if wanted.never else self._reader.rows(self._patients(shape), values)
+            ids = {uuid.UUID(str(row[0])) for row in rows}
+            found = ids if found is None else found & ids
+        return found or set()
+
+    def _compose_patients(self, shape: Shape) -> Statement:
+        linked, ways = _DOCUMENT.c.patient_id, _ways(shape, self._reader.is_sqlite)
+        of = select(linked).where(or_(*ways), linked.is_not(None)).distinct()
+        return Statement(of, self._reader.engine)
 
     def _resolved(self, organization: uuid.UUID, wanted: Search) -> Search:
         """The identifiers of patients as the patients that have them, and whoever is tagged with one."""
@@ -179,6 +205,9 @@ class Documents:
             first_newer = (select(place.c.day).scalar_subquery() + 1) * literal_column(str(DAY))
             pages = [page.where(_DOCUMENT.c.stored_at < first_newer) for page in pages]
             offset = offset - func.coalesce(select(place.c.newer).scalar_subquery(), 0)
+        if shape.order not in KEYSET and shape.count:
+            page = sorted_page(_DOCUMENT, or_(*ways), shape.order, _sort_key, shape.count, offset)
+            return Statement(beside(counted, page, columns, _DOCUMENT), self._reader.engine)
         return self._paged(
             counted, pages, shape.count, offset, shape.order, cursor=shape.cursor, more=[complete_until()]
         )
@@ -209,7 +238,7 @@ class Documents:
         )
 
     def _paged(
-        self, total: Subquery, ways: list[Select[Any]], count: int, offset: Any, order: Order, *, cursor: bool,
+        self, total: Subquery, ways: list[Select[Any]], count: int, offset: Any, order: str, *, cursor: bool,
         more: Sequence[ColumnElement[Any]] = (),
     ) -> Statement:  # fmt: skip
         """`total` beside each row of the page, or alone where the page is empty. One row more tells of a next page.
@@ -238,12 +267,12 @@ def complete_until() -> ColumnElement[Any]:
     return func.coalesce(last, literal_column("0")).label("complete")
 
 
-def _ordered(page: Select[Any], order: Order, *, cursor: bool) -> Select[Any]:
+def _ordered(page: Select[Any], order: str, *, cursor: bool) -> Select[Any]:
     columns = page.selected_columns
     return (page.where(behind_cursor(columns, order)) if cursor else page).order_by(*order_of(columns, order))
 
 
-def behind_cursor(columns: Any, order: Order) -> ColumnElement[bool]:
+def behind_cursor(columns: Any, order: str) -> ColumnElement[bool]:
     """The rows that follow the cursor in that order."""
     last: Any = columns["sort_id"], bind("after_id")
     if order in ("-date", "date"):
@@ -252,10 +281,54 @@ def behind_cursor(columns: Any, order: Order) -> ColumnElement[bool]:
     return following
 
 
-def order_of(columns: Any, order: Order) -> list[ColumnElement[Any]]:
+def order_of(columns: Any, order: str) -> list[ColumnElement[Any]]:
     """Newest first (the contract's), oldest first, or by id; ties of the time are broken by the id."""
     names = ("sort_id",) if order in ("_id", "-_id") else ("stored_at", "sort_id")
     return [columns[name].desc() if order.startswith("-") else columns[name].asc() for name in names]
+
+
+def sorted_page(
+    table: Any, where: ColumnElement[bool], order: str, key: Callable[[str, bool], ColumnElement[Any]], count: int,
+    offset: Any,
+) -> Subquery:  # fmt: skip
+    """Id and place of the rows of a page in any order: all that is found is sorted. `key` makes the value of a
+    parameter to sort by, of several the one that comes first; what has none comes last."""
+    keys = []
+    for name in order.split(","):
+        falling, value = name.startswith("-"), key(name.removeprefix("-"), name.startswith("-"))
+        keys.append((value.desc() if falling else value.asc()).nulls_last())
+    place = func.row_number().over(order_by=[*keys, table.c.id.asc()]).label("place")
+    found = select(table.c.id, place).where(where).order_by(place).limit(literal_column(str(count + 1)))
+    return (found if offset is None else found.offset(offset)).subquery("sorted")
+
+
+def beside(
+    total: Subquery, page: Subquery, columns: Sequence[ColumnElement[Any]], table: Any
+) -> Select[Any]:  # fmt: skip
+    """The total beside each row of a sorted page."""
+    rows = select(*columns, page.c.place).join_from(page, table, table.c.id == page.c.id).subquery("page")
+    listed = [column for column in rows.c if column.name != "place"]
+    whole = select(total.c.total, *listed, complete_until()).select_from(total.outerjoin(rows, true()))
+    return whole.order_by(rows.c.place)
+
+
+def word_to_sort(table: Any, owner: Any, kind: str, *, falling: bool) -> ColumnElement[Any]:
+    """The first or the last word of that kind of a row."""
+    mine = (table.c.kind == literal_column(f"'{kind}'"), table.c.term != literal_column("''"))
+    end = (func.max if falling else func.min)(table.c.term)
+    return select(end).where(owner, *mine).scalar_subquery()
+
+
+def _sort_key(name: str, falling: bool) -> ColumnElement[Any]:
+    table = _DOCUMENT
+    if name == "status":
+        return case((table.c.entered_in_error, 2), (table.c.superseded, 1), else_=0)
+    of_its_own = {"date": table.c.stored_at, "_id": table.c.id, "contenttype": table.c.content_type} | dict.fromkeys(
+        ("patient", "subject"), table.c.patient_id
+    )
+    words = DocumentTerm.__table__
+    known = of_its_own.get(name)
+    return word_to_sort(words, words.c.document_id == table.c.id, name, falling=falling) if known is None else known
 
 
 def _counted(parts: Iterable[tuple[Any, ColumnElement[bool]]]) -> ColumnElement[Any]:

@@ -10,12 +10,12 @@ from webapp.fhir import dates
 from webapp.fhir.models import Status
 from webapp.fhir.searching.wanted import (
     DEFAULT_COUNT,
+    KEYSET,
     AnswerOptions,
     Carried,
     Cursor,
     Identifier,
     Ignored,
-    Order,
     Paging,
     PatientKey,
     Term,
@@ -44,20 +44,22 @@ class Taken:
     count_only: bool = False
     elements: frozenset[str] | None = None
     summary: str = ""
-    order: Order | None = None
+    order: str | None = None
     with_patients: bool = False
     terms: list[Term] = field(default_factory=list)
+    having: list[tuple[str, str]] = field(default_factory=list)
     applied: list[tuple[str, str]] = field(default_factory=list)
     ignored: list[Ignored] = field(default_factory=list)
     surplus: int = 0  # conditions beyond those that a statement carries
 
     def answer(self) -> AnswerOptions:
         offset, cursor, applied = self.offset or 0, self.cursor, self.applied
-        if cursor is not None and cursor.offset != offset:  # somebody changed `_offset` by hand: that is what counts
+        order = self.order or "-date"
+        if cursor is not None and (cursor.offset != offset or order not in KEYSET):  # `_offset` was changed by hand
             cursor = None
             applied = [pair for pair in applied if pair[0] != "_cursor"]
         paging = Paging(self.count or DEFAULT_COUNT, offset, cursor)
-        how = (self.count_only, self.elements, self.summary, self.order or "-date", self.with_patients)
+        how = (self.count_only, self.elements, self.summary, order, self.with_patients)
         return AnswerOptions(tuple(applied), tuple(self.ignored), paging, *how)
 
     @property

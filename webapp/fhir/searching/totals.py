@@ -13,7 +13,6 @@ from sqlalchemy import CTE, ColumnElement, bindparam, cast, func, literal_column
 from webapp.fhir.dates import ALWAYS, DAY, Window
 from webapp.fhir.models import WHOLE, AccessToken, Document, DocumentCount, Status
 from webapp.fhir.searching.lists import Flags
-from webapp.fhir.searching.wanted import Order
 
 Values = dict[str, Any]
 _DOCUMENT = Document.__table__
@@ -34,7 +33,7 @@ class Shape:
     patients: tuple[tuple[bool, bool, bool], ...]  # per key: by our id, by external value, by external system
     by_day: bool  # `_offset` is found through the counters of days
     edges: tuple[bool, bool] | None  # of a window with whole days: whether it begins and ends within a day
-    order: Order = "-date"
+    order: str = "-date"
     ids: bool = False
     content_types: bool = False
     groups: tuple[tuple[bool, Flags], ...] = ()

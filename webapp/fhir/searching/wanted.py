@@ -15,7 +15,8 @@ LARGEST_OFFSET = 2**31 - 1
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 CURSOR = struct.Struct(">qI16s")
 EVERYTHING_TYPES = ("DocumentReference", "ImagingStudy")
-Order = Literal["-date", "date", "_id", "-_id"]
+KEYSET = frozenset({"-date", "date", "_id", "-_id"})
+"""Orders whose pages continue from a cursor; all others are names of parameters by commas, and skip `_offset` rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class AnswerOptions:
     count_only: bool = False
     elements: frozenset[str] | None = None
     summary: str = ""  # `true`, `data` or `text`: parts of a resource
-    order: Order = "-date"
+    order: str = "-date"
     with_patients: bool = False  # `_include=DocumentReference:patient`
 
 
@@ -145,7 +146,8 @@ class Term:
 class ResourceSearch:
     """A search for patients or imaging studies; all of it holds at once, without any it lists all.
 
-    The patient (of the study) is one in each of `groups`, by id or by identifier.
+    The patient (of the study) is one in each of `groups`, by id or by identifier, and has a document that each of
+    `having` finds.
     """
 
     answer: AnswerOptions = AnswerOptions()
@@ -153,3 +155,4 @@ class ResourceSearch:
     never: bool = False
     ids: tuple[uuid.UUID, ...] | None = None
     terms: tuple[Term, ...] = ()
+    having: tuple[Search, ...] = ()

@@ -3,7 +3,7 @@
     POST DocumentReference     with the file inline (`attachment.data`) or posted before (`attachment.url` Binary/<id>)
     POST Binary                a file as it is, or a FHIR Binary; waits a day for its document
     POST Patient
-    POST <base>                a transaction Bundle of these, all or nothing (after IHE MHD, ITI-65)
+    POST <base>                a transaction Bundle of these, all or nothing (after IHE MHD, ITI-65), or a batch
 
 Create is conditional with `If-None-Exist: identifier=system|value`: what is there already is answered with 200, and
 shown to whom may read it.
@@ -31,7 +31,7 @@ from webapp.fhir.searching.params import UUID
 from webapp.fhir.searching.patients import stored_row
 from webapp.fhir.service import fhir_base, service
 from webapp.fhir.titles import clean_content_type
-from webapp.fhir.writing import given, storing
+from webapp.fhir.writing import batch, given, storing
 from webapp.fhir.writing.storing import Posted, Result, SentDocument, SentPatient
 from webapp.fhir.writing.transaction import Transaction
 from webapp.storage import FileMissing, Stored
@@ -127,9 +127,12 @@ def create_binary(organization: str) -> Response:
 @writing.post("/", provide_automatic_options=False)
 @writing.post("", strict_slashes=False, provide_automatic_options=False)
 def transact(organization: str) -> Response:
-    """A transaction: all of it is stored, or nothing."""
-    organization_id = _writer(organization)
-    work = Transaction(_sent("Bundle"))
+    """A transaction: all of it is stored, or nothing; or a batch, each of whose calls stands for itself."""
+    organization_id, bundle = authorize(organization), _sent("Bundle")
+    if bundle.get("type") == "batch":
+        return answer(batch.answered(bundle, f"/{organization}/fhir/r4"))
+    _writer(organization)
+    work = Transaction(bundle)
     require((kind, "c") for kind in work.kinds)
     files = service().files
 
