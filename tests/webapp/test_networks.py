@@ -1,9 +1,11 @@
-"""The limits of both nginx configurations count IPv6 callers by their /64, as the webapp does itself."""
+"""nginx by itself, in front of nobody: its limits count IPv6 callers by their /64, and its errors have a form."""
 
+import json
 import re
+import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -27,7 +29,7 @@ def nginx(file: str, folder: Path) -> Iterator[str]:
     text = re.sub(r"server 127\.0\.0\.1:\d+", f"server 127.0.0.1:{nobody}", text)
     text = re.sub(r"rate=\d+r/s", "rate=1r/m", text)
     text = re.sub(r"burst=\d+", f"burst={BURST - 1}", text).replace(
-        "    access_log off;", f"    access_log off; {SAYS_WHO}"
+        "    server_tokens off;", f"    server_tokens off; {SAYS_WHO}"
     )
     (folder / "proxy.conf").write_text(text, "utf-8")
     command = [program(), "-p", str(folder), "-c", "proxy.conf", "-g", "daemon off; error_log stderr crit;"]
@@ -69,3 +71,41 @@ def test_addresses_of_one_ipv6_network_share_a_limit_at_nginx(tmp_path: Path, fi
         assert not limited("2001:db8:1:3:1:a:b:c"), "the network beside it"
         assert [limited(f"198.51.100.{number}") for number in range(6)] == [False] * 6, "IPv4 is counted by address"
         assert [limited(f"::ffff:203.0.113.{number}") for number in range(6)] == [False] * 6
+
+
+FHIR = "/00000000-0000-4000-8000-000000000000/fhir/r4/Patient"
+
+
+@pytest.mark.parametrize(
+    ("file", "path", "size", "status", "form", "said"),
+    [
+        ("webapp/proxy.conf", "/kanarienvogel", 0, 502, "text/html", "nicht erreichbar"),
+        ("webapp/proxy.conf", FHIR, 0, 502, "application/fhir+json", '"code":"transient"'),
+        ("webapp/proxy.conf", FHIR, 513, 413, "application/fhir+json", '"code":"too-long"'),
+        ("bentos/proxy.conf", "/api/deep-research", 0, 502, "application/problem+json", '"status":502'),
+        ("bentos/proxy.conf", "/api/deep-research", 2, 413, "application/problem+json", '"status":413'),
+        ("bentos/proxy.conf", "/kanarienvogel", 0, 404, "application/problem+json", '"title":"Not Found"'),
+    ],
+)
+def test_an_error_of_nginx_has_the_form_of_its_caller_and_a_line_without_the_request(
+    tmp_path: Path, file: str, path: str, size: int, status: int, form: str, said: str
+) -> None:
+    """`size`: MiB that a body announces."""
+    with nginx(file, tmp_path) as base:
+        headers = f"Host: x\r\nX-Test-Address: 203.0.113.9\r\nConnection: close\r\nContent-Length: {size << 20}\r\n"
+        with socket.create_connection(("127.0.0.1", int(base.rpartition(":")[2])), 20) as line:
+            line.sendall(f"POST {path}?name=Mustermann HTTP/1.1\r\n{headers}\r\n".encode())
+            read = b""
+            with suppress(ConnectionResetError):  # a body that is refused is not read
+                while more := line.recv(65_536):
+                    read += more
+    answer = read.decode()
+    head, _, body = answer.partition("\r\n\r\n")
+    assert head.startswith(f"HTTP/1.1 {status} ")
+    assert f"content-type: {form}" in head.lower()
+    assert ("retry-after: 5" in head.lower()) == (status == 502)
+    assert said in body
+    assert "nginx" not in body
+    lines = (tmp_path / "errors.log").read_text()
+    assert [json.loads(each)["status"] for each in lines.splitlines()] == ([] if status == 404 else [status])
+    assert not any(word in lines for word in ("Mustermann", "kanarienvogel", "/fhir", "203.0.113"))
