@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
 
 from bentos.keys import open_keys
-from clinical.errors import ArtifactMissing, SettingError
+from clinical.errors import ArtifactMissing
 from clinical.room import take_files
-from clinical.settings import ROOT, Settings
+from clinical.settings import ROOT, Settings, require_free_port
 from clinical.tracing import check_export
 
 
@@ -17,7 +16,7 @@ def serve(settings: Settings) -> int:
     """Check port, artifact and key database, then become the server. Returns only by raising."""
     require_free_port(settings.api_host, settings.api_port, "BEFUND_API_PORT")
     require_artifact(settings)
-    open_keys(settings)
+    open_keys(settings).require()
     check_export(settings.traces_url)
     environment = {"BENTOML_DO_NOT_TRACK": "True", **os.environ}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
@@ -29,23 +28,10 @@ def serve(settings: Settings) -> int:
     os.execve(sys.executable, command, environment)  # noqa: S606 - no shell, fixed arguments
 
 
-def require_free_port(host: str, port: int, setting: str) -> None:
-    """Raise SettingError when something already listens there, or the address is not ours."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise SettingError(
-                f"{host}:{port} cannot be used ({reason})", "a free port", f"stop what listens there or set {setting}"
-            ) from None
-
-
 def require_artifact(settings: Settings) -> None:
     """Raise ArtifactMissing while there is no finished artifact; whether it is sound is checked when it is loaded."""
-    if not (settings.catalog / "manifest.json").is_file():
-        raise ArtifactMissing(
-            f"no catalog in {settings.catalog}", "a folder with manifest.json", "run make up or make catalog SOURCE=dir"
-        )
+    for folder in (settings.catalog, *settings.other_catalogs):
+        if not (folder / "manifest.json").is_file():
+            setting = "BEFUND_CATALOG" if folder == settings.catalog else "BEFUND_CATALOGS"
+            remedy = f"run make up or make catalog SOURCE=dir, or correct {setting}"
+            raise ArtifactMissing(f"no catalog in {folder}", "a folder with manifest.json", remedy)

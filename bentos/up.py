@@ -20,10 +20,10 @@ from honcho.environ import parse_procfile
 from honcho.manager import Manager
 
 from bentos.keys import KeyLimits, Keys, Unauthorized, open_keys
-from bentos.serve import require_artifact, require_free_port
+from bentos.serve import require_artifact
 from clinical.errors import SettingError
 from clinical.running import RUNNING, leave
-from clinical.settings import ROOT, Settings, address
+from clinical.settings import ROOT, Settings, address, require_free_port
 
 DEMO_LIMITS = KeyLimits(per_minute=600)
 DEMO_QUERY = "Zuckerkrankheit"

@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from clinical.command_line import PATH, Group, entry
 from clinical.errors import BefundError, cause_of
 from clinical.room import take_files
-from clinical.settings import server_settings, settings
+from clinical.settings import require_free_port, server_settings, settings
 from clinical.tracing import check_export
 from webapp import create_app
 from webapp.backups import back_up, restore
@@ -19,12 +19,15 @@ from webapp.cli import schema_is_current, upgrade_schema
 from webapp.config import processes
 from webapp.demo.cli import seed
 from webapp.sso.providers import all_providers
-from webapp.watching import in_a_folder
+from webapp.watching import in_a_folder, unanswered
 
 ARENAS = "2"
 """Heaps of the C library (mallopt(3)) in a process, where the environment does not say. By itself it takes one for
 nearly each thread, and each of them keeps what was freed in pieces: a process grew by 2 MB a minute under the load of
 `make soak` (evals/LOG.md). One thread at a time runs Python, so they hardly wait for each other's heap."""
+
+SETTING_OF = {"limits": "BEFUND_LIMITS_URL", "files": "BEFUND_STORAGE"}
+"""Of what the webapp needs from its first request on, beside the database."""
 
 
 @click.group(cls=Group)
@@ -38,7 +41,9 @@ def command() -> None:
 )
 def _serve(demo: bool) -> None:
     """Prepare the database and become gunicorn."""
-    check_export(server_settings().traces_url)
+    given = server_settings()
+    check_export(given.traces_url)
+    require_free_port(given.web_host, given.web_port, "BEFUND_WEB_PORT")
     processes()  # said here, before gunicorn reads the same
     _prepare(demo)
     in_a_folder()
@@ -73,6 +78,8 @@ def _prepare_database(app: Flask, demo: bool) -> None:
                 "",
                 "run: flask --app webapp db upgrade",
             )
+        for part, why in unanswered(app, SETTING_OF):
+            raise BefundError(f"{SETTING_OF[part]} cannot be used: {why}", "", "correct it, or start what it names")
 
 
 @command.command("backup")

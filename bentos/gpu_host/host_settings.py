@@ -107,7 +107,9 @@ class Host(BaseModel):
     def _guarded(self) -> Self:
         key = self.api_key.get_secret_value() if self.api_key else ""
         if not key and not _is_loopback(self.host):
-            raise ValueError(f"API_KEY is not set and HOST is {self.host}; without a key vLLM serves loopback only")
+            raise ValueError(
+                f"API_KEY is not set and {PREFIX}HOST is {self.host}; without a key vLLM serves loopback only"
+            )
         if key and len(key) < SHORTEST_KEY:
             raise ValueError(f"API_KEY has {len(key)} characters; expected at least {SHORTEST_KEY}")
         return self

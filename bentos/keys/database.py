@@ -136,9 +136,13 @@ def _parse(url: str) -> URL:
 def _open_sqlite(url: URL) -> Engine:
     """Readers and one writer at a time side by side (write-ahead log); the file is its owner's only."""
     path = Path(url.database or "")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+    except OSError as error:
+        found = f"the key database cannot be made in {path.parent} ({error.strerror or type(error).__name__})"
+        raise SettingError(found, "a folder to write to", "see BEFUND_API_DATABASE_URL, or BEFUND_VAR") from None
     engine = create_engine(url, connect_args={"timeout": BUSY_MS / 1_000}, isolation_level="AUTOCOMMIT")
 
     @event.listens_for(engine, "connect")

@@ -124,16 +124,19 @@ def _digest(secret: str) -> bytes:
 
 
 @contextmanager
-def _answering() -> Iterator[None]:
+def _answering(logged: bool = True) -> Iterator[None]:
     """A locked or unreachable store becomes KeysUnavailable; the driver's text may hold values and is dropped."""
     try:
         yield
     except (SQLAlchemyError, StorageError) as error:
         part = "limits" if isinstance(error, StorageError) else "keys"
         FAILURES.labels(part).inc()
-        log.error("the store of the %s does not answer: %s; see %s", part, cause_of(error), SETTING_OF[part])
-        remedy = f"retry; see {SETTING_OF[part]}"
-        raise KeysUnavailable(part, f"the store of the {part} does not answer", remedy=remedy) from None
+        unavailable = KeysUnavailable(
+            part, f"the store of the {part} does not answer: {cause_of(error)}", remedy=f"see {SETTING_OF[part]}"
+        )
+        if logged:
+            log.error("%s", unavailable)
+        raise unavailable from None
 
 
 class Keys:
@@ -224,6 +227,12 @@ class Keys:
             except KeysUnavailable as error:
                 found.append(error.part)
         return tuple(found)
+
+    def require(self) -> None:
+        """Raise KeysUnavailable with the reason where one of the stores does not answer."""
+        with _answering(logged=False), self._engine.connect() as connection:
+            connection.execute(_BY_ID, {"key_id": ""})
+            self._storage.get("readyz")
 
     def _ask_the_database(self) -> None:
         self._find("")

@@ -128,6 +128,13 @@ class Settings(LanguageModelSettings):
         """Resolve an operator's path against the working folder."""
         return value and value.resolve()
 
+    @field_validator("workbench_earlier")
+    @classmethod
+    def _a_catalog(cls, value: Path | None) -> Path | None:
+        if value and not (value / "manifest.json").is_file():
+            raise ValueError("names no folder of a catalog: there is no manifest.json in it")
+        return value
+
     @field_validator("internal_path")
     @classmethod
     def _a_path_or_off(cls, value: str) -> str:
@@ -154,6 +161,13 @@ class Settings(LanguageModelSettings):
         if _AT_IN_PASSWORD.match(value):
             raise ValueError("holds an @ behind that of the host; write %40 for one that belongs to the password")
         return check_port(value)
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _host_names(cls, value: str) -> str:
+        if not re.fullmatch(r"[\w.*:\[\]-]+( *, *[\w.*:\[\]-]+)*,?", value):
+            raise ValueError("must be host names with commas between, such as befund.example, or *")
+        return value
 
     @field_validator("limits_url")
     @classmethod

@@ -199,7 +199,7 @@ def test_vllm_counts_apart_from_bentoml_whose_folder_the_next_server_empties():
         ({"BEFUND_VLLM_GPUS": "-1"}, {}, "BEFUND_VLLM_GPUS: Input should be greater than or equal to 0"),
         ({"BEFUND_VLLM_MAX_MODEL_LEN": "2048"}, {}, "BEFUND_VLLM_MAX_MODEL_LEN: Input should be greater"),
         ({"BEFUND_VLLM_MODEL": "/no/weights"}, {}, "BEFUND_VLLM_MODEL: no folder /no/weights here"),
-        ({"BEFUND_VLLM_HOST": "0.0.0.0"}, {}, "BEFUND_VLLM_API_KEY is not set and HOST is 0.0.0.0"),
+        ({"BEFUND_VLLM_HOST": "0.0.0.0"}, {}, "BEFUND_VLLM_API_KEY is not set and BEFUND_VLLM_HOST is 0.0.0.0"),
         ({"BEFUND_VLLM_API_KEY": "kurz"}, {}, "BEFUND_VLLM_API_KEY has 4 characters"),
         ({"BEFUND_VLLM_API_KEY_FILE": "/no/key"}, {}, "BEFUND_VLLM_API_KEY_FILE names a file that cannot be read"),
         ({}, {"api_key": KEY}, "shows the key to everyone"),

@@ -4,7 +4,7 @@ from webapp.watching.counting import Counted
 from webapp.watching.disks import has_connections, has_room
 from webapp.watching.metrics import DOCUMENTS_SERVED, DOCUMENTS_STORED, FAILURES, SIGN_INS
 from webapp.watching.outages import RETRY_SECONDS, part_of
-from webapp.watching.probes import Probes, need
+from webapp.watching.probes import Probes, need, unanswered
 from webapp.watching.shared import a_worker_ended, in_a_folder, server_ended
 from webapp.watching.tracing import Traced
 
@@ -24,4 +24,5 @@ __all__ = [
     "need",
     "part_of",
     "server_ended",
+    "unanswered",
 ]

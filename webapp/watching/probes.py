@@ -8,7 +8,7 @@ for each process however many ask, and says which of it does not answer.
 import hmac
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 from threading import Lock
@@ -35,6 +35,13 @@ _Answer = tuple[int, bytes, str]
 def need(app: Flask, part: str, well: Callable[[], bool]) -> None:
     """`readyz` of `app` asks `well`, inside an application context; False or an error: `part` does not answer."""
     app.extensions.setdefault(_NEEDS, {})[part] = well
+
+
+def unanswered(app: Flask, parts: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Those of `parts` that `app` needs and that do not answer, each with why, inside an application context."""
+    for part, well in app.extensions.get(_NEEDS, {}).items():
+        if part in parts and (why := _why_not(well)) is not None:
+            yield part, why
 
 
 class Probes:
@@ -103,11 +110,10 @@ class _Readiness:
     def _ask(self) -> list[str]:
         missing = []
         with self._app.app_context():
-            for part, well in self._app.extensions.get(_NEEDS, {}).items():
-                if (why := _why_not(well)) is not None:
-                    FAILURES.labels(part).inc()
-                    log.error("not ready: %s: %s", part, why)
-                    missing.append(part)
+            for part, why in unanswered(self._app, self._app.extensions.get(_NEEDS, {})):
+                FAILURES.labels(part).inc()
+                log.error("not ready: %s: %s", part, why)
+                missing.append(part)
         return missing
 
 
