@@ -10,7 +10,6 @@ malformed; nothing-found where no word is known. Stopped at any moment, the same
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
@@ -25,7 +24,7 @@ import pyarrow as pa
 from batch.coder import OURS, STATUSES, Coder
 from batch.files import WRITABLE, TextFile
 from batch.run import Run, left
-from batch.workers import in_processes, in_ray
+from batch.workers import cores, in_processes, in_ray
 from clinical import __version__
 from clinical.command_line import INTERRUPTED, PATH, Command, Several, entry, paragraphs
 from clinical.errors import SettingError
@@ -35,7 +34,8 @@ from clinical.search import Manifest, checksum
 
 @dataclass(frozen=True)
 class Job:
-    """Job of batch coding: input, catalog, output and options. `ray`: None, `local` or the address of a cluster."""
+    """Job of batch coding: input, catalog, output and options. `ray`: None, `local` or the address of a cluster.
+    `workers` None: one for each core, of a cluster for each that is free."""
 
     source: TextFile
     catalog: Path
@@ -43,7 +43,7 @@ class Job:
     limit: int = 10
     keep_text: bool = False
     details: bool = False
-    workers: int = 1
+    workers: int | None = 1
     ray: str | None = None
 
     def record(self, rows: int) -> dict[str, Any]:
@@ -59,11 +59,6 @@ class Job:
         }
 
 
-def cores() -> int:
-    """Number of processor cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 @click.command(cls=Command, help=paragraphs(__doc__))
 @click.argument("input", type=PATH)
 @click.option("--catalog", type=PATH, required=True, help="the artifact folder")
@@ -74,7 +69,7 @@ def cores() -> int:
 @click.option("--limit", type=int, default=10, help="most codes of a text, 1 to 20 (default: 10)")
 @click.option("--keep-text", is_flag=True, help="write the texts into the output as well")
 @click.option("--details", is_flag=True, help="also titles, wordings, places, claims and sides (.parquet)")
-@click.option("--workers", type=int, default=cores, help="processes (default: one for each core)")
+@click.option("--workers", type=int, help="processes (default: one for each core; of a cluster, each that is free)")
 @click.option("--ray", metavar="ADDRESS", help="run on a Ray cluster: its address, auto, or local")
 def command(**options: Any) -> int:
     """Code a file."""
@@ -102,7 +97,7 @@ def _job(
         raise SettingError(f"there is no folder {out.parent}", "one that exists", "make it")
     if not 1 <= how["limit"] <= 20:
         raise SettingError(f"--limit is {how['limit']}", "1 to 20: a search keeps no more", "name another")
-    if how["workers"] < 1:
+    if how["workers"] is not None and how["workers"] < 1:
         raise SettingError(f"--workers is {how['workers']}", "at least 1", "name another")
     taken = [name for name in columns if name in OURS]
     if taken:
@@ -138,7 +133,7 @@ def _work(job: Job, work: Run, tables: Callable[[], Iterator[pa.Table]]) -> Gene
     if job.ray is not None:
         coded = in_ray(coder, tables, job.workers, job.ray)
     else:
-        coded = in_processes(coder, tables(), job.workers)
+        coded = in_processes(coder, tables(), job.workers or cores())
     with closing(coded):
         for table in coded:
             yield work.add(table)

@@ -94,11 +94,19 @@ def _step(table: pa.Table) -> pa.Table:
     return _coder(table)
 
 
-def in_ray(coder: Coder, tables: Callable[[], Iterable[pa.Table]], workers: int, address: str) -> Generator[pa.Table]:
+def cores() -> int:
+    """Number of processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_ray(
+    coder: Coder, tables: Callable[[], Iterable[pa.Table]], workers: int | None, address: str
+) -> Generator[pa.Table]:
     """Code in `workers` actors of a Ray cluster; `local` starts one of that many cores on this machine and ends it.
 
-    `tables` is called on a node of the cluster, and the coder maps the catalog on each: both must be under the same
-    path everywhere. Raises SettingError where Ray is not installed, or cannot be started or reached.
+    `workers` None: one for each core, of a cluster for each that is free. `tables` is called on a node of the cluster,
+    and the coder maps the catalog on each: both must be under the same path everywhere. Raises SettingError where Ray
+    is not installed, cannot be started or reached, or has no room.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
@@ -111,14 +119,14 @@ def in_ray(coder: Coder, tables: Callable[[], Iterable[pa.Table]], workers: int,
         if address == "local":
             ray.init(
                 address="local",
-                num_cpus=workers + 1,  # one for the reader
+                num_cpus=workers or cores(),
                 include_dashboard=False,
                 object_store_memory=OBJECT_STORE,
                 log_to_driver=False,
                 logging_level=logging.ERROR,
             )
         else:
-            ray.init(address=address, log_to_driver=False)
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except Exception as error:  # noqa: BLE001 - Ray says with a plain Exception that its node did not come up
         raise _unstarted(address, error) from None
     try:

@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 
 from batch import __main__ as batch
 from batch.files import CHUNK, TextFile
+from batch.workers import cores
 from clinical.command_line import paragraphs
 from clinical.progress import progress
 from clinical.search import map_tensors
@@ -98,7 +99,7 @@ class BatchWatch:
 @CATALOG
 @click.option("--rows", type=int, default=1_000_000, help="rows of the file (default: 1,000,000)")
 @click.option("--seconds", type=float, default=240.0, help="stop after so many (default: 240)")
-@click.option("--workers", type=int, default=batch.cores, help="processes (default: one for each core)")
+@click.option("--workers", type=int, default=cores, help="processes (default: one for each core)")
 @JSON
 def command(catalog: Path, rows: int, seconds: float, workers: int, as_json: bool) -> None:
     """Measure and print, as lines or as JSON."""

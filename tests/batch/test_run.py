@@ -11,7 +11,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pyarrow as pa
@@ -376,6 +378,65 @@ def test_why_ray_does_not_start_is_one_sentence(tmp_path, starter_artifact, monk
         run(job)
     assert "code without --ray" in str(said.value)
     assert "\n" not in str(said.value)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two raylets of one core each on this machine: a cluster that was there before."""
+    pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    small = {"num_cpus": 1, "object_store_memory": 100_000_000}
+    for tries in range(4, 0, -1):  # Ray gives a node 30 s to start, which a busy machine may need for one process
+        nodes = Cluster()
+        try:
+            nodes.add_node(**small, include_dashboard=False)
+            nodes.add_node(**small)
+            break
+        except Exception:
+            nodes.shutdown()
+            if tries == 1:
+                raise
+    yield nodes
+    nodes.shutdown()
+
+
+def on_cluster(cluster: Any, folder: Path, catalog: Path, *options: object) -> subprocess.CompletedProcess[str]:
+    pq.write_table(pa.table({"text": ["Gicht", "Husten", "I10.90"] * 100}), folder / "in.parquet")
+    command = [sys.executable, "-m", "batch", folder / "in.parquet", "--catalog", catalog, "--out"]
+    command += [folder / "out.parquet", "--ray", cluster.address, *options]
+    return subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, timeout=150, check=False)
+
+
+def test_a_cluster_of_two_nodes_is_counted_and_the_reader_takes_no_core(tmp_path, starter_artifact, cluster):
+    """Workers on every core of the cluster left the reader none: nothing was ever read, and nothing was said."""
+    done = on_cluster(cluster, tmp_path, starter_artifact)
+    assert done.returncode == 0, done.stderr[-2_000:]
+    assert pq.read_table(tmp_path / "out.parquet")["codes"].to_pylist()[2] == ["I10.90"]
+
+
+def test_a_cluster_without_room_says_so_within_30_seconds(tmp_path, starter_artifact, cluster):
+    from batch.ray import PLACED_SECONDS
+
+    assert PLACED_SECONDS < 30
+    done = on_cluster(cluster, tmp_path, starter_artifact, "--workers", 3)
+    assert done.returncode == 2
+    said = [line for line in done.stderr.splitlines() if "--workers" in line]
+    assert said[0].startswith("befund: --workers 3 find no place: the Ray cluster has 2 cores, "), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_a_node_lacks_is_one_sentence(tmp_path, starter_artifact, cluster):
+    """The catalog is there for the program, and gone where the workers look for it."""
+    (tmp_path / "in.csv").write_text("text\nGicht\n", "utf-8")
+    code = "import sys; from pathlib import Path; from clinical.errors import BefundError\n"
+    code += "from batch.coder import Coder; from batch.files import TextFile; from batch.workers import in_ray\n"
+    code += "try: list(in_ray(Coder('/nowhere'), TextFile(Path(sys.argv[1])).tables, 1, sys.argv[2]))\n"
+    code += "except BefundError as error: print(error)"
+    command = [sys.executable, "-c", code, str(tmp_path / "in.csv"), cluster.address]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=150, check=False)
+    assert done.stdout.startswith("there is no finished artifact in /nowhere; "), done.stderr[-2_000:]
+    assert done.stdout.count("\n") == 1
 
 
 # --- measured -------------------------------------------------------------------------------------------------------
