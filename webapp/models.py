@@ -124,6 +124,8 @@ class Organization(Base):
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
     name: Mapped[str] = mapped_column(String(NAME_LENGTH), unique=True)
     strict_search: Mapped[bool] = mapped_column(default=False)  # of people's tokens over FHIR, unless a call says else
+    client_ids: Mapped[bool] = mapped_column(default=False)  # programs may choose the ids of what they store (PUT)
+    client_deletes: Mapped[bool] = mapped_column(default=False)  # programs may delete documents for good
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
 
     memberships: Mapped[list["Membership"]] = relationship(back_populates="organization", cascade="all, delete-orphan")

@@ -17,7 +17,7 @@ from webapp.fhir.resources import Resource, etag, outcome, to_bytes
 
 WORTH_COMPRESSING = 1400  # bytes: what fits one packet does not get faster
 CODES = {400: "invalid", 401: "login", 403: "forbidden", 404: "not-found", 405: "not-supported", 406: "not-supported",
-         413: "too-long", 409: "conflict", 410: "deleted", 412: "multiple-matches",
+         413: "too-long", 409: "conflict", 410: "deleted", 412: "conflict",
          415: "not-supported", 422: "processing", 429: "throttled", 503: "transient"}  # fmt: skip
 TEXTS = {
     400: "Die Anfrage ist nicht lesbar.",

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from webapp.fhir.parameters import DATE, DOCUMENT, PATIENT, PREFIXES, STUDY, Parameter
 from webapp.fhir.resources import Resource
 
-_VERSIONED = ["read", "vread", "search-type", "history-instance", "history-type"]
+_VERSIONED = ["update", "patch", "delete", "read", "vread", "search-type", "history-instance", "history-type"]
 _HANDLING = (
     "Was eine Suche nicht versteht, wird Dienstkonten mit 400 abgelehnt und für Personen weggelassen "
     "(Befund-Ignored); Prefer: handling=strict oder lenient entscheidet für einen Aufruf."
@@ -49,13 +49,17 @@ def _security(base: str) -> Resource:
 
 def _document_reference() -> Resource:
     resource = _resource("DocumentReference", ["create", *_VERSIONED], DOCUMENT)
+    docref = "http://hl7.org/fhir/uv/ipa/OperationDefinition/docref"
+    resource["operation"] = [{"name": "docref", "definition": docref}]
     return resource | {"searchInclude": ["DocumentReference:patient", "DocumentReference:subject"]}
 
 
 def _patient() -> Resource:
     definition = "http://hl7.org/fhir/OperationDefinition/Patient-everything"
     operations = [{"name": "everything", "definition": definition}]
-    return _resource("Patient", ["create", "read", "search-type"], PATIENT) | {"operation": operations}
+    return _resource("Patient", ["create", "update", "patch", "read", "search-type"], PATIENT) | {
+        "operation": operations
+    }
 
 
 def _binary() -> Resource:

@@ -232,6 +232,7 @@ class DocumentChange(Base):
     entered_in_error: Mapped[bool] = mapped_column(default=False)
     superseded: Mapped[bool] = mapped_column(default=False)
     deleted: Mapped[bool] = mapped_column(default=False)
+    kept: Mapped[str | None] = mapped_column(Text)  # JSON: what the version said, once a later one says something else
 
     __table_args__ = (Index("ix_document_change_at", "organization_id", "at", "number"),)
 

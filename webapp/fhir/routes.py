@@ -106,6 +106,16 @@ def search_studies_of(organization: str, patient_id: str) -> Response:
     return _resources(organization_id, wanted, KINDS[1], f"Patient/{key}/ImagingStudy")
 
 
+@fhir.route("/DocumentReference/$docref", methods=["GET", "POST"])
+def patient_documents(organization: str) -> Response:
+    """The documents of a patient that are in force, for applications of patients and visitors (International Patient
+    Access); `start` and `end` bound the storing time, as in `$everything`."""
+    organization_id, wanted = _asked(organization, params.docref)
+    if not wanted.patients and not wanted.groups:
+        raise FhirError(400, "Erwartet wird der Parameter patient.", "patient")
+    return _documents(organization_id, wanted, "DocumentReference/$docref")
+
+
 def _known_patient(organization_id: uuid.UUID, patient_id: str) -> uuid.UUID:
     key = parse_id(patient_id)
     if key is None or service().patients.one(organization_id, key) is None:
@@ -161,6 +171,8 @@ def read_document(organization: str, document_id: str) -> Response:
     organization_id, key = authorize(organization), parse_id(document_id)
     found = service().documents.read(organization_id, key) if key else None
     if key is None or found is None:
+        if key and service().histories.changes(organization_id, params.History(), key).total:
+            raise FhirError(410, "Dieses Dokument ist gelöscht.")
         raise FhirError(404, "Dieses Dokument gibt es in dieser Organisation nicht.")
     log_access("metadata", organization_id, key, bearer().user_id, bearer().token_id)
     row, at = found
@@ -208,7 +220,8 @@ for _kind in KINDS:
 
 @fhir.route("/Patient/<patient_id>/$everything", methods=["GET", "POST"])
 def patient_everything(organization: str, patient_id: str) -> Response:
-    """All current documents linked to a patient, and the patient's imaging studies. Posted: parameters in a form or in
+    """All current documents linked to a patient, and the patient's imaging studies; where `_type` names it, the Patient
+    too. Posted: parameters in a form or in
     a Parameters resource, as FHIR clients do by default (FHIR R4, operations, section 3.2.0.2)."""
     organization_id, wanted = _asked(organization, params.everything)
     key = parse_id(patient_id)
@@ -328,12 +341,14 @@ def _outlasts(document: resources.Resource, at: int, now: float) -> bool:
 
 
 def _either_maker(organization_id: uuid.UUID) -> Callable[[Any], resources.Resource]:
-    """Row of `$everything` to its resource; an imaging study has size -1 and its JSON in place of the title."""
+    """Row of `$everything` to its resource; what is no document has its JSON in place of the title, and
+    as size -1 for an imaging study, -2 for the patient."""
     document = document_maker(organization_id)
 
     def make(row: Any) -> resources.Resource:
         if row[7] >= 0:
             return document(row)
-        return resources.imaging_study(resources.StoredRow(row[0], row[1], orjson.loads(row[6]), row[-1]))
+        whole = resources.imaging_study if row[7] == -1 else resources.patient
+        return whole(resources.StoredRow(row[0], row[1], orjson.loads(row[6]), row[-1]))
 
     return make

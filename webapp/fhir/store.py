@@ -37,6 +37,7 @@ from webapp.fhir.details import Details
 from webapp.fhir.models import (
     WHOLE,
     Document,
+    DocumentChange,
     DocumentCount,
     DocumentTerm,
     ImagingStudy,
@@ -223,6 +224,33 @@ def stamp(session: Session, organization: uuid.UUID) -> int:
     return clock.stamps(session, organization, [None])[0][0]
 
 
+KEPT = ("patient_id", "external_system", "external_value", "content_type", "title", "details")
+"""What an update changes of a document, and what the versions before it keep. The file is not among it: another file
+is another document, which pollers find by its own storage time."""
+
+
+def revise(session: Session, document: Document, new: NewDocument) -> None:
+    """Give a document that is locked what the new one says beside its file: a version of its own, and those before it
+    keep what they said."""
+    said = {name: getattr(document, name) for name in KEPT}
+    kept = orjson.dumps({name: str(one) if isinstance(one, uuid.UUID) else one for name, one in said.items()}).decode()
+    mine = (DocumentChange.document_id == document.id, DocumentChange.kept.is_(None))
+    session.execute(update(DocumentChange).where(*mine).values(kept=kept))
+    counts = Counter(dict.fromkeys(_keys_of(document), -1))
+    document.patient_id, document.external_system, document.external_value = (
+        new.patient_id, new.external_system, new.external_value,
+    )  # fmt: skip
+    document.content_type, document.title = new.content_type, new.title
+    document.details = orjson.dumps(new.details).decode() if new.details else None
+    document.entered_in_error, document.version = new.status is Status.ENTERED_IN_ERROR, document.version + 1
+    counts.update(_keys_of(document))
+    session.execute(delete(DocumentTerm).where(DocumentTerm.document_id == document.id))
+    session.flush()
+    _keep_terms(session.connection(), document.organization_id, [Placed(document.id, document.stored_at)], [new])
+    _count(session, document.organization_id, counts)
+    changes.tell(session, document.organization_id, [_change(document)])
+
+
 def mark(session: Session, document_id: uuid.UUID, status: Status) -> Document | None:
     """Mark a document as entered in error, or by any other status take that back; None when there is none of that id.
     Storage time, file and whether it was replaced stay."""
@@ -247,6 +275,7 @@ def remove(session: Session, document: Document) -> None:
     clock.lock(session, document.organization_id)
     counts = Counter(dict.fromkeys(_keys_of(document), -1))
     session.execute(delete(DocumentTerm).where(DocumentTerm.document_id == document.id))
+    session.execute(update(DocumentChange).where(DocumentChange.document_id == document.id).values(kept=None))
     gone = changes.Change(document.id, document.version + 1, document.status)
     session.delete(document)
     session.flush()

@@ -96,11 +96,29 @@ def set_handling(organization_id: uuid.UUID, how: str) -> None:
     """Say what becomes of search parameters of people's tokens in ORG that are not understood: lenient leaves them out
     (the default, and the contract's), strict refuses them. `Prefer: handling=` of a call decides for that call."""
     with db.write() as session:
-        row = session.get(Organization, organization_id)
-        if row is None:
-            raise click.ClickException("no such organization; see `orgs list`")
+        row = _organization(session, organization_id)
         organizations.set_strict(session, row, how == "strict")
     click.echo(f"{row.name} is {how}")
+
+
+@orgs.command("allow")
+@click.argument("organization_id", metavar="ORG", type=click.UUID)
+@click.argument("what", type=click.Choice(["client-ids", "client-deletes"]))
+@click.option("--undo", is_flag=True, help="forbid it again")
+def allow(organization_id: uuid.UUID, what: str, undo: bool) -> None:
+    """Let programs of ORG whose scopes allow it choose the ids of what they store (PUT of an unknown id), or delete
+    documents and their files for good."""
+    with db.write() as session:
+        row = _organization(session, organization_id)
+        organizations.allow(session, row, what.replace("-", "_"), not undo)
+    click.echo(f"{row.name}: {what} {'forbidden' if undo else 'allowed'}")
+
+
+def _organization(session: Session, organization_id: uuid.UUID) -> Organization:
+    row = session.get(Organization, organization_id)
+    if row is None:
+        raise click.ClickException("no such organization; see `orgs list`")
+    return row
 
 
 @member_commands.command("add")

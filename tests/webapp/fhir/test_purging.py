@@ -42,7 +42,7 @@ def test_a_purged_document_is_nowhere_and_its_tombstone_tells_of_it(
     assert caller.ids("DocumentReference") == [str(kept)]
     assert caller.bundle("DocumentReference?status=entered-in-error")["total"] == 0
     assert caller.bundle("DocumentReference?identifier=brief-1")["total"] == 0
-    assert [caller.get(path).status_code for path in (f"DocumentReference/{gone}", f"Binary/{gone}")] == [404, 404]
+    assert [caller.get(path).status_code for path in (f"DocumentReference/{gone}", f"Binary/{gone}")] == [410, 404]
     assert app.test_client().get(f"{link.path}?{link.query}").status_code == 404
     with app.app_context():
         assert len(list(service().files.digests())) == 1, "the file is removed"

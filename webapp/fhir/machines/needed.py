@@ -1,11 +1,13 @@
 """Rights that a request needs: by its path, and by what its parameters were understood to ask for.
 
-Letters are those of SMART (App Launch 2.2, scopes for requesting FHIR resources): `c` creates, `r` reads what is named
+Letters are those of SMART (App Launch 2.2, scopes for requesting FHIR resources): `c` creates, `u` updates, `d`
+deletes, `r` reads what is named
 (also its versions), `s` lists (search, and the history of a type). People have all rights; programs have scopes.
 """
 
 from webapp.fhir.machines.scopes import TYPES, Right
 from webapp.fhir.searching.params import Everything, History, ResourceSearch, Search
+from webapp.fhir.searching.wanted import EVERYTHING_TYPES
 
 Rights = frozenset[Right]
 
@@ -22,14 +24,16 @@ def of_path(method: str, path: str) -> Rights:
         return frozenset({("Patient", "r"), (within[0], "s")})
     if method == "POST" and not rest:
         return frozenset({(kind, "c")})
-    return frozenset({(kind, "s" if rest in ("", "_search", "_history") else "r")})
+    if letter := {"PUT": "u", "PATCH": "u", "DELETE": "d"}.get(method):
+        return frozenset({(kind, letter)})
+    return frozenset({(kind, "s" if rest in ("", "_search", "_history", "$docref") else "r")})
 
 
 def of_search(wanted: Search | Everything | History | ResourceSearch) -> Rights:
     """Rights for what a search adds to its path: the types of `$everything`, patients that are included, and
     what is searched by a chain, forth or back, since the matches tell of it."""
     if isinstance(wanted, Everything):
-        return frozenset((kind, "s") for kind in wanted.types)
+        return frozenset((kind, "s" if kind in EVERYTHING_TYPES else "r") for kind in wanted.types)
     followed = {("Patient", "s")} if isinstance(wanted, Search) and wanted.terms else set()
     followed |= {("DocumentReference", "s")} if isinstance(wanted, ResourceSearch) and wanted.having else set()
     return frozenset({("Patient", "r")} if wanted.answer.with_patients else ()) | followed

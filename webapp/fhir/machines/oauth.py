@@ -70,7 +70,7 @@ def smart_configuration(organization: str) -> Response:
             "token_endpoint_auth_signing_alg_values_supported": ALGORITHMS,
             "grant_types_supported": ["client_credentials"],
             "scopes_supported": [f"system/{kind}.rs" for kind in scopes.TYPES]
-            + [f"system/{kind}.c" for kind in scopes.TYPES if kind != "ImagingStudy"],
+            + ["system/Binary.c", "system/Patient.cu", "system/DocumentReference.cud"],
             "capabilities": ["client-confidential-asymmetric", "permission-v1", "permission-v2"],
         }
     )

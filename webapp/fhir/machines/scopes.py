@@ -1,8 +1,8 @@
 """Rights of programs: SMART scopes `system/<type>.<letters>` (SMART App Launch 2.2, scopes and launch context).
 
-Of the letters, `c` creates, `r` reads by id, `s` searches and lists what became of a type; `u` and `d` are understood
-and allow nothing here. `Binary.r` are the files of documents, and `DocumentReference.r` includes it: whoever has
-neither finds documents without links to their files.
+Of the letters, `c` creates, `r` reads by id, `u` updates, `d` deletes where the organization lets programs do that, `s`
+searches and lists what became of a type. `Binary.r` are the files of documents, and `DocumentReference.r` includes it:
+whoever has neither finds documents without links to their files.
 """
 
 import re

@@ -4,9 +4,10 @@ from typing import Any
 
 from sqlalchemy import Boolean, ColumnElement, String, Text, cast, false, func, literal, literal_column
 
-from webapp.fhir.models import Document, ImagingStudy
+from webapp.fhir.models import Document, ImagingStudy, Patient
 
 _DOCUMENT = Document.__table__
+_PATIENT = Patient.__table__
 _STUDY = ImagingStudy.__table__
 
 
@@ -27,13 +28,22 @@ def document_columns(sqlite: bool, order: tuple[Any, Any] | None = None) -> list
 
 def study_columns(sqlite: bool) -> list[ColumnElement[Any]]:
     """The same columns for an ImagingStudy: its JSON stands in `title`, and `size` is -1 to tell it apart."""
-    table = _STUDY
+    return _whole(_STUDY, _STUDY.c.patient_id, -1, sqlite)
+
+
+def patient_columns(sqlite: bool) -> list[ColumnElement[Any]]:
+    """The same columns for a Patient, with -2 for its size."""
+    return _whole(_PATIENT, _PATIENT.c.id, -2, sqlite)
+
+
+def _whole(table: Any, patient: Any, size: int, sqlite: bool) -> list[ColumnElement[Any]]:
     return [
-        id_text(table.c.id, sqlite).label("id"), id_text(table.c.patient_id, sqlite).label("patient_id"),
+        id_text(table.c.id, sqlite).label("id"), id_text(patient, sqlite).label("patient_id"),
         cast(None, String).label("external_system"), cast(None, String).label("external_value"),
         cast(false(), Boolean).label("entered_in_error") if not sqlite else literal(0).label("entered_in_error"),
         cast(None, String).label("content_type"), cast(table.c.resource, Text).label("title"),
-        cast(literal_column("-1"), Document.size.type).label("size"), cast(None, Document.sha256.type).label("sha256"),
+        cast(literal_column(str(size)), Document.size.type).label("size"),
+        cast(None, Document.sha256.type).label("sha256"),
         cast(false(), Boolean).label("superseded") if not sqlite else literal(0).label("superseded"),
         cast(literal_column("1"), Document.version.type).label("version"), cast(None, Text).label("details"),
         table.c.stored_at, table.c.id.label("sort_id"),

@@ -35,7 +35,8 @@ class Histories:
         self, organization: uuid.UUID, wanted: History, document: uuid.UUID | None = None, version: int | None = None
     ) -> ResultPage:
         """The page that `wanted` asks for, of one document where one is named, of one version of it. A row: instant of
-        the change, its number, version, whether it says that the document is deleted, id of the document, then the
+        the change, its number, version, whether it says that the document is deleted, id of the document, what the
+        version said where that is another than now, then the
         columns of `resources.DocumentRow` with the status of that version; they are empty where the document is there
         no more."""
         paging, ascending = wanted.answer.paging, wanted.answer.order == "date"
@@ -82,7 +83,14 @@ class Histories:
         page = select(table).where(*where).order_by(*_order(table.c, ascending=ascending))
         page = page.limit(literal_column(str(count + 1)))
         rows = (page.offset(bind("offset")) if skip else page).subquery("page")
-        columns = [rows.c.at, rows.c.number, rows.c.version, rows.c.deleted, id_text(rows.c.document_id, sqlite)]
+        columns = [
+            rows.c.at,
+            rows.c.number,
+            rows.c.version,
+            rows.c.deleted,
+            id_text(rows.c.document_id, sqlite),
+            rows.c.kept,
+        ]
         found = counted.outerjoin(rows, true()).outerjoin(_DOCUMENT, and_(_DOCUMENT.c.id == rows.c.document_id))
         described = [rows.c[column.name] if column.name in _OF_VERSION else column
                      for column in document_columns(sqlite)[:-1]]  # fmt: skip

@@ -8,6 +8,7 @@ parameters all hold at once, as in FHIR; for paging parameters the first underst
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from urllib.parse import quote
 
 from webapp.fhir import dates
@@ -15,6 +16,7 @@ from webapp.fhir.models import Status
 from webapp.fhir.searching.readers import (
     BARE_DATES,
     DATES,
+    DOCREF,
     EVERYTHING,
     HISTORY,
     PATIENT,
@@ -62,7 +64,10 @@ Pairs = Iterable[tuple[str, str]]
 
 def search(pairs: Pairs) -> Search:
     """The search a query string (decoded pairs, in order) asks for."""
-    taken = _take(pairs, SEARCH)
+    return _search(_take(pairs, SEARCH))
+
+
+def _search(taken: Taken) -> Search:
     patients, groups = tuple(dict.fromkeys(taken.patients)), tuple(dict.fromkeys(taken.groups))
     chained, types = tuple(dict.fromkeys(taken.identifiers)), taken.content_types
     never = taken.unstorable or taken.surplus > 0 or taken.ids == set() or not taken.statuses or types == set()
@@ -82,11 +87,16 @@ def search(pairs: Pairs) -> Search:
     )
 
 
+def docref(pairs: Pairs) -> Search:
+    """The `$docref` a query string asks for: documents in force."""
+    return replace(_search(_take(pairs, DOCREF)), statuses=frozenset({Status.CURRENT}))
+
+
 def everything(pairs: Pairs) -> Everything:
     """The `$everything` a query string asks for."""
     taken = _take(pairs, EVERYTHING)
     types = frozenset(EVERYTHING_TYPES) if taken.types is None else taken.types
-    return Everything(taken.answer(), dates.tightest(taken.windows), types)
+    return Everything(taken.answer(), dates.tightest(taken.windows), types, taken.since)
 
 
 def history(pairs: Pairs) -> History:

@@ -173,7 +173,7 @@ def _type(taken: Taken, value: str) -> str | None:
     names = frozenset(filter(None, value.split(",")))
     if not names or taken.types is not None:
         return None
-    taken.types = names & frozenset(EVERYTHING_TYPES)
+    taken.types = names & {*EVERYTHING_TYPES, "Patient"}
     return value
 
 
@@ -343,7 +343,12 @@ PATIENT: dict[str, Reader] = _ABOUT_PATIENT | {
     if name not in RESULT and name.partition(":")[0].partition(".")[0] not in ("patient", "subject")
 }
 """With the parameters of documents by which a patient is found who has such a document."""
-EVERYTHING: dict[str, Reader] = _COMMON | {"_type": _type, "start": _start, "end": _end}
+EVERYTHING: dict[str, Reader] = _COMMON | {"_type": _type, "start": _start, "end": _end, "_since": _since}
+DOCREF: dict[str, Reader] = _COMMON | {
+    "patient": _patient, "start": _start, "end": _end, "type": SEARCH["type"],
+    "on-demand": lambda _, value: value if value == "false" else None,  # nothing is made on demand here
+}  # fmt: skip
+"""Parameters of `$docref` (International Patient Access)."""
 HISTORY: dict[str, Reader] = {
     **{name: reader for name, reader in _COMMON.items() if name != "_elements"},
     "_since": _since,

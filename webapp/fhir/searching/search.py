@@ -39,7 +39,7 @@ from webapp.fhir.models import (
     StorageClock,
 )
 from webapp.fhir.searching import carried, lists
-from webapp.fhir.searching.columns import document_columns, study_columns
+from webapp.fhir.searching.columns import document_columns, patient_columns, study_columns
 from webapp.fhir.searching.reading import Reader, Statement
 from webapp.fhir.searching.totals import Shape, Values, bind, bounds, day_of_offset, edges, kind, total, window_values
 from webapp.fhir.searching.wanted import KEYSET, Cursor, Everything, Identifier, Paging, PatientKey, Search
@@ -137,10 +137,11 @@ class Documents:
         count = 0 if wanted.answer.count_only else paging.count
         shape = (
             count, paging.cursor is None and paging.offset > 0, paging.cursor is not None,
-            window.start is not None, window.end is not None, wanted.types,
+            window.start is not None, window.end is not None, wanted.types, wanted.since is not None,
         )  # fmt: skip
         values = self._paging_values(paging) | window_values(window)
         values |= {"organization": self._reader.uuid(organization), "patient": self._reader.uuid(patient)}
+        values["since"] = wanted.since
         rows = self._reader.rows(self._everything(shape), values)
         return found(rows, paging, count) if rows else None
 
@@ -212,18 +213,20 @@ class Documents:
             counted, pages, shape.count, offset, shape.order, cursor=shape.cursor, more=[complete_until()]
         )
 
-    def _compose_everything(self, shape: tuple[int, bool, bool, bool, bool, frozenset[str]]) -> Statement:
-        count, skip, cursor, start, end, types = shape
+    def _compose_everything(self, shape: tuple[int, bool, bool, bool, bool, frozenset[str], bool]) -> Statement:
+        count, skip, cursor, start, end, types, since = shape
+        known = and_(_PATIENT.c.id == bind("patient"), _PATIENT.c.organization_id == bind("organization"))
         parts = [
-            (table, columns, and_(*_of_patient(table), *extra, *bounds(table, start, end)))
-            for name, table, columns, extra in (
-                ("DocumentReference", _DOCUMENT, document_columns, [~_DOCUMENT.c.entered_in_error]),
-                ("ImagingStudy", _STUDY, study_columns, []),
+            (table, columns, and_(*mine, *([table.c.stored_at >= bind("since")] if since else [])))
+            for name, table, columns, mine in (
+                ("DocumentReference", _DOCUMENT, document_columns,
+                 [*_of_patient(_DOCUMENT), ~_DOCUMENT.c.entered_in_error, *bounds(_DOCUMENT, start, end)]),
+                ("ImagingStudy", _STUDY, study_columns, [*_of_patient(_STUDY), *bounds(_STUDY, start, end)]),
+                ("Patient", _PATIENT, patient_columns, [known]),
             )
             if name in types
-        ]
+        ]  # fmt: skip
         pages = [select(*columns(self._reader.is_sqlite)).where(where) for _, columns, where in parts]
-        known = and_(_PATIENT.c.id == bind("patient"), _PATIENT.c.organization_id == bind("organization"))
         counted = _counted((table, where) for table, _, where in parts)
         total = select(counted.label("total")).select_from(_PATIENT).where(known).subquery("counted")
         none = select(*document_columns(self._reader.is_sqlite)).where(false())

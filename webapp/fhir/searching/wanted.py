@@ -14,7 +14,7 @@ DEFAULT_COUNT, LARGEST_COUNT = 50, 200
 LARGEST_OFFSET = 2**31 - 1
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 CURSOR = struct.Struct(">qI16s")
-EVERYTHING_TYPES = ("DocumentReference", "ImagingStudy")
+EVERYTHING_TYPES = ("DocumentReference", "ImagingStudy")  # and the Patient where `_type` names it
 KEYSET = frozenset({"-date", "date", "_id", "-_id"})
 """Orders whose pages continue from a cursor; all others are names of parameters by commas, and skip `_offset` rows."""
 
@@ -124,6 +124,7 @@ class Everything:
     answer: AnswerOptions = AnswerOptions()
     window: dates.Window = dates.ALWAYS
     types: frozenset[str] = frozenset(EVERYTHING_TYPES)
+    since: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,13 +189,23 @@ def check_file(attachment: Resource, digest: bytes, sha1: bytes, size: int, at: 
         raise FhirError(422, "Die Datei hat einen anderen Hash als angegeben.", f"{where}.hash")
 
 
+def check_same(body: bytes, digest: bytes) -> None:
+    """Raise FhirError 422 where the file is another than that of this SHA-256."""
+    if hashlib.sha256(body).digest() != digest:
+        said = "Eine andere Datei ist ein anderes Dokument (POST mit relatesTo)."
+        raise FhirError(422, said, f"{DOCUMENT}.{_ATTACHMENT}.data")
+
+
 def sha1_of(body: bytes) -> bytes:
     """FHIR R4 hashes attachments so; it protects nothing here."""
     return hashlib.sha1(body, usedforsecurity=False).digest()
 
 
-def document(resource: Resource, at: str = "", *, inline: bool = False) -> GivenDocument:
-    """The kept part of a valid DocumentReference; `inline`: its file was in it. Raises FhirError 400 and 422."""
+def document(
+    resource: Resource, at: str = "", *, inline: bool = False, superseded: bool = False
+) -> GivenDocument:  # fmt: skip
+    """The kept part of a valid DocumentReference; `inline`: its file was in it, `superseded`: another one has
+    replaced it. Raises FhirError 400 and 422."""
     attachment, here = attachment_of(resource, at), f"{at}{DOCUMENT}"
     said = str(attachment.get("contentType") or "")
     content_type = clean_content_type(said) if said else ""
@@ -210,8 +220,8 @@ def document(resource: Resource, at: str = "", *, inline: bool = False) -> Given
             f"{MOST_WORDS}.", f"{here}.{_longest(details)}",
         )  # fmt: skip
     return GivenDocument(
-        title, content_type, _status(resource, here), resource.get("subject") or {}, details, words,
-        tuple(_related(details, here)), frozenset(_references(details)), at,
+        title, content_type, _status(resource, here, superseded=superseded), resource.get("subject") or {}, details,
+        words, tuple(_related(details, here)), frozenset(_references(details)), at,
     )  # fmt: skip
 
 
@@ -262,10 +272,10 @@ def _longest(details: Details) -> str:
     return max(details, key=lambda name: len(orjson.dumps(details[name])))
 
 
-def _status(resource: Resource, here: str) -> Status:
+def _status(resource: Resource, here: str, *, superseded: bool) -> Status:
     """Only another document makes one superseded, by its `relatesTo`. Raises FhirError 422."""
     status = resource.get("status")  # its extensions alone are valid too
-    if status not in (Status.CURRENT, Status.ENTERED_IN_ERROR):
+    if status not in (Status.SUPERSEDED if superseded else Status.CURRENT, Status.ENTERED_IN_ERROR):
         raise FhirError(422, "Erwartet wird current oder entered-in-error.", f"{here}.status")
     return Status(status)
 

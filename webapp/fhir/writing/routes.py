@@ -31,7 +31,7 @@ from webapp.fhir.searching.params import UUID
 from webapp.fhir.searching.patients import stored_row
 from webapp.fhir.service import fhir_base, service
 from webapp.fhir.titles import clean_content_type
-from webapp.fhir.writing import batch, given, storing
+from webapp.fhir.writing import batch, changing, given, storing
 from webapp.fhir.writing.storing import Posted, Result, SentDocument, SentPatient
 from webapp.fhir.writing.transaction import Transaction
 from webapp.storage import FileMissing, Stored
@@ -103,6 +103,26 @@ def create_patient(organization: str) -> Response:
         (result,) = storing.put_patients(session, organization_id, [new])
         storing.note(session, [result], bearer().account, short_ip(request.remote_addr))
     return _created(organization_id, result)
+
+
+@writing.put("/<any(DocumentReference, Patient):kind>/<ident>", provide_automatic_options=False)
+def update(organization: str, kind: str, ident: str) -> Response:
+    """Update a resource, or store it under that id."""
+    organization_id = _writer(organization)
+    return _created(organization_id, changing.put(organization_id, kind, ident, _sent(kind)))
+
+
+@writing.patch("/<any(DocumentReference, Patient):kind>/<ident>", provide_automatic_options=False)
+def patch(organization: str, kind: str, ident: str) -> Response:
+    """Update a part of a resource."""
+    organization_id = _writer(organization)
+    return _created(organization_id, changing.patched(organization_id, kind, ident))
+
+
+@writing.delete("/DocumentReference/<ident>", provide_automatic_options=False)
+def delete(organization: str, ident: str) -> Response:
+    """Delete a document."""
+    return changing.remove(_writer(organization), ident)
 
 
 @writing.post("/Binary", provide_automatic_options=False)

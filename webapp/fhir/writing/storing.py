@@ -144,7 +144,7 @@ def put_patients(session: Session, organization_id: uuid.UUID, new: Sequence[Sen
     for item in new:
         known = owners.get(item.condition) if item.condition else None
         if known is None:
-            _refuse_taken(item.given, taken)
+            refuse_taken(item.given, taken)
             stored.append(item)
             mine = {pair: item.id for pair in item.given.pairs if pair}
             taken, owners = taken | mine, mine | {("", value): item.id for _, value in mine} | owners
@@ -202,8 +202,8 @@ def _plan(
     led = {**references, **becomes}
     items = [(item, item.given.led(led) if led else item.given)
              for item, result in _pairs(asked, results) if result.created]  # fmt: skip
-    people = _People(session, organization_id, [given for _, given in items], led)
-    targets = _Targets(session, organization_id, items, led)
+    people = People(session, organization_id, [given for _, given in items], led)
+    targets = Targets(session, organization_id, items, led)
     new: dict[uuid.UUID, store.NewDocument] = {}
     replaced: dict[uuid.UUID, None] = {}
     for item, given in items:
@@ -231,7 +231,7 @@ def _unless(
 
 
 def _timed(
-    session: Session, organization_id: uuid.UUID, new: list[store.NewDocument], targets: "_Targets",
+    session: Session, organization_id: uuid.UUID, new: list[store.NewDocument], targets: "Targets",
     replaced: list[uuid.UUID], results: list[Result | FhirError], files: Files,
 ) -> WritePlan:  # fmt: skip
     """The plan, once everything that changes has its time."""
@@ -302,7 +302,7 @@ def _documents_with(session: Session, organization_id: uuid.UUID, words: Iterabl
     return found
 
 
-class _People:
+class People:
     """Patients of documents, looked up for all of them at once."""
 
     def __init__(
@@ -342,7 +342,7 @@ def _identifier(subject: Mapping[str, object]) -> linking.Pair | None:
     return (token.get("system") or "", value) if isinstance(token, dict) and value else None
 
 
-class _Targets:
+class Targets:
     """The documents that others are related to, looked up for all of them at once.
 
     What a local reference names has to be there; what a document replaces has to be in the same organization, and of
@@ -404,7 +404,8 @@ class _Targets:
             raise FhirError(422, "Das ersetzte Dokument gehört zu jemand anderem.", at)
 
 
-def _refuse_taken(given: GivenPatient, taken: Mapping[linking.Pair, uuid.UUID]) -> None:
+def refuse_taken(given: GivenPatient, taken: Mapping[linking.Pair, uuid.UUID]) -> None:
+    """Raise FhirError 409 where somebody else has an identifier of the patient."""
     for number, pair in enumerate(given.pairs):
         if pair in taken:
             where = f"{given.at}Patient.identifier[{number}]"

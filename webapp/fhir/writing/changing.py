@@ -1,0 +1,273 @@
+"""Programs change what is there: PUT and PATCH make a new version, DELETE leaves a tombstone.
+
+    PUT    DocumentReference/<id>, Patient/<id>     scope `.u`; of an unknown id with `.c` and the organization's leave
+    PATCH  the same                                 JSON Patch (RFC 6902)
+    DELETE DocumentReference/<id>                   scope `.d` and the organization's leave: row, file and versions go
+
+`If-Match` names the version that was read; where another is there by now, nothing is done (412). The file of a document
+never changes: pollers find documents by their storage time, which stays, so another file is another document.
+"""
+
+import base64
+import io
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import jsonpatch
+import orjson
+from flask import Response, request
+from jsonpointer import JsonPointerException
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from webapp import audit
+from webapp.audit import short_ip
+from webapp.extensions import db
+from webapp.fhir import clock, dates, linking, resources, store
+from webapp.fhir.access import bearer, parse_id, require
+from webapp.fhir.answers import FhirError
+from webapp.fhir.details import POSTED
+from webapp.fhir.models import Document, Patient, PatientIdentifier
+from webapp.fhir.searching.patients import stored_row
+from webapp.fhir.service import service
+from webapp.fhir.writing import given, purging, storing
+from webapp.fhir.writing.examining import check_size
+from webapp.fhir.writing.given import DOCUMENT, Resource
+from webapp.fhir.writing.storing import Result, SentDocument, SentPatient
+from webapp.models import Organization
+from webapp.storage import Stored
+
+MOST_STEPS, LARGEST_PATCHED = 100, 256 * 1024  # operations of a patch, and bytes of what it makes of a resource
+PATCH_TYPE = "application/json-patch+json"
+_CHANGED = "Diese Ressource hat inzwischen eine andere Version. Bitte neu lesen."
+
+
+def put(organization_id: uuid.UUID, kind: str, ident: str, resource: Resource, read: str = "") -> Result:
+    """Update the resource of that id, or store it under that id. `read`: the version that was patched. Raises
+    FhirError."""
+    key = parse_id(ident)
+    if key is None or resource.get("id") != ident:
+        raise FhirError(400, "Erwartet wird die Id der URL, hier eine UUID.", f"{kind}.id")
+    if any(tag.get("code") == resources.SUBSETTED["code"] for tag in _objects(resource, "meta", "tag")):
+        raise FhirError(422, "Das ist nur ein Teil der Ressource (SUBSETTED).", f"{kind}.meta.tag")
+    return (_document if kind == DOCUMENT else _patient)(organization_id, key, resource, read)
+
+
+def patched(organization_id: uuid.UUID, kind: str, ident: str) -> Result:
+    """Apply a JSON Patch to the resource as it is read. Raises FhirError 400, 404, 413, 415 and 422."""
+    require([(kind, "r")])  # a patch tests what is there
+    if request.mimetype != PATCH_TYPE:
+        raise FhirError(415, f"Erwartet wird {PATCH_TYPE}.")
+    body, key = request.get_data(cache=False), parse_id(ident)
+    check_size(body)
+    before = _now(organization_id, kind, key) if key else None
+    if before is None:
+        raise FhirError(404)
+    try:
+        steps = orjson.loads(body)
+        if not isinstance(steps, list) or len(steps) > MOST_STEPS:
+            raise FhirError(400, f"Erwartet werden höchstens {MOST_STEPS} Schritte (JSON Patch).")
+        after = before
+        for step in steps:  # one by one: copies of copies grow without a bound
+            after = jsonpatch.JsonPatch([step]).apply(after)
+            if not isinstance(after, dict) or len(orjson.dumps(after)) > LARGEST_PATCHED:
+                raise FhirError(422, f"Erwartet wird eine Ressource von höchstens {LARGEST_PATCHED} Bytes.")
+    except jsonpatch.JsonPatchTestFailed:
+        raise FhirError(422, "Eine Probe (test) des Patches trifft nicht zu.") from None
+    except (jsonpatch.JsonPatchException, JsonPointerException, ValueError, TypeError, LookupError, AttributeError):
+        raise FhirError(400, "Dieser Patch lässt sich auf die Ressource nicht anwenden.") from None
+    return put(organization_id, kind, ident, after, read=before["meta"]["versionId"])
+
+
+def remove(organization_id: uuid.UUID, ident: str) -> Response:
+    """Delete a document; once more is as good. Raises FhirError 403, 404 and 412."""
+    key = parse_id(ident)
+    if key is None:
+        raise FhirError(404)
+    with db.write() as session:
+        _require_leave(session, organization_id, "client_deletes")
+        document = _locked(session, organization_id, key)
+        if document is None:
+            tombstone = session.get(purging.PurgedDocument, key)
+            if tombstone is None or tombstone.organization_id != organization_id:
+                raise FhirError(404)
+            return Response(status=204)
+        _check_version(str(document.version), "")
+        gone = purging.purge(session, key, f"DELETE by {bearer().account}")
+    if gone and gone.unused:
+        with db.write() as session:
+            purging.remove_unused(session, service().files, gone.unused)
+    return Response(status=204)
+
+
+def _document(organization_id: uuid.UUID, key: uuid.UUID, resource: Resource, read: str) -> Result:
+    data = given.taken_data(resource)
+    resource = given.checked(resource, DOCUMENT)
+    with db.write() as session:
+        document = _locked(session, organization_id, key)
+        if document is not None:
+            _check_version(str(document.version), read)
+            _revise(session, document, resource, data)
+            audit.record(session, "updated", detail=f"{DOCUMENT}/{key} by {bearer().account}")
+            return Result(DOCUMENT, key, created=False)
+    return _stored_as(organization_id, key, resource, data)
+
+
+def _revise(session: Session, document: Document, resource: Resource, data: bytes | None) -> None:
+    """The new version of a document that is locked. Raises FhirError 422."""
+    said = _without_ours(document, resource, data)
+    new = given.document(said, superseded=document.superseded)
+    pair = (SentDocument(new, store.NO_FILE, id=document.id), new)
+    organization = document.organization_id
+    subject = storing.People(session, organization, [new], {}).of(new)
+    if subject.patient is not None and subject.patient == document.patient_id:
+        subject = linking.Subject(document.patient_id, document.external_system, document.external_value)
+    targets = storing.Targets(session, organization, [pair], {})
+    for ident in targets.replaced_by(document.id, new, subject.patient):
+        if not targets.standing[ident].superseded:
+            raise FhirError(422, "Ein Dokument ersetzt ein anderes, wenn es gespeichert wird (POST).",
+                            f"{DOCUMENT}.relatesTo")  # fmt: skip
+    store.revise(
+        session, document,
+        store.NewDocument(store.NO_FILE, new.title if said["content"][0]["attachment"].get("title") else document.title,
+                          new.content_type or document.content_type, *subject, status=new.status,
+                          details=new.details or None, words=new.words),
+    )  # fmt: skip
+
+
+def _without_ours(document: Document, resource: Resource, data: bytes | None) -> Resource:
+    """The resource without what a read adds of our own, and what it must not change. Raises FhirError 422."""
+    attachment = dict(given.attachment_of(resource))
+    if data is not None:
+        given.check_same(data, document.sha256)
+    url = attachment.pop("url", None)
+    if url is not None and data is None and str(document.id) not in url:
+        raise FhirError(422, "Eine andere Datei ist ein anderes Dokument (POST mit relatesTo).",
+                        f"{DOCUMENT}.content[0].attachment.url")  # fmt: skip
+    given.check_file(attachment, document.sha256, b"", document.size)
+    shown = {"title": document.title, "contentType": document.content_type,
+             "hash": base64.b64encode(document.sha256).decode()}  # fmt: skip
+    said = _renewed(resource, {"date": resource["date"] if _is_storage_time(document, resource.get("date")) else ""})
+    said["content"] = [resource["content"][0] | {"attachment": _renewed(attachment, shown)}]
+    if _is_storage_time(document, resource.get("date")):
+        del said["date"]
+    tag, subject = document.external_value, dict(said.get("subject") or {})
+    if tag is not None and subject.get("reference") in (tag, f"{document.external_system}|{tag}"):
+        del subject["reference"]
+        said["subject"] = subject
+    return said
+
+
+def _renewed(element: Resource, shown: Mapping[str, str]) -> Resource:
+    """Without the extensions that keep what was posted before of elements that are not sent as they are shown."""
+    anew = {POSTED + name for name, value in shown.items() if element.get(name) not in (None, value)}
+    rest = [one for one in element.get("extension", []) if one.get("url") not in anew]
+    return {name: one for name, one in element.items() if name != "extension"} | ({"extension": rest} if rest else {})
+
+
+def _is_storage_time(document: Document, date: str | None) -> bool:
+    window = dates.parse_bound(date or "")
+    return window is not None and document.stored_at in window
+
+
+def _patient(organization_id: uuid.UUID, key: uuid.UUID, resource: Resource, read: str) -> Result:
+    new = given.patient(resource)
+    with db.write() as session:
+        clock.lock(session, organization_id)
+        row = session.get(Patient, key)
+        if row is None or row.organization_id != organization_id:
+            _require_new(session, organization_id, "Patient")
+            if row is not None:
+                raise FhirError(409, "Diese Id ist vergeben.", "Patient.id")
+            (made,) = storing.put_patients(session, organization_id, [SentPatient(new, id=key)])
+            storing.note(session, [made], bearer().account, short_ip(request.remote_addr))
+            return made
+        _check_version(str(row.stored_at), read)
+        pairs = [pair for pair in dict.fromkeys(new.pairs) if pair]
+        taken = linking.owners_of(session, organization_id, pairs)
+        storing.refuse_taken(new, {pair: owner for pair, owner in taken.items() if owner != key})
+        have = {(item.system, item.value): item for item in row.identifiers}
+        row.stored_at, row.resource = store.stamp(session, organization_id), new.resource
+        row.identifiers = [
+            have.get(pair) or PatientIdentifier(organization_id=organization_id, system=pair[0], value=pair[1])
+            for pair in pairs
+        ]
+        session.flush()
+        linking.link_waiting(session, organization_id, pairs)
+        audit.record(session, "updated", detail=f"Patient/{key} by {bearer().account}")
+        return Result("Patient", key, created=False, stored_at=row.stored_at)
+
+
+def _stored_as(organization_id: uuid.UUID, key: uuid.UUID, resource: Resource, data: bytes | None) -> Result:
+    """A document under an id of the program's choice. Raises FhirError."""
+    _require_new(db.session, organization_id, DOCUMENT)
+    if data is None:
+        raise FhirError(422, "Erwartet wird die Datei in data.", f"{DOCUMENT}.content[0].attachment")
+    attachment, new = given.attachment_of(resource), SentDocument(given.document(resource, inline=True), store.NO_FILE)
+
+    def write(file: Stored) -> Result:
+        with db.write() as session:
+            clock.lock(session, organization_id)
+            if session.get(purging.PurgedDocument, key) is not None or session.get(Document, key) is not None:
+                raise FhirError(409, "Diese Id ist vergeben.", f"{DOCUMENT}.id")
+            asked = [replace(new, file=file, id=key)]
+            (made,) = storing.put_documents(session, organization_id, asked, service().files)
+            storing.note(session, [made], bearer().account, short_ip(request.remote_addr))
+        return made
+
+    def keep() -> Stored:
+        file = service().files.put(io.BytesIO(data))
+        given.check_file(attachment, file.digest, given.sha1_of(data), file.size)
+        return file
+
+    try:
+        return store.put_and_store(keep, write)
+    except IntegrityError:
+        raise FhirError(409, "Diese Id ist vergeben.", f"{DOCUMENT}.id") from None
+
+
+def _locked(session: Session, organization_id: uuid.UUID, key: uuid.UUID) -> Document | None:
+    """The organization's document of that id, which nobody else changes meanwhile."""
+    clock.lock(session, organization_id)
+    document = session.get(Document, key)
+    return document if document is not None and document.organization_id == organization_id else None
+
+
+def _check_version(version: str, read: str) -> None:
+    """Raise FhirError 412 where the caller, or a patch, means another version than the one that is there."""
+    if request.if_none_match.star_tag or (request.if_match and not request.if_match.contains_weak(version)):
+        raise FhirError(412, _CHANGED)
+    if read not in ("", version):
+        raise FhirError(409, _CHANGED)
+
+
+def _require_new(session: Session, organization_id: uuid.UUID, kind: str) -> None:
+    """Raise FhirError unless the program may store under an id of its choice, and means no version that is there."""
+    if request.if_match:
+        raise FhirError(412, "Eine Ressource dieser Id gibt es nicht.")
+    require([(kind, "c")])
+    _require_leave(session, organization_id, "client_ids")
+
+
+def _require_leave(session: Session, organization_id: uuid.UUID, leave: str) -> None:
+    if not getattr(session.get_one(Organization, organization_id), leave):
+        told = {"client_ids": "Ids zu vergeben", "client_deletes": "Dokumente zu löschen"}[leave]
+        raise FhirError(403, f"Diese Organisation erlaubt Programmen nicht, {told}.")
+
+
+def _now(organization_id: uuid.UUID, kind: str, key: uuid.UUID) -> Resource | None:
+    """The resource as it is read, without a link to its file."""
+    if kind == DOCUMENT:
+        found = service().documents.one(organization_id, key)
+        return resources.document(found, "") if found else None
+    row = service().patients.one(organization_id, key)
+    return resources.patient(stored_row(row)) if row else None
+
+
+def _objects(resource: Resource, *path: str) -> list[Resource]:
+    value: Any = resource
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
