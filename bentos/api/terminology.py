@@ -34,11 +34,11 @@ from bentos.terminology import (
 )
 from clinical.contract import SuggestRequest
 from clinical.errors import NotReady
+from clinical.fhir import MEDIA_TYPE, XML_TYPE, NotXml, from_xml, to_xml
 
 router = APIRouter()
 
 BASE: Final = "/api/fhir/r4"
-JSON, XML = "application/fhir+json", "application/fhir+xml"
 NO_STORE: Final = {"Cache-Control": "no-store"}
 
 Operation = Callable[[Systems, Inputs], dict[str, Any]]
@@ -129,17 +129,9 @@ def _resource(request: Request, body: bytes) -> Any:
             return orjson.loads(body)
         except orjson.JSONDecodeError:
             raise invalid("the body is no JSON", kind="structure") from None
-    from fhir.resources.R4B import get_fhir_model_class
-    from lxml import etree
-
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
-        root = etree.fromstring(body, parser)
-        if root.getroottree().docinfo.doctype:
-            raise ValueError("a document type")
-        model = get_fhir_model_class(etree.QName(root).localname)
-        return orjson.loads(model.model_validate_xml(body, xmlparser=parser).model_dump_json())
-    except Exception:  # noqa: BLE001 - the library raises what it likes for what is no resource
+        return from_xml(body)
+    except NotXml:
         raise invalid("the body is no resource in XML", kind="structure") from None
 
 
@@ -147,11 +139,8 @@ def _answered(request: Request, resource: dict[str, Any], status: int = HTTPStat
     """The resource as JSON, or as XML where that is asked for (`_format`, Accept)."""
     wanted = request.query_params.get("_format") or request.headers.get("accept", "")
     if "xml" in wanted and "json" not in wanted:
-        from fhir.resources.R4B import get_fhir_model_class
-
-        model = get_fhir_model_class(resource["resourceType"])
-        return Response(model.model_validate(resource).model_dump_xml(), status, NO_STORE, f"{XML}; charset=utf-8")
-    return Response(orjson.dumps(resource), status, NO_STORE, f"{JSON}; charset=utf-8")
+        return Response(to_xml(resource), status, NO_STORE, f"{XML_TYPE}; charset=utf-8")
+    return Response(orjson.dumps(resource), status, NO_STORE, f"{MEDIA_TYPE}; charset=utf-8")
 
 
 def refusal(request: Request, error: OperationRefused) -> Response:

@@ -20,7 +20,7 @@ from tests.webapp.fhir.test_writing import WRITES
 from tests.webapp.fhir.test_writing import document as new_document
 from webapp.database import DatabaseBusy, Turn
 from webapp.extensions import db as database
-from webapp.fhir.formats import MEDIA_TYPE
+from clinical.fhir import MEDIA_TYPE
 
 HOLDING = """
 import fcntl, sys

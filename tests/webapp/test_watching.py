@@ -23,7 +23,7 @@ from tests.webapp.conftest import SECRET, add_user, login, make_app
 from tests.webapp.sso import live
 from webapp.__main__ import _prepare as prepare
 from webapp.extensions import db as database
-from webapp.fhir.formats import MEDIA_TYPE
+from clinical.fhir import MEDIA_TYPE
 from webapp.sessions import SESSION_COOKIE
 from webapp.sso.cli import providers
 from webapp.watching import part_of, probes

@@ -11,8 +11,8 @@ from typing import Any
 from flask import Blueprint, Flask, Response, g, request
 from werkzeug.exceptions import HTTPException
 
+from clinical.fhir import FORMATS, MEDIA_TYPE, XML_TYPE, NotXml, format_of, to_xml
 from webapp.errors import register_api_prefix
-from webapp.fhir.formats import FORMATS, MEDIA_TYPE, XML_TYPE, NotXml, format_of, to_xml
 from webapp.fhir.resources import Resource, etag, outcome, to_bytes
 
 WORTH_COMPRESSING = 1400  # bytes: what fits one packet does not get faster

@@ -13,10 +13,10 @@ from urllib.parse import quote
 
 from flask import Blueprint, Response, request, send_file
 
+from clinical.fhir import XML_TYPE, to_xml
 from webapp.fhir import answers
 from webapp.fhir.access import authorize, bearer, log_access, parse_id
 from webapp.fhir.answers import FhirError
-from webapp.fhir.formats import XML_TYPE, to_xml
 from webapp.fhir.resources import to_bytes
 from webapp.fhir.service import service
 from webapp.storage import BucketFiles, FileMissing

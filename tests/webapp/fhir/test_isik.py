@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from clinical.fhir import from_xml
 from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient
 from tests.webapp.fhir.test_machines import calls, machine
 from tests.webapp.fhir.test_writing import WRITES, Resource, document, post
-from webapp.fhir.formats import from_xml
 
 PDF = b"%PDF-1.0"
 TAG = {"system": "urn:isik", "code": "test"}

@@ -8,10 +8,10 @@ import pytest
 from fhir.resources.R4B import get_fhir_model_class
 from lxml import etree
 
+from clinical.fhir import NotXml, from_xml, to_xml
 from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, add_study
 from tests.webapp.fhir.test_elements import CASES, DATE, made
 from tests.webapp.fhir.test_writing import BODY, SYSTEM, Resource, bundle, document, element, post, program
-from webapp.fhir.formats import NotXml, from_xml, to_xml
 
 __all__ = ["program"]
 

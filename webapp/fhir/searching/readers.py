@@ -11,8 +11,8 @@ import struct
 import uuid
 from collections.abc import Iterable
 
+from clinical.fhir import format_of
 from webapp.fhir import dates
-from webapp.fhir.formats import format_of
 from webapp.fhir.models import Status
 from webapp.fhir.parameters import CHAINS, DATE, DOCUMENT, NUMBER, REFERENCE, Parameter
 from webapp.fhir.parameters import PATIENT as PATIENT_PARAMETERS

@@ -10,8 +10,8 @@ from urllib.parse import unquote_plus
 import orjson
 from flask import Request
 
+from clinical.fhir import MEDIA_TYPE, XML_TYPE, NotXml, format_of, from_xml
 from webapp.fhir.answers import FhirError
-from webapp.fhir.formats import MEDIA_TYPE, XML_TYPE, NotXml, format_of, from_xml
 
 Pairs = tuple[tuple[str, str], ...]
 """Names and values in the order in which they were sent."""

@@ -8,8 +8,8 @@ from urllib.parse import unquote, urlsplit
 import orjson
 from flask import Flask, Response, current_app, request
 
+from clinical.fhir import MEDIA_TYPE
 from webapp.fhir.answers import FhirError, error_answer
-from webapp.fhir.formats import MEDIA_TYPE
 from webapp.fhir.resources import Resource
 
 MOST_CALLS = 50

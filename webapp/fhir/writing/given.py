@@ -13,12 +13,12 @@ from typing import Any
 import orjson
 from pydantic import BaseModel, ValidationError
 
+from clinical.fhir import NotXml, from_xml
 from webapp.fhir import details as kept_details
 from webapp.fhir import terms
 from webapp.fhir.answers import FhirError
 from webapp.fhir.bounds import beyond
 from webapp.fhir.details import LARGEST, Details
-from webapp.fhir.formats import NotXml, from_xml
 from webapp.fhir.models import TITLE_LENGTH, Status
 from webapp.fhir.titles import UNKNOWN_TYPE, clean_content_type, clean_title
 from webapp.fhir.writing.examining import check_size, examine, misread

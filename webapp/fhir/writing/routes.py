@@ -21,9 +21,10 @@ from flask import Blueprint, Response, request
 from sqlalchemy.exc import DataError, IntegrityError
 from sqlalchemy.orm import Session
 
+from clinical.fhir import MEDIA_TYPE, XML_TYPE, format_of
 from webapp.audit import short_ip
 from webapp.extensions import db
-from webapp.fhir import answers, formats, resources, store
+from webapp.fhir import answers, resources, store
 from webapp.fhir.access import authorize, bearer, log_access, require
 from webapp.fhir.answers import FhirError, answer, versioned
 from webapp.fhir.routes import document_maker
@@ -41,7 +42,7 @@ answers.init_blueprint(writing)
 writing.before_request(answers.negotiate)
 
 LARGEST_JSON = 64 * 1024 * 1024  # a file inline is in memory three times, as text, in JSON and as bytes
-RESOURCE_TYPES = (formats.MEDIA_TYPE, "application/json", formats.XML_TYPE)
+RESOURCE_TYPES = (MEDIA_TYPE, "application/json", XML_TYPE)
 LARGEST_FILE = 512 * 1024 * 1024  # as on the page for uploads
 _REFUSED = (DataError, IntegrityError, psycopg.DataError, psycopg.IntegrityError)
 
@@ -179,11 +180,11 @@ def _writer(organization: str) -> uuid.UUID:
 
 def _sent(kind: str) -> dict[str, Any]:
     """The resource that was posted, as JSON has it. Raises FhirError 400, 413 and 415."""
-    found = formats.format_of(request.mimetype)
+    found = format_of(request.mimetype)
     if found is None:
-        raise FhirError(415, f"Erwartet wird {formats.MEDIA_TYPE} oder {formats.XML_TYPE}.")
+        raise FhirError(415, f"Erwartet wird {MEDIA_TYPE} oder {XML_TYPE}.")
     request.max_content_length = LARGEST_JSON
-    return given.resource_of(request.get_data(cache=False), kind, xml=found == formats.XML_TYPE)
+    return given.resource_of(request.get_data(cache=False), kind, xml=found == XML_TYPE)
 
 
 def _inline(attachment: dict[str, Any], data: bytes) -> Stored:
