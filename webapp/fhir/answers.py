@@ -14,6 +14,8 @@ from werkzeug.exceptions import HTTPException
 from clinical.fhir import FORMATS, MEDIA_TYPE, XML_TYPE, NotXml, format_of, to_xml
 from webapp.errors import register_api_prefix
 from webapp.fhir.resources import Resource, etag, outcome, to_bytes
+from webapp.fhir.searching.params import UUID
+from webapp.urls import public_origin
 
 WORTH_COMPRESSING = 1400  # bytes: what fits one packet does not get faster
 CODES = {400: "invalid", 401: "login", 403: "forbidden", 404: "not-found", 405: "not-supported", 406: "not-supported",
@@ -120,10 +122,16 @@ def error_answer(status: int, text: str = "", *expressions: str) -> Response:
 
 
 def _challenge() -> str:
-    """RFC 6750, section 3.1: who shows no token is asked for one, and not told that it is invalid."""
+    """RFC 6750, section 3.1: who shows no token is asked for one, and not told that it is invalid; RFC 9728 names where
+    tokens come from."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     shown = scheme.lower() == "bearer" and token.strip()
-    return 'Bearer realm="Befund FHIR"' + (', error="invalid_token"' if shown else "")
+    organization = str((request.view_args or {}).get("organization", ""))
+    path = f"/.well-known/oauth-protected-resource/{organization}/fhir/r4"
+    known = (
+        f', resource_metadata="{public_origin()}{request.script_root}{path}"' if UUID.fullmatch(organization) else ""
+    )
+    return 'Bearer realm="Befund FHIR"' + (', error="invalid_token"' if shown else "") + known
 
 
 def init_blueprint(blueprint: Blueprint) -> None:

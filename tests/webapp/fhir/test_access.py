@@ -56,7 +56,9 @@ def test_without_a_valid_token_every_route_answers_401(place, browser, route, he
     response = browser.get(path, headers=headers)
     assert response.status_code == 401
     error = ', error="invalid_token"' if (header or "").startswith("Bearer ") else ""
-    assert response.headers["WWW-Authenticate"] == f'Bearer realm="Befund FHIR"{error}', "RFC 6750, section 3.1"
+    told, _, metadata = response.headers["WWW-Authenticate"].partition(", resource_metadata=")
+    assert told == f'Bearer realm="Befund FHIR"{error}', "RFC 6750, section 3.1"
+    assert metadata.endswith(f'/.well-known/oauth-protected-resource{place.path}"'), "RFC 9728"
     assert response.get_json(force=True)["issue"][0]["code"] == "login"
     assert response.content_type == "application/fhir+json"
 

@@ -153,6 +153,22 @@ def test_what_is_known_here_is_told_to_nobody_who_did_not_sign_for_it(place: Pla
     assert {answer.status_code for answer in answers} == {401}
 
 
+def test_a_refused_call_leads_to_where_tokens_come_from(place: Place, account: str) -> None:
+    browser = place.app.test_client()
+    challenge = browser.get(f"{place.path}/Patient").headers["WWW-Authenticate"]
+    resource = browser.get(challenge.partition('resource_metadata="')[2].rstrip('"')).get_json()
+    assert resource["resource"].endswith(place.path)
+    server, _, organization = resource["authorization_servers"][0].rpartition("/")
+    metadata = browser.get(f"{server}/.well-known/oauth-authorization-server/{organization}").get_json()
+    assert metadata["issuer"] == resource["authorization_servers"][0], "RFC 8414, section 3.3"
+    assert metadata["token_endpoint"] == endpoint(place)
+    assert ask(place, signed(claims(place, account)), resource=resource["resource"]).status_code == 200
+    other = ask(place, signed(claims(place, account)), resource=resource["resource"].replace("/fhir/", "/other/"))
+    assert (other.status_code, other.get_json()["error"]) == (400, "invalid_target")
+    for path in ("oauth-protected-resource/praxis/fhir/r4", "oauth-authorization-server/praxis"):
+        assert browser.get(f"/.well-known/{path}").status_code == 400
+
+
 def test_an_assertion_works_once_and_for_its_organization_alone(place: Place, account: str, db: Outside) -> None:
     assertion = signed(claims(place, account))
     assert ask(place, assertion).status_code == 200

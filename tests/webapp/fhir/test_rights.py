@@ -142,6 +142,9 @@ def test_every_route_asks_for_a_right(place: Place, names: dict[str, str]) -> No
         path = rule.rule.removeprefix("/<organization>")
         if not path.startswith("/fhir/r4") or path in open_to_all:
             continue
+        path = path.replace("<any(DocumentReference, Patient):kind>", "DocumentReference").replace(
+            "<ident>", names["d"]
+        )
         for method in sorted((rule.methods or set()) - {"OPTIONS"}):
             for name, value in keys.items():
                 path = path.replace(f"<{name}>", value).replace(f"<path:{name}>", value)
@@ -159,6 +162,8 @@ LISTED = [
     "GET DocumentReference?_summary=data", "GET DocumentReference?_elements=content",
     "GET DocumentReference?_include=DocumentReference:patient", "POST DocumentReference/_search",
     "GET DocumentReference/_history", "GET Patient/{p}/$everything", "POST Patient/{p}/$everything",
+    "GET _history", "GET Patient/{p}/DocumentReference", "POST Patient/{p}/DocumentReference/_search",
+    "GET DocumentReference/$docref?patient={p}", "GET DocumentReference?_sort=type,-date",
 ]  # fmt: skip
 FINDS = f"{DOCUMENTS}s {PATIENTS}rs {STUDIES}s"
 

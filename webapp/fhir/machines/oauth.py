@@ -1,7 +1,7 @@
 """Access tokens for programs by a signed assertion: OAuth 2.0 client credentials with `private_key_jwt`, as in SMART
 Backend Services (SMART App Launch 2.2, backend services; RFC 6749 section 4.4, RFC 7521, RFC 7523).
 
-    GET  <base>/.well-known/smart-configuration     where and how
+    GET  <base>/.well-known/smart-configuration     where and how; by RFC 9728 and RFC 8414 too
     POST /<organization>/oauth2/token               assertion -> access token of five minutes
 """
 
@@ -26,9 +26,12 @@ from webapp.fhir.machines.accounts import MICROS
 from webapp.fhir.machines.checking import LIFETIME
 from webapp.fhir.machines.keys import KeysBusy, public_keys
 from webapp.fhir.machines.models import ServiceAccount, UsedAssertion
-from webapp.fhir.service import public_base, service
+from webapp.fhir.service import fhir_base, public_base, service
 
-oauth = Blueprint("oauth2", __name__, url_prefix="/<organization>")
+oauth = Blueprint("oauth2", __name__)
+SCOPES = [*(f"system/{kind}.rs" for kind in scopes.TYPES), "system/Binary.c", "system/Patient.cu",
+          "system/DocumentReference.cud"]  # fmt: skip
+CAPABILITIES = ["client-confidential-asymmetric", "permission-v1", "permission-v2"]
 ALGORITHMS = ["RS384", "ES384"]  # those SMART demands of a server
 ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 LONGEST_S = 300  # how far ahead an assertion may end
@@ -57,26 +60,43 @@ class TokenRefused(Exception):
         super().__init__(code)
 
 
-@oauth.get("/fhir/r4/.well-known/smart-configuration")
+@oauth.get("/<organization>/fhir/r4/.well-known/smart-configuration")
 def smart_configuration(organization: str) -> Response:
     """SMART configuration, the first thing that clients ask for; needs no token."""
+    return jsonify(_server(organization) | {"capabilities": CAPABILITIES})
+
+
+@oauth.get("/.well-known/oauth-authorization-server/<organization>")
+def authorization_server(organization: str) -> Response:
+    """Metadata of the server that gives tokens (RFC 8414)."""
+    return jsonify(_server(organization) | {"response_types_supported": []})
+
+
+@oauth.get("/.well-known/oauth-protected-resource/<organization>/fhir/r4")
+def protected_resource(organization: str) -> Response:
+    """Metadata of the FHIR base as a protected resource (RFC 9728): a refused call names this address."""
+    server = _server(organization)
+    return jsonify(
+        resource=fhir_base(uuid.UUID(organization)), authorization_servers=[server["issuer"]],
+        bearer_methods_supported=["header"], scopes_supported=SCOPES,
+    )  # fmt: skip
+
+
+def _server(organization: str) -> dict[str, Any]:
     organization_id = parse_id(organization)
     if organization_id is None:
         raise TokenRefused("invalid_request", NO_ORGANIZATION)
-    return jsonify(
-        {
-            "token_endpoint": token_endpoint(organization_id),
-            "token_endpoint_auth_methods_supported": ["private_key_jwt"],
-            "token_endpoint_auth_signing_alg_values_supported": ALGORITHMS,
-            "grant_types_supported": ["client_credentials"],
-            "scopes_supported": [f"system/{kind}.rs" for kind in scopes.TYPES]
-            + ["system/Binary.c", "system/Patient.cu", "system/DocumentReference.cud"],
-            "capabilities": ["client-confidential-asymmetric", "permission-v1", "permission-v2"],
-        }
-    )
+    return {
+        "issuer": f"{public_base()}/{organization_id}",
+        "token_endpoint": token_endpoint(organization_id),
+        "token_endpoint_auth_methods_supported": ["private_key_jwt"],
+        "token_endpoint_auth_signing_alg_values_supported": ALGORITHMS,
+        "grant_types_supported": ["client_credentials"],
+        "scopes_supported": SCOPES,
+    }
 
 
-@oauth.post("/oauth2/token")
+@oauth.post("/<organization>/oauth2/token")
 @limiter.limit(PER_ADDRESS)
 def token(organization: str) -> Response:
     """An access token for a program that signed for it."""
@@ -88,6 +108,9 @@ def token(organization: str) -> Response:
         raise TokenRefused("unsupported_grant_type", "grant_type must be client_credentials")
     if given.get("client_assertion_type") != ASSERTION or not given.get("client_assertion"):
         raise TokenRefused("invalid_client", f"client_assertion must be a JWT, client_assertion_type {ASSERTION}")
+    base = fhir_base(organization_id)
+    if given.get("resource", base).rstrip("/") != base:
+        raise TokenRefused("invalid_target", f"resource must be {base}")
     account = _signer(organization_id, given["client_assertion"])
     granted = scopes.granted(account.scopes, given.get("scope", ""))
     if not granted:
