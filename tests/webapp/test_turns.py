@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from clinical.fhir import MEDIA_TYPE
 from tests.webapp.conftest import add_user, login
 from tests.webapp.fhir.conftest import add_document, make_place
 from tests.webapp.fhir.test_machines import calls, machine
@@ -20,7 +21,6 @@ from tests.webapp.fhir.test_writing import WRITES
 from tests.webapp.fhir.test_writing import document as new_document
 from webapp.database import DatabaseBusy, Turn
 from webapp.extensions import db as database
-from clinical.fhir import MEDIA_TYPE
 
 HOLDING = """
 import fcntl, sys

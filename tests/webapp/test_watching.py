@@ -17,13 +17,13 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from clinical.errors import BefundError
+from clinical.fhir import MEDIA_TYPE
 from tests.full_disk import small_disk
 from tests.serving import free_port, wait_until
 from tests.webapp.conftest import SECRET, add_user, login, make_app
 from tests.webapp.sso import live
 from webapp.__main__ import _prepare as prepare
 from webapp.extensions import db as database
-from clinical.fhir import MEDIA_TYPE
 from webapp.sessions import SESSION_COOKIE
 from webapp.sso.cli import providers
 from webapp.watching import part_of, probes
