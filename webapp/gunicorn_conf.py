@@ -1,6 +1,6 @@
 """The gunicorn configuration of the webapp: processes for the cores, threads for requests that wait for a vendor.
 
-A client that is slow is waited for by nginx (webapp/proxy.conf), and by a thread here for a bounded time.
+A client that is slow is waited for by nginx (webapp/proxy.conf), which stands in front wherever others can connect.
 A sign-in waits up to 13 s for a vendor that does not answer, so threads are plenty: a silent vendor must not keep
 everybody else out. Nothing that counts exactly is held in a process (one-time codes, sessions and attempts are rows),
 so several processes are safe; only the coarse per-address limits are per process, unless BEFUND_LIMITS_URL is Redis.
@@ -23,7 +23,7 @@ from webapp.workbench.plugin import WARM_UP
 _settings = settings()
 bind = address(_settings.web_host, _settings.web_port)
 workers = processes()
-worker_class = "webapp.gunicorn_parts.DeadlineWorker"
+worker_class = "gthread"
 logger_class = "webapp.gunicorn_parts.QuietLogger"
 threads = 24
 preload_app = True  # one process makes the application, the others share its memory; the code is read anew by a restart

@@ -1,10 +1,9 @@
-"""Clients that trickle, and bodies nobody asked for: behind the shipped nginx, and at gunicorn itself."""
+"""Clients that trickle, behind the shipped nginx; bodies nobody asked for, there and at gunicorn itself."""
 
 import io
 import shutil
 import socket
 import tempfile
-import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,6 @@ from tests.serving import free_port
 from tests.webapp import nginx
 from tests.webapp.conftest import SECRET, add_organization, add_user, login
 from tests.webapp.sso import live
-from webapp import gunicorn_conf, gunicorn_parts
 
 TRICKLING = 1000
 UPLOAD = "/documents/%s/upload/"
@@ -69,17 +67,6 @@ def test_a_thousand_trickling_connections_are_not_noticed_behind_nginx(behind: s
         for _ in range(20):
             assert requests.get(f"{behind}/accounts/login/", timeout=10).status_code == 200
             assert requests.post(f"{behind}/accounts/complete/", data={"email": "x"}, timeout=10).status_code == 400
-    finally:
-        for one in slow:
-            one.close()
-
-
-def test_without_nginx_a_thread_waits_for_a_bounded_time(web: str) -> None:
-    """More than there are threads; each is left after HEADERS_S or BODY_S, and the next visitor is served."""
-    slow = trickling(web, 3 * gunicorn_conf.threads)
-    try:
-        bound = 5 * (gunicorn_parts.HEADERS_S + gunicorn_parts.BODY_S)
-        assert requests.get(f"{web}/accounts/login/", timeout=bound).status_code == 200
     finally:
         for one in slow:
             one.close()
@@ -150,20 +137,3 @@ def written() -> int:
             if tempfile.gettempdir() in str(path) and path.suffix not in (".log", ".sqlite3", ".sqlite3-wal"):
                 total += path.stat().st_size if path.exists() else 0
     return total
-
-
-def test_deadlines_shut_the_reading_side_alone() -> None:
-    """What is written after it still arrives."""
-    ours, theirs = socket.socketpair()
-    conn = type("Conn", (), {"sock": ours})()
-    deadlines = gunicorn_parts.Deadlines()
-    with deadlines.watching(conn):
-        deadlines.extend(conn, 0.0)
-        ours.settimeout(10 * gunicorn_parts.TICK_S)
-        began = time.monotonic()
-        assert ours.recv(1) == b"", "reading ends as if the client had gone"
-        assert time.monotonic() - began < 10 * gunicorn_parts.TICK_S
-        ours.sendall(b"late")
-        assert theirs.recv(4) == b"late"
-    ours.close()
-    theirs.close()
