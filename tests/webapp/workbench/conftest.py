@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from sqlalchemy import create_engine, text
 
 from bentos.api.app import create_app
@@ -263,3 +263,34 @@ def rows(url: str, table: str) -> list[str]:
 def typed(page: Page, words: str) -> None:
     """Put words into the text box as a person who pastes."""
     page.locator("#text").fill(words)
+
+
+@pytest.fixture
+def page(erika: Visitor) -> Page:
+    """The page "Kodieren" before Erika."""
+    return erika.open("/coding/")
+
+
+def finished(page: Page) -> None:
+    """All tiers have answered."""
+    expect(page.locator("#count")).to_contain_text("Stufe 3", timeout=20_000)
+
+
+def saved(page: Page, name: str) -> str:
+    """The file that the button of that name downloads."""
+    with page.expect_download() as caught:
+        page.get_by_role("button", name=name, exact=True).click()
+    return Path(caught.value.path()).read_text("utf-8")
+
+
+def nothing_left(erika: Visitor, bench: Bench, page: Page, addresses: list[str], canary: str) -> None:
+    """No store of the browser, address, log or row of the database holds the canary."""
+    stored = page.evaluate(
+        """async () => JSON.stringify([{...localStorage}, {...sessionStorage}, await indexedDB.databases(),
+                                       await caches.keys(), document.cookie, history.state])"""
+    )
+    state, url = json.dumps(erika.context.storage_state()), bench.app.config["BEFUND"].database_url
+    database = "".join(line for table in ("browser_session", "audit_event") for line in rows(url, table))
+    assert len(addresses) > 0
+    for where in (stored, state, page.url, *addresses, bench.log, database):
+        assert canary not in where

@@ -12,26 +12,11 @@ from catalog_build.training.feedback import read_counts, read_reviews
 from clinical.reading.index import SearchIndex
 from tests.serving import wait_until
 from tests.webapp.browser import Visitor, picture
-from tests.webapp.workbench.conftest import Bench, rows, typed
+from tests.webapp.workbench.conftest import Bench, finished, nothing_left, saved, typed
 
 FIVE = "Arterielle Hypertonie, Diabetes mellitus Typ 2, Hypothyreose\nV. a. Pneumonie rechts\nGonarthrose links"
 RIGHT = "I10.90G; E11.90G; E03.9G; J18.9VR; M17.9GL"
 CANARY = "Quarzgrund"
-
-
-@pytest.fixture
-def page(erika: Visitor) -> Page:
-    return erika.open("/coding/")
-
-
-def finished(page: Page) -> None:
-    expect(page.locator("#count")).to_contain_text("Stufe 3", timeout=20_000)
-
-
-def download(page: Page, name: str) -> str:
-    with page.expect_download() as caught:
-        page.get_by_role("button", name=name, exact=True).click()
-    return Path(caught.value.path()).read_text("utf-8")
 
 
 def test_five_codes_are_accepted_and_copied_with_six_keys(page: Page) -> None:
@@ -142,16 +127,16 @@ def test_the_result_leaves_as_fhir_csv_and_feedback(page: Page, tmp_path: Path, 
     page.keyboard.press("Control+Enter")
     for key in ("Enter", "Enter", "x", "Enter", "Enter"):
         page.keyboard.press(key)
-    bundle = Bundle.model_validate(json.loads(download(page, "FHIR")))
+    bundle = Bundle.model_validate(json.loads(saved(page, "FHIR")))
     coded = [entry.resource.code.coding[0] for entry in bundle.entry]
     assert [one.code for one in coded] == ["I10.90", "E11.90", "J18.9", "M17.9"]
     assert {e.valueCoding.code for e in coded[2].extension} == {"V", "R"}
     assert bundle.entry[2].resource.verificationStatus.coding[0].code == "provisional"
-    table = download(page, "CSV").lstrip("\ufeff").splitlines()
+    table = saved(page, "CSV").lstrip("\ufeff").splitlines()
     assert table[0] == "code;title;certainty;side"
     assert table[3] == '"J18.9";"Pneumonie, nicht näher bezeichnet";"V";"R"'
     page.get_by_text("Rückmeldung an den Betreiber").click()
-    silent = download(page, "Datei speichern")
+    silent = saved(page, "Datei speichern")
     assert not any(word in silent for word in FIVE.split())
     (tmp_path / "counts.jsonl").write_text(silent, "utf-8")
     counts, faults = read_counts(tmp_path / "counts.jsonl", index.catalog)
@@ -161,7 +146,7 @@ def test_the_result_leaves_as_fhir_csv_and_feedback(page: Page, tmp_path: Path, 
     }  # fmt: skip
     assert {one.confidence for one in counts} <= {"high", "medium", "low"}
     page.get_by_label("Die Texte mitgeben").check()
-    spoken = json.loads(download(page, "Datei speichern"))
+    spoken = json.loads(saved(page, "Datei speichern"))
     assert spoken["query"] == FIVE
     (tmp_path / "feedback.jsonl").write_text(json.dumps(spoken), "utf-8")
     reviews, faults = read_reviews(tmp_path / "feedback.jsonl", index.catalog)
@@ -226,16 +211,5 @@ def test_nothing_of_a_text_stays_in_the_browser_the_address_or_the_logs(erika: V
     finished(page)
     page.locator("#add").fill(CANARY)
     page.keyboard.press("Enter")
-    stored = page.evaluate(
-        """async () => JSON.stringify([{...localStorage}, {...sessionStorage}, await indexedDB.databases(),
-                                       await caches.keys(), document.cookie, history.state])"""
-    )
-    state = json.dumps(erika.context.storage_state())
-    database = "".join(
-        line
-        for table in ("browser_session", "audit_event")
-        for line in rows(bench.app.config["BEFUND"].database_url, table)
-    )
-    for where in (stored, state, page.url, *addresses, bench.log, database):
-        assert CANARY not in where
+    nothing_left(erika, bench, page, addresses, CANARY)
     assert any("/coding/events/" in address for address in addresses)

@@ -2,22 +2,16 @@
 accepted: in a real browser, before the real text API."""
 
 import json
-from pathlib import Path
 
 import pytest
 from fhir.resources.R4B.bundle import Bundle
 from playwright.sync_api import Browser, Page, expect
 
 from tests.webapp.browser import Visitor
-from tests.webapp.workbench.conftest import LETTER, Bench, member, typed
+from tests.webapp.workbench.conftest import LETTER, Bench, finished, member, saved, typed
 
 NOTHING = "Noch nichts übernommen."
 ENDED = "Ihre Sitzung ist beendet."
-
-
-@pytest.fixture
-def page(erika: Visitor) -> Page:
-    return erika.open("/coding/")
 
 
 def coded(page: Page, words: str, *keys: str) -> None:
@@ -27,16 +21,6 @@ def coded(page: Page, words: str, *keys: str) -> None:
     page.keyboard.press("Control+Enter")
     for key in keys:
         page.keyboard.press(key)
-
-
-def finished(page: Page) -> None:
-    expect(page.locator("#count")).to_contain_text("Stufe 3", timeout=20_000)
-
-
-def saved(page: Page, name: str) -> str:
-    with page.expect_download() as caught:
-        page.get_by_role("button", name=name, exact=True).click()
-    return Path(caught.value.path()).read_text("utf-8")
 
 
 def leaving(page: Page) -> list[list[str]]:

@@ -11,10 +11,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page
-
-from tests.webapp.browser import Visitor
 
 SEQUENCES, STEPS = 600, 30
 CODES = {"Gicht": "M10.99", "Asthma": "J45.99", "Hypertonie": "I10.90", "Struma": "E04.9", "Nephropathie": "E11.20"}
@@ -423,11 +420,6 @@ def sequences(first: int, number: int) -> Iterator[tuple[list[list[Any]], list[t
             done.append(model.step())
             expected.append((model.here.shown, model.here.leaving()))
         yield done, expected
-
-
-@pytest.fixture
-def page(erika: Visitor) -> Page:
-    return erika.open("/coding/")
 
 
 def test_nothing_leaves_but_what_was_accepted_for_the_text(page: Page) -> None:
