@@ -93,12 +93,6 @@ def test_a_missing_catalog_is_one_clear_sentence(environment, tmp_path, command)
     assert "Traceback" not in _said(tmp_path)
 
 
-def test_a_bad_setting_is_one_clear_sentence(environment, tmp_path):
-    environment["BEFUND_WORKERS"] = "many"
-    assert _start(environment, tmp_path, "serve").wait(30) == 1
-    assert _said(tmp_path).startswith("befund: BEFUND_WORKERS")
-
-
 def test_the_demo_key_is_kept_while_it_is_good_and_replaced_when_not(tmp_path):
     keys = Keys(open_database(f"sqlite:///{tmp_path / 'api.sqlite'}"))
     path = tmp_path / "demo-key"
