@@ -23,6 +23,8 @@ from webapp.models import Base, BrowserSession, Membership, Organization, Role, 
 from webapp.sessions import SESSION_COOKIE, digest
 
 DATABASES = ("sqlite", "postgresql")
+MADE: list[Flask] = []
+"""Applications of the test that runs."""
 SECRET = "only-for-tests-and-nothing-else-4711-Xyz"
 
 
@@ -58,16 +60,30 @@ def stage(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> It
         yield stage
 
 
+@pytest.fixture(autouse=True)
+def ended() -> Iterator[None]:
+    """Every application that a test has made gives its connections back."""
+    yield
+    while MADE:
+        MADE.pop().extensions["befund_engine"].dispose()
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path, sqlite_template: Path) -> str:
+    """URL of a migrated, empty SQLite file of the test's own."""
+    path = tmp_path / "webapp.sqlite3"
+    shutil.copy(sqlite_template, path)
+    return f"sqlite:///{path}"
+
+
 @pytest.fixture(params=DATABASES)
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def database_url(request: pytest.FixtureRequest) -> str:
     """URL of a migrated, empty database; tests that ask for it (or for `app`) run once per kind of database."""
     if request.param == "postgresql":
         url: str = request.getfixturevalue("postgres_url")
         _empty(url)
         return url
-    path = tmp_path / "webapp.sqlite3"
-    shutil.copy(request.getfixturevalue("sqlite_template"), path)
-    return f"sqlite:///{path}"
+    return str(request.getfixturevalue("sqlite_url"))
 
 
 @pytest.fixture
@@ -77,11 +93,9 @@ def app_settings() -> dict[str, Any]:
 
 
 @pytest.fixture
-def app(database_url: str, tmp_path: Path, app_settings: dict[str, Any]) -> Iterator[Flask]:
+def app(database_url: str, tmp_path: Path, app_settings: dict[str, Any]) -> Flask:
     """The application in development mode, with everything it writes under the test's own folder."""
-    app = make_app(database_url, tmp_path, **app_settings)
-    yield app
-    app.extensions["befund_engine"].dispose()
+    return make_app(database_url, tmp_path, **app_settings)
 
 
 class Outside:
@@ -131,6 +145,7 @@ def make_app(database_url: str, folder: Path, **settings: Any) -> Flask:
         given.setdefault("public_url", "https://befund.example")
     app = create_app(given)
     app.config["TESTING"] = False  # errors become pages here as in production
+    MADE.append(app)
     return app
 
 
@@ -163,6 +178,15 @@ def login(client: FlaskClient, user: User) -> None:
     with client.application.app_context(), database.write() as session:
         session.add(BrowserSession(id_hash=digest(value), user_id=user.id, data=data))
     client.set_cookie(SESSION_COOKIE, value)
+
+
+@pytest.fixture
+def operator(app: Flask, client: FlaskClient) -> FlaskClient:
+    """The browser of an operator."""
+    user = add_user(app, "betrieb@example.org", given_name="Ottilie", family_name="Operator")
+    add_organization(app, "Betrieb", operator=user)
+    login(client, user)
+    return client
 
 
 def submit(client: FlaskClient, page: str, to: str = "", **fields: Any) -> TestResponse:

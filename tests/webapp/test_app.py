@@ -1,6 +1,5 @@
 """The application as a whole: sessions, headers, error pages."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -29,18 +28,15 @@ def test_anonymous_visitor_gets_no_cookie(client: FlaskClient) -> None:
     assert "Set-Cookie" not in client.get("/").headers
 
 
-def test_limits_per_address_are_shared_through_redis(tmp_path: Path, sqlite_template: Path, redis_url: str) -> None:
+def test_limits_per_address_are_shared_through_redis(tmp_path: Path, sqlite_url: str, redis_url: str) -> None:
     """Three servers count together: fewer tries than the limit (120 a minute) at each, and yet it is reached, also
     when a minute ends in between."""
-    shutil.copy(sqlite_template, tmp_path / "webapp.sqlite3")
 
     def answers(limits_url: str) -> set[int]:
-        app = make_app(f"sqlite:///{tmp_path}/webapp.sqlite3", tmp_path, limits_url=limits_url)
+        app = make_app(sqlite_url, tmp_path, limits_url=limits_url)
         app.config["WTF_CSRF_ENABLED"] = False  # which is looked at before a try counts
         client = app.test_client()
-        codes = {client.post("/accounts/complete/code/", data={"code": "000000"}).status_code for _ in range(119)}
-        app.extensions["befund_engine"].dispose()
-        return codes
+        return {client.post("/accounts/complete/code/", data={"code": "000000"}).status_code for _ in range(119)}
 
     assert 429 in answers(redis_url) | answers(redis_url) | answers(redis_url)
     assert 429 not in answers("memory://") | answers("memory://")

@@ -7,7 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
-from tests.webapp.conftest import Outside, add_organization, add_user, login
+from tests.webapp.conftest import Outside
 from webapp import audit
 from webapp.models import AuditEvent, utcnow
 
@@ -22,14 +22,6 @@ def add(db: Outside, event: str, number: int = 1, age: timedelta = timedelta(0),
 def kinds(db: Outside) -> dict[str, int]:
     counted = select(AuditEvent.kind, func.count()).group_by(AuditEvent.kind)
     return dict(db.session.execute(counted).tuples().all())
-
-
-@pytest.fixture
-def operator(app: Flask, client: FlaskClient) -> FlaskClient:
-    user = add_user(app, "betrieb@example.org")
-    add_organization(app, operator=user)
-    login(client, user)
-    return client
 
 
 def test_a_flood_of_refused_callbacks_buries_nothing(operator: FlaskClient, db: Outside) -> None:

@@ -32,11 +32,9 @@ input()
 
 
 @pytest.fixture
-def database_url(tmp_path, sqlite_template):
+def database_url(sqlite_url):
     """SQLite alone: PostgreSQL has no such lock."""
-    path = tmp_path / "webapp.sqlite3"
-    path.write_bytes(sqlite_template.read_bytes())
-    return f"sqlite:///{path}"
+    return sqlite_url
 
 
 @pytest.fixture

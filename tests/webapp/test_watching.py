@@ -37,18 +37,13 @@ def _count(name, **labels):
 
 
 @pytest.fixture
-def made(tmp_path, sqlite_template):
+def made(tmp_path, sqlite_url):
     """A function that makes applications with settings of its own, on a copy of the empty database."""
-    apps = []
-    shutil.copy(sqlite_template, tmp_path / "webapp.sqlite3")
 
-    def make(database_url=f"sqlite:///{tmp_path}/webapp.sqlite3", **settings):
-        apps.append(make_app(database_url, tmp_path, **settings))
-        return apps[-1]
+    def make(database_url=sqlite_url, **settings):
+        return make_app(database_url, tmp_path, **settings)
 
-    yield make
-    for app in apps:
-        app.extensions["befund_engine"].dispose()
+    return make
 
 
 def test_the_probes_say_ready_and_count_as_no_request(made):
@@ -180,7 +175,6 @@ def test_a_database_that_goes_behind_an_answer_leaves_the_answer(postgres_url, t
     assert "the database went away behind an answer: it closed the connection" in caplog.text
     assert client.get("/accounts/login/").status_code == 200
     outside.dispose()
-    app.extensions["befund_engine"].dispose()
 
 
 def test_a_database_that_goes_in_the_middle_of_a_page_of_somebody_signed_in_leaves_the_session(made):

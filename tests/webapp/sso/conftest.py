@@ -2,16 +2,13 @@
 
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from flask import Flask
-from flask.testing import FlaskClient
-from werkzeug.test import TestResponse
 
-from tests.webapp.sso.stub_vendor import StubVendor, running_stub, secret_of
+from tests.webapp.sso.stub_vendor import running_stub, secret_of
 from webapp.extensions import db as database
 from webapp.sso.providers import ProviderFields, store
 
@@ -24,18 +21,18 @@ AddProvider = Callable[..., str]
 class LogWatch(logging.Handler):
     """Keeps every record of every logger, at DEBUG, as text with its traceback."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(logging.DEBUG)
         self.setFormatter(logging.Formatter("%(name)s %(message)s"))
         self.lines: list[str] = []
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def emit(self, record):
         if not record.name.startswith(("mail.log", "asyncio")):  # those are the test's own mail server
             self.lines.append(self.format(record))
 
 
 @pytest.fixture(autouse=True)
-def log_watch(vendor: StubVendor) -> Iterator[LogWatch]:
+def log_watch(vendor):
     """Fails the test when a secret, code, token, state or one-time code it used is in any log."""
     watch, root = LogWatch(), logging.getLogger()
     before = root.level
@@ -52,13 +49,13 @@ def log_watch(vendor: StubVendor) -> Iterator[LogWatch]:
 
 
 @pytest.fixture(scope="session")
-def _one_vendor() -> Iterator[StubVendor]:
+def _one_vendor():
     with running_stub() as server:
         yield server
 
 
 @pytest.fixture
-def vendor(_one_vendor: StubVendor) -> StubVendor:
+def vendor(_one_vendor):
     """The stub vendor with empty memory."""
     _one_vendor.seen.clear()
     _one_vendor.requests.clear()
@@ -66,10 +63,10 @@ def vendor(_one_vendor: StubVendor) -> StubVendor:
 
 
 @pytest.fixture
-def add_provider(app: Flask, vendor: StubVendor) -> AddProvider:
+def add_provider(app, vendor):
     """Stores a provider row that points to the stub: `add_provider("acme", mode="good", trust_email=False)`."""
 
-    def add(provider_id: str = "acme", mode: str = "good", **values: Any) -> str:
+    def add(provider_id="acme", mode="good", **values):
         base = f"{vendor.url}/{mode}"
         fields: dict[str, Any] = {
             "id": provider_id,
@@ -90,31 +87,29 @@ def add_provider(app: Flask, vendor: StubVendor) -> AddProvider:
     return add
 
 
-def leave(client: FlaskClient, provider_id: str = "acme", **query: str) -> str:
+def leave(client, provider_id="acme", **query):
     """Start a sign-in; the vendor URL we were sent to."""
     response = client.get(LOGIN, query_string={"provider_id": provider_id, **query})
     assert response.status_code == 302, response.get_data(as_text=True)
     return str(response.headers["Location"])
 
 
-def sign_in(
-    client: FlaskClient, vendor: StubVendor, claims: Any, provider_id: str = "acme", **query: str
-) -> TestResponse:
+def sign_in(client, vendor, claims, provider_id="acme", **query):
     """Leave, let the vendor grant, come back; the answer of our callback."""
     return come_back(client, vendor, leave(client, provider_id, **query), claims)
 
 
-def come_back(client: FlaskClient, vendor: StubVendor, location: str, claims: Any, **more: Any) -> TestResponse:
+def come_back(client, vendor, location, claims, **more):
     """From the vendor, where `location` led to, to the callback it names; `more` is added to the query."""
     return client.get(callback_of(location), query_string={**vendor.grant(location, claims), **more})
 
 
-def callback_of(location: str) -> str:
+def callback_of(location):
     """The path of the redirect URI in an authorization request."""
     return urlsplit(parse_qs(urlsplit(location).query)["redirect_uri"][0]).path
 
 
-def person(number: int = 1, **claims: Any) -> dict[str, Any]:
+def person(number=1, **claims):
     """Claims of an invented person."""
     return {
         "sub": f"subject-{number}",

@@ -3,15 +3,15 @@
 import re
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from tests.webapp.browser import PHONE, Stage, Visitor, chromium, operator, picture, violations, visitor
+from tests.webapp.browser import PHONE, Visitor, chromium, operator, picture, violations, visitor
 from tests.webapp.sso import live
 
 __all__ = ["chromium", "visitor"]  # fixtures
 
 
-def test_sign_in_account_and_sign_out(visitor: Visitor) -> None:
+def test_sign_in_account_and_sign_out(visitor):
     visitor.open("/accounts/")
     assert visitor.page.url.endswith("/accounts/login/?next=/accounts/")
     picture(visitor.page, "login")
@@ -30,7 +30,7 @@ def test_sign_in_account_and_sign_out(visitor: Visitor) -> None:
     assert "login" in visitor.page.url
 
 
-def test_denial_at_the_vendor(visitor: Visitor) -> None:
+def test_denial_at_the_vendor(visitor):
     visitor.choose("Klinikum Musterstadt")
     visitor.page.get_by_role("link", name="Cancel").click()
     visitor.page.wait_for_url(f"{visitor.stage.base}/**")
@@ -41,7 +41,7 @@ def test_denial_at_the_vendor(visitor: Visitor) -> None:
     expect(visitor.page.get_by_role("heading", name="Anmelden")).to_be_visible()
 
 
-def test_completion_with_a_code(visitor: Visitor) -> None:
+def test_completion_with_a_code(visitor):
     visitor.choose("Praxisverbund Nord")
     visitor.at_vendor("ohne")
     page = visitor.page
@@ -63,7 +63,7 @@ def test_completion_with_a_code(visitor: Visitor) -> None:
     expect(page.get_by_text("otto@example.org")).to_be_visible()
 
 
-def test_the_operator_adds_a_vendor(visitor: Visitor) -> None:
+def test_the_operator_adds_a_vendor(visitor):
     operator(visitor)
     page = visitor.open("/operator/providers/")
     picture(page, "providers")
@@ -99,7 +99,7 @@ def test_the_operator_adds_a_vendor(visitor: Visitor) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_dry_run_with_two_accounts_leads_to_going_live(chromium: Browser, stage: Stage, scheme: str) -> None:
+def test_a_dry_run_with_two_accounts_leads_to_going_live(chromium, stage, scheme):
     visitor = Visitor(chromium, stage, bypass_csp=True, color_scheme=scheme)
     operator(visitor)
     stage.run("providers", "deactivate", "post")
@@ -122,7 +122,7 @@ def test_a_dry_run_with_two_accounts_leads_to_going_live(chromium: Browser, stag
     visitor.context.close()
 
 
-def test_pictures_of_phone_and_dark_mode(chromium: Browser, stage: Stage) -> None:
+def test_pictures_of_phone_and_dark_mode(chromium, stage):
     """No page scrolls sideways on a phone."""
     visitor = Visitor(chromium, stage, viewport=PHONE, color_scheme="dark", locale="en-US")
     visitor.open("/accounts/login/")
@@ -141,7 +141,7 @@ def test_pictures_of_phone_and_dark_mode(chromium: Browser, stage: Stage) -> Non
     visitor.context.close()
 
 
-def test_the_pages_in_english(chromium: Browser, stage: Stage) -> None:
+def test_the_pages_in_english(chromium, stage):
     """Whoever's browser asks for English gets English, the operator's pages and the dry run too."""
     visitor = Visitor(chromium, stage, locale="en-US")
     visitor.open("/accounts/login/")
@@ -160,7 +160,7 @@ def test_the_pages_in_english(chromium: Browser, stage: Stage) -> None:
     visitor.context.close()
 
 
-def test_nothing_secret_is_in_the_logs_of_gunicorn(stage: Stage) -> None:
+def test_nothing_secret_is_in_the_logs_of_gunicorn(stage):
     """After all walks above, with gunicorn at debug and its access log on."""
     log = (stage.folder / "webapp.log").read_text(errors="replace")
     assert "/accounts/vendor_oauth2/login/callback/" in log, "the access log is on"

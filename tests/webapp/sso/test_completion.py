@@ -2,22 +2,15 @@
 
 import re
 import stat
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
-from typing import Any
 
 import pytest
 from aiosmtpd.controller import Controller
-from flask import Flask
-from flask.testing import FlaskClient
 from sqlalchemy import select, update
-from werkzeug.test import TestResponse
 
 from tests.serving import free_port
-from tests.webapp.conftest import Outside, add_user, login, make_app, submit
-from tests.webapp.sso.conftest import LOGIN, AddProvider, person, sign_in
-from tests.webapp.sso.stub_vendor import StubVendor
+from tests.webapp.conftest import add_user, login, make_app, submit
+from tests.webapp.sso.conftest import LOGIN, person, sign_in
 from webapp.models import AuditEvent, User
 from webapp.sso.models import Identity, OneTimeCode
 
@@ -29,14 +22,12 @@ WITHOUT = {"sub": "s-1", "given_name": "Erika", "family_name": "Mustermann"}
 class Postbox:
     """What the mail server received; `refuse` makes it turn mail away."""
 
-    def __init__(self, seen: set[str]) -> None:
+    def __init__(self, seen):
         self.mails: list[tuple[list[str], str]] = []
         self.refuse = False
         self.seen = seen
 
-    async def handle_DATA(  # noqa: N802 - aiosmtpd calls it so
-        self, server: Any, session: Any, envelope: Any
-    ) -> str:
+    async def handle_DATA(self, server, session, envelope):  # noqa: N802 - aiosmtpd calls it so
         if self.refuse:
             return "451 try later"
         import email
@@ -48,7 +39,7 @@ class Postbox:
         self.seen.add(self.code())
         return "250 OK"
 
-    def code(self) -> str:
+    def code(self):
         """The code of the latest mail."""
         found = re.search(r"\b(\d{6})\b", self.mails[-1][1])
         assert found
@@ -56,7 +47,7 @@ class Postbox:
 
 
 @pytest.fixture
-def postbox(vendor: StubVendor) -> Iterator[Postbox]:
+def postbox(vendor):
     box = Postbox(vendor.seen)
     port = free_port()
     controller = Controller(box, hostname="127.0.0.1", port=port)
@@ -67,24 +58,22 @@ def postbox(vendor: StubVendor) -> Iterator[Postbox]:
 
 
 @pytest.fixture
-def app_settings(postbox: Postbox) -> dict[str, Any]:
+def app_settings(postbox):
     return {"mail_url": f"smtp://127.0.0.1:{postbox.port}", "mail_from": "anmeldung@befund.example"}  # type: ignore[attr-defined]
 
 
-def ask(client: FlaskClient, address: str = "erika@example.org") -> TestResponse:
+def ask(client, address="erika@example.org"):
     return submit(client, ADDRESS, email=address)
 
 
-def age_codes(db: Outside, by: timedelta) -> None:
+def age_codes(db, by):
     """Let time pass for the codes on record."""
     with db.write() as session:
         for row in session.scalars(select(OneTimeCode)):
             session.execute(update(OneTimeCode).where(OneTimeCode.id == row.id).values(created_at=row.created_at - by))
 
 
-def test_without_email_the_person_proves_one(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, postbox: Postbox
-) -> None:
+def test_without_email_the_person_proves_one(client, db, add_provider, vendor, postbox):
     add_provider()
     assert sign_in(client, vendor, WITHOUT, next="/?later").headers["Location"] == ADDRESS
     assert client.get("/accounts/").status_code == 302
@@ -103,9 +92,7 @@ def test_without_email_the_person_proves_one(
     "claims",
     [{}, *({"email": value} for value in ("", None, "no address", ["a@b.example"], "a@b.example\nBcc: x@y"))],
 )
-def test_an_unusable_email_counts_as_none(
-    client: FlaskClient, add_provider: AddProvider, vendor: StubVendor, claims: dict[str, Any]
-) -> None:
+def test_an_unusable_email_counts_as_none(client, add_provider, vendor, claims):
     add_provider()
     assert sign_in(client, vendor, {**WITHOUT, **claims}).headers["Location"] == ADDRESS
     assert 'type="email"' in client.get(ADDRESS).get_data(as_text=True)
@@ -113,9 +100,8 @@ def test_an_unusable_email_counts_as_none(
 
 @pytest.mark.parametrize(("trust", "verified"), [(True, False), (True, "false"), (False, True), (False, None)])
 def test_a_doubtful_email_is_proven_before_anything_is_linked(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, postbox: Postbox,
-    trust: bool, verified: Any,
-) -> None:  # fmt: skip
+    app, client, db, add_provider, vendor, postbox, trust, verified
+):
     add_provider(trust_email=trust)
     user = add_user(app, "person1@example.org")
     sign_in(client, vendor, person(1, email_verified=verified))
@@ -126,9 +112,7 @@ def test_a_doubtful_email_is_proven_before_anything_is_linked(
     assert db.session.scalars(select(Identity.user_id)).one() == user.id
 
 
-def test_linking_by_code_ends_the_sessions_of_an_unverified_account(
-    app: Flask, client: FlaskClient, add_provider: AddProvider, vendor: StubVendor, postbox: Postbox
-) -> None:
+def test_linking_by_code_ends_the_sessions_of_an_unverified_account(app, client, add_provider, vendor, postbox):
     add_provider()
     squatter = app.test_client()
     login(squatter, add_user(app, "erika@example.org", email_verified_at=None))
@@ -139,9 +123,7 @@ def test_linking_by_code_ends_the_sessions_of_an_unverified_account(
     assert client.get("/accounts/").status_code == 200
 
 
-def test_the_form_does_not_tell_whether_an_account_exists(
-    app: Flask, db: Outside, add_provider: AddProvider, vendor: StubVendor, postbox: Postbox
-) -> None:
+def test_the_form_does_not_tell_whether_an_account_exists(app, db, add_provider, vendor, postbox):
     add_provider()
     add_user(app, "known@example.org")
     pages = []
@@ -155,9 +137,7 @@ def test_the_form_does_not_tell_whether_an_account_exists(
     assert pages[0] == pages[1]
 
 
-def test_the_fifth_wrong_try_voids_the_code(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, postbox: Postbox
-) -> None:
+def test_the_fifth_wrong_try_voids_the_code(client, db, add_provider, vendor, postbox):
     add_provider()
     sign_in(client, vendor, WITHOUT)
     ask(client)
@@ -169,9 +149,7 @@ def test_the_fifth_wrong_try_voids_the_code(
     assert db.session.scalars(select(User)).all() == []
 
 
-def test_a_malformed_code_costs_no_try(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, postbox: Postbox
-) -> None:
+def test_a_malformed_code_costs_no_try(client, db, add_provider, vendor, postbox):
     add_provider()
     sign_in(client, vendor, WITHOUT)
     ask(client)
@@ -180,9 +158,7 @@ def test_a_malformed_code_costs_no_try(
     assert db.session.scalars(select(OneTimeCode.tries)).one() == 0
 
 
-def test_a_new_code_voids_the_old_and_both_die_after_ten_minutes(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, postbox: Postbox
-) -> None:
+def test_a_new_code_voids_the_old_and_both_die_after_ten_minutes(client, db, add_provider, vendor, postbox):
     add_provider()
     sign_in(client, vendor, WITHOUT)
     ask(client)
@@ -196,8 +172,8 @@ def test_a_new_code_voids_the_old_and_both_die_after_ten_minutes(
 
 
 def test_a_code_is_worth_nothing_in_another_session_or_for_another_address(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, postbox: Postbox
-) -> None:
+    app, client, db, add_provider, vendor, postbox
+):
     add_provider()
     sign_in(client, vendor, WITHOUT)
     ask(client, "mine@example.org")
@@ -214,9 +190,7 @@ def test_a_code_is_worth_nothing_in_another_session_or_for_another_address(
         assert submit(client, CODE, code=mine).status_code == 422
 
 
-def test_codes_are_sent_every_ten_seconds_and_five_times_an_hour(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, postbox: Postbox
-) -> None:
+def test_codes_are_sent_every_ten_seconds_and_five_times_an_hour(app, client, db, add_provider, vendor, postbox):
     add_provider()
     sign_in(client, vendor, WITHOUT)
     assert ask(client).status_code == 302
@@ -234,9 +208,7 @@ def test_codes_are_sent_every_ten_seconds_and_five_times_an_hour(
     assert ask(client).status_code == 302
 
 
-def test_codes_are_stored_hashed(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, postbox: Postbox
-) -> None:
+def test_codes_are_stored_hashed(client, db, add_provider, vendor, postbox):
     add_provider()
     sign_in(client, vendor, WITHOUT)
     ask(client)
@@ -245,9 +217,7 @@ def test_codes_are_stored_hashed(
     assert "erika" not in row.address_hash
 
 
-def test_a_mail_server_that_refuses_is_said_in_words(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, postbox: Postbox
-) -> None:
+def test_a_mail_server_that_refuses_is_said_in_words(client, db, add_provider, vendor, postbox):
     add_provider()
     sign_in(client, vendor, WITHOUT)
     postbox.refuse = True
@@ -261,32 +231,26 @@ def test_a_mail_server_that_refuses_is_said_in_words(
 @pytest.mark.parametrize(
     "address", ["", "erika", "erika@", "a b@c.example", "x" * 250 + "@example.org", "a@b\r\nBcc: c@d.e"]
 )
-def test_the_form_refuses_what_is_no_address(
-    client: FlaskClient, add_provider: AddProvider, vendor: StubVendor, postbox: Postbox, address: str
-) -> None:
+def test_the_form_refuses_what_is_no_address(client, add_provider, vendor, postbox, address):
     add_provider()
     sign_in(client, vendor, WITHOUT)
     assert ask(client, address).status_code == 422
     assert postbox.mails == []
 
 
-def test_the_pages_need_a_pending_sign_in(client: FlaskClient) -> None:
+def test_the_pages_need_a_pending_sign_in(client):
     assert client.get(ADDRESS).status_code == 400
     assert client.get(CODE).status_code == 400
 
 
-def test_forms_need_their_token(
-    client: FlaskClient, add_provider: AddProvider, vendor: StubVendor, postbox: Postbox
-) -> None:
+def test_forms_need_their_token(client, add_provider, vendor, postbox):
     add_provider()
     sign_in(client, vendor, WITHOUT)
     assert client.post(ADDRESS, data={"email": "erika@example.org"}).status_code == 400
     assert postbox.mails == []
 
 
-def test_the_audit_trail_knows_of_codes_but_not_the_codes(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, postbox: Postbox
-) -> None:
+def test_the_audit_trail_knows_of_codes_but_not_the_codes(client, db, add_provider, vendor, postbox):
     add_provider()
     sign_in(client, vendor, WITHOUT)
     ask(client)
@@ -297,9 +261,7 @@ def test_the_audit_trail_knows_of_codes_but_not_the_codes(
     assert postbox.code() not in " ".join(event.detail for event in events)
 
 
-def test_development_without_mail_server_writes_to_the_outbox(
-    database_url: str, tmp_path: Path, vendor: StubVendor
-) -> None:
+def test_development_without_mail_server_writes_to_the_outbox(database_url, tmp_path, vendor):
     from webapp.extensions import db as database
     from webapp.sso.providers import ProviderFields, store
 
@@ -320,10 +282,9 @@ def test_development_without_mail_server_writes_to_the_outbox(
     [mail] = (tmp_path / "outbox").glob("*.eml")
     assert [stat.S_IMODE(path.stat().st_mode) for path in (mail.parent, mail)] == [0o700, 0o600], "the code is in it"
     assert "erika@example.org" in mail.read_text()
-    app.extensions["befund_engine"].dispose()
 
 
-def test_production_without_mail_refuses_what_would_need_it(database_url: str, tmp_path: Path) -> None:
+def test_production_without_mail_refuses_what_would_need_it(database_url, tmp_path):
     from webapp.extensions import db as database
     from webapp.sso.providers import ProviderFields, store
 
@@ -339,4 +300,3 @@ def test_production_without_mail_refuses_what_would_need_it(database_url: str, t
         refused = client.get(LOGIN, query_string={"provider_id": provider_id})
         assert refused.status_code == 503
         assert "BEFUND_MAIL_URL" in refused.get_data(as_text=True)
-    app.extensions["befund_engine"].dispose()

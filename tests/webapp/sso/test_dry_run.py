@@ -1,27 +1,20 @@
 """Dry runs: a whole round trip that shows what a vendor sends and changes nothing; a bad id field is refused."""
 
-from typing import Any
-
 import pytest
-from flask import Flask
-from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from tests.webapp.conftest import Outside, submit
-from tests.webapp.sso.conftest import AddProvider, come_back, person
-from tests.webapp.sso.stub_vendor import StubVendor
-from tests.webapp.sso.test_pages import operator
+from tests.webapp.conftest import submit
+from tests.webapp.sso.conftest import come_back, person
 from webapp.models import User
 from webapp.sessions import SESSION_COOKIE
 from webapp.sso.models import Identity, Provider
 
-__all__ = ["operator"]  # a fixture
 PAGE = "/operator/providers/acme/dry-run/"
 LIVE = "Anbieter einschalten"
 
 
 @pytest.fixture
-def acme(db: Outside, add_provider: AddProvider) -> str:
+def acme(db, add_provider):
     """A vendor that is not switched on."""
     add_provider()
     with db.write() as session:
@@ -29,7 +22,7 @@ def acme(db: Outside, add_provider: AddProvider) -> str:
     return "acme"
 
 
-def run(client: FlaskClient, vendor: StubVendor, account: str, claims: Any, **more: Any) -> str:
+def run(client, vendor, account, claims, **more):
     """One round trip; the page afterwards."""
     left = client.get(f"{PAGE}{account}/")
     assert left.status_code == 302
@@ -38,9 +31,7 @@ def run(client: FlaskClient, vendor: StubVendor, account: str, claims: Any, **mo
     return client.get(PAGE).get_data(as_text=True)
 
 
-def test_two_good_accounts_let_the_vendor_go_live(
-    operator: FlaskClient, acme: str, db: Outside, vendor: StubVendor
-) -> None:
+def test_two_good_accounts_let_the_vendor_go_live(operator, acme, db, vendor):
     before = sorted(user.email for user in db.session.scalars(select(User)))
     assert LIVE not in run(operator, vendor, "A", person(1))
     assert "noch einmal mit Konto A" in operator.get(PAGE).get_data(as_text=True)
@@ -56,9 +47,7 @@ def test_two_good_accounts_let_the_vendor_go_live(
     assert db.session.get(Provider, "acme").active
 
 
-def test_every_step_header_and_field_is_shown_and_every_secret_is_masked(
-    operator: FlaskClient, acme: str, vendor: StubVendor
-) -> None:
+def test_every_step_header_and_field_is_shown_and_every_secret_is_masked(operator, acme, vendor):
     claims = person(1, department="Chirurgie", refresh_token="geheim-4711", nested={"api_key": "geheim-4712"})
     page = run(operator, vendor, "A", claims)
     for word in (
@@ -78,8 +67,8 @@ def test_every_step_header_and_field_is_shown_and_every_secret_is_masked(
         assert secret not in page
 
 
-def test_an_echoed_token_is_masked_under_any_name(operator: FlaskClient, acme: str, vendor: StubVendor) -> None:
-    def echoing(handler: Any, _: dict[str, str]) -> None:
+def test_an_echoed_token_is_masked_under_any_name(operator, acme, vendor):
+    def echoing(handler, _):
         bearer = handler.headers["Authorization"].removeprefix("Bearer ")
         handler.answer(200, person(1, sub=bearer, note=f"you came with {bearer}", **{bearer: "x"}))
 
@@ -93,9 +82,7 @@ def test_an_echoed_token_is_masked_under_any_name(operator: FlaskClient, acme: s
     assert not [token for token in vendor.tokens if token in page]
 
 
-def test_a_subject_that_changes_for_one_account_is_refused(
-    operator: FlaskClient, acme: str, vendor: StubVendor
-) -> None:
+def test_a_subject_that_changes_for_one_account_is_refused(operator, acme, vendor):
     run(operator, vendor, "A", person(1, sub="sitzung-1"))
     run(operator, vendor, "A", person(1, sub="sitzung-2"))
     page = run(operator, vendor, "B", person(2))
@@ -103,16 +90,14 @@ def test_a_subject_that_changes_for_one_account_is_refused(
     assert LIVE not in page
 
 
-def test_a_subject_that_two_accounts_share_is_refused(operator: FlaskClient, acme: str, vendor: StubVendor) -> None:
+def test_a_subject_that_two_accounts_share_is_refused(operator, acme, vendor):
     for account, number in (("A", 1), ("A", 1), ("B", 2)):
         page = run(operator, vendor, account, person(number, sub="klinik"))
     assert "haben dieselbe Kennung" in page
     assert LIVE not in page
 
 
-def test_an_answer_without_a_subject_or_with_a_foreign_issuer_fails_in_words(
-    operator: FlaskClient, db: Outside, acme: str, vendor: StubVendor
-) -> None:
+def test_an_answer_without_a_subject_or_with_a_foreign_issuer_fails_in_words(operator, db, acme, vendor):
     assert "user_not_created: no usable sub or id" in run(operator, vendor, "A", {"email": "x@example.org"})
     with db.write() as session:
         session.get(Provider, "acme").issuer = "https://acme.example"
@@ -121,9 +106,7 @@ def test_an_answer_without_a_subject_or_with_a_foreign_issuer_fails_in_words(
     assert "user_not_created" not in page, "runs with the row as it was no longer count"
 
 
-def test_a_dry_run_is_for_operators_and_never_a_sign_in(
-    app: Flask, operator: FlaskClient, acme: str, vendor: StubVendor
-) -> None:
+def test_a_dry_run_is_for_operators_and_never_a_sign_in(app, operator, acme, vendor):
     stranger = app.test_client()
     assert "/accounts/login/" in stranger.get(f"{PAGE}A/").headers["Location"]
     location = operator.get(f"{PAGE}A/").headers["Location"]
@@ -132,17 +115,13 @@ def test_a_dry_run_is_for_operators_and_never_a_sign_in(
     assert operator.get("/accounts/").status_code == 302, "nobody was signed in"
 
 
-def test_a_person_cannot_ask_for_the_mark_of_a_dry_run(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_a_person_cannot_ask_for_the_mark_of_a_dry_run(client, db, add_provider, vendor):
     add_provider()
     left = client.get("/accounts/vendor_oauth2/login/?provider_id=acme&next=dry-run:A")
     assert come_back(client, vendor, left.headers["Location"], person(1)).headers["Location"] == "/accounts/"
 
 
-def test_records_vanish_after_half_an_hour(
-    operator: FlaskClient, acme: str, vendor: StubVendor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_records_vanish_after_half_an_hour(operator, acme, vendor, monkeypatch):
     import time
 
     assert "Konto A, Umlauf 1" in run(operator, vendor, "A", person(1))
@@ -151,13 +130,13 @@ def test_records_vanish_after_half_an_hour(
     assert "Umlauf 1" not in operator.get(PAGE).get_data(as_text=True)
 
 
-def test_beginning_anew_forgets(operator: FlaskClient, acme: str, vendor: StubVendor) -> None:
+def test_beginning_anew_forgets(operator, acme, vendor):
     run(operator, vendor, "A", person(1))
     submit(operator, PAGE, f"{PAGE}forget/")
     assert "Umlauf 1" not in operator.get(PAGE).get_data(as_text=True)
 
 
-def test_hostile_answers_are_shown_short_and_harm_nothing(operator: FlaskClient, acme: str, vendor: StubVendor) -> None:
+def test_hostile_answers_are_shown_short_and_harm_nothing(operator, acme, vendor):
     deep = "[" * 900 + "]" * 900
     many = ",".join(f'"f{number}":"eyJ{"eyJ" * 10}"' for number in range(5000))
     hostile = (
@@ -173,7 +152,7 @@ def test_hostile_answers_are_shown_short_and_harm_nothing(operator: FlaskClient,
     assert len(page) < 60_000
 
 
-def test_a_new_vendor_can_wait_for_its_dry_run(app: Flask, operator: FlaskClient, db: Outside) -> None:
+def test_a_new_vendor_can_wait_for_its_dry_run(app, operator, db):
     url = "https://sso.labor.example"
     common = {name: f"{url}/{name}" for name in ("authorization_url", "token_url", "userinfo_url")}
     common |= {"name": "Labor", "client_id": "befund", "client_secret": "ein-langes-geheimnis", "scopes": "openid"}
@@ -185,7 +164,7 @@ def test_a_new_vendor_can_wait_for_its_dry_run(app: Flask, operator: FlaskClient
     assert {row.id: row.active for row in db.session.scalars(select(Provider))} == {"labor": False, "praxis": False}
 
 
-def test_the_page_speaks_english(operator: FlaskClient, acme: str) -> None:
+def test_the_page_speaks_english(operator, acme):
     page = operator.get(PAGE, headers={"Accept-Language": "en"}).get_data(as_text=True)
     assert "Next: sign in with account A." in page
     assert "Konto" not in page.split("<main")[1]

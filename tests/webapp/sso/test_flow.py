@@ -5,26 +5,22 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from flask import Flask
-from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
-from tests.webapp.conftest import Outside, add_user, login, make_app
-from tests.webapp.sso.conftest import CALLBACK, LOGIN, AddProvider, come_back, leave, person, sign_in
-from tests.webapp.sso.stub_vendor import StubVendor, secret_of
+from tests.webapp.conftest import add_user, login, make_app
+from tests.webapp.sso.conftest import CALLBACK, LOGIN, come_back, leave, person, sign_in
+from tests.webapp.sso.stub_vendor import secret_of
 from webapp.fhir import tokens
 from webapp.models import AuditEvent, BrowserSession, User
 from webapp.sessions import SESSION_COOKIE
 from webapp.sso.models import Identity, Provider, SignInAttempt
 
 
-def count(db: Outside, model: type) -> int:
+def count(db, model):
     return db.session.scalar(select(func.count()).select_from(model)) or 0
 
 
-def test_login_redirects_with_exactly_the_parameters_of_the_contract(
-    client: FlaskClient, add_provider: AddProvider
-) -> None:
+def test_login_redirects_with_exactly_the_parameters_of_the_contract(client, add_provider):
     add_provider(pkce=False)
     location = leave(client)
     query = parse_qs(urlsplit(location).query, strict_parsing=True)
@@ -36,7 +32,7 @@ def test_login_redirects_with_exactly_the_parameters_of_the_contract(
     assert len(query["state"][0]) >= 32
 
 
-def test_pkce_adds_an_s256_challenge(client: FlaskClient, add_provider: AddProvider) -> None:
+def test_pkce_adds_an_s256_challenge(client, add_provider):
     add_provider()
     query = parse_qs(urlsplit(leave(client)).query)
     assert query["code_challenge_method"] == ["S256"]
@@ -44,16 +40,14 @@ def test_pkce_adds_an_s256_challenge(client: FlaskClient, add_provider: AddProvi
 
 
 @pytest.mark.parametrize("asked", ["nobody", "", "acme'--", "a\x00b", "x" * 500, "..", "schläfer"])
-def test_unknown_provider_is_not_found(client: FlaskClient, add_provider: AddProvider, asked: str) -> None:
+def test_unknown_provider_is_not_found(client, add_provider, asked):
     add_provider()
     response = client.get(LOGIN, query_string={"provider_id": asked})
     assert response.status_code == 404
     assert "Anbieter nicht gefunden" in response.get_data(as_text=True)
 
 
-def test_inactive_provider_is_not_found(
-    app: Flask, client: FlaskClient, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_inactive_provider_is_not_found(app, client, add_provider, vendor):
     add_provider()
     location = leave(client)
     app.test_cli_runner().invoke(args=["providers", "deactivate", "acme"])
@@ -63,9 +57,7 @@ def test_inactive_provider_is_not_found(
 
 @pytest.mark.parametrize("method", ["post", "basic"])
 @pytest.mark.parametrize("pkce", [True, False])
-def test_first_sign_in_creates_the_account_and_shows_it(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, method: str, pkce: bool
-) -> None:
+def test_first_sign_in_creates_the_account_and_shows_it(client, db, add_provider, vendor, method, pkce):
     add_provider(token_auth_method=method, pkce=pkce)
     response = sign_in(client, vendor, person(7, picture="https://vendor.example/7.png", preferred_username="p7"))
     assert response.status_code == 302
@@ -78,9 +70,7 @@ def test_first_sign_in_creates_the_account_and_shows_it(
     assert not [path for path, _, _ in vendor.requests if path.endswith(".png")]
 
 
-def test_post_sends_the_secret_in_the_body_only(
-    client: FlaskClient, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_post_sends_the_secret_in_the_body_only(client, add_provider, vendor):
     add_provider(token_auth_method="post")
     sign_in(client, vendor, person())
     _, form, headers = next(seen for seen in vendor.requests if seen[0].endswith("/token"))
@@ -91,9 +81,7 @@ def test_post_sends_the_secret_in_the_body_only(
     assert headers["Content-Type"] == "application/x-www-form-urlencoded"
 
 
-def test_basic_sends_raw_base64_and_nothing_in_the_body(
-    client: FlaskClient, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_basic_sends_raw_base64_and_nothing_in_the_body(client, add_provider, vendor):
     add_provider(token_auth_method="basic")
     sign_in(client, vendor, person())
     _, form, headers = next(seen for seen in vendor.requests if seen[0].endswith("/token"))
@@ -102,18 +90,14 @@ def test_basic_sends_raw_base64_and_nothing_in_the_body(
     assert headers["Authorization"] == f"Basic {base64.b64encode(raw).decode()}"
 
 
-def test_basic_percent_encodes_when_the_switch_says_so(
-    client: FlaskClient, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_basic_percent_encodes_when_the_switch_says_so(client, add_provider, vendor):
     add_provider(token_auth_method="basic", basic_percent_encode=True, client_secret="geheim: +%")
     sign_in(client, vendor, person())
     _, _, headers = next(seen for seen in vendor.requests if seen[0].endswith("/token"))
     assert base64.b64decode(headers["Authorization"].split()[1]) == b"client-acme:geheim%3A+%2B%25"
 
 
-def test_id_first_name_and_last_name_stand_in(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_id_first_name_and_last_name_stand_in(client, db, add_provider, vendor):
     add_provider()
     sign_in(client, vendor, {"id": 4711, "email": "max@example.org", "first_name": "Max", "last_name": "Mustermann"})
     user = db.session.scalars(select(User)).one()
@@ -121,17 +105,13 @@ def test_id_first_name_and_last_name_stand_in(
     assert db.session.scalars(select(Identity.subject)).one() == "4711"
 
 
-def test_a_subject_beyond_float_precision_keeps_every_digit(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_a_subject_beyond_float_precision_keeps_every_digit(client, db, add_provider, vendor):
     add_provider()
     sign_in(client, vendor, person(sub=2**70 + 1))
     assert db.session.scalars(select(Identity.subject)).one() == str(2**70 + 1)
 
 
-def test_same_email_links_to_the_existing_account(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_same_email_links_to_the_existing_account(app, client, db, add_provider, vendor):
     add_provider("acme")
     add_provider("globex")
     user = add_user(app, "person1@example.org", given_name="Erika", family_name="Beispiel")
@@ -142,18 +122,14 @@ def test_same_email_links_to_the_existing_account(
     assert "Erika Beispiel" in client.get("/accounts/").get_data(as_text=True)
 
 
-def test_addresses_that_only_unicode_folding_makes_equal_stay_two_people(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_addresses_that_only_unicode_folding_makes_equal_stay_two_people(client, db, add_provider, vendor):
     add_provider()
     sign_in(client, vendor, person(1, email="strasse@example.org"))
     sign_in(client, vendor, person(2, email="straße@example.org"))
     assert count(db, User) == 2
 
 
-def test_a_changed_vendor_email_moves_nothing(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_a_changed_vendor_email_moves_nothing(app, client, db, add_provider, vendor):
     add_provider()
     sign_in(client, vendor, person(1))
     other = add_user(app, "other@example.org")
@@ -163,9 +139,7 @@ def test_a_changed_vendor_email_moves_nothing(
     assert db.session.get(User, identity.user_id).email == "person1@example.org"
 
 
-def test_the_same_subject_at_two_vendors_is_two_people(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_the_same_subject_at_two_vendors_is_two_people(client, db, add_provider, vendor):
     add_provider("acme")
     add_provider("globex")
     sign_in(client, vendor, {"sub": "1", "email": "a@example.org"}, "acme")
@@ -173,9 +147,7 @@ def test_the_same_subject_at_two_vendors_is_two_people(
     assert count(db, User) == 2
 
 
-def test_linking_an_unverified_account_ends_its_other_sessions_and_tokens(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_linking_an_unverified_account_ends_its_other_sessions_and_tokens(app, client, db, add_provider, vendor):
     add_provider()
     squatter = app.test_client()
     user = add_user(app, "person1@example.org", email_verified_at=None)
@@ -189,9 +161,7 @@ def test_linking_an_unverified_account_ends_its_other_sessions_and_tokens(
     assert client.get("/accounts/").status_code == 200
 
 
-def test_a_deactivated_account_stays_out(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_a_deactivated_account_stays_out(app, client, db, add_provider, vendor):
     add_provider()
     sign_in(client, vendor, person(1))
     assert app.test_cli_runner().invoke(args=["users", "deactivate", "person1@example.org"]).exit_code == 0
@@ -202,9 +172,7 @@ def test_a_deactivated_account_stays_out(
     assert count(db, BrowserSession) == 0
 
 
-def test_state_works_once(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_state_works_once(app, client, db, add_provider, vendor):
     add_provider()
     answer = vendor.grant(leave(client), person())
     cookies = {cookie.key: cookie.value for cookie in client._cookies.values()}
@@ -217,9 +185,7 @@ def test_state_works_once(
 
 
 @pytest.mark.parametrize("change", ["missing", "altered", "twice", "empty", "other browser"])
-def test_wrong_state_does_nothing(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, change: str
-) -> None:
+def test_wrong_state_does_nothing(app, client, db, add_provider, vendor, change):
     add_provider()
     answer = vendor.grant(leave(client), person())
     query = {
@@ -235,9 +201,7 @@ def test_wrong_state_does_nothing(
     assert not [path for path, _, _ in vendor.requests if path.endswith("/token")]
 
 
-def test_an_attempt_expires_after_ten_minutes(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_an_attempt_expires_after_ten_minutes(app, client, db, add_provider, vendor):
     from datetime import timedelta
 
     add_provider()
@@ -248,9 +212,7 @@ def test_an_attempt_expires_after_ten_minutes(
     assert client.get(CALLBACK, query_string=answer).status_code == 400
 
 
-def test_several_tabs_come_back_in_any_order(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_several_tabs_come_back_in_any_order(client, db, add_provider, vendor):
     for name in ("acme", "globex", "initech"):
         add_provider(name)
     left = [leave(client, name, next=f"/?tab={name}") for name in ("acme", "globex", "initech")]
@@ -261,9 +223,7 @@ def test_several_tabs_come_back_in_any_order(
     assert count(db, User) == 1
 
 
-def test_the_session_id_changes_at_sign_in_and_sign_out(
-    client: FlaskClient, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_the_session_id_changes_at_sign_in_and_sign_out(client, add_provider, vendor):
     add_provider()
     ids = []
     for _ in range(2):
@@ -297,9 +257,7 @@ def test_the_session_id_changes_at_sign_in_and_sign_out(
         ("/" + "a" * 3000, "/accounts/"),
     ],
 )  # fmt: skip
-def test_next_stays_on_this_site(
-    client: FlaskClient, add_provider: AddProvider, vendor: StubVendor, wanted: str, went: str
-) -> None:
+def test_next_stays_on_this_site(client, add_provider, vendor, wanted, went):
     add_provider()
     assert sign_in(client, vendor, person(), next=wanted).headers["Location"] == went
 
@@ -315,9 +273,7 @@ def test_next_stays_on_this_site(
         ({"code": ""}, 502, "Unverständliche Antwort des Anbieters"),
     ],
 )
-def test_errors_on_the_callback(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, query: dict[str, str], status: int, title: str
-) -> None:
+def test_errors_on_the_callback(client, db, add_provider, query, status, title):
     add_provider()
     state = parse_qs(urlsplit(leave(client)).query)["state"][0]
     response = client.get(CALLBACK, query_string={**query, "state": state})
@@ -331,16 +287,14 @@ def test_errors_on_the_callback(
     assert count(db, User) == 0
 
 
-def test_an_error_without_valid_state_is_not_even_read(client: FlaskClient, add_provider: AddProvider) -> None:
+def test_an_error_without_valid_state_is_not_even_read(client, add_provider):
     add_provider()
     response = client.get(CALLBACK, query_string={"error": "access_denied", "state": "made-up"})
     assert response.status_code == 400
     assert "access_denied" not in response.get_data(as_text=True)
 
 
-def test_a_used_code_is_an_invalid_grant(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_a_used_code_is_an_invalid_grant(client, db, add_provider, vendor):
     add_provider()
     answer = vendor.grant(leave(client), person())
     vendor.codes.clear()
@@ -350,9 +304,7 @@ def test_a_used_code_is_an_invalid_grant(
     assert answer["code"] not in response.get_data(as_text=True)
 
 
-def test_the_audit_trail_tells_who_and_why_and_holds_no_secret(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_the_audit_trail_tells_who_and_why_and_holds_no_secret(client, db, add_provider, vendor):
     add_provider()
     sign_in(client, vendor, person(1))
     client.get(CALLBACK, query_string={"state": "x", "code": "y"})
@@ -364,15 +316,13 @@ def test_the_audit_trail_tells_who_and_why_and_holds_no_secret(
     assert not [value for value in vendor.seen if value in text]
 
 
-def test_client_secret_is_encrypted_at_rest(db: Outside, add_provider: AddProvider) -> None:
+def test_client_secret_is_encrypted_at_rest(db, add_provider):
     add_provider()
     stored = db.session.scalars(select(Provider.client_secret_encrypted)).one()
     assert secret_of("client-acme") not in stored
 
 
-def test_no_token_is_stored_anywhere(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_no_token_is_stored_anywhere(client, db, add_provider, vendor):
     add_provider()
     sign_in(client, vendor, person())
     rows = " ".join(row.data for row in db.session.scalars(select(BrowserSession)))
@@ -380,9 +330,7 @@ def test_no_token_is_stored_anywhere(
     assert count(db, SignInAttempt) == 0
 
 
-def test_behind_a_proxy_the_callback_carries_the_public_base(
-    database_url: str, tmp_path: object, vendor: StubVendor
-) -> None:
+def test_behind_a_proxy_the_callback_carries_the_public_base(database_url, tmp_path, vendor):
     from pathlib import Path
 
     from webapp.extensions import db as database
@@ -407,4 +355,3 @@ def test_behind_a_proxy_the_callback_carries_the_public_base(
     assert response.headers["Strict-Transport-Security"]
     for path in ("/app/accounts/login/", "/accounts/login/"):  # whether the proxy passes the prefix on or cuts it off
         assert 'href="/app/accounts/vendor_oauth2/login/?provider_id=acme"' in client.get(path).get_data(as_text=True)
-    app.extensions["befund_engine"].dispose()

@@ -2,34 +2,28 @@
 
 import time
 from functools import partial
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from flask import Flask
-from flask.testing import FlaskClient
 from sqlalchemy import select
-from werkzeug.test import TestResponse
 
 from tests.serving import free_port
-from tests.webapp.conftest import Outside
 from tests.webapp.sso import hostile
-from tests.webapp.sso.conftest import CALLBACK, AddProvider, leave, person, sign_in
+from tests.webapp.sso.conftest import CALLBACK, leave, person, sign_in
 from tests.webapp.sso.conftest import come_back as at_callback
-from tests.webapp.sso.stub_vendor import StubVendor
 from tests.webapp.sso.threads import at_once
 from webapp.models import AuditEvent, BrowserSession, User
 from webapp.sso.models import Identity
 
 
 @pytest.fixture
-def vendor(vendor: StubVendor) -> StubVendor:
+def vendor(vendor):
     hostile.install(vendor)
     vendor.seen.add(hostile.GOOD_TOKEN["access_token"])  # type: ignore[arg-type]
     return vendor
 
 
-def refused(response: TestResponse, db: Outside, vendor: StubVendor) -> None:
+def refused(response, db, vendor):
     """A page with words, and nothing else happened."""
     page = response.get_data(as_text=True)
     assert response.status_code == 502, page
@@ -47,25 +41,19 @@ def refused(response: TestResponse, db: Outside, vendor: StubVendor) -> None:
 
 @pytest.mark.parametrize("name", hostile.TOKEN)
 @pytest.mark.parametrize("method", ["post"])
-def test_token_endpoint(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, name: str, method: str
-) -> None:
+def test_token_endpoint(client, db, add_provider, vendor, name, method):
     add_provider(mode=f"t-{name}", token_auth_method=method)
     refused(sign_in(client, vendor, person()), db, vendor)
 
 
 @pytest.mark.parametrize("name", hostile.USERINFO)
-def test_userinfo_endpoint(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, name: str
-) -> None:
+def test_userinfo_endpoint(client, db, add_provider, vendor, name):
     add_provider(mode=f"u-{name}")
     refused(sign_in(client, vendor, person()), db, vendor)
 
 
 @pytest.mark.parametrize("name", hostile.ODD_BUT_FINE)
-def test_odd_claims_are_cleaned(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, name: str
-) -> None:
+def test_odd_claims_are_cleaned(client, db, add_provider, vendor, name):
     add_provider()
     claims, holds = hostile.ODD_BUT_FINE[name]
     assert sign_in(client, vendor, {"sub": "s", "email": "erika@example.org", **claims}).status_code == 302
@@ -78,23 +66,19 @@ def test_odd_claims_are_cleaned(
 @pytest.mark.parametrize(
     "changes", [{"expires_in": "soon"}, {"expires_in": None}, {"scope": "other"}, {"token_type": "bearer"}]
 )
-def test_odd_token_answers_that_still_are_good(
-    client: FlaskClient, add_provider: AddProvider, vendor: StubVendor, changes: dict[str, Any]
-) -> None:
+def test_odd_token_answers_that_still_are_good(client, add_provider, vendor, changes):
     vendor.token_behaviours["t-odd"] = hostile.token(**changes)
     vendor.tokens[str(hostile.GOOD_TOKEN["access_token"])] = person()
     add_provider(mode="t-odd")
     assert sign_in(client, vendor, person()).status_code == 302
 
 
-def test_nobody_listens(client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor) -> None:
+def test_nobody_listens(client, db, add_provider, vendor):
     add_provider(token_url=f"http://127.0.0.1:{free_port()}/token")
     refused(sign_in(client, vendor, person()), db, vendor)
 
 
-def test_slow_vendors_are_left_within_fifteen_seconds(
-    app: Flask, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_slow_vendors_are_left_within_fifteen_seconds(app, db, add_provider, vendor):
     """All at once, so that the test takes as long as the slowest. Twice when need be: vendor, server and browser share
     this process, and a machine that stalls for seconds is no slow vendor."""
     names = [f"{kind}-{name}" for kind in "tu" for name in hostile.SLOW]
@@ -109,7 +93,7 @@ def test_slow_vendors_are_left_within_fifteen_seconds(
     assert db.session.scalars(select(User)).all() == []
 
 
-def come_back(client: FlaskClient, vendor: StubVendor, name: str) -> tuple[int, float]:
+def come_back(client, vendor, name):
     """Status and duration of the callback of one sign-in."""
     location = leave(client, name)
     began = time.monotonic()
@@ -117,9 +101,7 @@ def come_back(client: FlaskClient, vendor: StubVendor, name: str) -> tuple[int, 
     return status, time.monotonic() - began
 
 
-def test_an_altered_state_and_a_mixed_up_answer_do_nothing(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_an_altered_state_and_a_mixed_up_answer_do_nothing(client, db, add_provider, vendor):
     """A code of one vendor brought to the attempt of another is refused there (mix-up)."""
     add_provider("acme")
     add_provider("globex")
@@ -130,9 +112,7 @@ def test_an_altered_state_and_a_mixed_up_answer_do_nothing(
     assert db.session.scalars(select(User)).all() == []
 
 
-def test_a_leftover_code_cannot_be_used_by_another_browser(
-    app: Flask, client: FlaskClient, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_a_leftover_code_cannot_be_used_by_another_browser(app, client, add_provider, vendor):
     add_provider()
     answer = vendor.grant(leave(client), person())
     attacker = app.test_client()

@@ -2,16 +2,13 @@
 
 import re
 
-from flask import Flask
 from sqlalchemy import select
 
-from tests.webapp.conftest import Outside
 from tests.webapp.sso import live
-from tests.webapp.sso.conftest import AddProvider
 from webapp.sso.models import Provider
 
 
-def test_every_line_names_tests_that_are_there() -> None:
+def test_every_line_names_tests_that_are_there():
     text = (live.ROOT / "docs" / "sign-in.md").read_text("utf-8").partition("## Line by line")[2]
     named = set(re.findall(r"`(test_\w+)`", text))
     there = {
@@ -23,7 +20,7 @@ def test_every_line_names_tests_that_are_there() -> None:
     assert named <= there, named - there
 
 
-def test_a_changed_token_url_asks_for_the_secret_again(app: Flask, db: Outside, add_provider: AddProvider) -> None:
+def test_a_changed_token_url_asks_for_the_secret_again(app, db, add_provider):
     """By command as on the page: an empty secret keeps the stored one only where it goes to the same place."""
     add_provider()
     from webapp.sso.providers import MOVED, ProviderFields, problems

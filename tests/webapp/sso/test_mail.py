@@ -1,13 +1,12 @@
 """Mail over TLS, to a real mail server (aiosmtpd) with a certificate made for the test."""
 
 import ssl
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import AuthResult, LoginPassword
+from aiosmtpd.smtp import AuthResult
 
 from tests.certificates import certificate as made
 from tests.serving import free_port
@@ -21,25 +20,23 @@ IN_URL = "befund%40example.org:p%3Aw%2F%C3%A4%401"
 class Server:
     """What reached the mail server: recipients, whether over TLS, and every user and password that was tried."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.mails: list[tuple[list[str], bool]] = []
         self.tried: list[tuple[bytes, bytes]] = []
 
-    async def handle_DATA(  # noqa: N802 - aiosmtpd calls it so
-        self, server: Any, session: Any, envelope: Any
-    ) -> str:
+    async def handle_DATA(self, server, session, envelope):  # noqa: N802 - aiosmtpd calls it so
         secured = server.transport.get_extra_info("ssl_object") is not None
         self.mails.append((envelope.rcpt_tos, secured))
         return "250 OK"
 
-    def check(self, _server: Any, _session: Any, _envelope: Any, _mechanism: str, given: LoginPassword) -> AuthResult:
+    def check(self, _server, _session, _envelope, _mechanism, given):
         self.tried.append((given.login, given.password))
         right = [(USER.encode(), PASSWORD.encode()), (USER.encode(), b"plain")]
         return AuthResult(success=(given.login, given.password) in right, handled=False)
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def certificate(tmp_path_factory):
     """A self-signed certificate for 127.0.0.1 and its key, in one PEM file."""
     return made(tmp_path_factory.mktemp("tls"), "127.0.0.1")
 
@@ -48,11 +45,11 @@ Start = Callable[..., tuple[Server, int]]
 
 
 @pytest.fixture
-def start(certificate: Path) -> Iterator[Start]:
+def start(certificate):
     """Start a mail server: `tls` is "starttls", "smtps" or "". Logging in is possible, without TLS too."""
     running: list[Controller] = []
 
-    def start(tls: str) -> tuple[Server, int]:
+    def start(tls):
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(certificate)
         server, port = Server(), free_port()
@@ -71,12 +68,12 @@ def start(certificate: Path) -> Iterator[Start]:
 
 
 @pytest.fixture
-def trusted(monkeypatch: pytest.MonkeyPatch, certificate: Path) -> None:
+def trusted(monkeypatch, certificate):
     """The certificate is among those that this machine trusts."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
 
 
-def send(folder: Path, url: str) -> None:
+def send(folder, url):
     app = make_app(f"sqlite:///{folder}/unused.sqlite3", folder, mail_url=url)
     with app.app_context():
         mail.send("erika@example.org", "Ihr Code", "Der Code ist 123456.")
@@ -85,9 +82,7 @@ def send(folder: Path, url: str) -> None:
 @pytest.mark.usefixtures("trusted")
 @pytest.mark.parametrize(("tls", "scheme"), [("starttls", "smtp"), ("smtps", "smtps")])
 @pytest.mark.parametrize(("in_url", "password"), [(IN_URL, PASSWORD), (f"{IN_URL.partition(':')[0]}:plain", "plain")])
-def test_mail_and_password_go_over_tls(
-    start: Start, tmp_path: Path, tls: str, scheme: str, in_url: str, password: str
-) -> None:
+def test_mail_and_password_go_over_tls(start, tmp_path, tls, scheme, in_url, password):
     server, port = start(tls)
     send(tmp_path, f"{scheme}://{in_url}@127.0.0.1:{port}")
     assert server.mails == [(["erika@example.org"], True)]
@@ -95,16 +90,14 @@ def test_mail_and_password_go_over_tls(
 
 
 @pytest.mark.usefixtures("trusted")
-def test_tls_is_used_where_it_is_offered_also_without_a_password(start: Start, tmp_path: Path) -> None:
+def test_tls_is_used_where_it_is_offered_also_without_a_password(start, tmp_path):
     server, port = start("starttls")
     send(tmp_path, f"smtp://127.0.0.1:{port}")
     assert server.mails == [(["erika@example.org"], True)]
 
 
 @pytest.mark.parametrize(("tls", "scheme"), [("starttls", "smtp"), ("smtps", "smtps")])
-def test_a_server_with_a_certificate_nobody_vouches_for_gets_nothing(
-    start: Start, tmp_path: Path, tls: str, scheme: str
-) -> None:
+def test_a_server_with_a_certificate_nobody_vouches_for_gets_nothing(start, tmp_path, tls, scheme):
     server, port = start(tls)
     with pytest.raises(mail.MailFailed, match="SSLCertVerificationError"):
         send(tmp_path, f"{scheme}://{IN_URL}@127.0.0.1:{port}")
@@ -112,14 +105,14 @@ def test_a_server_with_a_certificate_nobody_vouches_for_gets_nothing(
 
 
 @pytest.mark.usefixtures("trusted")
-def test_a_certificate_for_another_name_is_refused(start: Start, tmp_path: Path) -> None:
+def test_a_certificate_for_another_name_is_refused(start, tmp_path):
     server, port = start("smtps")
     with pytest.raises(mail.MailFailed, match="SSLCertVerificationError"):
         send(tmp_path, f"smtps://{IN_URL}@localhost:{port}")
     assert server.tried == []
 
 
-def test_a_password_is_never_said_in_the_clear(start: Start, tmp_path: Path) -> None:
+def test_a_password_is_never_said_in_the_clear(start, tmp_path):
     server, port = start("")
     with pytest.raises(mail.MailFailed, match="no STARTTLS"):
         send(tmp_path, f"smtp://{IN_URL}@127.0.0.1:{port}")
@@ -130,7 +123,7 @@ def test_a_password_is_never_said_in_the_clear(start: Start, tmp_path: Path) -> 
 
 @pytest.mark.usefixtures("trusted")
 @pytest.mark.parametrize("given", ["jemand:falsch", "jemand:f%C3%A4lsch"])
-def test_a_wrong_password_is_a_failed_mail(start: Start, tmp_path: Path, given: str) -> None:
+def test_a_wrong_password_is_a_failed_mail(start, tmp_path, given):
     server, port = start("starttls")
     with pytest.raises(mail.MailFailed, match="SMTPAuthenticationError"):
         send(tmp_path, f"smtp://{given}@127.0.0.1:{port}")

@@ -1,29 +1,24 @@
 """Mix-up (RFC 9700, 4.4): an answer of one vendor never reaches the token endpoint of another."""
 
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from flask import Flask
-from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from tests.webapp.conftest import Outside
-from tests.webapp.sso.conftest import CALLBACK, LOGIN, AddProvider, callback_of, come_back, leave, person
-from tests.webapp.sso.stub_vendor import StubVendor
+from tests.webapp.sso.conftest import CALLBACK, LOGIN, callback_of, come_back, leave, person
 from webapp.models import AuditEvent, User
 from webapp.sso.models import Provider
 
 HONEST, HOSTILE = "https://honest.example", "https://hostile.example"
 
 
-def token_calls(vendor: StubVendor) -> list[str]:
+def token_calls(vendor):
     """Paths of the token endpoints that were called."""
     return [path for path, _, _ in vendor.requests if path.endswith("/token")]
 
 
-def forwarded(client: FlaskClient, vendor: StubVendor, app: Flask, at: str) -> dict[str, str]:
+def forwarded(client, vendor, app, at):
     """The attack: the victim starts at the hostile vendor, which forwards to the honest one with the challenge of an
     attempt of the attacker's. The answer the honest vendor then gives for the victim, with the victim's own state."""
     attacker = app.test_client()
@@ -46,15 +41,8 @@ def forwarded(client: FlaskClient, vendor: StubVendor, app: Flask, at: str) -> d
 )
 @pytest.mark.parametrize("sends_iss", [True, False])
 def test_an_honest_code_is_never_posted_to_a_hostile_vendor(
-    app: Flask,
-    client: FlaskClient,
-    db: Outside,
-    add_provider: AddProvider,
-    vendor: StubVendor,
-    honest: dict[str, Any],
-    hostile: dict[str, Any],
-    sends_iss: bool,
-) -> None:
+    app, client, db, add_provider, vendor, honest, hostile, sends_iss
+):
     add_provider("honest", **{"own_callback": False, **honest})
     add_provider("hostile", mode="hostile", **{"own_callback": False, **hostile})
     stolen = forwarded(client, vendor, app, "honest")
@@ -68,8 +56,8 @@ def test_an_honest_code_is_never_posted_to_a_hostile_vendor(
 
 
 def test_an_issuer_of_another_row_is_refused_even_where_nothing_else_is_configured(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+    app, client, db, add_provider, vendor
+):
     """The finding as it was: rows of an older version, the hostile one without issuer, both at the shared callback."""
     add_provider("honest", issuer=HONEST)
     add_provider("hostile", mode="hostile")
@@ -104,9 +92,7 @@ ISSUERS: dict[str, tuple[Callable[[str], str], int]] = {
 
 
 @pytest.mark.parametrize("form", ISSUERS)
-def test_a_row_with_an_issuer_wants_exactly_that_one_once(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, form: str
-) -> None:
+def test_a_row_with_an_issuer_wants_exactly_that_one_once(client, db, add_provider, vendor, form):
     add_provider(issuer=HONEST)
     query, status = ISSUERS[form]
     answer = vendor.grant(leave(client), person())
@@ -117,9 +103,7 @@ def test_a_row_with_an_issuer_wants_exactly_that_one_once(
 
 
 @pytest.mark.parametrize("form", ["missing", "doubled", "other"])
-def test_an_error_of_another_vendor_is_not_shown_as_this_ones(
-    client: FlaskClient, add_provider: AddProvider, vendor: StubVendor, form: str
-) -> None:
+def test_an_error_of_another_vendor_is_not_shown_as_this_ones(client, add_provider, vendor, form):
     add_provider(issuer=HONEST)
     state = vendor.grant(leave(client), person())["state"]
     back = client.get(f"{CALLBACK}?error=access_denied&state={state}{ISSUERS[form][0](HONEST)}")
@@ -127,9 +111,7 @@ def test_an_error_of_another_vendor_is_not_shown_as_this_ones(
     assert "access_denied" not in back.get_data(as_text=True)
 
 
-def test_a_callback_of_its_own_is_offered_beside_the_contracts(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_a_callback_of_its_own_is_offered_beside_the_contracts(client, db, add_provider, vendor):
     add_provider("acme")
     add_provider("globex")
     assert callback_of(leave(client, "acme")) == CALLBACK
@@ -141,9 +123,7 @@ def test_a_callback_of_its_own_is_offered_beside_the_contracts(
 
 
 @pytest.mark.parametrize("at", ["", "acme/", "nobody/", "GLOBEX/", "globex%00/", "%67lobex./"])
-def test_an_answer_at_another_callback_is_refused(
-    client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, at: str
-) -> None:
+def test_an_answer_at_another_callback_is_refused(client, db, add_provider, vendor, at):
     add_provider("acme")
     add_provider("globex")
     answer = vendor.grant(leave(client, "globex"), person())
@@ -152,17 +132,13 @@ def test_an_answer_at_another_callback_is_refused(
     assert db.session.scalars(select(User)).all() == []
 
 
-def test_the_shared_callbacks_answer_is_refused_at_an_own_one(
-    client: FlaskClient, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_the_shared_callbacks_answer_is_refused_at_an_own_one(client, add_provider, vendor):
     add_provider("acme")
     answer = vendor.grant(leave(client, "acme"), person())
     assert client.get(f"{CALLBACK}acme/", query_string=answer).status_code == 400
 
 
-def test_two_vendors_that_nothing_tells_apart_are_refused_and_the_operator_is_told(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider
-) -> None:
+def test_two_vendors_that_nothing_tells_apart_are_refused_and_the_operator_is_told(app, client, db, add_provider):
     add_provider("acme")
     run = app.test_cli_runner().invoke
     given = [f"--{name}-url=https://sso.example/{name}" for name in ("authorization", "token", "userinfo")]

@@ -1,21 +1,16 @@
 """How often one may ask: codes per mailbox and per network, refusals per address."""
 
 import re
-from datetime import timedelta
 from email import message_from_bytes, policy
-from pathlib import Path
 from typing import Any
 
 import pytest
-from flask import Flask, request_finished
-from flask.testing import FlaskClient
+from flask import request_finished
 from flask_limiter import RequestLimit
 from limits import parse
 from sqlalchemy import select
 
-from tests.webapp.conftest import Outside
-from tests.webapp.sso.conftest import CALLBACK, AddProvider, sign_in
-from tests.webapp.sso.stub_vendor import StubVendor
+from tests.webapp.sso.conftest import CALLBACK, sign_in
 from webapp.extensions import limiter
 from webapp.sso import otp
 from webapp.sso.blueprint import PER_ADDRESS
@@ -31,7 +26,7 @@ ENCODED = ("=?utf-8?q?otto?=@example.org", "=?us-ascii?q?otto?=@example.org", "=
            "a=?utf-8?q?otto?=@example.org", "=?UTF-8?Q?otto=40example.org?=@evil.example")  # fmt: skip
 
 
-def ask(app: Flask, vendor: StubVendor, address: str, remote: str = "192.0.2.1", number: int = 0) -> int:
+def ask(app, vendor, address, remote="192.0.2.1", number=0):
     """Status of asking for a code from a browser of its own."""
     client = app.test_client()
     client.environ_base["REMOTE_ADDR"] = remote
@@ -42,16 +37,14 @@ def ask(app: Flask, vendor: StubVendor, address: str, remote: str = "192.0.2.1",
     return client.post("/accounts/complete/", data={"csrf_token": token[1], "email": address}).status_code
 
 
-def later(db: Outside, pause: timedelta = otp.PAUSE) -> None:
+def later(db, pause=otp.PAUSE):
     """As if the codes had been sent that much earlier."""
     with db.write() as session:
         for row in session.scalars(select(OneTimeCode)):
             row.created_at -= pause
 
 
-def test_aliases_of_one_mailbox_share_its_pace(
-    app: Flask, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_aliases_of_one_mailbox_share_its_pace(app, db, add_provider, vendor):
     add_provider()
     answers = []
     for number, alias in enumerate(ALIASES):
@@ -61,26 +54,20 @@ def test_aliases_of_one_mailbox_share_its_pace(
 
 
 @pytest.mark.parametrize("address", ENCODED)
-def test_an_address_that_mail_programs_read_as_another_is_none(
-    app: Flask, add_provider: AddProvider, vendor: StubVendor, address: str
-) -> None:
+def test_an_address_that_mail_programs_read_as_another_is_none(app, add_provider, vendor, address):
     add_provider()
     assert usable_email(address) == ""
     assert ask(app, vendor, address) == 422
 
 
-def test_a_mail_goes_to_the_address_that_is_compared(
-    app: Flask, add_provider: AddProvider, vendor: StubVendor, tmp_path: Path
-) -> None:
+def test_a_mail_goes_to_the_address_that_is_compared(app, add_provider, vendor, tmp_path):
     add_provider()
     assert ask(app, vendor, "o'tto+x@example.org") == 302
     [mail] = (tmp_path / "outbox").glob("*.eml")
     assert message_from_bytes(mail.read_bytes(), policy=policy.default)["To"] == "o'tto+x@example.org"
 
 
-def test_addresses_of_one_ipv6_network_share_its_pace(
-    app: Flask, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_addresses_of_one_ipv6_network_share_its_pace(app, db, add_provider, vendor):
     add_provider()
     answers = []
     for number in range(otp.PER_HOUR + 2):
@@ -90,9 +77,7 @@ def test_addresses_of_one_ipv6_network_share_its_pace(
     assert ask(app, vendor, "other@example.org", "2001:db8:1:3::1", 99) == 302
 
 
-def test_refused_callbacks_are_limited_per_address_and_good_ones_are_not(
-    app: Flask, client: FlaskClient, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_refused_callbacks_are_limited_per_address_and_good_ones_are_not(app, client, add_provider, vendor):
     add_provider()
     client.environ_base["REMOTE_ADDR"] = "192.0.2.77"
     statuses = [client.get(CALLBACK, query_string={"state": "x"}).status_code for _ in range(620)]
@@ -103,12 +88,12 @@ def test_refused_callbacks_are_limited_per_address_and_good_ones_are_not(
 
 
 @pytest.mark.parametrize("path", ["/accounts/vendor_oauth2/login/", CALLBACK, f"{CALLBACK}acme/"])
-def test_beginning_a_sign_in_and_coming_back_count_per_address(app: Flask, path: str) -> None:
+def test_beginning_a_sign_in_and_coming_back_count_per_address(app, path):
     assert [left(app, path, "192.0.2.80") for _ in range(3)] == [2999, 2998, 2997]
     assert left(app, path, "192.0.2.81") == 2999, "another address has its own count"
 
 
-def left(app: Flask, path: str, remote: str) -> int:
+def left(app, path, remote):
     """How often that address may still ask for this in this minute, after having done so once more."""
     seen: list[RequestLimit] = []
     with request_finished.connected_to(lambda _, **more: seen.extend(limiter.current_limits), app):
@@ -116,7 +101,7 @@ def left(app: Flask, path: str, remote: str) -> int:
     return next(counted.remaining for counted in seen if counted.limit == parse(PER_ADDRESS))
 
 
-def test_fhir_calls_without_a_token_are_limited_per_address(app: Flask) -> None:
+def test_fhir_calls_without_a_token_are_limited_per_address(app):
     client = app.test_client()
     client.environ_base["REMOTE_ADDR"] = "192.0.2.79"
     path = "/00000000-0000-0000-0000-000000000000/fhir/r4/DocumentReference"

@@ -1,15 +1,9 @@
 """Many at once: nobody lost, nobody mixed up, no account made twice, no guess too many."""
 
-from collections.abc import Callable
-from typing import Any
-
-from flask import Flask
-from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
-from tests.webapp.conftest import Outside, add_user
-from tests.webapp.sso.conftest import CALLBACK, AddProvider, leave, person, sign_in
-from tests.webapp.sso.stub_vendor import StubVendor
+from tests.webapp.conftest import add_user
+from tests.webapp.sso.conftest import CALLBACK, leave, person, sign_in
 from tests.webapp.sso.threads import at_once
 from webapp.extensions import db as database
 from webapp.models import User
@@ -19,13 +13,11 @@ from webapp.sso.models import Identity, OneTimeCode
 from webapp.sso.sealing import keyed_hash
 
 
-def test_two_first_sign_ins_of_one_person_make_one_account(
-    app: Flask, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_two_first_sign_ins_of_one_person_make_one_account(app, db, add_provider, vendor):
     add_provider("acme")
     add_provider("globex")
 
-    def come(provider_id: str, number: int) -> Callable[[], int]:
+    def come(provider_id, number):
         claims = person(number, sub=f"same-{provider_id}")
         return lambda: sign_in(app.test_client(), vendor, claims, provider_id).status_code
 
@@ -39,15 +31,13 @@ def test_two_first_sign_ins_of_one_person_make_one_account(
     assert db.session.scalar(select(func.count()).select_from(Identity)) == 2
 
 
-def test_24_people_at_3_vendors_each_get_their_own_account(
-    app: Flask, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_24_people_at_3_vendors_each_get_their_own_account(app, db, add_provider, vendor):
     providers = [
         add_provider(name, token_auth_method=how) for name, how in (("a", "post"), ("b", "basic"), ("c", "post"))
     ]
 
-    def come(number: int) -> Callable[[], None]:
-        def work() -> None:
+    def come(number):
+        def work():
             browser = app.test_client()
             for turn in range(3):
                 provider_id = providers[(number + turn) % 3]
@@ -64,14 +54,12 @@ def test_24_people_at_3_vendors_each_get_their_own_account(
         assert identity.user.email == f"person{identity.subject.split('-')[1]}@example.org"
 
 
-def test_one_state_used_at_the_same_moment_works_once(
-    app: Flask, client: FlaskClient, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_one_state_used_at_the_same_moment_works_once(app, client, add_provider, vendor):
     add_provider()
     answer = vendor.grant(leave(client), person())
     cookies = [(cookie.key, cookie.value) for cookie in client._cookies.values()]
 
-    def come() -> int:
+    def come():
         browser = app.test_client()
         for key, value in cookies:
             browser.set_cookie(key, value)
@@ -80,7 +68,7 @@ def test_one_state_used_at_the_same_moment_works_once(
     assert sorted(at_once(*[come] * 6)) == [302, 400, 400, 400, 400, 400]
 
 
-def test_guesses_made_at_the_same_moment_are_five_at_most(app: Flask, db: Outside) -> None:
+def test_guesses_made_at_the_same_moment_are_five_at_most(app, db):
     with db.write() as session:
         session.add(
             OneTimeCode(
@@ -91,7 +79,7 @@ def test_guesses_made_at_the_same_moment_are_five_at_most(app: Flask, db: Outsid
             )
         )
 
-    def guess() -> str:
+    def guess():
         with app.test_request_context("/"):
             try:
                 otp.check_code("pending", "a@example.org", "123456")
@@ -105,8 +93,8 @@ def test_guesses_made_at_the_same_moment_are_five_at_most(app: Flask, db: Outsid
     assert db.session.scalars(select(OneTimeCode.tries)).one() == 5
 
 
-def test_codes_asked_for_at_the_same_moment_are_sent_once(app: Flask, db: Outside) -> None:
-    def ask() -> str:
+def test_codes_asked_for_at_the_same_moment_are_sent_once(app, db):
+    def ask():
         with app.test_request_context("/", environ_base={"REMOTE_ADDR": "192.0.2.7"}):
             try:
                 otp.send_code("pending", "a@example.org")
@@ -117,7 +105,7 @@ def test_codes_asked_for_at_the_same_moment_are_sent_once(app: Flask, db: Outsid
     assert sorted(at_once(*[ask] * 8)) == ["sent"] + ["too_soon"] * 7
 
 
-def test_unlinking_both_ways_at_the_same_moment_leaves_one(app: Flask, db: Outside, add_provider: AddProvider) -> None:
+def test_unlinking_both_ways_at_the_same_moment_leaves_one(app, db, add_provider):
     add_provider("acme")
     add_provider("globex")
     user = add_user(app)
@@ -126,8 +114,8 @@ def test_unlinking_both_ways_at_the_same_moment_leaves_one(app: Flask, db: Outsi
             session.add(Identity(provider_id=provider_id, subject="1", user_id=user.id))
     ids = list(db.session.scalars(select(Identity.id)))
 
-    def drop(identity_id: Any) -> Callable[[], bool]:
-        def work() -> bool:
+    def drop(identity_id):
+        def work():
             with app.app_context(), database.write() as session:
                 return accounts.unlink(session, user, identity_id)
 
@@ -136,6 +124,6 @@ def test_unlinking_both_ways_at_the_same_moment_leaves_one(app: Flask, db: Outsi
     assert sorted(at_once(*(drop(identity_id) for identity_id in ids))) == [False, True]
 
 
-def _hash(app: Flask, purpose: str, value: str) -> str:
+def _hash(app, purpose, value):
     with app.app_context():
         return keyed_hash(purpose, value)

@@ -1,26 +1,21 @@
 """Sign-in with a real OpenID provider (npm `oidc-provider`) that nobody here wrote, over HTTP."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urljoin
 
 import pytest
 import requests
-from flask import Flask
-from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from tests.serving import free_port
-from tests.webapp.conftest import Outside
 from tests.webapp.sso import live
-from tests.webapp.sso.conftest import CALLBACK, AddProvider, leave
+from tests.webapp.sso.conftest import CALLBACK, leave
 from webapp.models import User
 from webapp.sso.models import Identity
 
 
 @pytest.fixture(scope="module")
-def issuer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def issuer(tmp_path_factory):
     if reason := live.node_missing("oidc-provider"):
         pytest.skip(reason)
     with live.oidc_provider(free_port(), tmp_path_factory.mktemp("vendor"), "http://localhost") as url:
@@ -28,10 +23,10 @@ def issuer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def real(issuer: str, add_provider: AddProvider) -> Iterator[AddProvider]:
+def real(issuer, add_provider):
     """Adds a provider row for one of the vendor's clients: post, basic or pkce."""
 
-    def add(client_id: str, **values: object) -> str:
+    def add(client_id, **values):
         return add_provider(
             client_id, client_id=client_id, client_secret=f"geheimnis-von-{client_id}-0123456789", issuer=issuer,
             authorization_url=f"{issuer}/auth", token_url=f"{issuer}/token", userinfo_url=f"{issuer}/me",
@@ -41,7 +36,7 @@ def real(issuer: str, add_provider: AddProvider) -> Iterator[AddProvider]:
     return add  # type: ignore[return-value]
 
 
-def at_vendor(location: str, name: str) -> str:
+def at_vendor(location, name):
     """Log in at the vendor's own pages and consent; where it sends the browser back to."""
     browser = requests.Session()
     answer = browser.get(location, allow_redirects=False, timeout=10)
@@ -64,9 +59,7 @@ def at_vendor(location: str, name: str) -> str:
 @pytest.mark.parametrize(
     ("client_id", "pkce"), [("post", True), ("post", False), ("basic", True), ("basic", False), ("pkce", True)]
 )
-def test_post_and_basic_with_and_without_pkce(
-    client: FlaskClient, db: Outside, real: AddProvider, client_id: str, pkce: bool
-) -> None:
+def test_post_and_basic_with_and_without_pkce(client, db, real, client_id, pkce):
     real(client_id, pkce=pkce)
     back = at_vendor(leave(client, client_id), "erika")
     assert "iss=" in back
@@ -77,7 +70,7 @@ def test_post_and_basic_with_and_without_pkce(
     assert db.session.scalars(select(Identity.subject)).one() == "erika"
 
 
-def test_a_vendor_that_demands_pkce_says_no_without_it(client: FlaskClient, real: AddProvider) -> None:
+def test_a_vendor_that_demands_pkce_says_no_without_it(client, real):
     real("pkce", pkce=False)
     response = client.get(at_vendor(leave(client, "pkce"), "erika"))
     assert response.status_code == 403
@@ -85,15 +78,13 @@ def test_a_vendor_that_demands_pkce_says_no_without_it(client: FlaskClient, real
 
 
 @pytest.mark.parametrize("name", ["ohne", "offen"])
-def test_no_email_or_an_unverified_one_leads_to_the_code(
-    client: FlaskClient, db: Outside, real: AddProvider, name: str
-) -> None:
+def test_no_email_or_an_unverified_one_leads_to_the_code(client, db, real, name):
     real("post")
     assert client.get(at_vendor(leave(client, "post"), name)).headers["Location"] == "/accounts/complete/"
     assert db.session.scalars(select(User)).all() == []
 
 
-def test_fields_of_its_own_instead_of_claims(client: FlaskClient, db: Outside, real: AddProvider) -> None:
+def test_fields_of_its_own_instead_of_claims(client, db, real):
     real("post")
     client.get(at_vendor(leave(client, "post"), "eigen"))
     user = db.session.scalars(select(User)).one()
@@ -101,9 +92,7 @@ def test_fields_of_its_own_instead_of_claims(client: FlaskClient, db: Outside, r
     assert db.session.scalars(select(Identity.subject)).one() == "4711"
 
 
-def test_a_code_is_good_once_at_a_real_vendor_too(
-    app: Flask, client: FlaskClient, db: Outside, real: AddProvider
-) -> None:
+def test_a_code_is_good_once_at_a_real_vendor_too(app, client, db, real):
     real("post", pkce=False)
     back = at_vendor(leave(client, "post"), "erika")
     code = re.search(r"code=([^&]+)", back)
@@ -118,7 +107,7 @@ def test_a_code_is_good_once_at_a_real_vendor_too(
     assert "jeder gilt nur einmal" in response.get_data(as_text=True)
 
 
-def test_providers_test_finds_the_real_vendor_good(app: Flask, real: AddProvider, tmp_path: Path) -> None:
+def test_providers_test_finds_the_real_vendor_good(app, real, tmp_path):
     real("post", pkce=False)
     result = app.test_cli_runner().invoke(args=["providers", "test", "post"])
     # the callback the command line shows is that of `make up`, which this vendor does not allow

@@ -1,28 +1,22 @@
 """A vendor gets new subjects: everybody keeps their account, or nothing is changed."""
 
-from pathlib import Path
-
 import pytest
-from flask import Flask
-from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from tests.webapp.conftest import Outside
-from tests.webapp.sso.conftest import AddProvider, person, sign_in
-from tests.webapp.sso.stub_vendor import StubVendor
+from tests.webapp.sso.conftest import person, sign_in
 from webapp.models import AuditEvent
 from webapp.sso.models import Identity
 
 
 @pytest.fixture
-def people(app: Flask, add_provider: AddProvider, vendor: StubVendor) -> None:
+def people(app, add_provider, vendor):
     """subject-1 to subject-3 have signed in."""
     add_provider()
     for number in (1, 2, 3):
         assert sign_in(app.test_client(), vendor, person(number)).headers["Location"] == "/accounts/"
 
 
-def migrate(app: Flask, folder: Path, lines: str, *options: str) -> tuple[int, str]:
+def migrate(app, folder, lines, *options):
     """The command with a map of these lines; exit code and output."""
     file = folder / "map.csv"
     file.write_text(f"old_subject,new_subject\n{lines}", encoding="utf-8")
@@ -31,7 +25,7 @@ def migrate(app: Flask, folder: Path, lines: str, *options: str) -> tuple[int, s
     return result.exit_code, result.output
 
 
-def owners(db: Outside) -> dict[str, str]:
+def owners(db):
     """Subject -> e-mail of its account."""
     db.session.expire_all()
     return {row.subject: row.user.email for row in db.session.scalars(select(Identity))}
@@ -42,9 +36,7 @@ ALL = "subject-1,oidc-1\nsubject-2,oidc-2\nsubject-3,oidc-3\n"
 
 
 @pytest.mark.usefixtures("people")
-def test_everybody_keeps_the_account_under_the_new_subject(
-    app: Flask, db: Outside, tmp_path: Path, client: FlaskClient, vendor: StubVendor
-) -> None:
+def test_everybody_keeps_the_account_under_the_new_subject(app, db, tmp_path, client, vendor):
     code, said = migrate(app, tmp_path, ALL)
     assert (code, said.splitlines()[-1]) == (0, "3 identities moved")
     assert owners(db) == {f"oidc-{number}": f"person{number}@example.org" for number in (1, 2, 3)}
@@ -57,7 +49,7 @@ def test_everybody_keeps_the_account_under_the_new_subject(
 
 
 @pytest.mark.usefixtures("people")
-def test_a_preview_counts_and_changes_nothing(app: Flask, db: Outside, tmp_path: Path) -> None:
+def test_a_preview_counts_and_changes_nothing(app, db, tmp_path):
     code, said = migrate(app, tmp_path, "subject-1,subject-2\nnobody,oidc-9\nsubject-3,oidc-3\n", "--dry-run")
     assert code == 0
     counts = [line.split(":")[1].split()[0] for line in said.splitlines()[:5]]
@@ -80,9 +72,7 @@ def test_a_preview_counts_and_changes_nothing(app: Flask, db: Outside, tmp_path:
         ("subject-1,a,b\n", "line 2: not two usable subjects"),
     ],
 )
-def test_a_map_that_would_unlink_somebody_is_refused_whole(
-    app: Flask, db: Outside, tmp_path: Path, lines: str, word: str
-) -> None:
+def test_a_map_that_would_unlink_somebody_is_refused_whole(app, db, tmp_path, lines, word):
     code, said = migrate(app, tmp_path, lines)
     assert code == 1
     assert "nothing was changed" in said
@@ -91,7 +81,7 @@ def test_a_map_that_would_unlink_somebody_is_refused_whole(
 
 
 @pytest.mark.usefixtures("people")
-def test_swapped_and_chained_subjects_arrive(app: Flask, db: Outside, tmp_path: Path) -> None:
+def test_swapped_and_chained_subjects_arrive(app, db, tmp_path):
     assert migrate(app, tmp_path, "subject-1,subject-2\nsubject-2,subject-1\nsubject-3,subject-4\n")[0] == 0
     assert owners(db) == {
         "subject-2": "person1@example.org",
@@ -101,7 +91,7 @@ def test_swapped_and_chained_subjects_arrive(app: Flask, db: Outside, tmp_path: 
 
 
 @pytest.mark.usefixtures("people")
-def test_the_rest_stays_when_told_so(app: Flask, db: Outside, tmp_path: Path) -> None:
+def test_the_rest_stays_when_told_so(app, db, tmp_path):
     assert migrate(app, tmp_path, "subject-1,oidc-1\n", "--leave-rest")[0] == 0
     assert set(owners(db)) == {"oidc-1", "subject-2", "subject-3"}
     assert migrate(app, tmp_path, ALL)[0] == 0, "and moves later"
@@ -109,7 +99,7 @@ def test_the_rest_stays_when_told_so(app: Flask, db: Outside, tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("people")
-def test_a_fault_on_the_way_rolls_everything_back(app: Flask, db: Outside, tmp_path: Path) -> None:
+def test_a_fault_on_the_way_rolls_everything_back(app, db, tmp_path):
     """The audit trail is written last: without it nothing moves."""
     with db.write() as session:
         session.connection().exec_driver_sql("ALTER TABLE audit_event RENAME TO audit_event_away")

@@ -3,13 +3,10 @@
 from typing import Any
 
 import pytest
-from flask import Flask
-from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from tests.webapp.conftest import Outside, add_organization, add_user
-from tests.webapp.sso.conftest import AddProvider, person, sign_in
-from tests.webapp.sso.stub_vendor import StubVendor
+from tests.webapp.conftest import add_organization, add_user
+from tests.webapp.sso.conftest import person, sign_in
 from webapp.models import AuditEvent, User
 from webapp.sso.models import Identity
 
@@ -24,9 +21,7 @@ OTHER_SPELLINGS = ("emailVerified", "verified_email", "is_email_verified")
 
 
 @pytest.mark.parametrize("name", DOUBTS)
-def test_whatever_is_not_true_goes_to_the_code(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, name: str
-) -> None:
+def test_whatever_is_not_true_goes_to_the_code(app, client, db, add_provider, vendor, name):
     add_provider()
     add_user(app, "person1@example.org")
     answer = sign_in(client, vendor, person(1, email_verified=DOUBTS[name]))
@@ -35,9 +30,7 @@ def test_whatever_is_not_true_goes_to_the_code(
 
 
 @pytest.mark.parametrize("said", [True, "true"])
-def test_true_is_enough(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, said: Any
-) -> None:
+def test_true_is_enough(app, client, db, add_provider, vendor, said):
     add_provider()
     user = add_user(app, "person1@example.org")
     assert sign_in(client, vendor, person(1, email_verified=said)).headers["Location"] == "/accounts/"
@@ -46,18 +39,14 @@ def test_true_is_enough(
 
 @pytest.mark.parametrize("claim", OTHER_SPELLINGS)
 @pytest.mark.parametrize("beside", [{}, {"email_verified": True}])
-def test_a_doubt_in_another_spelling_is_a_doubt(
-    client: FlaskClient, add_provider: AddProvider, vendor: StubVendor, claim: str, beside: dict[str, Any]
-) -> None:
+def test_a_doubt_in_another_spelling_is_a_doubt(client, add_provider, vendor, claim, beside):
     add_provider()
     answer = sign_in(client, vendor, person(1, **beside, **{claim: False}))
     assert answer.headers["Location"] == "/accounts/complete/"
 
 
 @pytest.mark.parametrize("verified", [None, True, "true"])
-def test_an_operators_account_is_never_linked_by_a_vendors_word(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, verified: Any
-) -> None:
+def test_an_operators_account_is_never_linked_by_a_vendors_word(app, client, db, add_provider, vendor, verified):
     add_provider(trust_email=True)
     user = add_user(app, "person1@example.org")
     add_organization(app, operator=user)
@@ -68,9 +57,7 @@ def test_an_operators_account_is_never_linked_by_a_vendors_word(
     assert db.session.scalars(select(Identity)).all() == []
 
 
-def test_an_operator_who_is_linked_signs_in_as_ever(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_an_operator_who_is_linked_signs_in_as_ever(app, client, db, add_provider, vendor):
     add_provider()
     sign_in(client, vendor, person(1))
     user = db.session.scalars(select(User)).one()
@@ -81,8 +68,8 @@ def test_an_operator_who_is_linked_signs_in_as_ever(
 
 
 def test_the_owner_is_mailed_when_a_vendor_is_linked_and_not_at_every_sign_in(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor, tmp_path: Any
-) -> None:
+    app, client, db, add_provider, vendor, tmp_path
+):
     add_provider("acme")
     add_provider("globex")
     sign_in(client, vendor, person(1), "acme")
@@ -94,9 +81,7 @@ def test_the_owner_is_mailed_when_a_vendor_is_linked_and_not_at_every_sign_in(
     assert [event for event in db.session.scalars(select(AuditEvent.event)) if event == "linked"] == ["linked"]
 
 
-def test_a_mail_server_that_is_down_holds_no_sign_in_back(
-    app: Flask, client: FlaskClient, db: Outside, add_provider: AddProvider, vendor: StubVendor
-) -> None:
+def test_a_mail_server_that_is_down_holds_no_sign_in_back(app, client, db, add_provider, vendor):
     add_provider()
     add_user(app, "person1@example.org")
     assert sign_in(client, vendor, person(1)).headers["Location"] == "/accounts/"
@@ -104,7 +89,7 @@ def test_a_mail_server_that_is_down_holds_no_sign_in_back(
 
 
 @pytest.fixture
-def app_settings(request: pytest.FixtureRequest) -> dict[str, Any]:
+def app_settings(request):
     """One test has a mail server that nobody runs."""
     down = request.node.originalname == "test_a_mail_server_that_is_down_holds_no_sign_in_back"
     return {"mail_url": "smtp://127.0.0.1:9"} if down else {}

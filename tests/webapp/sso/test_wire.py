@@ -2,13 +2,10 @@
 
 import http.server
 import ssl
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 import requests
-from flask import Flask
 
 from tests.certificates import certificate
 from tests.serving import serving
@@ -21,19 +18,19 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         self.server.callers.append(self.client_address)  # type: ignore[attr-defined]
         self.send_response(200)
         self.send_header("Content-Length", "2")
         self.end_headers()
         self.wfile.write(b"ok")
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         """Nothing."""
 
 
 @contextmanager
-def vendor(file: Path) -> Iterator[http.server.ThreadingHTTPServer]:
+def vendor(file):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
     server.daemon_threads, server.callers = True, []  # type: ignore[attr-defined]
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -44,17 +41,17 @@ def vendor(file: Path) -> Iterator[http.server.ThreadingHTTPServer]:
 
 
 @pytest.fixture(params=["sqlite"])
-def database_url(tmp_path: Path, sqlite_template: Path) -> str:
+def database_url(tmp_path, sqlite_template):
     return f"sqlite:///{sqlite_template}"
 
 
-def asked(server: http.server.ThreadingHTTPServer, trusted: bool | str) -> bytes:
+def asked(server, trusted):
     request = requests.PreparedRequest()
     request.prepare("GET", f"https://127.0.0.1:{server.server_address[1]}/userinfo", {})
     return read_answer(transport.send(request, stream=True, timeout=(3, 3), verify=trusted))
 
 
-def test_only_a_trusted_certificate_for_this_name_is_accepted(app: Flask, tmp_path: Path) -> None:
+def test_only_a_trusted_certificate_for_this_name_is_accepted(app, tmp_path):
     right, other = certificate(tmp_path, "127.0.0.1"), certificate(tmp_path, "127.0.0.2")
     with app.app_context(), deadline():
         with vendor(right) as server:
@@ -66,7 +63,7 @@ def test_only_a_trusted_certificate_for_this_name_is_accepted(app: Flask, tmp_pa
             asked(server, str(other))
 
 
-def test_calls_of_one_sign_in_share_a_connection_and_sign_ins_do_not(app: Flask, tmp_path: Path) -> None:
+def test_calls_of_one_sign_in_share_a_connection_and_sign_ins_do_not(app, tmp_path):
     file = certificate(tmp_path, "127.0.0.1")
     with app.app_context(), vendor(file) as server:
         before = wire._trusting.cache_info().misses

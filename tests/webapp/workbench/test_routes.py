@@ -25,21 +25,15 @@ DEAD = "http://127.0.0.1:9"  # discard: nothing listens there
 
 
 @pytest.fixture
-def small(tmp_path: Path, sqlite_template: Path, starter_artifact: Path) -> Iterator[Any]:
+def small(tmp_path: Path, sqlite_url: str, starter_artifact: Path) -> Any:
     """Makes applications on one database with the starter catalog."""
-    (tmp_path / "webapp.sqlite3").write_bytes(sqlite_template.read_bytes())
-    made: list[Flask] = []
 
     def make(**settings: Any) -> Flask:
-        url = f"sqlite:///{tmp_path / 'webapp.sqlite3'}"
-        app = make_app(url, tmp_path, catalog=starter_artifact, **{"workbench_api_url": DEAD, **settings})
+        app = make_app(sqlite_url, tmp_path, catalog=starter_artifact, **{"workbench_api_url": DEAD, **settings})
         app.config["WTF_CSRF_ENABLED"] = False
-        made.append(app)
         return app
 
-    yield make
-    for app in made:
-        app.extensions["befund_engine"].dispose()
+    return make
 
 
 @pytest.fixture(scope="module")
