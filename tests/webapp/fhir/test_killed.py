@@ -32,10 +32,8 @@ SCOPES = "system/DocumentReference.crs"
 
 
 @pytest.fixture
-def database_url(tmp_path, sqlite_template):
-    path = tmp_path / "webapp.sqlite3"
-    path.write_bytes(sqlite_template.read_bytes())
-    return f"sqlite:///{path}"
+def database_url(sqlite_url):
+    return sqlite_url
 
 
 class Program(threading.Thread):
