@@ -153,7 +153,6 @@ def test_a_killed_import_goes_on_where_it_was(database_url, tmp_path):
     with app.app_context():
         assert database.session.scalar(select(func.count()).select_from(Document)) == LINES
     assert Caller(place).bundle("DocumentReference")["total"] == LINES
-    app.extensions["befund_engine"].dispose()
 
 
 def is_read(process, folder, line):
