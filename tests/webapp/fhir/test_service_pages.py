@@ -10,7 +10,7 @@ from joserfc.jwk import ECKey, KeySet
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from tests.webapp.conftest import Outside, add_organization, add_user, login, submit
+from tests.webapp.conftest import Outside, add_user, login, submit
 from tests.webapp.fhir.conftest import Place
 from tests.webapp.fhir.test_machines import calls
 from webapp.fhir.machines.models import ServiceAccount
@@ -18,14 +18,6 @@ from webapp.models import AuditEvent
 
 LIST = "/operator/services/"
 READS = "system/DocumentReference.rs"
-
-
-@pytest.fixture
-def operator(place: Place) -> FlaskClient:
-    client, user = place.app.test_client(), add_user(place.app, "betrieb@example.org")
-    add_organization(place.app, "Betrieb", operator=user)
-    login(client, user)
-    return client
 
 
 def made(operator: FlaskClient, place: Place, **changed: Any) -> TestResponse:
