@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from tests.webapp.conftest import Outside, add_organization, add_user, login, submit
+from tests.webapp.conftest import Outside, add_user, login, submit
 from tests.webapp.fhir.conftest import (
     Caller,
     Place,
@@ -370,14 +370,6 @@ def test_an_organization_may_make_its_people_strict_too(place: Place, caller: Ca
     assert orgs("handling", "00000000-0000-4000-8000-000000000000", "strict")[0] != 0
     events = db.session.scalars(select(AuditEvent.detail).where(AuditEvent.event == "organization_handling_set")).all()
     assert events == ["Praxis am Beispielplatz: strict", "Praxis am Beispielplatz: lenient"]
-
-
-@pytest.fixture
-def operator(place: Place) -> FlaskClient:
-    client, user = place.app.test_client(), add_user(place.app, "betrieb@example.org")
-    add_organization(place.app, "Betrieb", operator=user)
-    login(client, user)
-    return client
 
 
 def test_an_operator_switches_accounts_and_organizations(operator: FlaskClient, place: Place, db: Outside) -> None:
