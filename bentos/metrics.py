@@ -47,15 +47,11 @@ MODEL_UNUSABLE = Counter(
     "asked_again, given_up",
     ["outcome"],
 )
-for followed in ("asked_again", "given_up"):
-    MODEL_UNUSABLE.labels(followed)  # a series that starts at its first failure shows no increase
 FALLBACKS = Counter(
     "befund_fallbacks",
     "With BEFUND_LLM_FALLBACK=rules: letters read by rules, by the error of the language model",
     ["error"],
 )
-for missed in ("ModelNotConfigured", "ModelTimeout", "ModelUnavailable"):
-    FALLBACKS.labels(missed)
 CANARY_CALLS = Counter(
     "befund_canary_calls", "With BEFUND_LLM_CANARY: calls by model (main, canary) and outcome", ["model", "outcome"]
 )
@@ -77,6 +73,24 @@ FAILURES = Counter(
     ["part"],
 )
 QUOTA_WARNINGS = Counter("befund_quota_warnings", "Keys that used four fifths of their requests of a day")
+RESTARTS = Counter("befund_worker_restarts", "Workers that died and were started again")
+READY = Gauge("befund_ready", "1 when all is there that a request needs, else 0", multiprocess_mode="livemostrecent")
+MODEL_UP = Gauge(
+    "befund_model_up",
+    "0 when the language model that is set up is not well, else 1",
+    multiprocess_mode="livemostrecent",
+)
+
+FROM_ZERO: dict[Counter, tuple[str, ...]] = {
+    MODEL_CALLS: ("answered", "truncated", "malformed", "timeout", "unavailable", "busy", "too_long", "left"),
+    MODEL_UNUSABLE: ("asked_again", "given_up"),
+    FALLBACKS: ("ModelNotConfigured", "ModelTimeout", "ModelUnavailable"),
+    STREAMS: ("result", "error", "left"),
+    FAILURES: ("start", "catalog", "keys", "limits", "disk", "connections", "model", "stream", "request"),
+}
+for counter, values in FROM_ZERO.items():
+    for value in values:
+        counter.labels(value)  # a series that starts at its first failure shows no increase, and no alert
 
 
 def exposition() -> bytes:

@@ -12,6 +12,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 NAMED = "_BENTOS_SERVER_FOLDER"
@@ -43,13 +44,17 @@ def written() -> list[Path]:
     return [Path(folder)] if folder else []
 
 
-def forget_the_dead() -> None:
-    """Removes killed workers' gauges from the shared metrics: their open work no longer counts."""
-    folder = os.environ.get(METRICS)
+def forget_the_dead() -> int:
+    """Removes killed workers' gauges from the shared metrics: their open work no longer counts. Returns the number of
+    workers whose gauges these were."""
+    folder, dead = os.environ.get(METRICS), set[str]()
     for file in Path(folder).glob("gauge_live*_*.db") if folder else ():
         pid = file.stem.rpartition("_")[2]
         if pid.isdecimal() and not Path(f"/proc/{pid}").exists() and Path("/proc/self").exists():
-            file.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # another worker was faster
+                file.unlink()
+                dead.add(pid)
+    return len(dead)
 
 
 def all_are_ending(workers: int) -> bool:

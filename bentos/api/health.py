@@ -13,7 +13,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from bentos.api.problems import RETRY_SECONDS, of_status
-from bentos.metrics import CONTENT_TYPE, FAILURES, exposition
+from bentos.metrics import CONTENT_TYPE, FAILURES, MODEL_UP, READY, exposition
 from bentos.server_folder import written
 from clinical import __version__
 from clinical.contract import CatalogHealth, Health, ModelHealth
@@ -23,6 +23,8 @@ from clinical.room import require_files, require_room
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from starlette.datastructures import State
 
     from bentos.keys import Keys
     from clinical.llm import LanguageModel
@@ -151,12 +153,16 @@ async def readyz(request: Request) -> Response:
     state = request.app.state
     if state.draining.begun:
         return _not_ready("Der Dienst wird beendet.")
-    waited = {"keys": state.keys is None, "catalog": state.index is None and "coding" in state.parts}
-    missing = tuple(part for part, awaited in waited.items() if awaited)
-    missing = missing or await state.stores.missing(state.keys, state.pool)
-    if missing:
+    if missing := await _awaited(state):
         return _not_ready(f"Der Dienst wartet auf: {', '.join(PARTS_IN_WORDS[part] for part in missing)}.")
     return PlainTextResponse("ok\n")
+
+
+async def _awaited(state: State) -> tuple[str, ...]:
+    """The parts that a request needs and that are not there."""
+    waited = {"keys": state.keys is None, "catalog": state.index is None and "coding" in state.parts}
+    missing = tuple(part for part, awaited in waited.items() if awaited)
+    return missing or tuple(await state.stores.missing(state.keys, state.pool))
 
 
 PARTS_IN_WORDS: Final = {
@@ -181,4 +187,7 @@ async def metrics(request: Request) -> Response:
     said = request.headers.get("Authorization", "").removeprefix("Bearer ").encode()
     if not (hmac.compare_digest(said, key.encode()) if key else settings.development):
         raise HTTPException(404)
+    state = request.app.state
+    READY.set(not (state.draining.begun or await _awaited(state)))
+    MODEL_UP.set(state.by_rules or state.model is None or await state.probe.alive(state.model))
     return Response(await asyncio.to_thread(exposition), media_type=CONTENT_TYPE)

@@ -18,7 +18,7 @@ from starlette.datastructures import State
 from bentos.api.edge import where
 from bentos.api.health import ModelProbe, StoresProbe
 from bentos.keys import open_keys
-from bentos.metrics import FAILURES
+from bentos.metrics import FAILURES, RESTARTS
 from bentos.server_folder import forget_the_dead
 from bentos.terminology import Systems, Year
 from clinical.errors import ArtifactError, BefundError, NoRoom, cause_of
@@ -39,7 +39,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Open everything in the background; until then health says `starting` and requests are answered 503."""
     # The server's own access log holds paths and query strings; ours (edge.py) does not.
     logging.getLogger("uvicorn.access").disabled = True
-    forget_the_dead()
+    RESTARTS.inc(forget_the_dead())
     export_to(app.state.settings.traces_url, "befund-api")
     app.state.probe, app.state.stores = ModelProbe(), StoresProbe()
     sqlite = app.state.settings.api_database_url.startswith("sqlite")

@@ -121,8 +121,10 @@ class Settings(LanguageModelSettings):
     workbench_streams: int = Field(default=8, ge=1, le=20)
     workbench_catalog: Literal["members", "everybody"] = "members"
     workbench_earlier: Path | None = None
+    backups: Path | None = None
+    tls_certificate: Path | None = None
 
-    @field_validator("var", "catalog", "workbench_earlier")
+    @field_validator("var", "catalog", "workbench_earlier", "backups", "tls_certificate")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         """Resolve an operator's path against the working folder."""

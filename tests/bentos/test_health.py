@@ -56,6 +56,14 @@ def test_model_health_is_probed_once_for_many_callers(settings, index, key):
     assert model.asked == 1
 
 
+@pytest.mark.parametrize("well", [True, False])
+def test_the_metrics_say_whether_the_model_is_well_and_the_server_ready(well, settings, index, key):
+    with running(settings, index, key, Probed(well=well)) as client:
+        text = client.get("/internal/metrics", headers=METRICS).text
+    assert f"befund_model_up {float(well)}" in text
+    assert "befund_ready 1.0" in text
+
+
 def test_a_model_that_hangs_is_down_after_two_seconds_for_all_callers_at_once():
     async def both() -> tuple[bool, bool]:
         probe, model = ModelProbe(), Probed(delay=60)

@@ -4,6 +4,7 @@ import re
 import shutil
 import socket
 import tempfile
+import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,6 +19,7 @@ from sqlalchemy.exc import OperationalError
 
 from clinical.errors import BefundError
 from clinical.fhir import MEDIA_TYPE
+from tests.certificates import certificate
 from tests.full_disk import small_disk
 from tests.serving import free_port, wait_until
 from tests.webapp.conftest import SECRET, add_user, login, make_app
@@ -133,6 +135,27 @@ def test_the_metrics_want_the_key_in_production_and_off_closes_all(made):
     closed, moved = made(internal_path="off").test_client(), made(internal_path="/betrieb").test_client()
     assert [closed.get(f"/internal/{name}").status_code for name in ("livez", "readyz", "metrics")] == [404] * 3
     assert moved.get("/betrieb/livez").status_code == 200
+
+
+def test_the_metrics_say_what_nobody_would_miss_in_time(made, tmp_path):
+    """Readiness without anybody who asks for it, the newest backup, and the end of the proxy's certificate."""
+
+    def metrics(**settings: object) -> dict[str, float]:
+        text = made(**settings).test_client().get("/internal/metrics").text
+        lines = [line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#")]
+        return {name.removeprefix("befund_web_"): float(value) for name, value in lines}
+
+    backup, end = "backup_timestamp_seconds", "certificate_expiry_timestamp_seconds"
+    given = {"backups": tmp_path / "backups", "tls_certificate": tmp_path / "proxy.pem"}
+    said = metrics(**given)
+    assert (said[backup], said[end], said["ready"]) == (1, 1, 1)
+    (tmp_path / "backups" / "monday").mkdir(parents=True)
+    (tmp_path / "backups" / "monday" / "manifest.json").touch()
+    certificate(tmp_path, "127.0.0.1").rename(given["tls_certificate"])
+    said = metrics(**given)
+    assert abs(said[backup] - time.time()) < 300
+    assert said[end] > time.time()
+    assert metrics(limits_url=f"redis://127.0.0.1:{free_port()}")["ready"] == 0
 
 
 # --- outages ----------------------------------------------------------------------------------------------------------
@@ -266,6 +289,7 @@ def test_two_processes_count_as_one_also_when_one_was_killed(tmp_path):
         assert requests.get(f"{base}/nirgends", timeout=20).status_code == 404
         assert _samples(base)[missed] == 61
         assert _samples(base)[("befund_web_requests_open",)] == 0
+        assert _samples(base)[("befund_web_worker_restarts_total",)] == 1
     assert not Path(folder).exists(), "the counts end with the server"
 
 

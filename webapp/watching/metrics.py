@@ -37,9 +37,25 @@ DOCUMENTS_STORED = Counter("befund_web_documents_stored", "Documents stored, whe
 DOCUMENTS_SERVED = Counter("befund_web_documents_served", "Files of documents handed out, parts and 304 included")
 FAILURES = Counter(
     "befund_web_failures",
-    "Requests and probes that failed of database, limits, files or keys, and unforeseen errors: request",
+    "Requests and probes that failed of database, limits, files, keys, disk or connections; unforeseen errors: request",
     ["part"],
 )
+RESTARTS = Counter("befund_web_worker_restarts", "Processes that ended and were started again")
+READY = Gauge(
+    "befund_web_ready", "1 when all is there that a request needs, else 0", multiprocess_mode="livemostrecent"
+)
+BACKUP = Gauge(
+    "befund_web_backup_timestamp_seconds",
+    "When the newest backup in BEFUND_BACKUPS ended; 1 where there is none, 0 where none is looked for",
+    multiprocess_mode="livemostrecent",
+)
+CERTIFICATE = Gauge(
+    "befund_web_certificate_expiry_timestamp_seconds",
+    "When the certificate in BEFUND_TLS_CERTIFICATE expires; 1 where it cannot be read, 0 where none is looked at",
+    multiprocess_mode="livemostrecent",
+)
+for part in ("database", "limits", "files", "keys", "disk", "connections", "request"):
+    FAILURES.labels(part)  # a series that starts at its first failure shows no increase, and no alert
 
 
 def exposition() -> bytes:

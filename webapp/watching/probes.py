@@ -19,7 +19,8 @@ from flask import Flask
 from clinical.errors import BefundError, cause_of
 from clinical.settings import Settings
 from webapp.urls import Wsgi
-from webapp.watching.metrics import CONTENT_TYPE, FAILURES, exposition
+from webapp.watching.ages import look
+from webapp.watching.metrics import CONTENT_TYPE, FAILURES, READY, exposition
 
 log = logging.getLogger("befund.web")
 
@@ -50,7 +51,7 @@ class Probes:
     def __init__(self, wsgi: Wsgi, app: Flask, settings: Settings) -> None:
         self.wsgi, self._readiness = wsgi, _Readiness(app)
         self._key = settings.internal_key.get_secret_value() if settings.internal_key else ""
-        self._open = settings.development
+        self._open, self._settings = settings.development, settings
         paths = {"livez": self._livez, "readyz": self._readyz, "metrics": self._metrics}
         inside = "" if settings.internal_path == "off" else settings.internal_path
         self._paths = {f"{inside}/{name}": answer for name, answer in paths.items()} if inside else {}
@@ -82,6 +83,8 @@ class Probes:
         said = str(environ.get("HTTP_AUTHORIZATION", "")).removeprefix("Bearer ").encode("latin-1", "replace")
         if not (hmac.compare_digest(said, self._key.encode()) if self._key else self._open):
             return 404, b"", PLAIN
+        READY.set(not self._readiness.missing())
+        look(self._settings)
         return 200, exposition(), CONTENT_TYPE
 
 

@@ -18,9 +18,12 @@ def in_a_folder() -> None:
 
 
 def a_worker_ended(pid: int) -> None:
-    """Removes an ended worker's gauges from the shared metrics; its counters stay."""
+    """Counts an ended worker, and removes its gauges from the shared metrics; its counters stay."""
     from prometheus_client.multiprocess import mark_process_dead
 
+    from webapp.watching.metrics import RESTARTS
+
+    RESTARTS.inc()
     if FOLDER in os.environ:
         mark_process_dead(pid)  # type: ignore[no-untyped-call]
 
