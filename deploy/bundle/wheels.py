@@ -22,8 +22,9 @@ from packaging.version import Version
 from clinical.errors import BefundError
 
 ROOT = Path(__file__).resolve().parents[2]
-EXTRAS = ("serve", "build", "webapp", "otel")
-"""Extras that a bundle installs: both servers, the catalog builder, traces. No notebooks, training or tests."""
+EXTRAS = ("serve", "build", "webapp", "batch", "otel")
+"""Extras that a bundle installs: both servers, the catalog builder, batch coding, traces. No notebooks, training or
+tests."""
 PIP = "pip==26.3"
 """The installer of the bundle, run from its wheel: the machine's own Python need not have pip."""
 _GLIBC = re.compile(r"manylinux_(\d+)_(\d+)_")

@@ -5,18 +5,20 @@ The mechanism with the project's own wheel and a few real ones; `make test-bundl
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
-from importlib.metadata import distribution
+from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from deploy.bundle import assembly, wheels
 from tests.conftest import ROOT
@@ -26,6 +28,8 @@ SETTINGS = (
     *("typing-inspection", "click", "pip"),
 )
 """What reading the settings needs, and what installs it."""
+OPTIONAL = {"batch/ray.py", "catalog_build/training/"}
+"""What wants an extra of its own (ray, train), and says so in a sentence."""
 CLOSED = "http://127.0.0.1:9"
 
 
@@ -215,3 +219,26 @@ def test_the_bundle_is_for_what_is_served_and_made_by_the_targets():
     assert not {"test", "notebooks", "train"} & set(wheels.EXTRAS)
     assert assembly.packages_of("bentos/vllm.bentofile.yaml") == ["bentoml==1.4.39", "vllm==0.32.0"]
     assert sysconfig.get_platform() == "linux-x86_64", "bundles are made for the machine they are made on"
+
+
+def test_a_bundle_has_what_each_shipped_package_imports():
+    """At the top of a module, also a conditional one: batch coding went out without pyarrow."""
+    asked = [Requirement(f"befund[{','.join(wheels.EXTRAS)}]")]
+    there: set[str] = set()
+    while asked:
+        one = asked.pop()
+        for extra in {"", *one.extras} if canonicalize_name(one.name) not in there or one.extras else ():
+            needs = map(Requirement, distribution(one.name).requires or ())
+            asked += [each for each in needs if not each.marker or each.marker.evaluate({"extra": extra})]
+        there.add(canonicalize_name(one.name))
+    owners = packages_distributions()
+    lacking = set()
+    for package in ("batch", "bentos", "catalog_build", "clinical", "webapp"):
+        for file in (ROOT / package).rglob("*.py"):
+            for node in ast.parse(file.read_text("utf-8")).body:
+                names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+                names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+                for name in (each.partition(".")[0] for each in names):
+                    if name in owners and not {canonicalize_name(each) for each in owners[name]} & (there | {"befund"}):
+                        lacking.add(f"{file.relative_to(ROOT)}: {name}")
+    assert {each for each in lacking if not each.startswith(tuple(OPTIONAL))} == set()
