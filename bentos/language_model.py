@@ -14,7 +14,7 @@ from typing import Any
 
 from bentos.metrics import FAILURES, MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS, MODEL_UNUSABLE
 from bentos.model_server import ConnectionBroke, ModelServer, ServerBusy
-from bentos.queueing import Queue
+from bentos.queueing import Queue, SharedPlaces
 from bentos.wire import Extras, ServerCapabilities
 from clinical.errors import (
     LanguageModelError,
@@ -50,7 +50,8 @@ class Endpoint:
     """Connection to the model: base URLs, tried in turn when one fails; key and name where needed; our queue to it.
 
     `concurrency` calls are under way at once; with `queue` more waiting no further request is taken on. `context` is
-    in tokens (None: as the server says), `extra_body` goes into every call, `thinking_tokens` are added.
+    in tokens (None: as the server says), `extra_body` goes into every call, `thinking_tokens` are added. With a
+    `redis_url` `concurrency` holds for all workers together that ask these servers.
     """
 
     base_url: str
@@ -61,13 +62,17 @@ class Endpoint:
     context: int | None = None
     thinking_tokens: int = 0
     extra_body: Mapping[str, Any] = field(default_factory=dict)
+    redis_url: str = field(default="", repr=False)
 
 
 class OpenAIModel:
     """A LanguageModel on the `openai` library's asynchronous client. One instance per event loop."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        self._queue = Queue(endpoint.concurrency, endpoint.queue)
+        shared = (
+            SharedPlaces(endpoint.redis_url, endpoint.base_url, endpoint.concurrency) if endpoint.redis_url else None
+        )
+        self._queue, self._shared = Queue(endpoint.concurrency, endpoint.queue, shared), shared
         self.extras = Extras(endpoint.extra_body, endpoint.thinking_tokens)
         capabilities = ServerCapabilities(context=endpoint.context)
         self.servers = [
@@ -178,3 +183,5 @@ class OpenAIModel:
     async def close(self) -> None:
         """Close the connections to the servers."""
         await asyncio.gather(*(server.close() for server in self.servers))
+        if self._shared is not None:
+            await self._shared.close()

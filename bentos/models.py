@@ -44,6 +44,7 @@ def endpoint_of(settings: Settings, base_url: str) -> Endpoint:
         settings.llm_context,
         settings.llm_thinking_tokens,
         extra_body(settings),
+        settings.limits_url if settings.limits_url.startswith(("redis://", "rediss://")) else "",
     )
 
 

@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from bentos.language_model import Endpoint, OpenAIModel
+from bentos.queueing import Queue, SharedPlaces
 from clinical.coding.prompts import Findings, findings_question
 from clinical.errors import (
     LanguageModelError,
@@ -194,3 +195,58 @@ def test_health_follows_the_server(server):
     assert not asyncio.run(probe())
     server.base_url = f"http://127.0.0.1:{free_port()}/v1"
     assert not asyncio.run(probe())
+
+
+@pytest.mark.parametrize("taken_by_a_killed_worker", [0, 2])
+def test_workers_with_one_redis_share_the_places_at_the_model(redis_url, taken_by_a_killed_worker):
+    """Four workers with 3 places each sent 12 calls at once to a GPU that was planned for 3."""
+
+    async def run() -> tuple[int, int]:
+        there = [SharedPlaces(redis_url, "http://gpu:8000/v1", 3) for _ in range(4)]
+        queues = [Queue(3, 100, shared) for shared in there]
+        for number in range(taken_by_a_killed_worker):
+            await there[0].take(f"killed-{number}")
+        now = most = 0
+
+        async def call(number: int) -> None:
+            nonlocal now, most
+            async with queues[number % 4].slot():
+                now += 1
+                most = max(most, now)
+                await asyncio.sleep(0.02)
+                now -= 1
+
+        await asyncio.gather(*(call(number) for number in range(24)))
+        left = await there[0]._redis.zcard(there[0]._name)
+        for shared in there:
+            await shared.close()
+        return most, left
+
+    assert asyncio.run(run()) == (3 - taken_by_a_killed_worker, taken_by_a_killed_worker)
+
+
+def test_a_caller_that_leaves_while_it_waits_holds_no_place(redis_url):
+    async def run() -> int:
+        shared = SharedPlaces(redis_url, "http://gpu:8000/v1", 1)
+        queue = Queue(5, 5, shared)
+        async with queue.slot():
+            waits = asyncio.create_task(queue.slot().__aenter__())
+            await asyncio.sleep(0.2)
+            waits.cancel()
+            await asyncio.gather(waits, return_exceptions=True)
+        left = await shared._redis.zcard(shared._name)
+        await shared.close()
+        return left
+
+    assert asyncio.run(run()) == 0
+
+
+def test_without_redis_each_worker_counts_by_itself_and_says_so(caplog):
+    async def run() -> str:
+        shared = SharedPlaces(f"redis://:geheim@127.0.0.1:{free_port()}", "http://gpu:8000/v1", 1)
+        async with Queue(1, 1, shared).slot():
+            return "answered"
+
+    assert asyncio.run(run()) == "answered"
+    assert "cannot be shared: nothing listens at its address; see BEFUND_LIMITS_URL" in caplog.text
+    assert "geheim" not in caplog.text

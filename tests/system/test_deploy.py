@@ -167,9 +167,6 @@ def test_every_server_has_its_probes_its_end_and_no_rights_it_does_not_need():
     queue = _of("HorizontalPodAutoscaler", "api", documents)["spec"]["metrics"][0]["pods"]["metric"]["name"]
     assert queue == "befund_streams_open", "what more pods relieve; calls that wait for a GPU they do not"
     assert queue in (ROOT / "docs" / "operate.md").read_text("utf-8")
-    at_once = int(_env_file(DEPLOY / "kustomize" / "base" / "api.env")["BEFUND_LLM_CONCURRENCY"])
-    least = _of("HorizontalPodAutoscaler", "api", documents)["spec"]["minReplicas"]
-    assert at_once * least <= Settings.model_fields["llm_concurrency"].default, "all pods together share one GPU"
 
 
 def _environment(name: str, container: dict) -> dict[str, str]:
