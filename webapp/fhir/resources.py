@@ -20,70 +20,23 @@ COMPLETE_UNTIL = "urn:befund:complete-until"
 SUBSETTED = {"system": "http://terminology.hl7.org/CodeSystem/v3-ObservationValue", "code": "SUBSETTED"}
 _MANDATORY = frozenset({"resourceType", "id", "meta", "status", "content", "subject"})  # kept by any `_elements`
 _REFERRED = "contained"  # stays in every part of a resource, so that nothing in it refers to what is not there
-_ALWAYS = {
-    "DocumentReference": frozenset({"status", "content"}),
-    "Patient": frozenset[str](),
-    "ImagingStudy": frozenset({"status", "subject"}),
-}
+_ALWAYS = {"DocumentReference": frozenset({"status", "content"}), "Patient": frozenset[str](),
+           "ImagingStudy": frozenset({"status", "subject"})}  # fmt: skip
 _SUMMARY = {
-    "DocumentReference": frozenset(
-        {
-            "status",
-            "date",
-            "content",
-            "subject",
-            "masterIdentifier",
-            "identifier",
-            "docStatus",
-            "type",
-            "category",
-            "author",
-            "relatesTo",
-            "description",
-            "securityLabel",
-            "context",
-        }
-    ),
-    "Patient": frozenset(
-        {
-            "identifier",
-            "active",
-            "name",
-            "telecom",
-            "gender",
-            "birthDate",
-            "deceasedBoolean",
-            "deceasedDateTime",
-            "address",
-            "managingOrganization",
-            "link",
-        }
-    ),
-    "ImagingStudy": frozenset(
-        {
-            "identifier",
-            "status",
-            "modality",
-            "subject",
-            "encounter",
-            "started",
-            "basedOn",
-            "referrer",
-            "interpreter",
-            "endpoint",
-            "numberOfSeries",
-            "numberOfInstances",
-            "procedureReference",
-            "procedureCode",
-            "location",
-            "reasonCode",
-            "reasonReference",
-            "note",
-            "description",
-            "series",
-        }
-    ),
-}
+    "DocumentReference": frozenset({
+        "status", "date", "content", "subject", "masterIdentifier", "identifier", "docStatus", "type", "category",
+        "author", "relatesTo", "description", "securityLabel", "context",
+    }),
+    "Patient": frozenset({
+        "identifier", "active", "name", "telecom", "gender", "birthDate", "deceasedBoolean", "deceasedDateTime",
+        "address", "managingOrganization", "link",
+    }),
+    "ImagingStudy": frozenset({
+        "identifier", "status", "modality", "subject", "encounter", "started", "basedOn", "referrer", "interpreter",
+        "endpoint", "numberOfSeries", "numberOfInstances", "procedureReference", "procedureCode", "location",
+        "reasonCode", "reasonReference", "note", "description", "series",
+    }),
+}  # fmt: skip
 
 
 class DocumentRow(NamedTuple):

@@ -9,7 +9,7 @@ All functions take a session of `db.write()` and leave committing to it. The fil
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, cast
@@ -29,7 +29,7 @@ from sqlalchemy import (
     select,
     union_all,
     update,
-)
+)  # fmt: skip
 from sqlalchemy.orm import Session
 
 from webapp.fhir import changes, clock, dates, terms
@@ -41,8 +41,10 @@ from webapp.fhir.models import (
     DocumentCount,
     DocumentTerm,
     ImagingStudy,
+    Patient,
+    PatientIdentifier,
     Status,
-)
+)  # fmt: skip
 from webapp.storage import FileMissing, Files, Stored
 from webapp.watching import DOCUMENTS_STORED
 
@@ -217,6 +219,18 @@ def store_studies(session: Session, studies: Sequence[ImagingStudy]) -> None:
             study.stored_at = stored_at
         session.add_all(studies)
         session.flush()
+
+
+def renew(session: Session, patient: Patient, resource: dict[str, Any], pairs: Iterable[tuple[str, str]]) -> None:
+    """Store a patient, or what it is now, with its identifiers (system, value)."""
+    have = {(item.system, item.value): item for item in patient.identifiers}
+    patient.stored_at, patient.resource = stamp(session, patient.organization_id), resource
+    patient.identifiers = [
+        have.get(pair) or PatientIdentifier(organization_id=patient.organization_id, system=pair[0], value=pair[1])
+        for pair in dict.fromkeys(pairs)
+    ]
+    session.add(patient)
+    session.flush()
 
 
 def stamp(session: Session, organization: uuid.UUID) -> int:

@@ -73,6 +73,24 @@ def test_what_a_line_says_comes_back_as_fhir(place, caller, run, tmp_path):
     assert {"type", "category", "author", "description", "context"} <= set(short)
 
 
+def test_what_a_line_says_is_searched_like_what_is_posted(place, caller, run, tmp_path):
+    (tmp_path / "a.pdf").write_bytes(b"%PDF")
+    writer = {"resourceType": "Practitioner", "id": "p", "name": [{"family": "Müller"}]}
+    more = {"contained": [writer], "author": "#p", "event": "urn:e|OP", "period": "2026-03-01/2026-03-04",
+            "related": ["Observation/5", "urn:a|6"], "authenticator": "Practitioner/8",
+            "custodian": "Organization/9"}  # fmt: skip
+    assert run(tmp_path, LETTER | more)[0] == 0
+    (found,) = caller.all("DocumentReference")
+    get_fhir_model_class("DocumentReference").model_validate(found)
+    for asked in ("author.family=muller", "event=urn:e|OP", "period=2026-03", "related=Observation/5",
+                  "related:identifier=6", "authenticator:Practitioner=8", "custodian=Organization/9"):  # fmt: skip
+        assert caller.ids(f"DocumentReference?{asked}") == [found["id"]], asked
+    assert caller.ids("DocumentReference?period=2026-04") == []
+    for wrong in ({"contained": [{"resourceType": "Nothing"}]}, {"period": "gestern"}):
+        code, said = run(tmp_path, LETTER | wrong | {"title": "b.pdf"})
+        assert (code, "bad" in said or "line 1" in said) == (1, True), said
+
+
 def test_bad_details_are_reported_with_the_element(place, run, tmp_path):
     (tmp_path / "a.txt").write_bytes(b"a")
     for field, value, named in (

@@ -34,6 +34,12 @@ class DetailsLine(BaseModel):
     format: Words | None = None
     facilityType: Words | None = None  # noqa: N815
     practiceSetting: Words | None = None  # noqa: N815
+    event: Words | list[Words] | None = None
+    period: Words | None = None
+    related: Words | list[Words] | None = None
+    authenticator: Words | None = None
+    custodian: Words | None = None
+    contained: list[dict[str, Any]] | None = None
 
 
 def details_of(line: DetailsLine) -> Details | None:
@@ -55,6 +61,9 @@ def _elements(line: DetailsLine) -> Resource:
         "encounter": [_encounter(item) for item in _listed(line.encounter)],
         "facilityType": _concept(line.facilityType),
         "practiceSetting": _concept(line.practiceSetting),
+        "event": [_concept(item) for item in _listed(line.event)],
+        "period": _period(line.period),
+        "related": [_encounter(item) for item in _listed(line.related)],
     }
     attachment = {"creation": line.creation, "language": line.language}
     return {
@@ -64,6 +73,9 @@ def _elements(line: DetailsLine) -> Resource:
         "type": _concept(line.type),
         "category": [_concept(item) for item in _listed(line.category)],
         "author": [_author(item) for item in _listed(line.author)],
+        "authenticator": None if line.authenticator is None else _author(line.authenticator),
+        "custodian": None if line.custodian is None else _author(line.custodian),
+        "contained": line.contained,
         "description": line.description,
         "securityLabel": [_concept(item) for item in _listed(line.securityLabel)],
         "context": context,
@@ -80,6 +92,8 @@ def _validate(given: Resource) -> None:
         DocumentReference.model_validate(given | {"status": "current", "content": content})
     except ValidationError as error:
         raise BadLine(problems_of(error), "elements of a FHIR R4 DocumentReference") from None
+    except (TypeError, AttributeError, LookupError, ValueError):  # over an unknown type of what is contained
+        raise BadLine("the details are no FHIR", "elements of a FHIR R4 DocumentReference") from None
 
 
 def _coding(words: Words | None) -> Resource | None:
@@ -112,6 +126,14 @@ def _author(words: Words) -> Resource:
     return {"reference" if _is_reference(words) else "display": words}
 
 
+def _period(words: Words | None) -> Resource | None:
+    """`start/end` as FHIR dateTimes, either of which may be missing."""
+    if not isinstance(words, str):
+        return words
+    start, _, end = words.partition("/")
+    return {"start": start, "end": end}
+
+
 def _encounter(words: Words) -> Resource:
     """A reference, or the identifier of the case (`system|value`, `value`)."""
     if not isinstance(words, str):
@@ -122,7 +144,7 @@ def _encounter(words: Words) -> Resource:
 def _is_reference(text: str) -> bool:
     kind, slash, ident = text.partition("/")
     local = bool(slash) and kind.isalpha() and kind[:1].isupper() and bool(ident) and " " not in text
-    return local or text.startswith(("http://", "https://", "urn:uuid:"))
+    return local or text.startswith(("http://", "https://", "urn:uuid:", "#"))
 
 
 def _listed(value: Words | list[Words] | None) -> list[Words]:

@@ -18,7 +18,7 @@ from webapp.extensions import db
 from webapp.fhir import linking, store
 from webapp.fhir.bounds import beyond
 from webapp.fhir.bulk.lines import BadLine, LineResult, numbered, resource_of
-from webapp.fhir.models import ImagingStudy, Patient, PatientIdentifier
+from webapp.fhir.models import ImagingStudy, Patient
 from webapp.fhir.searching import params
 
 Resource = dict[str, Any]
@@ -58,16 +58,10 @@ class ResourceImporter:
             raise BadLine(found, f"at most {fault.most}")
         pairs = [(item.get("system", ""), item["value"]) for item in resource.get("identifier", []) if "value" in item]
         patient = self._known_patient(session, given, pairs)
-        have = {(item.system, item.value): item for item in patient.identifiers}
-        renewed = patient.stored_at is None or patient.resource != resource or set(have) != set(pairs)
+        have = {(item.system, item.value) for item in patient.identifiers}
+        renewed = patient.stored_at is None or patient.resource != resource or have != set(pairs)
         if renewed:
-            patient.stored_at, patient.resource = store.stamp(session, self.organization), resource
-            patient.identifiers = [
-                have.get(pair) or PatientIdentifier(organization_id=self.organization, system=pair[0], value=pair[1])
-                for pair in dict.fromkeys(pairs)
-            ]
-            session.add(patient)
-            session.flush()
+            store.renew(session, patient, resource, pairs)
         linked = linking.link_waiting(session, self.organization, pairs)
         kind = "stored" if renewed else "known"
         return LineResult(number, kind, documents=linked, note=_renamed(given, patient.id))

@@ -42,15 +42,8 @@ class Histories:
         paging, ascending = wanted.answer.paging, wanted.answer.order == "date"
         count = 0 if wanted.answer.count_only else paging.count
         skip = paging.cursor is None and paging.offset > 0
-        shape = (
-            count,
-            skip,
-            paging.cursor is not None,
-            wanted.since is not None,
-            document is not None,
-            version is not None,
-            ascending,
-        )
+        since, one, versioned = wanted.since is not None, document is not None, version is not None
+        shape = (count, skip, paging.cursor is not None, since, one, versioned, ascending)
         values: Values = {"organization": self._reader.uuid(organization), "offset": paging.offset}
         values |= {"since": wanted.since, "version": version}
         if document is not None:

@@ -23,7 +23,7 @@ from sqlalchemy import (
     or_,
     select,
     true,
-)
+)  # fmt: skip
 
 from webapp.fhir.models import SearchTerm
 from webapp.fhir.searching.wanted import Identifier, PatientKey

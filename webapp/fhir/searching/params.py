@@ -24,7 +24,7 @@ from webapp.fhir.searching.readers import (
     SEARCH,
     STUDY,
     identifier,
-)
+)  # fmt: skip
 from webapp.fhir.searching.taken import Reader, Taken
 from webapp.fhir.searching.wanted import (
     DEFAULT_COUNT,
@@ -42,7 +42,7 @@ from webapp.fhir.searching.wanted import (
     PatientKey,
     ResourceSearch,
     Search,
-)
+)  # fmt: skip
 
 __all__ = [
     "DEFAULT_COUNT", "LARGEST_COUNT", "LARGEST_OFFSET", "UUID", "AnswerOptions", "Cursor", "Everything", "History",

@@ -19,7 +19,7 @@ from sqlalchemy import (
     or_,
     select,
     true,
-)
+)  # fmt: skip
 
 from webapp.fhir.models import ImagingStudy, Patient, PatientIdentifier, SearchTerm
 from webapp.fhir.resources import StoredRow

@@ -28,7 +28,7 @@ from webapp.fhir.searching.wanted import (
     Cursor,
     Identifier,
     PatientKey,
-)
+)  # fmt: skip
 
 STATUS_SYSTEM = "http://hl7.org/fhir/document-reference-status"
 MIME_SYSTEM = "urn:ietf:bcp:13"

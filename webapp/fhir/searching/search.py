@@ -37,7 +37,7 @@ from webapp.fhir.models import (
     Patient,
     PatientIdentifier,
     StorageClock,
-)
+)  # fmt: skip
 from webapp.fhir.searching import carried, lists
 from webapp.fhir.searching.columns import document_columns, patient_columns, study_columns
 from webapp.fhir.searching.reading import Reader, Statement

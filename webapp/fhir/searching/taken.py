@@ -19,7 +19,7 @@ from webapp.fhir.searching.wanted import (
     Paging,
     PatientKey,
     Term,
-)
+)  # fmt: skip
 
 MOST_CONDITIONS = 8  # of one search beside the contract's; lists are one each, however long
 

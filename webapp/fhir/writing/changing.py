@@ -29,7 +29,7 @@ from webapp.fhir import clock, dates, linking, resources, store
 from webapp.fhir.access import bearer, parse_id, require
 from webapp.fhir.answers import FhirError
 from webapp.fhir.details import POSTED
-from webapp.fhir.models import Document, Patient, PatientIdentifier
+from webapp.fhir.models import Document, Patient
 from webapp.fhir.searching.patients import stored_row
 from webapp.fhir.service import service
 from webapp.fhir.writing import given, purging, storing
@@ -188,13 +188,7 @@ def _patient(organization_id: uuid.UUID, key: uuid.UUID, resource: Resource, rea
         pairs = [pair for pair in dict.fromkeys(new.pairs) if pair]
         taken = linking.owners_of(session, organization_id, pairs)
         storing.refuse_taken(new, {pair: owner for pair, owner in taken.items() if owner != key})
-        have = {(item.system, item.value): item for item in row.identifiers}
-        row.stored_at, row.resource = store.stamp(session, organization_id), new.resource
-        row.identifiers = [
-            have.get(pair) or PatientIdentifier(organization_id=organization_id, system=pair[0], value=pair[1])
-            for pair in pairs
-        ]
-        session.flush()
+        store.renew(session, row, new.resource, pairs)
         linking.link_waiting(session, organization_id, pairs)
         audit.record(session, "updated", detail=f"Patient/{key} by {bearer().account}")
         return Result("Patient", key, created=False, stored_at=row.stored_at)
