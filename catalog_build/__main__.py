@@ -170,6 +170,26 @@ def _letters(files: tuple[Path, ...]) -> None:
         click.echo(f"{file.name}: {summary(parse_letters(file))}")
 
 
+@command.command("statements")
+@click.option("--out", type=PATH, help="file to write the weights into")
+@click.option("--measure", is_flag=True, help="every author by a model of the others: right, wrong, missing statements")
+def _statements(out: Path | None, measure: bool) -> None:
+    """Train the model of a letter's statements on the annotated letters to learn from."""
+    try:
+        from catalog_build.training.letters import read_letters
+        from catalog_build.training.statements import left_out, train_statements
+    except ModuleNotFoundError as error:
+        raise _extra_missing(error) from None
+    authors = read_letters("train")
+    if measure:
+        for name, (right, wrong, missing) in left_out(authors).items():
+            f1 = 2 * right / max(1, 2 * right + wrong + missing)
+            click.echo(f"{name}: right {right}, wrong {wrong}, missing {missing}, F1 {f1:.3f}")
+    if out is not None:
+        train_statements(letter for letters in authors.values() for letter in letters).save(out)
+        click.echo(f"weights in {out}; to ship them: copy them to clinical/letters/reader, then run the tests")
+
+
 @command.command("tagger")
 @click.option("--out", type=PATH, required=True, help="file to write the weights into")
 @click.option("--seed", type=int, default=0, help="of the first network")

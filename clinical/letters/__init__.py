@@ -36,12 +36,26 @@ from clinical.letters.grounding import (
     named_choice,
     values_of,
 )
-from clinical.letters.reader import RulesReader, read_letter
+from clinical.letters.layout import LetterLayout
+from clinical.letters.reader import (
+    LIKELY,
+    LISTS,
+    ROWS,
+    LetterStatement,
+    RulesReader,
+    StatementFeatures,
+    StatementModel,
+    read_letter,
+    statements_of,
+)
 from clinical.letters.review import reviewed
 
 __all__ = [
     "DOCUMENTS",
     "FIELDS",
+    "LIKELY",
+    "LISTS",
+    "ROWS",
     "Empty",
     "Encrypted",
     "Field",
@@ -50,9 +64,13 @@ __all__ = [
     "FileTooLarge",
     "Grounded",
     "Kind",
+    "LetterLayout",
+    "LetterStatement",
     "PageText",
     "ReaderUnavailable",
     "RulesReader",
+    "StatementFeatures",
+    "StatementModel",
     "TextTooLong",
     "TooDemanding",
     "TooManyPages",
@@ -74,6 +92,7 @@ __all__ = [
     "read_letter",
     "reviewed",
     "schema_of",
+    "statements_of",
     "values_of",
     "words_of",
 ]

@@ -659,7 +659,7 @@ class LetterLayout:
                 found += [Labelled(name, (cell,), n, owner) for name, cell in zip(header, below, strict=False)]
                 continue
             for name, cells in () if self._is_below_a_name(n, line) else self._on_line(n, line):
-                if name == "geburtsdatum" and owner == "absender":
+                if name == "geburtsdatum" and owner in ("absender", "empfaenger"):
                     owner, found[-6:] = "patient", _of_patient(found[-6:], n)
                 if name == "nachname" and owner is None and cells and _DOCTOR.match(cells[0]):
                     owner = "absender"

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from catalog_build.training.letters import read_letters
 from clinical.contract import TEXT_MAX, ExtractRequest, ExtractResponse, FieldState
 from clinical.errors import LanguageModelError
 from clinical.letters import DOCUMENTS, extract
@@ -240,6 +241,14 @@ def annotated(file: Path, texts: Path, explain: bool = False) -> list[Asked]:
         request = ExtractRequest(document_type=one["document_type"], text=text, evidence=explain)
         found.append(Asked(one["id"], request, one["data"], one.get("accept") or {}))
     return found
+
+
+def authored(split: str) -> list[Asked]:
+    """The letters of the authors of a split (`catalog_build.training.letters`)."""
+    every = (letter for letters in read_letters(split).values() for letter in letters)
+    return [
+        Asked(one.ident, ExtractRequest(document_type=one.kind, text=one.text), one.data, one.accept) for one in every
+    ]
 
 
 def generated(letters: Sequence[Letter]) -> list[Asked]:

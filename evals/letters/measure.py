@@ -1,7 +1,8 @@
 """`python -m evals letters [FILE TEXTS]`: the fields of letters that are read right, wrong, or not at all.
 
 Without FILE: generated letters, every template `--times` times, file by file. With FILE and TEXTS: letters that people
-have annotated (`evals.letters.fields` says their form). Every letter goes through extraction and grounding as a request
+have annotated (`evals.letters.fields` says their form); `--authors` measures on the letters of independent authors.
+Every letter goes through extraction and grounding as a request
 does, with the language model of the settings where one is set, else with the rules.
 
 `--write-prompts DIR` writes what a language model would be sent instead; `--answers DIR` measures what one answered
@@ -22,13 +23,14 @@ from typing import Any
 import click
 
 from bentos.models import model_of
+from catalog_build.training.letters import SPLITS
 from clinical.command_line import PATH, paragraphs
 from clinical.letters import DOCUMENTS
 from clinical.settings import Settings
 from evals.coding.costs import Metered
 from evals.command import JSON, main_of
 from evals.letters import as_files, replayed, review
-from evals.letters.fields import Asked, annotated, generated, measured, shown
+from evals.letters.fields import Asked, annotated, authored, generated, measured, shown
 from evals.letters.generator import FILES, letters
 from evals.letters.judges import Judge, as_worded, cases, invented_words, judged_rows, ours, overlap_alone, peer
 from evals.measures.intervals import share
@@ -42,6 +44,7 @@ TEMPLATES = 20
 @click.command(help=paragraphs(__doc__))
 @click.argument("file", type=PATH, required=False)
 @click.argument("texts", type=PATH, required=False)
+@click.option("--authors", type=click.Choice(SPLITS), help="instead of FILE: the letters of the authors of a split")
 @click.option("--times", type=click.IntRange(1), default=6, help="generated: letters of each template (6)")
 @click.option("--seed", type=int, default=0, help="generated: other letters")
 @click.option("--only", type=click.Choice(FILES), multiple=True, help="generated: these files alone")
@@ -76,6 +79,7 @@ def command(file: Path | None, texts: Path | None, out: Path | None, as_json: bo
     else:
         rows, said = _fields(file, texts, asked, about)
     words = "python -m evals letters" + (f" {file} {texts}" if file else "")
+    words += f" --authors {asked['authors']}" if asked["authors"] else ""
     words += f" --as {asked['kind']}" if asked["kind"] else ""
     result = MeasuredResult.of("letters", words, rows, **about)
     if out:
@@ -88,6 +92,8 @@ main = main_of(command, "letters")
 
 
 def _letters(file: Path | None, texts: Path | None, asked: dict[str, Any]) -> list[Asked]:
+    if asked["authors"] is not None:
+        return authored(asked["authors"])
     if file is not None and texts is not None:
         return annotated(file, texts, explain=asked["given"] is not None)
     names = asked["only"] or FILES
@@ -102,7 +108,7 @@ def _fields(
     configured = model_of(settings) if settings.llm_base_url else None
     metered = Metered(configured) if configured else None
     rows, said, count = list[Row](), list[str](), 0
-    for name in ("",) if file else asked["only"] or FILES:
+    for name in ("",) if file or asked["authors"] else asked["only"] or FILES:
         own = _letters(file, texts, {**asked, "only": (name,)} if name else asked)
         model: Any = metered
         if asked["given"] is not None:
@@ -111,7 +117,7 @@ def _fields(
             model = replayed.replayed({one.name: one.request for one in own}, asked["given"])
         report = measured(own, model, asked["concurrency"])
         rows += [one._replace(set=f"{name}: {one.set}" if name else one.set) for one in report.rows()]
-        said.append(f"== {name or file}: {len(own)} letters\n{shown(report, asked['faults'])}")
+        said.append(f"== {name or file or asked['authors']}: {len(own)} letters\n{shown(report, asked['faults'])}")
         count += len(own)
     if metered:
         about |= {"model": metered.name, "per_text": _spent(metered, count)}

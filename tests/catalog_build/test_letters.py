@@ -45,7 +45,7 @@ def test_values_are_in_the_shape_of_the_contract_and_optional_ones_apart(file):
     assert first.data["procedere"] == ["Die Antikoagulation mit Apixaban 5 mg bitte\nfortführen."]
     assert first.data["absender"]["name"] == "OÄ Dr. Muff"
     assert first.accept == {
-        "eingriffe": [{"bezeichnung": "Z. n. Appendektomie", "datum": None}],
+        "eingriffe": [{"bezeichnung": "Appendektomie", "datum": None}],
         "absender.name": ["Dr. Hau"],
     }
     assert second.data["patient"]["geschlecht"] == "w"

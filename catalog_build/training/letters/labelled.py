@@ -32,6 +32,8 @@ _HEAD: Final = re.compile(r"###\s+(\w+)\s*")
 _FIELDS: Final = re.compile(r"(?:[a-z_]+(?:\.[a-z]+)?\??\s+)*[a-z_]+(?:\.[a-z]+)?\??(?:=[^=|{}\n]+)?")
 _DAYS: Final = tuple(one for one in FIELDS.values() if one.kind in ("letter_day", "birthday"))
 _DAY: Final = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
+_PAST: Final = re.compile(r"^(?:Z\.?\s?n\.?|St\.?\s?[np]\.?|Zustand nach|Status (?:nach|post))\s+(?=\S)", re.IGNORECASE)
+"""The mark of the past before a procedure, which is no part of its name."""
 _FORM: Final = "{words of the letter|field}, {words|field=value} or {words|field field}"
 
 
@@ -184,7 +186,7 @@ def _of(kind: DocumentType, values: Sequence[LabelledValue]) -> tuple[dict[str, 
     for one in values:
         entry: Any = one.stated or one.words
         if one.field == "eingriffe":
-            entry = {"bezeichnung": one.words, "datum": one.stated or None}
+            entry = {"bezeichnung": _PAST.sub("", one.words), "datum": one.stated or None}
         outer, _, inner = one.field.partition(".")
         if one.field in LISTS:
             accept.setdefault(outer, []).append(entry) if one.optional else data[outer].append(entry)

@@ -38,13 +38,6 @@ STRICT_DRUG = re.compile(
     rf"(?<![\d.])[\d½]+[-–/][\dO½]+[-–/][\dO½]|\d\s?x\s?(?:\d|tgl|täglich))",
     re.IGNORECASE,
 )
-TOLD_DRUG = re.compile(
-    r"(?<![\w-])[^\W\d_a-zäöü][\w®-]{3,30}(?:\s(?:ret\.?|retard|forte|mite|plus|[A-Z]\d?))?\s(?:wurde auf\s)?"
-    r"\d{1,5}(?:[.,]\d{1,3})?\s?(?:mg|µg|mcg|IE|gtt|Tropfen|Hub)\b(?:/(?:g|h|ml)\b(?!/))?(?!\s?/)"
-    r"(?:\s(?:ausgebaut|zur Nacht|täglich|tgl\.?|tägl\.?|in Reserve|bei Bedarf|b\.B\.|max\.|morgens|abends|"
-    r"\d\s?x|\d-\d-\d(?:-\d)?)){0,6}"
-)
-"""A drug within a sentence: a word with a capital, its dose, how it is taken."""
 _ISO_DAY = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b")
 
 

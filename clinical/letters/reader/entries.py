@@ -42,6 +42,14 @@ OPERATION = re.compile(
     r"glättung|implantat\w*)",
     re.IGNORECASE,
 )
+_SMALL = re.compile(OPERATION.pattern.lower())
+
+
+def names_procedure(text: str) -> bool:
+    """True if `OPERATION` is found; the case of small characters is compared by itself, which takes half the time."""
+    return _SMALL.search(text.lower()) is not None
+
+
 PAST = rf"(?:{either('@state_after')})\.?\s?(?:nach|post|[np]\b\.?)"
 """`Z. n.`, `Status nach`: the mark of the past before a name, as a regular expression."""
 _PAST = re.compile(rf"^{PAST}\s*(?=[^\W\d_])", re.IGNORECASE)
@@ -75,6 +83,18 @@ RECOMMENDS = re.compile(
     r"wir verlegen|physiotherapie|teilbelastung|fadenzug)\b",
     re.IGNORECASE,
 )
+AHEAD = re.compile(
+    r"\b(?:bitte[n]?\b(?!\swir\sSie,?\sden\sBrief)|Fadenzug|Fäden|nächste[rnsm]?\s(?:Termin|Kontrolle|Vorstellung)|"
+    r"angemeldet|folgen\b|folgt\b|Wiedervorstellung|Kontrolle[n]?\b|Verlaufskontrolle\w*|weiterzuführen|fortzuführen|"
+    r"fortgeführt werden|ist geplant|sind geplant|geplant\b|vorgesehen|vereinbart|ratsam|angezeigt|"
+    r"(?:in|nach|ab)\s(?:\w+\s)?(?:\d+|zwei|drei|vier|sechs|acht|zwölf)\s(?:Tagen|Wochen|Monaten)\b|ab\s(?:Montag|"
+    r"Dienstag|Mittwoch|Donnerstag|Freitag|morgen)|übermorgen|wieder(?:vor)?stellen|kontrollieren|ausschleichen|"
+    r"\w+(?:ern|ieren|setzen|führen|stellen|ziehen|pausieren|belassen)\.$|nachsorge|(?:viertel|halb)?jährlich|"
+    r"erneute\s|"
+    r"empfiehlt|raten wir|rate ich|empfehle|schlagen wir vor|schlage)\b",
+    re.IGNORECASE,
+)
+"""Words that announce what comes next."""
 _OF_OTHERS = re.compile(r"^(?:FA|Familie\w*|Fam\.\w*|Soz(?:ial)?\w*)\b[\s:.]", re.IGNORECASE)
 """Beginnings of a note on relatives or the household."""
 _EXAMINED = re.compile(r"^(?!ED\b|Aktuell|Jetzt)[^\W\d_][\w.-]{2,20}:\s|^Status (?!nach|post)", re.IGNORECASE)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from clinical.letters.reader.diseases import has_disease
 from clinical.letters.reader.drugs import is_dosed
-from clinical.letters.reader.entries import OPERATION, RECOMMENDS
-from clinical.letters.reader.narrative.plans import AHEAD
+from clinical.letters.reader.entries import AHEAD, OPERATION, RECOMMENDS
 
 
 def lists_by_form(entry: str) -> frozenset[str]:

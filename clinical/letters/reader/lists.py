@@ -26,9 +26,10 @@ from clinical.letters.reader.entries import (
     procedure_of,
     running_list,
 )
-from clinical.letters.reader.narrative import Body, told_diagnoses, told_drugs, told_procedures, told_steps
+from clinical.letters.reader.narrative import acts_in, drugs_within, told_diagnoses, told_drugs
 from clinical.letters.reader.narrative.diagnoses import diagnoses_in
-from clinical.letters.reader.sentences import divided, sentences
+from clinical.letters.reader.sentences import sentences
+from clinical.letters.reader.statements import JudgedStatements
 from clinical.text import dates_of
 
 _BEGINS = re.compile(rf"\w*{OPERATION.pattern}\b", re.IGNORECASE)
@@ -55,11 +56,11 @@ def merged(entries: Iterable[str]) -> list[str]:
 class ListReader:
     """Reads the lists of one sheet."""
 
-    def __init__(self, sheet: LetterLayout) -> None:
+    def __init__(self, sheet: LetterLayout, written: str | None = None) -> None:
         self.sheet = sheet
+        self.statements = JudgedStatements(sheet, written)
         sections = (one for one in sheet.sections if not self._narrates(one))
         self.sections = [replace(one, lines=before_signing(one.lines)) if one.field else one for one in sections]
-        self.body = Body(sheet)
 
     def _of(self, *fields: str) -> list[HeadedLines]:
         return [one for one in self.sections if one.field in fields]
@@ -80,10 +81,10 @@ class ListReader:
                 found += [entry for entry in self._entries(section) if may_be_diagnosis(entry)]
         if found and all(_BESIDE.match(key(one.title)) for one in self._of("diagnosen")):
             listed = " | ".join(found).casefold()
-            found = [*(one for one in told_diagnoses(self.body) if one.casefold() not in listed), *found]
+            found = [*(one for one in told_diagnoses(self.statements) if one.casefold() not in listed), *found]
         if any(_IN_PROSE.search(entry) for entry in found):
             found = [one for entry in found for one in (diagnoses_in(entry) if _IN_PROSE.search(entry) else [entry])]
-        return merged(found or self._assessed() or self._unheaded() or told_diagnoses(self.body))
+        return merged(found or self._assessed() or told_diagnoses(self.statements))
 
     def _assessed(self) -> list[str]:
         """A report of tissue names its diagnoses as a numbered assessment."""
@@ -92,20 +93,6 @@ class ListReader:
         assessed = [one for one in self.sections if _ASSESSMENT.search(key(one.title))]
         listed = [line for one in assessed for line in one.lines if marked(line)]
         return [entry for entry in items(listed) if may_be_diagnosis(entry)]
-
-    def _unheaded(self) -> list[str]:
-        """Without a heading: the letter's first list of three or more marked lines that are no drugs."""
-        first = self.sheet.greeting if self.sheet.greeting < len(self.sheet.lines) else 0
-        run: list[str] = []
-        for n in range(first, self.sheet.closing):
-            line = self.sheet.lines[n]
-            if marked(line) and len(line) < 160:
-                run.append(unmarked(line))
-            elif run and line.strip():
-                break
-        listed = [one for one in run if may_be_diagnosis(one)]
-        drugs = sum(STRICT_DRUG.match(one) is not None for one in listed)
-        return listed if len(listed) > 2 and 2 * drugs < len(listed) else []
 
     def _entries(self, section: HeadedLines, details: bool = False) -> Iterator[str]:
         """The list under a heading: items by line, a running list by its stops and semicolons."""
@@ -121,11 +108,8 @@ class ListReader:
 
     # drugs
 
-    def drugs(self, told: bool = False) -> tuple[list[str], str | None]:
-        """(entries, heading of the list they are of): of several lists the most current one.
-
-        `told`: without any list, drugs with their dose in running text count, as in a referral written as prose.
-        """
+    def drugs(self) -> tuple[list[str], str | None]:
+        """(entries, heading of the list they are of): of several lists the most current one, else what is told."""
         ranked: dict[int, list[tuple[str, list[str]]]] = {}
         for section in self.sheet.budget.each(self._of("medikation", "empfehlung", "procedere", "therapie")):
             plain = section.field == "medikation" and "befund" not in key(section.title)
@@ -140,7 +124,7 @@ class ListReader:
                 rank = rank_of(section.title) if plain or section.field == "empfehlung" else 2
                 ranked.setdefault(rank, []).append((section.title, entries))
         if not ranked:
-            return told_drugs(self.body, strict=not told), None
+            return told_drugs(self.statements), None
         best = ranked[max(ranked)]
         return merged(entry for _, entries in best for entry in entries), " / ".join(
             dict.fromkeys(title.strip(" :") for title, _ in best)
@@ -155,7 +139,9 @@ class ListReader:
         whole = [line for line in lines if line.strip()]
         for entry in items(lines) if len(whole) > 1 else whole:
             for one in [entry] if section.field == "medikation" else sentences(entry):
-                yield from drugs_of(unmarked(" " + one))
+                for piece in drugs_of(unmarked(" " + one)):
+                    several = drugs_within(piece)
+                    yield from several if len(several) > 1 else [piece]
 
     # procedures
 
@@ -187,8 +173,12 @@ class ListReader:
                 and not ("erkrank" in key(section.title) and _is_past(entry, year))
             ]
         found += self._dated()
-        if not found:
-            found = told_procedures(self.body)
+        known = " | ".join(one.name for one in found).casefold()
+        outside = (
+            one for one in self.statements.of("eingriffe") if not one.section or one.section.field != "eingriffe"
+        )
+        acts = (one for statement in outside for one in acts_in(self.statements, statement))
+        found += [one for one in acts if one.name.casefold() not in known]
         return _each_once(found)
 
     def _dated(self) -> Iterator[Procedure]:
@@ -201,22 +191,8 @@ class ListReader:
     # what is to be done next
 
     def next_steps(self) -> list[str]:
-        found: list[str] = []
-        for section in self.sheet.budget.each(self._of("procedere", "empfehlung")):
-            found += self._steps(section)
-        if not found:
-            found = told_steps(self.body)
-        return merged(found)
-
-    def _steps(self, section: HeadedLines) -> Iterator[str]:
-        dashed = section.running and re.match(r"[-–]\s", section.lines[0]) is not None
-        for entry in items(section.lines, wrap=True):
-            pieces = divided(entry, ";") if VERB.search(entry) is None else [entry]
-            pieces = [one for piece in pieces for one in (re.split(r"\s[-–]\s", piece) if dashed else [piece])]
-            for sentence in (one for piece in pieces for one in sentences(piece)):
-                empty = len(sentence) <= 8 or NO_ITEM.match(sentence) or _NOTHING.match(sentence)
-                if not empty and not _SIGNED.match(sentence) and not _is_bare_drug(sentence):
-                    yield sentence
+        """What is to happen next, a sentence or an item each."""
+        return merged(unmarked(" " + one.text) for one in self.statements.of("procedere") if _is_step(one.text))
 
 
 _LABEL = re.compile(r"^\s*[^\W\d_a-zäöü][\w/ -]{2,40}:(?:\s|$)")
@@ -299,6 +275,14 @@ _SIGNED = re.compile(
 """Lines that end a letter: a doctor, place and day, copies."""
 _NOTHING = re.compile(rf"^(?:{either('@answered_no')})\W*$", re.IGNORECASE)
 """An entry that says that there is none."""
+
+
+SHORTEST_STEP = 9
+"""Characters of the shortest next step."""
+
+
+def _is_step(text: str) -> bool:
+    return len(text) >= SHORTEST_STEP and not NO_ITEM.match(text) and not _is_bare_drug(unmarked(" " + text))
 
 
 def _is_bare_drug(sentence: str) -> bool:

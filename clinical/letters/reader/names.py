@@ -375,9 +375,17 @@ def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) 
     if "," in text.strip(","):
         return None
     words = text.strip(",").split()
+    words = words[: _end(words)]
     if len(words) == 1:
         return Name(words[0], None)
     return _ordered(words, spoken, register)
+
+
+def _end(words: Sequence[str]) -> int:
+    """Number of words up to a preposition behind a whole name: `Anna Kern zu Hause`, not `Anna Maria zu Dohna`."""
+    behind = range(2, len(words)) if given(words[0]) > 1 else ()
+    ends = (n for n in behind if words[n] in _OPENING and given(words[n - 1]) <= 0 and words[n - 1][0].isupper())
+    return next(ends, len(words))
 
 
 def _is_listed(word: str) -> bool:
@@ -387,6 +395,10 @@ def _is_listed(word: str) -> bool:
 
 _OF_SURNAMES = PARTICLES - {"und", "i", "y", "zum", "zur", "vom"}
 """Particles in lower case that begin a surname behind first names: `Maria dos Santos Pereira`."""
+
+
+_OPENING = PARTICLES - {"und", "i", "y"}
+"""Particles that may also begin what is said of somebody: `Anna Kern zur Abklärung`."""
 
 
 def _ordered(words: list[str], spoken: Collection[str], register: bool) -> Name:

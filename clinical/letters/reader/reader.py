@@ -96,7 +96,8 @@ class RulesReader:
         self.patients = PatientReader(self.sheet, self.dates)
         self.found = self.patients.read()
         self.parties = PartyReader(self.sheet, self.found.name)
-        self.lists = ListReader(self.sheet)
+        self.written = letter_date(self.sheet, self.dates, self.found.born)
+        self.lists = ListReader(self.sheet, self.written)
         self.choices = ChoiceReader(self.sheet, self.source)
 
     def lists_by_heading(self) -> list[tuple[str, str]]:
@@ -111,9 +112,9 @@ class RulesReader:
     def read(self, kind: DocumentType) -> dict[str, Any]:
         """All fields of the document, as `read_letter`."""
         title, _ = title_of(self.sheet)
-        drugs, _ = self.lists.drugs(told=kind == "zuweisung")
+        drugs, _ = self.lists.drugs()
         form: dict[str, Any] = {
-            "dokument": {"typ": title, "datum": letter_date(self.sheet, self.dates, self.found.born)},
+            "dokument": {"typ": title, "datum": self.written},
             "patient": self._patient(),
             "versicherung": {"name": self._insurer(), "klasse": self.choices.read("versicherung.klasse")},
             "absender": self.parties.sender(kind == "zuweisung").model_dump(),
@@ -125,7 +126,7 @@ class RulesReader:
         }
         if kind == "zuweisung":
             return form | {key: self.choices.read(key) for key in ("kostengutsprache", "dringlichkeit")}
-        written = form["dokument"]["datum"]
+        written = self.written
         year = int(written[:4]) if written else None
         done = [one for one in self.lists.procedures(year) if not (written and one.day and one.day > written)]
         form["eingriffe"] = [{"bezeichnung": one.name, "datum": one.day} for one in done]

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from clinical.claims import either, names_relative
+from clinical.letters.layout import unmarked
 from clinical.letters.reader.diseases import names_disease
-from clinical.letters.reader.entries import OPERATION, PAST, may_be_diagnosis
-from clinical.letters.reader.narrative.passages import Body, Sentence
+from clinical.letters.reader.entries import OPERATION, PAST, VERB, may_be_diagnosis, running_list
 from clinical.letters.reader.narrative.phrases import PlacedWord, phrase, words_of
+from clinical.letters.reader.statements import JudgedStatements, LetterStatement
 
 LONGEST = 110
 """Characters of a diagnosis stated in a sentence; more is a clause."""
@@ -30,13 +31,13 @@ _NOW = re.compile(r",\s(?:gegenwärtig|derzeit|aktuell|zurzeit|dzt\.)\s[^.,;:()]
 _PAST_ACT = re.compile(rf"\b{PAST}\s*$", re.IGNORECASE)
 
 
-def told_diagnoses(body: Body) -> list[str]:
+def told_diagnoses(statements: JudgedStatements) -> list[str]:
     """Diagnoses of the patient in the letter's sentences, each once; not those denied, questioned or of relatives."""
     found: dict[str, str] = {}
-    for sentence in body.sheet.budget.each(body.telling):
-        if sentence.examined or _IDLE.search(sentence.text):
+    for statement in statements.of("diagnosen"):
+        if _IDLE.search(statement.text):
             continue
-        for one in _named(body, sentence):
+        for one in _named(statements, statement):
             found.setdefault(one.casefold(), one)
     kept = [one for one in found.values() if not _is_part(one, found.values())]
     return kept[:MOST]
@@ -52,11 +53,14 @@ def _is_part(one: str, others: Iterable[str]) -> bool:
     return any(plain != other.casefold() and plain in other.casefold() for other in others)
 
 
-def _named(body: Body, sentence: Sentence) -> Iterator[str]:
-    for start, end in _phrases(sentence.text, body.words(sentence)):
-        claim = body.claim(sentence, start, end)
-        whole = sentence.text[start:end]
-        if names_relative(sentence.text[:start]):
+def _named(statements: JudgedStatements, statement: LetterStatement) -> Iterator[str]:
+    if statement.opens and VERB.search(statement.text) is None and not statement.text.endswith("."):
+        yield from filter(may_be_diagnosis, running_list(unmarked(" " + statement.text)))
+        return
+    for start, end in _phrases(statement.text, words_of(statement.text)):
+        claim = statements.claim(statement, start, end)
+        whole = statement.text[start:end]
+        if names_relative(statement.text[:start]):
             continue
         if claim.assertion in ("present", "suspected", "history") and may_be_diagnosis(whole):
             yield whole

@@ -1,81 +1,69 @@
-"""Drugs stated in sentences: what the patient takes, with its dose or how it is taken; not what was stopped."""
+"""Drugs stated in sentences: a name with its dose or how it is taken; not what was stopped or given once."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from clinical.letters.reader.drugs import STRICT_DRUG, TOLD_DRUG, drugs_of, is_drug
-from clinical.letters.reader.entries import VERB
-from clinical.letters.reader.narrative.passages import Body
+from clinical.letters.reader.drugs import drugs_of, is_drug
+from clinical.letters.reader.statements import JudgedStatements
 
-_TAKES = re.compile(
-    r"medikation|medikament|nimmt|wendet|einnehm|einnahme|erhält|verordn|dauertherapie|weitergeben|eingestellt|unter\b|"
-    r"therapie mit|behandelt mit|umgestellt|begonnen|weiter(?:hin|führ)|immunsuppress|antikoag|bisher|tgl|täglich|"
-    r"\d-\d-\d|\d\s?x",
-    re.IGNORECASE,
-)
 _STOPPED = re.compile(
     r"abgesetzt|gestoppt|sistiert|\bvertragen|unverträglich|allergi|i\.\s?v\.|intravenös|perfusor|infusion|"
     r"präoperativ|intraoperativ|kontrastmittel|hatte\w*\s.*eingenommen",
     re.IGNORECASE,
 )
-_STRONG = re.compile(r"\b(?:nimmt|erhält|verordnet|nehme|einnimmt|weiterhin)\b")
-"""Verbs that say the drug is taken, however its scheme is told."""
-_GETS = "nimmt|erhält|bekommt"
-_ANNOUNCED = re.compile(rf"\b(?:{_GETS}|Medikation|Medikamente)\b[^.:;]{{0,40}}:\s(?=[^\W\d_a-zäöü])")
+_ANNOUNCED = re.compile(
+    r"\b(?:nimmt|erhält|bekommt|Medikation|Medikamente)\b[^.:;]{0,40}:\s(?=[^\W\d_a-zäöü])|^[^\W\d_]{4,14}:\s"
+)
 """Words that announce a list of drugs within a sentence."""
-_ENUMERATED = re.compile(
-    rf"\b(?:{_GETS})\s(?:(?:sie|er|die|der|Pat\.|Patientin|Patient|derzeit|aktuell|zurzeit|täglich|regelmässig|"
-    r"regelmäßig|weiterhin)\s){0,4}(?=[^\W\d_a-zäöü])"
+_UNIT = (
+    r"(?:mg|[µu]g|mcg|g|ml|mmol|IE|I\.E\.|E|gtt|Tr\.|Tropfen|Hub|Hübe|Beutel|Btl|Tbl|Tabl|Tabletten?|Kps|Amp|Stk)\b\.?"
+    r"(?:/(?:\d+\s?)?(?:g|h|ml|Hub|Tag|Woche)\b)?(?!\s?/)"
 )
-_AND = re.compile(r",\s+(?:sowie\s|und\s)?|\s(?:und|sowie)\s(?=[^\W\d_a-zäöü])")
-_SCHEMED = re.compile(
-    r"[^\W\d_a-zäöü][\w-]+(?:\s[^\W\d_a-zäöü][\w-]+)?\s\d{1,4}(?:[.,]\d)?\s?\S{0,8}\s(?:\d|morgens|abends|mittags|"
-    r"täglich|nachts)"
+_DAYTIME = r"(?:morgens|mittags|abends|nachts|früh|zur Nacht|samstags|sonntags)"
+_OFTEN = (
+    rf"(?:{_DAYTIME}|täglich|tgl\b\.?|tägl\b\.?|wöchentlich|monatlich|b(?:ei|\.)\s?Bed(?:arf|\.)|b\.B\.|in Reserve)"
 )
-"""A name, a number, how often."""
-_PARTS = re.compile(r";\s|\.\s")
-_SCHEME = re.compile(r"\d\s?-\s?\d\s?-\s?\d|\d\s?x|tgl|tägl|abends|morgens|zur Nacht|Bedarf|wöch|Woche|Reserve")
+_INTAKE = (
+    rf"(?:\d[\d.,/½]*\s?{_UNIT}|[\d½/]{{1,4}}(?:\s?[-–]\s?[\d½/]{{1,4}}){{2,3}}(?![\d.])|"
+    rf"\d\s?x\s?(?:\d[\d.,]*\s?(?:{_UNIT})?|tgl\b\.?|tägl\b\.?|täglich|pro\s\w+|/\s?\w+)?|(?:ein|zwei|drei)mal\s\w+|"
+    rf"{_OFTEN}|alle\s\d+\s?(?:h|Stunden|Tage|T|Wochen|Wo|Monate)\b\.?|[sip]\.\s?[cmo]\.|max\.|bis(?=\s(?:zu\s)?\d\s?x)|"
+    rf"retard\b|ret\.|forte\b|mite\b|wurde\sauf(?=\s\d)|ausgebaut|und(?=\s\d+\s?(?:{_UNIT})\s{_DAYTIME}))"
+)
+_DRUG = re.compile(
+    r"(?<![\w-])(?!(?:Patient(?:in)?|Herrn?|Frau|Bisher|Derzeit|Aktuell|Zurzeit|Sonst|Dazu|Zusätzlich|Weiter\w*|Gabe|"
+    r"Therapie|Start|Beginn|Kontrolle|Bei|Sie|Er|Die|Der|Das|Wir|Dosis)\b)[^\W\d_a-zäöü][\w®/-]{2,30}(?:\s(?!(?:und|mit|bei|in|auf|zu|von|an)\s|(?-i:[a-zäöü]+(?:t|te|ten|en))\s)(?:[^\W\d_][\w®-]{0,14}|D3|B\d\d?)){0,2}?"
+    rf"(?:\s{{1,20}}\d{{1,4}}(?:[.,/]\d{{1,3}})?(?=\s{{1,20}}(?:{_INTAKE})))?(?:\s{{1,20}}{_INTAKE}){{1,8}}"
+)
+"""A word with a capital, one or two more, and then how strong or how it is taken."""
+_PARTS = re.compile(r";\s|\.\s(?=[^\W\d_a-zäöü])")
 
 
-def told_drugs(body: Body, strict: bool) -> list[str]:
-    """Drugs with their dose, each once. `strict` (letters): only in sentences that say how or that they are taken."""
+def told_drugs(statements: JudgedStatements) -> list[str]:
+    """Drugs with their dose, each once, of the statements that are likely about drugs taken now."""
     found: dict[str, str] = {}
-    for sentence in body.sheet.budget.each(body.telling):
-        text = sentence.text
+    for statement in statements.of("medikation"):
+        text = statement.text
         if announced := _ANNOUNCED.search(text):
-            listed = text[announced.end() :].rstrip(".").replace(" und ", ", ")
-            found |= {one.casefold(): one for one in drugs_of(listed) if is_drug(one)}
-            continue
-        if taken := _taken(text):
-            found |= {one.casefold(): one for one in taken}
-            continue
-        if strict and (sentence.examined or not _TAKES.search(text)):
-            continue
-        for start, part in _parts(text):
-            if strict and _STOPPED.search(part):
+            listed = [
+                one for one in drugs_of(text[announced.end() :].rstrip(".").replace(" und ", ", ")) if is_drug(one)
+            ]
+            if len(listed) > 1:
+                found |= {one.casefold(): one for one in listed}
                 continue
-            for match in TOLD_DRUG.finditer(part):
-                claim = body.claim(sentence, start + match.start(), start + match.end())
-                if strict and (claim.is_denied or claim.is_past):
-                    continue
-                drug = match[0].strip(" .,")
-                if not strict or _STRONG.search(part) or _SCHEME.search(part[match.start() : match.end() + 14]):
+        for start, part in _parts(text):
+            for match in () if _STOPPED.search(part) else _DRUG.finditer(part):
+                claim = statements.claim(statement, start + match.start(), start + match.end())
+                if not claim.is_denied and not claim.is_past:
+                    drug = match[0].strip(" .,")
                     found.setdefault(drug.casefold(), drug)
     return list(found.values())
 
 
-def _taken(text: str) -> list[str]:
-    """Drugs of an enumeration, if every piece is one by its form: `Er nimmt A 5 mg, B abends und C`."""
-    begins = _ENUMERATED.search(text)
-    if begins is None or _STOPPED.search(text):
-        return []
-    pieces = [one.strip(" .") for one in _AND.split(text[begins.end() :].rstrip("."))]
-    told = len(pieces) > 1 and all(
-        one[:1].isupper() and (STRICT_DRUG.match(one) or _SCHEMED.match(one)) and not VERB.search(one) for one in pieces
-    )
-    return pieces if told else []
+def drugs_within(text: str) -> list[str]:
+    """The drugs of a text by their form alone, each with its dose and how it is taken."""
+    return [one[0].strip(" .,") for one in _DRUG.finditer(text)]
 
 
 def _parts(text: str) -> Iterator[tuple[int, str]]:

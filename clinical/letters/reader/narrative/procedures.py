@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from clinical.claims import Claim, either
 from clinical.letters.reader.entries import OPERATION, Procedure, procedure_of
-from clinical.letters.reader.narrative.passages import Body, Sentence
-from clinical.letters.reader.narrative.phrases import PlacedWord, phrase
+from clinical.letters.reader.narrative.phrases import PlacedWord, phrase, words_of
+from clinical.letters.reader.statements import JudgedStatements, LetterStatement
 from clinical.text import dates_of
 
 _PLANNED = re.compile(
@@ -24,29 +24,19 @@ _NO_ACT = re.compile(
 )
 
 
-def told_procedures(body: Body) -> list[Procedure]:
-    """Procedures with their day, each once, in the order of the letter."""
-    found: dict[str, Procedure] = {}
-    for sentence in body.sheet.budget.each(body.telling):
-        if "?" in sentence.text[-2:]:
-            continue
-        for one in _acts(body, sentence):
-            found.setdefault(one.name.casefold(), one)
-    return list(found.values())
-
-
-def _acts(body: Body, sentence: Sentence) -> Iterator[Procedure]:
-    words = body.words(sentence)
+def acts_in(statements: JudgedStatements, statement: LetterStatement) -> Iterator[Procedure]:
+    """The procedures that a sentence names as done, with the day nearest to each."""
+    words = words_of(statement.text)
     taken = 0
     for n, word in enumerate(words):
         if n < taken or not word.text[0].isupper() or not _is_act(word) or _NO_ACT.search(word.text):
             continue
-        left, right = phrase(words, n, taken, _names_nothing)
+        left, right = phrase(words, n, taken, _names_act)
         taken = right + 1
         start, end = words[left].start, words[right].end
-        clause = _clause(sentence.text, start, end)
-        claim = body.claim(sentence, word.start, word.end)
-        means = _MEANS.search(sentence.text[:start]) is not None
+        clause = _clause(statement.text, start, end)
+        claim = statements.claim(statement, word.start, word.end)
+        means = _MEANS.search(statement.text[:start]) is not None
         if (
             claim.is_of_another
             or (_is_denied(claim) and not means)
@@ -55,12 +45,9 @@ def _acts(body: Body, sentence: Sentence) -> Iterator[Procedure]:
             or _PLANNED.search(clause)
         ):
             continue
-        day = _day(sentence.text, start, end)
-        if day is not None or _DONE.search(clause) or _FOUND.match(sentence.text[end : end + 60]):
-            named = procedure_of(sentence.text[start:end])
-            if _GENERAL.fullmatch(named.name):
-                continue
-            yield Procedure(named.name, day or named.day)
+        named = procedure_of(statement.text[start:end])
+        if not _GENERAL.fullmatch(named.name):
+            yield Procedure(named.name, _day(statement.text, start, end) or named.day)
 
 
 def _is_denied(claim: Claim) -> bool:
@@ -84,13 +71,8 @@ def _is_act(word: PlacedWord) -> bool:
     return (OPERATION.search(word.text) or _ACT.fullmatch(word.text)) is not None
 
 
-_FOUND = re.compile(r"(?:\s(?:am|vom)\s[\d. ]{6,10})?\s(?:war|ist|zeigte|ergab|bestätigte|blieb)\b")
-"""Verbs behind a procedure that introduce its result: it was done."""
-_DONE = re.compile(r"\b(?:durchgeführt|erfolgte[n]?|vorgenommen|implantiert|angelegt|operiert|unterzog)\b")
-
-
-def _names_nothing(word: str) -> bool:
-    return False
+def _names_act(word: str) -> bool:
+    return word[:1].isupper() and OPERATION.search(word) is not None
 
 
 _PARTS = (", ", "; ", " und ")
