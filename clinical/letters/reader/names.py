@@ -28,6 +28,7 @@ uhr ankunft verlassen tel mobil kontakt druckdatum fallnummer patientenetikett
 unterschrift stempel eilt eilig dringend termin gruss grüsse grüße liebe lieber guten tag hallo
 geschlecht unfall gmbh ag aktuell aktuelle frage
 fragestellung versicherung krankenkasse kasse betr vornamen
+ihnen jungen knaben pat.in mri mrt ct nativ knie links rechts
 """
 _FIRST_NAMES = """
 aaron abdullah achim ada adam adele adelheid adolf adrian agathe agnes ahmed aische alban albert alberto albrecht aldo

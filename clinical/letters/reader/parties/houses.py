@@ -22,7 +22,8 @@ HOUSE = re.compile(
 )
 CLINIC = re.compile(r"klinik|institut\b|anstalt\b|clinic\b", re.IGNORECASE)
 DEPARTMENT = re.compile(
-    r"\babt\.\s|\b(?:departement|notaufnahme|notfallstation|notfallzentrum|intensivstation|abteilung|ambulanz|"
+    r"\babt\.\s|\b(?:departement|sektion|tagesklinik|op-zentrum|perinatalzentrum|[\w-]*konsil\w*dienst|liaisondienst|"
+    r"\w+ische poliklinik|notaufnahme|notfallstation|notfallzentrum|intensivstation|abteilung|ambulanz|"
     r"station\b|sprechstunde|department|bereich\b|dienst\b|einheit\b|sekretariat "
     r"aufnahme|"
     r"bettendisposition|klinik(?:en)? für|institut für|zentrum für|[\w-]*abteilung|[\w-]*ambulanz|"
@@ -174,6 +175,14 @@ _PART_CLINIC = re.compile(
     re.IGNORECASE,
 )
 """Clinics that are a part of the house named beside them."""
+_OF_A_HOUSE = re.compile(r"(?:klinik|institut|abteilung|ambulatorium|ambulanz) für |[\w-]+dienst$", re.IGNORECASE)
+
+
+def is_department(house: str | None) -> bool:
+    """True if a name without an address is of a part of a house: `Augenklinik`, `Klinik für Strahlentherapie`."""
+    return house is not None and (_PART_CLINIC.match(house) or _OF_A_HOUSE.match(house)) is not None
+
+
 _SERVICE = re.compile(r"dienst\b", re.IGNORECASE)
 
 

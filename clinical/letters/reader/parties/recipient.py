@@ -18,7 +18,7 @@ from clinical.letters.reader.parties.head import (
     plain_name,
     without_address,
 )
-from clinical.letters.reader.parties.houses import CLINIC, DEPARTMENT, HOUSE, LEADER, PLACE
+from clinical.letters.reader.parties.houses import CLINIC, DEPARTMENT, HOUSE, LEADER, PLACE, is_department
 
 _GREETED = re.compile(
     r"(?:Herrn?|Frau|Herren|Kollege[n]?|Kollegin)\s+(?:Kolleg(?:e|in|en)\s+)?((?:(?:Dr|Prof|PD|Prim|OA|Univ|Doz|med|"
@@ -83,7 +83,10 @@ class Recipient:
             found = Contact(abteilung=department_of_title(head.sheet.lines[head.title_line])).filled(found)
         if referral and found.count == 0:
             found = self._greeted_team()
-        return found.filled(Contact(name=self._greeted()))
+        found = found.filled(Contact(name=self._greeted()))
+        if found.abteilung is None and found.plz is None and found.strasse is None and is_department(found.institution):
+            return found.model_copy(update={"institution": None, "abteilung": found.institution})
+        return found
 
     def _greeted_team(self) -> Contact:
         """Return the house and department of a greeted team: `Liebes Team der Notaufnahme im Klinikum Musterau`."""
