@@ -508,12 +508,13 @@ _SIGNING = re.compile(
 
 def before_signing(lines: Sequence[str]) -> list[str]:
     """The lines of a section up to the first that dates or signs the letter, and long ones behind it: text goes on."""
-    end = next((n for n, line in enumerate(lines) if n and _signs(line.strip())), len(lines))
+    end = next((n for n, line in enumerate(lines) if n and signs(line.strip())), len(lines))
     told = [line for line in lines[end + 1 :] if len(line.strip()) >= _SHORT]
     return [*lines[:end], "", *told]
 
 
-def _signs(line: str) -> bool:
+def signs(line: str) -> bool:
+    """True if the line dates or signs the letter."""
     return 2 < len(line) < _SHORT and _SIGNING.match(line) is not None
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from clinical.claims import either
 from clinical.letters.labels import key, rank_of
-from clinical.letters.layout import HeadedLines, LetterLayout, before_signing, marked, unmarked, untabled
+from clinical.letters.layout import HeadedLines, LetterLayout, before_signing, marked, signs, unmarked, untabled
 from clinical.letters.reader.diseases import has_disease, names_disease
 from clinical.letters.reader.drugs import STRICT_DRUG, drug_part, drugs_of, is_drug, tabled
 from clinical.letters.reader.entries import (
@@ -26,6 +26,8 @@ from clinical.letters.reader.entries import (
     procedure_of,
     running_list,
 )
+from clinical.letters.reader.forms_of_entries import lists_by_form
+from clinical.letters.reader.names import doctor_in
 from clinical.letters.reader.narrative import acts_in, drugs_within, told_diagnoses, told_drugs
 from clinical.letters.reader.narrative.diagnoses import diagnoses_in
 from clinical.letters.reader.sentences import sentences
@@ -282,7 +284,17 @@ SHORTEST_STEP = 9
 
 
 def _is_step(text: str) -> bool:
-    return len(text) >= SHORTEST_STEP and not NO_ITEM.match(text) and not _is_bare_drug(unmarked(" " + text))
+    no_step = NO_ITEM.match(text) or _SIGNED.match(text) or signs(text) or _is_doctor(text)
+    return len(text) >= SHORTEST_STEP and not no_step and not _is_bare_drug(unmarked(" " + text))
+
+
+def _is_doctor(text: str) -> bool:
+    """A doctor's name beside which nothing is said: it signs."""
+    return len(text) < LONGEST_NAME and doctor_in(text) is not None and "procedere" not in lists_by_form(text)
+
+
+LONGEST_NAME = 70
+"""Characters of a line that may be a name and nothing else."""
 
 
 def _is_bare_drug(sentence: str) -> bool:
