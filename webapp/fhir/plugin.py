@@ -1,6 +1,7 @@
 """Adds document retrieval to the application: routes, errors in the shape of FHIR, pages for members, commands."""
 
 from flask import Flask, Response, request
+from werkzeug.routing import BaseConverter
 
 from webapp.extensions import csrf
 from webapp.fhir import answers, service
@@ -17,6 +18,12 @@ from webapp.watching import need
 _ROUTES = (fhir.name, binary.name, writing.name)
 
 
+class FhirId(BaseConverter):
+    """An id of FHIR in a path, which `_search` and `$docref` are not."""
+
+    regex = r"[A-Za-z0-9.-]{1,64}"
+
+
 def _allow_origin(response: Response) -> Response:
     """Only these routes are for web pages of others, where the organization lists them."""
     given = request.view_args or {}
@@ -29,6 +36,7 @@ def init_app(app: Flask) -> None:
     """Register routes, error shape and commands; a bearer token is no cookie, so CSRF does not apply to its routes."""
     service.init_app(app)
     answers.init_app(app)
+    app.url_map.converters["fhir_id"] = FhirId
     for blueprint in (oauth, writing, fhir, binary):
         csrf.exempt(blueprint)
         app.register_blueprint(blueprint)

@@ -143,7 +143,7 @@ def test_every_route_asks_for_a_right(place: Place, names: dict[str, str]) -> No
         if not path.startswith("/fhir/r4") or path in open_to_all:
             continue
         path = path.replace("<any(DocumentReference, Patient):kind>", "DocumentReference").replace(
-            "<ident>", names["d"]
+            "<fhir_id:ident>", names["d"]
         )
         for method in sorted((rule.methods or set()) - {"OPTIONS"}):
             for name, value in keys.items():

@@ -106,21 +106,21 @@ def create_patient(organization: str) -> Response:
     return _created(organization_id, result)
 
 
-@writing.put("/<any(DocumentReference, Patient):kind>/<ident>", provide_automatic_options=False)
+@writing.put("/<any(DocumentReference, Patient):kind>/<fhir_id:ident>", provide_automatic_options=False)
 def update(organization: str, kind: str, ident: str) -> Response:
     """Update a resource, or store it under that id."""
     organization_id = _writer(organization)
     return _created(organization_id, changing.put(organization_id, kind, ident, _sent(kind)))
 
 
-@writing.patch("/<any(DocumentReference, Patient):kind>/<ident>", provide_automatic_options=False)
+@writing.patch("/<any(DocumentReference, Patient):kind>/<fhir_id:ident>", provide_automatic_options=False)
 def patch(organization: str, kind: str, ident: str) -> Response:
     """Update a part of a resource."""
     organization_id = _writer(organization)
     return _created(organization_id, changing.patched(organization_id, kind, ident))
 
 
-@writing.delete("/DocumentReference/<ident>", provide_automatic_options=False)
+@writing.delete("/DocumentReference/<fhir_id:ident>", provide_automatic_options=False)
 def delete(organization: str, ident: str) -> Response:
     """Delete a document."""
     return changing.remove(_writer(organization), ident)
