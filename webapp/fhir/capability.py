@@ -23,6 +23,7 @@ def capability_statement(base: str) -> Resource:
         "implementation": {"description": "Befund Dokumentenabruf", "url": base},
         "fhirVersion": "4.0.1",
         "format": ["application/fhir+json", "json", "application/fhir+xml", "xml"],
+        "patchFormat": ["application/json-patch+json"],
         "rest": [
             {
                 "mode": "server",
