@@ -10,6 +10,8 @@ apart for measuring is in none of them (`tests/catalog_build/test_written.py`).
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -45,6 +47,35 @@ def written_inputs() -> tuple[WrittenInput, ...]:
     return own + tuple(
         as_input(one, author) for author in authors() for one in texts.get(author.ident, ()) if is_coded(one)
     )
+
+
+def marked_texts() -> list[tuple[str, tuple[tuple[int, int], ...]]]:
+    """Texts that people wrote and where conditions stand in them (start, end in code points): of the authors of split
+    train, and of the inputs above that only state what is there, for the words of other statements are marked there with
+    those that tell of the claim."""
+    found = [
+        (one.text, tuple((mention.start, mention.end) for mention in one.mentions))
+        for texts in read("train").values()
+        for one in texts
+    ]
+    for line in FILE.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        marks = _places(row["text"], [said["text"] for said in row["codes"]])
+        if marks is not None and not row.get("absent") and all(said["claim"] == "present" for said in row["codes"]):
+            found.append((row["text"], marks))
+    return found
+
+
+def _places(text: str, said: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
+    """Where each of these words stands, one after the other where they occur again; None if one does not."""
+    taken: list[tuple[int, int]] = []
+    for words in said:
+        starts = [match.start() for match in re.finditer(re.escape(words), text)]
+        free = [at for at in starts if all(at >= end or at + len(words) <= start for start, end in taken)]
+        if not words or not free:
+            return None
+        taken.append((free[0], free[0] + len(words)))
+    return tuple(sorted(taken))
 
 
 STATED: Final = ("present", "suspected", "history", "family")
