@@ -8,13 +8,16 @@ can be believed; the grammar, which counts little, keeps what few of them write.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
 
 from catalog_build.training.begun import begun_queries
 from catalog_build.training.texts import NOT_CODED, TextWriter, WrittenMention
@@ -27,6 +30,7 @@ from clinical.reading import (
     CodeKinds,
     Confidence,
     Elsewhere,
+    Network,
     Regression,
     SearchIndex,
     is_begun,
@@ -39,6 +43,8 @@ TEXTS: Final = 5_000
 four times as many, reading them was three quarters of a build with an own encoder (evals/LOG.md)."""
 UNSEEN: Final = 0.5
 """Share of wordings that search has not seen; the others stand in the index as people mostly write."""
+HIDDEN, DECAY, ROUNDS, RATE = 32, 3.0, 30, 3e-3
+"""Hidden units of the network, its decay of weights, rounds of training and learning rate."""
 STRENGTH: Final = 1.0
 """Inverse of the regularisation; with thousands of examples and two dozen columns it hardly matters."""
 PARTS: Final = 5
@@ -210,12 +216,12 @@ def with_begun(confidence: Confidence, found: FoundMentions) -> Confidence:
 
 
 def fit_confidence(generated: FoundMentions, written: FoundMentions) -> Confidence:
-    """The logistic regression over all examples, and the bounds of its bands.
+    """The network over all examples, and the bounds of its bands.
 
-    They are cut on the written ones, where there are enough, each with its probability by a regression that has not
-    seen the set it is of; else on generated texts, with the categories left out in turn. Whether a wording stops
-    within a word only tells which regression speaks of it (`begun`), so it has no weight here. Wordings by themselves,
-    which are almost none of the written ones, are told by what was generated alone (`plain`).
+    They are cut on the written ones, where there are enough, each with its probability by a network that has not seen
+    the sets of its part; else on generated texts, with the categories left out in turn. Whether a wording stops within
+    a word only tells which regression speaks of it (`begun`), so it has no weight here. Wordings by themselves, which
+    are almost none of the written ones, are told by what was generated alone (`plain`).
     """
     told, other = (written, generated) if len(written.right) >= WINDOW else (generated, written)
     counts = np.array(COLUMNS) != "begun"
@@ -223,23 +229,36 @@ def fit_confidence(generated: FoundMentions, written: FoundMentions) -> Confiden
     right = np.concatenate([told.right, other.right])
     share = np.concatenate([np.full(len(one.right), GENERATED if one is generated else 1.0) for one in (told, other)])
     own, blind = len(told.right), np.zeros(len(told.right), dtype=np.float32)
-    for one in np.unique(told.part):
-        left = np.flatnonzero(told.part == one)
+    for part in range(PARTS):
+        left = np.flatnonzero(told.part % PARTS == part)
         some = np.setdiff1d(np.arange(len(rows)), left)
-        blind[left] = Regression(*_regression(rows[some], right[some], share[some])).probabilities(rows[left])
+        if len(left):
+            blind[left] = _network(rows[some], right[some], share[some]).probabilities(rows[left])
     texts = rows[:own, _PLAIN] == 0
     bounds = bounds_of(blind[texts], told.right[texts], told.category[texts])
     plain = Regression(*_regression(generated.rows * counts, generated.right))
-    return Confidence(*_regression(rows, right, share), bounds, plain=plain)
+    return Confidence(_network(rows, right, share), bounds, plain=plain)
 
 
-def _regression(
-    rows: Vectors, right: NDArray[np.bool_], share: NDArray[np.float64] | None = None
-) -> tuple[NDArray[np.float64], float]:
-    """Weights and bias, on standardised columns, with the standardisation folded into them. `share`: what each row
-    counts; none: all the same."""
+def _network(rows: Vectors, right: NDArray[np.bool_], share: NDArray[np.float64]) -> Network:
+    """The network on standardised columns, with the standardisation folded into its first layer. `share`: what each row
+    counts. Deterministic."""
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-6
-    model = LogisticRegression(C=STRENGTH, max_iter=1_000).fit((rows - mean) / scale, right, sample_weight=share)
+    model = MLPClassifier((HIDDEN,), alpha=DECAY, max_iter=ROUNDS, learning_rate_init=RATE, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # it is stopped early on purpose
+        model.fit((rows - mean) / scale, right, sample_weight=share)
+    first, last = model.coefs_[0] / scale[:, None], model.coefs_[1][:, 0]
+    bias = model.intercepts_[0] - mean @ first
+    return Network(
+        first.astype(np.float64), bias.astype(np.float64), last.astype(np.float64), float(model.intercepts_[1][0])
+    )
+
+
+def _regression(rows: Vectors, right: NDArray[np.bool_]) -> tuple[NDArray[np.float64], float]:
+    """Weights and bias, on standardised columns, with the standardisation folded into them."""
+    mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-6
+    model = LogisticRegression(C=STRENGTH, max_iter=1_000).fit((rows - mean) / scale, right)
     weights = model.coef_[0] / scale
     return weights.astype(np.float64), float(model.intercept_[0] - (weights * mean).sum())
 

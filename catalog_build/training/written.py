@@ -50,9 +50,11 @@ def written_inputs() -> tuple[WrittenInput, ...]:
 
 
 def marked_texts() -> list[tuple[str, tuple[tuple[int, int], ...]]]:
-    """Texts that people wrote and where conditions stand in them (start, end in code points): of the authors of split
-    train, and of the inputs above that only state what is there, for the words of other statements are marked there with
-    those that tell of the claim."""
+    """Texts that people wrote and where conditions stand in them (start, end in code points).
+
+    They are those of the authors of split train, and of the inputs above those that only state what is there: other
+    statements are marked there together with the words that tell of the claim.
+    """
     found = [
         (one.text, tuple((mention.start, mention.end) for mention in one.mentions))
         for texts in read("train").values()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Literal
 
@@ -76,6 +76,8 @@ class Claim:
     negation: `affirmed`, `denied` ("kein Fieber"), `excluded` (looked for and not found: "ausgeschlossen", the German
     outpatient marker A). certainty: `certain`, `suspected` (V), `questioned` ("zum Ausschluss einer ..."). temporality:
     `present`, `past` (Z), `hypothetical` (planned, feared, conditional). experiencer: `patient`, `family`, `other`.
+    doubt: the tagger's probability that the claim is another one, where present and suspected are one; 0 where it was
+    not asked.
     """
 
     negation: Negation = "affirmed"
@@ -84,6 +86,7 @@ class Claim:
     experiencer: Experiencer = "patient"
     signs: tuple[Sign, ...] = ()
     section: Kind | None = None
+    doubt: float = field(default=0.0, compare=False)
 
     @property
     def is_denied(self) -> bool:
@@ -128,9 +131,9 @@ class Claim:
         return "present" if self.certainty == "certain" else "suspected"
 
 
-UNSURE, SILENT = 0.5, 0.75
-"""Probability of a claim below which the table is asked: the second where no trigger of the table says anything. With
-0.6 half a point more is right on the authors of `tune`, and "kommt zur Kontrolle bei ..." is read as a plan."""
+UNSURE: Final = 0.5
+"""Probability of a claim below which the table is asked."""
+_THERE: Final = ("present", "suspected")
 _LEARNED: Final[Mapping[str, tuple[Axis, str]]] = {
     "suspected": ("certainty", "suspected"),
     "excluded": ("negation", "denied"),
@@ -228,8 +231,9 @@ class Reading(SourceText):
             return told
         shares = self._tagged.shares(first, last, told.label)
         label = LABELS[int(shares.argmax())]
-        least = SILENT if told.label == "present" else UNSURE
-        return told if label == told.label or shares.max() < least else _learned(told, label)
+        served = told if label == told.label or shares.max() < UNSURE else _learned(told, label)
+        alike = _THERE if served.label in _THERE else (served.label,)
+        return replace(served, doubt=1 - float(sum(shares[LABELS.index(one)] for one in alike)))
 
     def _is_whole(self, start: int, end: int) -> bool:
         """True if nothing stands around a span."""

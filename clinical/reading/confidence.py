@@ -1,9 +1,10 @@
 """Probability that the first code of a mention, as served, is right: the second stage of calibration.
 
 The ranking model's probability was calibrated on plain wordings. What is served is a maximum over rewritings, of a span
-that was cut out of a text. A logistic regression (Platt 2000, on several columns) over what is known of the mention
-gives the probability that is shown; it is fitted on a named mixture of generated texts whose wordings search has never
-seen (`catalog_build.training.confidence`). The order of a mention's codes stays that of the ranking model.
+that was cut out of a text. A small network over what is known of the mention gives the probability that is shown; it is
+fitted on texts that people wrote and coded, and on generated ones whose wordings search has never seen
+(`catalog_build.training.confidence`). Wordings by themselves, of which people write few, have logistic regressions of
+their own (Platt 2000, on several columns). The order of a mention's codes stays that of the ranking model.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from clinical.search import REMEDY, Hits, Ints, Vectors, Wordings, json_of, requ
 from clinical.text import folded_words
 from clinical.thresholds import NEVER, TextThresholds
 
-FORMAT: Final = "befund-confidence-2"
+FORMAT: Final = "befund-confidence-3"
 OF_MENTION: Final = (
     *("logit", "margin", "category", "chance", "words", "one_word", "verbatim", "unspecified", "symptom", "small"),
-    *("suspected", "history", "family"),
+    *("suspected", "history", "family", "doubt"),
     *("uncovered", "unknown", "guessed", "everyday", "unsaid", "label"),
 )
 OF_TEXT: Final = (
@@ -45,8 +46,8 @@ characters in words that the code's wording has nothing like; `unknown`: in word
 share of the wording's characters in words that the mention has nothing like ("Syndesmose", beside "Ruptur der
 Syndesmose"); `label`: a colon follows ("Schilddrüse: echoarm"); `guessed`: nothing but unknown words of at most GUESSED
 characters, from which a code can only be guessed ("QTc", beside "OTC"); `everyday`: a code that texts speak of often
-(`clinical.icd.Code`); `begun`: the text is a wording by itself that stops within a word, as a search field gets it
-("Hypok")."""
+(`clinical.icd.Code`); `doubt`: the tagger's probability of another claim (`clinical.claims.Claim`); `begun`: the text
+is a wording by itself that stops within a word, as a search field gets it ("Hypok")."""
 _PLAIN: Final = COLUMNS.index("plain")
 GUESSED: Final = 4
 LIKELY: Final = 0.25
@@ -152,6 +153,7 @@ def _row(
         "suspected": claim == "suspected",
         "history": claim == "history",
         "family": claim == "family",
+        "doubt": draft.claims[number].doubt,
         "uncovered": _characters(bare) / length,
         "unknown": _characters(strange) / length,
         "guessed": len(strange) == len(spelled) and all(len(word) <= GUESSED for word in strange),
@@ -181,30 +183,38 @@ class Regression(NamedTuple):
         return (1 / (1 + np.exp(-(rows @ self.weights + self.bias)))).astype(np.float32)
 
 
-@dataclass(frozen=True)
-class Confidence:
-    """A logistic regression over COLUMNS: `weights` (F,), `bias`; the probabilities from which a code of a text, not of
-    a wording by itself, is `high` and `medium`. Wordings by themselves are told by regressions of their own: `plain`,
-    of those that some wording has word for word, and `begun`, of those that stop within a word. Where `plain` is
-    missing the first one speaks of these too; where `begun` is, they keep the ranking model's probability, as other
-    new wordings do."""
+class Network(NamedTuple):
+    """A network with one hidden layer over COLUMNS; H: its width."""
 
-    weights: NDArray[np.float64]
+    first: NDArray[np.float64]  # (F, H)
+    first_bias: NDArray[np.float64]  # (H,)
+    last: NDArray[np.float64]  # (H,)
     bias: float
-    bounds: TextThresholds
-    begun: Regression | None = None
-    plain: Regression | None = None
 
     def probabilities(self, rows: Vectors) -> Vectors:
         """Of each row, that its code is right: shape (m,)."""
-        return Regression(self.weights, self.bias).probabilities(rows)
+        hidden = np.maximum(rows @ self.first + self.first_bias, 0)
+        return Regression(self.last, self.bias).probabilities(hidden)
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """A network over COLUMNS; the probabilities from which a code of a text, not of a wording by itself, is `high` and
+    `medium`. Wordings by themselves are told by regressions of their own: `plain`, of those that some wording has word
+    for word, and `begun`, of those that stop within a word. Where `plain` is missing the network speaks of these too;
+    where `begun` is, they keep the ranking model's probability, as other new wordings do."""
+
+    network: Network
+    bounds: TextThresholds
+    begun: Regression | None = None
+    plain: Regression | None = None
 
     def served(self, hits: Hits, first: Ints, rows: Vectors) -> Hits:
         """The hits with the probability that is shown: of each span's first code this one, of the others as much less
         as they were less probable."""
         if not len(first):
             return hits
-        shown = self.probabilities(rows)
+        shown = self.network.probabilities(rows)
         if self.plain is not None:
             shown = np.where(rows[:, _PLAIN] == 1, self.plain.probabilities(rows), shown)
         shown = np.where(_settled(rows), hits.probability[first], shown)
@@ -216,8 +226,9 @@ class Confidence:
 
     def save(self, path: Path) -> None:
         """Write one JSON object."""
-        tree = {"format": FORMAT, "columns": COLUMNS, "weights": self.weights.tolist(), "bias": self.bias}
-        tree |= {"bounds": asdict(self.bounds)}
+        net = self.network
+        tree = {"format": FORMAT, "columns": COLUMNS, "first": net.first.tolist(), "bias": net.bias}
+        tree |= {"first_bias": net.first_bias.tolist(), "last": net.last.tolist(), "bounds": asdict(self.bounds)}
         for name, own in (("begun", self.begun), ("plain", self.plain)):
             if own is not None:
                 tree |= {name: {"weights": own.weights.tolist(), "bias": own.bias}}
@@ -225,8 +236,7 @@ class Confidence:
 
     @classmethod
     def load(cls, path: Path) -> Confidence:
-        """Read what `save` wrote; a column that it was fitted without has no weight, and where it has no bound for the
-        most probable code of a text, that is `medium` as any other. Raises ArtifactMismatch when it
+        """Read what `save` wrote; a column that it was fitted without has no weight. Raises ArtifactMismatch when it
         was fitted on columns that are not known here."""
         tree = json_of(path)
         require(isinstance(tree, dict), f"{path.name} is of another form", "an object")
@@ -234,14 +244,26 @@ class Confidence:
             remedy = "train it again: python -m catalog_build train SOURCE --out FOLDER"
             raise ArtifactMismatch(f"{path.name} was fitted on other columns", ", ".join(COLUMNS), remedy)
         try:
-            begun, plain = (_regression(tree["columns"], tree[n]) if n in tree else None for n in ("begun", "plain"))
-            bounds = TextThresholds(**{"best": tree["bounds"]["medium"]} | tree["bounds"])
+            names = tree["columns"]
+            begun, plain = (_regression(names, tree[n]) if n in tree else None for n in ("begun", "plain"))
+            bounds = TextThresholds(**tree["bounds"])
             shares = all(0 <= share <= NEVER for share in (bounds.best, bounds.medium, bounds.high))
             require(shares, f"the bounds of {path.name} are no shares", f"numbers from 0 to 1, {NEVER} for never")
-            return cls(*_regression(tree["columns"], tree), bounds, begun, plain)
+            return cls(_network(names, tree), bounds, begun, plain)
         except (KeyError, TypeError, ValueError) as error:
             found = f"{path.name} is of another form ({type(error).__name__})"
             raise ArtifactMismatch(found, "weights and bounds", REMEDY) from None
+
+
+def _network(names: Sequence[str], tree: Mapping[str, Any]) -> Network:
+    """`first` has a row for each of these columns; a column without a row has no weight. Raises ValueError for layers
+    that do not fit together."""
+    bias, last = np.array(tree["first_bias"], dtype=np.float64), np.array(tree["last"], dtype=np.float64)
+    first = np.zeros((len(COLUMNS), len(bias)))
+    first[[COLUMNS.index(name) for name in names]] = np.array(tree["first"], dtype=np.float64).reshape(-1, len(bias))
+    if bias.shape != last.shape:
+        raise ValueError(f"{len(bias)} and {len(last)} hidden units")
+    return Network(first, bias, last, float(tree["bias"]))
 
 
 def _regression(names: Sequence[str], tree: Mapping[str, Any]) -> Regression:
