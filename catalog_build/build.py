@@ -20,7 +20,6 @@ from catalog_build.own_synonyms import BEFUND, OWN, own_texts, references, repla
 from catalog_build.pairs import with_pairs
 from catalog_build.synonyms import FOLDS, all_texts, fold_of
 from catalog_build.training.calibration import CALIBRATION, Calibration, choose
-from catalog_build.training.suggesting import WEIGHTS as SUGGEST_WEIGHTS
 from catalog_build.training.suggesting import SuggestWeights, suggester_of
 from catalog_build.vocabulary import Layers, layered
 from clinical.errors import SettingError
@@ -168,7 +167,7 @@ def _make(source: Source, made: Path, options: BuildOptions) -> None:
     expansion = Expansion.of(replacements(references(source, options.holdout)))
     finder = weights.finder or Finder.load(WEIGHTS / FINDER)
     parts = (catalog, wordings, weights.served, weights.ranker, manifest, expansion)
-    begun = suggester_of(catalog, wordings, SuggestWeights.load(WEIGHTS / SUGGEST_WEIGHTS))
+    begun = suggester_of(catalog, wordings, SuggestWeights.load())
     index = SearchIndex(*parts, finder=finder, confidence=weights.confidence, suggester=begun)
     index.save(made)
 
@@ -289,7 +288,9 @@ def _fit(
     weights = Weights(encoder, fitted.ranker, thresholds, calibration, finder)
     manifest = _manifest(source, weights, len(wordings), BuildOptions(), {})
     expansion = Expansion.of(replacements(references(source, holdout)))
-    index = SearchIndex(source.catalog, wordings, encoder, fitted.ranker, manifest, expansion, finder=finder)
+    begun = suggester_of(source.catalog, wordings, SuggestWeights.load())
+    parts = (source.catalog, wordings, encoder, fitted.ranker, manifest, expansion)
+    index = SearchIndex(*parts, finder=finder, suggester=begun)
     return replace(weights, confidence=confidence_for(index, held_out, indexed))
 
 

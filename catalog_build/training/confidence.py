@@ -20,9 +20,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
 from catalog_build.training.begun import begun_queries
+from catalog_build.training.suggesting import SuggestWeights, given_by
 from catalog_build.training.texts import NOT_CODED, TextWriter, WrittenMention
 from catalog_build.training.written import WrittenInput, written_inputs
-from clinical.icd import HEALTH_FACTORS, NONE
+from clinical.icd import HEALTH_FACTORS, NONE, Catalog
 from clinical.progress import progress
 from clinical.reading import (
     COLUMNS,
@@ -43,7 +44,7 @@ TEXTS: Final = 5_000
 four times as many, reading them was three quarters of a build with an own encoder (evals/LOG.md)."""
 UNSEEN: Final = 0.5
 """Share of wordings that search has not seen; the others stand in the index as people mostly write."""
-HIDDEN, DECAY, ROUNDS, RATE = 32, 3.0, 30, 3e-3
+HIDDEN, DECAY, ROUNDS, RATE = 32, 0.3, 30, 1e-3
 """Hidden units of the network, its decay of weights, rounds of training and learning rate."""
 STRENGTH: Final = 1.0
 """Inverse of the regularisation; with thousands of examples and two dozen columns it hardly matters."""
@@ -109,17 +110,29 @@ def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> Fou
     ranking model's probability, and is left out; so is what lies where the input states something whose code nobody
     knows. A code is right where the input states it anywhere."""
     kinds, sets = CodeKinds(index.catalog), sorted({one.source for one in written})
+    known = _commonness_without(index.catalog, sets)
     found: list[tuple[Vectors, bool, int, int]] = []
     for one, codes in zip(written, _first_codes(index, [one.text for one in written]), strict=True):
         for start, end, code, own in codes:
             unknown = code not in one.right and any(first < end and start < last for first, last in one.open)
             if own[_CHANCE] > 0 and not own[_PLAIN] and not unknown:
                 kind = int(kinds.category[index.catalog.number(code)])
+                own[_COMMON] += known[one.source][index.catalog.number(code)]
                 found.append((own, code in one.right, kind, sets.index(one.source)))
     rows = np.stack([row for row, _, _, _ in found]) if found else np.zeros((0, len(COLUMNS)), dtype=np.float32)
     right = np.array([one for _, one, _, _ in found], dtype=bool)
     category = np.array([one for _, _, one, _ in found], dtype=np.int64)
     return FoundMentions(rows, right, category, np.array([one for _, _, _, one in found], dtype=np.int64))
+
+
+def _commonness_without(catalog: Catalog, sets: Sequence[str]) -> dict[str, Vectors]:
+    """What the commonness of each code changes by where a set did not count: its own codes tell of itself."""
+    weight, given = SuggestWeights.load().code["written"], given_by(catalog)
+    every, nothing = np.sum([*given.values()], axis=0), np.zeros(len(catalog), dtype=np.int64)
+    return {
+        name: (weight * (np.log1p(every - given.get(name, nothing)) - np.log1p(every))).astype(np.float32)
+        for name in sets
+    }
 
 
 def _first_codes(index: SearchIndex, texts: Sequence[str]) -> Iterator[list[tuple[int, int, str, Vectors]]]:
@@ -129,6 +142,7 @@ def _first_codes(index: SearchIndex, texts: Sequence[str]) -> Iterator[list[tupl
 
 
 _ELSEWHERE: Final = [COLUMNS.index("history"), COLUMNS.index("family")]
+_COMMON: Final = COLUMNS.index("common")
 _EXPLAINED, _VERBATIM = COLUMNS.index("explained"), COLUMNS.index("verbatim")
 _CHANCE, _PLAIN = COLUMNS.index("chance"), COLUMNS.index("plain")
 

@@ -2,17 +2,17 @@
 
 Nobody publishes how often each code is written down in German practices. What is public: the patients of German
 hospitals by main diagnosis (`inpatients.tsv`, Destatis 2019), three characters deep and without most of what practices
-see. What is our own: the coded inputs by many hands (`written.jsonl`), Befund's everyday wordings, and the number of
-wordings of each code. Their weights are fitted together with those of the match: each phrase of `written.jsonl`, cut to
-3 to 12 characters, shall put one of its codes before all others (conditional logit, McFadden 1974). A phrase's own
-count is taken off while it is learnt from.
+see. What is our own: what many hands wrote and coded (`written.jsonl` and the authors to learn from), Befund's everyday
+wordings, and the number of wordings of each code. Their weights are fitted together with those of the match: each
+coded phrase, cut to 3 to 12 characters, shall put one of its codes before all others (conditional logit, McFadden
+1974). A phrase's own count is taken off while it is learnt from.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -20,15 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalog_build.files import readable, write_text
+from catalog_build.training.authors import read
 from catalog_build.training.written import FILE as WRITTEN
+from catalog_build.training.written import source_of
 from clinical.icd import Catalog, category, leaves_open
 from clinical.progress import progress
-from clinical.search import MATCH, Suggester, Wordings
+from clinical.search import MATCH, Ints, Suggester, Wordings
 
 INPATIENTS: Final = Path(__file__).with_name("inpatients.tsv")
 WEIGHTS: Final = "suggest.json"
+SHIPPED: Final = Path(__file__).parents[1] / "weights" / WEIGHTS
 OF_CODE: Final = ("inpatients", "written", "everyday", "terminal", "never_alone", "unspecified", "wordings")
-"""Columns of a code: log(1 + patients of its category), log(1 + times it was given in `written.jsonl`), three marks,
+"""Columns of a code: log(1 + patients of its category), log(1 + times it was given by `phrases`), three marks,
 log(1 + wordings)."""
 CLAIMS: Final = ("present", "suspected", "history")
 """Claims whose codes say that a disease is common; a denied one is asked about, a relative's has codes of its own."""
@@ -55,8 +58,8 @@ class SuggestWeights(NamedTuple):
         write_text(path, readable(self._asdict()) + "\n")
 
     @classmethod
-    def load(cls, path: Path) -> SuggestWeights:
-        """Read what `save` wrote."""
+    def load(cls, path: Path = SHIPPED) -> SuggestWeights:
+        """Read what `save` wrote; without a path the shipped weights."""
         return cls(**json.loads(path.read_text("utf-8")))
 
 
@@ -65,11 +68,13 @@ BEGUN: Final = SuggestWeights(dict.fromkeys(OF_CODE, 0.0), dict.fromkeys(MATCH, 
 
 
 class CodedPhrase(NamedTuple):
-    """Words that mean a disease, the codes that are right or defensible for it, and those that it counted for."""
+    """Words that mean a disease, the codes that are right or defensible for it, those that it counted for, and the set
+    of inputs or the author that it is of."""
 
     text: str
     codes: frozenset[str]
     counted: tuple[str, ...]
+    source: str
 
 
 def suggester_of(catalog: Catalog, wordings: Wordings, weights: SuggestWeights) -> Suggester:
@@ -80,12 +85,12 @@ def suggester_of(catalog: Catalog, wordings: Wordings, weights: SuggestWeights) 
 
 def columns_of(catalog: Catalog, wordings: Wordings) -> Floats:
     """The columns of every code of the catalog."""
-    inpatients, written = _inpatients(), Counter(code for phrase in phrases() for code in phrase.counted)
+    inpatients, written = _inpatients(), np.sum([*given_by(catalog).values()], axis=0)
     count = np.bincount(wordings.tables.code, minlength=len(catalog))
     rows = [
         (
             np.log1p(inpatients.get(category(code.code), 0)),
-            np.log1p(written[code.code]),
+            np.log1p(written[number]),
             code.everyday,
             code.terminal,
             code.never_alone,
@@ -103,15 +108,32 @@ def _inpatients() -> dict[str, int]:
     return {category: int(patients) for category, patients in rows}
 
 
-def phrases() -> list[CodedPhrase]:
-    """The phrases of `written.jsonl` with a claim of CLAIMS."""
+@cache
+def phrases() -> tuple[CodedPhrase, ...]:
+    """The phrases of `written.jsonl`, and those that authors of split train gave codes, with a claim of CLAIMS."""
     rows = (json.loads(line) for line in WRITTEN.read_text("utf-8").splitlines())
-    return [
-        CodedPhrase(one["text"], frozenset([*one["codes"], *one.get("also", ())]), tuple(one["codes"]))
+    written = [
+        CodedPhrase(one["text"], frozenset([*one["codes"], *one.get("also", ())]), tuple(one["codes"]), source_of(row))
         for row in rows
         for one in row["codes"]
         if one["claim"] in CLAIMS
     ]
+    marked = [
+        CodedPhrase(text.text[one.start : one.end], frozenset([*one.codes, *one.also]), one.codes, author)
+        for author, texts in read("train").items()
+        for text in texts
+        for one in text.mentions
+        if one.codes and one.claim in CLAIMS
+    ]
+    return (*written, *marked)
+
+
+def given_by(catalog: Catalog) -> dict[str, Ints]:
+    """How often each code of the catalog was given by each set of inputs and each author: (codes,) each."""
+    found = {phrase.source: np.zeros(len(catalog), dtype=np.int64) for phrase in phrases()}
+    for phrase in phrases():
+        np.add.at(found[phrase.source], [catalog.number(code) for code in phrase.counted if code in catalog], 1)
+    return found
 
 
 class CutPhrase(NamedTuple):

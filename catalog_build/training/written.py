@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from catalog_build.training.authors import Author, LabelledText, authors, read
 
@@ -39,7 +39,7 @@ def written_inputs() -> tuple[WrittenInput, ...]:
         WrittenInput(
             row["text"],
             frozenset(code for said in row["codes"] for code in (*said["codes"], *said.get("also", ()))),
-            row["id"].partition("-")[0],
+            source_of(row),
         )
         for row in rows
     )
@@ -47,6 +47,11 @@ def written_inputs() -> tuple[WrittenInput, ...]:
     return own + tuple(
         as_input(one, author) for author in authors() for one in texts.get(author.ident, ()) if is_coded(one)
     )
+
+
+def source_of(row: Mapping[str, Any]) -> str:
+    """The set that a row of FILE is of."""
+    return str(row["id"]).partition("-")[0]
 
 
 def marked_texts() -> list[tuple[str, tuple[tuple[int, int], ...]]]:

@@ -33,7 +33,7 @@ FORMAT: Final = "befund-confidence-3"
 OF_MENTION: Final = (
     *("logit", "margin", "category", "chance", "words", "one_word", "verbatim", "unspecified", "symptom", "small"),
     *("suspected", "history", "family", "doubt"),
-    *("uncovered", "unknown", "guessed", "everyday", "unsaid", "label"),
+    *("uncovered", "unknown", "guessed", "everyday", "common", "unsaid", "label"),
 )
 OF_TEXT: Final = (
     *("plain", "lower", "mentions", "length", "prose", "explained", "explained_in_prose", "verbatim_open"),
@@ -46,8 +46,9 @@ characters in words that the code's wording has nothing like; `unknown`: in word
 share of the wording's characters in words that the mention has nothing like ("Syndesmose", beside "Ruptur der
 Syndesmose"); `label`: a colon follows ("Schilddrüse: echoarm"); `guessed`: nothing but unknown words of at most GUESSED
 characters, from which a code can only be guessed ("QTc", beside "OTC"); `everyday`: a code that texts speak of often
-(`clinical.icd.Code`); `doubt`: the tagger's probability of another claim (`clinical.claims.Claim`); `begun`: the text
-is a wording by itself that stops within a word, as a search field gets it ("Hypok")."""
+(`clinical.icd.Code`); `common`: how common it is (`clinical.search.Suggester`); `doubt`: the tagger's probability of
+another claim (`clinical.claims.Claim`); `begun`: the text is a wording by itself that stops within a word, as a search
+field gets it ("Hypok")."""
 _PLAIN: Final = COLUMNS.index("plain")
 GUESSED: Final = 4
 LIKELY: Final = 0.25
@@ -63,9 +64,10 @@ _LABEL: Final = re.compile(r"\s*:(?!\d)")
 
 class CodeKinds:
     """Traits of each code that the columns need: its category, whether it leaves something open that a code beside it
-    says, whether it is a symptom (chapter XVIII), whether texts speak of it often."""
+    says, whether it is a symptom (chapter XVIII), whether texts speak of it often, and how common it is where
+    `commonness` (codes,) tells."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, commonness: Vectors | None = None) -> None:
         names = [code.code for code in catalog.codes]
         self.category: Ints = np.unique([category(name) for name in names], return_inverse=True)[1]
         self.open = np.array(
@@ -75,6 +77,7 @@ class CodeKinds:
         self.unspecified = np.array([is_unspecified(code) for code in catalog.codes], dtype=bool)
         self.symptom = np.array([name in SYMPTOMS for name in names], dtype=bool)
         self.everyday = np.array([code.everyday for code in catalog.codes], dtype=bool)
+        self.common = np.zeros(len(catalog), dtype=np.float32) if commonness is None else commonness
 
 
 def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds) -> tuple[Ints, Vectors]:
@@ -158,6 +161,7 @@ def _row(
         "unknown": _characters(strange) / length,
         "guessed": len(strange) == len(spelled) and all(len(word) <= GUESSED for word in strange),
         "everyday": bool(traits.everyday[code]),
+        "common": float(traits.common[code]),
         "label": _LABEL.match(draft.reading.text, span.part.end) is not None,
         "unsaid": _characters(_uncovered(worded, spelled)) / max(1, _characters(worded)),
     }

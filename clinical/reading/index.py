@@ -100,7 +100,8 @@ class SearchIndex:
         self.catalog, self.wordings, self.encoder = catalog, wordings, encoder
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
         self.traits, self.finder, self.suggester = traits_of(catalog, wordings), finder, suggester
-        self.confidence, self._code_traits = confidence, CodeKinds(catalog)
+        self.confidence = confidence
+        self._code_traits = CodeKinds(catalog, None if suggester is None else suggester.tables.commonness)
         self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
         shortened, past = Shortened(wordings), PastWordings(catalog, wordings)
