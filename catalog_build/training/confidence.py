@@ -20,10 +20,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
 from catalog_build.training.begun import begun_queries
-from catalog_build.training.suggesting import SuggestWeights, given_by
+from catalog_build.training.reranking import reranker_for
+from catalog_build.training.suggesting import commonness_without
 from catalog_build.training.texts import NOT_CODED, TextWriter, WrittenMention
 from catalog_build.training.written import WrittenInput, written_inputs
-from clinical.icd import HEALTH_FACTORS, NONE, Catalog
+from clinical.icd import HEALTH_FACTORS, NONE
 from clinical.progress import progress
 from clinical.reading import (
     COLUMNS,
@@ -56,10 +57,10 @@ GENERATED: Final = 0.1
 WINDOW, STEP = 400, 25
 """Examples whose precision is looked at together, for with fewer it is chance, and how far the window moves on. With
 few examples a third of them."""
-HIGH_LEAST, MEDIUM_LEAST = 0.88, 0.54
+HIGH_LEAST, MEDIUM_LEAST = 0.85, 0.61
 """Least precision, by the lower bound, of the last codes of each band: of the whole bands, on inputs of others, 0.96 of
-`high` and 0.79 of `medium` are right, in running text 0.70; with 0.4 of `medium` 1.5 points more of the stated codes
-were shown, and as many fewer codes right (`python -m evals reading --inputs`)."""
+`high` and 0.78 of `medium` are right. With 0.54 of `medium` two points more of the stated codes were shown, and one
+point fewer codes right (`python -m evals reading --inputs`)."""
 BEST: Final = 0.35
 """From which probability the most probable code of a text is `medium`: few texts are sent that mean none. Of written
 ones it was right in 0.47 where it has 0.3 to 0.5, any other code in 0.34 (evals/LOG.md)."""
@@ -110,7 +111,7 @@ def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> Fou
     ranking model's probability, and is left out; so is what lies where the input states something whose code nobody
     knows. A code is right where the input states it anywhere."""
     kinds, sets = CodeKinds(index.catalog), sorted({one.source for one in written})
-    known = _commonness_without(index.catalog, sets)
+    known = commonness_without(index.catalog, sets)
     found: list[tuple[Vectors, bool, int, int]] = []
     for one, codes in zip(written, _first_codes(index, [one.text for one in written]), strict=True):
         for start, end, code, own in codes:
@@ -125,16 +126,6 @@ def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> Fou
     return FoundMentions(rows, right, category, np.array([one for _, _, _, one in found], dtype=np.int64))
 
 
-def _commonness_without(catalog: Catalog, sets: Sequence[str]) -> dict[str, Vectors]:
-    """What the commonness of each code changes by where a set did not count: its own codes tell of itself."""
-    weight, given = SuggestWeights.load().code["written"], given_by(catalog)
-    every, nothing = np.sum([*given.values()], axis=0), np.zeros(len(catalog), dtype=np.int64)
-    return {
-        name: (weight * (np.log1p(every - given.get(name, nothing)) - np.log1p(every))).astype(np.float32)
-        for name in sets
-    }
-
-
 def _first_codes(index: SearchIndex, texts: Sequence[str]) -> Iterator[list[tuple[int, int, str, Vectors]]]:
     """The first codes of each text; TOGETHER are searched at once."""
     for begin in range(0, len(texts), TOGETHER):
@@ -142,6 +133,8 @@ def _first_codes(index: SearchIndex, texts: Sequence[str]) -> Iterator[list[tupl
 
 
 _ELSEWHERE: Final = [COLUMNS.index("history"), COLUMNS.index("family")]
+_SILENT: Final = Network(np.zeros((len(COLUMNS), 1)), np.zeros(1), np.zeros(1), 0.0)
+"""Of an index that is read with before its second stage is fitted."""
 _COMMON: Final = COLUMNS.index("common")
 _EXPLAINED, _VERBATIM = COLUMNS.index("explained"), COLUMNS.index("verbatim")
 _CHANCE, _PLAIN = COLUMNS.index("chance"), COLUMNS.index("plain")
@@ -196,8 +189,10 @@ def confidence_for(
         codes.setdefault(text.casefold(), set()).add(index.catalog.codes[number].code)
     accepted = {"|".join(sorted(own)): own for own in codes.values()}
     wordings = [(text, "|".join(sorted(codes[text.casefold()]))) for text, _ in mixture]
+    reranker = reranker_for(index, written_inputs())
+    index.confidence = Confidence(_SILENT, TextThresholds(NEVER, NEVER, NEVER), reranker=reranker)
     generated = examples(index, wordings, accepted, seed, min(TEXTS, len(mixture) // 2))
-    fitted = fit_confidence(generated, written_examples(index, written_inputs()))
+    fitted = replace(fit_confidence(generated, written_examples(index, written_inputs())), reranker=reranker)
     return with_begun(fitted, begun_examples(index, wordings, accepted, seed))
 
 

@@ -11,7 +11,7 @@ coded phrase, cut to 3 to 12 characters, shall put one of its codes before all o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -25,7 +25,7 @@ from catalog_build.training.written import FILE as WRITTEN
 from catalog_build.training.written import source_of
 from clinical.icd import Catalog, category, leaves_open
 from clinical.progress import progress
-from clinical.search import MATCH, Ints, Suggester, Wordings
+from clinical.search import MATCH, Ints, Suggester, Vectors, Wordings
 
 INPATIENTS: Final = Path(__file__).with_name("inpatients.tsv")
 WEIGHTS: Final = "suggest.json"
@@ -136,8 +136,18 @@ def given_by(catalog: Catalog) -> dict[str, Ints]:
     return found
 
 
-class CutPhrase(NamedTuple):
-    """One cut phrase: the columns of the codes that match, and which of them are right."""
+def commonness_without(catalog: Catalog, sets: Collection[str]) -> dict[str, Vectors]:
+    """What the commonness of each code changes by where a set did not count, for its own codes tell of itself."""
+    weight, given = SuggestWeights.load().code["written"], given_by(catalog)
+    every, nothing = np.sum([*given.values()], axis=0), np.zeros(len(catalog), dtype=np.int64)
+    return {
+        name: (weight * (np.log1p(every - given.get(name, nothing)) - np.log1p(every))).astype(np.float32)
+        for name in sets
+    }
+
+
+class Choice(NamedTuple):
+    """Codes to choose from, of one phrase or mention: their columns, and which of them are right."""
 
     columns: Floats
     right: NDArray[np.bool_]
@@ -152,14 +162,14 @@ def fitted(catalog: Catalog, wordings: Wordings) -> SuggestWeights:
     for _ in range(ROUNDS):
         match = np.array([weights.match[name] for name in MATCH], dtype=np.float32)
         suggester.tables.weights[:] = match
-        found = _fit(list(_choices(suggester, catalog, own, learnt)))
+        found = conditional_logit(list(_choices(suggester, catalog, own, learnt)))
         names = (*OF_CODE, *MATCH)
         values = {name: round(float(value), 3) for name, value in zip(names, found, strict=True)}
         weights = SuggestWeights({name: values[name] for name in OF_CODE}, {name: values[name] for name in MATCH})
     return weights
 
 
-def _choices(suggester: Suggester, catalog: Catalog, own: Floats, learnt: Sequence[CodedPhrase]) -> Iterator[CutPhrase]:
+def _choices(suggester: Suggester, catalog: Catalog, own: Floats, learnt: Sequence[CodedPhrase]) -> Iterator[Choice]:
     chance = np.random.default_rng(0)
     written = OF_CODE.index("written")
     for phrase in progress(learnt, "suggestions", "phrases"):
@@ -175,10 +185,10 @@ def _choices(suggester: Suggester, catalog: Catalog, own: Floats, learnt: Sequen
                 kept = np.union1d(np.flatnonzero(are_right), chance.choice(len(codes), OTHERS, replace=False))
                 columns, are_right = columns[kept], are_right[kept]
             if are_right.any() and not are_right.all():
-                yield CutPhrase(columns, are_right)
+                yield Choice(columns, are_right)
 
 
-def _fit(choices: Sequence[CutPhrase]) -> Floats:
+def conditional_logit(choices: Sequence[Choice]) -> Floats:
     """Weights that maximise the probability of the right ones among each choice."""
     from scipy.optimize import minimize
 

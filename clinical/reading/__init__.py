@@ -1,15 +1,18 @@
 """From a text to mentions with codes: the artifact, spans, claims, cover, confidence."""
 
 from clinical.reading.candidate import Candidate, Mentioned, Understood
-from clinical.reading.confidence import COLUMNS, CodeKinds, Confidence, Network, Regression, is_begun
+from clinical.reading.confidence import COLUMNS, Confidence, Network, Regression, is_begun
 from clinical.reading.elsewhere import Elsewhere
 from clinical.reading.finder import REACH, Finder, labels
 from clinical.reading.index import CONFIDENCE, FINDER, TOGETHER, SearchIndex
+from clinical.reading.kinds import CodeKinds
+from clinical.reading.reranking import OF_HIT, Reranker, columns_of_hits
 
 __all__ = [
     "COLUMNS",
     "CONFIDENCE",
     "FINDER",
+    "OF_HIT",
     "REACH",
     "TOGETHER",
     "Candidate",
@@ -20,8 +23,10 @@ __all__ = [
     "Mentioned",
     "Network",
     "Regression",
+    "Reranker",
     "SearchIndex",
     "Understood",
+    "columns_of_hits",
     "is_begun",
     "labels",
 ]

@@ -22,9 +22,10 @@ import orjson
 from numpy.typing import NDArray
 
 from clinical.errors import ArtifactMismatch
-from clinical.icd import SYMPTOMS, Catalog, category, has_no_site, is_unspecified
 from clinical.reading.alike import says
 from clinical.reading.claim_stage import TextSpans
+from clinical.reading.kinds import CodeKinds
+from clinical.reading.reranking import Reranker
 from clinical.search import REMEDY, Hits, Ints, Vectors, Wordings, json_of, require, run_starts
 from clinical.text import folded_words
 from clinical.thresholds import NEVER, TextThresholds
@@ -60,24 +61,6 @@ _LEAST, _MOST = float(np.float32(NEVER_SURE)), float(np.float32(1 - NEVER_SURE))
 
 
 _LABEL: Final = re.compile(r"\s*:(?!\d)")
-
-
-class CodeKinds:
-    """Traits of each code that the columns need: its category, whether it leaves something open that a code beside it
-    says, whether it is a symptom (chapter XVIII), whether texts speak of it often, and how common it is where
-    `commonness` (codes,) tells."""
-
-    def __init__(self, catalog: Catalog, commonness: Vectors | None = None) -> None:
-        names = [code.code for code in catalog.codes]
-        self.category: Ints = np.unique([category(name) for name in names], return_inverse=True)[1]
-        self.open = np.array(
-            [bool(catalog.more_specific(code.code)) or has_no_site(code.title) for code in catalog.codes],
-            dtype=bool,
-        )
-        self.unspecified = np.array([is_unspecified(code) for code in catalog.codes], dtype=bool)
-        self.symptom = np.array([name in SYMPTOMS for name in names], dtype=bool)
-        self.everyday = np.array([code.everyday for code in catalog.codes], dtype=bool)
-        self.common = np.zeros(len(catalog), dtype=np.float32) if commonness is None else commonness
 
 
 def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds) -> tuple[Ints, Vectors]:
@@ -206,12 +189,14 @@ class Confidence:
     """A network over COLUMNS; the probabilities from which a code of a text, not of a wording by itself, is `high` and
     `medium`. Wordings by themselves are told by regressions of their own: `plain`, of those that some wording has word
     for word, and `begun`, of those that stop within a word. Where `plain` is missing the network speaks of these too;
-    where `begun` is, they keep the ranking model's probability, as other new wordings do."""
+    where `begun` is, they keep the ranking model's probability, as other new wordings do. `reranker`: the order of a
+    mention's codes that all this was fitted on; None: search's own."""
 
     network: Network
     bounds: TextThresholds
     begun: Regression | None = None
     plain: Regression | None = None
+    reranker: Reranker | None = None
 
     def served(self, hits: Hits, first: Ints, rows: Vectors) -> Hits:
         """The hits with the probability that is shown: of each span's first code this one, of the others as much less
@@ -236,6 +221,8 @@ class Confidence:
         for name, own in (("begun", self.begun), ("plain", self.plain)):
             if own is not None:
                 tree |= {name: {"weights": own.weights.tolist(), "bias": own.bias}}
+        if self.reranker is not None:
+            tree |= {"reranker": self.reranker.named}
         path.write_bytes(orjson.dumps(tree, option=orjson.OPT_INDENT_2))
 
     @classmethod
@@ -253,7 +240,8 @@ class Confidence:
             bounds = TextThresholds(**tree["bounds"])
             shares = all(0 <= share <= NEVER for share in (bounds.best, bounds.medium, bounds.high))
             require(shares, f"the bounds of {path.name} are no shares", f"numbers from 0 to 1, {NEVER} for never")
-            return cls(_network(names, tree), bounds, begun, plain)
+            reranker = Reranker.of(tree["reranker"]) if "reranker" in tree else None
+            return cls(_network(names, tree), bounds, begun, plain, reranker)
         except (KeyError, TypeError, ValueError) as error:
             found = f"{path.name} is of another form ({type(error).__name__})"
             raise ArtifactMismatch(found, "weights and bounds", REMEDY) from None

@@ -26,10 +26,11 @@ from clinical.errors import ArtifactMismatch
 from clinical.icd import Catalog
 from clinical.reading.candidate import Candidate, Level, Mentioned, Understood
 from clinical.reading.claim_stage import ClaimStage, TextSpans
-from clinical.reading.confidence import CodeKinds, Confidence, columns
+from clinical.reading.confidence import Confidence, columns
 from clinical.reading.finder import Finder
 from clinical.reading.general import without_general
 from clinical.reading.gestation import Gestation
+from clinical.reading.kinds import CodeKinds
 from clinical.reading.past import PastWordings
 from clinical.reading.reader import MentionReader
 from clinical.reading.rewriting import Asked, Rewriter
@@ -101,7 +102,7 @@ class SearchIndex:
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
         self.traits, self.finder, self.suggester = traits_of(catalog, wordings), finder, suggester
         self.confidence = confidence
-        self._code_traits = CodeKinds(catalog, None if suggester is None else suggester.tables.commonness)
+        self.kinds = CodeKinds(catalog, None if suggester is None else suggester.tables.commonness)
         self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
         shortened, past = Shortened(wordings), PastWordings(catalog, wordings)
@@ -157,9 +158,9 @@ class SearchIndex:
     def _understood(self, draft: TextSpans, hits: Hits, limit: int | None) -> Understood:
         """The codes of the spans that explain the text, and of the week of pregnancy that it states."""
         text = draft.reading.text
-        chosen, hits = self.reader.chosen(draft, hits)
+        chosen, hits = self._chosen(draft, hits)
         if self.confidence is not None:
-            hits = self.confidence.served(hits, *columns(draft, hits, self.wordings, self._code_traits))
+            hits = self.confidence.served(hits, *columns(draft, hits, self.wordings, self.kinds))
         parts, claims = [span.part for span in draft.spans], [*draft.assertions]
         stated = list(self.gestation.codes(text))
         if stated:
@@ -186,6 +187,12 @@ class SearchIndex:
         mentions = tuple(self._mentioned(draft, n, hits, shown) for n in chosen)
         return Understood(tuple(codes), mentions, draft.reading, general)
 
+    def _chosen(self, draft: TextSpans, hits: Hits) -> tuple[list[int], Hits]:
+        """The numbers of the spans that explain the text, and their hits in the order that the text as a whole says."""
+        chosen, hits = self.reader.chosen(draft, hits)
+        reranker = None if self.confidence is None else self.confidence.reranker
+        return chosen, hits if reranker is None else reranker.ordered(draft, hits, self.wordings, self.kinds)
+
     def _mentioned(self, draft: TextSpans, number: int, hits: Hits, shown: NDArray[np.bool_]) -> Mentioned:
         """The mention of a chosen span; what the catalog has word for word is one, whatever the finder thinks of it."""
         span, claim = draft.spans[number], draft.assertions[number]
@@ -200,18 +207,21 @@ class SearchIndex:
 
     def ranked(self, query: str) -> tuple[TextSpans, Hits]:
         """The candidate spans of a text and what search finds for each, before a cover is chosen (`reader.chosen`)."""
-        draft = self.reader.draft(query)
-        return draft, self._searched([draft])[0]
+        return self.ranked_together([query])[0]
+
+    def ranked_together(self, queries: Sequence[str]) -> list[tuple[TextSpans, Hits]]:
+        """The same of several texts, whose spans are ranked together."""
+        drafts = [self.reader.draft(query) for query in queries]
+        return list(zip(drafts, self._searched(drafts), strict=True))
 
     def first_codes(self, queries: Sequence[str]) -> list[list[tuple[int, int, str, Vectors]]]:
         """Of each text's mentions (start, end) the first code and what the second stage of calibration sees of it; the
         spans of all texts are ranked together."""
-        drafts = [self.reader.draft(query) for query in queries]
-        return [self._first(draft, hits) for draft, hits in zip(drafts, self._searched(drafts), strict=True)]
+        return [self._first(draft, hits) for draft, hits in self.ranked_together(queries)]
 
     def _first(self, draft: TextSpans, hits: Hits) -> list[tuple[int, int, str, Vectors]]:
-        chosen, hits = self.reader.chosen(draft, hits)
-        first, rows = columns(draft, hits.at(np.isin(hits.part, chosen)), self.wordings, self._code_traits)
+        chosen, hits = self._chosen(draft, hits)
+        first, rows = columns(draft, hits.at(np.isin(hits.part, chosen)), self.wordings, self.kinds)
         own = hits.at(np.isin(hits.part, chosen)).at(first)
         parts = [draft.spans[number].part for number in own.part.tolist()]
         names = [self.catalog.codes[code].code for code in own.code.tolist()]
@@ -267,7 +277,7 @@ class SearchIndex:
         """
         (part, claim), found = said, self.catalog.codes[code]
         widens = not found.terminal and wording != found.title and wording.isalpha()
-        unsure = level == "high" and self._code_traits.open[code]
+        unsure = level == "high" and self.kinds.open[code]
         confidence: Level = "low" if widens else "medium" if unsure else level
         return Candidate(found.code, probability, confidence, wording, part.start, part.end, claim)
 

@@ -1,0 +1,113 @@
+"""Reranking of a mention's codes by what stands beside it: site, stage and type, and how common a code is.
+
+Search ranks the words of a mention alone ("Lungenkarzinom" of "Lungenkarzinom re OL"). A linear model over a few
+columns of each hit puts the likeliest code of the text first; it is fitted by conditional logit (McFadden 1974) on
+texts that people coded (`catalog_build.training.reranking`). The probabilities stay where they are in the order: how
+sure the first code is, the second stage of calibration says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinical.reading.alike import ALIKE, says
+from clinical.reading.claim_stage import TextSpans
+from clinical.reading.kinds import CodeKinds
+from clinical.search import Hits, Ints, Vectors, Wordings, run_starts
+from clinical.text import folded_words
+
+BESIDE: Final = 60
+"""Characters before and behind a mention that are looked at."""
+RIVALS: Final = 5
+"""Hits of a mention that are compared: the first ones."""
+LEAST: Final = 0.02
+"""Probability of search from which a hit is compared."""
+OF_HIT: Final = (
+    *("logit", "verbatim", "common", "unspecified", "open", "terminal"),
+    *("unsaid", "title_unsaid", "beside", "title_beside"),
+)
+"""Columns of a hit. `unsaid`, `title_unsaid`: the share of characters of its wording and of its code's title in words
+that the mention has nothing like; `beside`, `title_beside`: in those of them that stand beside the mention."""
+_SURE: Final = 1e-3
+
+
+def columns_of_hits(draft: TextSpans, hits: Hits, wordings: Wordings, kinds: CodeKinds) -> tuple[Ints, Vectors]:
+    """The rows of `hits` (span by span, best first) that are compared, and their columns: (m,), (m, OF_HIT). A mention
+    with one such row has none."""
+    rows: list[int] = []
+    found: list[tuple[float, ...]] = []
+    for first, last in pairwise([*run_starts(hits.part).tolist(), len(hits.part)]):
+        own = [at for at in range(first, min(last, first + RIVALS)) if hits.probability[at] >= LEAST]
+        if len(own) > 1:
+            part = draft.spans[int(hits.part[first])].part
+            text = draft.reading.text
+            said = folded_words(part.text)
+            around = text[max(0, part.start - BESIDE) : part.start], text[part.end : part.end + BESIDE]
+            beside = {word[:ALIKE] for piece in around for word in folded_words(piece) if len(word) >= ALIKE}
+            rows += own
+            found += [_row(hits, at, said, beside, wordings, kinds) for at in own]
+    return np.array(rows, dtype=np.int64), np.array(found, dtype=np.float32).reshape(-1, len(OF_HIT))
+
+
+def _row(
+    hits: Hits, at: int, said: Sequence[str], beside: set[str], wordings: Wordings, kinds: CodeKinds
+) -> tuple[float, ...]:
+    code, wording = int(hits.code[at]), int(hits.wording[at])
+    chance = min(max(float(hits.probability[at]), _SURE), 1 - _SURE)
+    shares = (
+        share
+        for worded in (folded_words(wordings.text(wording)), kinds.title_words(code))
+        for share in _shares(worded, said, beside)
+    )
+    unsaid, near, title_unsaid, title_near = shares
+    return (
+        *(log(chance / (1 - chance)), float(wordings.has_words(wording, said)), float(kinds.common[code])),
+        *(float(kinds.unspecified[code]), float(kinds.open[code]), float(kinds.terminal[code])),
+        *(unsaid, title_unsaid, near, title_near),
+    )
+
+
+def _shares(worded: Sequence[str], said: Sequence[str], beside: set[str]) -> tuple[float, float]:
+    """The shares of characters in words that the mention has nothing like, and in those of them that are beside it."""
+    left = [word for word in worded if not says(said, word)]
+    size = max(1, sum(map(len, worded)))
+    near = sum(len(word) for word in left if word[:ALIKE] in beside)
+    return sum(map(len, left)) / size, near / size
+
+
+@dataclass(frozen=True)
+class Reranker:
+    """Weights of OF_HIT."""
+
+    weights: NDArray[np.float64]  # (OF_HIT,)
+
+    @classmethod
+    def of(cls, weights: Mapping[str, float]) -> Reranker:
+        """By name; a column without a name has no weight."""
+        return cls(np.array([weights.get(name, 0.0) for name in OF_HIT]))
+
+    @property
+    def named(self) -> dict[str, float]:
+        """The weights by name."""
+        return dict(zip(OF_HIT, self.weights.tolist(), strict=True))
+
+    def ordered(self, draft: TextSpans, hits: Hits, wordings: Wordings, kinds: CodeKinds) -> Hits:
+        """The hits with the compared ones of each mention in the order of their scores; shares and probabilities stay
+        at their places. What a text by itself is searched for stays as it is."""
+        if draft.plain:
+            return hits
+        rows, columns = columns_of_hits(draft, hits, wordings, kinds)
+        if not len(rows):
+            return hits
+        score = columns @ self.weights
+        order = rows[np.lexsort((-score, hits.part[rows]))]
+        code, wording = hits.code.copy(), hits.wording.copy()
+        code[rows], wording[rows] = hits.code[order], hits.wording[order]
+        return hits._replace(code=code, wording=wording)
