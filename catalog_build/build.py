@@ -20,7 +20,7 @@ from catalog_build.own_synonyms import BEFUND, OWN, own_texts, references, repla
 from catalog_build.pairs import with_pairs
 from catalog_build.synonyms import FOLDS, all_texts, fold_of
 from catalog_build.training.calibration import CALIBRATION, Calibration, choose
-from catalog_build.training.suggesting import SuggestWeights, suggester_of
+from catalog_build.training.suggesting import suggester_of
 from catalog_build.vocabulary import Layers, layered
 from clinical.errors import SettingError
 from clinical.progress import note
@@ -167,7 +167,7 @@ def _make(source: Source, made: Path, options: BuildOptions) -> None:
     expansion = Expansion.of(replacements(references(source, options.holdout)))
     finder = weights.finder or Finder.load(WEIGHTS / FINDER)
     parts = (catalog, wordings, weights.served, weights.ranker, manifest, expansion)
-    begun = suggester_of(catalog, wordings, SuggestWeights.load())
+    begun = suggester_of(catalog, wordings)
     index = SearchIndex(*parts, finder=finder, confidence=weights.confidence, suggester=begun)
     index.save(made)
 
@@ -288,7 +288,7 @@ def _fit(
     weights = Weights(encoder, fitted.ranker, thresholds, calibration, finder)
     manifest = _manifest(source, weights, len(wordings), BuildOptions(), {})
     expansion = Expansion.of(replacements(references(source, holdout)))
-    begun = suggester_of(source.catalog, wordings, SuggestWeights.load())
+    begun = suggester_of(source.catalog, wordings)
     parts = (source.catalog, wordings, encoder, fitted.ranker, manifest, expansion)
     index = SearchIndex(*parts, finder=finder, suggester=begun)
     return replace(weights, confidence=confidence_for(index, held_out, indexed))

@@ -15,7 +15,7 @@ from catalog_build.own_synonyms import BEFUND, OWN
 from catalog_build.synonyms import fold_of
 from catalog_build.training.confidence import confidence_for
 from catalog_build.training.finder import train_finder
-from catalog_build.training.suggesting import SuggestWeights, suggester_of
+from catalog_build.training.suggesting import suggester_of
 from clinical.errors import SettingError
 from clinical.reading import CONFIDENCE, FINDER, Confidence, Finder, SearchIndex
 
@@ -38,7 +38,7 @@ def confidence_with(source: Source, texts: Sequence[Synonym], index: SearchIndex
     reading = SearchIndex(
         *(index.catalog, index.wordings, index.encoder, index.ranker, index.manifest, index.expansion, index.typos),
         finder=finder,
-        suggester=suggester_of(index.catalog, index.wordings, SuggestWeights.load()),
+        suggester=suggester_of(index.catalog, index.wordings),
     )
     kept = [text for text in texts if fold_of(text) != fold]
     known = {text.text for text in kept}

@@ -77,8 +77,9 @@ class CodedPhrase(NamedTuple):
     source: str
 
 
-def suggester_of(catalog: Catalog, wordings: Wordings, weights: SuggestWeights) -> Suggester:
-    """Suggestions from these wordings with these weights."""
+def suggester_of(catalog: Catalog, wordings: Wordings, weights: SuggestWeights | None = None) -> Suggester:
+    """Suggestions from these wordings with these weights, the shipped ones unless told otherwise."""
+    weights = weights or SuggestWeights.load()
     own = columns_of(catalog, wordings) @ [weights.code[name] for name in OF_CODE]
     return Suggester.build(catalog, wordings, own.astype(np.float32), weights.match)
 

@@ -56,6 +56,8 @@ LIKELY: Final = 0.25
 """Probability of the ranking model from which a disease counts as named."""
 NEVER_SURE: Final = 1e-3
 """Least distance of probabilities from 0 and 1 before their logit is computed."""
+_SURE: Final = 50.0
+"""Logit from which a probability is 0 or 1."""
 _LEAST, _MOST = float(np.float32(NEVER_SURE)), float(np.float32(1 - NEVER_SURE))
 """The same as the probabilities are kept."""
 
@@ -167,7 +169,8 @@ class Regression(NamedTuple):
 
     def probabilities(self, rows: Vectors) -> Vectors:
         """Of each row, that its code is right: shape (m,)."""
-        return (1 / (1 + np.exp(-(rows @ self.weights + self.bias)))).astype(np.float32)
+        logits = np.clip(rows @ self.weights + self.bias, -_SURE, _SURE)
+        return (1 / (1 + np.exp(-logits))).astype(np.float32)
 
 
 class Network(NamedTuple):

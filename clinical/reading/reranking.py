@@ -39,12 +39,15 @@ _SURE: Final = 1e-3
 
 
 def columns_of_hits(draft: TextSpans, hits: Hits, wordings: Wordings, kinds: CodeKinds) -> tuple[Ints, Vectors]:
-    """The rows of `hits` (span by span, best first) that are compared, and their columns: (m,), (m, OF_HIT). A mention
-    with one such row has none."""
+    """The rows of `hits` (span by span, best first) that are compared, and their columns: (m,), (m, OF_HIT).
+
+    A mention with one such row has none, nor has one of what is over or a relative's: its codes are worded otherwise.
+    """
     rows: list[int] = []
     found: list[tuple[float, ...]] = []
     for first, last in pairwise([*run_starts(hits.part).tolist(), len(hits.part)]):
-        own = [at for at in range(first, min(last, first + RIVALS)) if hits.probability[at] >= LEAST]
+        there = draft.assertions[int(hits.part[first])] in ("present", "suspected")
+        own = [at for at in range(first, min(last, first + RIVALS)) if there and hits.probability[at] >= LEAST]
         if len(own) > 1:
             part = draft.spans[int(hits.part[first])].part
             text = draft.reading.text

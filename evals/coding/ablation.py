@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from catalog_build.build import index_wordings
 from catalog_build.official import Source, Synonym
+from catalog_build.training.suggesting import suggester_of
 from clinical.reading import SearchIndex
 from clinical.search import Candidates, Encoder, Ranker, Vectors, candidates, read_queries
 from evals.data.examples import Example
@@ -90,4 +91,5 @@ def with_encoder(index: SearchIndex, source: Source, texts: Sequence[Synonym], e
     """The same ranking model over an index of these texts made with another encoder."""
     wordings = index_wordings(source, texts, encoder)
     made = (index.catalog, wordings, encoder, index.ranker, index.manifest, index.expansion)
-    return SearchIndex(*made, finder=index.finder, confidence=index.confidence)
+    begun = suggester_of(index.catalog, wordings)
+    return SearchIndex(*made, finder=index.finder, confidence=index.confidence, suggester=begun)

@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple
 from catalog_build.build import index_wordings
 from catalog_build.official import Source, Synonym
 from catalog_build.synonyms import NEVER_HELD_OUT
+from catalog_build.training.suggesting import suggester_of
 from clinical.icd import Catalog, Code
 from clinical.reading import SearchIndex
 
@@ -52,7 +53,8 @@ def index_of(source: Source, texts: Sequence[Synonym], like: SearchIndex) -> Sea
     wordings = index_wordings(source, texts_in(texts, source.catalog), like.encoder)
     manifest = replace(like.manifest, year=source.year, codes=len(source.catalog), wordings=len(wordings))
     made = (source.catalog, wordings, like.encoder, like.ranker, manifest, like.expansion)
-    return SearchIndex(*made, finder=like.finder, confidence=like.confidence)
+    begun = suggester_of(source.catalog, wordings)
+    return SearchIndex(*made, finder=like.finder, confidence=like.confidence, suggester=begun)
 
 
 def moves(before: SearchIndex, after: SearchIndex, queries: Sequence[str], limit: int = 10) -> list[Moved]:

@@ -17,6 +17,7 @@ from catalog_build.build import index_wordings
 from catalog_build.official import Source, Synonym, read_source
 from catalog_build.own_synonyms import STARTER, own_texts
 from catalog_build.synonyms import all_texts, fold_of
+from catalog_build.training.suggesting import suggester_of
 from clinical.errors import SettingError
 from clinical.reading import SearchIndex
 from clinical.search import Manifest
@@ -169,7 +170,8 @@ class Lab:
         kept = [text for text in self.texts if fold_of(text) not in folds]
         wordings = index_wordings(source, kept, whole.encoder)
         made = (whole.catalog, wordings, whole.encoder, whole.ranker, whole.manifest, whole.expansion)
-        return SearchIndex(*made, finder=whole.finder, confidence=whole.confidence)
+        begun = suggester_of(whole.catalog, wordings)
+        return SearchIndex(*made, finder=whole.finder, confidence=whole.confidence, suggester=begun)
 
     @property
     def about(self) -> dict[str, str | int]:

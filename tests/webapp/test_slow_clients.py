@@ -100,7 +100,8 @@ def test_an_upload_is_not_read_before_session_and_membership(app: Flask, client:
 
 @pytest.mark.parametrize("where", ["web", "behind"])
 def test_an_upload_without_a_session_leaves_nothing_on_the_disk(request: pytest.FixtureRequest, where: str) -> None:
-    """64 MiB of a promised 512: the answer comes without them, and they are nowhere."""
+    """64 MiB of a promised 512: the answer comes without them, and they are nowhere. nginx may be sending still when the
+    webapp has answered and closed: what it then passes on is its own 502."""
     base: str = request.getfixturevalue(where)
     head = (
         f"POST {UPLOAD % uuid.uuid4()} HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n"
@@ -120,7 +121,7 @@ def test_an_upload_without_a_session_leaves_nothing_on_the_disk(request: pytest.
             answer = opened.recv(12)
         except ConnectionResetError:
             answer = b"HTTP/1.1 302"  # the answer was sent and the rest of the body refused
-    assert answer == b"HTTP/1.1 302"
+    assert answer in (b"HTTP/1.1 302", b"HTTP/1.1 502" if where == "behind" else None)
     assert written() - before < 1024 * 1024
 
 

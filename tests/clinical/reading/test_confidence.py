@@ -7,7 +7,7 @@ import pytest
 from catalog_build.build import CONFIDENCE, WEIGHTS
 from catalog_build.training.confidence import BEST, WINDOW, FoundMentions, bounds_of, fit_confidence, with_begun
 from clinical.errors import ArtifactMismatch
-from clinical.reading.confidence import COLUMNS, Confidence, Regression
+from clinical.reading.confidence import COLUMNS, Confidence, Network, Regression
 from clinical.search.hits import Hits
 from clinical.thresholds import TextThresholds
 
@@ -32,14 +32,19 @@ def found(rows: np.ndarray, right: np.ndarray) -> FoundMentions:
     return FoundMentions(rows, right, category, category % 5)
 
 
+def blank(bias: float) -> Network:
+    """A network that only knows its bias."""
+    return Network(np.zeros((len(COLUMNS), 2)), np.zeros(2), np.zeros(2), bias)
+
+
 def test_the_first_code_gets_the_new_probability_and_the_others_stay_in_proportion():
-    sure = Confidence(np.zeros(len(COLUMNS)), 0.0, BOUNDS)
+    sure = Confidence(blank(0.0), BOUNDS)
     served = sure.served(hits(), np.array([0, 2]), rows())
     np.testing.assert_allclose(served.probability, [0.5, 0.125, 0.5])
 
 
 def test_what_a_short_text_finds_as_a_whole_is_not_made_surer():
-    sure = Confidence(np.zeros(len(COLUMNS)), 9.0, BOUNDS)
+    sure = Confidence(blank(9.0), BOUNDS)
     served = sure.served(hits(), np.array([0, 2]), rows(chance=0))
     np.testing.assert_allclose(served.probability, hits().probability)
 
@@ -53,10 +58,10 @@ def begun_rows() -> np.ndarray:
 
 
 def test_a_wording_that_stops_within_a_word_has_a_regression_of_its_own():
-    zero, half = np.zeros(len(COLUMNS)), Regression(np.zeros(len(COLUMNS)), 0.0)
-    served = Confidence(zero, 9.0, BOUNDS, begun=half).served(hits(), np.array([0, 2]), begun_rows())
+    half = Regression(np.zeros(len(COLUMNS)), 0.0)
+    served = Confidence(blank(9.0), BOUNDS, begun=half).served(hits(), np.array([0, 2]), begun_rows())
     np.testing.assert_allclose(served.probability, [0.5, 0.125, 0.6])
-    without = Confidence(zero, 9.0, BOUNDS).served(hits(), np.array([0, 2]), begun_rows())
+    without = Confidence(blank(9.0), BOUNDS).served(hits(), np.array([0, 2]), begun_rows())
     np.testing.assert_allclose(without.probability, hits().probability)
 
 
@@ -65,7 +70,7 @@ def test_a_wording_that_some_wording_has_word_for_word_has_a_regression_of_its_o
     verbatim = rows()
     verbatim[:, COLUMNS.index("verbatim")] = 1
     verbatim[0, COLUMNS.index("plain")] = 1
-    served = Confidence(zero, 0.0, BOUNDS, plain=Regression(zero, 9.0)).served(hits(), np.array([0, 2]), verbatim)
+    served = Confidence(blank(0.0), BOUNDS, plain=Regression(zero, 9.0)).served(hits(), np.array([0, 2]), verbatim)
     np.testing.assert_allclose(served.probability, [1, 0.25, 0.5], atol=1e-3)
 
 
@@ -73,7 +78,7 @@ def test_what_a_begun_word_is_worth_is_learnt_from_what_differs_between_them():
     chance = np.random.default_rng(0)
     some = chance.normal(size=(2_000, len(COLUMNS))).astype(np.float32)
     right = some[:, COLUMNS.index("margin")] + chance.normal(size=2_000) > 0
-    shipped = Confidence(np.zeros(len(COLUMNS)), 0.0, BOUNDS)
+    shipped = Confidence(blank(0.0), BOUNDS)
     begun = with_begun(shipped, found(some, right)).begun
     assert begun is not None
     assert np.argmax(np.abs(begun.weights)) == COLUMNS.index("margin")
@@ -87,8 +92,9 @@ def test_fitting_finds_what_matters():
     some = chance.normal(size=(2_000, len(COLUMNS))).astype(np.float32)
     right = some[:, 0] + chance.normal(size=2_000) > 0
     sure = fit_confidence(found(some, right), found(some[:9], right[:9]))
-    assert np.argmax(np.abs(sure.weights)) == 0
-    assert abs(sure.probabilities(some).mean() - right.mean()) < 0.02
+    believed = sure.network.probabilities(some)
+    assert np.corrcoef(believed, some[:, 0])[0, 1] > 0.9
+    assert abs(believed.mean() - right.mean()) < 0.02
 
 
 def test_what_people_wrote_counts_more_than_what_was_generated():
@@ -97,8 +103,7 @@ def test_what_people_wrote_counts_more_than_what_was_generated():
     some[:, COLUMNS.index("plain")] = 0
     right = some[:, 0] > 0
     sure = fit_confidence(found(some, ~right), found(some, right))
-    assert sure.weights[0] > 0
-    assert np.mean((sure.probabilities(some) > 0.5) == right) > 0.9
+    assert np.mean((sure.network.probabilities(some) > 0.5) == right) > 0.9
     assert sure.bounds.best <= sure.bounds.medium <= sure.bounds.high
 
 
@@ -106,7 +111,11 @@ def test_what_was_fitted_on_other_columns_is_refused(tmp_path):
     shipped = Confidence.load(WEIGHTS / CONFIDENCE)
     shipped.save(tmp_path / CONFIDENCE)
     again = Confidence.load(tmp_path / CONFIDENCE)
-    np.testing.assert_array_equal(again.weights, shipped.weights)
+    for one, other in zip(again.network, shipped.network, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert again.reranker is not None
+    assert shipped.reranker is not None
+    np.testing.assert_array_equal(again.reranker.weights, shipped.reranker.weights)
     assert again.begun is not None
     assert shipped.begun is not None
     np.testing.assert_array_equal(again.begun.weights, shipped.begun.weights)
@@ -121,11 +130,12 @@ def test_what_was_fitted_on_other_columns_is_refused(tmp_path):
 
 def test_a_column_that_it_was_fitted_without_has_no_weight(tmp_path):
     shipped = orjson.loads((WEIGHTS / CONFIDENCE).read_bytes())
-    earlier = {**shipped, "columns": shipped["columns"][1:], "weights": shipped["weights"][1:]}
+    earlier = {**shipped, "columns": shipped["columns"][1:], "first": shipped["first"][1:]}
     del earlier["begun"], earlier["plain"]
     (tmp_path / CONFIDENCE).write_bytes(orjson.dumps(earlier))
-    weights = Confidence.load(tmp_path / CONFIDENCE).weights
-    assert weights.tolist() == [0.0, *shipped["weights"][1:]]
+    first = Confidence.load(tmp_path / CONFIDENCE).network.first
+    assert first[0].tolist() == [0.0] * len(shipped["last"])
+    assert first[1:].tolist() == shipped["first"][1:]
 
 
 def test_a_band_ends_where_its_last_codes_are_wrong_too_often():

@@ -8,6 +8,8 @@ from math import log
 
 import pytest
 
+from clinical.claims import LABELS
+from clinical.claims.tagger import tagger
 from clinical.reading.claim_stage import TextSpans
 from clinical.reading.confidence import COLUMNS, columns
 from clinical.reading.index import SearchIndex
@@ -35,7 +37,7 @@ def seen(index: SearchIndex) -> list[tuple[Row, Row]]:
     for text in TEXTS:
         draft, hits = index.ranked(text)
         _, hits = index.reader.chosen(draft, hits)
-        _, rows = columns(draft, hits, index.wordings, index._code_traits)
+        _, rows = columns(draft, hits, index.wordings, index.kinds)
         expected = plain(index, text, draft, hits)
         assert len(rows) == len(expected)
         found += [
@@ -85,9 +87,24 @@ def of_mention(
         "suspected": claim == "suspected",
         "history": claim == "history",
         "family": claim == "family",
+        "doubt": doubt(draft, number),
+        "common": float(index.suggester.tables.commonness[index.catalog.number(code)]),
         "everyday": index.catalog.codes[index.catalog.number(code)].everyday,
         "label": text[span.end :].startswith(":"),
     } | of_words(index, re.findall(r"\w+", span.text.lower()), re.findall(r"\w+", wording.lower()))
+
+
+def doubt(draft: TextSpans, number: int) -> float:
+    """What the tagger gives to other claims than the one that is served; 0 where only the table was asked."""
+    part, served, reading = draft.spans[number].part, draft.claims[number], draft.reading
+    told = reading.ruled(part.start, part.end)
+    asks_table = any(part.start <= one.start < part.end for one in reading.triggers)
+    if asks_table or draft.plain or (told.is_denied and told.is_of_another) or part.text == reading.text.strip():
+        return 0.0
+    shares = tagger().read(reading.seen, reading.columns).shares(*reading.words_in(part.start, part.end), told.label)
+    there = ("present", "suspected")
+    kept = there if served.label in there else (served.label,)
+    return sum(float(share) for label, share in zip(LABELS, shares, strict=True) if label not in kept)
 
 
 def of_words(index: SearchIndex, said: list[str], worded: list[str]) -> Row:
