@@ -100,7 +100,7 @@ def test_an_upload_is_not_read_before_session_and_membership(app: Flask, client:
 
 @pytest.mark.parametrize("where", ["web", "behind"])
 def test_an_upload_without_a_session_leaves_nothing_on_the_disk(request: pytest.FixtureRequest, where: str) -> None:
-    """64 MiB of a promised 512: the answer comes without them, and they are nowhere. nginx may be sending still when the
+    """64 MiB of a promised 512: the answer comes without them, and they are nowhere. nginx may still send when the
     webapp has answered and closed: what it then passes on is its own 502."""
     base: str = request.getfixturevalue(where)
     head = (
