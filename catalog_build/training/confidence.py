@@ -230,7 +230,8 @@ def fit_confidence(generated: FoundMentions, written: FoundMentions) -> Confiden
     They are cut on the written ones, where there are enough, each with its probability by a network that has not seen
     the sets of its part; else on generated texts, with the categories left out in turn. Whether a wording stops within
     a word only tells which regression speaks of it (`begun`), so it has no weight here. Wordings by themselves, which
-    are almost none of the written ones, are told by what was generated alone (`plain`).
+    are almost none of the written ones, are told by what was generated alone (`plain`), where a rare code is as common
+    as any other.
     """
     told, other = (written, generated) if len(written.right) >= WINDOW else (generated, written)
     counts = np.array(COLUMNS) != "begun"
@@ -245,7 +246,7 @@ def fit_confidence(generated: FoundMentions, written: FoundMentions) -> Confiden
             blind[left] = _network(rows[some], right[some], share[some]).probabilities(rows[left])
     texts = rows[:own, _PLAIN] == 0
     bounds = bounds_of(blind[texts], told.right[texts], told.category[texts])
-    plain = Regression(*_regression(generated.rows * counts, generated.right))
+    plain = Regression(*_regression(generated.rows * (counts & (np.array(COLUMNS) != "common")), generated.right))
     return Confidence(_network(rows, right, share), bounds, plain=plain)
 
 
