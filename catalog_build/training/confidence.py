@@ -31,8 +31,8 @@ from clinical.reading import (
     TOGETHER,
     CodeKinds,
     Confidence,
+    ConfidenceNetwork,
     Elsewhere,
-    Network,
     Regression,
     SearchIndex,
     is_begun,
@@ -133,7 +133,7 @@ def _first_codes(index: SearchIndex, texts: Sequence[str]) -> Iterator[list[tupl
 
 
 _ELSEWHERE: Final = [COLUMNS.index("history"), COLUMNS.index("family")]
-_SILENT: Final = Network(np.zeros((len(COLUMNS), 1)), np.zeros(1), np.zeros(1), 0.0)
+_SILENT: Final = ConfidenceNetwork(np.zeros((len(COLUMNS), 1)), np.zeros(1), np.zeros(1), 0.0)
 """Of an index that is read with before its second stage is fitted."""
 _COMMON: Final = COLUMNS.index("common")
 _EXPLAINED, _VERBATIM = COLUMNS.index("explained"), COLUMNS.index("verbatim")
@@ -250,7 +250,7 @@ def fit_confidence(generated: FoundMentions, written: FoundMentions) -> Confiden
     return Confidence(_network(rows, right, share), bounds, plain=plain)
 
 
-def _network(rows: Vectors, right: NDArray[np.bool_], share: NDArray[np.float64]) -> Network:
+def _network(rows: Vectors, right: NDArray[np.bool_], share: NDArray[np.float64]) -> ConfidenceNetwork:
     """The network on standardised columns, with the standardisation folded into its first layer. `share`: what each row
     counts. Deterministic."""
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-6
@@ -261,7 +261,7 @@ def _network(rows: Vectors, right: NDArray[np.bool_], share: NDArray[np.float64]
     first, last = model.coefs_[0] / scale[:, None], model.coefs_[1][:, 0]
     first[rows.std(axis=0) == 0] = 0  # of what never differed nothing was learnt
     bias = model.intercepts_[0] - mean @ first
-    return Network(
+    return ConfidenceNetwork(
         first.astype(np.float64), bias.astype(np.float64), last.astype(np.float64), float(model.intercepts_[1][0])
     )
 

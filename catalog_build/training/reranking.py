@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from catalog_build.training.suggesting import Choice, commonness_without, conditional_logit
+from catalog_build.training.suggesting import ComparedCodes, commonness_without, conditional_logit
 from catalog_build.training.written import WrittenInput
 from clinical.progress import progress
 from clinical.reading import OF_HIT, TOGETHER, Reranker, SearchIndex, columns_of_hits
@@ -23,7 +23,7 @@ def reranker_for(index: SearchIndex, written: Sequence[WrittenInput]) -> Reranke
     return Reranker.of(dict(zip(OF_HIT, conditional_logit(choices).round(3).tolist(), strict=True)))
 
 
-def _choices(index: SearchIndex, written: Sequence[WrittenInput]) -> Iterator[Choice]:
+def _choices(index: SearchIndex, written: Sequence[WrittenInput]) -> Iterator[ComparedCodes]:
     """The compared codes of each mention that has right ones and wrong ones among them."""
     known, common = commonness_without(index.catalog, {one.source for one in written}), OF_HIT.index("common")
     batches = [written[begin : begin + TOGETHER] for begin in range(0, len(written), TOGETHER)]
@@ -37,4 +37,4 @@ def _choices(index: SearchIndex, written: Sequence[WrittenInput]) -> Iterator[Ch
             right = np.array([index.catalog.codes[code].code in one.right for code in hits.code[rows].tolist()])
             for first, last in pairwise([*run_starts(hits.part[rows]).tolist(), len(rows)]):
                 if right[first:last].any() and not right[first:last].all():
-                    yield Choice(columns[first:last].astype(np.float64), right[first:last])
+                    yield ComparedCodes(columns[first:last].astype(np.float64), right[first:last])

@@ -147,7 +147,7 @@ def commonness_without(catalog: Catalog, sets: Collection[str]) -> dict[str, Vec
     }
 
 
-class Choice(NamedTuple):
+class ComparedCodes(NamedTuple):
     """Codes to choose from, of one phrase or mention: their columns, and which of them are right."""
 
     columns: Floats
@@ -170,7 +170,9 @@ def fitted(catalog: Catalog, wordings: Wordings) -> SuggestWeights:
     return weights
 
 
-def _choices(suggester: Suggester, catalog: Catalog, own: Floats, learnt: Sequence[CodedPhrase]) -> Iterator[Choice]:
+def _choices(
+    suggester: Suggester, catalog: Catalog, own: Floats, learnt: Sequence[CodedPhrase]
+) -> Iterator[ComparedCodes]:
     chance = np.random.default_rng(0)
     written = OF_CODE.index("written")
     for phrase in progress(learnt, "suggestions", "phrases"):
@@ -186,10 +188,10 @@ def _choices(suggester: Suggester, catalog: Catalog, own: Floats, learnt: Sequen
                 kept = np.union1d(np.flatnonzero(are_right), chance.choice(len(codes), OTHERS, replace=False))
                 columns, are_right = columns[kept], are_right[kept]
             if are_right.any() and not are_right.all():
-                yield Choice(columns, are_right)
+                yield ComparedCodes(columns, are_right)
 
 
-def conditional_logit(choices: Sequence[Choice]) -> Floats:
+def conditional_logit(choices: Sequence[ComparedCodes]) -> Floats:
     """Weights that maximise the probability of the right ones among each choice."""
     from scipy.optimize import minimize
 

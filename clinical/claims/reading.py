@@ -131,8 +131,9 @@ class Claim:
         return "present" if self.certainty == "certain" else "suspected"
 
 
-UNSURE: Final = 0.5
-"""Probability of a claim below which the table is asked."""
+UNSURE, SURE = 0.5, 0.8
+"""Probability of a claim below which the table is asked; the second where the table has a suspicion, whose trigger
+stands beside the mention while the denial is often of what follows ("V. a. Pneumonie, kein Fieber")."""
 _THERE: Final = ("present", "suspected")
 _LEARNED: Final[Mapping[str, tuple[Axis, str]]] = {
     "suspected": ("certainty", "suspected"),
@@ -231,7 +232,8 @@ class Reading(SourceText):
             return told
         shares = self._tagged.shares(first, last, told.label)
         label = LABELS[int(shares.argmax())]
-        served = told if label == told.label or shares.max() < UNSURE else _learned(told, label)
+        least = SURE if told.label == "suspected" else UNSURE
+        served = told if label == told.label or shares.max() < least else _learned(told, label)
         alike = _THERE if served.label in _THERE else (served.label,)
         return replace(served, doubt=1 - float(sum(shares[LABELS.index(one)] for one in alike)))
 

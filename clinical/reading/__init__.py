@@ -1,7 +1,7 @@
 """From a text to mentions with codes: the artifact, spans, claims, cover, confidence."""
 
 from clinical.reading.candidate import Candidate, Mentioned, Understood
-from clinical.reading.confidence import COLUMNS, Confidence, Network, Regression, is_begun
+from clinical.reading.confidence import COLUMNS, Confidence, ConfidenceNetwork, Regression, is_begun
 from clinical.reading.elsewhere import Elsewhere
 from clinical.reading.finder import REACH, Finder, labels
 from clinical.reading.index import CONFIDENCE, FINDER, TOGETHER, SearchIndex
@@ -18,10 +18,10 @@ __all__ = [
     "Candidate",
     "CodeKinds",
     "Confidence",
+    "ConfidenceNetwork",
     "Elsewhere",
     "Finder",
     "Mentioned",
-    "Network",
     "Regression",
     "Reranker",
     "SearchIndex",

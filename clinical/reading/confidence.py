@@ -173,7 +173,7 @@ class Regression(NamedTuple):
         return (1 / (1 + np.exp(-logits))).astype(np.float32)
 
 
-class Network(NamedTuple):
+class ConfidenceNetwork(NamedTuple):
     """A network with one hidden layer over COLUMNS; H: its width."""
 
     first: NDArray[np.float64]  # (F, H)
@@ -195,7 +195,7 @@ class Confidence:
     where `begun` is, they keep the ranking model's probability, as other new wordings do. `reranker`: the order of a
     mention's codes that all this was fitted on; None: search's own."""
 
-    network: Network
+    network: ConfidenceNetwork
     bounds: TextThresholds
     begun: Regression | None = None
     plain: Regression | None = None
@@ -250,7 +250,7 @@ class Confidence:
             raise ArtifactMismatch(found, "weights and bounds", REMEDY) from None
 
 
-def _network(names: Sequence[str], tree: Mapping[str, Any]) -> Network:
+def _network(names: Sequence[str], tree: Mapping[str, Any]) -> ConfidenceNetwork:
     """`first` has a row for each of these columns; a column without a row has no weight. Raises ValueError for layers
     that do not fit together."""
     bias, last = np.array(tree["first_bias"], dtype=np.float64), np.array(tree["last"], dtype=np.float64)
@@ -258,7 +258,7 @@ def _network(names: Sequence[str], tree: Mapping[str, Any]) -> Network:
     first[[COLUMNS.index(name) for name in names]] = np.array(tree["first"], dtype=np.float64).reshape(-1, len(bias))
     if bias.shape != last.shape:
         raise ValueError(f"{len(bias)} and {len(last)} hidden units")
-    return Network(first, bias, last, float(tree["bias"]))
+    return ConfidenceNetwork(first, bias, last, float(tree["bias"]))
 
 
 def _regression(names: Sequence[str], tree: Mapping[str, Any]) -> Regression:

@@ -7,7 +7,7 @@ import pytest
 from catalog_build.build import CONFIDENCE, WEIGHTS
 from catalog_build.training.confidence import BEST, WINDOW, FoundMentions, bounds_of, fit_confidence, with_begun
 from clinical.errors import ArtifactMismatch
-from clinical.reading.confidence import COLUMNS, Confidence, Network, Regression
+from clinical.reading.confidence import COLUMNS, Confidence, ConfidenceNetwork, Regression
 from clinical.search.hits import Hits
 from clinical.thresholds import TextThresholds
 
@@ -32,9 +32,9 @@ def found(rows: np.ndarray, right: np.ndarray) -> FoundMentions:
     return FoundMentions(rows, right, category, category % 5)
 
 
-def blank(bias: float) -> Network:
+def blank(bias: float) -> ConfidenceNetwork:
     """A network that only knows its bias."""
-    return Network(np.zeros((len(COLUMNS), 2)), np.zeros(2), np.zeros(2), bias)
+    return ConfidenceNetwork(np.zeros((len(COLUMNS), 2)), np.zeros(2), np.zeros(2), bias)
 
 
 def test_the_first_code_gets_the_new_probability_and_the_others_stay_in_proportion():

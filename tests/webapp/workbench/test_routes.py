@@ -63,6 +63,7 @@ def test_a_code_says_what_changed_since_an_earlier_year(small: Any, starter_arti
     next(row for row in then if row[code] == "I10")[title] = "Hochdruck"
     (tmp_path / "earlier").mkdir()
     (tmp_path / "earlier" / "codes.json").write_text(json.dumps({**raw, "version": "2025", "codes": then}))
+    (tmp_path / "earlier" / "manifest.json").write_bytes((starter_artifact / "manifest.json").read_bytes())
     client = small(workbench_catalog="everybody", workbench_earlier=tmp_path / "earlier").test_client()
     pages = {name: client.get(f"/catalog/{name}/").text for name in ("E11.90", "E11.9", "I10", "I10.90")}
     assert "Geändert seit 2025" in pages["E11.90"]
