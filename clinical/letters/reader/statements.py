@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import as_file, files
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -153,6 +154,7 @@ class StatementFeatures:
     def __init__(self, sheet: LetterLayout, statements: Sequence[LetterStatement], written: str | None) -> None:
         self.sheet, self.statements, self.written = sheet, statements, written
         self._known: dict[str, list[str]] = {}
+        self._empty = [0, *accumulate(not line.strip() for line in sheet.lines)]  # lines before each that are empty
 
     def rows(self) -> list[list[int]]:
         """Of each statement the numbers of its hashed features, each once."""
@@ -208,7 +210,7 @@ class StatementFeatures:
         yield f"title {title}"
         yield f"title- {title[-7:]}"
         yield f"away {section.field} {_bucket(one.line - section.at, _AWAY)}"
-        gaps = sum(not line.strip() for line in self.sheet.lines[section.at : one.line])
+        gaps = self._empty[max(one.line, section.at)] - self._empty[section.at]
         yield f"gaps {section.field} {min(gaps, 3)}"
         yield from (f"{section.field} {mark}" for mark in marks)
         yield f"{section.field} item {one.item}"
