@@ -16,7 +16,7 @@ from typing import Any
 from lxml import etree
 
 Resource = dict[str, Any]
-MEDIA_TYPE, XML_TYPE = "application/fhir+json", "application/fhir+xml"
+MEDIA_TYPE, XML_TYPE, PATCH_TYPE = "application/fhir+json", "application/fhir+xml", "application/json-patch+json"
 FORMATS = dict.fromkeys((MEDIA_TYPE, "application/json", "text/json", "json"), MEDIA_TYPE) | dict.fromkeys(
     (XML_TYPE, "application/xml", "text/xml", "xml"), XML_TYPE
 )

@@ -49,9 +49,8 @@ class WarningsOnly(logging.Filter):
 
 def init_app(app: Flask) -> None:
     """Install the filters and the form of our lines, once per process however many applications are made."""
-    write_lines(
-        app.config["BEFUND"].log_format, ""
-    )  # of all loggers: ours are `webapp` and `befund`, and libraries warn
+    # of all loggers: ours are `webapp` and `befund`, and libraries warn
+    write_lines(app.config["BEFUND"].log_format, "")
     logging.captureWarnings(True)
     for name in TALKATIVE:
         _add(logging.getLogger(name), WarningsOnly())

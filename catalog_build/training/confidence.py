@@ -29,7 +29,6 @@ from clinical.progress import progress
 from clinical.reading import (
     COLUMNS,
     TOGETHER,
-    CodeKinds,
     Confidence,
     ConfidenceNetwork,
     Elsewhere,
@@ -110,16 +109,16 @@ def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> Fou
     """Search inputs that people wrote, as they are served, and judge the first codes: a wording by itself keeps the
     ranking model's probability, and is left out; so is what lies where the input states something whose code nobody
     knows. A code is right where the input states it anywhere."""
-    kinds, sets = CodeKinds(index.catalog), sorted({one.source for one in written})
+    sets = sorted({one.source for one in written})
     known = commonness_without(index.catalog, sets)
     found: list[tuple[Vectors, bool, int, int]] = []
     for one, codes in zip(written, _first_codes(index, [one.text for one in written]), strict=True):
         for start, end, code, own in codes:
             unknown = code not in one.right and any(first < end and start < last for first, last in one.open)
             if own[_CHANCE] > 0 and not own[_PLAIN] and not unknown:
-                kind = int(kinds.category[index.catalog.number(code)])
-                own[_COMMON] += known[one.source][index.catalog.number(code)]
-                found.append((own, code in one.right, kind, sets.index(one.source)))
+                number = index.catalog.number(code)
+                own[_COMMON] += known[one.source][number]
+                found.append((own, code in one.right, int(index.kinds.category[number]), sets.index(one.source)))
     rows = np.stack([row for row, _, _, _ in found]) if found else np.zeros((0, len(COLUMNS)), dtype=np.float32)
     right = np.array([one for _, one, _, _ in found], dtype=bool)
     category = np.array([one for _, _, one, _ in found], dtype=np.int64)
@@ -146,11 +145,10 @@ class TextJudge:
     def __init__(self, index: SearchIndex, accepted: Mapping[str, set[str]]) -> None:
         self._index, self._accepted = index, accepted
         self._elsewhere = Elsewhere(index.catalog, index.wordings)
-        self._categories = CodeKinds(index.catalog).category
 
     def category(self, code: str) -> int:
         """The number of the code's category."""
-        return int(self._categories[self._index.catalog.number(code)])
+        return int(self._index.kinds.category[self._index.catalog.number(code)])
 
     def is_right(self, said: WrittenMention | None, code: str, row: Vectors) -> bool | None:
         """None: the grammar does not know. What it only adds a year or a child to ("Mein Sohn hat") it still calls

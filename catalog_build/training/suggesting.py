@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from catalog_build.files import readable, write_text
 from catalog_build.training.authors import read
-from catalog_build.training.written import FILE as WRITTEN
-from catalog_build.training.written import source_of
+from catalog_build.training.written import source_of, written_rows
 from clinical.icd import Catalog, category, leaves_open
 from clinical.progress import progress
 from clinical.search import MATCH, Ints, Suggester, Vectors, Wordings
@@ -112,10 +111,9 @@ def _inpatients() -> dict[str, int]:
 @cache
 def phrases() -> tuple[CodedPhrase, ...]:
     """The phrases of `written.jsonl`, and those that authors of split train gave codes, with a claim of CLAIMS."""
-    rows = (json.loads(line) for line in WRITTEN.read_text("utf-8").splitlines())
     written = [
         CodedPhrase(one["text"], frozenset([*one["codes"], *one.get("also", ())]), tuple(one["codes"]), source_of(row))
-        for row in rows
+        for row in written_rows()
         for one in row["codes"]
         if one["claim"] in CLAIMS
     ]
@@ -130,7 +128,7 @@ def phrases() -> tuple[CodedPhrase, ...]:
 
 
 def given_by(catalog: Catalog) -> dict[str, Ints]:
-    """How often each code of the catalog was given by each set of inputs and each author: (codes,) each."""
+    """Count how often each set of inputs and each author gave each code of the catalog: (codes,) each."""
     found = {phrase.source: np.zeros(len(catalog), dtype=np.int64) for phrase in phrases()}
     for phrase in phrases():
         np.add.at(found[phrase.source], [catalog.number(code) for code in phrase.counted if code in catalog], 1)
@@ -138,7 +136,7 @@ def given_by(catalog: Catalog) -> dict[str, Ints]:
 
 
 def commonness_without(catalog: Catalog, sets: Collection[str]) -> dict[str, Vectors]:
-    """What the commonness of each code changes by where a set did not count, for its own codes tell of itself."""
+    """Of each set, the change in commonness of each code if it did not count, for its own codes tell of itself."""
     weight, given = SuggestWeights.load().code["written"], given_by(catalog)
     every, nothing = np.sum([*given.values()], axis=0), np.zeros(len(catalog), dtype=np.int64)
     return {

@@ -34,19 +34,24 @@ class WrittenInput(NamedTuple):
 @cache
 def written_inputs() -> tuple[WrittenInput, ...]:
     """All of them, set by set."""
-    rows = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
     own = tuple(
         WrittenInput(
             row["text"],
             frozenset(code for said in row["codes"] for code in (*said["codes"], *said.get("also", ()))),
             source_of(row),
         )
-        for row in rows
+        for row in written_rows()
     )
     texts = read("train")
     return own + tuple(
         as_input(one, author) for author in authors() for one in texts.get(author.ident, ()) if is_coded(one)
     )
+
+
+@cache
+def written_rows() -> tuple[Mapping[str, Any], ...]:
+    """The rows of FILE."""
+    return tuple(json.loads(line) for line in FILE.read_text("utf-8").splitlines())
 
 
 def source_of(row: Mapping[str, Any]) -> str:
@@ -65,8 +70,7 @@ def marked_texts() -> list[tuple[str, tuple[tuple[int, int], ...]]]:
         for texts in read("train").values()
         for one in texts
     ]
-    for line in FILE.read_text("utf-8").splitlines():
-        row = json.loads(line)
+    for row in written_rows():
         marks = _places(row["text"], [said["text"] for said in row["codes"]])
         if marks is not None and not row.get("absent") and all(said["claim"] == "present" for said in row["codes"]):
             found.append((row["text"], marks))
@@ -74,7 +78,7 @@ def marked_texts() -> list[tuple[str, tuple[tuple[int, int], ...]]]:
 
 
 def _places(text: str, said: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
-    """Where each of these words stands, one after the other where they occur again; None if one does not."""
+    """Find the place of each of these words, the next one where they occur again; None if one is missing."""
     taken: list[tuple[int, int]] = []
     for words in said:
         starts = [match.start() for match in re.finditer(re.escape(words), text)]

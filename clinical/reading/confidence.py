@@ -4,7 +4,8 @@ The ranking model's probability was calibrated on plain wordings. What is served
 that was cut out of a text. A small network over what is known of the mention gives the probability that is shown; it is
 fitted on texts that people wrote and coded, and on generated ones whose wordings search has never seen
 (`catalog_build.training.confidence`). Wordings by themselves, of which people write few, have logistic regressions of
-their own (Platt 2000, on several columns). The order of a mention's codes stays that of the ranking model.
+their own (Platt 2000, on several columns). The order of a mention's codes is the reranker's where there is one, else
+that of the ranking model.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from clinical.errors import ArtifactMismatch
 from clinical.reading.alike import says
 from clinical.reading.claim_stage import TextSpans
 from clinical.reading.kinds import CodeKinds
-from clinical.reading.reranking import Reranker
+from clinical.reading.reranking import NEVER_SURE, Reranker, bounded
 from clinical.search import REMEDY, Hits, Ints, Vectors, Wordings, json_of, require, run_starts
 from clinical.text import folded_words
 from clinical.thresholds import NEVER, TextThresholds
@@ -54,12 +55,8 @@ _PLAIN: Final = COLUMNS.index("plain")
 GUESSED: Final = 4
 LIKELY: Final = 0.25
 """Probability of the ranking model from which a disease counts as named."""
-NEVER_SURE: Final = 1e-3
-"""Least distance of probabilities from 0 and 1 before their logit is computed."""
 _SURE: Final = 50.0
 """Logit from which a probability is 0 or 1."""
-_LEAST, _MOST = float(np.float32(NEVER_SURE)), float(np.float32(1 - NEVER_SURE))
-"""The same as the probabilities are kept."""
 
 
 _LABEL: Final = re.compile(r"\s*:(?!\d)")
@@ -118,8 +115,7 @@ def _row(
     """The columns OF_MENTION of one span by name; `spelled`: its words, `hits`: its own, best first."""
     number, code = int(hits.part[0]), int(hits.code[0])
     span, claim = draft.spans[number], draft.assertions[number]
-    first = float(hits.probability[0])
-    chance = min(max(first, _LEAST), _MOST)
+    chance = bounded(float(hits.probability[0]))
     second = float(hits.probability[1]) if len(hits.part) > 1 else 0.0
     same = traits.category[hits.code] == traits.category[code]
     wording, length = int(hits.wording[0]), max(1, _characters(spelled))

@@ -35,7 +35,15 @@ OF_HIT: Final = (
 )
 """Columns of a hit. `unsaid`, `title_unsaid`: the share of characters of its wording and of its code's title in words
 that the mention has nothing like; `beside`, `title_beside`: in those of them that stand beside the mention."""
-_SURE: Final = 1e-3
+NEVER_SURE: Final = 1e-3
+"""Least distance of probabilities from 0 and 1 before their logit is computed."""
+_LEAST, _MOST = float(np.float32(NEVER_SURE)), float(np.float32(1 - NEVER_SURE))
+"""The same as the probabilities are kept."""
+
+
+def bounded(chance: float) -> float:
+    """The probability with a finite logit."""
+    return min(max(chance, _LEAST), _MOST)
 
 
 def columns_of_hits(draft: TextSpans, hits: Hits, wordings: Wordings, kinds: CodeKinds) -> tuple[Ints, Vectors]:
@@ -63,7 +71,7 @@ def _row(
     hits: Hits, at: int, said: Sequence[str], beside: set[str], wordings: Wordings, kinds: CodeKinds
 ) -> tuple[float, ...]:
     code, wording = int(hits.code[at]), int(hits.wording[at])
-    chance = min(max(float(hits.probability[at]), _SURE), 1 - _SURE)
+    chance = bounded(float(hits.probability[at]))
     shares = (
         share
         for worded in (folded_words(wordings.text(wording)), kinds.title_words(code))

@@ -23,7 +23,7 @@ from typing import Any
 import click
 
 from bentos.models import model_of
-from catalog_build.training.letters import SPLITS
+from catalog_build.training.authored import SPLITS
 from clinical.command_line import PATH, paragraphs
 from clinical.letters import DOCUMENTS
 from clinical.settings import Settings

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from clinical.fhir import PATCH_TYPE
 from webapp.fhir.parameters import DATE, DOCUMENT, PATIENT, PREFIXES, STUDY, Parameter
 from webapp.fhir.resources import Resource
 
@@ -23,7 +24,7 @@ def capability_statement(base: str) -> Resource:
         "implementation": {"description": "Befund Dokumentenabruf", "url": base},
         "fhirVersion": "4.0.1",
         "format": ["application/fhir+json", "json", "application/fhir+xml", "xml"],
-        "patchFormat": ["application/json-patch+json"],
+        "patchFormat": [PATCH_TYPE],
         "rest": [
             {
                 "mode": "server",

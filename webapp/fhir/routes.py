@@ -221,8 +221,8 @@ for _kind in KINDS:
 @fhir.route("/Patient/<patient_id>/$everything", methods=["GET", "POST"])
 def patient_everything(organization: str, patient_id: str) -> Response:
     """All current documents linked to a patient, and the patient's imaging studies; where `_type` names it, the Patient
-    too. Posted: parameters in a form or in
-    a Parameters resource, as FHIR clients do by default (FHIR R4, operations, section 3.2.0.2)."""
+    too. Posted: parameters in a form or in a Parameters resource, as FHIR clients do by default (FHIR R4, operations,
+    section 3.2.0.2)."""
     organization_id, wanted = _asked(organization, params.everything)
     key = parse_id(patient_id)
     found = service().documents.everything(organization_id, key, wanted) if key else None

@@ -9,14 +9,14 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+from catalog_build.training.authored import author_rows, blocks, wrong_row
 from clinical.claims import LABELS
 from clinical.errors import SourceError
 from clinical.icd import EXAMPLE
 
 FOLDER: Final = Path(__file__).parent
 CLAIMS: Final = LABELS
-SPLITS: Final = ("train", "tune", "report")
-DIVIDER: Final = re.compile(r"={3,}\s*")
+COLUMNS: Final = ("author", "split", "country", "coded", "setting")
 _MARK: Final = re.compile(r"\{([^{}|\n]+)\|([a-z]+)(?:/([a-z]+))?(?:\|([^{}|\n]*))?\}")
 _CODE: Final = re.compile(r"[A-Z]\d{2}(?:\.\d{1,2})?")
 _FORM: Final = "{words of the text|claim} or {words|claim/second claim|CODE CODE / CODE}"
@@ -58,14 +58,9 @@ class Author(NamedTuple):
 def authors() -> tuple[Author, ...]:
     """Everybody in `authors.tsv`, in its order. Raises SourceError."""
     found = []
-    for number, line in enumerate((FOLDER / "authors.tsv").read_text("utf-8").splitlines(), 1):
-        if line.startswith("#") or not line.strip():
-            continue
-        cells = line.split("\t")
-        if len(cells) != len(Author._fields) or cells[1] not in SPLITS or cells[3] not in ("yes", "no", "all"):
-            raise SourceError(
-                "authors.tsv", number, f"a row of {len(cells)} cells", "author, split, country, coded, setting"
-            )
+    for number, cells in author_rows(FOLDER, COLUMNS):
+        if cells[3] not in ("yes", "no", "all"):
+            raise wrong_row(number, cells, COLUMNS)
         found.append(Author(*cells))  # type: ignore[arg-type] # looked at above
     return tuple(found)
 
@@ -79,17 +74,11 @@ def read(split: str, folder: Path = FOLDER) -> dict[str, tuple[LabelledText, ...
 def parse(file: Path, codes: Collection[str] | None = None) -> tuple[LabelledText, ...]:
     """The texts of one file; with `codes`, every code given must be among them. Raises SourceError by file and line."""
     texts: list[LabelledText] = []
-    block: list[str] = []
-    lines = file.read_text("utf-8").split("\n")
-    for number, line in enumerate([*lines, "==="], 1):
-        if not DIVIDER.fullmatch(line):
-            block.append(line)
-            continue
+    for begin, block in blocks(file):
         marked = "\n".join(block).strip("\n")
         if marked.strip():
-            first = number - len(block) + next(at for at, one in enumerate(block) if one.strip("\n"))
+            first = begin + next(at for at, one in enumerate(block) if one.strip("\n"))
             texts.append(_text(f"{file.stem}-{len(texts) + 1:03d}", marked, file.name, first, codes))
-        block = []
     return tuple(texts)
 
 

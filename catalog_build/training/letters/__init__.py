@@ -5,7 +5,6 @@ Nothing is learned from or chosen on the split `report`.
 """
 
 from catalog_build.training.letters.labelled import (
-    SPLITS,
     LabelledLetter,
     LabelledValue,
     LetterAuthor,
@@ -16,7 +15,6 @@ from catalog_build.training.letters.labelled import (
 )
 
 __all__ = [
-    "SPLITS",
     "LabelledLetter",
     "LabelledValue",
     "LetterAuthor",

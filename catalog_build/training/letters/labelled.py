@@ -20,14 +20,13 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
+from catalog_build.training.authored import author_rows, blocks
 from clinical.contract import DocumentType
 from clinical.errors import SourceError
-from clinical.letters import DOCUMENTS, FIELDS
+from clinical.letters import DOCUMENTS, FIELDS, LISTS
 
 FOLDER: Final = Path(__file__).parent
-SPLITS: Final = ("train", "tune", "report")
-LISTS: Final = ("diagnosen", "medikation", "eingriffe", "procedere")
-_DIVIDER: Final = re.compile(r"={3,}\s*")
+COLUMNS: Final = ("author", "split", "setting")
 _HEAD: Final = re.compile(r"###\s+(\w+)\s*")
 _FIELDS: Final = re.compile(r"(?:[a-z_]+(?:\.[a-z]+)?\??\s+)*[a-z_]+(?:\.[a-z]+)?\??(?:=[^=|{}\n]+)?")
 _DAYS: Final = tuple(one for one in FIELDS.values() if one.kind in ("letter_day", "birthday"))
@@ -71,15 +70,7 @@ class LetterAuthor(NamedTuple):
 
 def letter_authors(folder: Path = FOLDER) -> tuple[LetterAuthor, ...]:
     """Everybody in `authors.tsv`, in its order. Raises SourceError."""
-    found = []
-    for number, line in enumerate((folder / "authors.tsv").read_text("utf-8").splitlines(), 1):
-        if line.startswith("#") or not line.strip():
-            continue
-        cells = line.split("\t")
-        if len(cells) != len(LetterAuthor._fields) or cells[1] not in SPLITS:
-            raise SourceError("authors.tsv", number, f"a row of {len(cells)} cells", "author, split, setting")
-        found.append(LetterAuthor(*cells))
-    return tuple(found)
+    return tuple(LetterAuthor(*cells) for _, cells in author_rows(folder, COLUMNS))
 
 
 def read_letters(split: str, folder: Path = FOLDER) -> dict[str, tuple[LabelledLetter, ...]]:
@@ -91,14 +82,10 @@ def read_letters(split: str, folder: Path = FOLDER) -> dict[str, tuple[LabelledL
 def parse_letters(file: Path) -> tuple[LabelledLetter, ...]:
     """The letters of one file. Raises SourceError by file and line."""
     found: list[LabelledLetter] = []
-    block: list[str] = []
-    for number, line in enumerate([*file.read_text("utf-8").split("\n"), "==="], 1):
-        if not _DIVIDER.fullmatch(line):
-            block.append(line)
-            continue
+    for begin, block in blocks(file):
         first = next((at for at, one in enumerate(block) if one.strip()), None)
         if first is not None:
-            at = number - len(block) + first
+            at = begin + first
             head = _HEAD.fullmatch(block[first])
             if head is None or head[1] not in DOCUMENTS:
                 raise SourceError(
@@ -106,7 +93,6 @@ def parse_letters(file: Path) -> tuple[LabelledLetter, ...]:
                 )
             marked = _Marked(file.name, at + 1, "\n".join(block[first + 1 :]).rstrip())
             found.append(marked.letter(f"{file.stem}-{len(found) + 1:02d}", head[1]))  # type: ignore[arg-type] # asked above
-        block = []
     return tuple(found)
 
 

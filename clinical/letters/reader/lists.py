@@ -193,7 +193,7 @@ class ListReader:
     # what is to be done next
 
     def next_steps(self) -> list[str]:
-        """What is to happen next, a sentence or an item each."""
+        """Read the next steps, a sentence or an item each."""
         return merged(unmarked(" " + one.text) for one in self.statements.of("procedere") if _is_step(one.text))
 
 

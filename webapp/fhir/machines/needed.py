@@ -1,8 +1,8 @@
 """Rights that a request needs: by its path, and by what its parameters were understood to ask for.
 
 Letters are those of SMART (App Launch 2.2, scopes for requesting FHIR resources): `c` creates, `u` updates, `d`
-deletes, `r` reads what is named
-(also its versions), `s` lists (search, and the history of a type). People have all rights; programs have scopes.
+deletes, `r` reads what is named (also its versions), `s` lists (search, and the history of a type). People have all
+rights; programs have scopes.
 """
 
 from webapp.fhir.machines.scopes import TYPES, Right

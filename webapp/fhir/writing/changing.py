@@ -22,6 +22,7 @@ from jsonpointer import JsonPointerException
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from clinical.fhir import PATCH_TYPE
 from webapp import audit
 from webapp.audit import short_ip
 from webapp.extensions import db
@@ -40,7 +41,6 @@ from webapp.models import Organization
 from webapp.storage import Stored
 
 MOST_STEPS, LARGEST_PATCHED = 100, 256 * 1024  # operations of a patch, and bytes of what it makes of a resource
-PATCH_TYPE = "application/json-patch+json"
 _CHANGED = "Diese Ressource hat inzwischen eine andere Version. Bitte neu lesen."
 
 
@@ -149,9 +149,10 @@ def _without_ours(document: Document, resource: Resource, data: bytes | None) ->
     given.check_file(attachment, document.sha256, b"", document.size)
     shown = {"title": document.title, "contentType": document.content_type,
              "hash": base64.b64encode(document.sha256).decode()}  # fmt: skip
-    said = _renewed(resource, {"date": resource["date"] if _is_storage_time(document, resource.get("date")) else ""})
+    ours = _is_storage_time(document, resource.get("date"))
+    said = _renewed(resource, {"date": resource["date"] if ours else ""})
     said["content"] = [resource["content"][0] | {"attachment": _renewed(attachment, shown)}]
-    if _is_storage_time(document, resource.get("date")):
+    if ours:
         del said["date"]
     tag, subject = document.external_value, dict(said.get("subject") or {})
     if tag is not None and subject.get("reference") in (tag, f"{document.external_system}|{tag}"):
