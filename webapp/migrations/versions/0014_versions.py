@@ -1,16 +1,16 @@
 """Documents know their version and whether another has replaced them; they are found by their security labels."""
 
 import hashlib
-import json
 
 import sqlalchemy as sa
 from alembic import op
+
+from webapp.migrations.words import add
 
 revision = "0014_versions"
 down_revision = "0013_handling"
 
 _FACTS = ("entered_in_error", "superseded", "content_type")
-_BATCH = 1_000
 
 
 def upgrade() -> None:
@@ -31,7 +31,8 @@ def upgrade() -> None:
         table.drop_constraint("pk_document_count", type_="primary")
         table.add_column(_replaced())
         table.create_primary_key("pk_document_count", ["organization_id", "day", *_FACTS])
-    _make_words()
+    # documents have carried security labels before they were found by them
+    add(op.get_bind(), _words, '%"securityLabel"%')
 
 
 def downgrade() -> None:
@@ -59,40 +60,14 @@ def _replaced() -> "sa.Column[bool]":
     return sa.Column("superseded", sa.Boolean(), nullable=False, server_default=sa.false())
 
 
-def _make_words() -> None:
-    """Documents have carried security labels before they were found by them."""
-    bind = op.get_bind()
-    document = sa.table(
-        "document", sa.column("id", sa.Uuid()), sa.column("organization_id", sa.Uuid()),
-        sa.column("stored_at", sa.BigInteger()), sa.column("details", sa.Text()),
-    )  # fmt: skip
-    term = sa.table(
-        "document_term", sa.column("organization_id", sa.Uuid()), sa.column("kind"), sa.column("term"),
-        sa.column("stored_at", sa.BigInteger()), sa.column("document_id", sa.Uuid()),
-    )  # fmt: skip
-    labelled = sa.select(document).where(document.c.details.like('%"securityLabel"%')).order_by(document.c.id)
-    last = None
-    while rows := bind.execute(
-        (labelled if last is None else labelled.where(document.c.id > last)).limit(_BATCH)
-    ).all():  # fmt: skip
-        last = rows[-1].id
-        words = [
-            {"organization_id": row.organization_id, "kind": "security-label", "term": word,
-             "stored_at": row.stored_at, "document_id": row.id}
-            for row in rows
-            for word in dict.fromkeys(_words(json.loads(row.details)))
-        ]  # fmt: skip
-        if words:
-            bind.execute(sa.insert(term), words)
-
-
-def _words(details: dict[str, list[dict[str, list[dict[str, str]]]]]) -> list[str]:
-    """`code`, `system|code` and `system|` of each label; what is longer than the column is kept by its hash."""
+def _words(details: dict[str, list[dict[str, list[dict[str, str]]]]]) -> list[tuple[str, str]]:
+    """`code`, `system|code` and `system|` of each label, once; what is longer than the column is kept by its hash."""
     codings = [coding for label in details.get("securityLabel", []) for coding in label.get("coding", [])]
     found = []
     for coding in codings:
         if code := coding.get("code"):
             system = coding.get("system") or ""
             found += [code, f"{system}|{code}", *([f"{system}|"] if system else [])]
-    return [word if len(word) <= 255 else hashlib.sha256(word.encode("utf-8", "surrogatepass")).hexdigest()
+    kept = [word if len(word) <= 255 else hashlib.sha256(word.encode("utf-8", "surrogatepass")).hexdigest()
             for word in found]  # fmt: skip
+    return [("security-label", word) for word in dict.fromkeys(kept)]

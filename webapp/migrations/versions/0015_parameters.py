@@ -15,7 +15,7 @@ _BEFORE = (
 
 def upgrade() -> None:
     """Make the words of every document with details anew."""
-    renew(op.get_bind())
+    renew(op.get_bind(), "%")
 
 
 def downgrade() -> None:

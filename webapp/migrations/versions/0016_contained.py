@@ -11,8 +11,7 @@ down_revision = "0015_parameters"
 
 def upgrade() -> None:
     """Make the words anew of documents that contain something, or refer to an identifier of a type."""
-    for like in ('%"contained"%', '%"type": "%', '%"type":"%'):
-        renew(op.get_bind(), like)
+    renew(op.get_bind(), '%"contained"%', '%"type": "%', '%"type":"%')
 
 
 def downgrade() -> None:
