@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 from alembic import command
 from fhir.resources.R4B import get_fhir_model_class
+from sqlalchemy import text
 
 from tests.docs import ROOT
 from tests.webapp.fhir.conftest import Caller, Place, add_documents, add_patient, make_place
 from tests.webapp.fhir.test_machines import calls, machine
 from tests.webapp.fhir.test_writing import document, post, program
 from webapp.cli import alembic_config, upgrade_schema
+from webapp.extensions import db as database
 from webapp.fhir.models import Status
 from webapp.fhir.parameters import DATE, DOCUMENT, PREFIXES, REFERENCE, STRING, TOKEN, Parameter
 from webapp.fhir.searching.readers import PATIENT, SEARCH, STUDY
@@ -254,6 +256,20 @@ def test_documents_that_were_there_before_are_found_after_the_migration(place: P
         upgrade_schema()
     assert caller.ids("DocumentReference?facility=KHS&facility:missing=false") == [str(ident)]
     assert caller.ids("DocumentReference?setting:missing=true") == [str(ident)]
+
+
+def test_security_labels_that_were_there_before_are_words_after_their_migration(place: Place) -> None:
+    label = {"coding": [{"system": "urn:s", "code": "R"}]}
+    add_documents(place, [{"details": {"securityLabel": [label, label]}}])
+    with place.app.app_context():
+        command.downgrade(alembic_config(), "0013_handling")
+        command.upgrade(alembic_config(), "0014_versions")
+        with database.write() as session:
+            found = (
+                session.execute(text("SELECT term FROM document_term WHERE kind = 'security-label'")).scalars().all()
+            )
+        upgrade_schema()
+    assert sorted(found) == ["R", "urn:s|", "urn:s|R"]
 
 
 WRITTEN_BY = [
