@@ -37,6 +37,8 @@ ROWS: Final = 1 << 15
 """Hashed features."""
 WEIGHTS: Final = "statements.safetensors"
 FORMAT: Final = "befund-statements-1"
+SHORTEST: Final = 3
+"""Characters of a statement that is read: marks of a list and lines of one letter say nothing."""
 LONGEST: Final = 700
 """Characters of a statement that is read; a longer one is a table or a list without stops."""
 _WRAPPED: Final = 40
@@ -78,7 +80,7 @@ def _statements(sheet: LetterLayout) -> Iterator[LetterStatement]:
         at = 0
         for one in sentences(whole):
             at = max(whole.find(one, at), 0)
-            if len(one) <= LONGEST and any(map(str.isalnum, one)):
+            if SHORTEST <= len(one) <= LONGEST and any(map(str.isalnum, one)):
                 yield LetterStatement(one, begun + at, first, section, marked(lines[first]), not whole[:at].strip())
             at += len(one)
         first = n + 1
