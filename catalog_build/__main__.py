@@ -171,12 +171,13 @@ def _letters(files: tuple[Path, ...]) -> None:
 
 
 @command.command("statements")
-@click.option("--out", type=PATH, help="file to write the weights into")
+@click.option("--out", type=PATH, help="folder to write the weights into")
 @click.option("--measure", is_flag=True, help="every author by a model of the others: right, wrong, missing statements")
 def _statements(out: Path | None, measure: bool) -> None:
-    """Train the model of a letter's statements on the annotated letters to learn from."""
+    """Train the models of a letter's statements and of its entries' parts on the annotated letters to learn from."""
     try:
         from catalog_build.training.letters import read_letters
+        from catalog_build.training.parts import part_lessons, parts_left_out, train_parts
         from catalog_build.training.statements import left_out, train_statements
     except ModuleNotFoundError as error:
         raise _extra_missing(error) from None
@@ -185,8 +186,14 @@ def _statements(out: Path | None, measure: bool) -> None:
         for name, (right, wrong, missing) in left_out(authors).items():
             f1 = 2 * right / max(1, 2 * right + wrong + missing)
             click.echo(f"{name}: right {right}, wrong {wrong}, missing {missing}, F1 {f1:.3f}")
+        click.echo("parts of entries: {} of {} right".format(*parts_left_out(authors)))
     if out is not None:
-        train_statements(letter for letters in authors.values() for letter in letters).save(out)
+        from clinical.letters import PARTS, STATEMENTS
+
+        every = [letter for letters in authors.values() for letter in letters]
+        out.mkdir(parents=True, exist_ok=True)
+        train_statements(every).save(out / STATEMENTS)
+        train_parts(one for letter in every for one in part_lessons(letter)).save(out / PARTS)
         click.echo(f"weights in {out}; to ship them: copy them to clinical/letters/reader, then run the tests")
 
 

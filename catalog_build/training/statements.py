@@ -1,4 +1,4 @@
-"""Training of the model of a letter's statements (`clinical.letters.StatementModel`) on annotated letters.
+"""Training of the model of a letter's statements (`clinical.letters.StatementFeatures`) on annotated letters.
 
 A statement belongs to a list where the author marked an entry in it; to the plans where most of it is marked. What is
 optional is not learned. Measured by `python -m catalog_build statements --measure`: every author by a model that has
@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 from catalog_build.training.letters import LabelledLetter
-from clinical.letters import LIKELY, LISTS, ROWS, LetterLayout, StatementFeatures, StatementModel, statements_of
+from clinical.letters import LIKELY, LISTS, ROWS, HashedRegression, LetterLayout, StatementFeatures, statements_of
 
 STRENGTH: Final = 0.5
 """Inverse of the penalty on large weights."""
@@ -35,7 +35,7 @@ class StatementLesson(NamedTuple):
 def lesson(letter: LabelledLetter) -> StatementLesson | None:
     """A letter as a lesson; None where its layout moved its columns, so that no place is known any more."""
     sheet = LetterLayout(letter.text)
-    places = _moved(letter.text, sheet.text)
+    places = moved(letter.text, sheet.text)
     if places is None:
         return None
     found = statements_of(sheet)
@@ -59,7 +59,7 @@ def lesson(letter: LabelledLetter) -> StatementLesson | None:
     return StatementLesson(tuple(map(tuple, rows)), right, learned)
 
 
-def _moved(text: str, straightened: str) -> list[int] | None:
+def moved(text: str, straightened: str) -> list[int] | None:
     """For each code point its place in the straightened text; None where more than spaces changed."""
     before = [at for at, char in enumerate(text) if not char.isspace()]
     behind = [at for at, char in enumerate(straightened) if not char.isspace()]
@@ -71,24 +71,30 @@ def _moved(text: str, straightened: str) -> list[int] | None:
     return places
 
 
-def train_statements(letters: Iterable[LabelledLetter]) -> StatementModel:
+def train_statements(letters: Iterable[LabelledLetter]) -> HashedRegression:
     """The model of annotated letters."""
-    return fitted([one for one in map(lesson, letters) if one is not None])
+    return _fitted([one for one in map(lesson, letters) if one is not None])
 
 
-def fitted(lessons: Sequence[StatementLesson], strength: float = STRENGTH) -> StatementModel:
-    """A logistic regression for each list."""
-    rows = [row for one in lessons for row in one.rows]
-    seen = matrix(rows)
+def _fitted(lessons: Sequence[StatementLesson]) -> HashedRegression:
     right = np.concatenate([one.right for one in lessons])
     learned = np.concatenate([one.learned for one in lessons])
-    weights = np.zeros((ROWS, len(LISTS)), dtype=np.float32)
-    for column in range(len(LISTS)):
+    return regression([row for one in lessons for row in one.rows], right, learned, STRENGTH)
+
+
+def regression(
+    rows: Sequence[Sequence[int]], right: NDArray[np.bool_], learned: NDArray[np.bool_], strength: float
+) -> HashedRegression:
+    """A logistic regression for each class: hashed features of the items (n), and which items are right for each class
+    and learned from, both (n, classes)."""
+    seen = matrix(rows)
+    weights = np.zeros((ROWS, right.shape[1]), dtype=np.float32)
+    for column in range(right.shape[1]):
         kept = learned[:, column]
-        regression = LogisticRegression(C=strength, solver="liblinear", fit_intercept=False, max_iter=200)
-        regression.fit(seen[kept], right[kept, column])
-        weights[:, column] = regression.coef_[0]
-    return StatementModel(weights)
+        fitted = LogisticRegression(C=strength, solver="liblinear", fit_intercept=False, max_iter=200)
+        fitted.fit(seen[kept], right[kept, column])
+        weights[:, column] = fitted.coef_[0]
+    return HashedRegression(weights)
 
 
 def matrix(rows: Sequence[Sequence[int]]) -> csr_matrix:
@@ -103,7 +109,7 @@ def left_out(authors: Mapping[str, Sequence[LabelledLetter]]) -> dict[str, tuple
     lessons = {name: [one for one in map(lesson, letters) if one is not None] for name, letters in authors.items()}
     sums = {name: [0, 0, 0] for name in LISTS}
     for name, own in lessons.items():
-        model = fitted([one for other, those in lessons.items() if other != name for one in those])
+        model = _fitted([one for other, those in lessons.items() if other != name for one in those])
         for one in own:
             likely = model.judge(one.rows)
             for column, known in enumerate(LISTS):

@@ -1,26 +1,32 @@
 """Rules reader: reads a letter by its form, without a language model."""
 
 from clinical.letters.reader.forms_of_entries import lists_by_form
+from clinical.letters.reader.hashed import ROWS, HashedRegression
+from clinical.letters.reader.parts import PARTS, Listed, entry_parts, part_features
 from clinical.letters.reader.reader import RulesReader, read_letter
 from clinical.letters.reader.statements import (
     LIKELY,
     LISTS,
-    ROWS,
+    STATEMENTS,
     LetterStatement,
     StatementFeatures,
-    StatementModel,
     statements_of,
 )
 
 __all__ = [
     "LIKELY",
     "LISTS",
+    "PARTS",
     "ROWS",
+    "STATEMENTS",
+    "HashedRegression",
     "LetterStatement",
+    "Listed",
     "RulesReader",
     "StatementFeatures",
-    "StatementModel",
+    "entry_parts",
     "lists_by_form",
+    "part_features",
     "read_letter",
     "statements_of",
 ]

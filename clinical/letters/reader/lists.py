@@ -30,6 +30,7 @@ from clinical.letters.reader.forms_of_entries import lists_by_form
 from clinical.letters.reader.names import doctor_in
 from clinical.letters.reader.narrative import acts_in, drugs_within, told_diagnoses, told_drugs
 from clinical.letters.reader.narrative.diagnoses import diagnoses_in
+from clinical.letters.reader.parts import Listed, diagnoses_of
 from clinical.letters.reader.sentences import sentences
 from clinical.letters.reader.statements import JudgedStatements
 from clinical.text import dates_of
@@ -80,13 +81,19 @@ class ListReader:
         found: list[str] = []
         for section in self.sheet.budget.each(self._of("diagnosen")):
             if not found or _MORE.match(key(section.title)):
-                found += [entry for entry in self._entries(section) if may_be_diagnosis(entry)]
+                told = (one for entry, listed in self.listed(section) for one in diagnoses_of(entry, listed))
+                found += filter(may_be_diagnosis, told)
         if found and all(_BESIDE.match(key(one.title)) for one in self._of("diagnosen")):
             listed = " | ".join(found).casefold()
             found = [*(one for one in told_diagnoses(self.statements) if one.casefold() not in listed), *found]
         if any(_IN_PROSE.search(entry) for entry in found):
             found = [one for entry in found for one in (diagnoses_in(entry) if _IN_PROSE.search(entry) else [entry])]
         return merged(found or self._assessed() or told_diagnoses(self.statements))
+
+    def listed(self, section: HeadedLines) -> list[tuple[str, Listed]]:
+        """The entries under a heading as they stand, each with how it stood there."""
+        entries = list(self._entries(section))
+        return [(entry, Listed(section.running, len(entries))) for entry in entries]
 
     def _assessed(self) -> list[str]:
         """A report of tissue names its diagnoses as a numbered assessment."""

@@ -1,26 +1,21 @@
 """The statements of a letter - sentences and items of its lists - and the lists that each belongs to.
 
 A statement belongs to a list by its words, its marks (dose, day, name of a procedure or disease), the heading above it,
-its neighbours and its place in the letter: a logistic regression for each list over hashed features (Weinberger et al.
-2009), learned from annotated letters (`catalog_build.training.statements`).
+its neighbours and its place in the letter: a logistic regression for each list over hashed features, learned from
+annotated letters (`catalog_build.training.statements`).
 """
 
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib.resources import as_file, files
+from functools import cached_property
 from itertools import accumulate
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import safe_open
-from safetensors.numpy import save_file
 
 from clinical.claims import Claim, Reading
 from clinical.letters.labels import key
@@ -28,15 +23,13 @@ from clinical.letters.layout import HeadedLines, LetterLayout, marked
 from clinical.letters.reader.diseases import has_disease
 from clinical.letters.reader.drugs import STRICT_DRUG, is_dosed
 from clinical.letters.reader.entries import AHEAD, RECOMMENDS, names_procedure
+from clinical.letters.reader.hashed import hashed, shipped
 from clinical.letters.reader.sentences import sentences
 from clinical.text import dates_of
 
 LISTS: Final = ("diagnosen", "medikation", "eingriffe", "procedere")
 """The lists of a letter, in the order of the columns of what the model says."""
-ROWS: Final = 1 << 15
-"""Hashed features."""
-WEIGHTS: Final = "statements.safetensors"
-FORMAT: Final = "befund-statements-1"
+STATEMENTS: Final = "statements.safetensors"
 SHORTEST: Final = 3
 """Characters of a statement that is read: marks of a list and lines of one letter say nothing."""
 LONGEST: Final = 700
@@ -170,7 +163,7 @@ class StatementFeatures:
                     names += [sign + name for name in (*own[beside][:_BESIDE], *marks[beside])]
                 else:
                     names.append(f"{sign}none")
-            found.append(sorted({zlib.crc32(name.encode("utf-8", "replace")) % ROWS for name in names}))
+            found.append(hashed(names))
         return found
 
     def _words(self, text: str) -> list[str]:
@@ -222,54 +215,10 @@ _BESIDE: Final = 12
 """Features of words of a neighbour: of its first words."""
 
 
-# --- the model
+# --- the lists of each
 
 
-@dataclass(frozen=True)
-class StatementModel:
-    """Weights (ROWS, lists) of the hashed features."""
-
-    weights: NDArray[np.float32]
-
-    def judge(self, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """The probability of each statement (n) for each list: shape (n, lists)."""
-        if not rows:
-            return np.zeros((0, len(LISTS)), dtype=np.float32)
-        sizes = np.array([len(row) for row in rows])
-        every = np.concatenate([np.array(row, dtype=np.int64) for row in rows])
-        sums = np.add.reduceat(self.weights[every], np.cumsum(sizes) - sizes, axis=0)
-        likely: NDArray[np.float32] = 1 / (1 + np.exp(-np.clip(sums, -30, 30)))
-        return likely
-
-    def save(self, path: Path) -> None:
-        """Write one safetensors file, one byte a weight."""
-        scale = np.abs(self.weights).max(axis=0) / 127
-        save_file(
-            {"weights": np.round(self.weights / scale).astype(np.int8), "scale": scale.astype(np.float32)},
-            path,
-            {"format": FORMAT},
-        )
-
-    @classmethod
-    def load(cls, path: Path) -> StatementModel:
-        """Read what `save` wrote. Raises ValueError for weights of another shape."""
-        with safe_open(path, framework="numpy") as file:
-            written = (file.metadata() or {}).get("format")
-            weights = file.get_tensor("weights").astype(np.float32) * file.get_tensor("scale")
-        if written != FORMAT or weights.shape != (ROWS, len(LISTS)):
-            remedy = "train it again: python -m catalog_build statements"
-            raise ValueError(f"{path.name} was trained for another reading; {remedy}")
-        return cls(weights)
-
-
-@cache
-def statement_model() -> StatementModel:
-    """The shipped weights."""
-    with as_file(files("clinical.letters.reader") / WEIGHTS) as path:
-        return StatementModel.load(path)
-
-
-LIKELY: Final = {"diagnosen": 0.15, "medikation": 0.1, "eingriffe": 0.1, "procedere": 0.2}
+LIKELY: Final = {"diagnosen": 0.15, "medikation": 0.1, "eingriffe": 0.1, "procedere": 0.25}
 """Probability from which a statement belongs to a list (`python -m catalog_build statements --measure`)."""
 
 
@@ -286,7 +235,7 @@ class JudgedStatements:
 
     @cached_property
     def likely(self) -> NDArray[np.float32]:
-        return statement_model().judge(StatementFeatures(self.sheet, self.all, self.written).rows())
+        return shipped(STATEMENTS, len(LISTS)).judge(StatementFeatures(self.sheet, self.all, self.written).rows())
 
     def of(self, name: str) -> Iterator[LetterStatement]:
         """The statements that likely belong to a list."""

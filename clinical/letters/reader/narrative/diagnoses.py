@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from clinical.claims import either, names_relative
 from clinical.letters.layout import unmarked
 from clinical.letters.reader.diseases import names_disease
-from clinical.letters.reader.entries import OPERATION, PAST, VERB, may_be_diagnosis, running_list
+from clinical.letters.reader.entries import OPERATION, PAST, VERB, may_be_diagnosis
 from clinical.letters.reader.narrative.phrases import PlacedWord, phrase, words_of
+from clinical.letters.reader.parts import Listed, diagnoses_of
 from clinical.letters.reader.statements import JudgedStatements, LetterStatement
 
 LONGEST = 110
@@ -55,7 +56,8 @@ def _is_part(one: str, others: Iterable[str]) -> bool:
 
 def _named(statements: JudgedStatements, statement: LetterStatement) -> Iterator[str]:
     if statement.opens and VERB.search(statement.text) is None and not statement.text.endswith("."):
-        yield from filter(may_be_diagnosis, running_list(unmarked(" " + statement.text)))
+        listed = diagnoses_of(unmarked(" " + statement.text), Listed(running=True, entries=1))
+        yield from filter(may_be_diagnosis, listed)
         return
     for start, end in _phrases(statement.text, words_of(statement.text)):
         claim = statements.claim(statement, start, end)

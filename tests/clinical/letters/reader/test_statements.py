@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from clinical.letters import LISTS, ROWS, LetterLayout, StatementModel, read_letter, statements_of
+from clinical.letters import (
+    LISTS,
+    ROWS,
+    HashedRegression,
+    LetterLayout,
+    Listed,
+    entry_parts,
+    read_letter,
+    statements_of,
+)
+from clinical.letters.reader.parts import LONGEST, diagnoses_of
 
 
 def texts(letter: str) -> list[str]:
@@ -53,8 +63,8 @@ def test_a_model_is_read_as_it_was_written(tmp_path):
     weights = np.zeros((ROWS, len(LISTS)), dtype=np.float32)
     weights[7] = (1.27, -2.54, 0.5, 4.0)
     weights[8, 2] = 1.27
-    StatementModel(weights).save(tmp_path / "w.safetensors")
-    read = StatementModel.load(tmp_path / "w.safetensors")
+    HashedRegression(weights).save(tmp_path / "w.safetensors")
+    read = HashedRegression.load(tmp_path / "w.safetensors", len(LISTS))
     assert np.allclose(read.weights, weights, atol=0.01)
     likely = read.judge([[7], [8], [7, 8]])
     assert likely.shape == (3, len(LISTS))
@@ -63,11 +73,38 @@ def test_a_model_is_read_as_it_was_written(tmp_path):
 
 
 def test_a_letter_without_statements_has_no_likelihoods():
-    assert StatementModel(np.zeros((ROWS, len(LISTS)), dtype=np.float32)).judge([]).shape == (0, len(LISTS))
+    assert HashedRegression(np.zeros((ROWS, len(LISTS)), dtype=np.float32)).judge([]).shape == (0, len(LISTS))
 
 
 def test_weights_of_another_reading_are_refused(tmp_path):
     arrays = {"weights": np.zeros((4, 4), dtype=np.int8), "scale": np.ones(4, dtype=np.float32)}
-    save_file(arrays, tmp_path / "w.safetensors", {"format": "befund-statements-1"})
+    save_file(arrays, tmp_path / "w.safetensors", {"format": "befund-hashed-1"})
     with pytest.raises(ValueError, match="python -m catalog_build statements"):
-        StatementModel.load(tmp_path / "w.safetensors")
+        HashedRegression.load(tmp_path / "w.safetensors", len(LISTS))
+
+
+IN_LINE = Listed(running=True, entries=1)
+
+
+@pytest.mark.parametrize(
+    ("entry", "diagnoses"),
+    [
+        (
+            "Diabetes mellitus Typ 2, Hypertonie, NASH, Gonarthrose bds.",
+            ["Diabetes mellitus Typ 2", "Hypertonie", "NASH", "Gonarthrose bds."],
+        ),
+        ("Gonarthrose links, Z. n. TAVI 2022, Hypertonie", ["Gonarthrose links", "Z. n. TAVI 2022", "Hypertonie"]),
+        ("Mangelernährung, 47 kg, BMI 18.3", ["Mangelernährung, 47 kg, BMI 18.3"]),
+        ("COPD GOLD II", ["COPD GOLD II"]),
+        ("", [""]),
+    ],
+)
+def test_an_entry_is_divided_where_another_diagnosis_begins(entry, diagnoses):
+    assert diagnoses_of(entry, IN_LINE) == diagnoses
+
+
+def test_parts_are_divided_outside_of_brackets_and_prose_is_left_alone():
+    entry = "KHK (RCX, RIVA), Hypertonie; Gicht"
+    assert [entry[start:end] for start, end in entry_parts(entry)] == ["KHK (RCX, RIVA),", "Hypertonie;", "Gicht"]
+    long = "Gicht, " * (LONGEST // 7 + 1)
+    assert diagnoses_of(long, IN_LINE) == [long]
