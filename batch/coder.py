@@ -10,21 +10,17 @@ import gc
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, get_args
 
 import pyarrow as pa
 
 from batch.files import KEPT
 from clinical.claims import Reading
-from clinical.coding import Hit, with_written_codes
-from clinical.contract import QUERY_MAX
+from clinical.coding import CodedAs, code_many, status_of
+from clinical.contract import BAD_UTF8, CODED, MALFORMED, MISSING, NOTHING, TextStatus
 from clinical.reading import SearchIndex
 
-CODED, NOTHING = "coded", "nothing-found"
-MISSING, EMPTY, TOO_LONG, BAD_UTF8, MALFORMED = "missing", "empty", "too-long", "bad-utf-8", "malformed"
-STATUSES: Final = (CODED, NOTHING, MISSING, EMPTY, TOO_LONG, BAD_UTF8, MALFORMED)
-"""States of a row: codes, no code, no value, white space alone, more than 2,000 characters, bytes that are no UTF-8, a
-line with too few or too many fields."""
+STATUSES: Final[tuple[str, ...]] = get_args(TextStatus)
 
 
 class Read(NamedTuple):
@@ -32,13 +28,6 @@ class Read(NamedTuple):
 
     text: str | None
     status: str
-
-
-class _Found(NamedTuple):
-    """A code of a text; `wording`: the indexed words that it was found by, or the code as the text writes it."""
-
-    hit: Hit
-    wording: str
 
 
 OURS: Final = frozenset(("row", "id", "status", "codes", "confidences", "probabilities", "text")) | frozenset(
@@ -75,7 +64,7 @@ class Coder:
         values = zip(table["text"].to_pylist(), table["malformed"].to_pylist(), strict=True)
         rows = [_read(value, malformed) for value, malformed in values]
         texts = sorted({row.text for row in rows if row.status == CODED and row.text is not None})
-        found = dict(zip(texts, self._coded(texts), strict=True))
+        found = dict(zip(texts, code_many(self._index, texts, self.limit), strict=True))
         coded = [found.get(row.text or "", ()) if row.status == CODED else () for row in rows]
         hits = [[one.hit for one in own] for own in coded]
         status = [
@@ -97,24 +86,7 @@ class Coder:
             columns["text"] = pa.array([row.text for row in rows], pa.string())
         return pa.table(columns)
 
-    def _coded(self, texts: Sequence[str]) -> list[Sequence[_Found]]:
-        """As tier 1 of the text API: a text that is a code is looked up, codes inside a text count as named."""
-        catalog = self._index.catalog
-        bare = [catalog.parse(text) for text in texts]
-        asked = [text for text, code in zip(texts, bare, strict=True) if code is None]
-        searched = iter(self._index.search_many(asked, self.limit))
-        coded: list[Sequence[_Found]] = []
-        for text, code in zip(texts, bare, strict=True):
-            if code is not None:
-                coded.append([_Found(Hit(code, 1.0, "high", 0, len(text)), text)] if code in catalog else [])
-            else:
-                candidates = next(searched)
-                wordings = {candidate.code: candidate.text for candidate in candidates}
-                hits = with_written_codes(text, candidates, catalog)[: self.limit]
-                coded.append([_Found(hit, wordings.get(hit.code, text[hit.start : hit.end])) for hit in hits])
-        return coded
-
-    def _details(self, rows: Sequence[Read], coded: Sequence[Sequence[_Found]]) -> dict[str, pa.Array]:
+    def _details(self, rows: Sequence[Read], coded: Sequence[Sequence[CodedAs]]) -> dict[str, pa.Array]:
         """The columns beside codes: lists of the same lengths."""
         catalog, strings, places = self._index.catalog, pa.list_(pa.string()), pa.list_(pa.int32())
         readings = [Reading.of(row.text) if own and row.text else None for row, own in zip(rows, coded, strict=True)]
@@ -140,6 +112,4 @@ def _read(value: bytes | None, malformed: bool) -> Read:
         text = value.decode()
     except UnicodeDecodeError:
         return Read(None, BAD_UTF8)
-    if not text.strip():
-        return Read(text, EMPTY)
-    return Read(text, TOO_LONG if len(text) > QUERY_MAX else CODED)
+    return Read(text, status_of(text))

@@ -7,10 +7,9 @@ from typing import Any, Final
 
 import pandas as pd
 
-from batch.coder import BAD_UTF8, CODED, EMPTY, MISSING, NOTHING, TOO_LONG
 from clinical.claims import Reading
 from clinical.coding import with_written_codes
-from clinical.contract import QUERY_MAX
+from clinical.contract import BAD_UTF8, CODED, EMPTY, MISSING, NOTHING, QUERY_MAX, TOO_LONG
 from clinical.reading import Candidate, SearchIndex
 from evals.lab.opened import Artifact, opened, texts_of
 
