@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from typing import Annotated, TypeVar
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Executor
+from functools import partial
+from itertools import islice
+from typing import Annotated, Any, TypeVar
+from urllib.parse import quote
 
 from fastapi import Depends, Request
 from pydantic import BaseModel, ValidationError
 
-from bentos.api.problems import BodyTooLarge, BodyTooSlow, InvalidBody
-from bentos.keys import KeyInfo, KeysUnavailable
+from bentos.api.edge import say
+from bentos.api.problems import BodyTooLarge, BodyTooSlow, InvalidBody, UnknownFields
+from bentos.keys import KeyInfo, KeysUnavailable, LimitReached, Standing
 from bentos.metrics import FAILURES
 
 log = logging.getLogger("befund")
@@ -23,6 +28,11 @@ BODY_MAX = 1024 * 1024
 BODY_SECONDS = 30.0
 STORE_SECONDS = 5.0
 """Longest wait of a request for the key store, in seconds; then it is answered 503."""
+
+IGNORED = "Befund-Ignored"
+"""Header that names the fields of a body that were not understood, as the documents' API does for parameters."""
+IGNORED_MAX = 20
+NAME_MAX = 64
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -34,17 +44,40 @@ def bearer(request: Request) -> str | None:
 
 
 async def admitted(request: Request) -> KeyInfo:
-    """Check the key and count the request, in a thread: a locked database must not stop the others."""
+    """Check the key and count the request; the answer says what is left of the key's limits."""
     state = request.app.state
     if state.keys is None:
         raise KeysUnavailable("keys", "the key store is not open")
-    work = asyncio.get_running_loop().run_in_executor(state.pool, state.keys.admit, bearer(request))
+    return await _counted(request, partial(state.keys.admit, bearer(request)))
+
+
+async def spend(request: Request, key: KeyInfo, requests: int) -> None:
+    """Count `requests` more of an admitted key, all or none. Raises LimitReached."""
+    if requests:
+        await _counted(request, partial(request.app.state.keys.spend, key, requests))
+
+
+async def _counted(request: Request, work: Callable[[], KeyInfo]) -> KeyInfo:
+    """In a thread: a locked database must not stop the others."""
+    pool: Executor = request.app.state.pool
     try:
-        return await asyncio.wait_for(work, STORE_SECONDS)
+        key = await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(pool, work), STORE_SECONDS)
+    except LimitReached as error:
+        _say_standing(request, error.standing)
+        raise
     except TimeoutError:
         FAILURES.labels("keys").inc()
         log.error("the key store does not answer within %.0f s", STORE_SECONDS)
         raise KeysUnavailable("keys", "the key store does not answer") from None
+    _say_standing(request, key.standing)
+    return key
+
+
+def _say_standing(request: Request, standing: tuple[Standing, ...]) -> None:
+    """`RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10); none for a key without limits."""
+    if standing:
+        say(request, "RateLimit-Policy", ", ".join(f'"{one.name}";q={one.quota};w={one.window}' for one in standing))
+        say(request, "RateLimit", ", ".join(f'"{one.name}";r={one.left};t={one.reset}' for one in standing))
 
 
 Admitted = Annotated[KeyInfo, Depends(admitted)]
@@ -54,13 +87,40 @@ def body_of(model: type[Model]) -> Callable[..., Awaitable[Model]]:
     """A dependency that reads the body of an admitted request as `model`."""
 
     async def read(request: Request, _key: Admitted) -> Model:
-        raw = await read_body(request)
-        try:
-            return model.model_validate_json(raw)
-        except ValidationError as error:
-            raise InvalidBody(error) from None
+        return understood(request, model, await read_body(request))
 
     return read
+
+
+def understood(request: Request, model: type[Model], given: bytes | dict[str, Any]) -> Model:
+    """A body, JSON or the parts of a form, as `model`; unknown fields are named in a header, and refused where the
+    caller asks for `Prefer: handling=strict` (RFC 7240). Raises InvalidBody, UnknownFields."""
+    validate: Callable[..., Model] = model.model_validate_json if isinstance(given, bytes) else model.model_validate
+    try:
+        found = validate(given, extra="allow")
+        unknown = [path[:NAME_MAX] for path in islice(_unknown(found), IGNORED_MAX)]
+        if not unknown:
+            return found
+        if is_strict(request):
+            raise UnknownFields(unknown)
+        say(request, IGNORED, ", ".join(dict.fromkeys(quote(path, safe="._-") for path in unknown)))
+        return validate(given)
+    except ValidationError as error:
+        raise InvalidBody(error) from None
+
+
+def is_strict(request: Request) -> bool:
+    """Whether the caller wants to be refused rather than half understood."""
+    said = ",".join(request.headers.getlist("prefer")).lower().replace(" ", "").replace('"', "")
+    return "handling=strict" in said.replace(";", ",").split(",")
+
+
+def _unknown(found: BaseModel, before: str = "") -> Iterator[str]:
+    """The paths of fields that the model does not know, those of models inside it too."""
+    yield from (f"{before}{name}" for name in found.model_extra or ())
+    for name in type(found).model_fields:
+        if isinstance(inner := getattr(found, name), BaseModel):
+            yield from _unknown(inner, f"{before}{name}.")
 
 
 async def read_body(request: Request, seconds: float = BODY_SECONDS, most: int = BODY_MAX) -> bytes:

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Route
 
-from bentos.api import coding, extraction, generation, health, terminology
+from bentos.api import bulk, coding, description, extraction, generation, health, terminology
 from bentos.api.agents import PATH, Agents
 from bentos.api.draining import Draining
 from bentos.api.edge import Edge
@@ -42,12 +42,12 @@ log = logging.getLogger("befund")
 Part = Literal["coding", "extraction", "generation"]
 PARTS: tuple[Part, ...] = ("coding", "extraction", "generation")
 _ROUTERS = {
-    "coding": (coding.router, terminology.router),
+    "coding": (coding.router, bulk.router, terminology.router),
     "extraction": (extraction.router,),
     "generation": (generation.router,),
 }
 _PATHS = {
-    "coding": ("/api/deep-research", "/api/codes/suggest", f"{terminology.BASE}/"),
+    "coding": ("/api/deep-research", bulk.PATH, "/api/codes/suggest", f"{terminology.BASE}/"),
     "extraction": ("/api/documents/extract", "/api/documents/text"),
     "generation": ("/api/llm/generate",),
 }
@@ -55,7 +55,13 @@ _PATHS = {
 
 def contract_paths(parts: tuple[Part, ...] = PARTS) -> tuple[str, ...]:
     """The paths that a service with these parts answers; one that ends with a slash stands for all that begin so."""
-    return (*(path for part in parts for path in _PATHS[part]), PATH, "/api/health", "/api/llm/health")
+    return (
+        *(path for part in parts for path in _PATHS[part]),
+        PATH,
+        description.PATH,
+        "/api/health",
+        "/api/llm/health",
+    )
 
 
 CONTRACT_PATHS = contract_paths()
@@ -108,6 +114,7 @@ def create_app(
     app.state.agents = Agents(app.state, parts)
     app.router.routes.append(Route(PATH, app.state.agents, methods=["GET", "POST", "DELETE"]))
     app.include_router(health.router)
+    app.include_router(description.router)
     if settings.internal_path != "off":
         app.include_router(health.internal, prefix=settings.internal_path)
     app.add_exception_handler(BefundError, _befund_error)

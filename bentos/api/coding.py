@@ -20,6 +20,7 @@ from bentos.metrics import FAILURES, STREAMS, STREAMS_OPEN, TIERS, TIERS_ENDED
 from clinical.coding import research
 from clinical.contract import Event, PartialEvent, ResearchRequest, ResultEvent, StatusEvent
 from clinical.errors import ModelBusy, NotReady
+from clinical.reading import SearchIndex
 from clinical.sse import PING, PING_SECONDS, encode
 from clinical.tracing import note
 
@@ -37,16 +38,23 @@ async def deep_research(
 ) -> StreamingResponse:
     """Open the stream; once it is open every failure is a status event."""
     state = request.app.state
-    if state.index is None:
-        raise NotReady("the catalog is not loaded")
-    index = state.index if body.year is None else state.indexes.get(body.year)
-    if index is None:
-        raise YearNotLoaded(f"the year {body.year} is not loaded", ", ".join(map(str, sorted(state.indexes))))
+    index = catalog_of(request, body.year)
     if state.model is not None and state.model.busy and index.catalog.parse(body.query) is None:
         raise ModelBusy("the queue towards the language model is full")
     events = research(body, index, state.model, state.search_queue, by_rules=state.by_rules)
     chunks = stream(events, draining=state.draining)
     return StreamingResponse(chunks, media_type="text/event-stream; charset=utf-8", headers=HEADERS)
+
+
+def catalog_of(request: Request, year: int | None) -> SearchIndex:
+    """The catalog of a year, the newest without one. Raises NotReady, YearNotLoaded."""
+    state = request.app.state
+    if state.index is None:
+        raise NotReady("the catalog is not loaded")
+    index: SearchIndex | None = state.index if year is None else state.indexes.get(year)
+    if index is None:
+        raise YearNotLoaded(f"the year {year} is not loaded", ", ".join(map(str, sorted(state.indexes))))
+    return index
 
 
 async def stream(

@@ -12,7 +12,7 @@ import traceback
 from pathlib import PurePath
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bentos.api.problems import of_status
@@ -28,6 +28,14 @@ def where(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     places = " < ".join(f"{PurePath(frame.filename).name}:{frame.lineno} {frame.name}" for frame in reversed(frames))
     return f"{type(error).__name__} at {places or 'unknown'}"
+
+
+SAID = "befund.said"
+
+
+def say(request: HTTPConnection, name: str, value: str) -> None:
+    """Add a header to the answer of this request, whatever answers it in the end."""
+    request.scope.get(SAID, {})[name] = value
 
 
 class OnlyContractPaths:
@@ -67,6 +75,7 @@ class Edge:
         headers = Headers(scope=scope)
         serving = Serving(headers.get("x-request-id"), headers.get("traceparent"))
         watch = _Watch(send, serving)
+        scope[SAID] = watch.said
         try:
             await self.app(scope, receive, watch)
         except ClientDisconnect:
@@ -87,11 +96,12 @@ class _Watch:
         self._send, self._serving = send, serving
         self._begun = self._answered = time.perf_counter()
         self.status = 0
+        self.said: dict[str, str] = {}
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status, self._answered = message["status"], time.perf_counter()
-            MutableHeaders(scope=message).update(self._serving.headers)
+            MutableHeaders(scope=message).update({**self._serving.headers, **self.said})
         await self._send(message)
 
     def finish(self, scope: Scope) -> None:

@@ -12,13 +12,13 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from fastapi import Request
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from python_multipart import MultipartParser
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 
-from bentos.api.admission import BODY_MAX, read_body
-from bentos.api.problems import BodyTooLarge, InvalidBody, InvalidForm
+from bentos.api.admission import BODY_MAX, read_body, understood
+from bentos.api.problems import BodyTooLarge, InvalidForm
 from bentos.metrics import FILE_SECONDS, FILES
 from clinical.contract import FileContent
 from clinical.letters import FileReader, FileRefused, PageText
@@ -42,19 +42,18 @@ async def asked_with_file(request: Request, model: type[Asked], plain: type[Plai
     """
     kind = request.headers.get("content-type", "")
     form = kind.split(";")[0].strip().lower() == "multipart/form-data"
-    async with _room_for(request):
+    async with room_for(request):
         raw = await read_body(request, UPLOAD_SECONDS, FORM_MAX if form else JSON_MAX)
         if len(raw) <= BODY_MAX and not form:
-            return _of_json(raw, model, plain)
-        return (
-            await asyncio.to_thread(_of_form, raw, kind, model)
-            if form
-            else await asyncio.to_thread(_of_json, raw, model, plain)
-        )
+            return _of_json(request, raw, model, plain)
+        if form:
+            return await asyncio.to_thread(_of_form, request, raw, kind, model)
+        return await asyncio.to_thread(_of_json, request, raw, model, plain)
 
 
 @asynccontextmanager
-async def _room_for(request: Request) -> AsyncIterator[None]:
+async def room_for(request: Request) -> AsyncIterator[None]:
+    """Wait for a place before a body over 1 MiB, or of unknown length, is read."""
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) <= BODY_MAX:
         yield
@@ -63,18 +62,15 @@ async def _room_for(request: Request) -> AsyncIterator[None]:
         yield
 
 
-def _of_json(raw: bytes, model: type[Asked], plain: type[Plain] | None) -> Asked | Plain:
-    try:
-        if plain is None or b'"content"' in raw:
-            return model.model_validate_json(raw)
-        if len(raw) > BODY_MAX:
-            raise BodyTooLarge("a body over 1 MiB without a file")
-        return plain.model_validate_json(raw)
-    except ValidationError as error:
-        raise InvalidBody(error) from None
+def _of_json(request: Request, raw: bytes, model: type[Asked], plain: type[Plain] | None) -> Asked | Plain:
+    if plain is None or b'"content"' in raw:
+        return understood(request, model, raw)
+    if len(raw) > BODY_MAX:
+        raise BodyTooLarge("a body over 1 MiB without a file")
+    return understood(request, plain, raw)
 
 
-def _of_form(raw: bytes, kind: str, model: type[Asked]) -> Asked:
+def _of_form(request: Request, raw: bytes, kind: str, model: type[Asked]) -> Asked:
     parts = _parts(raw, kind)
     if "file" not in parts:
         raise InvalidForm("a form without a part named file", "file", "missing")
@@ -82,10 +78,7 @@ def _of_form(raw: bytes, kind: str, model: type[Asked]) -> Asked:
     for name, value in parts.items():
         words = value.decode("utf-8", "replace")
         given[name] = {"true": True, "false": False}.get(words, words)
-    try:
-        return model.model_validate(given)
-    except ValidationError as error:
-        raise InvalidBody(error) from None
+    return understood(request, model, given)
 
 
 def _parts(raw: bytes, kind: str) -> dict[str, bytes]:

@@ -30,6 +30,15 @@ class InvalidBody(errors.BefundError):
         super().__init__("a body that does not fit", "JSON as in the contract")
 
 
+class UnknownFields(errors.BefundError):
+    """The body has fields that are not known, and the caller wants to be told rather than half understood."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        kind = "extra_forbidden"
+        self.errors = [{"loc": ["body", *path.split(".")], "msg": _german(kind), "type": kind} for path in paths]
+        super().__init__("fields that are not known", "those of the contract", "or no Prefer: handling=strict")
+
+
 class InvalidForm(errors.BefundError):
     """The body is no form of the expected parts; `place` and `kind` say which part and why."""
 
@@ -46,6 +55,10 @@ class YearNotLoaded(errors.BefundError):
     """The catalog of the year that is asked for is not loaded."""
 
 
+class TooManyTexts(errors.BefundError):
+    """The body has more lines than a bulk request may have."""
+
+
 class BodyTooSlow(errors.BefundError):
     """The body did not arrive in time."""
 
@@ -53,6 +66,7 @@ class BodyTooSlow(errors.BefundError):
 _MESSAGES = {
     "json_invalid": "Der Inhalt ist kein gültiges JSON.",
     "missing": "Das Feld fehlt.",
+    "extra_forbidden": "Das Feld ist nicht bekannt.",
     "string_type": "Erwartet wird Text.",
     "string_too_short": "Der Text ist leer.",
     "string_too_long": "Der Text ist zu lang.",
@@ -93,6 +107,7 @@ def _refused(detail: str) -> ProblemKind:
     return ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
 
 
+_INVALID = _refused("Die Anfrage ist ungültig.")
 _OURS = ProblemKind(HTTPStatus.INTERNAL_SERVER_ERROR, "Interner Fehler.")
 
 ANSWERS: dict[type[errors.BefundError], ProblemKind] = {
@@ -116,15 +131,19 @@ ANSWERS: dict[type[errors.BefundError], ProblemKind] = {
     Unauthorized: ProblemKind(HTTPStatus.UNAUTHORIZED, "API-Schlüssel fehlt oder ist ungültig."),
     LimitReached: ProblemKind(HTTPStatus.TOO_MANY_REQUESTS, "Das Limit dieses API-Schlüssels ist erreicht."),
     KeysUnavailable: _NOT_READY,
-    InvalidForm: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "Die Anfrage ist ungültig."),
-    InvalidBody: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "Die Anfrage ist ungültig."),
+    InvalidForm: _INVALID,
+    InvalidBody: _INVALID,
+    UnknownFields: _INVALID,
     BodyTooLarge: ProblemKind(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Der Inhalt ist zu groß: Text bis 1 MiB, Dateien bis 20 MB."
     ),
     ClientLeft: ProblemKind(HTTPStatus.REQUEST_TIMEOUT, "Die Verbindung wurde beendet."),
     YearNotLoaded: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "Der Katalog dieses Jahres ist nicht geladen."),
-    OperationRefused: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "Die Anfrage ist ungültig."),
+    OperationRefused: _INVALID,
     BodyTooSlow: ProblemKind(HTTPStatus.REQUEST_TIMEOUT, "Der Inhalt kam nicht rechtzeitig an."),
+    TooManyTexts: ProblemKind(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Zu viele Zeilen: höchstens 10 000 in einer Anfrage."
+    ),
     letters.ReaderUnavailable: _NOT_READY,
     letters.FileRefused: _refused("Die Datei ist nicht lesbar."),
     letters.Unreadable: _refused("Die Datei ist beschädigt oder nicht lesbar."),
@@ -180,7 +199,7 @@ def of_error(error: errors.BefundError) -> Problem:
     elif isinstance(error, Unauthorized):
         shown = ', error="invalid_token"' if error.shown else ""  # RFC 6750, section 3.1
         headers["WWW-Authenticate"] = f'Bearer realm="Befund"{shown}'
-    places = error.errors if isinstance(error, (InvalidBody, InvalidForm)) else None
+    places = error.errors if isinstance(error, (InvalidBody, InvalidForm, UnknownFields)) else None
     return of_status(answer.status, answer.detail, headers, places)
 
 

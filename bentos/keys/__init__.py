@@ -9,6 +9,7 @@ from bentos.keys.keys import (
     Keys,
     KeysUnavailable,
     LimitReached,
+    Standing,
     Unauthorized,
     open_keys,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "Keys",
     "KeysUnavailable",
     "LimitReached",
+    "Standing",
     "Unauthorized",
     "open_database",
     "open_keys",

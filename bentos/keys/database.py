@@ -91,15 +91,16 @@ a table above needs a step here; a step is never changed once it was shipped."""
 
 
 def count_request(dialect: str, limited: bool) -> ReturningInsert[Any]:
-    """The upsert that counts one request of `:key_id` on `:day`; no row comes back once `:quota` is reached."""
+    """The upsert that counts `:n` requests of `:key_id` on `:day`; no row comes back where `:quota` has not as many
+    left. The first of a day are counted whatever the quota is."""
     upsert = postgresql.insert(usage) if dialect == "postgresql" else sqlite.insert(usage)
-    values = {"key_id": bindparam("key_id"), "day": bindparam("day"), "requests": 1}
+    values: dict[str, Any] = {"key_id": bindparam("key_id"), "day": bindparam("day"), "requests": bindparam("n")}
     return (
         upsert.values(values)
         .on_conflict_do_update(
             index_elements=[usage.c.key_id, usage.c.day],
-            set_={"requests": usage.c.requests + 1},
-            where=usage.c.requests < bindparam("quota") if limited else None,
+            set_={"requests": usage.c.requests + bindparam("n")},
+            where=usage.c.requests + bindparam("n") <= bindparam("quota") if limited else None,
         )
         .returning(usage.c.requests)
     )

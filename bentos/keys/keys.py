@@ -17,7 +17,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from math import ceil
 from pathlib import Path
@@ -39,6 +39,8 @@ log = logging.getLogger("befund")
 
 PER_MINUTE = 60
 PER_DAY = 10_000
+DAY: Final = 86_400
+"""Seconds; days are those of UTC."""
 NEARLY: Final = 0.8
 """Share of a day's quota at which the log and `befund_quota_warnings_total` say that it will soon be used up."""
 
@@ -54,11 +56,26 @@ class Unauthorized(BefundError):
         super().__init__("no valid API key", "Authorization: Bearer bfd_...", "python -m bentos keys create")
 
 
-class LimitReached(BefundError):
-    """The rate or the quota of the key is used up; `retry_after` in whole seconds."""
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A limit of a key: `quota` requests in `window` seconds, of which `left` are left until `reset` seconds from now.
 
-    def __init__(self, found: str, retry_after: int) -> None:
-        self.retry_after = retry_after
+    Names: draft-ietf-httpapi-ratelimit-headers.
+    """
+
+    name: str
+    quota: int
+    window: int
+    left: int
+    reset: int
+
+
+class LimitReached(BefundError):
+    """The rate or the quota of the key is used up (`standing`, as far as it is known); `retry_after` in whole
+    seconds."""
+
+    def __init__(self, found: str, retry_after: int, standing: tuple[Standing, ...] = ()) -> None:
+        self.retry_after, self.standing = retry_after, standing
         super().__init__(found, remedy=f"retry after {retry_after} s")
 
 
@@ -93,6 +110,8 @@ class KeyInfo:
     revoked_at: str | None
     expires_at: str | None
     today: int = 0
+    standing: tuple[Standing, ...] = ()
+    """What is left of the limits after an admitted request."""
 
     @property
     def state(self) -> str:
@@ -116,7 +135,7 @@ def _is_over(until: str | None) -> bool:
 
 
 def _seconds_to_midnight() -> int:
-    return 86_400 - int(time.time()) % 86_400
+    return DAY - int(time.time()) % DAY
 
 
 def _digest(secret: str) -> bytes:
@@ -213,9 +232,13 @@ class Keys:
         Raises Unauthorized, LimitReached or KeysUnavailable. A refused request does not count towards the quota.
         """
         key = self.check(token)
-        self._spend_rate(key)
-        self._spend_quota(key)
-        return key
+        rate = self._spend_rate(key)
+        return self._spend_quota(key, 1, rate)
+
+    def spend(self, key: KeyInfo, requests: int) -> KeyInfo:
+        """Count `requests` more of an admitted key towards its quota, all or none. Raises LimitReached,
+        KeysUnavailable."""
+        return self._spend_quota(key, requests, key.standing[:-1] if key.limits.per_day else key.standing)
 
     def missing(self) -> tuple[str, ...]:
         """The stores that do not answer, of the database (`keys`) and the rate counter (`limits`): every request needs
@@ -245,27 +268,37 @@ class Keys:
         with _answering(), self._engine.connect() as connection:
             return connection.execute(_BY_ID, {"key_id": key_id}).one_or_none()
 
-    def _spend_rate(self, key: KeyInfo) -> None:
+    def _spend_rate(self, key: KeyInfo) -> tuple[Standing, ...]:
         if not key.limits.per_minute:
-            return
+            return ()
         rate = RateLimitItemPerMinute(key.limits.per_minute)
         with _answering():
-            if not self._rate.hit(rate, key.id):
-                reset = self._rate.get_window_stats(rate, key.id).reset_time
-                raise LimitReached("rate limit reached", max(1, ceil(reset - time.time())))
+            admitted = self._rate.hit(rate, key.id)
+            window = self._rate.get_window_stats(rate, key.id)
+        reset = max(1, ceil(window.reset_time - time.time()))
+        standing = (Standing("minute", key.limits.per_minute, 60, max(0, window.remaining), reset),)
+        if not admitted:
+            raise LimitReached("rate limit reached", reset, standing)
+        return standing
 
-    def _spend_quota(self, key: KeyInfo) -> None:
-        limited = key.limits.per_day > 0
-        values: dict[str, object] = {"key_id": key.id, "day": _today()}
-        if limited:
-            values["quota"] = key.limits.per_day
+    def _spend_quota(self, key: KeyInfo, requests: int, rate: tuple[Standing, ...]) -> KeyInfo:
+        quota, midnight = key.limits.per_day, _seconds_to_midnight()
+        values: dict[str, object] = {"key_id": key.id, "day": _today(), "n": requests}
+        if quota:
+            values["quota"] = quota
         with _answering(), self._engine.connect() as connection:
-            counted = connection.execute(self._count[limited], values).one_or_none()
+            counted = connection.execute(self._count[quota > 0], values).one_or_none()
+        if not quota:
+            return replace(key, standing=rate)
         if counted is None:
-            raise LimitReached("daily quota reached", _seconds_to_midnight())
-        if limited and counted.requests == ceil(NEARLY * key.limits.per_day):  # once a day: each count comes back once
+            left = 0 if requests == 1 else max(0, quota - key.today)
+            raise LimitReached("daily quota reached", midnight, (*rate, Standing("day", quota, DAY, left, midnight)))
+        nearly = ceil(NEARLY * quota)
+        if counted.requests - requests < nearly <= counted.requests:  # once a day: each count comes back once
             QUOTA_WARNINGS.inc()
-            log.warning("key %s used %.0f %% of its %d requests a day", key.id, 100 * NEARLY, key.limits.per_day)
+            log.warning("key %s used %.0f %% of its %d requests a day", key.id, 100 * NEARLY, quota)
+        standing = Standing("day", quota, DAY, max(0, quota - counted.requests), midnight)
+        return replace(key, today=counted.requests, standing=(*rate, standing))
 
 
 def _opens(row: Row[tuple[object, ...]], given: bytes) -> bool:

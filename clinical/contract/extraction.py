@@ -9,7 +9,16 @@ import base64
 import binascii
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, SerializeAsAny, StrictBool, StrictStr
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    SerializeAsAny,
+    StrictBool,
+    StrictStr,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticCustomError
 
 from clinical.contract.shared import Frozen, Text, Usage
@@ -44,9 +53,12 @@ def _base64(data: bytes) -> str:
 class FileContent(Frozen):
     """A file in a request, as FHIR's Attachment has it. Its bytes tell its kind; `contentType` is not believed."""
 
-    data: Annotated[bytes, BeforeValidator(_bytes_of), PlainSerializer(_base64, str, when_used="json")] = Field(
-        repr=False
-    )
+    data: Annotated[
+        bytes,
+        BeforeValidator(_bytes_of),
+        PlainSerializer(_base64, str, when_used="json"),
+        WithJsonSchema({"type": "string", "contentEncoding": "base64"}),
+    ] = Field(repr=False)
     contentType: StrictStr | None = None  # noqa: N815 - the name in FHIR
 
 
@@ -66,8 +78,8 @@ class TextRequest(Frozen):
     """POST /api/documents/text: the text of a file with its map; `draw` names pages wanted as images."""
 
     content: FileContent
-    draw: tuple[Annotated[int, Field(ge=1, le=PAGES_DRAWN_MAX)], ...] = ()
-    width: Annotated[int, Field(ge=100, le=2_400)] = 1_000
+    draw: tuple[Annotated[int, Field(strict=True, ge=1, le=PAGES_DRAWN_MAX)], ...] = ()
+    width: Annotated[int, Field(strict=True, ge=100, le=2_400)] = 1_000
     """Pixels of an image's width."""
 
 

@@ -5,7 +5,7 @@ Lengths count Unicode code points of the value as sent. Unknown JSON fields are 
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictStr
 
@@ -28,9 +28,14 @@ def not_blank(value: str) -> str:
     return value
 
 
-Query = Annotated[StrictStr, Field(min_length=1, max_length=QUERY_MAX), AfterValidator(not_blank)]
-Text = Annotated[StrictStr, Field(min_length=1, max_length=TEXT_MAX), AfterValidator(not_blank)]
-Prompt = Annotated[StrictStr, Field(min_length=1, max_length=PROMPT_MAX), AfterValidator(not_blank)]
+def said(most: int) -> Any:
+    """The rules of a text of 1 to `most` characters, as the validation and as the schema of the API state them."""
+    return Field(min_length=1, max_length=most, json_schema_extra={"pattern": r"\S"})
+
+
+Query = Annotated[StrictStr, said(QUERY_MAX), AfterValidator(not_blank)]
+Text = Annotated[StrictStr, said(TEXT_MAX), AfterValidator(not_blank)]
+Prompt = Annotated[StrictStr, said(PROMPT_MAX), AfterValidator(not_blank)]
 
 
 class Span(Frozen):

@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StrictStr
 
-from clinical.contract.shared import Frozen, not_blank
+from clinical.contract.shared import Frozen, not_blank, said
 
 SUGGEST_MAX = 200
 SUGGEST_CODES = 50
 
-Typed = Annotated[StrictStr, Field(min_length=1, max_length=SUGGEST_MAX), AfterValidator(not_blank)]
+Typed = Annotated[StrictStr, said(SUGGEST_MAX), AfterValidator(not_blank)]
 
 
 class SuggestRequest(Frozen):
@@ -19,9 +19,9 @@ class SuggestRequest(Frozen):
     that are unusual for others last."""
 
     text: Typed
-    limit: Annotated[int, Field(ge=1, le=SUGGEST_CODES)] = 8
+    limit: Annotated[int, Field(strict=True, ge=1, le=SUGGEST_CODES)] = 8
     sex: Literal["M", "W"] | None = None
-    age: Annotated[float, Field(ge=0, le=150)] | None = None
+    age: Annotated[float, Field(strict=True, ge=0, le=150)] | None = None
 
 
 class SuggestedCode(Frozen):

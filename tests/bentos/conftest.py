@@ -28,7 +28,6 @@ CLOSED = (
     "/docs",
     "/docs.json",
     "/schema.json",
-    "/openapi.json",
     "/metrics",
     "/healthz",
     "/livez",
