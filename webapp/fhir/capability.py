@@ -7,6 +7,10 @@ from webapp.fhir.parameters import DATE, DOCUMENT, PATIENT, PREFIXES, STUDY, Par
 from webapp.fhir.resources import Resource
 
 _VERSIONED = ["update", "patch", "delete", "read", "vread", "search-type", "history-instance", "history-type"]
+_OPERATIONS = {
+    "docref": "http://hl7.org/fhir/uv/ipa/OperationDefinition/docref",
+    "update-metadata": "https://gematik.de/fhir/isik/OperationDefinition/UpdateMetadata",
+}
 _HANDLING = (
     "Was eine Suche nicht versteht, wird Dienstkonten mit 400 abgelehnt und für Personen weggelassen "
     "(Befund-Ignored); Prefer: handling=strict oder lenient entscheidet für einen Aufruf."
@@ -51,8 +55,7 @@ def _security(base: str) -> Resource:
 
 def _document_reference() -> Resource:
     resource = _resource("DocumentReference", ["create", *_VERSIONED], DOCUMENT)
-    docref = "http://hl7.org/fhir/uv/ipa/OperationDefinition/docref"
-    resource["operation"] = [{"name": "docref", "definition": docref}]
+    resource["operation"] = [{"name": name, "definition": url} for name, url in _OPERATIONS.items()]
     return resource | {"searchInclude": ["DocumentReference:patient", "DocumentReference:subject"]}
 
 
@@ -76,6 +79,7 @@ def _resource(kind: str, interactions: list[str], searches: Iterable[Parameter])
     resource: Resource = {"type": kind, "interaction": [{"code": code} for code in interactions]}
     if kind != "Binary":
         resource |= {"versioning": "versioned", "readHistory": "vread" in interactions, "conditionalRead": "not-match"}
+        resource |= dict.fromkeys(("conditionalCreate", "conditionalUpdate"), "create" in interactions)
     found = [_search(parameter) for parameter in searches]
     return resource | ({"searchParam": found} if found else {})
 

@@ -204,8 +204,7 @@ def _keep_terms(
         {"organization_id": organization, "kind": kind, "term": term, "stored_at": document.stored_at,
          "document_id": document.id}
         for document, item in zip(placed, new, strict=True)
-        if item.details
-        for kind, term in (item.words if item.words is not None else terms.document_words(item.details))
+        for kind, term in (item.words if item.words is not None else terms.document_words(item.details or {}))
     ]  # fmt: skip
     if rows:
         connection.execute(_INSERT_TERM, one_or_all(rows))
@@ -238,6 +237,7 @@ def stamp(session: Session, organization: uuid.UUID) -> int:
     return clock.stamps(session, organization, [None])[0][0]
 
 
+KEYED = "urn:befund:idempotency-key"  # the system of keys that documents were posted with: they stay
 KEPT = ("patient_id", "external_system", "external_value", "content_type", "title", "details")
 """What an update changes of a document, and what the versions before it keep. The file is not among it: another file
 is another document, which pollers find by its own storage time."""
@@ -258,7 +258,8 @@ def revise(session: Session, document: Document, new: NewDocument) -> None:
     document.details = orjson.dumps(new.details).decode() if new.details else None
     document.entered_in_error, document.version = new.status is Status.ENTERED_IN_ERROR, document.version + 1
     counts.update(_keys_of(document))
-    session.execute(delete(DocumentTerm).where(DocumentTerm.document_id == document.id))
+    mine = (DocumentTerm.document_id == document.id, DocumentTerm.term.not_like(f"{KEYED}|%"))
+    session.execute(delete(DocumentTerm).where(*mine))
     session.flush()
     _keep_terms(session.connection(), document.organization_id, [Placed(document.id, document.stored_at)], [new])
     _count(session, document.organization_id, counts)

@@ -137,7 +137,6 @@ def test_what_the_suite_wants_refused_is_refused(program: Caller) -> None:
 
 def not_met(program: Caller, names: dict[str, str]) -> dict[str, Any]:
     """Clauses of the suite that are not met: what is answered instead, and why."""
-    update = {"resourceType": "Parameters", "parameter": [{"name": "docStatus", "valueCode": "entered-in-error"}]}
     read = program.bundle(f"DocumentReference/{names['id']}")
     return {
         # The contract: `Binary/<id>` is the file, also for clients that accept JSON by default.
@@ -152,10 +151,22 @@ def not_met(program: Caller, names: dict[str, str]) -> dict[str, Any]:
         "XDS type code derived": post(program, "DocumentReference", document(type=concept(KDL, "VL160105"))).get_json(
             force=True
         )["type"] == concept(KDL, "VL160105"),
-        "$update-metadata": post(program, f"{read['resourceType']}/{names['id']}/$update-metadata", update).status_code
-        == 404,
     }  # fmt: skip
 
 
 def test_what_is_not_met_is_answered_as_the_documentation_says(program: Caller, names: dict[str, str]) -> None:
     assert [clause for clause, answered in not_met(program, names).items() if not answered] == []
+
+
+def test_the_status_of_the_content_is_updated_as_the_suite_does(place: Place, names: dict[str, str]) -> None:
+    """DocumentReference-UpdateMetadata: preliminary, then entered in error, which is the contract's soft deletion."""
+    updater = calls(place, machine(place, "--scopes", f"{WRITES} system/DocumentReference.u")[1])
+    sent = letter(names["patient"], names["old"]) | {"docStatus": "preliminary"}
+    del sent["relatesTo"]
+    made = post(updater, "DocumentReference", sent).get_json(force=True)
+    update = {"resourceType": "Parameters", "id": "CorrectDocumentReferenceUpdateMetadata",
+              "parameter": [{"name": "docStatus", "valueCode": "entered-in-error"}]}  # fmt: skip
+    answer = post(updater, f"DocumentReference/{made['id']}/$update-metadata", update)
+    assert answer.status_code == 200, answer.data
+    told = answer.get_json(force=True)
+    assert (told["docStatus"], told["status"]) == ("entered-in-error", "entered-in-error")

@@ -74,7 +74,7 @@ def test_posted_nonsense_is_an_operation_outcome(place, caller, body):
 
 
 METHODS = {
-    "DocumentReference": "GET, HEAD, OPTIONS, POST",
+    "DocumentReference": "GET, HEAD, OPTIONS, POST, PUT",
     "DocumentReference/_search": "GET, HEAD, OPTIONS, POST",
     "Patient/1/$everything": "GET, HEAD, OPTIONS, POST",
     "metadata": "GET, HEAD, OPTIONS",

@@ -24,6 +24,8 @@ def of_path(method: str, path: str) -> Rights:
         return frozenset({("Patient", "r"), (within[0], "s")})
     if method == "POST" and not rest:
         return frozenset({(kind, "c")})
+    if method == "POST" and rest.endswith("/$update-metadata"):
+        return frozenset({(kind, "u")})
     if letter := {"PUT": "u", "PATCH": "u", "DELETE": "d"}.get(method):
         return frozenset({(kind, letter)})
     return frozenset({(kind, "s" if rest in ("", "_search", "_history", "$docref") else "r")})

@@ -27,7 +27,7 @@ def sent(request: Request) -> Pairs:
     pairs = _decoded(request.query_string)
     if request.method != "POST":
         return (*pairs, (BODY, "")) if request.content_length or "Transfer-Encoding" in request.headers else pairs
-    body, kind, operation = request.get_data(), request.mimetype, request.path.endswith(("/$everything", "/$docref"))
+    body, kind, operation = request.get_data(), request.mimetype, "/$" in request.path
     readable = request.headers.get("Content-Encoding", "identity").lower() == "identity"
     if readable and request.mimetype_params.get("charset", "utf-8").lower() in _CHARSETS:
         if kind == FORM:

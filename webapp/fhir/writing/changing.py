@@ -2,6 +2,8 @@
 
     PUT    DocumentReference/<id>, Patient/<id>     scope `.u`; of an unknown id with `.c` and the organization's leave
     PATCH  the same                                 JSON Patch (RFC 6902)
+    PUT    DocumentReference?identifier=, Patient?..  the one that has it, or a new one
+    POST   DocumentReference/<id>/$update-metadata  `docStatus` alone (ISiK)
     DELETE DocumentReference/<id>                   scope `.d` and the organization's leave: row, file and versions go
 
 `If-Match` names the version that was read; where another is there by now, nothing is done (412). The file of a document
@@ -30,8 +32,9 @@ from webapp.fhir import clock, dates, linking, resources, store
 from webapp.fhir.access import bearer, parse_id, require
 from webapp.fhir.answers import FhirError
 from webapp.fhir.details import POSTED
-from webapp.fhir.models import Document, Patient
+from webapp.fhir.models import Document, Patient, Status
 from webapp.fhir.searching.patients import stored_row
+from webapp.fhir.searching.sent import Pairs
 from webapp.fhir.service import service
 from webapp.fhir.writing import given, purging, storing
 from webapp.fhir.writing.examining import check_size
@@ -41,6 +44,7 @@ from webapp.models import Organization
 from webapp.storage import Stored
 
 MOST_STEPS, LARGEST_PATCHED = 100, 256 * 1024  # operations of a patch, and bytes of what it makes of a resource
+DOC_STATUS = ("preliminary", "final", "amended", Status.ENTERED_IN_ERROR.value)
 _CHANGED = "Diese Ressource hat inzwischen eine andere Version. Bitte neu lesen."
 
 
@@ -53,6 +57,38 @@ def put(organization_id: uuid.UUID, kind: str, ident: str, resource: Resource, r
     if any(tag.get("code") == resources.SUBSETTED["code"] for tag in _objects(resource, "meta", "tag")):
         raise FhirError(422, "Das ist nur ein Teil der Ressource (SUBSETTED).", f"{kind}.meta.tag")
     return (_document if kind == DOCUMENT else _patient)(organization_id, key, resource, read)
+
+
+def found(organization_id: uuid.UUID, kind: str, condition: storing.Condition, resource: Resource) -> str | None:
+    """The id of the one resource that has the identifier, else that of the resource sent, if any. Raises FhirError 400
+    and 412."""
+    if kind == DOCUMENT:
+        ids = storing.documents_with(db.session, organization_id, [storing.word_of(*condition)])
+        there = [one for some in ids.values() for one in some]
+    else:
+        owners = linking.owners_of(db.session, organization_id, [condition])
+        there = [owner for pair, owner in owners.items() if pair == condition or not condition[0]]
+    if len(set(there)) > 1:
+        raise FhirError(412, "Mehrere Ressourcen haben diese Kennung.")
+    sent = resource.get("id")
+    if there and sent not in (None, str(there[0])):
+        raise FhirError(400, "Diese Kennung hat eine Ressource mit anderer Id.", f"{kind}.id")
+    return str(there[0]) if there else sent
+
+
+def metadata_updated(organization_id: uuid.UUID, ident: str, sent: Pairs) -> Result:
+    """Set `docStatus` as ISiK's $update-metadata does; a document that is entered in error shows it in `status` too.
+    Raises FhirError 400 and 404."""
+    require([(DOCUMENT, "r")])
+    if [name for name, _ in sent] != ["docStatus"] or sent[0][1] not in DOC_STATUS:
+        raise FhirError(400, f"Erwartet wird docStatus: {', '.join(DOC_STATUS)}.", "docStatus")
+    key = parse_id(ident)
+    before = _now(organization_id, DOCUMENT, key) if key else None
+    if before is None:
+        raise FhirError(404)
+    after = before | {"docStatus": sent[0][1]}
+    after |= {"status": sent[0][1]} if sent[0][1] == Status.ENTERED_IN_ERROR else {}
+    return put(organization_id, DOCUMENT, ident, after, read=before["meta"]["versionId"])
 
 
 def patched(organization_id: uuid.UUID, kind: str, ident: str) -> Result:

@@ -6,7 +6,7 @@
     POST <base>                a transaction Bundle of these, all or nothing (after IHE MHD, ITI-65), or a batch
 
 Create is conditional with `If-None-Exist: identifier=system|value`: what is there already is answered with 200, and
-shown to whom may read it.
+shown to whom may read it. With an `Idempotency-Key` a document that is posted again is answered as the first time.
 """
 
 import io
@@ -30,6 +30,7 @@ from webapp.fhir.answers import FhirError, answer, versioned
 from webapp.fhir.routes import document_maker
 from webapp.fhir.searching.params import UUID
 from webapp.fhir.searching.patients import stored_row
+from webapp.fhir.searching.sent import sent
 from webapp.fhir.service import fhir_base, service
 from webapp.fhir.titles import clean_content_type
 from webapp.fhir.writing import batch, changing, given, storing
@@ -50,24 +51,35 @@ _REFUSED = (DataError, IntegrityError, psycopg.DataError, psycopg.IntegrityError
 @writing.post("/DocumentReference", provide_automatic_options=False)
 def create_document(organization: str) -> Response:
     """Store a document."""
-    organization_id = _writer(organization)
-    resource = _sent("DocumentReference")
+    organization_id, condition = _writer(organization), storing.condition_of(request.headers.get("If-None-Exist", ""))
+    key = storing.key_of(request.headers.get("Idempotency-Key", ""), bearer().account)
+    result = _new_document(organization_id, _sent("DocumentReference"), condition or key, key)
+    return _created(organization_id, result, again=key is not None and condition is None)
+
+
+def _new_document(
+    organization_id: uuid.UUID, resource: dict[str, Any], condition: storing.Condition | None,
+    key: storing.Condition | None = None,
+) -> Result:  # fmt: skip
+    """Store a document unless the condition finds one; `key`: it is found by that afterwards. Raises FhirError."""
     data = given.taken_data(resource)
     resource = given.checked(resource, "DocumentReference")
     attachment = given.attachment_of(resource)
-    new = SentDocument(
-        given.document(resource, inline=data is not None), store.NO_FILE,
-        condition=storing.condition_of(request.headers.get("If-None-Exist", "")),
-    )  # fmt: skip
+    said = given.document(resource, inline=data is not None)
+    said = replace(said, words=(*said.words, ("identifier", "|".join(key)))) if key else said
+    new = SentDocument(said, store.NO_FILE, condition=condition)
     if data is None:
-        return _created(organization_id, _store_waiting(organization_id, new, attachment))
+        return _store_waiting(organization_id, new, attachment)
 
     def write(file: Stored) -> Result:
         posted = Posted(replace(new, file=file), bearer().account, short_ip(request.remote_addr))
-        return cast(Result, service().together.do(organization_id, posted, partial(_store_together, organization_id)))
+        done = cast(Result, service().together.do(organization_id, posted, partial(_store_together, organization_id)))
+        if key and condition == key and not done.created:
+            storing.require_same(db.session, done.id, file.digest)
+        return done
 
     # The file is synced before the organization's lock is taken.
-    return _created(organization_id, store.put_and_store(partial(_inline, attachment, data), write))
+    return store.put_and_store(partial(_inline, attachment, data), write)
 
 
 def _store_waiting(organization_id: uuid.UUID, new: SentDocument, attachment: dict[str, Any]) -> Result:
@@ -96,14 +108,35 @@ def _store_together(organization_id: uuid.UUID, posted: Sequence[Posted]) -> lis
 def create_patient(organization: str) -> Response:
     """Store a patient; documents that wait for one of the identifiers are linked."""
     organization_id = _writer(organization)
-    new = SentPatient(
-        given.patient(_sent("Patient")),
-        storing.condition_of(request.headers.get("If-None-Exist", "")),
-    )
+    condition = storing.condition_of(request.headers.get("If-None-Exist", ""))
+    return _created(organization_id, _new_patient(organization_id, _sent("Patient"), condition))
+
+
+def _new_patient(
+    organization_id: uuid.UUID, resource: dict[str, Any], condition: storing.Condition | None
+) -> Result:  # fmt: skip
     with db.write() as session:
+        new = SentPatient(given.patient(resource), condition)
         (result,) = storing.put_patients(session, organization_id, [new])
         storing.note(session, [result], bearer().account, short_ip(request.remote_addr))
-    return _created(organization_id, result)
+    return result
+
+
+@writing.put("/<any(DocumentReference, Patient):kind>", provide_automatic_options=False)
+def update_found(organization: str, kind: str) -> Response:
+    """Update the one resource that has the identifier, or store it where none has (FHIR R4, http, 3.1.0.4.3)."""
+    organization_id, resource = _writer(organization), _sent(kind)
+    condition = storing.condition_of(request.query_string.decode("utf-8", "replace"), "Identifier")
+    if condition is None:
+        raise FhirError(400, "Erwartet wird eine Id, oder identifier=system|value.", kind)
+    ident = changing.found(organization_id, kind, condition, resource)
+    if ident is None:
+        require([(kind, "c")])
+        result = (_new_document if kind == given.DOCUMENT else _new_patient)(organization_id, resource, condition)
+        if result.created:
+            return _created(organization_id, result)
+        ident = str(result.id)  # somebody else stored it meanwhile
+    return _created(organization_id, changing.put(organization_id, kind, ident, resource | {"id": ident}))
 
 
 @writing.put("/<any(DocumentReference, Patient):kind>/<fhir_id:ident>", provide_automatic_options=False)
@@ -118,6 +151,13 @@ def patch(organization: str, kind: str, ident: str) -> Response:
     """Update a part of a resource."""
     organization_id = _writer(organization)
     return _created(organization_id, changing.patched(organization_id, kind, ident))
+
+
+@writing.post("/DocumentReference/<fhir_id:ident>/$update-metadata", provide_automatic_options=False)
+def update_metadata(organization: str, ident: str) -> Response:
+    """Update the status of a document's content (ISiK Dokumentenaustausch)."""
+    organization_id = _writer(organization)
+    return _created(organization_id, changing.metadata_updated(organization_id, ident, sent(request)))
 
 
 @writing.delete("/DocumentReference/<fhir_id:ident>", provide_automatic_options=False)
@@ -206,11 +246,11 @@ def _waiting(session: Session, organization_id: uuid.UUID, attachment: dict[str,
     return Stored(waiting.sha256, waiting.size), waiting.content_type
 
 
-def _created(organization_id: uuid.UUID, result: Result) -> Response:
-    """201, or 200 for what was there; the resource unless `Prefer: return=minimal`. What was there is handed out as a
-    read would: to whom may read it, and written down."""
+def _created(organization_id: uuid.UUID, result: Result, *, again: bool = False) -> Response:
+    """201, or 200 for what was there (201 where the same call comes `again`); the resource unless
+    `Prefer: return=minimal`. What was there is handed out as a read would: to whom may read it, and written down."""
     headers = {"Location": f"{fhir_base(organization_id)}/{result.kind}/{result.id}"}
-    status = 201 if result.created else 200
+    status = 201 if result.created or again else 200
     if not result.created and bearer().lacks([(result.kind, "r")]):
         return Response(status=status, headers=headers)
     minimal = "return=minimal" in request.headers.get("Prefer", "")

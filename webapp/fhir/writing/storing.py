@@ -5,6 +5,7 @@ the organization's lock, so that two equal conditional creates at the same momen
 database is done before (`webapp.fhir.writing.given`), and what needs it is asked for all at once: others wait.
 """
 
+import hashlib
 import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +29,7 @@ from webapp.models import utcnow
 from webapp.storage import FileMissing, Files, Stored
 
 WAITS = timedelta(days=1)  # a Binary for its document; as long as `documents verify --sweep` leaves files alone
+KEY_MOST = 255
 _ID = params.UUID.pattern
 _TARGET = re.compile(rf"(?:urn:uuid:|(?:https?://[^?#\s]+/)?{DOCUMENT}/)({_ID})(?:/_history/[^/\s]+)?")
 _LOCAL = ("urn:uuid:", f"{DOCUMENT}/")
@@ -94,9 +96,26 @@ def condition_of(text: str, at: str = "") -> Condition | None:
     pairs = parse_qsl(text.partition("?")[2] or text, keep_blank_values=True)
     found = params.identifier(pairs[0][1]) if [name for name, _ in pairs] == ["identifier"] else None
     if found is None or found.value is None:
-        where = f"{at}ifNoneExist" if at else "If-None-Exist"
-        raise FhirError(400, "If-None-Exist: erwartet wird identifier=system|value.", where)
+        where = f"{at}ifNoneExist" if at.endswith(".") else at or "If-None-Exist"
+        raise FhirError(400, f"{where}: erwartet wird identifier=system|value.", where)
     return found.system or "", found.value
+
+
+def key_of(text: str, account: str) -> Condition | None:
+    """The condition of an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) of an account; only its hash is
+    kept. Raises FhirError 400."""
+    if not text:
+        return None
+    key = text.strip().strip('"')
+    if not 0 < len(key) <= KEY_MOST or not key.isprintable():
+        raise FhirError(400, f"Erwartet wird ein Schlüssel von 1 bis {KEY_MOST} Zeichen.", "Idempotency-Key")
+    return store.KEYED, hashlib.sha256(f"{account}|{key}".encode()).hexdigest()
+
+
+def require_same(session: Session, document: uuid.UUID, digest: bytes) -> None:
+    """Raise FhirError 422 where a key is sent again with another file."""
+    if session.scalar(select(Document.sha256).where(Document.id == document)) != digest:
+        raise FhirError(422, "Dieser Schlüssel kam schon mit einer anderen Datei.", "Idempotency-Key")
 
 
 def put_documents(
@@ -260,8 +279,8 @@ def _write(session: Session, organization_id: uuid.UUID, plan: WritePlan) -> Non
 
 def _found(session: Session, organization_id: uuid.UUID, asked: Sequence[SentDocument]) -> list[Result | FhirError]:
     """The result of each: new, or the one that its condition finds, also among those before it."""
-    words = {item.condition: _word(*item.condition) for item in asked if item.condition}
-    there = _documents_with(session, organization_id, words.values())
+    words = {item.condition: word_of(*item.condition) for item in asked if item.condition}
+    there = documents_with(session, organization_id, words.values())
     results: list[Result | FhirError] = []
     for item in asked:
         known = there.get(words[item.condition], []) if item.condition else []
@@ -283,11 +302,12 @@ def _pairs(
     return [(item, result) for item, result in both if isinstance(result, Result)]
 
 
-def _word(system: str, value: str) -> str:
+def word_of(system: str, value: str) -> str:
+    """The word of the index by which a document with this identifier is found."""
     return terms.short(f"{system}|{value}" if system else value)
 
 
-def _documents_with(session: Session, organization_id: uuid.UUID, words: Iterable[str]) -> dict[str, list[uuid.UUID]]:
+def documents_with(session: Session, organization_id: uuid.UUID, words: Iterable[str]) -> dict[str, list[uuid.UUID]]:
     """Documents with these identifiers, also those marked in error: the condition is about what was sent before. Of
     several one is enough to know of, where it is a single identifier that was asked for."""
     found: dict[str, list[uuid.UUID]] = {}
@@ -356,9 +376,9 @@ class Targets:
         self._references = references
         self._new = {item.id: given for item, given in items}
         related = [target for _, given in items for target in given.related]
-        named = [_word(*target.identifier) for target in related if target.replaces and not target.reference
+        named = [word_of(*target.identifier) for target in related if target.replaces and not target.reference
                  and target.identifier]  # fmt: skip
-        self._named = _documents_with(session, organization_id, named)
+        self._named = documents_with(session, organization_id, named)
         ids = {ident for target in related if (ident := self._id(target))}
         ids |= {documents[0] for documents in self._named.values() if len(documents) == 1}
         columns = (Document.id, Document.patient_id, Document.stored_at, Document.content_type,
@@ -390,7 +410,7 @@ class Targets:
     def _by_identifier(self, target: RelatedDocument, at: str) -> uuid.UUID | None:
         if target.reference or not target.identifier:
             return None
-        known = self._named.get(_word(*target.identifier), [])
+        known = self._named.get(word_of(*target.identifier), [])
         if len(known) != 1:
             said = "Kein Dokument" if not known else "Mehr als ein Dokument"
             raise FhirError(422, f"{said} dieser Organisation hat diese Kennung.", f"{at}.identifier")

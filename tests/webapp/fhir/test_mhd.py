@@ -1,0 +1,143 @@
+"""IHE Mobile access to Health Documents (MHD 4.2), transaction by transaction: ITI-65 provides, ITI-67 finds, ITI-68
+retrieves, ITI-105 publishes. ITI-66 (submission sets) is not offered; they are read and not kept."""
+
+import base64
+import hashlib
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from clinical.fhir import from_xml, to_xml
+from tests.webapp.fhir.conftest import Caller, Place
+from tests.webapp.fhir.test_machines import calls, machine
+from tests.webapp.fhir.test_writing import BODY, FHIR, SYSTEM, WRITES, Resource, document, post
+
+XML = "application/fhir+xml"
+MHD = "https://profiles.ihe.net/ITI/MHD/StructureDefinition"
+PERSON = {"system": SYSTEM, "value": "99"}
+
+
+def concept(code: str) -> Resource:
+    return {"coding": [{"system": "urn:codes", "code": code}]}
+
+
+def comprehensive(**changed: Any) -> Resource:
+    """A Comprehensive DocumentReference as ITI-65 sends it: its file is an entry of the same bundle."""
+    said: dict[str, Any] = {
+        "meta": {"profile": [f"{MHD}/IHE.MHD.Comprehensive.DocumentReference"]},
+        "masterIdentifier": {"system": "urn:ietf:rfc:3986", "value": "urn:oid:1.2.3.4"},
+        "identifier": [{"use": "official", "system": "urn:ietf:rfc:3986", "value": "urn:uuid:7d5bb8ac"}],
+        "type": concept("PATH"), "category": [concept("BEF")], "subject": {"reference": "urn:uuid:patient"},
+        "author": [{"reference": "#a"}], "securityLabel": [concept("N")],
+        "contained": [{"resourceType": "Practitioner", "id": "a", "name": [{"family": "Muster", "given": ["Maxi"]}]},
+                      {"resourceType": "Patient", "id": "p", "identifier": [PERSON]}],
+        "content": [{"attachment": {"url": "urn:uuid:file", "contentType": "text/plain", "title": "Brief.txt",
+                                    "language": "de", "creation": "2026-02-03T10:00:00+01:00", "size": len(BODY),
+                                    "hash": base64.b64encode(hashlib.sha1(BODY).digest()).decode()},
+                     "format": {"system": "urn:formats", "code": "text"}}],
+        "context": {"facilityType": concept("KHS"), "practiceSetting": concept("ALLG"), "event": [concept("E100")],
+                    "period": {"start": "2026-01-01", "end": "2026-02-01"}, "sourcePatientInfo": {"reference": "#p"},
+                    "related": [{"identifier": {"system": "urn:orders", "value": "A-1"}}]},
+    }  # fmt: skip
+    return document(**(said | changed))
+
+
+def provide(*references: Resource) -> Resource:
+    """A Provide Document Bundle: submission set, patient, file, documents."""
+    entries: list[tuple[str, Resource]] = [
+        ("set", {"resourceType": "List", "status": "current", "mode": "working",
+                 "meta": {"profile": [f"{MHD}/IHE.MHD.Comprehensive.SubmissionSet"]}}),
+        ("patient", {"resourceType": "Patient", "identifier": [PERSON], "name": [{"family": "Muster"}]}),
+        ("file", {"resourceType": "Binary", "contentType": "text/plain", "data": base64.b64encode(BODY).decode()}),
+        *((f"document{number}", reference) for number, reference in enumerate(references)),
+    ]  # fmt: skip
+    listed = [{"fullUrl": f"urn:uuid:{name}", "resource": one,
+               "request": {"method": "POST", "url": one["resourceType"]}} for name, one in entries]  # fmt: skip
+    for entry in listed:
+        if entry["resource"]["resourceType"] == "Patient":
+            entry["request"]["ifNoneExist"] = f"identifier={SYSTEM}|99"
+    profile = f"{MHD}/IHE.MHD.Comprehensive.ProvideBundle"
+    return {"resourceType": "Bundle", "meta": {"profile": [profile]}, "type": "transaction", "entry": listed}
+
+
+@pytest.fixture
+def source(place: Place) -> Caller:
+    return calls(place, machine(place, "--scopes", WRITES)[1])
+
+
+@pytest.fixture
+def provided(source: Caller) -> Resource:
+    """The DocumentReference of one provided document, beside another document that no search may find."""
+    post(source, "DocumentReference", document())
+    answer = post(source, "", provide(comprehensive()))
+    assert answer.status_code == 200, answer.data
+    (where,) = [entry["response"]["location"] for entry in answer.get_json(force=True)["entry"][3:]]
+    return source.bundle(where.rpartition("/fhir/r4/")[2])
+
+
+@pytest.mark.parametrize("form", [FHIR, XML])
+def test_iti_65_provides_a_document_bundle(source: Caller, form: str) -> None:
+    bundle = provide(comprehensive())
+    body = to_xml(bundle) if form == XML else None
+    sent = {"data": body} if body else {"json": bundle}
+    answer = source.open("POST", "", headers={"Content-Type": form, "Accept": form}, **sent)
+    assert (answer.status_code, answer.content_type) == (200, form)
+    told = from_xml(answer.data) if form == XML else answer.get_json(force=True)
+    assert told["type"] == "transaction-response"
+    assert [entry["response"]["status"][:3] for entry in told["entry"]] == ["200", "201", "201", "201"]
+
+
+def test_iti_65_all_or_nothing(source: Caller) -> None:
+    bad = comprehensive(subject={"reference": "Patient/00000000-0000-4000-8000-000000000000"})
+    assert post(source, "", provide(comprehensive(), bad)).status_code == 422
+    assert source.bundle("DocumentReference")["total"] == source.bundle("Patient")["total"] == 0
+
+
+def test_iti_65_replaces_a_document(source: Caller, provided: Resource) -> None:
+    relates = [{"code": "replaces", "target": {"reference": f"DocumentReference/{provided['id']}"}}]
+    newer = comprehensive(relatesTo=relates, identifier=None)
+    assert post(source, "", provide(newer)).status_code == 200
+    assert source.bundle(f"DocumentReference/{provided['id']}")["status"] == "superseded"
+
+
+FINDS = (
+    "patient.identifier={system}%7C99", "patient={patient}", "status=current&type=urn:codes%7CPATH", "category=BEF",
+    "creation=ge2026-02-03&creation=le2026-02-03", "author.family=Muster", "author.given=Maxi", "event=E100",
+    "facility=KHS", "setting=ALLG", "security-label=N", "format=urn:formats%7Ctext", "period=2026",
+    "related:identifier=urn:orders%7CA-1", "identifier=urn:uuid:7d5bb8ac", "date=ge{day}&type=PATH",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", FINDS)
+def test_iti_67_finds_document_references(source: Caller, provided: Resource, asked: str) -> None:
+    patient = provided["subject"]["reference"]
+    query = asked.format(system=SYSTEM, patient=patient, day=provided["date"][:10])
+    assert source.ids(f"DocumentReference?{query}") == [provided["id"]]
+    form = {"Content-Type": "application/x-www-form-urlencoded", "Accept": XML}
+    posted = source.open("POST", "DocumentReference/_search", data=query, headers=form)
+    assert [entry["resource"]["id"] for entry in from_xml(posted.data)["entry"]] == [provided["id"]]
+
+
+def test_iti_68_retrieves_the_document_by_the_url_of_its_attachment(source: Caller, provided: Resource) -> None:
+    attachment = provided["content"][0]["attachment"]
+    parts = urlsplit(attachment["url"])
+    answer = source.place.app.test_client().get(f"{parts.path}?{parts.query}")
+    assert (answer.status_code, answer.mimetype, answer.data) == (200, attachment["contentType"], BODY)
+    assert base64.b64decode(attachment["hash"]) == hashlib.sha256(answer.data).digest()
+    assert len(answer.data) == attachment["size"]
+    assert source.get(f"Binary/{provided['id']}").data == BODY
+
+
+def test_iti_105_publishes_a_document_in_one_call(source: Caller) -> None:
+    """Simplified Publish: a DocumentReference with its file inline."""
+    inline = {"contentType": "text/plain", "data": base64.b64encode(BODY).decode()}
+    subject = {"identifier": PERSON}
+    sent = comprehensive(content=[{"attachment": inline}], subject=subject, meta={
+        "profile": [f"{MHD}/IHE.MHD.SimplifiedPublish.DocumentReference"]})  # fmt: skip
+    answer = post(source, "DocumentReference", sent)
+    assert answer.status_code == 201, answer.data
+    made = answer.get_json(force=True)
+    assert answer.headers["Location"].endswith(f"/DocumentReference/{made['id']}")
+    assert "data" not in made["content"][0]["attachment"]
+    assert source.get(f"Binary/{made['id']}").data == BODY
