@@ -62,6 +62,7 @@ def _check(source: Path, previous: Path | None, docs: Path | None) -> None:
 @click.option("--rate", type=float, default=5e-4, help="with --encoder: learning rate (0.0005; large models 0.00002)")
 @click.option("--reading", type=PATH, help="only finder and confidence, with this artifact, which holds a fold out")
 @click.option("--suggest", type=PATH, help="only the weights of suggestions, with this artifact")
+@click.option("--commonness", is_flag=True, help="with --suggest: also how common codes are; --reading is due then")
 def _train(
     source: Path,
     holdout: int | None,
@@ -69,12 +70,13 @@ def _train(
     encoder: Path | None,
     reading: Path | None,
     suggest: Path | None,
+    commonness: bool,
     **how: Any,
 ) -> None:
     """Train encoder, ranking model, finder and confidence from SOURCE; or fine-tune a model of your own."""
     BuildOptions(train=True, holdout=holdout)
     if suggest is not None:
-        _train_suggestions(suggest, out)
+        _train_suggestions(suggest, out, commonness)
         return
     if encoder is not None:
         _tune(source, encoder, out, holdout or 0, **how)
@@ -132,7 +134,7 @@ def _train_reading(source: Path, out: Path, artifact: Path) -> None:
     click.echo(f"to ship them: copy both files to {WEIGHTS}")
 
 
-def _train_suggestions(artifact: Path, out: Path) -> None:
+def _train_suggestions(artifact: Path, out: Path, commonness: bool) -> None:
     from catalog_build.build import WEIGHTS
     from catalog_build.training.suggesting import WEIGHTS as FILE
     from catalog_build.training.suggesting import fitted
@@ -140,7 +142,7 @@ def _train_suggestions(artifact: Path, out: Path) -> None:
 
     index = SearchIndex.load(artifact)
     try:
-        weights = fitted(index.catalog, index.wordings)
+        weights = fitted(index.catalog, index.wordings, index.encoder, commonness)
     except ModuleNotFoundError as error:
         raise _extra_missing(error) from None
     out.mkdir(parents=True, exist_ok=True)

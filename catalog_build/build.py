@@ -167,7 +167,7 @@ def _make(source: Source, made: Path, options: BuildOptions) -> None:
     expansion = Expansion.of(replacements(references(source, options.holdout)))
     finder = weights.finder or Finder.load(WEIGHTS / FINDER)
     parts = (catalog, wordings, weights.served, weights.ranker, manifest, expansion)
-    begun = suggester_of(catalog, wordings)
+    begun = suggester_of(catalog, wordings, weights.served)
     index = SearchIndex(*parts, finder=finder, confidence=weights.confidence, suggester=begun)
     index.save(made)
 
@@ -288,7 +288,7 @@ def _fit(
     weights = Weights(encoder, fitted.ranker, thresholds, calibration, finder)
     manifest = _manifest(source, weights, len(wordings), BuildOptions(), {})
     expansion = Expansion.of(replacements(references(source, holdout)))
-    begun = suggester_of(source.catalog, wordings)
+    begun = suggester_of(source.catalog, wordings, encoder)
     parts = (source.catalog, wordings, encoder, fitted.ranker, manifest, expansion)
     index = SearchIndex(*parts, finder=finder, suggester=begun)
     return replace(weights, confidence=confidence_for(index, held_out, indexed))

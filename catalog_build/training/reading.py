@@ -38,7 +38,7 @@ def confidence_with(source: Source, texts: Sequence[Synonym], index: SearchIndex
     reading = SearchIndex(
         *(index.catalog, index.wordings, index.encoder, index.ranker, index.manifest, index.expansion, index.typos),
         finder=finder,
-        suggester=suggester_of(index.catalog, index.wordings),
+        suggester=suggester_of(index.catalog, index.wordings, index.encoder),
     )
     kept = [text for text in texts if fold_of(text) != fold]
     known = {text.text for text in kept}

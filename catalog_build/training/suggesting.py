@@ -4,8 +4,10 @@ Nobody publishes how often each code is written down in German practices. What i
 hospitals by main diagnosis (`inpatients.tsv`, Destatis 2019), three characters deep and without most of what practices
 see. What is our own: what many hands wrote and coded (`written.jsonl` and the authors to learn from), Befund's everyday
 wordings, and the number of wordings of each code. Their weights are fitted together with those of the match: each
-coded phrase, cut to 3 to 12 characters, shall put one of its codes before all others (conditional logit, McFadden
-1974). A phrase's own count is taken off while it is learnt from.
+coded phrase, cut to 3 to 12 characters and a third of them with a slip, shall put one of its codes before all others
+(conditional logit, McFadden 1974). A phrase's own count is taken off while it is learnt from. How common a code is, the
+second stage of the search is fitted on too: the weights of the match can be learnt anew beside the shipped ones of the
+codes.
 """
 
 from __future__ import annotations
@@ -20,11 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalog_build.files import readable, write_text
+from catalog_build.training.augmentation import Augmenter
 from catalog_build.training.authors import read
 from catalog_build.training.written import source_of, written_rows
 from clinical.icd import Catalog, category, leaves_open
 from clinical.progress import progress
-from clinical.search import MATCH, Ints, Suggester, Vectors, Wordings
+from clinical.search import MATCH, Encoder, Ints, Suggester, Vectors, Wordings
 
 INPATIENTS: Final = Path(__file__).with_name("inpatients.tsv")
 WEIGHTS: Final = "suggest.json"
@@ -37,6 +40,8 @@ CLAIMS: Final = ("present", "suspected", "history")
 CUTS: Final = (3, 4, 5, 6, 8, 12)
 LONGEST: Final = 40
 """Characters of the longest phrase that is learnt from: nobody types a sentence into a field for codes."""
+SLIPS: Final = 0.3
+"""Share of the cuts that are learnt from a second time, with a slip."""
 OTHERS: Final = 300
 """Codes that a phrase's own are compared with, drawn with a fixed seed where there are more."""
 ROUNDS: Final = 2
@@ -62,10 +67,6 @@ class SuggestWeights(NamedTuple):
         return cls(**json.loads(path.read_text("utf-8")))
 
 
-BEGUN: Final = SuggestWeights(dict.fromkeys(OF_CODE, 0.0), dict.fromkeys(MATCH, 1.0))
-"""Before anything is learnt."""
-
-
 class CodedPhrase(NamedTuple):
     """Words that mean a disease, the codes that are right or defensible for it, those that it counted for, and the set
     of inputs or the author that it is of."""
@@ -76,11 +77,13 @@ class CodedPhrase(NamedTuple):
     source: str
 
 
-def suggester_of(catalog: Catalog, wordings: Wordings, weights: SuggestWeights | None = None) -> Suggester:
+def suggester_of(
+    catalog: Catalog, wordings: Wordings, encoder: Encoder, weights: SuggestWeights | None = None
+) -> Suggester:
     """Suggestions from these wordings with these weights, the shipped ones unless told otherwise."""
     weights = weights or SuggestWeights.load()
     own = columns_of(catalog, wordings) @ [weights.code[name] for name in OF_CODE]
-    return Suggester.build(catalog, wordings, own.astype(np.float32), weights.match)
+    return Suggester.build(catalog, wordings, encoder, own.astype(np.float32), weights.match)
 
 
 def columns_of(catalog: Catalog, wordings: Wordings) -> Floats:
@@ -146,61 +149,74 @@ def commonness_without(catalog: Catalog, sets: Collection[str]) -> dict[str, Vec
 
 
 class ComparedCodes(NamedTuple):
-    """Codes to choose from, of one phrase or mention: their columns, and which of them are right."""
+    """Codes to choose from, of one phrase or mention: their columns, which of them are right, and what is added to
+    their scores beforehand."""
 
     columns: Floats
     right: NDArray[np.bool_]
+    before: Floats | float = 0.0
 
 
-def fitted(catalog: Catalog, wordings: Wordings) -> SuggestWeights:
-    """The weights, learnt from the phrases."""
-    weights = BEGUN
-    suggester = suggester_of(catalog, wordings, weights)
+def fitted(catalog: Catalog, wordings: Wordings, encoder: Encoder, commonness: bool = False) -> SuggestWeights:
+    """The weights, learnt from the phrases: of the match, and with `commonness` of the codes as well."""
+    of_code = dict.fromkeys(OF_CODE, 0.0) if commonness else SuggestWeights.load().code
+    weights = SuggestWeights(of_code, dict.fromkeys(MATCH, 1.0))
+    suggester = suggester_of(catalog, wordings, encoder, weights)
     own = columns_of(catalog, wordings)
-    learnt = [phrase for phrase in phrases() if len(phrase.text) <= LONGEST]
+    names = (*OF_CODE, *MATCH) if commonness else MATCH
     for _ in range(ROUNDS):
-        match = np.array([weights.match[name] for name in MATCH], dtype=np.float32)
-        suggester.tables.weights[:] = match
-        found = conditional_logit(list(_choices(suggester, catalog, own, learnt)))
-        names = (*OF_CODE, *MATCH)
-        values = {name: round(float(value), 3) for name, value in zip(names, found, strict=True)}
-        weights = SuggestWeights({name: values[name] for name in OF_CODE}, {name: values[name] for name in MATCH})
+        suggester.tables.weights[:] = [weights.match[name] for name in MATCH]
+        choices = list(_choices(suggester, catalog, own, None if commonness else weights.code))
+        values = {name: round(float(value), 3) for name, value in zip(names, conditional_logit(choices), strict=True)}
+        weights = SuggestWeights(
+            {name: values.get(name, weights.code[name]) for name in OF_CODE}, {name: values[name] for name in MATCH}
+        )
     return weights
 
 
 def _choices(
-    suggester: Suggester, catalog: Catalog, own: Floats, learnt: Sequence[CodedPhrase]
+    suggester: Suggester, catalog: Catalog, own: Floats, known: Mapping[str, float] | None
 ) -> Iterator[ComparedCodes]:
-    chance = np.random.default_rng(0)
+    """The codes that each beginning of a phrase matches; with the weights of the codes where they are known, else with
+    their columns."""
+    chance, augmenter = np.random.default_rng(0), Augmenter(0)
     written = OF_CODE.index("written")
+    learnt = [phrase for phrase in phrases() if len(phrase.text) <= LONGEST]
     for phrase in progress(learnt, "suggestions", "phrases"):
         right = [catalog.number(code) for code in phrase.codes if code in catalog]
         counted = [catalog.number(code) for code in phrase.counted if code in catalog]
-        for cut in (cut for cut in CUTS if len(phrase.text) >= cut):
-            codes, matched, _ = suggester.matches(phrase.text[:cut].rstrip())
-            columns = np.hstack([own[codes], matched])
+        cuts = [phrase.text[:cut].rstrip() for cut in CUTS if len(phrase.text) >= cut]
+        for typed in (*cuts, *(augmenter.typo(cut) for cut in cuts if chance.random() < SLIPS)):
+            codes, matched, _ = suggester.matches(typed)
+            of_code = own[codes]
             less = np.isin(codes, counted)
-            columns[less, written] = np.log1p(np.maximum(np.expm1(columns[less, written]) - 1, 0))
+            of_code[less, written] = np.log1p(np.maximum(np.expm1(of_code[less, written]) - 1, 0))
             are_right = np.isin(codes, right)
+            kept = np.arange(len(codes))
             if len(codes) > OTHERS:
                 kept = np.union1d(np.flatnonzero(are_right), chance.choice(len(codes), OTHERS, replace=False))
-                columns, are_right = columns[kept], are_right[kept]
-            if are_right.any() and not are_right.all():
-                yield ComparedCodes(columns, are_right)
+            if not are_right.any() or are_right.all():
+                continue
+            if known is None:
+                yield ComparedCodes(np.hstack([of_code, matched])[kept], are_right[kept])
+            else:
+                before = of_code @ [known[name] for name in OF_CODE]
+                yield ComparedCodes(matched[kept].astype(np.float64), are_right[kept], before[kept])
 
 
 def conditional_logit(choices: Sequence[ComparedCodes]) -> Floats:
     """Weights that maximise the probability of the right ones among each choice."""
     from scipy.optimize import minimize
 
-    columns, right = (np.concatenate(part) for part in zip(*choices, strict=True))
+    columns, right = (np.concatenate([choice[part] for choice in choices]) for part in (0, 1))
     sizes = np.array([len(choice.right) for choice in choices])
+    before = np.concatenate([np.broadcast_to(choice.before, len(choice.right)) for choice in choices])
     starts = np.cumsum([0, *sizes[:-1]])
     scale = columns.std(axis=0) + 1e-9
     scaled = columns / scale
 
     def loss(weights: Floats) -> tuple[float, Floats]:
-        score = scaled @ weights
+        score = scaled @ weights + before
         raised = np.exp(score - np.repeat(np.maximum.reduceat(score, starts), sizes))
         every, good = np.add.reduceat(raised, starts), np.add.reduceat(raised * right, starts)
         value = -np.log(good / every).mean() + PENALTY * weights @ weights

@@ -319,7 +319,7 @@ class SearchIndex:
             typos = Typos.load(folder / "typos.safetensors", list(wordings.vocabulary))
             finder = Finder.load(folder / FINDER) if FINDER in manifest.files else None
             sure = Confidence.load(folder / CONFIDENCE) if CONFIDENCE in manifest.files else None
-            begun = Suggester.load(folder, catalog, wordings) if SUGGEST in manifest.files else None
+            begun = Suggester.load(folder, catalog, wordings, encoder) if SUGGEST in manifest.files else None
             return cls(catalog, wordings, encoder, ranker, manifest, expansion, typos, finder, sure, begun)
         finally:
             if collecting:

@@ -106,11 +106,7 @@ def _read(
 def gather(queries: Queries, whole: NDArray[np.int16], wordings: Wordings) -> Gathered:
     """The nearest wordings of each query, and the best wording of each code that a BM25 puts forward. `whole` (Q, D):
     the vectors of the queries as whole numbers (`cosines`)."""
-    room = room_of(wordings)
-    if wordings.links is None or room.graph is None:
-        _, near = wordings.nearest(queries.vectors, NEAREST)
-    else:
-        near = wordings.links.nearest(whole, NEAREST, SEARCH_DEPTH, room.graph)
+    room, near = room_of(wordings), nearest_wordings(queries.vectors, whole, wordings, NEAREST, SEARCH_DEPTH)
     by_word, by_character = wordings.words_bm25, wordings.characters_bm25
     words = WordTokens.of([by_word.numbers([word]) for word in queries.distinct])
     grams = WordTokens.of([by_character.numbers(character_grams([word])) for word in queries.distinct])
@@ -123,6 +119,15 @@ def gather(queries: Queries, whole: NDArray[np.int16], wordings: Wordings) -> Ga
         found.by_word,
         found.by_character,
     )
+
+
+def nearest_wordings(vectors: Vectors, whole: NDArray[np.int16], wordings: Wordings, count: int, depth: int) -> Ints:
+    """The numbers of the nearest wordings of unit vectors (Q, D), which are also given as whole numbers (`cosines`):
+    (Q, count), -1 where there are fewer. `depth`: of the search in a graph."""
+    room = room_of(wordings)
+    if wordings.links is None or room.graph is None:
+        return wordings.nearest(vectors, count, depth)[1]
+    return wordings.links.nearest(whole, count, depth, room.graph)
 
 
 class Room(NamedTuple):

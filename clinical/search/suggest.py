@@ -3,9 +3,10 @@
 Every wording is entered under each of its words, and under the known words that a compound ends in ("Herzinsuffizienz"
 under "insuffizienz"), as far as the words behind go. The entries are sorted, so that all that begin like the typed
 characters are one run of an array. Where hardly any do, the same characters with one slip mended are looked up, and
-then the wordings that share the most character n-grams with them (the search's own BM25). A code's score is how common
-it is (`commonness`, learned at the build) plus how well its best wording matches; both are linear, with the weights in
-the artifact (`catalog_build.training.suggesting`).
+then the wordings that share the most character n-grams with them (the search's own BM25). From some characters on the
+wordings whose vectors are nearest join, which knows other words and other orders. A code's score is how common it is
+(`commonness`, learned at the build) plus how well its wordings match; both are linear, with the weights in the artifact
+(`catalog_build.training.suggesting`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from numpy.typing import NDArray
 from clinical.icd import Catalog, Code, Sex
 from clinical.search.bm25 import character_grams
 from clinical.search.bounds import ArraySizes, Bound, check
-from clinical.search.encoder import Vectors
+from clinical.search.cosines import whole
+from clinical.search.encoder import Encoder, StaticEncoder, Vectors
+from clinical.search.retrieval import nearest_wordings
 from clinical.search.runs import Ints
 from clinical.search.tensors import map_tensors, write_tensors
 from clinical.search.terms import Wordings
@@ -43,18 +46,26 @@ NEAR: Final = 0.6
 """Share of the best wording's n-gram score that another needs; from 0.5 to 0.8 the same is found."""
 MOST_NEAR: Final = 60
 """Wordings taken by n-grams."""
+SHORTEST_CLOSE: Final = 8
+"""Characters from which vectors are compared: those of shorter beginnings say little, from 6 on it is no better."""
+MOST_CLOSE: Final = 100
+"""Wordings taken by vectors; finding them takes 0.2 ms."""
+SHARPNESS: Final = 10.0
+"""Of the votes: a wording counts exp(SHARPNESS x cosine)."""
 TAIL, COMMON_TAIL = 4, 3
 """Characters of the shortest word that a compound is entered under, and of its beginning; wordings such a word needs to
 be in."""
 FIRST, WORD, INSIDE = range(3)
 """Place of an entry: at the beginning of its wording, of a word, inside a compound."""
 MATCH: Final = (
-    "cover", "first", "title", "begins", "matched", "share", "typed", "slip", "likeness", "likeness_cover",
+    "cover", "first", "title", "begins", "matched", "share", "typed", "slip", "likeness", "likeness_cover", "closeness",
+    "votes",
 )  # fmt: skip
 """Columns of a match: share of the wording's characters that are typed; it begins the wording; the wording is the
-title; it begins a word; log(1 + wordings of the code that match); share of the code's wordings that match; any matches
-as typed; any with a slip mended; the best n-gram score as a share of the best of all codes; the same times the share of
-characters."""
+title; it begins a word; log(1 + wordings of the code that match, as typed or with the slip mended); share of the code's
+wordings that do; any matches as typed; any with a slip mended; the best n-gram score as a share of the best of all
+codes; the same times the share of characters; the greatest cosine of the code's wordings among the nearest; log(1 + sum
+of exp(SHARPNESS x cosine) of them)."""
 _OF_ENTRY: Final = 4
 """The columns that an entry has by itself; the best entry of a code is chosen by them."""
 _LETTERS: Final = [letter for letter in string.ascii_lowercase if letter not in "cyz"]
@@ -113,11 +124,25 @@ class Matches(NamedTuple):
     wording: Ints
 
 
-class Suggester:
-    """Suggestions from the wordings of one catalog. Read-only, safe under threads."""
+class _Found(NamedTuple):
+    """Wordings found by likeness, and how like each is."""
 
-    def __init__(self, catalog: Catalog, wordings: Wordings, tables: EntryTables) -> None:
+    wordings: Ints
+    likeness: Vectors
+
+
+_NOTHING: Final = _Found(np.zeros(0, np.int64), np.zeros(0, np.float32))
+
+
+class Suggester:
+    """Suggestions from the wordings of one catalog. Read-only, safe under threads.
+
+    Vectors join only where the encoder is a table of n-grams: a transformer takes longer than a key.
+    """
+
+    def __init__(self, catalog: Catalog, wordings: Wordings, encoder: Encoder, tables: EntryTables) -> None:
         self._catalog, self._wordings, self.tables = catalog, wordings, tables
+        self._encoder = encoder if isinstance(encoder, StaticEncoder) else None
         self._keys = tables.key.reshape(-1).view(f"S{KEY}")
         self._code = wordings.tables.code.astype(np.int64)
         self._count = np.bincount(self._code, minlength=len(catalog)).astype(np.float32)
@@ -171,24 +196,29 @@ class Suggester:
             return Matches(np.zeros(0, np.int64), np.zeros((0, len(MATCH)), np.float32), np.zeros(0, np.int64))
         entries = self._entries(_begun(text))
         counted = np.bincount(self._code[self.tables.wording[entries]], minlength=len(self._catalog))
-        mended, near = np.zeros(0, np.int64), (np.zeros(0, np.int64), np.zeros(0, np.float32))
+        mended, near, close = np.zeros(0, np.int64), _NOTHING, _NOTHING
         if len(text) >= SHORTEST_SLIP and np.count_nonzero(counted) < FEW:
             if len(text) <= LONGEST_SLIP:
                 mended = self._entries(_with_a_slip(text))
                 mended = mended[counted[self._code[self.tables.wording[mended]]] == 0]
             near = self._near(words)
-        return self._matches(len(text), entries, mended, near, within)
+        if len(text) >= SHORTEST_CLOSE:
+            close = self._close(text)
+        return self._matches(len(text), entries, mended, near, close, within)
 
     def _entries(self, keys: Sequence[bytes]) -> Ints:
         """Numbers of the entries that begin with one of the keys."""
-        begin = np.array([key[:KEY] for key in keys], dtype=f"S{KEY}")
-        end = np.array([key[: KEY - 1] + _LAST if len(key) < KEY else key[:KEY] + _LAST for key in keys])
-        low, high = np.searchsorted(self._keys, begin), np.searchsorted(self._keys, end)
-        some = high > low
-        runs = [np.arange(first, last) for first, last in zip(low[some], high[some], strict=True)]
+        cut = sorted(key[:KEY] for key in keys)
+        begin = np.array(cut, dtype=f"S{KEY}")
+        end = np.array([key + _LAST if len(key) < KEY else key for key in cut], dtype=f"S{KEY}")  # no entry is longer
+        low = np.searchsorted(self._keys, begin)
+        some = self._keys[np.minimum(low, len(self._keys) - 1)] <= end  # most slips mended begin nothing
+        some &= low < len(self._keys)
+        low, high = low[some], np.searchsorted(self._keys, end[some], side="right")
+        runs = [np.arange(first, last) for first, last in zip(low, high, strict=True)]
         return np.unique(np.concatenate(runs)) if len(runs) > 1 else runs[0] if runs else np.zeros(0, np.int64)
 
-    def _near(self, words: Sequence[str]) -> tuple[Ints, Vectors]:
+    def _near(self, words: Sequence[str]) -> _Found:
         """Wordings that share the most n-grams with the words, the last of which may go on; and how much each does,
         1 for the best."""
         bm25 = self._wordings.characters_bm25
@@ -196,17 +226,31 @@ class Suggester:
         grams += [gram for gram in character_grams([words[-1]]) if not gram.endswith(">")]
         numbers = bm25.numbers(dict.fromkeys(grams))
         if not numbers:
-            return np.zeros(0, np.int64), np.zeros(0, np.float32)
+            return _NOTHING
         runs = [slice(*bm25.start[number : number + 2]) for number in numbers]
         wordings = np.concatenate([bm25.indices[run] for run in runs])
         added = np.concatenate([bm25.data[run] for run in runs])
         score = np.bincount(wordings, weights=added, minlength=len(self._wordings)).astype(np.float32)
         best = np.flatnonzero(score >= NEAR * score.max())
         best = best[_best(score[best], MOST_NEAR)]
-        return best, score[best] / score[best].max()
+        return _Found(best, score[best] / score[best].max())
+
+    def _close(self, text: str) -> _Found:
+        """The wordings with the nearest vectors, and their cosines."""
+        if self._encoder is None:
+            return _NOTHING
+        row = self._encoder.encode([text])
+        size = float(np.linalg.norm(row))
+        if size < 1e-6:
+            return _NOTHING
+        near = nearest_wordings(row / size, whole(row).numbers, self._wordings, MOST_CLOSE, MOST_CLOSE)[0]
+        near = near[near >= 0]
+        cosine = self._wordings.vectors(near) @ row[0] / np.float32(size)
+        some = cosine > 0
+        return _Found(near[some], cosine[some])
 
     def _matches(
-        self, typed: int, entries: Ints, mended: Ints, near: tuple[Ints, Vectors], within: Bools | None
+        self, typed: int, entries: Ints, mended: Ints, near: _Found, close: _Found, within: Bools | None
     ) -> Matches:
         tables, weights, size = self.tables, self.tables.weights, len(self._catalog)
         both = np.concatenate([entries, mended])
@@ -214,32 +258,46 @@ class Suggester:
         code, place = self._code[wording], tables.place[both]
         cover = np.minimum(typed / tables.length[wording], 1).astype(np.float32)
         own = np.stack([cover, place == FIRST, self._titles[wording], place != INSIDE], axis=1).astype(np.float32)
-        counted = np.bincount(code[: len(entries)], minlength=size)
+        as_typed = np.bincount(code[: len(entries)], minlength=size)
+        counted = np.bincount(code, minlength=size) if len(mended) else as_typed
         score = own @ weights[:_OF_ENTRY]
         order = np.argsort(score, kind="stable") if len(score) < 4_096 else np.argsort(score.astype(np.float16))
         best = np.full(size, -1, dtype=np.int64)
         best[code[order]] = order  # the last one written is the best
-        like, like_cover = np.zeros((2, size), dtype=np.float32)
-        by_likeness = np.zeros(size, dtype=np.int64)
-        close, likeness = near
-        order = np.argsort(likeness)
-        close, likeness = close[order], likeness[order]
-        like[self._code[close]] = likeness
-        like_cover[self._code[close]] = likeness * np.minimum(typed / tables.length[close], 1)
-        by_likeness[self._code[close]] = close
-        kept = (best >= 0) | (like > 0)
+        like, by_likeness = self._best_of(near)
+        closeness, by_closeness = self._best_of(close)
+        kept = (best >= 0) | (like > 0) | (closeness > 0)
         codes = np.flatnonzero(kept if within is None else kept & within)
-        at, matched = best[codes], counted[codes]
+        at = best[codes]
+        votes = np.bincount(self._code[close.wordings], weights=np.exp(SHARPNESS * close.likeness), minlength=size)
+        cover_of_like = np.minimum(typed / tables.length[by_likeness[codes]], 1)
         columns = np.zeros((len(codes), len(MATCH)), dtype=np.float32)
         columns[at >= 0, :_OF_ENTRY] = own[at[at >= 0]]
-        columns[:, _OF_ENTRY] = np.log1p(matched)
-        columns[:, _OF_ENTRY + 1] = matched / np.maximum(self._count[codes], 1)
-        columns[:, _OF_ENTRY + 2] = matched > 0
-        columns[:, _OF_ENTRY + 3] = (matched == 0) & (at >= 0)
-        columns[:, _OF_ENTRY + 4], columns[:, _OF_ENTRY + 5] = like[codes], like_cover[codes]
-        words = by_likeness[codes]
+        columns[:, _OF_ENTRY:] = np.stack(
+            [
+                np.log1p(counted[codes]),
+                counted[codes] / np.maximum(self._count[codes], 1),
+                as_typed[codes] > 0,
+                (as_typed[codes] == 0) & (at >= 0),
+                like[codes],
+                like[codes] * cover_of_like,
+                closeness[codes],
+                np.log1p(votes[codes]),
+            ],
+            axis=1,
+        )
+        words = np.where(like[codes] > 0, by_likeness[codes], by_closeness[codes])
         words[at >= 0] = wording[at[at >= 0]]
         return Matches(codes, columns, words)
+
+    def _best_of(self, found: _Found) -> tuple[Vectors, Ints]:
+        """The greatest likeness of the wordings of each code, 0 where none was found, and the wording that has it."""
+        size = len(self._catalog)
+        like, wording = np.zeros(size, dtype=np.float32), np.zeros(size, dtype=np.int64)
+        order = np.argsort(found.likeness, kind="stable")
+        of_code = self._code[found.wordings[order]]
+        like[of_code], wording[of_code] = found.likeness[order], found.wordings[order]  # the last one is the greatest
+        return like, wording
 
     def _of_others(self, codes: Ints, patient: KnownPatient) -> Vectors:
         """1 for codes that are unusual for the patient's sex or age, 0 for the others."""
@@ -248,7 +306,12 @@ class Suggester:
 
     @classmethod
     def build(
-        cls, catalog: Catalog, wordings: Wordings, commonness: Vectors, weights: Mapping[str, float]
+        cls,
+        catalog: Catalog,
+        wordings: Wordings,
+        encoder: Encoder,
+        commonness: Vectors,
+        weights: Mapping[str, float],
     ) -> Suggester:
         """Enter all wordings of a catalog. `commonness`: of each code; `weights`: of the columns of `MATCH`."""
         documents = [folded_words(wordings.text(number)) for number in range(len(wordings))]
@@ -262,18 +325,18 @@ class Suggester:
             commonness=np.asarray(commonness, dtype=np.float32),
             weights=np.array([weights[name] for name in MATCH], dtype=np.float32),
         )
-        return cls(catalog, wordings, tables)
+        return cls(catalog, wordings, encoder, tables)
 
     def save(self, folder: Path) -> None:
         """Write `suggest.safetensors`."""
         write_tensors(folder / FILE, {each.name: getattr(self.tables, each.name) for each in fields(EntryTables)}, {})
 
     @classmethod
-    def load(cls, folder: Path, catalog: Catalog, wordings: Wordings) -> Suggester:
+    def load(cls, folder: Path, catalog: Catalog, wordings: Wordings, encoder: Encoder) -> Suggester:
         """Memory-map what `save` wrote. Raises ArtifactMismatch where a number leads out of its bounds."""
         arrays, _ = map_tensors(folder / FILE)
         check(FILE, arrays, BOUNDS, ArraySizes({"N": len(wordings), "codes": len(catalog)}))
-        return cls(catalog, wordings, EntryTables(**arrays))
+        return cls(catalog, wordings, encoder, EntryTables(**arrays))
 
 
 def _best(score: Vectors, most: int) -> Ints:
