@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
+from clinical.errors import SettingError
+from clinical.progress import progress
 from clinical.reading import SearchIndex
 from evals.coding.measure import Way, result_of, run
 from evals.coding.outcomes import Outcome
-from evals.coding.targets import target_of
-from evals.lab.opened import Artifact, Data, data_of, opened
-from evals.measures.paired import Pairs, changes, label_changes, pairs_of
+from evals.coding.targets import SearchTarget, Target, TierTarget, answers, target_of
+from evals.lab.opened import Artifact, Data, data_of, inputs_of, opened
+from evals.measures.paired import FLIPPING, Pairs, changes, label_changes, pairs_of
 from evals.measures.paired import flips as flipped
 from evals.measures.results import ALL, MeasuredResult, read_result
+from evals.measures.texts import EVERY, OF_TEXTS, rows_of
+from evals.reading.inputs import frame_of
+from evals.reading.judged import shown
 from evals.report.compare import flipped as listed
+from evals.report.compare import flipped_texts
 
 FIGURES: Final = (
     "top_1", "top_3", "top_10", "top_1_category", "mrr", "recall_10", "f1", "distance", "high_precision",
@@ -26,18 +33,26 @@ FIGURES: Final = (
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Outcomes of the queries of a data set. `result`: as `evals coding --out` writes it, with the texts in memory."""
+    """Outcomes of a data set: of its queries, or of its texts, which state several things each.
+
+    `result`: as `evals coding --out` or `evals reading --out` writes it, with the texts in memory; `inputs`: the texts,
+    empty for queries; `shown`: the codes that another target than tier 1 in this process showed, text by text.
+    """
 
     result: MeasuredResult
     outcomes: tuple[Outcome, ...]
     index: SearchIndex
+    inputs: tuple[Mapping[str, Any], ...] = ()
+    shown: tuple[tuple[str, ...], ...] | None = None
 
     @property
     def figures(self) -> pd.DataFrame:
         """Measures with value, low, high (95 %). Precision of a band: of first codes so marked; coverage: their share
-        of the queries."""
-        rows = self.result.rows.query("set == @ALL", local_dict={"ALL": ALL}).set_index("measure")
-        return rows.reindex([name for name in FIGURES if name in rows.index])[["value", "low", "high"]]
+        of the queries. Of texts: those of `evals.measures.texts`, with the number of statements or codes."""
+        names, every = ((*OF_TEXTS,), EVERY) if self.inputs else (FIGURES, ALL)
+        rows = self.result.rows.query("set == @every", local_dict={"every": every}).set_index("measure")
+        columns = ["n", "value", "low", "high"] if self.inputs else ["value", "low", "high"]
+        return rows.reindex([name for name in names if name in rows.index])[columns]
 
     @property
     def table(self) -> pd.DataFrame:
@@ -49,8 +64,10 @@ class Evaluation:
         self.result.write(Path(path).expanduser(), texts=keep_texts)
 
     def _repr_html_(self) -> str:
-        failed = sum(outcome.found is None for outcome in self.outcomes)
-        return f"<p>{len(self.outcomes)} queries, {failed} failed</p>" + str(self.figures.round(4).to_html())
+        asked = self.result.queries
+        failed = 0 if asked is None else int(asked["failed"].sum())
+        what = f"{len(self.inputs)} texts" if self.inputs else f"{len(self.outcomes)} queries"
+        return f"<p>{what}, {failed} failed</p>" + str(self.figures.round(4).to_html())
 
 
 def evaluate(
@@ -62,20 +79,54 @@ def evaluate(
     target: str = "in-process",
     concurrency: int = 1,
 ) -> Evaluation:
-    """Ask every query of a data set; the options are those of `python -m evals coding`.
+    """Ask every query of a data set, or every text of one that has statements; the options are those of `python -m
+    evals coding`.
 
-    Raises SourceError for a data set that cannot be read, SettingError where a tier needs a model and there is none.
+    Raises SourceError for a data set that cannot be read, SettingError where a tier needs a model and there is none,
+    or for a variant of texts, whose statements have places.
     """
-    index, dataset = opened(catalog), data_of(data)
+    index, told = opened(catalog), inputs_of(data)
     asked = target_of(target, index, tier, concurrency)
+    if told is not None:
+        if variant != "none":
+            raise SettingError(f"variant {variant!r} of texts with statements", "none", "take it of queries")
+        return _of_texts(index, *told, asked, concurrency)
+    dataset = data_of(data)
     outcomes = run(index, dataset.examples, variant, asked, Way(None, concurrency))
     return Evaluation(result_of(outcomes, index, dataset, target=asked, variant=variant), tuple(outcomes), index)
+
+
+def _of_texts(
+    index: SearchIndex, inputs: Sequence[Mapping[str, Any]], about: Mapping[str, Any], asked: Target, concurrency: int
+) -> Evaluation:
+    """Tier 1 in this process shows the codes that a text spells out, too; any other target says what it shows."""
+    texts = [str(row["text"]) for row in inputs]
+    found: Iterator[list[tuple[str, str]] | None]
+    if isinstance(asked, SearchTarget):
+        found = (shown(index, text) for text in texts)
+    else:
+        coded = answers(asked, texts, concurrency)
+        found = (None if one is None else [(hit.code, hit.confidence) for hit in one if hit.shown] for one in coded)
+    try:
+        got = list(progress(found, "texts", "read", total=len(texts)))
+    finally:
+        if isinstance(asked, TierTarget):
+            asked.stop()
+    told = iter(got)
+    table = frame_of(inputs, lambda _: next(told))
+    rows, command = list(rows_of(table)), f"python -m evals reading --inputs {about['name']}"
+    known = {"manifest": index.manifest.digest, "dataset": dict(about)}
+    result = MeasuredResult.of("reading", command, rows, table, **asked.about, **known)
+    codes = tuple(tuple(code for code, _ in one or ()) for one in got)
+    return Evaluation(result, (), index, tuple(inputs), None if isinstance(asked, SearchTarget) else codes)
 
 
 def compare(before: Evaluation | str | Path, after: Evaluation | str | Path) -> pd.DataFrame:
     """The changes on the same queries, a row a measure: values, difference with its 95 % interval, p of no difference
     (exact McNemar test, paired bootstrap), queries won and lost, and a verdict: better, worse, or chance; then what
-    labels and probabilities are worth, also by kind of input (bootstrap over categories).
+    labels and probabilities are worth, also by kind of input (bootstrap over categories). Of texts with statements
+    whole texts are drawn, authors where there are several; won and lost are statements, or wrong codes that went and
+    came.
 
     Evaluations or files of results. Raises SourceError where the queries are not the same.
     """
@@ -90,9 +141,19 @@ def compare(before: Evaluation | str | Path, after: Evaluation | str | Path) -> 
 
 
 def flips(before: Evaluation | str | Path, after: Evaluation | str | Path, measure: str = "top_1") -> pd.DataFrame:
-    """The queries that came out differently by a yes/no measure (top_1, top_10, top_1_category); texts where known."""
+    """The queries that came out differently by a yes/no measure (top_1, top_10, top_1_category); texts where known.
+
+    Of texts with statements: the statements that came to be shown or missed, then (`shown_right`) the wrong codes that
+    went or came; one of both with `measure`.
+    """
+    both = _pairs(before, after)
+    if both.of_texts:
+        names = [measure] if measure in FLIPPING else FLIPPING
+        told = [(name, kind, one) for name in names for kind, own in flipped_texts(both, name).items() for one in own]
+        some = [(kind, one.get("text"), tuple(one["codes"]), name) for name, kind, one in told]
+        return pd.DataFrame(some, columns=["flip", "text", "codes", "measure"])
     rows = []
-    for kind, pairs in zip(("won", "lost"), flipped(_pairs(before, after), measure), strict=True):
+    for kind, pairs in zip(("won", "lost"), flipped(both, measure), strict=True):
         for row in listed(pairs):
             said = [row[side][what] for what in ("first", "rank") for side in ("before", "after")]
             rows.append((kind, row.get("text"), tuple(row["codes"]), *said))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
 from clinical.icd import PAIR_NOTE, Catalog, category
+from clinical.progress import progress
 from clinical.reading import Candidate, Mentioned, SearchIndex
 from evals.coding.outcomes import Outcome
 from evals.lab.measured import Evaluation, evaluate
 from evals.lab.opened import Artifact, Data
+from evals.reading.inputs import author_of
+from evals.reading.judged import CAUSES as OF_TEXTS
+from evals.reading.judged import TextError, errors_of
 
 FAR: Final = 0.3
 """Share of words under which no wording is like the query: two words of seven; notebook 06 shows how it is spread."""
@@ -20,25 +24,24 @@ FEW: Final = 3
 NOTES: Final = 4
 """Official notes shown of a code and its category."""
 
-CAUSES: Final = {
+CAUSES: Final = OF_TEXTS | {
     "failed": "the target gave no answer",
-    "unknown code": "no right code is a terminal code of this catalog: another year, or a category",
-    "claim": "the right code is found for words that the text excludes, leaves to the past or to relatives",
     "another mention": "the right code is found, for another part of the text than the first code",
     "excluded by note": "an official note at the found code sends to the right one, or the other way round",
     "too general": "the found code leaves open what the right one says",
     "too specific": "the found code says more than the right one",
-    "sibling": "the category is right, the code below it is not",
     "order": "the right code is found, below one of another category",
     "unlike any wording": f"under {FAR:.0%} of the words are shared with any wording of a right code",
     "few wordings": f"the best-known right code has at most {FEW} wordings",
     "other": "none of these",
 }
-"""Causes of a miss; the first that holds is given."""
+"""Causes of a miss, of a missed statement and of a wrong code; the first that holds is given."""
 COLUMNS: Final = (
     "text", "right", "right_title", "found", "found_title", "probability", "confidence", "rank", "cause",
     "right_notes", "found_notes", "mentions",
 )  # fmt: skip
+OF_STATEMENTS: Final = ("error", "words", "span", "rests_on", "said", "read", "kind", "author")
+"""Columns that errors of texts with statements have besides."""
 
 
 class Miss(NamedTuple):
@@ -50,17 +53,24 @@ class Miss(NamedTuple):
 
 
 def errors(data: Data | Evaluation, catalog: Artifact = None, within: str = "", **options: Any) -> pd.DataFrame:
-    """The queries whose first code is not right, the surest on top.
+    """The queries whose first code is not right, the surest on top; of texts with statements every missed statement and
+    every wrong code, in the order of the texts.
 
     `data`: what `evaluate` takes (with its `options`), or what it gave. `within`: only misses whose right or found
     code lies there: the beginning of codes (E11), a block (I10-I15) or a chapter (09). `cause`: see CAUSES.
     `right_notes`, `found_notes`: inclusions, exclusions and hints of the official files at the codes and above.
-    `mentions`: where the text names something, for `browser`. The tables can be filtered as any other.
+    `mentions`: where the text names something, for `browser`. The tables can be filtered as any other. Of statements
+    there is more: `error` (missed, wrong), `words` and `span` of the statement or of what the code was found by,
+    `rests_on`: the wording of the catalog behind the found code, `said` and `read`: the claim of the text and the one
+    that was read, `rank`: of the right code among the ten of the statement's words, `kind`, `author`.
     """
     done = data if isinstance(data, Evaluation) else evaluate(data, catalog, **options)
+    if done.inputs:
+        return _of_statements(done, within)
     index, rows = done.index, []
     for outcome in done.outcomes:
-        if outcome.rank != 1 and _within(index.catalog, outcome, within):
+        names = [*outcome.example.codes, *([outcome.first.code] if outcome.first else [])]
+        if outcome.rank != 1 and _within(index.catalog, names, within):
             read = index.read(outcome.example.query)
             rows.append(_row(index, Miss(outcome, read.codes, read.mentions)))
     table = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"rank": "Int64", "probability": "float64"})
@@ -174,10 +184,36 @@ def _notes(catalog: Catalog, codes: Iterable[str]) -> str:
     return "\n".join(list(lines)[:NOTES])
 
 
-def _within(catalog: Catalog, outcome: Outcome, where: str) -> bool:
-    """Return True when the right or the found code lies in `where` (a code prefix, block or chapter)."""
-    first = outcome.first
-    names = [*outcome.example.codes, *([first.code] if first else [])]
+def _within(catalog: Catalog, names: Sequence[str], where: str) -> bool:
+    """Return True when one of the codes lies in `where` (a code prefix, block or chapter)."""
     entries = [code for name in names if (code := catalog.get(name))]
     places = (name.startswith(where) for name in names)
     return any(places) or any(where in (code.block, code.chapter) for code in entries)
+
+
+# --- texts with statements --------------------------------------------------------------------------------------------
+
+
+def _of_statements(done: Evaluation, within: str) -> pd.DataFrame:
+    """A row for each missed statement and each wrong code."""
+    catalog, rows = done.index.catalog, []
+    got = done.shown or [None] * len(done.inputs)
+    both = zip(done.inputs, got, strict=True)
+    for row, codes in progress(both, "errors", "texts read again", total=len(done.inputs)):
+        mentions = done.index.read(row["text"]).mentions
+        about = (row["class"], author_of(row))
+        for one in errors_of(done.index, row, codes):
+            names = (*one.right, *([one.found] if one.found else ()))
+            if _within(catalog, names, within):
+                rows.append(_statement(catalog, row["text"], one, mentions) + about)
+    table = pd.DataFrame(rows, columns=[*COLUMNS, *OF_STATEMENTS])
+    return table.astype({"rank": "Int64", "probability": "float64"})
+
+
+def _statement(catalog: Catalog, text: str, one: TextError, mentions: Sequence[Mentioned]) -> tuple[Any, ...]:
+    found = (one.found,) if one.found else ()
+    return (
+        text, one.right, _titles(catalog, one.right), one.found, _titles(catalog, found), one.probability,
+        one.confidence, one.rank, one.cause, _notes(catalog, one.right), _notes(catalog, found), tuple(mentions),
+        one.error, one.words, (one.start, one.end), one.wording, one.said, one.read,
+    )  # fmt: skip

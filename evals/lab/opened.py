@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -13,14 +13,18 @@ import pandas as pd
 
 from clinical.errors import SourceError
 from clinical.reading import SearchIndex
-from evals.data.cards import Dataset, read_dataset
+from clinical.search import checksum
+from evals.data.cards import Dataset, read_card, read_dataset
 from evals.data.examples import Example, well_formed
 from evals.lab.artifact import Lab
+from evals.reading.inputs import input_of, is_input, read_inputs
 
 Artifact: TypeAlias = str | Path | SearchIndex | None
 """A folder, an index already loaded, or None for the artifact of `make up` (BEFUND_CATALOG, else var/catalog)."""
-Data: TypeAlias = str | Path | pd.DataFrame | Sequence[Example]
-"""A TSV or JSON lines file, a table with the columns query (or text) and codes, or examples."""
+Data: TypeAlias = str | Path | pd.DataFrame | Sequence[Example] | Sequence[Mapping[str, Any]]
+"""A TSV or JSON lines file, a table with the columns query (or text) and codes, or examples; of texts that state
+several things a JSON lines file, an author's `.txt`, a table or a list of objects with statements
+(`evals.reading.inputs`)."""
 AT_ONCE: Final = 2
 """Indexes that stay loaded: two are compared; a full catalog takes about 350 MB."""
 
@@ -52,12 +56,50 @@ def data_of(data: Data) -> Dataset:
     """Examples, and what is known of where they are from. Raises SourceError where there are none."""
     if isinstance(data, str | Path):
         return read_dataset(Path(data).expanduser())
-    examples = _rows(data) if isinstance(data, pd.DataFrame) else list(data)
+    examples = _rows(data) if isinstance(data, pd.DataFrame) else [Example(*one) for one in data]
     if not examples:
         raise SourceError("the table", None, "holds no queries", "at least one row", "give another")
     rows = [[one.query, sorted(one.codes), one.kind] for one in examples]
     digest = hashlib.sha256(json.dumps(rows, ensure_ascii=False).encode()).hexdigest()
     return Dataset(examples, digest, None, "table")
+
+
+def inputs_of(data: Data) -> tuple[list[dict[str, Any]], dict[str, Any]] | None:
+    """Texts that state several things, and what is known of where they are from (name, version, sha256, rows); None for
+    queries. Raises SourceError naming the first line that is none."""
+    if isinstance(data, str | Path):
+        path = Path(data).expanduser()
+        if path.suffix != ".txt" and not (path.suffix == ".jsonl" and _states(path)):
+            return None
+        rows, card = read_inputs(path), read_card(path)
+        about = {"name": card.name, "version": card.version} if card else {"name": path.stem, "version": None}
+        return _some(rows, path.name), about | {"sha256": checksum(path), "rows": len(rows)}
+    given = data.to_dict("records") if isinstance(data, pd.DataFrame) else list(data)
+    if not given or not is_input(given[0]):
+        return None
+    rows = [input_of(_told(row), "the table", number) for number, row in enumerate(given, start=1)]
+    digest = hashlib.sha256(json.dumps(rows, ensure_ascii=False, default=str).encode()).hexdigest()
+    return rows, {"name": "table", "version": None, "sha256": digest, "rows": len(rows)}
+
+
+def _states(path: Path) -> bool:
+    """Return True when the first line of a file is an object with statements."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return is_input(json.loads(next((line for line in file if line.strip()), "null")))
+    except (OSError, ValueError):
+        return False
+
+
+def _told(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row without the gaps that a table puts where an object has no such field."""
+    return {name: value for name, value in row.items() if not (isinstance(value, float) and value != value)}
+
+
+def _some(rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    if not rows:
+        raise SourceError(name, None, "holds no texts with codes", "at least one", "give another")
+    return rows
 
 
 def codes_of(value: object) -> frozenset[str]:

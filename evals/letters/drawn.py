@@ -27,7 +27,8 @@ def draw(text: str, evidence: Sequence[Evidence]) -> Figure:
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
     fields = list(dict.fromkeys(one.path.split(".")[0].split("[")[0] for one in evidence))
-    colours = {name: plt.get_cmap("tab20")(n % 20) for n, name in enumerate(fields)}
+    palette = plt.get_cmap("tab10" if len(fields) <= 10 else "tab20")  # the pairs of tab20 hardly differ
+    colours = {name: palette(n % palette.N) for n, name in enumerate(fields)}
     figure = plt.figure(figsize=(_INCHES, _LINE * (len(lines) + 1)))
     axis = figure.add_axes((0, 0, 1, 1))
     axis.set(xlim=(0, WIDTH), ylim=(len(lines), -1))

@@ -1,4 +1,8 @@
-"""Measures with 95 % intervals: Wilson (1927) for shares, the bootstrap percentile (Efron 1979) for everything else."""
+"""Measures with 95 % intervals: Wilson (1927) for shares, the bootstrap percentile (Efron 1979) for everything else.
+
+What comes in clusters (codes of one category, statements of one text, texts of one author) is no independent
+observation: whole clusters are drawn, and authors where there are SEVERAL of them, since an author's texts are alike.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,12 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import t as student
 
 Z = 1.959964
 SEED, RESAMPLES = 2026, 1_000
+SEVERAL = 5
+"""Authors from which on they are drawn whole; of fewer nothing can be said about authors, and texts are drawn."""
 CELLS = 5_000_000
 """Weights of resamples held at once: 20 MB; larger samples are drawn in pieces."""
 
@@ -23,10 +30,41 @@ def share(hits: int, of: int) -> Measure | None:
     """A proportion; None of nothing."""
     if of == 0:
         return None
-    value, squared = hits / of, Z * Z / of
+    return rounded(hits / of, *_wilson(hits / of, of))
+
+
+def _wilson(value: float, of: float) -> tuple[float, float]:
+    squared = Z * Z / of
     middle = (value + squared / 2) / (1 + squared)
     half = Z * np.sqrt(value * (1 - value) / of + squared / (4 * of)) / (1 + squared)
-    return rounded(value, max(0.0, middle - half), min(1.0, middle + half))
+    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
+
+
+def ratio(parts: Sequence[float], wholes: Sequence[float], clusters: Sequence[str]) -> Measure | None:
+    """The share that `parts` have of `wholes`, both one number a text; None of nothing.
+
+    Wilson's interval on the effective number of observations: what is left of them when clusters vary more than chance
+    allows (design effect: Kish 1965), with Student's t for so many clusters (Korn and Graubard 1998). Where no cluster
+    differs from another, every text counts as one observation.
+    """
+    part, whole = np.asarray(parts, dtype=np.float64), np.asarray(wholes, dtype=np.float64)
+    size, told = float(whole.sum()), whole > 0
+    if size == 0:
+        return None
+    value = float(part.sum()) / size
+    of = np.unique(np.asarray(clusters)[told], return_inverse=True)[1]
+    groups = int(of.max()) + 1
+    off = np.bincount(of, (part - value * whole)[told])
+    variance = groups / max(1, groups - 1) * float(np.square(off).sum()) / size**2
+    effective = min(size, value * (1 - value) / variance) if variance > 0 else min(size, float(told.sum()))
+    if groups > 1:
+        effective *= (Z / float(student.ppf(0.975, groups - 1))) ** 2
+    return rounded(value, *_wilson(value, effective))
+
+
+def clusters_of(texts: Sequence[str], authors: Sequence[str]) -> list[str]:
+    """Names of what is drawn whole, one for each observation: its author where there are SEVERAL, else its text."""
+    return list(authors if len(set(authors)) >= SEVERAL else texts)
 
 
 def clustered(right: Sequence[bool], cluster: Sequence[str]) -> Measure | None:

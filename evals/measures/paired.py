@@ -3,13 +3,14 @@
 Yes/no measures: McNemar's test, exact (McNemar 1947): of the queries that came out differently, how unlikely is so
 uneven a split? Means: the paired bootstrap over queries. Precision and coverage of labels and the calibration error,
 over all and by kind of input, draw whole categories of right codes, since the mistakes of one come together. A query
-that failed in either result is left out of both.
+that failed in either result is left out of both. Measures of texts that state several things draw whole texts, or their
+authors where there are several.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -23,13 +24,14 @@ from evals.measures.calibration import binned_error
 from evals.measures.intervals import Measure, mean, resamples, rounded
 from evals.measures.queries import values
 from evals.measures.results import MeasuredResult
+from evals.measures.texts import OF_TEXTS, drawn
 
 LABELS: Final = ("high", "medium")
 FEWEST: Final = 20
 """Queries of a kind below which its labels are not compared."""
 YES_NO: Final = ("top_1", "top_10", "top_1_category")
 MEANS: Final = ("mrr", "recall_10", "f1", "distance")
-LOWER_IS_BETTER: Final = frozenset({"distance", "calibration_error"})
+LOWER_IS_BETTER: Final = frozenset({"distance", "calibration_error", "silent", "absent_shown"})
 ALPHA: Final = 0.05
 
 
@@ -69,6 +71,11 @@ class Pairs(NamedTuple):
         both = ~(self.before["failed"] | self.after["failed"])
         return Pairs(self.before[both], self.after[both])
 
+    @property
+    def of_texts(self) -> bool:
+        """True of texts that state several things, not of queries."""
+        return "asked" in self.before
+
 
 def pairs_of(first: MeasuredResult, second: MeasuredResult, names: Sequence[str] = ("A", "B")) -> Pairs:
     """The queries of both results side by side. Raises SourceError where they are not the same."""
@@ -91,6 +98,8 @@ def changes(pairs: Pairs) -> list[PairedDifference]:
     both = pairs.answered
     if both.before.empty:
         return []
+    if pairs.of_texts:
+        return list(_text_changes(both))
     return [_yes_no(name, both) for name in YES_NO] + [_mean(name, both) for name in MEANS]
 
 
@@ -126,6 +135,47 @@ def _difference(name: str, pairs: Pairs) -> tuple[str, float, float, Measure]:
     return name, round(float(before.mean()), 4), round(float(after.mean()), 4), difference
 
 
+# --- texts that state several things ----------------------------------------------------------------------------------
+
+
+def _text_changes(pairs: Pairs) -> Iterator[PairedDifference]:
+    weights = _clustered(drawn(pairs.before))
+    for name, (part, whole) in OF_TEXTS.items():
+        shares = [
+            _divided(weights @ side[part].to_numpy(float), weights @ side[whole].to_numpy(float)) for side in pairs
+        ]
+        for change in _change(name, shares):
+            counted = [sum(one.kind == kind for one in text_flips(pairs, name)) for kind in ("won", "lost")]
+            yield replace(change, won=counted[0], lost=counted[1]) if name in FLIPPING else change
+
+
+class TextFlip(NamedTuple):
+    """A statement that came to be shown (`won`) or missed (`lost`), or a wrong code that went or came: id of the text,
+    and the codes that the statement accepts, or the wrong code."""
+
+    kind: str
+    id: str
+    codes: tuple[str, ...]
+
+
+FLIPPING: Final = ("stated_shown", "shown_right")
+"""Measures of texts whose flips are listed: of statements, of wrong codes."""
+
+
+def text_flips(pairs: Pairs, name: str = "stated_shown") -> list[TextFlip]:
+    """The statements, or for `shown_right` the wrong codes, that differ between two results, text by text."""
+    found = []
+    for (_, one), (_, other) in zip(pairs.before.iterrows(), pairs.after.iterrows(), strict=True):
+        if name == "stated_shown":
+            hits = zip(one["asked"], one["hit"], other["hit"], strict=True)
+            differ = [("won" if after else "lost", tuple(codes)) for codes, before, after in hits if before != after]
+        else:
+            gone, come = (sorted(set(a["wrong"]) - set(b["wrong"])) for a, b in ((one, other), (other, one)))
+            differ = [("won", (code,)) for code in gone] + [("lost", (code,)) for code in come]
+        found += [TextFlip(kind, str(one["id"]), codes) for kind, codes in differ]
+    return found
+
+
 # --- labels ---------------------------------------------------------------------------------------------------------
 
 
@@ -133,6 +183,8 @@ def label_changes(pairs: Pairs) -> list[PairedDifference]:
     """Precision and coverage of high and medium and the calibration error: over all, and over each kind of input with
     FEWEST queries. A precision of which one side has none is left out; so is all of a target without probabilities."""
     both = pairs.answered
+    if pairs.of_texts:
+        return []
     found = list(_labels("", both))
     for kind in sorted(set(both.before["kind"]) - {""}):
         own = (both.before["kind"] == kind).to_numpy()

@@ -19,7 +19,7 @@ from catalog_build.training.authors import CLAIMS, LabelledMention, LabelledText
 from clinical.claims import LABELS, Reading, Tagger
 from clinical.command_line import PATH, paragraphs
 from evals.command import main_of
-from evals.measures.intervals import Measure, clustered
+from evals.measures.intervals import Measure, clustered, clusters_of
 from evals.measures.results import Row
 from evals.measures.results import row as _row
 
@@ -32,12 +32,13 @@ HIDDEN: Final = frozenset(("present", "suspected"))
 
 
 class JudgedClaim(NamedTuple):
-    """A marked mention and the claim that was read: `author` wrote it, `right` says whether the claim is defensible."""
+    """A marked mention and the claim that was read: `author` wrote it in `text`, `right`: the claim is defensible."""
 
     author: str
     claim: str
     read: str
     right: bool
+    text: str = ""
 
 
 def claimed(reading: Reading, mention: LabelledMention) -> str:
@@ -70,11 +71,13 @@ def judged(author: str, texts: Iterable[LabelledText], asked: Asked = claimed) -
         reading = Reading.of(text.text)
         for mention in text.mentions:
             claim = asked(reading, mention)
-            yield JudgedClaim(author, mention.claim, claim, claim in (mention.claim, mention.second))
+            right = claim in (mention.claim, mention.second)
+            yield JudgedClaim(author, mention.claim, claim, right, text.ident)
 
 
 def figures(rows: Sequence[JudgedClaim]) -> dict[str, Measure | None]:
-    """Shares with intervals that draw authors: right, by claim, and the two errors that count.
+    """Shares with intervals that draw authors, of fewer than SEVERAL their texts: right, by claim, and the two
+    errors that count.
 
     `there_as_not`: of what is present or suspected, read as not there; `not_as_there`: the other way round.
     """
@@ -92,7 +95,8 @@ def figures(rows: Sequence[JudgedClaim]) -> dict[str, Measure | None]:
 
 
 def _share(rows: Sequence[JudgedClaim], hits: Sequence[bool]) -> Measure | None:
-    return clustered(hits, [row.author for row in rows])
+    texts = [f"{row.author} {row.text}" for row in rows]
+    return clustered(hits, clusters_of(texts, [row.author for row in rows]))
 
 
 def confusion(rows: Iterable[JudgedClaim]) -> Mapping[tuple[str, str], int]:

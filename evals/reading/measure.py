@@ -4,7 +4,8 @@ Mentions and claims on generated texts, by kind and claim, and the worth of labe
 in lists and sentence frames; short texts with denials and relatives (`offered.tsv`); claims of marked mentions of
 the authors kept for reporting, with both errors and what is read instead; of our own written inputs what is there and
 read as not there, and the other way round; with `--inputs FILE`, the same of these, the codes that are shown
-of them, by class, and how many mentions without a code somebody stated, by reason. Each is a row of the table.
+of them, by class, and how many mentions without a code somebody stated, by reason. Each is a row of the table; with
+`--out`, a line for each text as well, so that `python -m evals compare` tests two results in pairs.
 """
 
 from __future__ import annotations
@@ -15,25 +16,22 @@ from pathlib import Path
 from typing import Any
 
 import click
+import pandas as pd
 
-from clinical.coding import most_probable, with_written_codes
 from clinical.command_line import PATH, paragraphs
 from clinical.contract import TIER1_MAX_CODES
 from clinical.reading import SearchIndex
 from evals.command import CATALOG, JSON, main_of
 from evals.measures.intervals import share
 from evals.measures.results import MeasuredResult, Row, printed, row
+from evals.measures.texts import rows_of
 from evals.reading import claimed, gated, reasons
-from evals.reading.inputs import given, read_inputs, scored
+from evals.reading.inputs import frame_of, given, read_inputs
+from evals.reading.judged import shown
 from evals.reading.offered import offered
 from evals.reading.probes import in_lists, in_sentences, sure_wordings
 
 SEED, TEXTS, WORDINGS = 2026, 400, 160
-OF_INPUTS = {
-    "stated_shown": ("found", "statements"), "shown_right": ("right", "shown"), "high_right": ("high_right", "high"),
-    "silent": ("silent", "inputs"), "absent_shown": ("absent_shown", "absent"),
-}  # fmt: skip
-"""Measures of written inputs: the counts of `inputs.scored` whose share they are."""
 ALONE = {"first_code_right": "first", "among_ten": "ten", "shown": "found"}
 
 
@@ -47,12 +45,13 @@ ALONE = {"first_code_right": "first", "among_ten": "ten", "shown": "found"}
 def command(catalog: Path, inputs: Path | None, texts: int, wordings: int, out: Path | None, as_json: bool) -> None:
     """Measure and print."""
     index = SearchIndex.load(catalog)
+    read = read_inputs(inputs) if inputs else []
     rows = [*_generated(index, texts), *_alone(index, wordings), *_offered(index)]
+    told = asked(index, read) if inputs else None
     if inputs:
-        read = read_inputs(inputs)
-        rows += [*claimed.rows_of(inputs.stem, claimed.claimed(read)), *of_inputs(index, read)]
+        rows += [*claimed.rows_of(inputs.stem, claimed.claimed(read)), *of_inputs(index, read, told)]
     words = "python -m evals reading" + (f" --inputs {inputs}" if inputs else "")
-    result = MeasuredResult.of("reading", words, rows, manifest=index.manifest.digest, seed=SEED)
+    result = MeasuredResult.of("reading", words, rows, told, manifest=index.manifest.digest, seed=SEED)
     if out:
         result.write(out)
     print(json.dumps(result.rows.to_dict("records")) if as_json else printed(rows))
@@ -80,14 +79,12 @@ def _offered(index: SearchIndex) -> Iterator[Row]:
     yield from row("absent_offered", "offered.tsv", found.absent, share(len(found.leaked), found.absent))
 
 
-def of_inputs(index: SearchIndex, inputs: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
-    """Written inputs by class and for ALL, then each statement by itself, as if somebody had marked the mentions."""
-    for name, own in scored(inputs, lambda text: shown(index, text)).items():
-        medium = {"medium_right": own["right"] - own["high_right"], "medium": own["shown"] - own["high"]}
-        counts = {**own, **medium}
-        for measure, (part, whole) in (OF_INPUTS | {"medium_right": ("medium_right", "medium")}).items():
-            size = counts.get(whole, 0)
-            yield from row(measure, name, size, share(min(counts.get(part, 0), size), size))
+def of_inputs(
+    index: SearchIndex, inputs: Sequence[Mapping[str, Any]], texts: pd.DataFrame | None = None
+) -> Iterator[Row]:
+    """Written inputs by class and for ALL, then each statement by itself, as if somebody had marked the mentions.
+    `texts`: their table, where it has been made (`frame_of`)."""
+    yield from rows_of(asked(index, inputs) if texts is None else texts)
     alone = given(inputs, lambda text: [(hit.code, hit.confidence) for hit in index.search(text, TIER1_MAX_CODES)])
     for measure, part in ALONE.items():
         said = alone["statements"]
@@ -95,8 +92,6 @@ def of_inputs(index: SearchIndex, inputs: Sequence[Mapping[str, Any]]) -> Iterat
     yield from reasons.rows_of(reasons.reasons(index, inputs))
 
 
-def shown(index: SearchIndex, text: str) -> list[tuple[str, str]]:
-    """The codes that tier 1 shows, with their confidence: those of its mentions, and those that the text spells out."""
-    read = index.read(text)
-    found = with_written_codes(text, read.codes, index.catalog, read.reading)
-    return [(hit.code, hit.confidence) for hit in most_probable(found, TIER1_MAX_CODES)]
+def asked(index: SearchIndex, inputs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """The table of the inputs as tier 1 shows them (`frame_of`)."""
+    return frame_of(inputs, lambda text: shown(index, text))

@@ -1,7 +1,8 @@
 """python -m evals compare A.json B.json: what changed from A to B, on the same queries, and which queries flipped.
 
-A and B are results of `evals coding --out`. Each measure: before, after, the difference with its 95 % interval, and p,
-the chance of so large a difference if nothing had changed (exact McNemar test, paired bootstrap). Then precision and
+A and B are results of `evals coding --out`, or of `evals reading --inputs FILE --out`: statements instead of queries.
+Each measure: before, after, the difference with its 95 % interval, and p, the chance of so large a difference if
+nothing had changed (exact McNemar test, paired bootstrap; of statements whole texts are drawn). Then precision and
 coverage of `high` and `medium` and the calibration error, over all and by kind of input, with intervals that draw
 whole categories. A dozen measures are tested at once: a single p just under 0.05 is no news. Flips are listed by
 their codes, and by their text if both results were made with `--keep-texts`.
@@ -19,7 +20,16 @@ import pandas as pd
 
 from clinical.command_line import PATH, paragraphs
 from evals.command import main_of
-from evals.measures.paired import PairedDifference, Pairs, changes, flips, label_changes, pairs_of
+from evals.measures.paired import (
+    FLIPPING,
+    PairedDifference,
+    Pairs,
+    changes,
+    flips,
+    label_changes,
+    pairs_of,
+    text_flips,
+)
 from evals.measures.results import MeasuredResult, read_result
 
 SHOWN = 20
@@ -51,11 +61,26 @@ def comparison(first: MeasuredResult, second: MeasuredResult, pairs: Pairs) -> d
         "context": {key: both for key, both in context.items() if both[0] != both[1]},
         "changes": [asdict(change) for change in changes(pairs)],
         "labels": [asdict(change) for change in label_changes(pairs)],
-        "flips": {
-            name: dict(zip(("won", "lost"), map(flipped, flips(pairs, name)), strict=True))
-            for name in ("top_1", "top_10")
-        },
+        "flips": _flips(pairs),
     }
+
+
+def _flips(pairs: Pairs) -> dict[str, Any]:
+    if pairs.of_texts:
+        return {name: flipped_texts(pairs, name) for name in FLIPPING}
+    return {
+        name: dict(zip(("won", "lost"), map(flipped, flips(pairs, name)), strict=True)) for name in ("top_1", "top_10")
+    }
+
+
+def flipped_texts(pairs: Pairs, name: str) -> dict[str, list[dict[str, Any]]]:
+    """Statements or wrong codes that flipped, as plain values: id and text of their text where both know it, codes."""
+    texts = dict(zip(pairs.before["id"], pairs.before["text"], strict=True)) if "text" in pairs.before else {}
+    found: dict[str, list[dict[str, Any]]] = {"won": [], "lost": []}
+    for one in text_flips(pairs, name):
+        known = {"text": texts[one.id]} if one.id in texts and "text" in pairs.after else {}
+        found[one.kind].append({"id": one.id, **known, "codes": list(one.codes)})
+    return found
 
 
 def flipped(pairs: Pairs) -> list[dict[str, Any]]:
@@ -110,6 +135,8 @@ def _flip_line(row: dict[str, Any]) -> str:
         return f"{said['first'] or 'nothing'} ({said['confidence'] or '-'}, rank {said['rank'] or '-'})"
 
     codes = "/".join(row["codes"])
+    if "before" not in row:
+        return f"  {row['id']}  {codes}  {row.get('text', '')}"
     return f"  {row['id']}  {codes}: {code(row['before'])} -> {code(row['after'])}  {row.get('text', '')}"
 
 

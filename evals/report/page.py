@@ -136,7 +136,7 @@ def short(value: Any) -> str:
 def plots(own: Sequence[MeasuredResult]) -> dict[str, str]:
     """Caption to picture of the newest of some results of the same, and of all of them over time."""
     last, found = own[-1], {}
-    probability, right = first_codes(last.queries) if last.queries is not None else ([], [])
+    probability, right = first_codes(last.queries) if last.queries is not None and "rank" in last.queries else ([], [])
     if probability:
         found["reliability: is the probability of the first code true?"] = _reliability(last, probability, right)
         caption = "risk against coverage: what is wrong if only the surest are answered"

@@ -1,6 +1,8 @@
 """The lab as a notebook uses it: each call gives a table, and the documented cells run as they stand."""
 
+import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ from clinical.reading import SearchIndex
 from evals import lab
 from evals.measures.paired import pairs_of
 from evals.measures.results import read_result
-from evals.report.compare import comparison
+from evals.report.compare import comparison, shown
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERYDAY = ROOT / "evals" / "data" / "everyday.tsv"
@@ -154,6 +156,68 @@ def test_the_page_of_errors_draws_mentions_and_holds_no_markup_of_a_text(index: 
     excluded = lab.browser(misses[misses.cause == "claim"], tmp_path / "claims.html").read_text("utf-8")
     assert re.search(r'<mark class="excluded"[^>]*>Bluthochdruck</mark>', excluded)
     assert excluded.count("<article") == 1
+
+
+STATED = [
+    {
+        "id": f"{author}-1",
+        "class": "list",
+        "text": "<i>Diagnosen</i>:\nGonarthrose links\nkein Asthma\nHypertonie",
+        "codes": [
+            {"codes": ["M17.9"], "text": "Gonarthrose links"},
+            {"codes": ["I10.91"], "text": "Hypertonie"},
+        ],
+        "absent": [{"codes": ["J45.99"], "text": "Asthma"}],
+    }
+    for author in "ab"
+]
+
+
+def test_texts_with_statements_are_measured_listed_and_drawn(index: SearchIndex, tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, STATED)), "utf-8")
+    done = lab.evaluate(tmp_path / "mine.jsonl", index)
+    for same in (STATED, pd.DataFrame(STATED)):
+        assert lab.evaluate(same, index).figures.equals(done.figures)
+    assert tuple(done.figures.loc["stated_shown", ["n", "value"]]) == (4, 0.5)
+    misses = lab.errors(done)
+    assert misses.error.value_counts().to_dict() == {"missed": 2, "wrong": 2}
+    assert set(misses.cause) == {"sibling"}
+    assert set(misses.cause) <= set(lab.CAUSES)
+    assert [misses.text[0][slice(*misses.span[0])], misses.words[0], misses.author[0]] == [
+        "Hypertonie",
+        "Hypertonie",
+        "a",
+    ]
+    assert len(lab.errors(done, within="M17")) == 0
+    page = lab.browser(misses, tmp_path / "errors.html").read_text("utf-8")
+    assert page.count("<article") == 4
+    assert "2 missed statements" in page
+    assert "&lt;i&gt;Diagnosen" in page.replace("</mark>", ""), "no markup of a text"
+    with pytest.raises(SettingError, match="variant 'typo'"):
+        lab.evaluate(STATED, index, variant="typo")
+
+
+def test_texts_with_statements_are_compared_by_their_statements(index: SearchIndex, tmp_path: Path) -> None:
+    done = lab.evaluate(STATED, index)
+    queries = done.result.queries.copy()
+    queries["hit"] = [[True, True], [False, False]]
+    queries["wrong"] = [[], ["R51"]]
+    queries["found"], queries["right"] = [2, 0], [2, 1]
+    other = replace(done, result=replace(done.result, queries=queries))
+    files = [tmp_path / "one.json", tmp_path / "other.json"]
+    for each, file in zip((done, other), files, strict=True):
+        each.save(file)
+    assert all("text" not in read_result(file).queries.columns for file in files)
+    compared = lab.compare(done, other)
+    assert compared.equals(lab.compare(*files))
+    assert compared.loc["stated_shown", ["won", "lost"]].tolist() == [1, 1]
+    flipped = lab.flips(done, other)
+    assert flipped.groupby(["measure", "flip"]).size().to_dict() == {
+        ("stated_shown", "won"): 1, ("stated_shown", "lost"): 1, ("shown_right", "won"): 2, ("shown_right", "lost"): 1,
+    }  # fmt: skip
+    assert flipped.text[0] == STATED[0]["text"]
+    said = shown(comparison(*map(read_result, files), pairs_of(*map(read_result, files))), 5)
+    assert "stated_shown won: 1" in said
 
 
 def test_the_estimator_is_swept_as_any_other(evaluation: lab.Evaluation, index: SearchIndex, starter_artifact) -> None:

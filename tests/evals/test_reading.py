@@ -7,11 +7,13 @@ import pytest
 
 from catalog_build.training.texts import Text, WrittenMention
 from clinical.claims import Reading
+from clinical.errors import SourceError
 from clinical.reading import Candidate, Mentioned, Understood
-from evals.measures.intervals import clustered
+from evals.measures.intervals import clustered, clusters_of, ratio, share
 from evals.reading import claimed, reasons
 from evals.reading.generated import causes
-from evals.reading.inputs import given, read_inputs, scored
+from evals.reading.inputs import given, read_inputs, scored, statements
+from evals.reading.judged import CAUSES, errors_of, shown
 from evals.reading.measure import main, of_inputs
 from evals.reading.offered import offered, probe_texts, read_marked
 
@@ -91,6 +93,83 @@ def test_intervals_are_wider_where_mistakes_come_together():
     assert together is not None
     assert together[0] == apart[0] == pytest.approx(0.9)
     assert together[2] - together[1] > 1.5 * (apart[2] - apart[1])
+
+
+def test_a_ratio_has_the_interval_of_a_share_where_texts_differ_by_chance_alone_and_a_wider_one_elsewhere():
+    counts = [1] * 90 + [0] * 10
+    apart = ratio(counts, [1] * 100, [str(n) for n in range(100)])
+    assert apart[0] == 0.9
+    assert apart == pytest.approx(share(90, 100), abs=0.01)
+    together = ratio(counts, [1] * 100, [str(n // 10) for n in range(100)])
+    assert together[2] - together[1] > 1.5 * (apart[2] - apart[1])
+    sure = ratio([5] * 20, [5] * 20, [str(n) for n in range(20)])
+    assert share(20, 20)[1] > sure[1] > 0.8, "all right is no certainty: a text counts once"
+    assert ratio([0], [0], ["a"]) is None
+
+
+def test_authors_are_drawn_where_there_are_several_of_them():
+    texts = [str(number) for number in range(10)]
+    few, many = ([str(number % authors) for number in range(10)] for authors in (3, 5))
+    assert clusters_of(texts, few) == texts
+    assert clusters_of(texts, many) == many
+
+
+def test_errors_of_a_text_are_those_that_are_counted_and_each_has_its_cause(index):
+    texts = {
+        "Gonarthrose links, kein Asthma bronchiale, Hypertonie": {
+            "Asthma bronchiale": ("J45.99", "claim"),  # its author says that it is there
+            "Hypertonie": ("I10.91", "sibling"),
+        },
+        "Qwrtzu seit gestern": {"gestern": ("I10.90", "no mention")},
+        "Migräne": {"Migräne": ("X99", "unknown code")},
+    }
+    rows = []
+    for text, said in texts.items():
+        own = [{"text": words, "codes": [code], "claim": "present"} for words, (code, _) in said.items()]
+        rows.append({"text": text, "class": "some", "codes": own})
+    found = [one for row in rows for one in errors_of(index, row)]
+    causes = {one.words: one.cause for one in found if one.error == "missed"}
+    assert causes == {words: cause for said in texts.values() for words, (_, cause) in said.items()}
+    wrong = {one.found: one for one in found if one.error == "wrong"}
+    knee = wrong["M17.9"]
+    assert (knee.words, knee.cause, knee.right) == ("Gonarthrose links", "not stated", ())
+    assert wrong["I10.90"].cause == "sibling"
+    assert wrong["I10.90"].wording
+    assert set(CAUSES) >= {one.cause for one in found}
+    counts = scored(rows, lambda text: shown(index, text))["ALL"]
+    assert len(causes) == counts["statements"] - counts["found"]
+    assert len(wrong) == counts["shown"] - counts["right"]
+
+
+def test_codes_of_another_target_are_judged_without_places(index):
+    row = {"text": "Gonarthrose links", "class": "", "codes": [{"text": "Gonarthrose links", "codes": ["M17.1"]}]}
+    found = errors_of(index, row, ["M17.9", "G35.9", "E66.99"])
+    assert [(one.found, one.cause) for one in found if one.error == "wrong"] == [
+        ("M17.9", "sibling"), ("G35.9", "elsewhere"), ("E66.99", "elsewhere"),
+    ]  # fmt: skip
+    assert errors_of(index, row, ["M17.1"]) == []
+
+
+def test_words_that_stand_twice_have_a_place_each():
+    said = {"codes": ["M17.9"], "text": "Knie"}
+    first, second = statements({"text": "Knie re., Knie li.", "codes": [said, said]})
+    assert (first.start, second.start) == (0, 10)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "is no JSON"),
+        ('{"text": "Gicht", "codes": ["M10.99"]}', "is no written input"),
+        ('{"text": "Gicht", "codes": [{"codes": ["M10.99"], "text": "Rheuma"}]}', "words do not stand in the text"),
+        ('{"text": "Gicht", "codes": [{"codes": [], "text": "Gicht"}]}', "a statement without codes"),
+        ('{"text": "Gicht", "codes": [{"codes": ["M1"], "text": "Gicht"}]}', "the malformed code 'M1'"),
+    ],
+)
+def test_a_line_that_is_no_input_is_refused_by_its_number(tmp_path, line, said):
+    (tmp_path / "own.jsonl").write_text(json.dumps(ROW) + "\n" + line + "\n", "utf-8")
+    with pytest.raises(SourceError, match=f"line 2: .*{said}"):
+        read_inputs(tmp_path / "own.jsonl")
 
 
 def test_a_marked_text_is_read_without_its_marks():
