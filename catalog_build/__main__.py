@@ -28,6 +28,8 @@ def command() -> None:
     """The catalog, offline."""
 
 
+FITTED = ("finder", "claims", "confidence")
+"""What texts are trained for, by name."""
 SOURCE = click.argument("source", type=PATH)
 PREVIOUS = click.option("--previous", type=PATH, help="artifact folder whose counts are compared (2 %)")
 HOLDOUT = click.option("--holdout", type=int, help="leave this fold (0-19) out, to measure on it")
@@ -58,11 +60,22 @@ def _check(source: Path, previous: Path | None, docs: Path | None) -> None:
 @HOLDOUT
 @click.option("--out", type=PATH, required=True, help="folder to write the weights into")
 @click.option("--encoder", type=PATH, help="only this sentence-transformers model (a folder), fine-tuned on the pairs")
-@click.option("--rounds", type=click.IntRange(1), default=4, help="with --encoder: pairs of each code (4)")
+@click.option("--rounds", type=click.IntRange(1), help="with --encoder: pairs of each code (4); with --texts (2)")
 @click.option("--rate", type=float, default=5e-4, help="with --encoder: learning rate (0.0005; large models 0.00002)")
 @click.option("--reading", type=PATH, help="only finder and confidence, with this artifact, which holds a fold out")
 @click.option("--suggest", type=PATH, help="only the weights of suggestions, with this artifact")
 @click.option("--commonness", is_flag=True, help="with --suggest: also how common codes are; --reading is due then")
+@click.option("--texts", type=PATH, multiple=True, help="own annotated texts (files, folders); SOURCE: an artifact")
+@click.option("--only", type=click.Choice(FITTED), multiple=True, help="with --texts: fit this alone; repeat for two")
+@click.option("--parts", type=click.IntRange(0), default=3, help="with --texts: left out in so many parts (3; 0: none)")
+@click.option("--weight", type=click.IntRange(1), default=3, help="with --texts: times one is seen in a round (3)")
+@click.option("--finder-rate", type=float, default=1e-3, help="with --texts: learning rate of the finder (0.001)")
+@click.option("--claims-rate", type=float, default=5e-4, help="with --texts: learning rate of the claims (0.0005)")
+@click.option("--hidden", type=click.IntRange(1), default=32, help="with --texts: width of the second stage (32)")
+@click.option("--decay", type=float, default=0.3, help="with --texts: decay of the second stage's weights (0.3)")
+@click.option("--written", type=click.IntRange(0), default=1_500, help="with --texts: kept inputs read again (0: all)")
+@click.option("--replayed", type=click.IntRange(0), default=0, help="with --texts: authors' texts seen again (0: all)")
+@click.option("--seed", type=int, default=0, help="with --texts")
 def _train(
     source: Path,
     holdout: int | None,
@@ -71,15 +84,22 @@ def _train(
     reading: Path | None,
     suggest: Path | None,
     commonness: bool,
+    texts: tuple[Path, ...],
+    rounds: int | None,
+    rate: float,
     **how: Any,
 ) -> None:
-    """Train encoder, ranking model, finder and confidence from SOURCE; or fine-tune a model of your own."""
+    """Train encoder, ranking model, finder and confidence from SOURCE; or fine-tune a model of your own; or train an
+    artifact's reading further on own annotated texts: train ARTIFACT --texts FILE --out DIR."""
     BuildOptions(train=True, holdout=holdout)
+    if texts:
+        _train_texts(source, texts, out, rounds or 2, **how)
+        return
     if suggest is not None:
         _train_suggestions(suggest, out, commonness)
         return
     if encoder is not None:
-        _tune(source, encoder, out, holdout or 0, **how)
+        _tune(source, encoder, out, holdout or 0, rounds=rounds or 4, rate=rate)
         return
     if reading is not None:
         _train_reading(source, out, reading)
@@ -89,8 +109,8 @@ def _train(
         from catalog_build.own_synonyms import own_texts, with_everyday
 
         files = with_everyday(read_source(source))
-        texts = all_texts(files)
-        weights = train_weights(files, texts + own_texts(files, texts, holdout), holdout)
+        wordings = all_texts(files)
+        weights = train_weights(files, wordings + own_texts(files, wordings, holdout), holdout)
     except ModuleNotFoundError as error:
         raise _extra_missing(error) from None
     weights.save(out)
@@ -98,6 +118,19 @@ def _train(
     _, outcome = choose(weights.calibration.probability, weights.calibration.right)
     click.echo(f"{weights.encoder.name} in {out}; on queries it has not seen: {json.dumps(outcome)}")
     click.echo(f"to ship them: copy the files to {WEIGHTS}, then run {NOTEBOOKS['confidence']} with WRITE = True")
+
+
+def _train_texts(artifact: Path, files: tuple[Path, ...], out: Path, rounds: int, **how: Any) -> None:
+    try:
+        from catalog_build.training.own_texts import OwnRecipe, named, report_of, train_on
+
+        recipe = OwnRecipe(rounds=rounds, **how | {"only": how["only"] or FITTED})
+        gained = train_on(artifact, files, out, recipe)
+    except ModuleNotFoundError as error:
+        raise _extra_missing(error) from None
+    if gained:
+        click.echo(report_of(gained, len(named(files)), recipe.parts))
+    click.echo(f"artifact in {out}; to serve it: BEFUND_CATALOG={out}")
 
 
 def _tune(source: Path, encoder: Path, out: Path, fold: int, **how: Any) -> None:
@@ -202,13 +235,23 @@ def _statements(out: Path | None, measure: bool) -> None:
 @command.command("tagger")
 @click.option("--out", type=PATH, required=True, help="file to write the weights into")
 @click.option("--seed", type=int, default=0, help="of the first network")
-def _tagger(out: Path, seed: int) -> None:
-    """Train the tagger of claims on the labelled texts of the authors to learn from."""
+@click.option("--nets", type=click.IntRange(1), default=2, help="networks that teach the served one (2; 1: it alone)")
+@click.option("--width", type=click.IntRange(1), default=32, help="of the table of n-grams (32)")
+@click.option("--hidden", type=click.IntRange(1), default=64, help="units of a layer (64)")
+@click.option("--layers", type=click.IntRange(1), default=5, help="each sees twice as far as the one before (5)")
+@click.option("--epochs", type=click.IntRange(1), default=12, help="rounds of training (12)")
+@click.option("--rate", type=float, default=2e-3, help="learning rate (0.002)")
+@click.option("--framed", type=click.IntRange(0), default=16_000, help="texts written from frames (16000)")
+@click.option("--mixed", type=click.IntRange(0), default=3_500, help="of them in each round (3500)")
+@click.option("--texts", type=PATH, multiple=True, help="authors' files to learn from, in place of Befund's own")
+def _tagger(out: Path, texts: tuple[Path, ...], **how: Any) -> None:
+    """Train the tagger of claims from scratch on the labelled texts of the authors to learn from."""
     try:
-        from catalog_build.training.authors import read
+        from catalog_build.training.authors import parse, read
         from catalog_build.training.claims import Recipe, train_claims
 
-        tagger = train_claims([text for texts in read("train").values() for text in texts], Recipe(seed=seed))
+        authors = {file.stem: parse(file) for file in texts} if texts else read("train")
+        tagger = train_claims([text for own in authors.values() for text in own], Recipe(**how))
     except ModuleNotFoundError as error:
         raise _extra_missing(error) from None
     tagger.save(out)

@@ -128,16 +128,16 @@ def build_artifact(source_path: Path, out: Path, options: BuildOptions) -> Manif
     """
     source = with_everyday(read_source(source_path))
     out = _restored(out.resolve())
-    with _folder_beside(out) as folder:
+    with folder_beside(out) as folder:
         made = folder / "artifact"
         made.mkdir()
         _make(source, made, options)
-        _replace(made, out)
+        put_in_place(made, out)
     return Manifest.load(out)
 
 
 @contextmanager
-def _folder_beside(out: Path) -> Iterator[Path]:
+def folder_beside(out: Path) -> Iterator[Path]:
     """A folder that goes when the block ends. `tempfile.TemporaryDirectory` notes its folder only after it has made it:
     a Ctrl-C between the two leaves it there."""
     folder = out.parent / f".{out.name}-{secrets.token_hex(4)}"
@@ -307,7 +307,7 @@ def _restored(out: Path) -> Path:
     return out
 
 
-def _replace(made: Path, out: Path) -> None:
+def put_in_place(made: Path, out: Path) -> None:
     """Put the finished folder in place; the old one goes only when the new one stands."""
     for path in made.rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)  # some writers make private files; workers may be other users

@@ -101,6 +101,21 @@ class Network(nn.Module):
         self.joint = nn.Linear(2 * hidden + len(LABELS), hidden)
         self.last = nn.Linear(hidden, len(LABELS))
 
+    @classmethod
+    def of(cls, tagger: Tagger) -> Network:
+        """With the weights of a tagger, to be trained further."""
+        hidden, deep = tagger.entry.shape[1], len(tagger.layers)
+        net = cls(Recipe(width=tagger.table.shape[1], hidden=hidden, layers=deep))
+        own = {"table.weight": tagger.table, "gaps.weight": tagger.gaps}
+        for name in ("entry", "joint", "last"):
+            own |= {f"{name}.weight": getattr(tagger, name).T, f"{name}.bias": getattr(tagger, f"{name}_bias")}
+        for number in range(deep):
+            rows = tagger.layers[number].reshape(3, hidden, hidden)
+            own[f"layers.{number}.weight"] = rows.transpose(2, 1, 0)
+            own[f"layers.{number}.bias"] = tagger.layers_bias[number]
+        net.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in own.items()})
+        return net
+
     def forward(self, batch: _Batch) -> Any:
         """Logits of every mention of the batch."""
         spelled = torch.zeros(*batch.real.shape, self.table.embedding_dim)
@@ -153,6 +168,25 @@ def train_claims(texts: Sequence[LabelledText], recipe: Recipe | None = None) ->
     return network(texts, recipe or Recipe()).served()
 
 
+def retrained_claims(
+    tagger: Tagger,
+    own: Sequence[LabelledText],
+    others: Sequence[LabelledText],
+    *,
+    rounds: int,
+    rate: float,
+    weight: int,
+    seed: int = 0,
+) -> Tagger:
+    """A tagger trained further on own texts, each seen `weight` times in a round beside the `others` that it has
+    learned from, so that what it knew stays. Deterministic for a seed."""
+    recipe = Recipe(epochs=rounds, rate=rate, mixed=0, seed=seed)
+    lessons = weight * _lessons(own) + _lessons(others)
+    if not lessons:
+        return tagger
+    return _trained(lessons, (), recipe, seed, Network.of(tagger)).served()
+
+
 def network(texts: Sequence[LabelledText], recipe: Recipe) -> Network:
     """The network that is served: where there are several, the one that has learned from all of them."""
     writer = FramedWriter(texts, recipe.seed)
@@ -183,9 +217,12 @@ def _lessons(texts: Iterable[LabelledText]) -> list[ClaimLesson]:
     return [one for text in texts if (one := lesson(text)) is not None]
 
 
-def _trained(real: Sequence[ClaimLesson], framed: Sequence[ClaimLesson], recipe: Recipe, seed: int) -> Network:
+def _trained(
+    real: Sequence[ClaimLesson], framed: Sequence[ClaimLesson], recipe: Recipe, seed: int, begun: Network | None = None
+) -> Network:
+    """`begun`: a network to be trained further, instead of a new one."""
     torch.manual_seed(seed)
-    chance, net = np.random.default_rng(seed), Network(recipe)
+    chance, net = np.random.default_rng(seed), begun or Network(recipe)
     mixed = min(recipe.mixed, len(framed))
     optimiser = torch.optim.AdamW(net.parameters(), lr=recipe.rate, weight_decay=DECAY)
     steps = recipe.epochs * -(-(len(real) + mixed) // BATCH)

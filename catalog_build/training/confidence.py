@@ -136,6 +136,8 @@ _SILENT: Final = ConfidenceNetwork(np.zeros((len(COLUMNS), 1)), np.zeros(1), np.
 """Of an index that is read with before its second stage is fitted."""
 _COMMON: Final = COLUMNS.index("common")
 _EXPLAINED, _VERBATIM = COLUMNS.index("explained"), COLUMNS.index("verbatim")
+_COUNTS: Final = np.array(COLUMNS) != "begun"
+"""Columns that have a weight: whether a wording stops within a word only tells which regression speaks of it."""
 _CHANCE, _PLAIN = COLUMNS.index("chance"), COLUMNS.index("plain")
 
 
@@ -194,6 +196,24 @@ def confidence_for(
     return with_begun(fitted, begun_examples(index, wordings, accepted, seed))
 
 
+def refitted(index: SearchIndex, written: Sequence[WrittenInput], hidden: int, decay: float) -> Confidence | None:
+    """The second stage of an index fitted anew on written inputs as it reads them: order of codes, network, bounds.
+    What it says of wordings by themselves stays, for texts tell nothing of these. As it was where too few codes were
+    found to fit one."""
+    old = index.confidence
+    reranker = reranker_for(index, written) or (None if old is None else old.reranker)
+    index.confidence = Confidence(_SILENT, TextThresholds(NEVER, NEVER, NEVER), reranker=reranker)
+    found = written_examples(index, written)
+    index.confidence = old
+    if old is None or len(found.right) < WINDOW:
+        return old
+    own, share, shape = found.rows * _COUNTS, np.ones(len(found.right)), (hidden, decay)
+    blind, network = (_blind(found, own, found.right, share, shape), _network(own, found.right, share, shape))
+    texts = own[:, _PLAIN] == 0
+    bounds = bounds_of(blind[texts], found.right[texts], found.category[texts])
+    return replace(old, network=network, bounds=bounds, reranker=reranker)
+
+
 def begun_examples(
     index: SearchIndex, wordings: Sequence[tuple[str, str]], accepted: Mapping[str, set[str]], seed: int
 ) -> FoundMentions:
@@ -232,27 +252,41 @@ def fit_confidence(generated: FoundMentions, written: FoundMentions) -> Confiden
     as any other.
     """
     told, other = (written, generated) if len(written.right) >= WINDOW else (generated, written)
-    counts = np.array(COLUMNS) != "begun"
-    rows = np.concatenate([told.rows, other.rows]) * counts
+    rows = np.concatenate([told.rows, other.rows]) * _COUNTS
     right = np.concatenate([told.right, other.right])
     share = np.concatenate([np.full(len(one.right), GENERATED if one is generated else 1.0) for one in (told, other)])
-    own, blind = len(told.right), np.zeros(len(told.right), dtype=np.float32)
+    own, blind = len(told.right), _blind(told, rows, right, share)
+    texts = rows[:own, _PLAIN] == 0
+    bounds = bounds_of(blind[texts], told.right[texts], told.category[texts])
+    plain = Regression(*_regression(generated.rows * (_COUNTS & (np.array(COLUMNS) != "common")), generated.right))
+    return Confidence(_network(rows, right, share), bounds, plain=plain)
+
+
+def _blind(
+    told: FoundMentions,
+    rows: Vectors,
+    right: NDArray[np.bool_],
+    share: NDArray[np.float64],
+    shape: tuple[int, float] = (HIDDEN, DECAY),
+) -> Vectors:
+    """The probability of each of `told`, the first of `rows`, by a network that has not seen the sets of its part."""
+    blind = np.zeros(len(told.right), dtype=np.float32)
     for part in range(PARTS):
         left = np.flatnonzero(told.part % PARTS == part)
         some = np.setdiff1d(np.arange(len(rows)), left)
         if len(left):
-            blind[left] = _network(rows[some], right[some], share[some]).probabilities(rows[left])
-    texts = rows[:own, _PLAIN] == 0
-    bounds = bounds_of(blind[texts], told.right[texts], told.category[texts])
-    plain = Regression(*_regression(generated.rows * (counts & (np.array(COLUMNS) != "common")), generated.right))
-    return Confidence(_network(rows, right, share), bounds, plain=plain)
+            blind[left] = _network(rows[some], right[some], share[some], shape).probabilities(rows[left])
+    return blind
 
 
-def _network(rows: Vectors, right: NDArray[np.bool_], share: NDArray[np.float64]) -> ConfidenceNetwork:
+def _network(
+    rows: Vectors, right: NDArray[np.bool_], share: NDArray[np.float64], shape: tuple[int, float] = (HIDDEN, DECAY)
+) -> ConfidenceNetwork:
     """The network on standardised columns, with the standardisation folded into its first layer. `share`: what each row
-    counts. Deterministic."""
+    counts; `shape`: hidden units and decay of weights. Deterministic."""
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-6
-    model = MLPClassifier((HIDDEN,), alpha=DECAY, max_iter=ROUNDS, learning_rate_init=RATE, random_state=0)
+    hidden, decay = shape
+    model = MLPClassifier((hidden,), alpha=decay, max_iter=ROUNDS, learning_rate_init=RATE, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # it is stopped early on purpose
         model.fit((rows - mean) / scale, right, sample_weight=share)

@@ -3,7 +3,7 @@ mention."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +23,8 @@ TEXTS: Final = 30_000
 EPOCHS, BATCH, RATE = 4, 64, 3e-3
 BY_HAND: Final = 3
 """Times that each text written by hand is seen in a round, beside the generated ones."""
+REPLAYED: Final = 3_000
+"""Generated texts that are seen again in each round when a finder is trained further."""
 NO_MATTER: Final = -100
 """Label of a word that counts nowhere (`torch`'s)."""
 LONGEST: Final = 5
@@ -32,18 +34,31 @@ DROPPED: Final = 0.15
 
 
 class _Tagger(nn.Module):
-    def __init__(self) -> None:
+    def __init__(self, width: int = WIDTH, hidden: int = HIDDEN) -> None:
         super().__init__()
-        self.table = nn.EmbeddingBag(BUCKETS, WIDTH, mode="mean")
+        self.table = nn.EmbeddingBag(BUCKETS, width, mode="mean")
         self.drop = nn.Dropout(DROPPED)
-        width = 2 * REACH + 1
-        self.first = nn.Conv1d(WIDTH + DENSE, HIDDEN, width, padding=REACH)
-        self.second = nn.Conv1d(HIDDEN, HIDDEN, width, padding=REACH)
-        self.last = nn.Linear(HIDDEN, 3)
+        window = 2 * REACH + 1
+        self.first = nn.Conv1d(width + DENSE, hidden, window, padding=REACH)
+        self.second = nn.Conv1d(hidden, hidden, window, padding=REACH)
+        self.last = nn.Linear(hidden, 3)
+
+    @classmethod
+    def of(cls, finder: Finder) -> _Tagger:
+        """With the weights of a finder, to be trained further."""
+        hidden, window = len(finder.first_bias), 2 * REACH + 1
+        tagger = cls(finder.table.shape[1], hidden)
+        own = {"table.weight": finder.table, "last.weight": finder.last.T}
+        for name in ("first", "second"):
+            rows = getattr(finder, name).reshape(window, -1, hidden)
+            own |= {f"{name}.weight": rows.transpose(2, 1, 0), f"{name}.bias": getattr(finder, f"{name}_bias")}
+        own["last.bias"] = finder.last_bias
+        tagger.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in own.items()})
+        return tagger
 
     def forward(self, grams: Any, first: Any, dense: Any, real: Any) -> Any:
         """Logits of the words of several texts in one row; `real`: 0 where REACH zero rows keep texts apart."""
-        rows = torch.zeros(len(real), WIDTH)
+        rows = torch.zeros(len(real), self.table.embedding_dim)
         rows[real] = self.drop(self.table(grams, first))
         wide = torch.zeros(len(real), DENSE)
         wide[real] = dense
@@ -62,13 +77,47 @@ def train_finder(wordings: Sequence[tuple[str, str]], seed: int = 0, texts: int 
         seen = see(text.text)
         if len(seen.first):
             lessons.append((seen, labels(seen, [(said.start, said.end) for said in text.said])))
-    lessons += BY_HAND * list(_by_hand(wordings))
-    tagger, chance = _Tagger(), np.random.default_rng(seed)
-    optimiser = torch.optim.AdamW(tagger.parameters(), lr=RATE, weight_decay=1e-3)
-    steps = EPOCHS * (len(lessons) // BATCH)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=max(2, steps + EPOCHS))
+    lessons += BY_HAND * list(_by_hand(wordings, marked_texts()))
+    tagger = _Tagger()
+    _train(tagger, lessons, EPOCHS, RATE, seed)
+    return _finder(tagger)
+
+
+def retrained_finder(
+    finder: Finder,
+    texts: Sequence[tuple[str, tuple[tuple[int, int], ...]]],
+    wordings: Sequence[tuple[str, str]],
+    *,
+    rounds: int,
+    rate: float,
+    weight: int,
+    replayed: int = 0,
+    seed: int = 0,
+) -> Finder:
+    """A finder trained further on own texts (text, marks from start to end), each seen `weight` times in a round beside
+    REPLAYED generated ones and those of the authors (`replayed` of each; 0: all), so that what it knew stays.
+    Deterministic for a seed."""
+    torch.manual_seed(seed)
+    writer = TextWriter(wordings, seed)
+    lessons = [
+        (seen, labels(seen, [(said.start, said.end) for said in text.said]))
+        for text in (writer.write() for _ in range(min(replayed or REPLAYED, 3 * len(wordings))))
+        if len((seen := see(text.text)).first)
+    ]
+    known = marked_texts()
+    lessons += [*_by_hand(wordings, known[:replayed] if replayed else known), *weight * list(_by_hand(wordings, texts))]
+    tagger = _Tagger.of(finder)
+    _train(tagger, lessons, rounds, rate, seed)
+    return _finder(tagger)
+
+
+def _train(tagger: _Tagger, lessons: Sequence[tuple[Seen, Any]], epochs: int, rate: float, seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    optimiser = torch.optim.AdamW(tagger.parameters(), lr=rate, weight_decay=1e-3)
+    steps = epochs * (len(lessons) // BATCH)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, rate, total_steps=max(2, steps + epochs))
     tagger.train()
-    for _ in progress(range(EPOCHS), "finder of mentions", "rounds of training"):
+    for _ in progress(range(epochs), "finder of mentions", "rounds of training"):
         order = chance.permutation(len(lessons))
         for start in range(0, len(order) - BATCH + 1, BATCH):
             batch = [lessons[position] for position in order[start : start + BATCH]]
@@ -77,14 +126,15 @@ def train_finder(wordings: Sequence[tuple[str, str]], seed: int = 0, texts: int 
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             schedule.step()
-    return _finder(tagger)
 
 
-def _by_hand(wordings: Sequence[tuple[str, str]]) -> Iterator[tuple[Seen, Any]]:
+def _by_hand(
+    wordings: Sequence[tuple[str, str]], texts: Iterable[tuple[str, tuple[tuple[int, int], ...]]]
+) -> Iterator[tuple[Seen, Any]]:
     """Texts that people wrote, with their marks. Nobody was asked to mark operations, devices and other states that
     have codes of chapter XXI, so a word for word wording of one that is unmarked counts nowhere."""
     states = {tuple(folded_words(text)) for text, code in wordings if code in HEALTH_FACTORS}
-    for text, marks in marked_texts():
+    for text, marks in texts:
         seen = see(text)
         if len(seen.first):
             tags = labels(seen, marks)
@@ -113,7 +163,7 @@ def _finder(tagger: _Tagger) -> Finder:
     weights = {name: value.detach().numpy().astype(np.float32) for name, value in tagger.named_parameters()}
 
     def flat(name: str) -> Any:
-        return weights[name].transpose(2, 1, 0).reshape(-1, HIDDEN)
+        return weights[name].transpose(2, 1, 0).reshape(-1, len(weights[f"{name.split('.')[0]}.bias"]))
 
     return Finder(
         table=weights["table.weight"],

@@ -4,7 +4,7 @@ from clinical.reading.candidate import Candidate, Mentioned, Understood
 from clinical.reading.confidence import COLUMNS, Confidence, ConfidenceNetwork, Regression, is_begun
 from clinical.reading.elsewhere import Elsewhere
 from clinical.reading.finder import REACH, Finder, labels
-from clinical.reading.index import CONFIDENCE, FINDER, TOGETHER, SearchIndex
+from clinical.reading.index import CONFIDENCE, FINDER, TAGGER, TOGETHER, SearchIndex
 from clinical.reading.kinds import CodeKinds
 from clinical.reading.reranking import OF_HIT, Reranker, columns_of_hits
 
@@ -14,6 +14,7 @@ __all__ = [
     "FINDER",
     "OF_HIT",
     "REACH",
+    "TAGGER",
     "TOGETHER",
     "Candidate",
     "CodeKinds",

@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.claims import ClaimReader, claims_by_tagger
+from clinical.claims import ClaimReader, Tagger, claims_by_tagger
 from clinical.contract import Assertion
 from clinical.errors import ArtifactMismatch
 from clinical.icd import Catalog
@@ -71,6 +71,8 @@ MODEL: Final = "encoder"
 """The folder of an artifact that holds its sentence-transformers model, where it was built with one."""
 FINDER, CONFIDENCE = "finder.safetensors", "confidence.json"
 """Files of an artifact with the models that read texts; an artifact from before there were any has none."""
+TAGGER: Final = "claims.safetensors"
+"""The tagger of claims of an artifact that was trained on own texts; without it the shipped one reads."""
 ENCODER: Final = "encoder.safetensors"
 NEEDED: Final = (
     "codes.json", "wordings.safetensors", "vectors.faiss", "ranker.safetensors", "expansion.json", "typos.safetensors",
@@ -97,17 +99,18 @@ class SearchIndex:
         confidence: Confidence | None = None,
         suggester: Suggester | None = None,
         claims_of: ClaimReader = claims_by_tagger,
+        tagger: Tagger | None = None,
     ) -> None:
         self.catalog, self.wordings, self.encoder = catalog, wordings, encoder
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
         self.traits, self.finder, self.suggester = traits_of(catalog, wordings), finder, suggester
-        self.confidence = confidence
+        self.confidence, self.tagger = confidence, tagger
         self.kinds = CodeKinds(catalog, None if suggester is None else suggester.tables.commonness)
         self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
         shortened, past = Shortened(wordings), PastWordings(catalog, wordings)
         self._stage = ClaimStage(catalog, wordings, past, claims_of)
-        self.reader = MentionReader(catalog, wordings, finder, shortened, self._stage, claims_of)
+        self.reader = MentionReader(catalog, wordings, finder, shortened, self._stage, claims_of, tagger)
         self._rewriter = Rewriter(wordings, expansion, self.typos, shortened, past)
 
     def search(self, query: str, limit: int = 10) -> tuple[Candidate, ...]:
@@ -294,6 +297,8 @@ class SearchIndex:
             self.confidence.save(folder / CONFIDENCE)
         if self.suggester is not None:
             self.suggester.save(folder)
+        if self.tagger is not None:
+            self.tagger.save(folder / TAGGER)
         if isinstance(self.encoder, StaticEncoder):
             self.encoder.save(folder / ENCODER)
         elif isinstance(self.encoder, TransformerEncoder):
@@ -320,10 +325,20 @@ class SearchIndex:
             finder = Finder.load(folder / FINDER) if FINDER in manifest.files else None
             sure = Confidence.load(folder / CONFIDENCE) if CONFIDENCE in manifest.files else None
             begun = Suggester.load(folder, catalog, wordings, encoder) if SUGGEST in manifest.files else None
-            return cls(catalog, wordings, encoder, ranker, manifest, expansion, typos, finder, sure, begun)
+            own = _tagger(folder / TAGGER) if TAGGER in manifest.files else None
+            parts = (catalog, wordings, encoder, ranker, manifest, expansion, typos, finder, sure, begun)
+            return cls(*parts, tagger=own)
         finally:
             if collecting:
                 gc.enable()
+
+
+def _tagger(path: Path) -> Tagger:
+    """The tagger of claims that an artifact was trained with. Raises ArtifactMismatch."""
+    try:
+        return Tagger.load(path)
+    except ValueError as error:
+        raise ArtifactMismatch(str(error), "a tagger of this version", "train the texts again") from None
 
 
 def _encoder_file(folder: Path, manifest: Manifest) -> str:

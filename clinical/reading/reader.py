@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from clinical.claims import Claim, ClaimReader, Reading
+from clinical.claims import Claim, ClaimReader, Reading, Tagger
 from clinical.contract import Assertion
 from clinical.icd import (
     CIRCUMSTANCES,
@@ -68,8 +68,9 @@ class MentionReader:
         shortened: Shortened,
         stage: ClaimStage,
         claims_of: ClaimReader,
+        tagger: Tagger | None = None,
     ) -> None:
-        self._catalog, self._wordings, self._finder = catalog, wordings, finder
+        self._catalog, self._wordings, self._finder, self._tagger = catalog, wordings, finder, tagger
         self._shortened, self._stage, self._claims_of = shortened, stage, claims_of
         self._seldom = seldom_meant(catalog)
         self.weights = reading_weights()
@@ -78,7 +79,7 @@ class MentionReader:
     def draft(self, text: str) -> TextSpans:
         """The spans of a text that are worth a search, and what it claims of them."""
         whole = CandidateSpan(Part(text, 0, len(text)), 1, 1.0)
-        reading = Reading.of(text)
+        reading = Reading.of(text, self._tagger)
         written = reading.written
         plain = is_plain(text, written, self._shortened.is_cut)
         own = self._claims_of(reading, [(0, len(text))])
@@ -99,7 +100,7 @@ class MentionReader:
     def whole(self, phrase: str) -> TextSpans:
         """A phrase as one wording, whatever it would claim as a text."""
         whole = CandidateSpan(Part(phrase, 0, len(phrase)), 1, 1.0)
-        return TextSpans(Reading.of(phrase), (whole,), (Claim(),), ("present",), True)
+        return TextSpans(Reading.of(phrase, self._tagger), (whole,), (Claim(),), ("present",), True)
 
     def _spans(self, reading: Reading) -> list[CandidateSpan]:
         if self._finder is None:
