@@ -15,7 +15,7 @@ from catalog_build.checks import check, previous_counts
 from catalog_build.official import read_source
 from catalog_build.options import BuildOptions
 from catalog_build.synonyms import all_texts
-from catalog_build.training.calibration import choose
+from catalog_build.training.calibration import choose, silent_bands
 from catalog_build.training.feedback import command as feedback
 from clinical.command_line import PATH, Group, entry, paragraphs
 from clinical.errors import SettingError
@@ -115,13 +115,16 @@ def _train(
         raise _extra_missing(error) from None
     weights.save(out)
     assert weights.calibration is not None  # noqa: S101 - training gives it
-    _, outcome = choose(weights.calibration.probability, weights.calibration.right)
+    thresholds, outcome = choose(weights.calibration.probability, weights.calibration.right)
+    if warning := silent_bands(thresholds):
+        click.secho(warning, fg="red", bold=True, err=True)
     click.echo(f"{weights.encoder.name} in {out}; on queries it has not seen: {json.dumps(outcome)}")
     click.echo(f"to ship them: copy the files to {WEIGHTS}, then run {NOTEBOOKS['confidence']} with WRITE = True")
 
 
 def _train_texts(artifact: Path, files: tuple[Path, ...], out: Path, rounds: int, **how: Any) -> None:
     try:
+        from catalog_build.build import confidence_of
         from catalog_build.training.own_texts import OwnRecipe, named, report_of, train_on
 
         recipe = OwnRecipe(rounds=rounds, **how | {"only": how["only"] or FITTED})
@@ -130,6 +133,9 @@ def _train_texts(artifact: Path, files: tuple[Path, ...], out: Path, rounds: int
         raise _extra_missing(error) from None
     if gained:
         click.echo(report_of(gained, len(named(files)), recipe.parts))
+    sure = confidence_of(out)
+    if sure and (warning := silent_bands(sure.bounds, "in texts")):
+        click.secho(warning, fg="red", bold=True, err=True)
     click.echo(f"artifact in {out}; to serve it: BEFUND_CATALOG={out}")
 
 
@@ -274,12 +280,16 @@ def _build(source: Path, out: Path, **given: Any) -> None:
     """Build the artifact from SOURCE."""
     options = BuildOptions(**given)
     try:
-        from catalog_build.build import build_artifact
+        from catalog_build.build import build_artifact, confidence_of
 
         manifest = build_artifact(source, out, options)
     except ModuleNotFoundError as error:
         raise _extra_missing(error) from None
     click.echo(report.of_build(manifest, out))
+    sure = confidence_of(out)
+    for warning in (silent_bands(manifest.thresholds), silent_bands(sure.bounds, "in texts") if sure else ""):
+        if warning:
+            click.secho(warning, fg="red", bold=True, err=True)
     if options.synonyms:
         click.echo(report.of_layers(manifest, out))
 

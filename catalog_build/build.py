@@ -19,7 +19,7 @@ from catalog_build.options import BuildOptions
 from catalog_build.own_synonyms import BEFUND, OWN, own_texts, references, replacements, with_everyday
 from catalog_build.pairs import with_pairs
 from catalog_build.synonyms import FOLDS, all_texts, fold_of
-from catalog_build.training.calibration import CALIBRATION, Calibration, choose
+from catalog_build.training.calibration import CALIBRATION, Calibration, choose, silent_bands
 from catalog_build.training.suggesting import suggester_of
 from catalog_build.vocabulary import Layers, layered
 from clinical.errors import SettingError
@@ -169,6 +169,7 @@ def _make(source: Source, made: Path, options: BuildOptions) -> None:
     parts = (catalog, wordings, weights.served, weights.ranker, manifest, expansion)
     begun = suggester_of(catalog, wordings, weights.served)
     index = SearchIndex(*parts, finder=finder, confidence=weights.confidence, suggester=begun)
+    note("writing the artifact")
     index.save(made)
 
 
@@ -262,6 +263,7 @@ def _fit(
 
     unseen = calibration_folds(holdout)
     kept = [text for text in texts if fold_of(text) is None or fold_of(text) not in {*unseen, holdout}]
+    note(f"indexing {len(kept):,} wordings with {encoder.name}, without those to calibrate on")
     wordings = index_wordings(source, kept, encoder)
     number = source.catalog.number
     known = {text.text for text in kept}
@@ -278,12 +280,15 @@ def _fit(
     augmenter = Augmenter(0, references(source, holdout))
     gatherer = Gatherer(encoder, wordings, traits_of(source.catalog, wordings))
     queries = calibration_queries(held_out, indexed, augmenter, seed=0)
+    note(f"searching {len(queries):,} queries for the ranking model to learn on")
     if isinstance(encoder, Remembered):
         encoder.ahead(text for text, _, _ in queries)
     fitted = fit_ranker(gatherer.examples(queries))
     thresholds, _ = choose(fitted.probability, fitted.right)
     right = float(fitted.right.mean())
     note(f"ranking model fitted: of {len(fitted.right):,} unseen wordings the first code is right for {right:.1%}")
+    if warning := silent_bands(thresholds):
+        note(warning)
     calibration = Calibration(fitted.probability, fitted.right)
     weights = Weights(encoder, fitted.ranker, thresholds, calibration, finder)
     manifest = _manifest(source, weights, len(wordings), BuildOptions(), {})
@@ -291,7 +296,11 @@ def _fit(
     begun = suggester_of(source.catalog, wordings, encoder)
     parts = (source.catalog, wordings, encoder, fitted.ranker, manifest, expansion)
     index = SearchIndex(*parts, finder=finder, suggester=begun)
-    return replace(weights, confidence=confidence_for(index, held_out, indexed))
+    note("fitting the confidence in codes of texts: reading what people wrote, then texts of our own grammar")
+    confidence = confidence_for(index, held_out, indexed)
+    if warning := silent_bands(confidence.bounds, "in texts"):
+        note(warning)
+    return replace(weights, confidence=confidence)
 
 
 def _restored(out: Path) -> Path:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.search import Vectors
-from clinical.thresholds import NEVER, ConfidenceThresholds
+from clinical.thresholds import NEVER, ConfidenceThresholds, TextThresholds
 
 HIGH_PRECISION: Final = 0.975
 """`high` may be taken over after a glance. Half a point over the aim of 0.97, for what is new at another place."""
@@ -67,6 +67,20 @@ def choose(
         for name, band in bands.items()
     }
     return thresholds, outcome
+
+
+def silent_bands(bounds: ConfidenceThresholds | TextThresholds, where: str = "of wordings by themselves") -> str:
+    """A warning that no code will ever be high, or medium, with these thresholds; empty where some will."""
+    silent = [name for name in ("high", "medium") if getattr(bounds, name) >= NEVER]
+    if not silent:
+        return ""
+    shows = "tier 1 will show nothing" if "medium" in silent else "nothing can be taken over after a glance"
+    return (
+        f"WARNING: no code {where} will ever be {' or '.join(silent)}: {shows}. What is new to encoder and ranking "
+        f"model is not right often enough at any probability (high asks for {HIGH_PRECISION} of wordings, medium for "
+        f"{MEDIUM_PRECISION}). Train longer (--rounds), take a model that knows German medicine, or serve the shipped "
+        "encoder (build without --encoder)."
+    )
 
 
 def _longest(right: NDArray[np.bool_], ends: NDArray[np.bool_], precision: float) -> int:

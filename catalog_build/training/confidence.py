@@ -112,7 +112,10 @@ def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> Fou
     sets = sorted({one.source for one in written})
     known = commonness_without(index.catalog, sets)
     found: list[tuple[Vectors, bool, int, int]] = []
-    for one, codes in zip(written, _first_codes(index, [one.text for one in written]), strict=True):
+    read = progress(
+        _first_codes(index, [one.text for one in written]), "second stage", "inputs read", total=len(written)
+    )
+    for one, codes in zip(written, read, strict=True):
         for start, end, code, own in codes:
             unknown = code not in one.right and any(first < end and start < last for first, last in one.open)
             if own[_CHANCE] > 0 and not own[_PLAIN] and not unknown:

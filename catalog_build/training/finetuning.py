@@ -17,6 +17,7 @@ import numpy as np
 
 from catalog_build.official import Synonym
 from catalog_build.synonyms import fold_of
+from catalog_build.training.remembered import Remembered
 from clinical.progress import note, progress
 from clinical.search import Encoder, TransformerEncoder
 
@@ -45,10 +46,12 @@ def tuned(
     that holds no model."""
     kept = [text for text in texts if fold_of(text) != fold]
     asked = [text for text in texts if fold_of(text) == fold][:ASKED]
+    note(f"encoding {len(kept):,} wordings with {model.name} as it is, to know what training brings")
     before = _right(TransformerEncoder(model), kept, asked)
     drawn = pairs(kept, rounds)
     note(f"fine-tuning {model.name} on {len(drawn):,} pairs of wordings; {before:.1%} of {len(asked):,} right before")
     _train(model, drawn, len(drawn) // rounds, out, rate)
+    note(f"encoding {len(kept):,} wordings with the model that was trained")
     return Tuned(before, _right(TransformerEncoder(out), kept, asked), len(asked))
 
 
@@ -126,7 +129,7 @@ def _told() -> Any:
 def _right(encoder: Encoder, kept: Sequence[Synonym], asked: Sequence[Synonym]) -> float:
     if not asked:
         return float("nan")
-    table = encoder.encode([text.text for text in kept])
+    table = Remembered(encoder).encode([text.text for text in kept])
     codes = np.array([text.code for text in kept])
     found = codes[(encoder.encode([text.text for text in asked]) @ table.T).argmax(axis=1)]
     return float(np.mean(found == np.array([text.code for text in asked])))

@@ -27,10 +27,12 @@ class Remembered:
         self._rows: dict[str, Vectors] = {}
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Shape (texts, dimensions), in their order; new ones in one call."""
+        """Shape (texts, dimensions), in their order; new ones in calls of TOGETHER, with a bar where there are more."""
         new = list(dict.fromkeys(text for text in texts if text not in self._rows))
-        if new:
-            self._rows |= zip(new, self.encoder.encode(new), strict=True)
+        starts = range(0, len(new), TOGETHER)
+        for start in progress(starts, "wordings encoded", "batches") if len(starts) > 1 else starts:
+            some = new[start : start + TOGETHER]
+            self._rows |= zip(some, self.encoder.encode(some), strict=True)
         rows = [self._rows[text] for text in texts]
         return np.stack(rows) if rows else np.zeros((0, self.dimensions), dtype=np.float32)
 

@@ -16,7 +16,7 @@ pytest.importorskip("sentence_transformers", reason="sentence-transformers (extr
 
 from catalog_build.official import Synonym
 from catalog_build.training.finetuning import pairs, tuned
-from catalog_build.training.remembered import Remembered
+from catalog_build.training.remembered import TOGETHER, Remembered
 from clinical.search import TransformerEncoder
 from tests.catalog_build.test_training import PAIRS
 from tests.tiny_model import tiny_model
@@ -82,6 +82,9 @@ def test_what_is_remembered_has_the_same_rows_and_is_asked_once(model):
     remembered = Remembered(encoder)
     remembered.ahead(["Herpes Zoster", "Infarkt"])
     encode = encoder.encode
+    again = Remembered(encoder)
+    again.encode([f"Nummer {number}" for number in range(TOGETHER + 1)])
+    assert len(again._rows) == TOGETHER + 1
     encoder.encode = lambda texts: asked.extend(texts) or encode(texts)
     np.testing.assert_allclose(remembered.encode(folded), plain, atol=1e-5)
     assert asked == []

@@ -14,7 +14,9 @@ from catalog_build.training.calibration import (
     MEDIUM_PRECISION,
     Calibration,
     choose,
+    silent_bands,
 )
+from clinical.thresholds import ConfidenceThresholds
 
 
 def queries(seed: int, size: int, plateaus: int, skill: float) -> tuple[np.ndarray, np.ndarray]:
@@ -65,3 +67,13 @@ def test_a_stored_calibration_gives_the_very_same_thresholds(seed: int, size: in
         read = Calibration.load(path)
     assert sorted(zip(read.probability, read.right, strict=True)) == sorted(zip(probability, right, strict=True))
     assert choose(read.probability, read.right) == choose(probability, right)
+
+
+def test_it_is_said_loudly_where_nothing_will_be_high_or_medium():
+    probability = np.linspace(0, 1, 500, dtype=np.float32)
+    nothing, _ = choose(probability, np.zeros(500, dtype=bool))
+    assert "will ever be high or medium: tier 1 will show nothing" in silent_bands(nothing)
+    half, _ = choose(probability, np.arange(500) % 8 > 0)
+    assert "will ever be high: nothing can be taken over" in silent_bands(half)
+    every, _ = choose(probability, np.ones(500, dtype=bool))
+    assert silent_bands(ConfidenceThresholds(high=every.high, medium=0.5)) == ""
