@@ -66,7 +66,7 @@ lab: $(VENV)/.all $(STARTER)
 	PYTHONPATH="$(CURDIR)" PYTHONWARNINGS="ignore:IProgress not found" $(BIN)/jupyter lab --config=notebooks/jupyter_lab_config.py notebooks/00_start.ipynb
 
 # How much the notebooks measure, by the names in their first cells: make notebooks QUERIES=600.
-SIZES := QUERIES TRIES TEXTS WRITTEN SEARCHES REQUESTS ROUNDS LETTERS TUNED WORST DRAWS TRAINED
+SIZES := QUERIES TRIES TEXTS WRITTEN AUTHORS ASKED SEARCHES REQUESTS ROUNDS LETTERS TUNED WORST DRAWS TRAINED
 GIVEN = $(strip $(foreach name,$(SIZES),$(if $($(name)),$(name)=$($(name)))))
 
 #: make notebooks CATALOG=dir SOURCE=dir   run the notebooks: executed copies, HTML and pictures in var/reports;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
@@ -20,15 +20,16 @@ _SIZE = 72 * _INCHES / WIDTH / _ADVANCE
 _LINE = 1.5 * _SIZE / 72
 
 
-def draw(text: str, evidence: Sequence[Evidence]) -> Figure:
-    """The letter in a typewriter's characters; a legend names the fields by their first part."""
+def draw(text: str, evidence: Sequence[Evidence], known: Mapping[str, str] | None = None) -> Figure:
+    """The letter in a typewriter's characters; a legend names the fields by their first part. `known`: colours of some
+    of them, by name."""
     lines = text.split("\n")
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
     fields = list(dict.fromkeys(one.path.split(".")[0].split("[")[0] for one in evidence))
     palette = plt.get_cmap("tab10" if len(fields) <= 10 else "tab20")  # the pairs of tab20 hardly differ
-    colours = {name: palette(n % palette.N) for n, name in enumerate(fields)}
+    colours = {name: (known or {}).get(name, palette(n % palette.N)) for n, name in enumerate(fields)}
     figure = plt.figure(figsize=(_INCHES, _LINE * (len(lines) + 1)))
     axis = figure.add_axes((0, 0, 1, 1))
     axis.set(xlim=(0, WIDTH), ylim=(len(lines), -1))
