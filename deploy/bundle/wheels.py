@@ -132,7 +132,8 @@ def missing(there: Sequence[Wheel], asked: Sequence[Requirement]) -> list[str]:
     """The requirements, asked for or of a wheel in the bundle, that no wheel in it satisfies; a sentence each.
 
     pip installs a bundle without looking for dependencies (each file is named), so it is looked here. Extras that are
-    asked of a package are followed; what is only needed on other systems is not.
+    asked of a package are followed; what is only needed on other systems is not. What the first release of this Python
+    needs counts too: a bundle is for every 3.11, and redis asks for async-timeout before 3.11.3.
     """
     by_name = {canonicalize_name(wheel.name): wheel for wheel in there}
     open_ends = [("the bundle", requirement) for requirement in asked]
@@ -149,9 +150,16 @@ def missing(there: Sequence[Wheel], asked: Sequence[Requirement]) -> list[str]:
         for extra in ("", *requirement.extras):
             if (name, extra) not in seen:
                 seen.add((name, extra))
-                needs = [need for need in wheel.requires if not need.marker or need.marker.evaluate({"extra": extra})]
-                open_ends += [(wheel.name, need) for need in needs]
+                open_ends += [(wheel.name, need) for need in wheel.requires if _holds(need, extra)]
     return sorted(set(found))
+
+
+def _holds(requirement: Requirement, extra: str) -> bool:
+    """Whether a requirement counts with this extra, for this Python or for the first release of it."""
+    first = f"{sys.version_info.major}.{sys.version_info.minor}.0"
+    return requirement.marker is None or any(
+        requirement.marker.evaluate({"extra": extra, **version}) for version in ({}, {"python_full_version": first})
+    )
 
 
 def requirements(there: Sequence[Wheel]) -> str:

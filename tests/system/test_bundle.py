@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from importlib.metadata import distribution, packages_distributions
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -22,6 +22,8 @@ from packaging.utils import canonicalize_name
 
 from deploy.bundle import assembly, wheels
 from tests.conftest import ROOT
+from tests.system.packed import needed as needed_with
+from tests.system.packed import own_wheel, packed
 
 SETTINGS = (
     *("pydantic", "pydantic-core", "pydantic-settings", "python-dotenv", "annotated-types", "typing-extensions"),
@@ -33,25 +35,12 @@ OPTIONAL = {"batch/ray.py", "catalog_build/training/"}
 CLOSED = "http://127.0.0.1:9"
 
 
-def packed(name: str, folder: Path) -> None:
-    """An installed package as the wheel it came from."""
-    package = distribution(name)
-    (tag,) = re.findall(r"^Tag: (\S+)$", package.read_text("WHEEL"), re.MULTILINE)[-1:]
-    file = folder / f"{package.name.replace('-', '_')}-{package.version}-{tag}.whl"
-    with ZipFile(file, "w") as archive:
-        for inside in package.files:
-            if ".." not in inside.parts and inside.suffix != ".pyc" and inside.name not in ("INSTALLER", "REQUESTED"):
-                archive.write(inside.locate(), inside.as_posix())
-
-
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory) -> Path:
     """A small bundle: our own wheel, built here without a network, and what the settings need."""
     folder = tmp_path_factory.mktemp("bundle")
-    source = wheels.checkout(tmp_path_factory.mktemp("source"))
     (folder / "wheels").mkdir()
-    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*build, "-w", str(folder / "wheels"), str(source)], check=True, timeout=120)
+    own_wheel(tmp_path_factory.mktemp("source"), folder / "wheels")
     for name in SETTINGS:
         packed(name, folder / "wheels")
     (folder / "catalog").mkdir()
@@ -185,6 +174,15 @@ def test_a_wheel_that_another_one_needs_is_missed_when_the_bundle_is_made(bundle
     assert not any("flask" in line for line in lacking)
 
 
+def test_what_only_an_earlier_release_of_this_python_needs_is_missed_too(tmp_path):
+    first = f"{sys.version_info.major}.{sys.version_info.minor}.1"
+    with ZipFile(tmp_path / "a-1-py3-none-any.whl", "w") as archive:
+        wanted = f'Requires-Dist: b; python_full_version < "{first}"\nRequires-Dist: c; python_version < "3"\n'
+        archive.writestr("a-1.dist-info/METADATA", f"Name: a\n{wanted}")
+    said = wheels.missing(wheels.wheels(tmp_path), [Requirement("a")])
+    assert [line.partition(";")[0] for line in said] == ["a needs b"]
+
+
 def test_a_wheel_without_the_compiled_loops_of_the_search_is_no_wheel_of_ours(bundle, tmp_path):
     wheels.require_loops(bundle / "wheels")
     with ZipFile(tmp_path / "befund-1-py3-none-any.whl", "w") as archive:
@@ -223,14 +221,7 @@ def test_the_bundle_is_for_what_is_served_and_made_by_the_targets():
 
 def test_a_bundle_has_what_each_shipped_package_imports():
     """At the top of a module, also a conditional one: batch coding went out without pyarrow."""
-    asked = [Requirement(f"befund[{','.join(wheels.EXTRAS)}]")]
-    there: set[str] = set()
-    while asked:
-        one = asked.pop()
-        for extra in {"", *one.extras} if canonicalize_name(one.name) not in there or one.extras else ():
-            needs = map(Requirement, distribution(one.name).requires or ())
-            asked += [each for each in needs if not each.marker or each.marker.evaluate({"extra": extra})]
-        there.add(canonicalize_name(one.name))
+    there = needed_with(wheels.EXTRAS)
     owners = packages_distributions()
     lacking = set()
     for package in ("batch", "bentos", "catalog_build", "clinical", "webapp"):
