@@ -95,9 +95,11 @@ BUNDLE = dist/befund-$(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' clinical/__
 bundle: docs var/starter/manifest.json
 	$(BIN)/python -m deploy.bundle --site site --catalog "$(or $(CATALOG),var/starter)" $(if $(WITH_VLLM),--vllm)
 
-#: make test-bundle         makes that bundle, installs it with the network off, codes a text with it; prints seconds
+#: make test-bundle         makes that bundle, installs it with the network off, codes a text with it, goes through
+#:                          docs/production.md with it; prints seconds
 test-bundle: bundle
 	$(BIN)/python -m deploy.bundle.trial $(BUNDLE)
+	BEFUND_BUNDLE=$(BUNDLE) $(BIN)/python -m pytest -q -s tests/system/test_production.py
 
 #: make release             that bundle with its bill of materials, licences and upgrade note; SINCE=tag is upgraded from
 release: bundle

@@ -80,6 +80,39 @@ def _words(command: str) -> list[str]:
     return [Path(words[0]).name, *words[1:]]
 
 
+@dataclass(frozen=True)
+class Step:
+    """Commands of a page, and the lines that it says one then sees; `...` in them stands for anything."""
+
+    heading: str
+    commands: str
+    seen: tuple[str, ...]
+
+    def unseen(self, printed: str) -> str:
+        """The first line that is not there, behind the ones before it; empty when all are."""
+        at = 0
+        for line in self.seen:
+            pattern = ".*?".join(re.escape(part) for part in line.strip().split("..."))
+            found = re.compile(pattern).search(printed, at)
+            if found is None:
+                return line
+            at = found.end()
+        return ""
+
+
+def steps(page: Path) -> list[Step]:
+    """The commands of a page that is gone through from above, each with the `text` block that follows it."""
+    found: list[Step] = []
+    for section in re.split(r"(?m)^(?=## )", page.read_text("utf-8"))[1:]:
+        heading = section.partition("\n")[0].removeprefix("## ")
+        pairs = _FENCE.findall(section)
+        for (language, commands), (after, seen) in zip(pairs[::2], pairs[1::2], strict=True):
+            if (language, after) != ("sh", "text"):
+                raise ValueError(f"{heading}: {language} and {after}, where commands and what one sees should stand")
+            found.append(Step(heading, commands, tuple(seen.splitlines())))
+    return found
+
+
 def example(page: Path, path: str) -> tuple[str, Block]:
     """The body that a page's curl sends to `path` (empty for GET), and the answer shown after it."""
     found = blocks(page)

@@ -62,7 +62,7 @@ def bundle(out: Path, parts: Parts) -> Path:
         gather_language_server(folder / "wheels-vllm", own, packages_of("bentos/vllm.bentofile.yaml"))
     shutil.copytree(parts.catalog, folder / "catalog")
     shutil.copytree(parts.site, folder / "docs")
-    _copy_files(folder)
+    copy_files(folder)
     export_bentos(folder / "bentos", parts.catalog)
     seal(folder, [Requirement(f"befund[{','.join(parts.extras)}]")])
     with tarfile.open(f"{folder}.tar", "w") as archive:
@@ -82,7 +82,8 @@ def packages_of(bentofile: str) -> list[str]:
     return packages
 
 
-def _copy_files(folder: Path) -> None:
+def copy_files(folder: Path) -> None:
+    """Copy what is neither wheel, catalog, Bento nor site: files of deployments, the list of changes, the settings."""
     for name in FILES_OF_DEPLOY:
         source, target = ROOT / "deploy" / name, folder / "deploy" / name
         target.parent.mkdir(exist_ok=True)

@@ -88,4 +88,4 @@ mv -T "$folder/$link.new" "$folder/$link"
 echo "Befund $VERSION is installed in $folder: environment $link, documentation docs/index.html."
 [ "$link" = .venv ] || exit 0
 echo "Catalog: $folder/catalog$kept; name it to the servers: BEFUND_CATALOG=$folder/catalog"
-echo "Services: deploy/systemd; how they are set up stands in docs/operate/index.html or docs/operate.html."
+echo "Services: deploy/systemd; what comes next, step by step, stands in docs/production.html."
