@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import json
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -19,8 +18,9 @@ from bentos.api.app import contract_paths
 from bentos.api.problems import ANSWERS
 from tests import described, fields
 from tests.bentos.conftest import running
-from tests.conftest import ROOT
+from tests.conftest import ROOT, stay_out
 from tests.described import CHECKS
+from tests.webapp.sso.live import node_missing
 
 NODE = ROOT / "tests" / "node"
 DOCUMENT = description.document()
@@ -168,8 +168,8 @@ console.log(JSON.stringify([codes.length, letter.data?.data.diagnosen, event.typ
 
 
 def test_a_generated_client_for_typescript_compiles_and_codes_a_text(by_rules, key, tmp_path):
-    if not (NODE / "node_modules" / "openapi-typescript").is_dir() or not shutil.which("node"):
-        pytest.skip("the generator is not installed (npm ci --prefix tests/node)")
+    if missing := node_missing("openapi-typescript"):
+        stay_out(missing)
     (tmp_path / "node_modules").symlink_to(NODE / "node_modules")
     (tmp_path / "package.json").write_text('{"type": "module"}')
     (tmp_path / "api.json").write_text(json.dumps(DOCUMENT))
