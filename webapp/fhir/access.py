@@ -14,9 +14,9 @@ from limits import parse
 from webapp.audit import short_ip
 from webapp.extensions import db, limiter, network
 from webapp.fhir.answers import FhirError, negotiate
-from webapp.fhir.machines import needed, scopes
+from webapp.fhir.machines import scopes
 from webapp.fhir.models import AccessLog
-from webapp.fhir.searching.params import UUID
+from webapp.fhir.searching.wanted import EVERYTHING_TYPES, UUID, Everything, History, ResourceSearch, Search
 from webapp.fhir.service import service
 from webapp.fhir.tokens import Bearer
 
@@ -37,7 +37,7 @@ def authorize(organization: str) -> uuid.UUID:
     g.bearer = bearer
     if bearer.strict and request.args.get("_format"):
         negotiate(strict=True)
-    require(needed.of_path(request.method, request.path))
+    require(rights_of_path(request.method, request.path))
     return organization_id
 
 
@@ -75,3 +75,32 @@ def log_access(
     )
     with db.write() as session:
         session.add(entry)
+
+
+def rights_of_path(method: str, path: str) -> scopes.Rights:
+    """scopes.Rights for this path whatever the parameters are; paths that lead nowhere need none."""
+    kind, _, rest = path.partition("/fhir/r4/")[2].strip("/").partition("/")
+    if kind == "_history":
+        return frozenset({("DocumentReference", "s")})  # the one type with a history
+    if kind not in scopes.TYPES:
+        return frozenset()
+    within = rest.split("/")[1:2]
+    if kind == "Patient" and within and within[0] in scopes.TYPES:  # a compartment tells that there is such a patient
+        return frozenset({("Patient", "r"), (within[0], "s")})
+    if method == "POST" and not rest:
+        return frozenset({(kind, "c")})
+    if method == "POST" and rest.endswith("/$update-metadata"):
+        return frozenset({(kind, "u")})
+    if letter := {"PUT": "u", "PATCH": "u", "DELETE": "d"}.get(method):
+        return frozenset({(kind, letter)})
+    return frozenset({(kind, "s" if rest in ("", "_search", "_history", "$docref") else "r")})
+
+
+def rights_of_search(wanted: Search | Everything | History | ResourceSearch) -> scopes.Rights:
+    """scopes.Rights for what a search adds to its path: the types of `$everything`, patients that are included, and
+    what is searched by a chain, forth or back, since the matches tell of it."""
+    if isinstance(wanted, Everything):
+        return frozenset((kind, "s" if kind in EVERYTHING_TYPES else "r") for kind in wanted.types)
+    followed = {("Patient", "s")} if isinstance(wanted, Search) and wanted.terms else set()
+    followed |= {("DocumentReference", "s")} if isinstance(wanted, ResourceSearch) and wanted.having else set()
+    return frozenset({("Patient", "r")} if wanted.answer.with_patients else ()) | followed

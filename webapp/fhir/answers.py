@@ -14,7 +14,7 @@ from werkzeug.exceptions import HTTPException
 from clinical.fhir import FORMATS, MEDIA_TYPE, XML_TYPE, NotXml, format_of, to_xml
 from webapp.errors import register_api_prefix
 from webapp.fhir.resources import Resource, etag, outcome, to_bytes
-from webapp.fhir.searching.params import UUID
+from webapp.fhir.searching.wanted import UUID
 from webapp.urls import public_origin
 
 WORTH_COMPRESSING = 1400  # bytes: what fits one packet does not get faster

@@ -1,20 +1,27 @@
-"""Storage times of an organization: stamped under its lock, strictly increasing in the order of visibility."""
+"""Storage times of an organization, and the changes of its documents: stamped under its lock, strictly increasing in
+the order of visibility.
+
+Stored, marked, restored, replaced, linked to a patient, deleted: each is a version with an instant of its own, which
+`_history` lists. Whoever reads up to an instant and later asks from there on has missed nothing, not even a document
+that an import with its original time put behind every cursor. Committing is left to the caller's session.
+"""
 
 import uuid
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 from typing import cast as typed
 
-from sqlalchemy import BigInteger, ColumnElement, Insert, Table, bindparam, cast, func, text
+from sqlalchemy import BigInteger, ColumnElement, Insert, Table, bindparam, cast, func, insert, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from clinical.errors import BefundError
 from webapp.fhir import dates
-from webapp.fhir.models import StorageClock
+from webapp.fhir.models import DocumentChange, Status, StorageClock
 
 _TABLE = typed(Table, StorageClock.__table__)
+_CHANGED = insert(typed(Table, DocumentChange.__table__))
 _ORGANIZATION = bindparam("organization_", type_=_TABLE.c.organization_id.type)
 
 
@@ -101,3 +108,33 @@ def _now(kind: Any) -> ColumnElement[int]:
 def dialect(session: Session) -> Any:
     """The dialect whose inserts know of conflicts."""
     return postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
+
+
+class Change(NamedTuple):
+    """A version of a document, by its number, and the status from then on."""
+
+    document: uuid.UUID
+    version: int
+    status: Status
+
+
+def tell(session: Session, organization: uuid.UUID, changes: Sequence[Change], *, deleted: bool = False) -> None:
+    """Note that these documents have changed just now, or that they are no more."""
+    if changes:
+        first, stamps = numbered(session, organization, [None] * len(changes))
+        record(session, organization, changes, [at for _, at in stamps], first, deleted=deleted)
+
+
+def record(
+    session: Session, organization: uuid.UUID, changes: Sequence[Change], times: Sequence[int], first: int, *,
+    deleted: bool = False,
+) -> None:  # fmt: skip
+    """Write changes down that were stamped `times` (microseconds since 1970) and numbered from `first`."""
+    rows = [
+        {"document_id": change.document, "version": change.version, "organization_id": organization,
+         "at": at, "number": number, "entered_in_error": change.status is Status.ENTERED_IN_ERROR,
+         "superseded": change.status is Status.SUPERSEDED, "deleted": deleted}
+        for number, (change, at) in enumerate(zip(changes, times, strict=True), start=first)
+    ]  # fmt: skip
+    if rows:
+        session.connection().execute(_CHANGED, rows[0] if len(rows) == 1 else rows)

@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select, text, update
 from sqlalchemy.orm import Session
 
-from webapp.fhir import changes, clock
+from webapp.fhir import clock
 from webapp.fhir.models import VALUE_LENGTH, Document, Patient, PatientIdentifier, Status
 from webapp.fhir.searching.lists import among, listed
-from webapp.fhir.searching.params import UUID, identifier
+from webapp.fhir.searching.readers import identifier
+from webapp.fhir.searching.wanted import UUID
 
 _REFERENCE = re.compile(r"(?:https?://[^?#\s]+/)?Patient/([A-Za-z0-9.\-]{1,64})(?:/_history/[^/\s]+)?")
 FEW = 20  # values that any plan finds quickly
@@ -151,8 +152,8 @@ def link_waiting(session: Session, organization: uuid.UUID, pairs: Iterable[Pair
         found = session.execute(
             link.returning(Document.id, Document.version, Document.entered_in_error, Document.superseded)
         ).all()
-        told = [changes.Change(ident, version, Status.of(*facts)) for ident, version, *facts in found]
-        changes.tell(session, organization, told)
+        told = [clock.Change(ident, version, Status.of(*facts)) for ident, version, *facts in found]
+        clock.tell(session, organization, told)
         linked += len(found)
     return linked
 

@@ -292,3 +292,16 @@ class AccessLog(Base):
     token_id: Mapped[str | None] = mapped_column(String(16))
     how: Mapped[str] = mapped_column(String(20))  # metadata | binary | presigned | preview | download
     address: Mapped[str] = mapped_column(String(45), default="")  # shortened
+
+
+class WaitingBinary(Base):
+    """A posted Binary: a file without a document. Used by one document of the same organization, within a day."""
+
+    __tablename__ = "waiting_binary"
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
+    organization_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("organization.id", ondelete="CASCADE"), index=True)
+    content_type: Mapped[str] = mapped_column(String(TYPE_LENGTH))
+    size: Mapped[int] = mapped_column(BigInteger)
+    sha256: Mapped[bytes] = mapped_column(LargeBinary(32))
+    created_at: Mapped[datetime] = mapped_column(default=utcnow, index=True)

@@ -12,8 +12,8 @@ import orjson
 
 from webapp.fhir import dates, details
 from webapp.fhir.models import Status
-from webapp.fhir.searching.params import AnswerOptions, Cursor, query
-from webapp.fhir.searching.wanted import KEYSET
+from webapp.fhir.searching.params import query
+from webapp.fhir.searching.wanted import KEYSET, AnswerOptions, Cursor
 
 Resource = dict[str, Any]
 COMPLETE_UNTIL = "urn:befund:complete-until"

@@ -16,16 +16,16 @@ from flask import Blueprint, Response, current_app, request
 from werkzeug.exceptions import HTTPException
 
 from webapp.fhir import answers, dates, resources
-from webapp.fhir.access import authorize, bearer, log_access, parse_id, require
+from webapp.fhir.access import authorize, bearer, log_access, parse_id, require, rights_of_search
 from webapp.fhir.answers import FhirError, answer, tagged, versioned
 from webapp.fhir.capability import capability_statement
-from webapp.fhir.machines import needed
 from webapp.fhir.machines.scopes import FILES
 from webapp.fhir.searching import params
 from webapp.fhir.searching.patients import Resources, stored_row
 from webapp.fhir.searching.search import ResultPage
 from webapp.fhir.searching.sent import Pairs, sent
 from webapp.fhir.searching.taken import MOST_CONDITIONS
+from webapp.fhir.searching.wanted import AnswerOptions, Everything, History, PatientKey, ResourceSearch, Search
 from webapp.fhir.service import fhir_base, public_base, service
 from webapp.urls import LIFETIME
 
@@ -43,7 +43,7 @@ SHOWN, MOST_TOLD = 50, 10  # characters of a name or value, and how many of them
 _VERSION = re.compile(r"[1-9][0-9]{0,8}")  # the database counts to 2^31
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 HALF_LIFE = LIFETIME // 2  # seconds
-Wanted = TypeVar("Wanted", params.Search, params.Everything, params.History, params.ResourceSearch)
+Wanted = TypeVar("Wanted", Search, Everything, History, ResourceSearch)
 
 
 NOBODY = "Diese Patientin oder diesen Patienten gibt es in dieser Organisation nicht."
@@ -54,7 +54,7 @@ class Kind:
     """A type of resources that are kept as they came: how they are found, shown, and said not to be there."""
 
     name: str
-    understand: Callable[[Pairs], params.ResourceSearch]
+    understand: Callable[[Pairs], ResourceSearch]
     stored: Callable[[], Resources]
     make: Callable[[resources.StoredRow], resources.Resource]
     unknown: str
@@ -92,7 +92,7 @@ def search_documents_of(organization: str, patient_id: str) -> Response:
     """Search in the compartment of a patient: documents that are linked to it (FHIR R4, section 3.1.1.1)."""
     organization_id, wanted = _asked(organization, params.search)
     key = _known_patient(organization_id, patient_id)
-    wanted = replace(wanted, patients=(*wanted.patients, params.PatientKey(key, None)))
+    wanted = replace(wanted, patients=(*wanted.patients, PatientKey(key, None)))
     return _documents(organization_id, wanted, f"Patient/{key}/DocumentReference")
 
 
@@ -102,7 +102,7 @@ def search_studies_of(organization: str, patient_id: str) -> Response:
     """Search in the compartment of a patient: imaging studies."""
     organization_id, wanted = _asked(organization, params.study_search)
     key = _known_patient(organization_id, patient_id)
-    wanted = replace(wanted, groups=(*wanted.groups, (params.PatientKey(key, None),)))
+    wanted = replace(wanted, groups=(*wanted.groups, (PatientKey(key, None),)))
     return _resources(organization_id, wanted, KINDS[1], f"Patient/{key}/ImagingStudy")
 
 
@@ -123,7 +123,7 @@ def _known_patient(organization_id: uuid.UUID, patient_id: str) -> uuid.UUID:
     return key
 
 
-def _documents(organization_id: uuid.UUID, wanted: params.Search, path: str = "DocumentReference") -> Response:
+def _documents(organization_id: uuid.UUID, wanted: Search, path: str = "DocumentReference") -> Response:
     found = service().documents.search(organization_id, wanted)
     referred = [row[1] for row in found.rows if row[1]] if wanted.answer.with_patients else []
     patients = tuple(resources.patient(stored_row(row)) for row in service().patients.listed(organization_id, referred))
@@ -144,7 +144,7 @@ def changes_of_document(organization: str, document_id: str) -> Response:
     """The versions of one document."""
     organization_id, wanted = _asked(organization, params.history)
     key = parse_id(document_id)
-    if key is None or not service().histories.changes(organization_id, params.History(), key).total:
+    if key is None or not service().histories.changes(organization_id, History(), key).total:
         raise FhirError(404, "Dieses Dokument gibt es in dieser Organisation nicht.")
     log_access("metadata", organization_id, key, bearer().user_id, bearer().token_id)
     return _history(organization_id, f"DocumentReference/{key}/_history", wanted, key)
@@ -155,7 +155,7 @@ def read_version(organization: str, document_id: str, version_id: str) -> Respon
     """One version of a document (vread); 410 for that of its deletion, and for all of a deleted document."""
     organization_id = authorize(organization)
     key, number = parse_id(document_id), int(version_id) if _VERSION.fullmatch(version_id) else 0
-    found = service().histories.changes(organization_id, params.History(), key, number).rows if key and number else []
+    found = service().histories.changes(organization_id, History(), key, number).rows if key and number else []
     if key is None or not found:
         raise FhirError(404, "Diese Version gibt es in dieser Organisation nicht.")
     log_access("metadata", organization_id, key, bearer().user_id, bearer().token_id)
@@ -171,7 +171,7 @@ def read_document(organization: str, document_id: str) -> Response:
     organization_id, key = authorize(organization), parse_id(document_id)
     found = service().documents.read(organization_id, key) if key else None
     if key is None or found is None:
-        if key and service().histories.changes(organization_id, params.History(), key).total:
+        if key and service().histories.changes(organization_id, History(), key).total:
             raise FhirError(410, "Dieses Dokument ist gelöscht.")
         raise FhirError(404, "Dieses Dokument gibt es in dieser Organisation nicht.")
     log_access("metadata", organization_id, key, bearer().user_id, bearer().token_id)
@@ -180,7 +180,7 @@ def read_document(organization: str, document_id: str) -> Response:
     return answers.read(document, at, lasting=_outlasts(document, at, time.time()))
 
 
-def _resources(organization_id: uuid.UUID, wanted: params.ResourceSearch, kind: Kind, path: str) -> Response:
+def _resources(organization_id: uuid.UUID, wanted: ResourceSearch, kind: Kind, path: str) -> Response:
     if wanted.having and not wanted.never:
         having = service().documents.patients_with(organization_id, wanted.having)
         wanted = replace(wanted, ids=tuple(having if wanted.ids is None else having.intersection(wanted.ids)))
@@ -272,12 +272,12 @@ def _asked(organization: str, understand: Callable[[Pairs], Wanted]) -> tuple[uu
     if request.method == "POST":
         answers.negotiate(next((value for name, value in given if name == "_format"), ""))
     wanted = understand(given)
-    require(needed.of_search(wanted))
+    require(rights_of_search(wanted))
     _refuse_ignored(organization_id, wanted.answer)
     return organization_id, wanted
 
 
-def _refuse_ignored(organization_id: uuid.UUID, wanted: params.AnswerOptions) -> None:
+def _refuse_ignored(organization_id: uuid.UUID, wanted: AnswerOptions) -> None:
     """Of strict callers nothing is left out. The call itself decides, else what the account or organization is set to
     (RFC 7240: of a preference that is stated twice, the first counts)."""
     stated = _HANDLING.search(request.headers.get("Prefer", ""))
@@ -298,7 +298,7 @@ def _refuse_ignored(organization_id: uuid.UUID, wanted: params.AnswerOptions) ->
 def _bundle(
     organization_id: uuid.UUID,
     path: str,
-    wanted: params.AnswerOptions,
+    wanted: AnswerOptions,
     found: ResultPage,
     make: Callable[[Any], Any],
     included: tuple[resources.Resource, ...] = (),
@@ -314,7 +314,7 @@ def _bundle(
     return response
 
 
-def _history(organization_id: uuid.UUID, path: str, wanted: params.History, document: uuid.UUID | None) -> Response:
+def _history(organization_id: uuid.UUID, path: str, wanted: History, document: uuid.UUID | None) -> Response:
     base, maker = fhir_base(organization_id), document_maker(organization_id)
     found = service().histories.changes(organization_id, wanted, document)
     make: Callable[[Any], Any] = lambda row: resources.version(base, row, maker)  # noqa: E731

@@ -32,7 +32,7 @@ from sqlalchemy import (
 )  # fmt: skip
 from sqlalchemy.orm import Session
 
-from webapp.fhir import changes, clock, dates, terms
+from webapp.fhir import clock, dates, terms
 from webapp.fhir.details import Details
 from webapp.fhir.models import (
     WHOLE,
@@ -148,8 +148,8 @@ def store_stamped(session: Session, organization: uuid.UUID, new: Sequence[NewDo
     connection = session.connection()  # plain statements: others wait, and the session's take twice as long
     connection.execute(_INSERT, one_or_all([_row(organization, *both) for both in zip(placed, new, strict=True)]))
     _keep_terms(connection, organization, placed, new)
-    told = [changes.Change(document.id, 1, item.status) for document, item in zip(placed, new, strict=True)]
-    changes.record(session, organization, told, [at for _, at in stamps], first)
+    told = [clock.Change(document.id, 1, item.status) for document, item in zip(placed, new, strict=True)]
+    clock.record(session, organization, told, [at for _, at in stamps], first)
     counts = Counter(
         key
         for document, item in zip(placed, new, strict=True)
@@ -166,11 +166,11 @@ def supersede(session: Session, organization: uuid.UUID, replaced: Sequence[OldD
     if not replaced:
         return
     shown = [item for item in replaced if not item.entered_in_error]
-    told = [changes.Change(item.id, item.version + 1, Status.SUPERSEDED) for item in shown]
+    told = [clock.Change(item.id, item.version + 1, Status.SUPERSEDED) for item in shown]
     rows = [{"document": item.id, "next_version": item.version + (not item.entered_in_error)} for item in replaced]
     session.connection().execute(_SUPERSEDE, rows)
     before = len(times[1]) - len(shown)
-    changes.record(session, organization, told, [at for _, at in times[1][before:]], times[0] + before)
+    clock.record(session, organization, told, [at for _, at in times[1][before:]], times[0] + before)
     counts: Counter[_Key] = Counter()
     for item in replaced:
         counts.subtract(_keys(item.stored_at, item.entered_in_error, False, item.content_type))
@@ -263,7 +263,7 @@ def revise(session: Session, document: Document, new: NewDocument) -> None:
     session.flush()
     _keep_terms(session.connection(), document.organization_id, [Placed(document.id, document.stored_at)], [new])
     _count(session, document.organization_id, counts)
-    changes.tell(session, document.organization_id, [_change(document)])
+    clock.tell(session, document.organization_id, [_change(document)])
 
 
 def mark(session: Session, document_id: uuid.UUID, status: Status) -> Document | None:
@@ -281,7 +281,7 @@ def mark(session: Session, document_id: uuid.UUID, status: Status) -> Document |
         counts.update(_keys_of(document))
         session.flush()
         _count(session, document.organization_id, counts)
-        changes.tell(session, document.organization_id, [_change(document)])
+        clock.tell(session, document.organization_id, [_change(document)])
     return document
 
 
@@ -291,11 +291,11 @@ def remove(session: Session, document: Document) -> None:
     counts = Counter(dict.fromkeys(_keys_of(document), -1))
     session.execute(delete(DocumentTerm).where(DocumentTerm.document_id == document.id))
     session.execute(update(DocumentChange).where(DocumentChange.document_id == document.id).values(kept=None))
-    gone = changes.Change(document.id, document.version + 1, document.status)
+    gone = clock.Change(document.id, document.version + 1, document.status)
     session.delete(document)
     session.flush()
     _count(session, document.organization_id, counts)
-    changes.tell(session, document.organization_id, [gone], deleted=True)
+    clock.tell(session, document.organization_id, [gone], deleted=True)
 
 
 def miscounted(session: Session, organization: uuid.UUID) -> Counter[_Key]:
@@ -336,8 +336,8 @@ def _keys_of(document: Document) -> tuple[_Key, _Key]:
     return _keys(document.stored_at, document.entered_in_error, document.superseded, document.content_type)
 
 
-def _change(document: Document) -> changes.Change:
-    return changes.Change(document.id, document.version, document.status)
+def _change(document: Document) -> clock.Change:
+    return clock.Change(document.id, document.version, document.status)
 
 
 def _count(session: Session, organization: uuid.UUID, counts: Counter[_Key]) -> None:

@@ -5,7 +5,6 @@ from alembic import context
 import webapp.fhir.machines.models
 import webapp.fhir.machines.origins
 import webapp.fhir.models
-import webapp.fhir.writing.models
 import webapp.fhir.writing.purging
 import webapp.sso.models
 import webapp.workbench.models  # noqa: F401 - registers its tables

@@ -10,7 +10,7 @@ from sqlalchemy import delete
 from tests.webapp.fhir.conftest import Caller, add_document, add_documents, add_patient, link, make_place, mark
 from webapp.cli import alembic_config, upgrade_schema
 from webapp.extensions import db as database
-from webapp.fhir import changes, linking
+from webapp.fhir import clock, linking
 from webapp.fhir.models import Document, Status
 
 
@@ -117,7 +117,7 @@ def test_a_document_that_is_linked_later_is_told_again(place, caller):
 def test_a_deleted_document_is_told_without_what_it_was(place, caller):
     document = add_document(place)
     with place.app.app_context(), database.write() as session:
-        changes.tell(session, place.organization, [changes.Change(document, 2, Status.CURRENT)], deleted=True)
+        clock.tell(session, place.organization, [clock.Change(document, 2, Status.CURRENT)], deleted=True)
         session.execute(delete(Document).where(Document.id == document))
     found = entries(caller)
     assert [told(entry) for entry in found] == [(str(document), "DELETE", None)] * 2

@@ -19,7 +19,7 @@ from webapp.fhir.bulk.resources import ResourceImporter
 from webapp.fhir.bulk.verifying import verify
 from webapp.fhir.dates import to_text
 from webapp.fhir.models import Document, Status
-from webapp.fhir.searching import params
+from webapp.fhir.searching.wanted import UUID
 from webapp.fhir.service import service
 from webapp.fhir.writing.purging import purge, remove_unused
 from webapp.models import Organization, User
@@ -197,7 +197,7 @@ def _report(source: Path, results: Iterator[LineResult]) -> None:
 
 def organization_of(text: str) -> uuid.UUID:
     """The organization of that UUID or name; the command ends when there is none."""
-    key = uuid.UUID(text) if params.UUID.fullmatch(text) else None
+    key = uuid.UUID(text) if UUID.fullmatch(text) else None
     found = db.session.scalar(select(Organization.id).where((Organization.id == key) | (Organization.name == text)))
     if found is None:
         raise click.ClickException(f"there is no organization {text}; see: flask --app webapp orgs add")

@@ -19,7 +19,7 @@ from webapp.fhir import linking, store
 from webapp.fhir.bounds import beyond
 from webapp.fhir.bulk.lines import BadLine, LineResult, numbered, resource_of
 from webapp.fhir.models import ImagingStudy, Patient
-from webapp.fhir.searching import params
+from webapp.fhir.searching.wanted import UUID
 
 Resource = dict[str, Any]
 _Take = Callable[[Session, int, str], LineResult]
@@ -124,6 +124,6 @@ def _identifiers(resource: Resource) -> set[tuple[str, str]]:
 
 def _renamed(given: str, stored: uuid.UUID) -> str:
     """A note for the operator where an id could not be kept: ids here are UUIDs."""
-    if not given or (params.UUID.fullmatch(given) and uuid.UUID(given) == stored):
+    if not given or (UUID.fullmatch(given) and uuid.UUID(given) == stored):
         return ""
     return f"its id is {stored} here"

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from clinical.errors import SettingError
 from webapp import audit
-from webapp.fhir.searching.params import UUID
 from webapp.fhir.searching.reading import Reader, Statement
 from webapp.fhir.searching.totals import bind
+from webapp.fhir.searching.wanted import UUID
 from webapp.models import Base
 
 ORIGIN_LENGTH = 255

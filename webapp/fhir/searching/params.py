@@ -13,42 +13,17 @@ from urllib.parse import quote
 
 from webapp.fhir import dates
 from webapp.fhir.models import Status
-from webapp.fhir.searching.readers import (
-    BARE_DATES,
-    DATES,
-    DOCREF,
-    EVERYTHING,
-    HISTORY,
-    PATIENT,
-    RESULT,
-    SEARCH,
-    STUDY,
-    identifier,
-)  # fmt: skip
+from webapp.fhir.searching.readers import BARE_DATES, DATES, DOCREF, EVERYTHING, HISTORY, PATIENT, RESULT, SEARCH, STUDY
 from webapp.fhir.searching.taken import Reader, Taken
 from webapp.fhir.searching.wanted import (
-    DEFAULT_COUNT,
     EVERYTHING_TYPES,
-    LARGEST_COUNT,
-    LARGEST_OFFSET,
-    UUID,
-    AnswerOptions,
-    Cursor,
     Everything,
     History,
-    Identifier,
     Ignored,
-    Paging,
     PatientKey,
     ResourceSearch,
     Search,
-)  # fmt: skip
-
-__all__ = [
-    "DEFAULT_COUNT", "LARGEST_COUNT", "LARGEST_OFFSET", "UUID", "AnswerOptions", "Cursor", "Everything", "History",
-    "Identifier", "Ignored", "Paging", "PatientKey", "ResourceSearch", "Search", "everything", "history", "identifier",
-    "patient_search", "query", "search", "study_search",
-]  # fmt: skip
+)
 
 # All repeated values hold at once, and each is a part of the statement. A document has one patient and one tag: at most
 # six different values (the patient; the tag's `s|v`, `v`, `s|`, and a UUID in either place) can name the same one.

@@ -17,7 +17,7 @@ from webapp.fhir.models import Status
 from webapp.fhir.parameters import CHAINS, DATE, DOCUMENT, NUMBER, REFERENCE, Parameter
 from webapp.fhir.parameters import PATIENT as PATIENT_PARAMETERS
 from webapp.fhir.parameters import STUDY as STUDY_PARAMETERS
-from webapp.fhir.searching import details, words
+from webapp.fhir.searching import words
 from webapp.fhir.searching.taken import Reader, Taken, listed
 from webapp.fhir.searching.wanted import (
     CURSOR,
@@ -334,7 +334,7 @@ SEARCH: dict[str, Reader] = (
         "_revinclude": _revinclude,
     }
     | {name + chain: _ABOUT_PATIENT[chain.rpartition(".")[2]] for name in ("patient", "subject") for chain in CHAINS}
-    | {name: reader for parameter in DOCUMENT if parameter.paths for name, reader in details.readers(parameter)}
+    | {name: reader for parameter in DOCUMENT if parameter.paths for name, reader in words.readers(parameter)}
 )
 PATIENT: dict[str, Reader] = _ABOUT_PATIENT | {
     f"_has:DocumentReference:{of}:{name}": _having(name, reader)

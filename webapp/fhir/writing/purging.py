@@ -13,8 +13,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from webapp import audit
 from webapp.fhir import clock, store
-from webapp.fhir.models import Document
-from webapp.fhir.writing.models import WaitingBinary
+from webapp.fhir.models import Document, WaitingBinary
 from webapp.models import Base, User
 from webapp.storage import Files
 

@@ -28,9 +28,9 @@ from webapp.fhir import answers, resources, store
 from webapp.fhir.access import authorize, bearer, log_access, require
 from webapp.fhir.answers import FhirError, answer, versioned
 from webapp.fhir.routes import document_maker
-from webapp.fhir.searching.params import UUID
 from webapp.fhir.searching.patients import stored_row
 from webapp.fhir.searching.sent import sent
+from webapp.fhir.searching.wanted import UUID
 from webapp.fhir.service import fhir_base, service
 from webapp.fhir.titles import clean_content_type
 from webapp.fhir.writing import batch, changing, given, storing

@@ -21,16 +21,25 @@ from webapp import audit
 from webapp.extensions import db
 from webapp.fhir import clock, linking, store, terms
 from webapp.fhir.answers import FhirError
-from webapp.fhir.models import VALUE_LENGTH, Document, DocumentTerm, Patient, PatientIdentifier, SearchTerm, Status
-from webapp.fhir.searching import params
+from webapp.fhir.models import (
+    VALUE_LENGTH,
+    Document,
+    DocumentTerm,
+    Patient,
+    PatientIdentifier,
+    SearchTerm,
+    Status,
+    WaitingBinary,
+)
+from webapp.fhir.searching.readers import identifier
+from webapp.fhir.searching.wanted import UUID
 from webapp.fhir.writing.given import DOCUMENT, GivenDocument, GivenPatient, RelatedDocument
-from webapp.fhir.writing.models import WaitingBinary
 from webapp.models import utcnow
 from webapp.storage import FileMissing, Files, Stored
 
 WAITS = timedelta(days=1)  # a Binary for its document; as long as `documents verify --sweep` leaves files alone
 KEY_MOST = 255
-_ID = params.UUID.pattern
+_ID = UUID.pattern
 _TARGET = re.compile(rf"(?:urn:uuid:|(?:https?://[^?#\s]+/)?{DOCUMENT}/)({_ID})(?:/_history/[^/\s]+)?")
 _LOCAL = ("urn:uuid:", f"{DOCUMENT}/")
 _PATIENT, _IDENTIFIER, _TERM = (cast(Table, kind.__table__) for kind in (Patient, PatientIdentifier, SearchTerm))
@@ -94,7 +103,7 @@ def condition_of(text: str, at: str = "") -> Condition | None:
     if not text:
         return None
     pairs = parse_qsl(text.partition("?")[2] or text, keep_blank_values=True)
-    found = params.identifier(pairs[0][1]) if [name for name, _ in pairs] == ["identifier"] else None
+    found = identifier(pairs[0][1]) if [name for name, _ in pairs] == ["identifier"] else None
     if found is None or found.value is None:
         where = f"{at}ifNoneExist" if at.endswith(".") else at or "If-None-Exist"
         raise FhirError(400, f"{where}: erwartet wird identifier=system|value.", where)
