@@ -87,7 +87,7 @@ def rights_of_path(method: str, path: str) -> scopes.Rights:
     within = rest.split("/")[1:2]
     if kind == "Patient" and within and within[0] in scopes.TYPES:  # a compartment tells that there is such a patient
         return frozenset({("Patient", "r"), (within[0], "s")})
-    if method == "POST" and not rest:
+    if method == "POST" and rest in ("", "$generate-metadata"):
         return frozenset({(kind, "c")})
     if method == "POST" and rest.endswith("/$update-metadata"):
         return frozenset({(kind, "u")})

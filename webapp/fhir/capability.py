@@ -9,6 +9,7 @@ from webapp.fhir.resources import Resource
 _VERSIONED = ["update", "patch", "delete", "read", "vread", "search-type", "history-instance", "history-type"]
 _OPERATIONS = {
     "docref": "http://hl7.org/fhir/uv/ipa/OperationDefinition/docref",
+    "generate-metadata": "https://profiles.ihe.net/ITI/MHD/OperationDefinition/generate-metadata",
     "update-metadata": "https://gematik.de/fhir/isik/OperationDefinition/UpdateMetadata",
 }
 _HANDLING = (

@@ -141,3 +141,83 @@ def test_iti_105_publishes_a_document_in_one_call(source: Caller) -> None:
     assert answer.headers["Location"].endswith(f"/DocumentReference/{made['id']}")
     assert "data" not in made["content"][0]["attachment"]
     assert source.get(f"Binary/{made['id']}").data == BODY
+
+
+# --- ITI-106 ---------------------------------------------------------------------------------------------------------
+
+
+def report(**changed: Any) -> Resource:
+    """A FHIR document as a subsystem sends it (ISiKBerichtBundle)."""
+    composition: Resource = {
+        "resourceType": "Composition", "status": "final", "title": "Blutbild", "date": "2026-02-03T10:00:00+01:00",
+        "identifier": {"system": "urn:report", "value": "R-7"}, "confidentiality": "N",
+        "type": {"coding": [{"system": "http://dvmd.de/fhir/CodeSystem/kdl", "code": "LB120103"}]},
+        "subject": {"reference": "urn:uuid:patient"}, "encounter": {"reference": "Encounter/e"},
+        "author": [{"reference": "urn:uuid:doctor"}, {"display": "Gerät 3"}],
+    }  # fmt: skip
+    kind = {"coding": [{"system": "http://terminology.hl7.org/CodeSystem/v2-0203", "code": "MR"}]}
+    entries: list[Resource] = [
+        {"fullUrl": "urn:uuid:report", "resource": composition | changed},
+        {"fullUrl": "urn:uuid:patient", "resource": {"resourceType": "Patient", "identifier": [
+            {"system": "urn:kvnr", "value": "X1"}, PERSON | {"type": kind}]}},
+        {"fullUrl": "https://kis.example/Encounter/e", "resource": {
+            "resourceType": "Encounter", "id": "e", "identifier": [{"system": "urn:fall", "value": "F-1"}]}},
+        {"fullUrl": "urn:uuid:doctor", "resource": {"resourceType": "Practitioner", "id": "1",
+                                                    "name": [{"family": "Muster"}]}},
+    ]  # fmt: skip
+    return {"resourceType": "Bundle", "type": "document", "identifier": {"system": "urn:bundle", "value": "B-7"},
+            "timestamp": "2026-02-03T10:00:00+01:00", "entry": entries}  # fmt: skip
+
+
+def generate(source: Caller, what: Any, form: str = FHIR) -> Any:
+    parameters = {"resourceType": "Parameters", "parameter": [{"name": "document", "resource": what}]}
+    headers = {"Content-Type": form, "Accept": FHIR}
+    sent = {"data": to_xml(parameters)} if form == XML else {"json": parameters}
+    return source.open("POST", "DocumentReference/$generate-metadata", headers=headers, **sent)
+
+
+@pytest.mark.parametrize("form", [FHIR, XML])
+def test_iti_106_generates_the_metadata_of_a_fhir_document(source: Caller, form: str) -> None:
+    patient = post(source, "Patient", {"resourceType": "Patient", "identifier": [PERSON]}).get_json(force=True)["id"]
+    answer = generate(source, report(), form)
+    assert answer.status_code == 200, answer.data
+    (told,) = answer.get_json(force=True)["parameter"]
+    assert told["name"] == "DocumentReference"
+    made = source.bundle(told["valueReference"]["reference"])
+    assert made["subject"]["reference"] == f"Patient/{patient}"
+    assert made["masterIdentifier"]["value"] == "B-7"
+    assert (made["description"], made["docStatus"], made["status"]) == ("Blutbild", "final", "current")
+    assert made["type"]["coding"][0]["code"] == "LB120103"
+    assert made["securityLabel"][0]["coding"][0]["code"] == "N"
+    assert made["context"]["encounter"] == [{"identifier": {"system": "urn:fall", "value": "F-1"}}]
+    attachment = made["content"][0]["attachment"]
+    assert (attachment["contentType"], attachment["title"], attachment["language"]) == (FHIR, "Blutbild", "de")
+    assert source.get(f"Binary/{made['id']}").get_json(force=True) == report(), "the document as it was sent"
+    for found in ("identifier=urn:report%7CR-7", "author.family=Muster", "encounter:identifier=urn:fall%7CF-1"):
+        assert source.ids(f"DocumentReference?{found}") == [made["id"]], found
+    replaces = {"code": "replaces", "targetIdentifier": {"system": "urn:report", "value": "R-7"}}
+    again = generate(source, report(relatesTo=[replaces], identifier=None))
+    assert again.status_code == 200, again.data
+    assert source.bundle(f"DocumentReference/{made['id']}")["status"] == "superseded"
+
+
+BROKEN: tuple[Any, ...] = (
+    {"resourceType": "Binary", "contentType": "text/xml", "data": "PGEvPg=="}, {"resourceType": "Bundle"}, None, 7,
+    report() | {"type": "collection"}, report() | {"entry": []}, report() | {"entry": [1, {"resource": 2}]},
+    report(author=5), report(author=[{"reference": ["x"]}]), report(event=[{"code": 3}]), report(subject="x"),
+    report(title={}), report(identifier=[5]), report(relatesTo=[{"targetReference": 1}]), report(confidentiality=[]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(BROKEN)))
+def test_iti_106_refuses_what_is_no_fhir_document(source: Caller, number: int) -> None:
+    answer = generate(source, BROKEN[number])
+    if answer.status_code != 200:  # an empty value is none
+        assert answer.status_code in (400, 422), answer.data
+        assert answer.get_json(force=True)["resourceType"] == "OperationOutcome"
+    assert (answer.status_code == 200) == (source.bundle("DocumentReference")["total"] == 1)
+
+
+def test_iti_106_is_writing(place: Place, source: Caller, caller: Caller) -> None:
+    reader = calls(place, machine(place, "--scopes", "system/DocumentReference.rus")[1])
+    assert [generate(one, report()).status_code for one in (reader, caller)] == [403, 403]

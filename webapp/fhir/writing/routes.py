@@ -1,5 +1,6 @@
 """Writing over FHIR, for service accounts whose scopes allow it (`system/<type>.c`).
 
+    POST DocumentReference/$generate-metadata    a FHIR document, and its Composition says what it is
     POST DocumentReference     with the file inline (`attachment.data`) or posted before (`attachment.url` Binary/<id>)
     POST Binary                a file as it is, or a FHIR Binary; waits a day for its document
     POST Patient
@@ -33,7 +34,7 @@ from webapp.fhir.searching.sent import sent
 from webapp.fhir.searching.wanted import UUID
 from webapp.fhir.service import fhir_base, service
 from webapp.fhir.titles import clean_content_type
-from webapp.fhir.writing import batch, changing, given, storing
+from webapp.fhir.writing import batch, changing, generating, given, storing
 from webapp.fhir.writing.storing import Posted, Result, SentDocument, SentPatient
 from webapp.fhir.writing.transaction import Transaction
 from webapp.storage import FileMissing, Stored
@@ -151,6 +152,16 @@ def patch(organization: str, kind: str, ident: str) -> Response:
     """Update a part of a resource."""
     organization_id = _writer(organization)
     return _created(organization_id, changing.patched(organization_id, kind, ident))
+
+
+@writing.post("/DocumentReference/$generate-metadata", provide_automatic_options=False)
+def generate_metadata(organization: str) -> Response:
+    """Store a FHIR document with the DocumentReference that its Composition gives (IHE MHD, ITI-106)."""
+    organization_id = _writer(organization)
+    key = storing.key_of(request.headers.get("Idempotency-Key", ""), bearer().account)
+    result = _new_document(organization_id, generating.generated(_sent("Parameters")), key, key)
+    made = {"name": "DocumentReference", "valueReference": {"reference": f"{result.kind}/{result.id}"}}
+    return answer({"resourceType": "Parameters", "parameter": [made]})
 
 
 @writing.post("/DocumentReference/<fhir_id:ident>/$update-metadata", provide_automatic_options=False)
