@@ -91,5 +91,5 @@ def with_encoder(index: SearchIndex, source: Source, texts: Sequence[Synonym], e
     """The same ranking model over an index of these texts made with another encoder."""
     wordings = index_wordings(source, texts, encoder)
     made = (index.catalog, wordings, encoder, index.ranker, index.manifest, index.expansion)
-    begun = suggester_of(index.catalog, wordings)
+    begun = suggester_of(index.catalog, wordings, encoder)
     return SearchIndex(*made, finder=index.finder, confidence=index.confidence, suggester=begun)

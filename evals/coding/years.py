@@ -53,7 +53,7 @@ def index_of(source: Source, texts: Sequence[Synonym], like: SearchIndex) -> Sea
     wordings = index_wordings(source, texts_in(texts, source.catalog), like.encoder)
     manifest = replace(like.manifest, year=source.year, codes=len(source.catalog), wordings=len(wordings))
     made = (source.catalog, wordings, like.encoder, like.ranker, manifest, like.expansion)
-    begun = suggester_of(source.catalog, wordings)
+    begun = suggester_of(source.catalog, wordings, like.encoder)
     return SearchIndex(*made, finder=like.finder, confidence=like.confidence, suggester=begun)
 
 

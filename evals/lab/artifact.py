@@ -170,7 +170,7 @@ class Lab:
         kept = [text for text in self.texts if fold_of(text) not in folds]
         wordings = index_wordings(source, kept, whole.encoder)
         made = (whole.catalog, wordings, whole.encoder, whole.ranker, whole.manifest, whole.expansion)
-        begun = suggester_of(whole.catalog, wordings)
+        begun = suggester_of(whole.catalog, wordings, whole.encoder)
         return SearchIndex(*made, finder=whole.finder, confidence=whole.confidence, suggester=begun)
 
     @property
