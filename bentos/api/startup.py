@@ -81,7 +81,7 @@ async def _start(app: FastAPI) -> None:
         log.info("ready: %s", ", ".join(app.state.parts))
         return
     if app.state.index is None:
-        loaded = await _until_done(lambda: [load_index(folder) for folder in folders_of(settings)])
+        loaded = await _until_done(lambda: load_indexes(folders_of(settings)))
         take(app.state, loaded)
         # What is loaded stays: keep the garbage collector from walking it again and again.
         gc.collect()
@@ -118,11 +118,14 @@ def folders_of(settings: Settings) -> list[Path]:
     return [settings.catalog, *(folder for folder in settings.other_catalogs if folder != settings.catalog)]
 
 
-def load_index(folder: Path) -> Any:
-    """The search index of an artifact folder. Raises ArtifactError."""
+def load_indexes(folders: Sequence[Path]) -> list[Any]:
+    """The search indexes of artifact folders; those of the same encoder share it. Raises ArtifactError."""
     from clinical.reading import SearchIndex
 
-    return SearchIndex.load(folder)
+    loaded: list[Any] = []
+    for folder in folders:
+        loaded.append(SearchIndex.load(folder, beside=loaded))
+    return loaded
 
 
 def take(state: State, loaded: Sequence[Any]) -> None:

@@ -306,9 +306,10 @@ class SearchIndex:
         replace(self.manifest, files=checksums(folder)).save(folder)
 
     @classmethod
-    def load(cls, folder: Path) -> SearchIndex:
+    def load(cls, folder: Path, beside: Sequence[SearchIndex] = ()) -> SearchIndex:
         """Read what `save` wrote, after comparing every checksum; every number that leads somewhere is looked at once.
-        Raises ArtifactMissing or ArtifactMismatch."""
+        The encoder is shared with the indexes of other years `beside` it, where it is the same file. Raises
+        ArtifactMissing or ArtifactMismatch."""
         manifest = Manifest.load(folder)
         manifest.require(*NEEDED)
         manifest.require(*NEEDED, _encoder_file(folder, manifest))
@@ -317,7 +318,9 @@ class SearchIndex:
         gc.disable()  # a hundred thousand small objects that all stay: looking for garbage among them costs as much
         try:
             catalog = Catalog.load(folder / "codes.json")
-            wordings, encoder = Wordings.load(folder, len(catalog)), _encoder_of(folder, manifest)
+            wordings = Wordings.load(folder, len(catalog))
+            same = (other.encoder for other in beside if _shares_encoder(other.manifest, manifest))
+            encoder = next(same, None) or _encoder_of(folder, manifest)
             widths = encoder.dimensions, wordings.tables.rows.shape[1]
             require(widths[0] == widths[1], f"encoder and wordings have {widths} numbers a vector", "as many")
             ranker, expansion = Ranker.load(folder / "ranker.safetensors"), Expansion.load(folder / "expansion.json")
@@ -350,6 +353,10 @@ def _encoder_file(folder: Path, manifest: Manifest) -> str:
         found = f"the artifact in {folder} only names its encoder, {manifest.encoder}"
         raise ArtifactMismatch(found, f"the model in {MODEL}/", "build it again: python -m catalog_build build")
     return f"{MODEL}/modules.json"
+
+
+def _shares_encoder(one: Manifest, other: Manifest) -> bool:
+    return ENCODER in one.files and one.files[ENCODER] == other.files.get(ENCODER)
 
 
 def _encoder_of(folder: Path, manifest: Manifest) -> Encoder:

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from bentos.api.app import create_app
+from bentos.api.startup import load_indexes
 from bentos.api.terminology import BASE
 from bentos.keys.keys import Keys
 from bentos.terminology import SYSTEM
@@ -81,6 +82,13 @@ def test_texts_are_coded_by_the_year_that_is_asked_for(api: httpx.Client) -> Non
     refused = api.post("/api/deep-research", json={"query": "Hypertonie", "year": 1999})
     assert refused.status_code == 422
     assert refused.json()["detail"] == "Der Katalog dieses Jahres ist nicht geladen."
+
+
+def test_years_of_the_same_encoder_share_it(starter_artifact: Path) -> None:
+    first, second = load_indexes([starter_artifact, starter_artifact])
+    assert first.encoder is second.encoder
+    assert first.wordings is not second.wordings
+    assert second.search("Bluthochdruck")[0].code == "I10.90"
 
 
 def test_the_settings_name_the_folders(make_settings: object, tmp_path: Path) -> None:
