@@ -54,6 +54,10 @@ class OperationRefused(BefundError):
         super().__init__("a terminology operation that cannot be done")
 
 
+class ImportMissing(OperationRefused):
+    """A value set that is known imports one that is not: it cannot be expanded, and no code is known to be in it."""
+
+
 def not_found(text: str, ident: str = "") -> OperationRefused:
     """Nothing is known by this name."""
     return OperationRefused(Issue("error", "not-found", "not-found", text, ident=ident), status=HTTPStatus.NOT_FOUND)

@@ -41,9 +41,6 @@ def statement(systems: Systems) -> dict[str, Any]:
     return {
         "resourceType": "CapabilityStatement",
         **_head(systems),
-        "kind": "instance",
-        "software": {"name": "Befund", "version": __version__},
-        "implementation": {"description": f"ICD-10-GM {', '.join(systems.years)}"},
         "instantiates": ["http://hl7.org/fhir/CapabilityStatement/terminology-server"],
         "fhirVersion": "4.0.1",
         "format": ["application/fhir+json", "application/fhir+xml"],
@@ -72,7 +69,6 @@ def capabilities(systems: Systems) -> dict[str, Any]:
     return {
         "resourceType": "TerminologyCapabilities",
         **_head(systems),
-        "kind": "instance",
         "codeSystem": [{"uri": SYSTEM, "version": versions, "subsumption": True}],
         "expansion": {
             "hierarchical": False,
@@ -88,7 +84,10 @@ def capabilities(systems: Systems) -> dict[str, Any]:
 
 def _head(systems: Systems) -> dict[str, Any]:
     named = {"name": "BefundTerminology", "title": "ICD-10-GM-Terminologie", "status": "active"}
-    return {**named, "date": systems.since, "version": __version__}
+    years = {"description": f"ICD-10-GM {', '.join(systems.years)}"}
+    software = {"name": "Befund", "version": __version__}
+    head = {**named, "date": systems.since, "version": __version__}
+    return {**head, "kind": "instance", "software": software, "implementation": years}
 
 
 def code_systems(systems: Systems) -> list[dict[str, Any]]:

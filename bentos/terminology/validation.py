@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from bentos.terminology.inputs import Inputs
-from bentos.terminology.issues import Issue, Severity, invalid, outcome
+from bentos.terminology.issues import ImportMissing, Issue, Severity, invalid, outcome
 from bentos.terminology.systems import NAMES, SYSTEM, Systems, Year
 from bentos.terminology.typed import Typed, typed_code
 from bentos.terminology.valuesets import Selected, ValueSets, versions_of
@@ -49,10 +49,22 @@ def validate_code(systems: Systems, given: Inputs, value_set: bool = False) -> d
 
     Raises OperationRefused where the value set is not known or nothing is asked.
     """
-    against = _against(systems, given) if value_set else None
+    try:
+        against = _against(systems, given) if value_set else None
+    except ImportMissing as error:
+        return _without_set(error)
     asked, concept = _asked(given, value_set)
     judged = [_judge(systems, given, each, against) for each in asked]
     return _answer(judged, concept, given, against)
+
+
+def _without_set(error: ImportMissing) -> dict[str, Any]:
+    rows = [
+        {"name": "issues", "resource": outcome(error.issues)},
+        {"name": "message", "valueString": "; ".join(issue.text for issue in error.issues)},
+        {"name": "result", "valueBoolean": False},
+    ]
+    return {"resourceType": "Parameters", "parameter": rows}
 
 
 def _against(systems: Systems, given: Inputs) -> _Against:

@@ -16,7 +16,7 @@ import numpy as np
 import re2
 
 from bentos.terminology.inputs import Inputs
-from bentos.terminology.issues import OperationRefused, invalid, not_found
+from bentos.terminology.issues import ImportMissing, OperationRefused, invalid, not_found
 from bentos.terminology.lookup import USE, VALUE, year_of
 from bentos.terminology.systems import ALL_CODES, NAMES, PROPERTIES, SYSTEM, Mask, Systems, Year
 from clinical.errors import NotReady
@@ -90,6 +90,12 @@ class ValueSets:
             raise not_found(text, "Unable_to_resolve_value_Set_")
         return implicit
 
+    def _imported(self, canonical: str) -> Mapping[str, Any]:
+        try:
+            return self._found(canonical)
+        except OperationRefused as error:
+            raise ImportMissing(*error.issues, status=error.status) from None
+
     def selected(self, resource: Mapping[str, Any], depth: int = 0) -> Selected:
         """The codes of a value set. Raises OperationRefused for what cannot be understood."""
         if depth > DEEPEST:
@@ -113,7 +119,7 @@ class ValueSets:
         if part.get("system") is not None:
             found = self._of_system(part, place)
         for canonical in part.get("valueSet", ()):
-            other = self.selected(self._found(str(canonical)), depth + 1)
+            other = self.selected(self._imported(str(canonical)), depth + 1)
             if found is None:
                 found = other
             else:

