@@ -13,14 +13,14 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import click
 import numpy as np
 
 from clinical.command_line import PATH, paragraphs
 from clinical.reading import SearchIndex
-from clinical.search import Suggester, Suggestion
+from clinical.search import Suggestion
 from clinical.text import folded_words
 from evals.coding.measure import VARIANTS, changed
 from evals.command import CATALOG, JSON, main_of
@@ -31,6 +31,8 @@ from evals.measures.results import ALL, MeasuredResult, Row, printed, row
 
 CUTS: Final = (3, 4, 5, 6, 8, 12)
 SHOWN: Final = 8
+SHORTEST, LONGEST = 3, 20
+"""Characters of a beginning of a word for BM25."""
 
 
 @click.command(help=paragraphs(__doc__))
@@ -38,7 +40,7 @@ SHOWN: Final = 8
 @click.option("--queries", type=PATH, required=True, help="TSV with query and codes, or JSON lines")
 @click.option("--variant", type=click.Choice(list(VARIANTS)), default="none", help="change what is typed in this way")
 @click.option("--whole", is_flag=True, help="ask the queries as they are, uncut")
-@click.option("--system", type=click.Choice(["befund", "counted"]), default="befund", help="counted: the baseline")
+@click.option("--system", type=click.Choice(["befund", "counted", "prefixes"]), default="befund", help="or a baseline")
 @JSON
 @click.option("--out", type=PATH, help="also write the result")
 def command(
@@ -48,7 +50,8 @@ def command(
     index, data = SearchIndex.load(catalog), read_dataset(queries)
     if index.suggester is None:
         raise click.UsageError("the artifact holds no suggestions: build it again")
-    asked = index.suggester if system == "befund" else CountedWordings(index)
+    made = {"befund": lambda index: index.suggester, "counted": CountedWordings, "prefixes": PrefixBm25}
+    asked: Suggesting = made[system](index)
     rows = list(rows_of(asked, data.examples, variant, (None,) if whole else CUTS))
     ran = f"python -m evals suggest --queries {data.file} --variant {variant} --system {system}"
     about = {"manifest": index.manifest.digest, "dataset": data.about, "variant": variant, "system": system}
@@ -61,8 +64,16 @@ def command(
 main = main_of(command, "suggest")
 
 
+class Suggesting(Protocol):
+    """A system that suggests."""
+
+    def suggest(self, typed: str, limit: int = SHOWN) -> Sequence[Suggestion]:
+        """Codes for what is typed, the likeliest first."""
+        ...
+
+
 class CountedWordings:
-    """The baseline: a sorted list of all wordings from each of their words on; of the codes with one that begins like
+    """A baseline: a sorted list of all wordings from each of their words on; of the codes with one that begins like
     the typed text, those with the most wordings first."""
 
     def __init__(self, index: SearchIndex) -> None:
@@ -83,8 +94,42 @@ class CountedWordings:
         return tuple(Suggestion(self._codes[own], "") for own in best)
 
 
+class PrefixBm25:
+    """A baseline: BM25 over the beginnings of all words of a wording; a code has the score of its best wording."""
+
+    def __init__(self, index: SearchIndex) -> None:
+        import bm25s
+
+        self._index, self._numbers = index, dict[str, int]()
+        known = self._numbers
+        texts = (folded_words(index.wordings.text(number)) for number in range(len(index.wordings)))
+        rows = [
+            [known.setdefault(token, len(known)) for word in words for token in _beginnings(word)] for words in texts
+        ]
+        self._bm25 = bm25s.BM25(backend="numpy")
+        self._bm25.index((rows, known), show_progress=False)
+
+    def suggest(self, typed: str, limit: int = SHOWN) -> tuple[Suggestion, ...]:
+        """The codes, and no wordings; the longest known beginning of each word typed is asked for."""
+        longest = (
+            next((one for one in reversed(_beginnings(word)) if one in self._numbers), None)
+            for word in folded_words(typed)
+        )
+        asked = [self._numbers[one] for one in longest if one is not None]
+        if not asked:
+            return ()
+        wordings = self._index.wordings
+        of_code = np.maximum.reduceat(np.asarray(self._bm25.get_scores_from_ids(asked)), wordings.starts)
+        best = [place for place in np.argsort(-of_code, kind="stable")[:limit].tolist() if of_code[place] > 0]
+        return tuple(Suggestion(self._index.catalog.codes[wordings.codes[place]], "") for place in best)
+
+
+def _beginnings(word: str) -> list[str]:
+    return [word[:end] for end in range(min(SHORTEST, len(word)), min(LONGEST, len(word)) + 1)]
+
+
 def rows_of(
-    suggester: Suggester | CountedWordings,
+    suggester: Suggesting,
     examples: Sequence[Example],
     variant: str = "none",
     cuts: Sequence[int | None] = CUTS,
