@@ -4,7 +4,8 @@ In process, in processor time, with `--against CHECKOUT` in turns with the code 
 1 of a short clinical note), grounding (60 values), letter (read by rules). Also: tiers (own time of tiers 2 and 3),
 artifact, batch, nearest (kinds of vector index), slow-texts (texts made to be slow), start (`make up`, to its
 greeting). Servers, by locust (extra `load`): instant (tier 1), streams (over a slow model), fhir (searches, with
-`--against` too), documents, sign-in, both. Without it: hostile (others' writes beside a program that does harm).
+`--against` too), documents, sign-in, both. Without it: terminology (in turns with bare FastAPI; memory of a second
+year), hostile (others' writes beside a program that does harm).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import psutil
 from clinical.command_line import PATH, Group, paragraphs
 from clinical.settings import ROOT
 from evals.command import CATALOG, main_of
-from evals.load import bench, hostile, served
+from evals.load import bench, hostile, served, terminology
 from evals.load.batch import command as batch
 from evals.load.servers import NotStarted, free_port
 from evals.load.slow_texts import command as slow_texts
@@ -196,6 +197,19 @@ WORKERS = click.option("--workers", type=click.IntRange(1), default=1, show_defa
 def instant(catalog: Path, workers: int, seconds: float) -> Iterator[Row]:
     """See `served.instant`."""
     return served.instant(catalog.resolve(), workers, seconds)
+
+
+@_part("terminology", "FHIR terminology: in process, over HTTP in turns with bare FastAPI, memory of a second year")
+@CATALOG
+@WORKERS
+@SECONDS
+@click.option("--earlier", type=PATH, help="an artifact of another year: also its memory beside the first")
+def terminology_(catalog: Path, workers: int, seconds: float, earlier: Path | None) -> Iterator[Row]:
+    """See `terminology`."""
+    yield from terminology.in_process(catalog.resolve())
+    if earlier is not None:
+        yield from terminology.second_year(catalog.resolve(), earlier.resolve())
+    yield from terminology.over_http(catalog.resolve(), workers, seconds)
 
 
 @_part("streams", "streams over a model that takes ten seconds a call: first codes, processor time, calls left")

@@ -158,3 +158,17 @@ def test_the_slow_model_answers_late_and_notices_who_leaves():
     took, during, after = asyncio.run(both())
     assert took >= 0.3
     assert (during, after) == (1, 0)
+
+
+def test_the_terminology_is_asked_in_turns_with_a_server_that_does_nothing(starter_artifact, capsys):
+    catalog = str(starter_artifact)
+    assert main(["terminology", "--catalog", catalog, "--seconds", "2", "--earlier", catalog, "--json"]) == 0
+    found = rows_of(capsys)
+    for name in ("$lookup", "$validate-code"):
+        assert found["ms_p50", name] > 0
+        assert found["requests_per_second", f"{name}, 1 workers"] > 0
+        assert found["requests_per_second", f"{name}, 1 workers, bare"] > 0
+        assert found["rate_ratio", f"{name}, 1 workers"] > 0
+    assert found["ms_p50", "$expand with filter"] > 0
+    assert found["ms_p50", "suggest, one caller"] > 0
+    assert 0 < found["own_mb", "the second year"] < found["own_mb", "one year"]
