@@ -23,7 +23,7 @@ from webapp.workbench.plugin import WARM_UP
 _settings = settings()
 bind = address(_settings.web_host, _settings.web_port)
 workers = processes()
-worker_class = "gthread"
+worker_class = "webapp.gunicorn_parts.LingeringWorker"
 logger_class = "webapp.gunicorn_parts.QuietLogger"
 threads = 24
 preload_app = True  # one process makes the application, the others share its memory; the code is read anew by a restart

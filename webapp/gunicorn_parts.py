@@ -1,11 +1,26 @@
-"""Gunicorn's log, which quotes no request."""
+"""Gunicorn's log, which quotes no request, and its worker, which hangs up on nobody who is still sending."""
 
-from typing import Any
+import time
+from typing import Any, Final
 
 from gunicorn.glogging import Logger
+from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from clinical.settings import settings
 from clinical.tracing import JsonLines, place_of
+
+LINGER_SECONDS: Final = 2.0
+LINGER_BYTES: Final = 64 * 1024 * 1024
+
+
+class LingeringWorker(ThreadWorker):  # type: ignore[misc] # no types there
+    """Reads on, within bounds, when a request is answered before all of it is there, as an upload without a session
+    is. Gunicorn gives up after 64 KiB and closes; a proxy that is still sending then finds the connection reset and
+    answers 502 in place of the answer. A proxy that has read the answer stops sending and closes, in milliseconds."""
+
+    def _keepalive_after(self, conn: TConn, keepalive: bool) -> bool:
+        drained = conn.parser.finish_body(deadline=time.monotonic() + LINGER_SECONDS, max_bytes=LINGER_BYTES)
+        return bool(drained and keepalive)
 
 
 class QuietLogger(Logger):  # type: ignore[misc] # no types there

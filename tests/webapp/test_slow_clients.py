@@ -21,6 +21,8 @@ from tests.webapp.conftest import SECRET, add_organization, add_user, login
 from tests.webapp.sso import live
 
 TRICKLING = 1000
+TIMES = 12
+PIECE = 65_536
 UPLOAD = "/documents/%s/upload/"
 
 
@@ -100,9 +102,14 @@ def test_an_upload_is_not_read_before_session_and_membership(app: Flask, client:
 
 @pytest.mark.parametrize("where", ["web", "behind"])
 def test_an_upload_without_a_session_leaves_nothing_on_the_disk(request: pytest.FixtureRequest, where: str) -> None:
-    """64 MiB of a promised 512: the answer comes without them, and they are nowhere. nginx may still send when the
-    webapp has answered and closed: what it then passes on is its own 502."""
+    """64 MiB of a promised 512: the answer comes without them, and they are nowhere. Less of them, several times: nginx
+    still sends when the webapp has answered, and made an error of its own of a webapp that hung up then."""
     base: str = request.getfixturevalue(where)
+    for size in (64 * 1024 * 1024, *(PIECE * (4 + 2 * number) for number in range(TIMES))):
+        _refused_in_the_middle(base, size)
+
+
+def _refused_in_the_middle(base: str, size: int) -> None:
     head = (
         f"POST {UPLOAD % uuid.uuid4()} HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n"
         f"Content-Length: {512 * 1024 * 1024}\r\n\r\n--b\r\n"
@@ -112,8 +119,8 @@ def test_an_upload_without_a_session_leaves_nothing_on_the_disk(request: pytest.
     with connect(base, head.encode()) as opened:
         sent = 0
         try:
-            while sent < 64 * 1024 * 1024:
-                sent += opened.send(b"x" * 65_536)
+            while sent < size:
+                sent += opened.send(b"x" * PIECE)
         except OSError:
             pass
         opened.settimeout(20)
@@ -121,7 +128,7 @@ def test_an_upload_without_a_session_leaves_nothing_on_the_disk(request: pytest.
             answer = opened.recv(12)
         except ConnectionResetError:
             answer = b"HTTP/1.1 302"  # the answer was sent and the rest of the body refused
-    assert answer in (b"HTTP/1.1 302", b"HTTP/1.1 502" if where == "behind" else None)
+    assert answer == b"HTTP/1.1 302"
     assert written() - before < 1024 * 1024
 
 
