@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,18 +20,20 @@ from deploy.bundle.wheels import (
     EXTRAS,
     ROOT,
     BundleError,
+    Wheel,
     checkout,
     gather,
     gather_language_server,
     missing,
+    needed,
     requirements,
     sha256,
     wheels,
 )
 
 HERE = Path(__file__).parent
-BENTOS = ("bentofile.yaml", "bentos/vllm.bentofile.yaml")
-"""The text API in one, and the language model of the GPU host."""
+BENTOS = {"bentofile.yaml": "wheels", "bentos/vllm.bentofile.yaml": "wheels-vllm"}
+"""The text API in one, and the language model of the GPU host, with the folder in which the wheels of each lie."""
 FILES_OF_DEPLOY = ("compose.yaml", "grafana", "images", "kustomize", "nginx", "prometheus", "systemd")
 CHECKSUMS = "SHA256SUMS"
 
@@ -63,7 +66,7 @@ def bundle(out: Path, parts: Parts) -> Path:
     shutil.copytree(parts.catalog, folder / "catalog")
     shutil.copytree(parts.site, folder / "docs")
     copy_files(folder)
-    export_bentos(folder / "bentos", parts.catalog)
+    export_bentos(folder, parts.catalog)
     seal(folder, [Requirement(f"befund[{','.join(parts.extras)}]")])
     with tarfile.open(f"{folder}.tar", "w") as archive:
         archive.add(folder, folder.name)
@@ -96,17 +99,31 @@ def copy_files(folder: Path) -> None:
 
 
 def export_bentos(folder: Path, catalog: Path) -> None:
-    """Build each Bento from a copy of the checkout with this catalog, in a store of its own, as a file in `folder`."""
-    folder.mkdir()
+    """Build each Bento from a copy of the checkout with this catalog, in a store of its own, as a file in `bentos`.
+
+    Each pins all its packages by the wheels of the bundle; that of the language model only where its wheels are there.
+    """
+    (folder / "bentos").mkdir()
     with tempfile.TemporaryDirectory(prefix="befund-bentos-") as name:
         source = checkout(Path(name) / "source")
         subprocess.run([sys.executable, str(source / "clinical" / "search" / "native" / "library.py")], check=True)
         shutil.copytree(catalog, source / "var" / "catalog")
         environment = {**os.environ, "BENTOML_HOME": str(Path(name) / "store"), "BENTOML_DO_NOT_TRACK": "True"}
-        for bentofile in BENTOS:
+        for bentofile, kept in BENTOS.items():
             tag = _bentoml(source, environment, "build", "-f", bentofile, "--version", __version__, "-o", "tag")
             tag = tag.strip().rpartition(":")[0].removeprefix("__tag__:") + f":{__version__}"
-            _bentoml(source, environment, "export", tag, str(folder / f"{tag.replace(':', '-')}.bento"))
+            built = _bentoml(source, environment, "get", tag, "-o", "path").strip().splitlines()[-1]
+            if (folder / kept).is_dir():
+                pin(Path(built), wheels(folder / kept), packages_of(bentofile))
+            target = folder / "bentos" / f"{tag.replace(':', '-')}.bento"
+            _bentoml(source, environment, "export", tag, str(target))
+
+
+def pin(bento: Path, there: Sequence[Wheel], packages: Sequence[str]) -> None:
+    """Write the file that BentoML installs by in place of its own where it is there: every package, also those that the
+    named ones need, by version and SHA-256. pip and uv then take no other file. Raises BundleError."""
+    lines = requirements(needed(there, [Requirement(package) for package in packages]))
+    (bento / "env" / "python" / "requirements.lock.txt").write_text(lines, "utf-8")
 
 
 def _bentoml(source: Path, environment: dict[str, str], *arguments: str) -> str:

@@ -135,23 +135,37 @@ def missing(there: Sequence[Wheel], asked: Sequence[Requirement]) -> list[str]:
     asked of a package are followed; what is only needed on other systems is not. What the first release of this Python
     needs counts too: a bundle is for every 3.11, and redis asks for async-timeout before 3.11.3.
     """
+    return _followed(there, asked)[1]
+
+
+def needed(there: Sequence[Wheel], asked: Sequence[Requirement]) -> list[Wheel]:
+    """The wheels that these requirements need, and those that they need in turn. Raises BundleError without one."""
+    found, lacking = _followed(there, asked)
+    if lacking:
+        raise BundleError(f"the bundle is not whole: {'; '.join(lacking)}")
+    return [wheel for wheel in there if wheel.name in found]
+
+
+def _followed(there: Sequence[Wheel], asked: Sequence[Requirement]) -> tuple[set[str], list[str]]:
+    """The names of the wheels that are needed, and a sentence for each requirement that none satisfies."""
     by_name = {canonicalize_name(wheel.name): wheel for wheel in there}
     open_ends = [("the bundle", requirement) for requirement in asked]
     seen: set[tuple[str, str]] = set()
-    found = []
+    found, lacking = set(), []
     while open_ends:
         who, requirement = open_ends.pop()
         name = canonicalize_name(requirement.name)
         wheel = by_name.get(name)
         if wheel is None or not requirement.specifier.contains(wheel.version, prereleases=True):
             have = f"{wheel.version} is there" if wheel else "nothing is there"
-            found.append(f"{who} needs {requirement}, {have}")
+            lacking.append(f"{who} needs {requirement}, {have}")
             continue
+        found.add(wheel.name)
         for extra in ("", *requirement.extras):
             if (name, extra) not in seen:
                 seen.add((name, extra))
                 open_ends += [(wheel.name, need) for need in wheel.requires if _holds(need, extra)]
-    return sorted(set(found))
+    return found, sorted(set(lacking))
 
 
 def _holds(requirement: Requirement, extra: str) -> bool:

@@ -174,6 +174,23 @@ def test_a_wheel_that_another_one_needs_is_missed_when_the_bundle_is_made(bundle
     assert not any("flask" in line for line in lacking)
 
 
+def test_a_bento_is_installed_by_the_hashes_of_the_bundle_alone(bundle, tmp_path):
+    (tmp_path / "env" / "python").mkdir(parents=True)
+    assembly.pin(tmp_path, wheels.wheels(bundle / "wheels"), ["pydantic-settings"])
+    lock = tmp_path / "env" / "python" / "requirements.lock.txt"
+    pinned = {line.partition("==")[0] for line in lock.read_text("utf-8").splitlines()}
+    assert pinned == {name for name in SETTINGS if name not in ("click", "pip")}
+    install = [sys.executable, "-m", "pip", "--isolated", "install", "--no-index", "--find-links"]
+    install += [str(bundle / "wheels"), "--require-hashes", "--dry-run", "--ignore-installed", "-r", str(lock)]
+    done = subprocess.run(install, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    lock.write_text(lock.read_text("utf-8").replace("sha256:", "sha256:0", 1)[:-1], "utf-8")
+    done = subprocess.run(install, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode != 0
+    with pytest.raises(wheels.BundleError, match="bentoml"):
+        assembly.pin(tmp_path, wheels.wheels(bundle / "wheels"), ["bentoml==1.4.39"])
+
+
 def test_what_only_an_earlier_release_of_this_python_needs_is_missed_too(tmp_path):
     first = f"{sys.version_info.major}.{sys.version_info.minor}.1"
     with ZipFile(tmp_path / "a-1-py3-none-any.whl", "w") as archive:
