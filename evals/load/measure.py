@@ -29,7 +29,7 @@ import psutil
 from clinical.command_line import PATH, Group, paragraphs
 from clinical.settings import ROOT
 from evals.command import CATALOG, main_of
-from evals.load import bench, hostile, served, terminology
+from evals.load import bench, faults, hostile, served, terminology
 from evals.load.batch import command as batch
 from evals.load.servers import NotStarted, free_port
 from evals.load.slow_texts import command as slow_texts
@@ -262,6 +262,23 @@ def both(catalog: Path, minutes: float) -> Iterator[Row]:
 def harmed(seconds: float) -> Iterator[Row]:
     """See `hostile.measured`."""
     return hostile.measured(seconds)
+
+
+@_part("killed", "two text APIs and two webapps behind the shipped nginx, each killed in turn under load")
+@CATALOG
+@click.option("--rounds", type=click.IntRange(1), default=10, show_default=True)
+def killed(catalog: Path, rounds: int) -> Iterator[Row]:
+    """See `faults.killed`."""
+    return faults.killed(catalog.resolve(), rounds)
+
+
+@_part("soak", "the same four servers for some minutes, with a fault every so many seconds")
+@CATALOG
+@click.option("--minutes", type=click.FloatRange(0.1), default=10, show_default=True)
+@click.option("--every", type=click.FloatRange(1), default=30, show_default=True, help="seconds between faults")
+def soak(catalog: Path, minutes: float, every: float) -> Iterator[Row]:
+    """See `faults.soaked`."""
+    return faults.soaked(catalog.resolve(), minutes, every)
 
 
 main = main_of(command, "load")

@@ -4,6 +4,7 @@ import asyncio
 import importlib.util
 import json
 import os
+import shutil
 import sys
 
 import httpx
@@ -14,6 +15,7 @@ from evals.load.measure import main
 from evals.load.model import SlowModel
 from evals.load.served import LoadEntry
 from evals.load.worker import way_of
+from tests.conftest import stay_out
 from tests.webapp import postgres
 
 needs_locust = pytest.mark.skipif(importlib.util.find_spec("locust") is None, reason="locust is not installed")
@@ -172,3 +174,15 @@ def test_the_terminology_is_asked_in_turns_with_a_server_that_does_nothing(start
     assert found["ms_p50", "$expand with filter"] > 0
     assert found["ms_p50", "suggest, one caller"] > 0
     assert 0 < found["own_mb", "the second year"] < found["own_mb", "one year"]
+
+
+@needs_postgres
+@pytest.mark.timeout(1_200)
+def test_no_get_is_lost_and_no_post_answered_wrongly_while_each_of_four_servers_is_killed(starter_artifact, capsys):
+    if not (shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")):
+        stay_out("nginx is not installed (apt-get install nginx-light)")
+    assert main(["killed", "--catalog", str(starter_artifact), "--rounds", "1", "--json"]) == 0
+    found = rows_of(capsys)
+    assert found["failures", "all"] == 0
+    assert min(value for (measure, _), value in found.items() if measure == "calls") > 0
+    assert found["lost", "documents"] == found["twice", "documents"] == 0

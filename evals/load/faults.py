@@ -1,0 +1,454 @@
+"""Two text APIs and two webapps behind the nginx that is shipped, under load while they fail and come back.
+
+Nine callers judge every answer. A GET is right or lost. A POST is right, refused (502, 503 or 504 in its caller's
+form), broken off (the connection ended before the answer did, which a client sees) or wrong: anything else, above all
+an answer that looks right and is not. Every document is posted once; one that was acknowledged must be found once, any
+other at most once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import shutil
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import psutil
+
+from bentos.keys import KeyLimits, Keys, open_database
+from clinical.settings import ROOT
+from evals.load import rigs
+from evals.load.servers import NotStarted, answers, environment_with, free_port
+from evals.measures.results import Row, row
+
+API, WEB = "api.befund.example", "befund.example"
+START_SECONDS: Final = 180.0
+PAUSE_SECONDS: Final = 0.02
+EACH: Final = 4
+"""Calls of each caller between two steps, so that every fault has load before and behind it."""
+STOPPED_SECONDS: Final = 3.0
+PROBLEM, OUTCOME = "application/problem+json", "application/fhir+json"
+REFUSED: Final = (502, 503, 504)
+SYSTEM: Final = "urn:oid:1.2.3.4"
+RIGHT, BROKEN_OFF, REFUSAL = "right", "broken off", "refused"
+LETTER = (
+    "Arztbrief vom 3. März 2026\n\nPatientin: Erika Muster, geb. 12.08.1957\n\nDiagnosen:\n- Arterielle Hypertonie\n"
+)
+
+
+@dataclass
+class Server:
+    """One of the four: started in `environment` on `port`, killed with all its processes."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    port: int
+    log: Path
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it without waiting."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self.command, cwd=self.log.parent, env=self.environment, stdout=log, stderr=log
+            )
+
+    def ready(self) -> bool:
+        """Whether it says so."""
+        return answers(f"http://127.0.0.1:{self.port}/internal/readyz")
+
+    def wait(self) -> None:
+        """Until it is ready. Raises NotStarted."""
+        until = time.monotonic() + START_SECONDS
+        while not self.ready():
+            if self.process is None or self.process.poll() is not None or time.monotonic() > until:
+                raise NotStarted(f"{self.name} is not ready: {self.log.read_text('utf-8', 'replace')[-2_000:]}")
+            time.sleep(0.2)
+
+    def processes(self) -> list[psutil.Process]:
+        """Its first process and all that it started."""
+        if self.process is None:
+            return []
+        with suppress(psutil.NoSuchProcess):
+            first = psutil.Process(self.process.pid)
+            return [first, *first.children(recursive=True)]
+        return []
+
+    def kill(self) -> None:
+        """End all its processes without a farewell."""
+        for each in self.processes():
+            with suppress(psutil.NoSuchProcess):
+                each.kill()
+        if self.process:
+            self.process.wait(30)
+
+    def resident_mb(self) -> list[float]:
+        """Resident memory of each of its processes, largest first."""
+        found = []
+        for each in self.processes():
+            with suppress(psutil.NoSuchProcess):
+                found.append(each.memory_info().rss / 1e6)
+        return sorted(found, reverse=True)
+
+
+@dataclass
+class Deployed:
+    """The four servers, nginx before them, what callers need, and what they saw."""
+
+    servers: Sequence[Server]
+    port: int
+    trust: ssl.SSLContext
+    key: str
+    secret: str
+    documents: str
+    environment: Mapping[str, str]
+    verdicts: dict[str, Counter[str]] = field(default_factory=dict)
+    stored: set[str] = field(default_factory=set)
+    newest: str = ""
+
+    def client(self, host: str, authorization: str = "") -> httpx.Client:
+        """A client of one of the two names."""
+        headers = {"Host": host} | ({"Authorization": f"Bearer {authorization}"} if authorization else {})
+        base = f"https://127.0.0.1:{self.port}"
+
+        def named(request: httpx.Request) -> None:  # in the handshake too: nginx knows its two names alone
+            request.extensions["sni_hostname"] = host
+
+        hooks: Any = {"request": [named]}
+        return httpx.Client(
+            base_url=base, headers=headers, verify=self.trust, timeout=90, trust_env=False, event_hooks=hooks
+        )
+
+
+@contextmanager
+def deployed(catalog: Path) -> Iterator[Deployed]:
+    """All of it on this machine, on ports of its own; ended by process at the end."""
+    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    if program is None:
+        raise NotStarted("nginx is not installed", "it", "on Debian: apt-get install nginx-light")
+    with rigs.filled(1_000) as there, tempfile.TemporaryDirectory(prefix="befund-faults-") as name, ExitStack() as end:
+        folder, url = Path(name), there.environment["BEFUND_DATABASE_URL"]
+        key = Keys(open_database(url)).create("load", KeyLimits(0, 0))
+        servers = [_text_api(folder, number, catalog, url) for number in (1, 2)]
+        servers += [_webapp(folder, number, there.environment) for number in (1, 2)]
+        for server in servers:
+            end.callback(server.kill)
+            server.start()
+        for server in servers:
+            server.wait()
+        port = free_port()
+        _certificate(folder)
+        (folder / "nginx.conf").write_text(_configuration(folder, port, servers), "utf-8")
+        with (folder / "nginx.out").open("wb") as out:
+            command = [program, "-p", str(folder), "-c", "nginx.conf", "-g", "daemon off;"]
+            nginx = subprocess.Popen(command, stdout=out, stderr=out)
+        end.callback(nginx.wait, 30)
+        end.callback(nginx.terminate)
+        trust = ssl.create_default_context(cafile=str(folder / "certificate"))
+        given = (key, rigs.service_account(there), f"/{there.organization}/fhir/r4/DocumentReference")
+        found = Deployed(servers, port, trust, *given, there.environment)
+        _await_nginx(found, nginx, folder / "nginx.out")
+        yield found
+
+
+def _text_api(folder: Path, number: int, catalog: Path, url: str) -> Server:
+    place, port = folder / f"api{number}", free_port()
+    place.mkdir()
+    given = {"ENV": "development", "CATALOG": catalog, "API_PORT": port, "API_DATABASE_URL": url, "LLM": "rules"}
+    environment = environment_with({**given, "VAR": place, "DRAIN_SECONDS": 10})
+    return Server(f"text API {number}", [sys.executable, "-m", "bentos", "serve"], environment, port, place / "log")
+
+
+def _webapp(folder: Path, number: int, environment: Mapping[str, str]) -> Server:
+    place, port = folder / f"web{number}", free_port()
+    place.mkdir()
+    given = {"BEFUND_WEB_PORT": str(port), "BEFUND_TRUSTED_PROXIES": "1", "WEB_CONCURRENCY": "2"}
+    command = [sys.executable, "-m", "webapp", "serve"]
+    return Server(f"webapp {number}", command, {**environment, **given}, port, place / "log")
+
+
+def _certificate(folder: Path) -> None:
+    names = f"subjectAltName=DNS:{WEB},DNS:{API},IP:127.0.0.1"
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-noenc",
+        "-days",
+        "2",
+    ]
+    command += ["-subj", f"/CN={WEB}", "-addext", names, "-keyout", "key", "-out", "certificate"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+
+def _configuration(folder: Path, port: int, servers: Sequence[Server]) -> str:
+    """deploy/nginx/befund.conf as a host has it, with ports and folders of this run and both servers of each kind."""
+    nginx = ROOT / "deploy" / "nginx"
+    text = subprocess.run(
+        ["sed", "-f", str(nginx / "host.sed"), str(nginx / "befund.conf")], check=True, capture_output=True, text=True
+    ).stdout
+    user = "user root;" if os.geteuid() == 0 else ""  # its folder is this user's alone
+    places = {"user www-data;": user, "/run/nginx.pid": "nginx.pid", "/var/lib/nginx/befund": "bodies"}
+    places |= {
+        "/etc/befund/tls/": f"{folder}/",
+        "/var/log/befund/": "",
+        "listen 443 ssl": f"listen 127.0.0.1:{port} ssl",
+    }
+    places |= {"listen 80 ": f"listen 127.0.0.1:{free_port()} "}
+    for shipped, own in places.items():
+        if shipped not in text:
+            raise NotStarted(f"befund.conf has no {shipped!r}", "the lines that are replaced here")
+        text = text.replace(shipped, own)
+    for shipped, kind in (("127.0.0.1:3000", "text API"), ("127.0.0.1:5000", "webapp")):
+        line = f"server {shipped} max_fails=0;"
+        lines = [line.replace(shipped, f"127.0.0.1:{one.port}") for one in servers if one.name.startswith(kind)]
+        text = text.replace(line, " ".join(lines))
+    return text
+
+
+def _await_nginx(there: Deployed, nginx: subprocess.Popen[bytes], log: Path) -> None:
+    until = time.monotonic() + 30
+    with there.client(API) as client:
+        while True:
+            with suppress(httpx.TransportError):
+                if client.get("/api/health").status_code == 200:
+                    return
+            if nginx.poll() is not None or time.monotonic() > until:
+                raise NotStarted(f"nginx did not start: {log.read_text('utf-8', 'replace')[-2_000:]}")
+            time.sleep(0.1)
+
+
+# --- callers --------------------------------------------------------------------------------------------------------
+
+NUMBERS = itertools.count()
+
+
+def _get(path: Callable[[], str], holds: str) -> Callable[[httpx.Client], str]:
+    """A GET whose answer is 200 and holds some words."""
+
+    def call(client: httpx.Client) -> str:
+        answer = client.get(path())
+        if answer.status_code == 200 and holds in answer.text:
+            return RIGHT
+        return REFUSAL if _refused(answer) else f"status {answer.status_code}"
+
+    return call
+
+
+def _refused(answer: httpx.Response) -> bool:
+    """Whether this is an error that says so in its caller's form."""
+    form = answer.headers.get("content-type", "").partition(";")[0]
+    return answer.status_code in REFUSED and form in (PROBLEM, OUTCOME, "text/html")
+
+
+def _coded(client: httpx.Client) -> str:
+    """A text to its codes, read to the end of the stream."""
+    answer = client.post("/api/deep-research", json={"query": "Arterielle Hypertonie"})
+    if answer.status_code != 200:
+        return REFUSAL if _refused(answer) else f"status {answer.status_code}"
+    events = [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: ")]
+    if not events or events[-1].get("type") not in ("result", "status"):
+        return "a stream without an end"
+    ends = events[-1].get("status") == "error" or any(code["code"] == "I10.90" for code in events[-1].get("codes", ()))
+    return RIGHT if ends else "other codes"
+
+
+def _extracted(client: httpx.Client) -> str:
+    """A letter to its fields."""
+    answer = client.post("/api/documents/extract", json={"document_type": "arztbrief", "text": LETTER})
+    if answer.status_code != 200:
+        return REFUSAL if _refused(answer) else f"status {answer.status_code}"
+    return RIGHT if answer.json()["data"]["diagnosen"] == ["Arterielle Hypertonie"] else "other fields"
+
+
+def _store(there: Deployed) -> Callable[[httpx.Client], str]:
+    def call(client: httpx.Client) -> str:
+        title = f"Befund {next(NUMBERS)}"
+        attachment = {"contentType": "text/plain", "title": title, "data": "QmVmdW5k"}
+        body = {"resourceType": "DocumentReference", "status": "current", "content": [{"attachment": attachment}]}
+        answer = client.post(there.documents, json=body, headers={"Content-Type": OUTCOME})
+        if answer.status_code == 201:
+            there.newest = answer.headers["location"].partition("/_history")[0].rpartition("/")[2]
+            there.stored.add(title)
+            return RIGHT
+        return REFUSAL if _refused(answer) else f"status {answer.status_code}"
+
+    return call
+
+
+def _callers(there: Deployed) -> dict[str, tuple[str, str, Callable[[httpx.Client], str]]]:
+    """Name of the calls, with host, key and the call."""
+    lookup = "/api/fhir/r4/CodeSystem/$lookup?system=http://fhir.de/CodeSystem/bfarm/icd-10-gm&code=I10.90"
+    newest = lambda: f"{there.documents}/{there.newest}" if there.newest else f"{there.documents}?_count=1"  # noqa: E731
+    return {
+        "GET health": (API, "", _get(lambda: "/api/health", '"status"')),
+        "GET a code": (API, there.key, _get(lambda: lookup, "I10.90")),
+        "GET documents": (WEB, there.secret, _get(lambda: f"{there.documents}?_count=10", "searchset")),
+        "GET the newest document": (WEB, there.secret, _get(newest, "DocumentReference")),
+        "GET the sign-in page": (WEB, "", _get(lambda: "/accounts/login/", "<html")),
+        "POST a text": (API, there.key, _coded),
+        "POST another text": (API, there.key, _coded),
+        "POST a letter": (API, there.key, _extracted),
+        "POST a document": (WEB, there.secret, _store(there)),
+    }
+
+
+@contextmanager
+def loaded(there: Deployed) -> Iterator[Callable[[], None]]:
+    """The callers work while the block runs; its value waits until each has made some more calls."""
+    over = threading.Event()
+
+    def work(name: str, host: str, key: str, call: Callable[[httpx.Client], str]) -> None:
+        seen = there.verdicts[name]
+        with there.client(host, key) as client:
+            while not over.is_set():
+                try:
+                    verdict = call(client)
+                except httpx.HTTPError as error:
+                    verdict = BROKEN_OFF if name.startswith("POST") else type(error).__name__
+                except (ValueError, KeyError) as error:
+                    verdict = f"unreadable ({type(error).__name__})"
+                seen[verdict] += 1
+                over.wait(PAUSE_SECONDS)
+
+    there.verdicts |= {name: Counter() for name in _callers(there)}
+    threads = [threading.Thread(target=work, args=(name, *how)) for name, how in _callers(there).items()]
+
+    def further() -> None:
+        aims = {name: seen.total() + EACH for name, seen in there.verdicts.items()}
+        until = time.monotonic() + START_SECONDS
+        while any(there.verdicts[name].total() < aim for name, aim in aims.items()) and time.monotonic() < until:
+            time.sleep(0.05)
+
+    for thread in threads:
+        thread.start()
+    try:
+        yield further
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join(120)
+
+
+def _titles(there: Deployed) -> Counter[str]:
+    """How often each document of this run is found, over all pages."""
+    found: Counter[str] = Counter()
+    with there.client(WEB, there.secret) as client:
+        target = f"{there.documents}?_count=500"
+        while target:
+            page = client.get(target).raise_for_status().json()
+            for entry in page.get("entry", ()):
+                found[entry["resource"]["content"][0]["attachment"].get("title", "")] += 1
+            target = next((link["url"] for link in page["link"] if link["relation"] == "next"), "")
+            target = re.sub(r"^https?://[^/]+", "", target)
+    return Counter({title: times for title, times in found.items() if re.fullmatch(r"Befund \d+", title)})
+
+
+def _rows(there: Deployed, gets_may_be_refused: bool) -> Iterator[Row]:
+    """Calls, verdicts and documents; `failures` is what must not be."""
+    failures = 0
+    for name, seen in there.verdicts.items():
+        get = name.startswith("GET")
+        allowed = {RIGHT} | ({REFUSAL, BROKEN_OFF} if not get else {REFUSAL} if gets_may_be_refused else set())
+        wrong = sum(count for verdict, count in seen.items() if verdict not in allowed)
+        failures += wrong
+        yield from row("calls", name, seen.total(), float(seen.total()))
+        for verdict in seen.keys() - {RIGHT}:
+            yield from row(verdict.replace(" ", "_"), name, seen.total(), float(seen[verdict]))
+        yield from row("lost" if get else "answered_wrongly", name, seen.total(), float(wrong))
+    titles = _titles(there)
+    lost, twice = len(there.stored - titles.keys()), sum(times > 1 for times in titles.values())
+    yield from row("lost", "documents", len(there.stored), float(lost)) + row("twice", "documents", len(titles), twice)
+    yield from row("failures", "all", sum(seen.total() for seen in there.verdicts.values()), failures + lost + twice)
+
+
+# --- measurements ---------------------------------------------------------------------------------------------------
+
+
+def killed(catalog: Path, rounds: int) -> Iterator[Row]:
+    """Each of the four servers is killed in turn and started again, so many rounds."""
+    with deployed(catalog) as there:
+        with loaded(there) as further:
+            for _ in range(rounds):
+                for server in there.servers:
+                    further()
+                    server.kill()
+                    further()
+                    server.start()
+                    server.wait()
+            further()
+        yield from _rows(there, gets_may_be_refused=False)
+
+
+def soaked(catalog: Path, minutes: float, every: float) -> Iterator[Row]:
+    """A fault every so many seconds, in turn: a server of each kind killed, one ended and one stopped for a while. The
+    first of each kind is only ever stopped, so that its processes can be seen to grow."""
+    with deployed(catalog) as there:
+        steady = [server for server in there.servers if server.name.endswith("1")]
+        failing = [server for server in there.servers if server.name.endswith("2")]
+        faults = [(how, server) for how in (_killed, _ended) for server in failing]
+        turns = itertools.cycle([*faults, *((_stopped, server) for server in steady)])
+        done: Counter[str] = Counter()
+        with loaded(there) as further:
+            further()
+            until, sizes = time.monotonic() + 60 * minutes, {server.name: server.resident_mb() for server in steady}
+            while time.monotonic() < until:
+                began, (how, server) = time.monotonic(), next(turns)
+                how(server)
+                done[f"{how.__name__.strip('_')}: {server.name}"] += 1
+                time.sleep(max(0.0, min(every - (time.monotonic() - began), until - time.monotonic())))
+            further()
+            grown = {server.name: (sizes[server.name], server.resident_mb()) for server in steady}
+        for name, times in done.items():
+            yield from row("faults", name, times, float(times))
+        for name, (before, after) in grown.items():
+            for number, (early, late) in enumerate(zip(before, after, strict=False), 1):
+                yield from row("resident_mb", f"{name}, process {number}", 1, late)
+                yield from row("grown_percent", f"{name}, process {number}", 1, 100 * (late / early - 1))
+        yield from _rows(there, gets_may_be_refused=True)
+
+
+def _killed(server: Server) -> None:
+    server.kill()
+    server.start()
+    server.wait()
+
+
+def _ended(server: Server) -> None:
+    """As an operator restarts it."""
+    if server.process:
+        server.process.terminate()
+        server.process.wait(60)
+    server.start()
+    server.wait()
+
+
+def _stopped(server: Server) -> None:
+    """As a machine that stands still: all its processes, for some seconds."""
+    still = server.processes()
+    for each in still:
+        with suppress(psutil.NoSuchProcess):
+            each.suspend()
+    time.sleep(STOPPED_SECONDS)
+    for each in still:
+        with suppress(psutil.NoSuchProcess):
+            each.resume()
