@@ -240,6 +240,8 @@ def _await_nginx(there: Deployed, nginx: subprocess.Popen[bytes], log: Path) -> 
 # --- callers --------------------------------------------------------------------------------------------------------
 
 NUMBERS = itertools.count()
+REASONS: Counter[str] = Counter()
+"""Status and sentence of what the text API, or nginx before it, refused: fixed words that hold nothing of a request."""
 
 
 def _get(path: Callable[[], str], holds: str) -> Callable[[httpx.Client], str]:
@@ -257,6 +259,8 @@ def _get(path: Callable[[], str], holds: str) -> Callable[[httpx.Client], str]:
 def _refused(answer: httpx.Response) -> bool:
     """Whether this is an error that says so in its caller's form."""
     form = answer.headers.get("content-type", "").partition(";")[0]
+    if answer.status_code in REFUSED and form == PROBLEM:
+        REASONS[f"{answer.status_code} {answer.json().get('detail')}"] += 1
     return answer.status_code in REFUSED and form in (PROBLEM, OUTCOME, "text/html")
 
 
@@ -375,6 +379,8 @@ def _rows(there: Deployed, gets_may_be_refused: bool) -> Iterator[Row]:
         for verdict in seen.keys() - {RIGHT}:
             yield from row(verdict.replace(" ", "_"), name, seen.total(), float(seen[verdict]))
         yield from row("lost" if get else "answered_wrongly", name, seen.total(), float(wrong))
+    for reason, count in REASONS.items():
+        yield from row("refused_because", reason, count, float(count))
     titles = _titles(there)
     lost, twice = len(there.stored - titles.keys()), sum(times > 1 for times in titles.values())
     yield from row("lost", "documents", len(there.stored), float(lost)) + row("twice", "documents", len(titles), twice)
