@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from bentos.api.disconnect import ClientLeft
 from bentos.keys import KeysUnavailable, LimitReached, Unauthorized
-from bentos.terminology import OperationRefused
+from bentos.terminology import ImportMissing, OperationRefused
 from clinical import errors, letters
 
 
@@ -140,6 +140,7 @@ ANSWERS: dict[type[errors.BefundError], ProblemKind] = {
     ClientLeft: ProblemKind(HTTPStatus.REQUEST_TIMEOUT, "Die Verbindung wurde beendet."),
     YearNotLoaded: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "Der Katalog dieses Jahres ist nicht geladen."),
     OperationRefused: _INVALID,
+    ImportMissing: _INVALID,
     BodyTooSlow: ProblemKind(HTTPStatus.REQUEST_TIMEOUT, "Der Inhalt kam nicht rechtzeitig an."),
     TooManyTexts: ProblemKind(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Zu viele Zeilen: höchstens 10 000 in einer Anfrage."

@@ -1,7 +1,7 @@
 """FHIR R4 terminology of ICD-10-GM: look up, validate, expand, compare, translate; no HTTP in it."""
 
 from bentos.terminology.inputs import Inputs
-from bentos.terminology.issues import Issue, OperationRefused, invalid, outcome
+from bentos.terminology.issues import ImportMissing, Issue, OperationRefused, invalid, outcome
 from bentos.terminology.lookup import lookup, subsumes
 from bentos.terminology.resources import capabilities, code_systems, read, searched, statement, value_sets
 from bentos.terminology.systems import SYSTEM, Systems, Year
@@ -11,6 +11,7 @@ from bentos.terminology.valuesets import expand
 
 __all__ = [
     "SYSTEM",
+    "ImportMissing",
     "Inputs",
     "Issue",
     "OperationRefused",

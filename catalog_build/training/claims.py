@@ -74,9 +74,9 @@ class Recipe:
 
     nets: int = 2
     width: int = 32
-    hidden: int = 128
+    hidden: int = 64
     layers: int = 5
-    epochs: int = 16
+    epochs: int = 12
     framed: int = 16_000
     mixed: int = 3_500
     rate: float = 2e-3

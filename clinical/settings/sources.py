@@ -28,7 +28,14 @@ FROM_FILES = (
 )
 """Settings that may hold a password: `BEFUND_..._FILE` names a file with the value, as containers mount secrets."""
 
-NO_SETTINGS = ("BEFUND_API_KEY", "BEFUND_LOAD", "BEFUND_POLLER_KILLS", "BEFUND_SHARED_DATA", "BEFUND_VLLM_VENV")
+NO_SETTINGS = (
+    "BEFUND_API_KEY",
+    "BEFUND_BUNDLE",
+    "BEFUND_LOAD",
+    "BEFUND_POLLER_KILLS",
+    "BEFUND_SHARED_DATA",
+    "BEFUND_VLLM_VENV",
+)
 """Names that other programs of the project read: clients of the API, tests and measurements."""
 NO_SETTINGS_BEGIN = ("BEFUND_NOTEBOOK_", "BEFUND_VLLM_")
 """Prefixes of the settings that notebooks and the Bento of the GPU host have of their own, and read there."""

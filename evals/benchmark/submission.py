@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -88,7 +89,7 @@ def _of_codes(number: int, codes: Sequence[str]) -> Iterator[SubmissionFault]:
     twice = sorted({code for code in codes if codes.count(code) > 1})
     if twice:
         yield SubmissionFault(
-            number, f"{', '.join(twice[:3])} twice", "a code counts once, at its first place", fatal=False
+            number, f"{', '.join(islice(twice, 3))} twice", "a code counts once, at its first place", fatal=False
         )
     if len(codes) > DEPTH:
         yield SubmissionFault(number, f"{len(codes)} codes", f"the first {DEPTH} count", fatal=False)

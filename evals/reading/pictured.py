@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Final
 
 import matplotlib.pyplot as plt
@@ -111,8 +112,8 @@ def stages(index: SearchIndex, text: str) -> pd.DataFrame:
         own = found.at(found.part == number)
         left = counted.at(counted.part == number)
         kept = dict(zip(left.code.tolist(), left.probability.tolist(), strict=True))
-        alone = dict(list(zip(own.code.tolist(), own.probability.tolist(), strict=True))[:3])
-        for code in alone | dict(list(kept.items())[:3]):
+        alone = dict(islice(zip(own.code.tolist(), own.probability.tolist(), strict=True), 3))
+        for code in alone | dict(islice(kept.items(), 3)):
             name = index.catalog.codes[code].code
             last = after[name].probability if name in after else None
             level = shown[name].confidence if name in shown else "not shown"

@@ -1,7 +1,9 @@
 """The model of a letter's statements: what an author marked becomes lessons, and is learned."""
 
+import numpy as np
+
 from catalog_build.training.letters import parse_letters
-from catalog_build.training.statements import fitted, left_out, lesson
+from catalog_build.training.statements import left_out, lesson, regression
 from clinical.letters import LISTS
 
 LETTER = """### arztbrief
@@ -33,7 +35,8 @@ def test_what_was_marked_is_likelier_than_what_was_not(tmp_path):
     lessons = [lesson(letter) for letter in letters(tmp_path, 8)]
     for known in lessons:
         known.right[0, 1:3] = True  # both other lists have to have something to learn
-    likely = fitted(lessons, 10.0).judge(lessons[0].rows)
+    right, learned = (np.concatenate([getattr(one, name) for one in lessons]) for name in ("right", "learned"))
+    likely = regression([row for one in lessons for row in one.rows], right, learned, 10.0).judge(lessons[0].rows)
     assert likely[:, LISTS.index("procedere")].argmax() == 3
     assert likely[:, LISTS.index("diagnosen")].argmax() == 0
 
@@ -52,3 +55,17 @@ def test_an_author_is_judged_by_a_model_of_the_others():
     )
     assert right + missing == marked
     assert right > wrong
+
+
+def test_a_part_begins_a_diagnosis_where_a_mark_begins_in_it(tmp_path):
+    from catalog_build.training.parts import part_lessons, train_parts
+
+    file = tmp_path / "l98.txt"
+    file.write_text(
+        "### arztbrief\nDiagnosen: {Gicht|diagnosen}, {Asthma, gut eingestellt|diagnosen}, {Husten|diagnosen?}\n",
+        "utf-8",
+    )
+    (letter,) = parse_letters(file)
+    lessons = list(part_lessons(letter))
+    assert [one.begins for one in lessons] == [True, True, False]
+    assert train_parts(lessons * 4).judge([lessons[0].row, lessons[2].row])[:, 0].argmax() == 0

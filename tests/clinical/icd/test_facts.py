@@ -33,6 +33,7 @@ ROWS = ("row", "line")
 NO_FACTS = {
     "clinical/search/tensors.py": "F16, I32, ...: types of numbers in a file, no codes",
     "clinical/coding/prompts.py": "'nicht näher bezeichnet' in a sentence for a language model",
+    "evals/load/faults.py": "the code of its own text, which a right answer holds",
     "evals/coding/variants.py": "'nicht näher bezeichnet' as authors of notes shorten it",
     "webapp/workbench/catalog.py": "the webapp reads codes.json by itself, and writes the dot behind a category",
 }

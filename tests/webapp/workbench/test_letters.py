@@ -91,7 +91,7 @@ def test_a_draft_is_marked_as_one_and_instructions_are_ones_own(
     page.get_by_role("button", name="Kurzfassung", exact=True).click()
     page.get_by_label("Text", exact=True).fill("Hypertonie seit 2019.")
     page.get_by_role("button", name="Entwurf schreiben").click()
-    expect(page.locator("#draft")).not_to_have_value("")
+    expect(page.locator("#draft")).not_to_have_value("", timeout=30_000)
     picture(page, "drafting")
     page.get_by_role("button", name="Kopieren").click()
     expect(page.locator("#said")).to_contain_text("Kopiert")
