@@ -8,9 +8,9 @@ from typing import Any, Final
 import pandas as pd
 
 from clinical.claims import Reading
-from clinical.coding import with_written_codes
-from clinical.contract import BAD_UTF8, CODED, EMPTY, MISSING, NOTHING, QUERY_MAX, TOO_LONG
-from clinical.reading import Candidate, SearchIndex
+from clinical.coding import CodedAs, code_many, status_of
+from clinical.contract import BAD_UTF8, CODED, MISSING, NOTHING
+from clinical.reading import SearchIndex
 from evals.lab.opened import Artifact, opened, texts_of
 
 COLUMNS: Final = (
@@ -29,7 +29,7 @@ def search(texts: str | Iterable[Any] | None, catalog: Artifact = None, limit: i
     index, series = opened(catalog), texts_of(texts)
     status = [_status(text) for text in series]
     asked = [text for text, said in zip(series, status, strict=True) if said == CODED]
-    found = iter(_found(index, asked, limit))
+    found = iter(code_many(index, asked, limit))
     places, rows = [], []
     for place, text, said in zip(series.index, series, status, strict=True):
         own = _rows(index, text, next(found)) if said == CODED else []
@@ -55,9 +55,7 @@ def _status(text: object) -> str:
         text.encode()
     except UnicodeEncodeError:
         return BAD_UTF8
-    if not text.strip():
-        return EMPTY
-    return TOO_LONG if len(text) > QUERY_MAX else CODED
+    return status_of(text)
 
 
 def _shown(text: object) -> str | None:
@@ -65,36 +63,13 @@ def _shown(text: object) -> str | None:
     return text.encode(errors="replace").decode() if isinstance(text, str) else None
 
 
-def _found(index: SearchIndex, texts: Sequence[str], limit: int) -> list[list[Candidate]]:
-    """As tier 1: a text that is a code is looked up, codes inside a text count as named."""
-    bare = [index.catalog.parse(text) for text in texts]
-    searched = iter(index.search_many([t for t, code in zip(texts, bare, strict=True) if code is None], limit))
-    found = []
-    for text, code in zip(texts, bare, strict=True):
-        if code is None:
-            found.append(_with_written(index, text, next(searched))[:limit])
-        else:
-            known = [Candidate(code, 1.0, "high", text, 0, len(text))] if code in index.catalog else []
-            found.append(known)
-    return found
-
-
-def _with_written(index: SearchIndex, text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-    own = {one.code: one for one in candidates}
-    found = []
-    for hit in with_written_codes(text, candidates, index.catalog):
-        written = Candidate(hit.code, hit.probability, hit.confidence, text[hit.start : hit.end], hit.start, hit.end)
-        found.append(own.get(hit.code, written))
-    return found
-
-
-def _rows(index: SearchIndex, text: str, found: Sequence[Candidate]) -> list[tuple[Any, ...]]:
+def _rows(index: SearchIndex, text: str, found: Sequence[CodedAs]) -> list[tuple[Any, ...]]:
     if not found:
         return []
     reading, rows = Reading.of(text), []
-    for rank, one in enumerate(found, start=1):
+    for rank, (one, wording) in enumerate(found, start=1):
         title = index.catalog.codes[index.catalog.number(one.code)].title
         said = reading.claim(one.start, one.end).assertion, reading.side(one.start, one.end), CODED
         span = (one.start, one.end)
-        rows.append((text, rank, one.code, title, one.confidence, one.probability, one.text, span, *said))
+        rows.append((text, rank, one.code, title, one.confidence, one.probability, wording, span, *said))
     return rows
