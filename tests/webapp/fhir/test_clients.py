@@ -2,7 +2,6 @@
 
 import io
 import json
-import subprocess
 
 import pytest
 import requests
@@ -13,9 +12,8 @@ from fhirclient.models import documentreference, fhirelementfactory
 from fhirpy import SyncFHIRClient
 from fhirpy.base.exceptions import ResourceNotFound
 
-from tests.conftest import stay_out
 from tests.webapp.fhir.conftest import Caller, add_document, add_patient, add_study, mark
-from tests.webapp.sso.live import NODE, node_missing
+from tests.webapp.sso.live import node
 from webapp.extensions import db as database
 from webapp.fhir import store
 from webapp.fhir.service import service
@@ -133,12 +131,3 @@ def test_binary_over_the_wire(place, base):
     document = add_document(place, BODY.encode())
     answer = requests.get(f"{base}/Binary/{document}", headers=place.headers, timeout=10)
     assert answer.content.decode() == BODY
-
-
-def node(package, *arguments):
-    if node_missing(package):
-        stay_out(node_missing(package))
-    command = ["node", str(NODE / "fhir_clients.mjs"), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout)

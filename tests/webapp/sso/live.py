@@ -1,17 +1,21 @@
 """Real parts in processes of their own: the webapp under gunicorn, oidc-provider as the vendor. Each has a bounded life
 and is stopped by its process id."""
 
+import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psutil
 import requests
 
 from evals.load import servers
+from tests.conftest import stay_out
 
 ROOT = Path(__file__).resolve().parents[3]
 NODE = ROOT / "tests" / "node"
@@ -27,6 +31,16 @@ def node_missing(package: str) -> str:
     if not (NODE / "node_modules" / package).is_dir():
         return f"{package} is not installed (npm ci --prefix tests/node)"
     return ""
+
+
+def node(package: str, *arguments: str, seconds: int = 120) -> Any:
+    """The JSON that the script of FHIR clients prints; the test stays out where the package is not installed."""
+    if why := node_missing(package):
+        stay_out(why)
+    command = ["node", str(NODE / "fhir_clients.mjs"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+    assert done.returncode == 0, done.stderr[-3_000:]
+    return json.loads(done.stdout)
 
 
 def chromium() -> str:
