@@ -13,7 +13,7 @@ import click
 from catalog_build import report
 from catalog_build.checks import check, previous_counts
 from catalog_build.official import read_source
-from catalog_build.options import BuildOptions
+from catalog_build.options import FITTED, BuildOptions
 from catalog_build.synonyms import all_texts
 from catalog_build.training.calibration import choose, silent_bands
 from catalog_build.training.feedback import command as feedback
@@ -28,8 +28,6 @@ def command() -> None:
     """The catalog, offline."""
 
 
-FITTED = ("finder", "claims", "confidence")
-"""What texts are trained for, by name."""
 SOURCE = click.argument("source", type=PATH)
 PREVIOUS = click.option("--previous", type=PATH, help="artifact folder whose counts are compared (2 %)")
 HOLDOUT = click.option("--holdout", type=int, help="leave this fold (0-19) out, to measure on it")

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from catalog_build.synonyms import FOLDS
 from clinical.errors import SettingError
+
+FITTED: Final = ("finder", "claims", "confidence")
+"""Parts of the reading that own texts train further."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ def understood(request: Request, model: type[Model], given: bytes | dict[str, An
 
 
 def is_strict(request: Request) -> bool:
-    """Whether the caller wants to be refused rather than half understood."""
+    """True if the caller wants to be refused rather than half understood."""
     said = ",".join(request.headers.getlist("prefer")).lower().replace(" ", "").replace('"', "")
     return "handling=strict" in said.replace(";", ",").split(",")
 

@@ -111,7 +111,7 @@ class KeyInfo:
     expires_at: str | None
     today: int = 0
     standing: tuple[Standing, ...] = ()
-    """What is left of the limits after an admitted request."""
+    """The rest of the limits after an admitted request."""
 
     @property
     def state(self) -> str:

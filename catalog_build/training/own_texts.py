@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from catalog_build.build import folder_beside, put_in_place
+from catalog_build.options import FITTED
 from catalog_build.training.authors import Author, LabelledText, parse, read
 from catalog_build.training.claims import retrained_claims
 from catalog_build.training.confidence import refitted
@@ -36,7 +37,6 @@ PARTS: Final = 3
 """Parts in which texts are left out to say what the training brought; each takes as long as the training itself."""
 FEWEST: Final = 20
 """Texts below which nothing is trained: one would learn their words by heart."""
-FITTED: Final = ("finder", "claims", "confidence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def own_texts(files: Sequence[Path], index: SearchIndex) -> dict[str, tuple[Labe
 
 
 def left_out(index: SearchIndex, texts: Mapping[str, Sequence[LabelledText]], recipe: OwnRecipe) -> list[Measured]:
-    """What the training without some texts brings for these: over authors, in as many parts as the recipe says."""
+    """Measure what the training without some texts brings for these: over authors, in as many parts as asked for."""
     before: Counter[str] = Counter()
     after: Counter[str] = Counter()
     parts = parts_of(texts, recipe.parts)
@@ -183,7 +183,7 @@ def _some(inputs: Sequence[WrittenInput], recipe: OwnRecipe) -> list[WrittenInpu
 
 
 def _save(made: SearchIndex, folder: Path) -> None:
-    """What was trained into a copy of the artifact; the manifest last."""
+    """Write the trained parts into a copy of the artifact; the manifest last."""
     if made.finder is not None:
         made.finder.save(folder / FINDER)
     if made.tagger is not None:
@@ -235,7 +235,7 @@ def measures(before: Counter[str], after: Counter[str]) -> list[Measured]:
 
 
 def report_of(gained: Sequence[Measured], authors: int, parts: int) -> str:
-    """What texts that were left out gained, a line a measure; said where one is worse, and of how many authors."""
+    """Tell what texts that were left out gained, a line a measure, where one is worse, and of how many authors."""
     who = "by author left out" if authors >= parts else f"by part of the texts left out, of {authors} author(s)"
     lines = [f"{'on texts left out':38}{'n':>7}  before   after  ({who})"]
     for one in gained:

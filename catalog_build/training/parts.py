@@ -13,7 +13,7 @@ import numpy as np
 
 from catalog_build.training.letters import LabelledLetter
 from catalog_build.training.statements import moved, regression
-from clinical.letters import HashedRegression, RulesReader, entry_parts, part_features
+from clinical.letters import BEGINS, HashedRegression, RulesReader, entry_parts, part_features
 
 STRENGTH: Final = 1.0
 """Inverse of the penalty on large weights."""
@@ -71,7 +71,7 @@ def parts_left_out(authors: Mapping[str, Sequence[LabelledLetter]]) -> tuple[int
         if not own:
             continue
         model = train_parts(one for other, those in lessons.items() if other != name for one in those)
-        said = model.judge([one.row for one in own])[:, 0] >= 0.5
+        said = model.judge([one.row for one in own])[:, 0] >= BEGINS
         right += int((said == [one.begins for one in own]).sum())
         every += len(own)
     return right, every

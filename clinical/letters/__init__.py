@@ -38,6 +38,7 @@ from clinical.letters.grounding import (
 )
 from clinical.letters.layout import LetterLayout
 from clinical.letters.reader import (
+    BEGINS,
     LIKELY,
     LISTS,
     PARTS,
@@ -56,6 +57,7 @@ from clinical.letters.reader import (
 from clinical.letters.review import reviewed
 
 __all__ = [
+    "BEGINS",
     "DOCUMENTS",
     "FIELDS",
     "LIKELY",

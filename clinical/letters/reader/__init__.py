@@ -2,7 +2,7 @@
 
 from clinical.letters.reader.forms_of_entries import lists_by_form
 from clinical.letters.reader.hashed import ROWS, HashedRegression
-from clinical.letters.reader.parts import PARTS, Listed, entry_parts, part_features
+from clinical.letters.reader.parts import BEGINS, PARTS, Listed, entry_parts, part_features
 from clinical.letters.reader.reader import RulesReader, read_letter
 from clinical.letters.reader.statements import (
     LIKELY,
@@ -14,6 +14,7 @@ from clinical.letters.reader.statements import (
 )
 
 __all__ = [
+    "BEGINS",
     "LIKELY",
     "LISTS",
     "PARTS",

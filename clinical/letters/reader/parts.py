@@ -20,7 +20,7 @@ from clinical.letters.reader.hashed import hashed, shipped
 PARTS: Final = "parts.safetensors"
 LONGEST: Final = 700
 """Characters of an entry that is divided; a longer one is prose."""
-LIKELY: Final = 0.5
+BEGINS: Final = 0.5
 """Probability from which a part begins a diagnosis (`python -m catalog_build statements --measure`)."""
 _BORDER: Final = re.compile(r"(?<=[,;])\s+|(?<=[^\W\d_]{2}\.)\s+(?=[A-ZÄÖÜ])")
 _WORD: Final = re.compile(r"[^\W\d_]+|\d+|[^\w\s]")
@@ -80,6 +80,6 @@ def diagnoses_of(entry: str, listed: Listed) -> list[str]:
     parts = entry_parts(entry) if len(entry) <= LONGEST else []
     if len(parts) < 2:
         return [entry]
-    begins = shipped(PARTS, 1).judge(part_features(entry, parts, listed))[:, 0] >= LIKELY
+    begins = shipped(PARTS, 1).judge(part_features(entry, parts, listed))[:, 0] >= BEGINS
     starts = [start for n, (start, _) in enumerate(parts) if begins[n] or not n]
     return [entry[start:end].strip(" ,;") for start, end in pairwise([*starts, len(entry)])]
