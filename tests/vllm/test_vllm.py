@@ -34,7 +34,7 @@ TEXTS = (
     "a" * 2_000,
 )
 LIMITS = Limits(max_tokens=2_000, timeout_s=120)
-LEAVERS = 5
+PATIENCES = [0.05 * 1.5**step for step in range(18)]  # seconds, up to 50
 MANY_TOKENS = 8_000
 
 
@@ -89,61 +89,58 @@ def test_a_draft_that_the_model_never_ends_is_no_answer(api, language_server):
 
 
 def test_a_client_that_leaves_a_draft_stops_the_engine(api, language_server):
-    async def leave() -> bool:
+    async def draft() -> None:
         body = {"text": "Husten.", "prompt": "Schreibe viel."}
         async with httpx.AsyncClient(base_url=api.base_url, headers=api.headers, timeout=120) as client:
-            return await given_up(client.post("/api/llm/generate", json=body), language_server)
+            await client.post("/api/llm/generate", json=body)
 
-    before = tokens_at_a_leave(leave, language_server)
-    wait_until(language_server.idle, "the engine went on for nobody", PATIENCE)
-    assert language_server.tokens() - before < generation.LIMITS.max_tokens
+    assert 0 < tokens_for_a_client_that_left(draft, language_server) < generation.LIMITS.max_tokens
 
 
 def test_a_client_that_leaves_a_stream_stops_the_engine(api, language_server):
-    with api.stream("POST", "/api/deep-research", json={"query": "Husten und Fieber. " * 50}) as answer:
-        chunks = answer.iter_bytes()
-        next(chunks)
-        wait_until(lambda: language_server.running() > 0, "no call was made", PATIENCE)
-        before = language_server.tokens()
-    wait_until(language_server.idle, "the engine went on for nobody", PATIENCE)
-    assert language_server.tokens() - before < FINDINGS_LIMITS.max_tokens
+    async def read_the_stream() -> None:
+        body = {"query": "Husten und Fieber. " * 50}
+        async with httpx.AsyncClient(base_url=api.base_url, headers=api.headers, timeout=120) as client:
+            await client.post("/api/deep-research", json=body)
+
+    assert 0 < tokens_for_a_client_that_left(read_the_stream, language_server) < FINDINGS_LIMITS.max_tokens
 
 
-def test_a_long_answer_keeps_the_engine_at_work_until_it_is_cancelled(language_server):
-    """What the two tests above rest on: the metric shows a call under way, and a call that is cancelled ends early."""
+def test_a_cancelled_call_stops_the_engine(language_server):
+    """What the two tests above rest on: our client of the model's port closes its connection when it is cancelled."""
 
-    async def call() -> bool:
+    async def call() -> None:
         model = OpenAIModel(Endpoint(language_server.base_url))
-        limits = Limits(max_tokens=MANY_TOKENS, timeout_s=120)
-        return await given_up(model.complete([Message("user", "Husten")], schema=None, limits=limits), language_server)
+        await model.complete([Message("user", "Husten")], schema=None, limits=Limits(MANY_TOKENS, timeout_s=120))
 
-    before = tokens_at_a_leave(call, language_server)
-    wait_until(language_server.idle, "the engine went on for nobody", PATIENCE)
-    assert language_server.tokens() - before < MANY_TOKENS
+    assert 0 < tokens_for_a_client_that_left(call, language_server) < MANY_TOKENS
 
 
-def tokens_at_a_leave(leave: Callable[[], Coroutine[Any, Any, bool]], language_server: RealServer) -> int:
-    """What the engine had written before a call whose client left it under way. On a busy machine a call may end before
-    it is seen at work, so several clients try."""
-    for _ in range(LEAVERS):
-        before = language_server.tokens()
-        if not asyncio.run(leave()):
-            return before
-    raise AssertionError(f"{LEAVERS} calls ended by themselves before the engine was seen at work")
+def tokens_for_a_client_that_left(call: Callable[[], Coroutine[Any, Any, object]], server: RealServer) -> float:
+    """Tokens that the engine wrote for a client that left while it was at work.
+
+    When the engine begins depends on the machine, so clients of growing patience try. Nobody asks the engine's metrics
+    meanwhile: beside a call that keeps both cores busy they answer late, on some machines after its end.
+    """
+    for patience in PATIENCES:
+        before = server.tokens()
+        ended = asyncio.run(_ends_within(patience, call()))
+        wait_until(server.idle, "the engine went on for nobody", PATIENCE)
+        if ended:
+            raise AssertionError(f"the call ended within {patience} s, and none that was left earlier reached the engine")
+        if written := server.tokens() - before:
+            return written
+    raise AssertionError(f"the engine wrote nothing for clients that waited up to {PATIENCES[-1]} s")
 
 
-async def given_up(call: Coroutine[Any, Any, object], language_server: RealServer) -> bool:
-    """Begin a call, wait until the engine works on it, and cancel it; whether it had ended before."""
+async def _ends_within(seconds: float, call: Coroutine[Any, Any, object]) -> bool:
+    """Whether a call ends by itself; it is cancelled otherwise."""
     task = asyncio.create_task(call)
-
-    def under_way() -> bool:
-        return task.done() or language_server.running() > 0
-
-    await asyncio.to_thread(wait_until, under_way, "the engine did not begin", PATIENCE)
-    ended_by_itself = task.done()
+    await asyncio.wait({task}, timeout=seconds)
+    ended = task.done()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-    return ended_by_itself
+    return ended
 
 
 def test_bentoml_answers_probes_only(language_server):
