@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from functools import partial
 from itertools import islice
 from typing import Annotated, Any, TypeVar
 from urllib.parse import quote
@@ -19,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from bentos.api.edge import say
 from bentos.api.problems import BodyTooLarge, BodyTooSlow, InvalidBody, UnknownFields
-from bentos.keys import KeyInfo, KeysUnavailable, LimitReached, Standing
+from bentos.keys import KeyInfo, Keys, KeysUnavailable, LimitReached, Standing
 from bentos.metrics import FAILURES
 
 log = logging.getLogger("befund")
@@ -43,25 +42,65 @@ def bearer(request: Request) -> str | None:
     return token.strip() if scheme.lower() == "bearer" else None
 
 
+class Admissions:
+    """Requests on their way to the key store: those that come while it is asked are asked together afterwards."""
+
+    def __init__(self, pool: Executor, at_once: int) -> None:
+        self._pool, self._free = pool, at_once
+        self._waiting: list[tuple[str | None, asyncio.Future[KeyInfo]]] = []
+        self._asking = set[asyncio.Task[None]]()
+
+    async def admit(self, keys: Keys, token: str | None) -> KeyInfo:
+        """The key of a token, with this request counted. Raises Unauthorized, LimitReached, KeysUnavailable."""
+        place: asyncio.Future[KeyInfo] = asyncio.get_running_loop().create_future()
+        self._waiting.append((token, place))
+        if self._free and len(self._waiting) == 1:
+            task = asyncio.create_task(self._ask(keys))
+            self._asking.add(task)
+            task.add_done_callback(self._asking.discard)
+        async with asyncio.timeout(STORE_SECONDS):
+            return await place
+
+    async def _ask(self, keys: Keys) -> None:
+        """In a thread: a locked database must not stop the others."""
+        self._free -= 1
+        while self._waiting:
+            taken, self._waiting = self._waiting, []
+            tokens = [token for token, _ in taken]
+            answers: Sequence[KeyInfo | Exception]
+            try:
+                answers = await asyncio.get_running_loop().run_in_executor(self._pool, keys.admit_all, tokens)
+            except Exception as error:  # noqa: BLE001 - whatever it is, those who wait are told
+                answers = [error] * len(taken)
+            for (_, place), answer in zip(taken, answers, strict=True):
+                if place.done():  # its client left, or waited too long
+                    continue
+                if isinstance(answer, Exception):
+                    place.set_exception(answer)
+                else:
+                    place.set_result(answer)
+        self._free += 1
+
+
 async def admitted(request: Request) -> KeyInfo:
     """Check the key and count the request; the answer says what is left of the key's limits."""
     state = request.app.state
     if state.keys is None:
         raise KeysUnavailable("keys", "the key store is not open")
-    return await _counted(request, partial(state.keys.admit, bearer(request)))
+    return await _standing_said(request, state.admissions.admit(state.keys, bearer(request)))
 
 
 async def spend(request: Request, key: KeyInfo, requests: int) -> None:
     """Count `requests` more of an admitted key, all or none. Raises LimitReached."""
     if requests:
-        await _counted(request, partial(request.app.state.keys.spend, key, requests))
+        state = request.app.state
+        work = asyncio.get_running_loop().run_in_executor(state.pool, state.keys.spend, key, requests)
+        await _standing_said(request, asyncio.wait_for(work, STORE_SECONDS))
 
 
-async def _counted(request: Request, work: Callable[[], KeyInfo]) -> KeyInfo:
-    """In a thread: a locked database must not stop the others."""
-    pool: Executor = request.app.state.pool
+async def _standing_said(request: Request, counted: Awaitable[KeyInfo]) -> KeyInfo:
     try:
-        key = await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(pool, work), STORE_SECONDS)
+        key = await counted
     except LimitReached as error:
         _say_standing(request, error.standing)
         raise

@@ -15,6 +15,7 @@ from fastapi import FastAPI
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import State
 
+from bentos.api.admission import Admissions
 from bentos.api.edge import where
 from bentos.api.health import ModelProbe, StoresProbe
 from bentos.keys import open_keys
@@ -42,8 +43,9 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     RESTARTS.inc(forget_the_dead())
     export_to(app.state.settings.traces_url, "befund-api")
     app.state.probe, app.state.stores = ModelProbe(), StoresProbe()
-    sqlite = app.state.settings.api_database_url.startswith("sqlite")
-    app.state.pool = ThreadPoolExecutor(SQLITE_THREADS if sqlite else SERVER_THREADS, thread_name_prefix="keys")
+    threads = SQLITE_THREADS if app.state.settings.api_database_url.startswith("sqlite") else SERVER_THREADS
+    app.state.pool = ThreadPoolExecutor(threads, thread_name_prefix="keys")
+    app.state.admissions = Admissions(app.state.pool, threads)
     take_files()
     starting, watching = asyncio.create_task(_start(app)), asyncio.create_task(_watch_connections())
     try:

@@ -16,7 +16,9 @@ from typing import Any
 from sqlalchemy import (
     Column,
     Connection,
+    Dialect,
     Engine,
+    Executable,
     Integer,
     LargeBinary,
     MetaData,
@@ -104,6 +106,21 @@ def count_request(dialect: str, limited: bool) -> ReturningInsert[Any]:
         )
         .returning(usage.c.requests)
     )
+
+
+class Prepared:
+    """A statement as text, made once for a dialect and run by the cursor of its driver."""
+
+    def __init__(self, statement: Executable, dialect: Dialect) -> None:
+        compiled = statement.compile(dialect=dialect)  # type: ignore[attr-defined]
+        self._text: str = str(compiled)
+        self._order: list[str] | None = compiled.positiontup if compiled.positional else None
+
+    def __call__(self, cursor: Any, **values: object) -> list[Any]:
+        """All rows. Raises the driver's errors."""
+        cursor.execute(self._text, values if self._order is None else [values[name] for name in self._order])
+        rows: list[Any] = cursor.fetchall()
+        return rows
 
 
 def open_database(url: str) -> Engine:

@@ -15,22 +15,23 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from math import ceil
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from limits import RateLimitItemPerMinute
 from limits.errors import StorageError
 from limits.storage import storage_from_string
 from limits.strategies import MovingWindowRateLimiter
-from sqlalchemy import Engine, Row, and_, bindparam, insert, select, update
+from sqlalchemy import Engine, and_, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from bentos.keys.database import count_request, keys, open_database, usage
+from bentos.keys.database import Prepared, count_request, keys, open_database, usage
 from bentos.metrics import FAILURES, QUOTA_WARNINGS
 from clinical.errors import BefundError, cause_of
 from clinical.settings import Settings
@@ -143,11 +144,11 @@ def _digest(secret: str) -> bytes:
 
 
 @contextmanager
-def _answering(logged: bool = True) -> Iterator[None]:
+def _answering(logged: bool = True, driver: type[Exception] = SQLAlchemyError) -> Iterator[None]:
     """A locked or unreachable store becomes KeysUnavailable; the driver's text may hold values and is dropped."""
     try:
         yield
-    except (SQLAlchemyError, StorageError) as error:
+    except (SQLAlchemyError, StorageError, driver) as error:
         part = "limits" if isinstance(error, StorageError) else "keys"
         FAILURES.labels(part).inc()
         unavailable = KeysUnavailable(
@@ -158,13 +159,19 @@ def _answering(logged: bool = True) -> Iterator[None]:
         raise unavailable from None
 
 
+Answers = list[KeyInfo | BefundError]
+
+
 class Keys:
     """Make, list, rotate and revoke keys; admit requests."""
 
     def __init__(self, engine: Engine, limits_url: str = "memory://") -> None:
         self._engine = engine
         storage = storage_from_string(limits_url, wrap_exceptions=True, **_timeouts(limits_url))
-        self._count = {limited: count_request(engine.dialect.name, limited) for limited in (False, True)}
+        self._driver: type[Exception] = engine.dialect.loaded_dbapi.Error
+        self._by_id = Prepared(_BY_ID, engine.dialect)
+        count = {limited: count_request(engine.dialect.name, limited) for limited in (False, True)}
+        self._count = {limited: Prepared(statement, engine.dialect) for limited, statement in count.items()}
         self._rate, self._storage = MovingWindowRateLimiter(storage), storage
 
     @property
@@ -219,26 +226,38 @@ class Keys:
 
     def check(self, token: str | None) -> KeyInfo:
         """The key of a bearer token. Raises Unauthorized or KeysUnavailable."""
-        match = _KEY.fullmatch(token or "")
-        row = self._find(match.group(1)) if match else None
-        given = _digest(match.group(2)) if match else b""
-        if row is None or not _opens(row, given) or row.revoked_at or _is_over(row.expires_at):
-            raise Unauthorized(shown=bool(token))
-        return _info(row)
+        with self._asked() as cursor:
+            return self._known(cursor, token)
 
     def admit(self, token: str | None) -> KeyInfo:
         """Check a token and count one request: first the rate, then the quota.
 
         Raises Unauthorized, LimitReached or KeysUnavailable. A refused request does not count towards the quota.
         """
-        key = self.check(token)
-        rate = self._spend_rate(key)
-        return self._spend_quota(key, 1, rate)
+        (answer,) = self.admit_all((token,))
+        if isinstance(answer, BefundError):
+            raise answer
+        return answer
+
+    def admit_all(self, tokens: Sequence[str | None]) -> Answers:
+        """Admit requests that wait together, in their order, with what each key needs asked and counted once; an
+        error stands in the place of the key. Raises KeysUnavailable where the database does not answer at all."""
+        answers: dict[str | None, Iterator[KeyInfo | BefundError]] = {}
+        with self._asked() as cursor:
+            for token in dict.fromkeys(tokens):
+                answers[token] = iter(self._admitted(cursor, token, tokens.count(token)))
+        return [next(answers[token]) for token in tokens]
 
     def spend(self, key: KeyInfo, requests: int) -> KeyInfo:
         """Count `requests` more of an admitted key towards its quota, all or none. Raises LimitReached,
         KeysUnavailable."""
-        return self._spend_quota(key, requests, key.standing[:-1] if key.limits.per_day else key.standing)
+        rate = key.standing[:-1] if key.limits.per_day else key.standing
+        with self._asked() as cursor, _answering(driver=self._driver):
+            used = self._spend_quota(cursor, key, requests)
+        if used is None:
+            quota = key.limits.per_day
+            raise _quota_reached(key, 0 if requests == 1 else max(0, quota - key.today), rate)
+        return _standing_at(key, used, rate)
 
     def missing(self) -> tuple[str, ...]:
         """The stores that do not answer, of the database (`keys`) and the rate counter (`limits`): every request needs
@@ -258,50 +277,127 @@ class Keys:
             self._storage.get("readyz")
 
     def _ask_the_database(self) -> None:
-        self._find("")
+        with self._asked() as cursor, _answering(driver=self._driver):
+            self._by_id(cursor, key_id="")
 
     def _ask_the_counter(self) -> None:
         with _answering():
             self._storage.get("readyz")  # its own `check` says no without a reason
 
-    def _find(self, key_id: str) -> Row[tuple[object, ...]] | None:
-        with _answering(), self._engine.connect() as connection:
-            return connection.execute(_BY_ID, {"key_id": key_id}).one_or_none()
+    @contextmanager
+    def _asked(self) -> Iterator[Any]:
+        """A cursor of the driver: what every request asks is made once and runs without the layers above it, which
+        would take ten times as long."""
+        with _answering(driver=self._driver):
+            connection = self._engine.raw_connection()
+        try:
+            yield connection.cursor()
+        finally:
+            connection.close()
 
-    def _spend_rate(self, key: KeyInfo) -> tuple[Standing, ...]:
+    def _known(self, cursor: Any, token: str | None) -> KeyInfo:
+        match = _KEY.fullmatch(token or "")
+        rows = []
+        if match:
+            with _answering(driver=self._driver):
+                rows = self._by_id(cursor, key_id=match.group(1))
+        row = _KeyRow._make(rows[0]) if rows else None
+        given = _digest(match.group(2)) if match else b""
+        if row is None or not _opens(row, given) or row.revoked_at or _is_over(row.expires_at):
+            raise Unauthorized(shown=bool(token))
+        return _info(row)
+
+    def _admitted(self, cursor: Any, token: str | None, requests: int) -> Answers:
+        """The answers to `requests` of one token."""
+        try:
+            key = self._known(cursor, token)
+            allowed, rate = self._spend_rate(key, requests)
+            with _answering(driver=self._driver):
+                counted = self._spend_quotas(cursor, key, allowed)
+        except (Unauthorized, KeysUnavailable) as error:
+            return [error] * requests
+        rates = [_with_left(rate, rate[0].left + allowed - 1 - at) if rate else () for at in range(allowed)]
+        answers: Answers = [_standing_at(key, used, at) for used, at in zip(counted, rates, strict=False)]
+        answers += [_quota_reached(key, 0, at) for at in rates[len(counted) :]]
+        if allowed < requests:
+            answers += [LimitReached("rate limit reached", rate[0].reset, rate)] * (requests - allowed)
+        return answers
+
+    def _spend_rate(self, key: KeyInfo, requests: int) -> tuple[int, tuple[Standing, ...]]:
+        """How many of these requests the rate allows, all of them where it knows none; its standing after them."""
         if not key.limits.per_minute:
-            return ()
+            return requests, ()
         rate = RateLimitItemPerMinute(key.limits.per_minute)
         with _answering():
-            admitted = self._rate.hit(rate, key.id)
+            if self._rate.hit(rate, key.id, cost=requests):
+                allowed = requests
+            else:
+                singly = (self._rate.hit(rate, key.id) for _ in range(requests if requests > 1 else 0))
+                allowed = sum(takewhile(bool, singly))
             window = self._rate.get_window_stats(rate, key.id)
         reset = max(1, ceil(window.reset_time - time.time()))
-        standing = (Standing("minute", key.limits.per_minute, 60, max(0, window.remaining), reset),)
-        if not admitted:
-            raise LimitReached("rate limit reached", reset, standing)
-        return standing
+        return allowed, (Standing("minute", key.limits.per_minute, 60, max(0, window.remaining), reset),)
 
-    def _spend_quota(self, key: KeyInfo, requests: int, rate: tuple[Standing, ...]) -> KeyInfo:
-        quota, midnight = key.limits.per_day, _seconds_to_midnight()
+    def _spend_quotas(self, cursor: Any, key: KeyInfo, requests: int) -> Sequence[int]:
+        """Count as many of these requests as the quota has left; what is used of it after each."""
+        if not requests:
+            return []
+        if requests <= (key.limits.per_day or requests) and (used := self._spend_quota(cursor, key, requests)):
+            return range(used - requests + 1, used + 1)
+        singly = (self._spend_quota(cursor, key, 1) for _ in range(requests if requests > 1 else 0))
+        return [used for used in takewhile(bool, singly) if used]
+
+    def _spend_quota(self, cursor: Any, key: KeyInfo, requests: int) -> int | None:
+        """Count all of these requests or none (None); what is used of the quota then."""
+        quota = key.limits.per_day
         values: dict[str, object] = {"key_id": key.id, "day": _today(), "n": requests}
         if quota:
             values["quota"] = quota
-        with _answering(), self._engine.connect() as connection:
-            counted = connection.execute(self._count[quota > 0], values).one_or_none()
-        if not quota:
-            return replace(key, standing=rate)
-        if counted is None:
-            left = 0 if requests == 1 else max(0, quota - key.today)
-            raise LimitReached("daily quota reached", midnight, (*rate, Standing("day", quota, DAY, left, midnight)))
-        nearly = ceil(NEARLY * quota)
-        if counted.requests - requests < nearly <= counted.requests:  # once a day: each count comes back once
+        rows = self._count[quota > 0](cursor, **values)
+        if not rows:
+            return None
+        used, nearly = int(rows[0][0]), ceil(NEARLY * quota)
+        if used - requests < nearly <= used:  # once a day: each count comes back once
             QUOTA_WARNINGS.inc()
             log.warning("key %s used %.0f %% of its %d requests a day", key.id, 100 * NEARLY, quota)
-        standing = Standing("day", quota, DAY, max(0, quota - counted.requests), midnight)
-        return replace(key, today=counted.requests, standing=(*rate, standing))
+        return used
 
 
-def _opens(row: Row[tuple[object, ...]], given: bytes) -> bool:
+class _KeyRow(NamedTuple):
+    """A row of `api_keys`, in the order of its columns."""
+
+    id: str
+    name: str
+    secret_sha256: bytes
+    per_minute: int
+    per_day: int
+    created_at: str
+    revoked_at: str | None
+    expires_at: str | None
+    previous_sha256: bytes | None
+    previous_until: str | None
+
+
+def _quota_reached(key: KeyInfo, left: int, rate: tuple[Standing, ...]) -> LimitReached:
+    midnight = _seconds_to_midnight()
+    standing = Standing("day", key.limits.per_day, DAY, left, midnight)
+    return LimitReached("daily quota reached", midnight, (*rate, standing))
+
+
+def _standing_at(key: KeyInfo, used: int, rate: tuple[Standing, ...]) -> KeyInfo:
+    """The key after the request that was the `used`th of its day."""
+    quota = key.limits.per_day
+    if not quota:
+        return replace(key, standing=rate) if rate else key
+    standing = Standing("day", quota, DAY, max(0, quota - used), _seconds_to_midnight())
+    return replace(key, today=used, standing=(*rate, standing))
+
+
+def _with_left(rate: tuple[Standing, ...], left: int) -> tuple[Standing, ...]:
+    return tuple(replace(one, left=left) for one in rate)
+
+
+def _opens(row: _KeyRow, given: bytes) -> bool:
     """True for the secret's hash, and for that of the secret before while both are good."""
     before = row.previous_sha256 if row.previous_until and not _is_over(row.previous_until) else None
     return hmac.compare_digest(row.secret_sha256, given) or (before is not None and hmac.compare_digest(before, given))
@@ -312,7 +408,7 @@ def _timeouts(url: str) -> dict[str, float]:
     return {} if url.startswith("memory:") else {"socket_timeout": 2.0, "socket_connect_timeout": 2.0}
 
 
-def _info(row: Row[tuple[object, ...]]) -> KeyInfo:
+def _info(row: Any) -> KeyInfo:
     limits = KeyLimits(row.per_minute, row.per_day)
     today = getattr(row, "requests", None) or 0
     return KeyInfo(row.id, row.name, limits, row.created_at, row.revoked_at, row.expires_at, today)

@@ -4,6 +4,8 @@ import logging
 import os
 import subprocess
 import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -176,3 +178,17 @@ def test_any_host_is_served_unless_narrowed(make_settings, index, key):
 def test_keys_are_checked_again_on_every_request(api, keys: Keys, key):
     keys.revoke(key.split("_")[1])
     assert api.post(PATH, json={"query": "Husten"}).status_code == 401
+
+
+def test_of_callers_that_come_together_the_quota_admits_exactly_as_many_as_are_left(api, keys: Keys):
+    limited, revoked = keys.create("Praxis", KeyLimits(0, 20)), keys.create("früher", KeyLimits(0, 0))
+    keys.revoke(revoked.split("_")[1])
+
+    def asked(number: int) -> tuple[bool, int]:
+        headers = {"Authorization": f"Bearer {revoked if number % 3 == 0 else limited}"}
+        path = "/api/fhir/r4/CodeSystem/$lookup?system=http://fhir.de/CodeSystem/bfarm/icd-10-gm&code=I10.90"
+        return number % 3 == 0, api.get(path, headers=headers).status_code
+
+    with ThreadPoolExecutor(16) as callers:
+        answers = Counter(callers.map(asked, range(60)))
+    assert answers == {(True, 401): 20, (False, 200): 20, (False, 429): 20}

@@ -1,11 +1,12 @@
 """API keys, the rate per minute and the quota per day, on SQLite and PostgreSQL, in memory and in Redis."""
 
+import multiprocessing
 import sqlite3
 import stat
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from sqlalchemy import text
 
 from bentos.__main__ import main
 from bentos.keys.database import open_database
-from bentos.keys.keys import KeyLimits, Keys, KeysUnavailable, LimitReached, Unauthorized
+from bentos.keys.keys import KeyInfo, KeyLimits, Keys, KeysUnavailable, LimitReached, Unauthorized
 from clinical.errors import SettingError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -131,6 +132,62 @@ def test_the_quota_is_exact_with_many_workers_and_survives_a_restart(url, engine
         assert sum(pool.map(admitted, range(160))) == 100
     with pytest.raises(LimitReached):
         Keys(open_database(url)).admit(key)
+
+
+def _admitted_in_threes(url: str, key: str, times: int) -> int:
+    store = Keys(open_database(url))
+    answers = [answer for _ in range(times) for answer in store.admit_all([key] * 3)]
+    return sum(isinstance(answer, KeyInfo) for answer in answers)
+
+
+def test_the_quota_is_exact_across_processes_that_ask_for_several_requests_together(url, engine):
+    key = Keys(engine).create("Praxis", KeyLimits(per_minute=0, per_day=100))
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        both = [pool.submit(_admitted_in_threes, url, key, 30) for _ in range(2)]
+        assert sum(one.result(120) for one in both) == 100
+    assert Keys(engine).list()[0].today == 100
+
+
+def test_requests_that_come_together_are_judged_each_by_itself(store):
+    good, revoked, ended, unlimited = (
+        store.create("Praxis", KeyLimits(9, 9)),
+        store.create("Praxis"),
+        store.create("Praxis", good_for=timedelta(seconds=-1)),
+        store.create("Praxis", KeyLimits(0, 0)),
+    )
+    store.revoke(revoked.split("_")[1])
+    wrong = good[:-1] + ("A" if good[-1] != "A" else "B")
+    asked = [None, good, revoked, unlimited, ended, wrong, good, unlimited]
+    answers = [getattr(answer, "id", type(answer)) for answer in store.admit_all(asked)]
+    right, free = good.split("_")[1], unlimited.split("_")[1]
+    assert answers == [Unauthorized, right, Unauthorized, free, Unauthorized, Unauthorized, right, free]
+    assert {each.id: each.today for each in store.list() if each.today} == {right: 2, free: 2}
+
+
+@pytest.mark.parametrize("before", [0, 2])
+def test_of_requests_that_come_together_the_quota_admits_as_many_as_are_left(store, before):
+    key = store.create("Praxis", KeyLimits(per_minute=50, per_day=5))
+    for _ in range(before):
+        store.admit(key)
+    answers = store.admit_all([key] * 8)
+    left = [(answer.standing[0].left, answer.standing[-1].left) for answer in answers]
+    assert left[: 5 - before] == [(49 - used, 4 - used) for used in range(before, 5)]
+    assert {day for _, day in left[5 - before :]} == {0}
+    assert [isinstance(answer, KeyInfo) for answer in answers] == [number < 5 - before for number in range(8)]
+    assert store.list()[0].today == 5
+
+
+@pytest.mark.parametrize("before", [0, 2])
+def test_of_requests_that_come_together_the_rate_admits_as_many_as_are_left(store, before):
+    key = store.create("Praxis", KeyLimits(per_minute=5, per_day=50))
+    for _ in range(before):
+        store.admit(key)
+    answers = store.admit_all([key] * 8)
+    assert [answer.standing[0].left for answer in answers[: 5 - before]] == list(range(4 - before, -1, -1))
+    refused = answers[5 - before :]
+    assert {type(answer) for answer in refused} == {LimitReached}
+    assert all(1 <= answer.retry_after <= 60 for answer in refused)
+    assert store.list()[0].today == 5
 
 
 def test_workers_that_share_redis_share_the_rate(engine, redis_url):
