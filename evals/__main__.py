@@ -12,6 +12,7 @@ benchmark      our own public texts, with the baselines BM25, TF-IDF and plain v
 reading        mentions and claims found in texts, what is shown of stated diagnoses, lists and sentence frames
 claims         what is claimed of marked mentions, by author: right, there read as not there, and the other way round
 letters        letters read field by field, generated or annotated; negatives and positives behind grounding; review
+model          a language model behind a server: tiers, letters, lies, drafts, speed and cost, in one report
 heldout        the synonyms of one fold as queries
 card           the card of a data set: show, check or write it
 notebooks      run the notebooks: executed copies, HTML, pictures, the page of the documentation
@@ -39,6 +40,7 @@ MEASURES = {
     "reading": "evals.reading.measure",
     "claims": "evals.reading.claims",
     "letters": "evals.letters.measure",
+    "model": "evals.model.measure",
     "heldout": "evals.coding.heldout",
     "card": "evals.data.cards",
     "notebooks": "evals.lab.run",
@@ -46,7 +48,7 @@ MEASURES = {
 """The module of each measure."""
 MOVED = {"batch": "python -m batch"}
 """Names kept for those who know them, and what to say now."""
-ONE_THREAD = ("coding", "suggest", "gate", "reading", "claims", "benchmark")
+ONE_THREAD = ("coding", "suggest", "gate", "reading", "claims", "benchmark", "model")
 """As a served worker: matrices of one query are too small to share, and threads that wait for each other took 2.4 times
 the processor's time on a busy machine."""
 

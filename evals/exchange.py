@@ -3,18 +3,22 @@
 `python -m evals coding --tier N --exchange DIR` asks this model. A question without an answer is written as
 `<hash>.prompt.txt` (everything a model would be sent, word for word), and the call fails; put the model's words,
 nothing else, into `<hash>.answer.json` beside it and run the command again, until no question is left.
+
+`python -m evals model` asks a real one and keeps its answers (`KeptModel`), so that a run that was cut goes on.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from clinical.errors import ModelUnavailable
-from clinical.llm import Completion, JsonSchema, Limits, Message
+from clinical.errors import ModelUnavailable, SettingError
+from clinical.llm import Completion, JsonSchema, LanguageModel, Limits, Message
 
 CHARACTERS_PER_TOKEN: Final = 4
 """Of German text, estimated: whoever answered may not have counted, and what is counted shall not be zero."""
@@ -35,7 +39,7 @@ class ExchangedModel:
     async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
         """The answer to exactly this question. Raises ModelUnavailable where there is none yet."""
         asked = prompt_of(messages, schema)
-        name = hashlib.sha256(asked.encode()).hexdigest()[:DIGITS]
+        name = named(asked)
         answer = self._folder / f"{name}.answer.json"
         if not answer.is_file():
             form = f"### {schema.name}\n\n" if schema else ""
@@ -52,6 +56,81 @@ class ExchangedModel:
         """The questions of the folder that have no answer, by name."""
         asked = {path.name.removesuffix(".prompt.txt") for path in self._folder.glob("*.prompt.txt")}
         return sorted(asked - {path.name.removesuffix(".answer.json") for path in self._folder.glob("*.answer.json")})
+
+
+@dataclass(frozen=True, slots=True)
+class TimedCompletion(Completion):
+    """An answer with the seconds that it took when it was asked for."""
+
+    seconds: float = 0.0
+
+
+class KeptModel:
+    """A LanguageModel whose answers are kept in a file as they come, with tokens and seconds; a question that has its
+    answer there is not asked again. Calls that failed and empty answers are.
+
+    The file holds a line for each answer, under the hash of its question: no question, but a model's words, which may
+    repeat its text. Its first line, `about`, says whose answers they are.
+    """
+
+    def __init__(self, model: LanguageModel, file: Path, about: Mapping[str, Any]) -> None:
+        """Raises SettingError where the file holds the answers of another model, or of this one asked otherwise."""
+        self._model, self._known = model, dict[str, TimedCompletion]()
+        lines = file.read_text("utf-8").split("\n") if file.is_file() else []
+        head = json.dumps(dict(about), sort_keys=True)
+        if lines and lines[0] != head:
+            found = f"{file} holds the answers of {lines[0]:.200}"
+            raise SettingError(found, head, "name another folder, one for each model and way of asking it")
+        for line in lines[1:]:
+            try:
+                name, *answer = json.loads(line)
+                self._known[name] = TimedCompletion(*answer)
+            except (ValueError, TypeError):
+                continue
+        self.kept = len(self._known)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._file = file.open("a", encoding="utf-8")
+        if not lines:
+            self._file.write(head + "\n")
+        elif lines[-1]:  # torn where the run was cut
+            self._file.write("\n")
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    @property
+    def busy(self) -> bool:
+        return self._model.busy
+
+    async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
+        """The kept answer to exactly this question under these limits, or the model's."""
+        asked = f"{prompt_of(messages, schema)}\n### {limits.max_tokens} tokens, temperature {limits.temperature}"
+        if (known := self._known.get(name := named(asked))) is not None:
+            return known
+        began = time.perf_counter()
+        said = await self._model.complete(messages, schema=schema, limits=limits)
+        took = round(time.perf_counter() - began, 4)
+        answer = TimedCompletion(said.text, said.tokens_in, said.tokens_out, said.truncated, took)
+        if said.text.strip():
+            self._known[name] = answer
+            row = [name, answer.text, answer.tokens_in, answer.tokens_out, answer.truncated, answer.seconds]
+            self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            self._file.flush()
+        return answer
+
+    async def health(self) -> bool:
+        """As the model behind."""
+        return await self._model.health()
+
+    def close(self) -> None:
+        """End the file."""
+        self._file.close()
+
+
+def named(asked: str) -> str:
+    """The name of a question: the beginning of its SHA-256."""
+    return hashlib.sha256(asked.encode()).hexdigest()[:DIGITS]
 
 
 def prompt_of(messages: Sequence[Message], schema: JsonSchema | None) -> str:

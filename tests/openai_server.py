@@ -15,7 +15,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from clinical.budget import Budget
@@ -93,6 +93,8 @@ class ModelServer:
                 self.given_up += 1
                 return Response(status_code=499)
             self.finished += 1
+            if body.get("stream") and not failing:
+                return StreamingResponse(pieces(self.text), media_type="text/event-stream")
             return FAILURES[self.mode](body) if failing else self._answer(body)
         finally:
             self.running -= 1
@@ -141,6 +143,16 @@ def completion(text: Any, reason: str = "stop", **message: Any) -> Response:
         "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
     }
     return Response(json.dumps(answer), media_type="application/json")
+
+
+def pieces(text: str) -> Iterator[str]:
+    """A streamed completion of OpenAI's form, a word a piece; the last piece counts the tokens."""
+    head = {"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "test/model-1b"}
+    for word in text.split():
+        choice = {"index": 0, "delta": {"content": f"{word} "}, "finish_reason": None}
+        yield f"data: {json.dumps({**head, 'choices': [choice]})}\n\n"
+    usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+    yield f"data: {json.dumps({**head, 'choices': [], 'usage': usage})}\n\ndata: [DONE]\n\n"
 
 
 class _Dropped(Response):

@@ -8,8 +8,9 @@ from typing import Final, NamedTuple
 
 from clinical.coding import research
 from clinical.contract import PartialEvent, ResearchRequest, ResultEvent
-from clinical.llm import Completion, JsonSchema, LanguageModel, Limits, Message
+from clinical.llm import Completion, JsonSchema, LanguageModel, Limits, Message, tell_unusable
 from clinical.reading import SearchIndex
+from evals.exchange import TimedCompletion
 
 QUESTIONS: Final[dict[str, tuple[int, ...]]] = {
     "Findings": (2, 3), "Selection": (2,), "Step": (3,), "Recommendation": (3,),
@@ -32,10 +33,11 @@ class Call(NamedTuple):
 
 class Metered:
     """A LanguageModel that keeps what every call of the one behind it took, and the codes that it could choose from,
-    by question, answered or not."""
+    by question, answered or not; `malformed` counts answers that were not in the form, cut or empty."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model, self.calls, self.offered = model, list[Call](), dict[str, frozenset[str]]()
+        self.malformed = 0
 
     @property
     def name(self) -> str:
@@ -52,8 +54,14 @@ class Metered:
         if schema is not None and question in CHOOSING.values():
             self.offered[question] = frozenset(schema.schema["$defs"]["Choice"]["properties"]["code"]["enum"])
         answer = await self._model.complete(messages, schema=schema, limits=limits)
-        self.calls.append(Call(question, answer.tokens_in, answer.tokens_out, time.perf_counter() - began))
+        took = answer.seconds if isinstance(answer, TimedCompletion) else time.perf_counter() - began
+        self.calls.append(Call(question, answer.tokens_in, answer.tokens_out, took))
         return answer
+
+    def unusable(self, given_up: bool) -> None:
+        """Count an answer that could not be used, here and behind."""
+        self.malformed += 1
+        tell_unusable(self._model, given_up)
 
     async def health(self) -> bool:
         """As the model behind."""

@@ -16,7 +16,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -271,8 +271,12 @@ def _asked(letter: Letter) -> Asked:
 
 def measured(letters: Sequence[Asked], model: LanguageModel | None = None, concurrency: int = 1) -> FieldCounts:
     """Every letter through extraction with the model (the rules without one), `concurrency` at once."""
+    return counted(letters, answers([letter.request for letter in letters], model or RulesModel(), concurrency))
+
+
+def counted(letters: Sequence[Asked], said: Sequence[ExtractResponse | None]) -> FieldCounts:
+    """The answers beside what the letters state."""
     report = FieldCounts()
-    said = answers([letter.request for letter in letters], model or RulesModel(), concurrency)
     for letter, answer in zip(letters, said, strict=True):
         if answer is None:
             report.failed.append(letter.name)
@@ -286,26 +290,28 @@ def measured(letters: Sequence[Asked], model: LanguageModel | None = None, concu
 def answers(
     requests: Sequence[ExtractRequest], model: LanguageModel, concurrency: int = 1
 ) -> list[ExtractResponse | None]:
-    """The answers in order; None where the model gave nothing usable. In a thread of its own: a notebook's event loop
-    runs already."""
-
-    async def every() -> list[ExtractResponse | None]:
-        room, bar = asyncio.Semaphore(concurrency), progress(None, "letters", "letters read", total=len(requests))
-
-        async def one(request: ExtractRequest) -> ExtractResponse | None:
-            async with room:
-                try:
-                    return await extract(request, model)
-                except LanguageModelError:
-                    return None
-                finally:
-                    bar.update()
-
-        with bar:
-            return list(await asyncio.gather(*map(one, requests)))
-
+    """As `extracted`, in a thread of its own: a notebook's event loop runs already."""
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, every()).result()
+        return pool.submit(asyncio.run, extracted(requests, lambda _: model, concurrency)).result()
+
+
+async def extracted(
+    requests: Sequence[ExtractRequest], model_for: Callable[[int], LanguageModel], concurrency: int
+) -> list[ExtractResponse | None]:
+    """The answers in order, each by the model for its number; None where it gave nothing usable."""
+    room, bar = asyncio.Semaphore(concurrency), progress(None, "letters", "letters read", total=len(requests))
+
+    async def one(number: int, request: ExtractRequest) -> ExtractResponse | None:
+        async with room:
+            try:
+                return await extract(request, model_for(number))
+            except LanguageModelError:
+                return None
+            finally:
+                bar.update()
+
+    with bar:
+        return list(await asyncio.gather(*(one(number, request) for number, request in enumerate(requests))))
 
 
 def shown(report: FieldCounts, faults: bool) -> str:

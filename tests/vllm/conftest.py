@@ -23,7 +23,7 @@ from tests.serving import answers, free_port, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = os.environ.get("BEFUND_VLLM_VENV", "")
-collect_ignore = [] if VENV else ["test_vllm.py", "test_extraction.py"]
+collect_ignore = [] if VENV else ["test_vllm.py", "test_extraction.py", "test_measured.py"]
 START_SECONDS = 600
 PATIENCE = 60
 """Seconds within which what must happen has happened, also on a machine busy with other work. That an engine stops

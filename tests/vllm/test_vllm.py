@@ -127,7 +127,9 @@ def tokens_for_a_client_that_left(call: Callable[[], Coroutine[Any, Any, object]
         ended = asyncio.run(_ends_within(patience, call()))
         wait_until(server.idle, "the engine went on for nobody", PATIENCE)
         if ended:
-            raise AssertionError(f"the call ended within {patience} s, and none that was left earlier reached the engine")
+            raise AssertionError(
+                f"the call ended within {patience} s, and none that was left earlier reached the engine"
+            )
         if written := server.tokens() - before:
             return written
     raise AssertionError(f"the engine wrote nothing for clients that waited up to {PATIENCES[-1]} s")
