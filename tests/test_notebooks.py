@@ -4,8 +4,10 @@ That they run from top to bottom on the starter catalog is tested by nbval (`not
 """
 
 import ast
+import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,11 +16,13 @@ from pathlib import Path
 import httpx
 import nbformat
 import pytest
+from matplotlib.figure import Figure
 
 from evals.lab import Lab
 from evals.lab import run as notebooks
 from evals.lab.pages import read_records
 from evals.lab.sizes import Sizes, declared_sizes
+from evals.report import plots
 from tests.serving import free_port, wait_until
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,7 +30,10 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 LINES = 6
 COMPUTED = "{}"
-OPENING = re.compile(r"\A# \d\d [^\n]+\n+\*\*[^*]+\?\*\*")
+OPENING = re.compile(r"\A# \d\d [^\n]+\n+\*\*[^*]+\?\*\*\n\nNeeds `CATALOG`[^\n]*\.\n")
+DRAWN = re.compile(r"\.(?:bar|barh|errorbar|ecdf|stairs|boxplot)\(|plots\.(?:shares|curve)\(")
+COUNTED = re.compile(r"of=|n = |bar_label")
+WITH_INTERVAL = re.compile(r"95 %|plots\.|quartiles|no interval")
 
 
 def _cells(path, kind="code"):
@@ -68,12 +75,54 @@ def test_no_path_of_a_machine_is_in_it(path):
 @each_notebook
 def test_it_opens_with_a_question_and_closes_with_its_computed_answer(path):
     *cells, answer, again = nbformat.read(path, as_version=4).cells
-    assert OPENING.match(cells[0].source), "a title with the number, then the question in bold"
+    assert OPENING.match(cells[0].source), "a title with the number, the question in bold, what it needs"
     assert answer.cell_type == "code"
     assert _tags(answer) == ["answer"]
     assert "Markdown(" in answer.source
     assert any(isinstance(node, ast.FormattedValue) for node in ast.walk(_tree(answer))), "the answer is computed"
     assert again.source.startswith("## Change this and run again\n\n- "), "what to try next"
+
+
+@each_notebook
+def test_what_it_draws_has_its_number_and_its_interval(path):
+    """Of a whole catalog there is no interval, and the axis says so; `plots` draws both by itself."""
+    for cell in _cells(path):
+        if DRAWN.search(cell.source):
+            assert COUNTED.search(cell.source), cell.source
+            assert WITH_INTERVAL.search(cell.source), cell.source
+
+
+def test_points_and_curves_say_what_they_are_of():
+    figure = Figure()
+    axis, other = figure.subplots(2)
+    plots.shares(axis, ["one", "two"], [(0.5, 0.4, 0.6), (0.2, 0.1, 0.3)], of=[120, 1_200])
+    assert [one.get_text() for one in axis.get_yticklabels()] == ["one (n = 120)", "two (n = 1,200)"]
+    plots.shares(other, ["one"], [(0.5, 0.4, 0.6)], "top-1", of=30)
+    plots.shares(other, ["one"], [(0.6, 0.5, 0.7)], "top-10", of=[30])
+    assert [one.get_text() for one in other.get_yticklabels()] == ["one"]
+    assert other.get_legend_handles_labels()[1] == ["top-1 (n = 30)", "top-10 (n = 30)"]
+    assert len({line.get_color() for line in other.lines}) > 1
+    plots.curve(axis, [1, 2], [(0.5, 0.4, 0.6), (0.2, 0.1, 0.3)], "found", of=[8, 120])
+    plots.curve(axis, [1, 2], [(0.5, 0.4, 0.6), (0.2, 0.1, 0.3)], of=7)
+    assert [one.get_text() for one in axis.get_legend().get_texts()][-2:] == ["found (n = 8 to 120)", "n = 7"]
+
+
+def test_a_notebook_that_lacks_what_it_needs_is_left_out_and_says_so(starter_artifact, tmp_path):
+    """Of a catalog whose official files are not named the others run all the same."""
+    elsewhere = shutil.copytree(starter_artifact, tmp_path / "other")
+    manifest = json.loads((elsewhere / "manifest.json").read_text())
+    manifest["sources"] = dict.fromkeys(manifest["sources"], "0" * 64)
+    (elsewhere / "manifest.json").write_text(json.dumps(manifest))
+    named = {path.name[:2]: path for path in NOTEBOOKS}
+    bare, whole = Lab.open(str(elsewhere)), Lab.open(str(starter_artifact))
+    missing = {number for number, path in named.items() if notebooks.lacks(path, bare)}
+    assert missing == {"03", "05", "06", "08", "10"}
+    assert not any(notebooks.lacks(path, whole) for path in NOTEBOOKS)
+    (tmp_path / "mine.tsv").write_text("query\tcodes\nHusten\tR05\n")
+    own = Lab.open(str(elsewhere), data=str(tmp_path / "mine.tsv"))
+    assert {number for number, path in named.items() if notebooks.lacks(path, own)} == {"03", "10"}
+    done = _evals("--catalog", elsewhere, "--only", "05", "--out", tmp_path / "out")
+    assert (done.returncode, "05_robustness left out: it needs `CATALOG`" in done.stderr) == (0, True)
 
 
 @each_notebook

@@ -1,7 +1,8 @@
 """python -m evals notebooks --catalog DIR [--source DIR]: run the notebooks, keep executed copies, HTML and pictures.
 
-Each notebook runs on its own: one that fails is named at the end, with exit code 1, and the others are there. Two run
-at once (`--at-once`), each on one core; what measures time runs alone, after the others. Sizes
+Each notebook runs on its own: one that fails is named at the end, with exit code 1, and the others are there. What one
+needs beside the catalog stands below its question; where that is not named it is left out, with a sentence. Two run at
+once (`--at-once`), each on one core; what measures time runs alone, after the others. Sizes
 (how many queries, texts, tries) are small unless given by `--size QUERIES=600` or `--full`, those of the documentation.
 `--docs` writes the page that lists questions, answers and pictures from the executed copies, without running anything;
 it does not replace a larger run by a smaller one unless `--smaller` allows it.
@@ -36,6 +37,7 @@ ALONE: Final = ("09_speed",)
 """Measure time: nothing of ours runs beside them."""
 AT_ONCE: Final = 2
 """Two cores have even small machines; two kernels with the full catalog take 2.5 GB."""
+NEEDS: Final = "Needs `CATALOG`"
 CELL_SECONDS: Final = 3_600
 """A cell that takes longer hangs: the slowest trains an encoder on the full catalog, some minutes."""
 
@@ -76,7 +78,12 @@ def command(
     earlier = named.pop("earlier")
     parameters = _parameters(named, earlier)
     lab = Lab.open(**{name.lower(): path for name, path in parameters.items()})
-    failed = run(_chosen(only), out, parameters, sizes_of(sizes, full, NOTEBOOKS), about_of(lab), at_once)
+    chosen = _chosen(only)
+    ready = [path for path in chosen if not lacks(path, lab)]
+    for path in chosen:
+        if path not in ready:
+            print(f"{path.stem} left out: it {lacks(path, lab)}", file=sys.stderr)
+    failed = run(ready, out, parameters, sizes_of(sizes, full, NOTEBOOKS), about_of(lab), at_once)
     if failed:
         print(f"failed: {', '.join(failed)}; the executed copies in {out} show where", file=sys.stderr)
     return 1 if failed else 0
@@ -99,6 +106,23 @@ def _chosen(numbers: Sequence[str]) -> list[Path]:
         expected = ", ".join(path.name[:2] for path in there)
         raise SettingError(f"there is no notebook {', '.join(unknown)}", expected, "name other numbers")
     return [path for path in there if not numbers or path.name[:2] in numbers]
+
+
+def needs_of(notebook: Path) -> str:
+    """The line below a notebook's question that says what it needs; empty where there is none."""
+    import nbformat
+
+    tree: Any = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
+    lines = tree.cells[0].source.splitlines() if tree.cells else []
+    return next((str(line) for line in lines if line.startswith(NEEDS)), "")
+
+
+def lacks(notebook: Path, lab: Lab) -> str:
+    """What a notebook needs and the lab has not, as it says it itself; empty where nothing is missing."""
+    said = needs_of(notebook)
+    named = {"`SOURCE`": lab.source is not None, "`DATA`": lab.data is not None}
+    wanted = [there for name, there in named.items() if name in said]
+    return "" if not wanted or any(wanted) else said[0].lower() + said[1:]
 
 
 def about_of(lab: Lab) -> dict[str, Any]:

@@ -208,7 +208,7 @@ def _by_overlap(result: MeasuredResult) -> str:
 
         for label, measure in DEPTHS.items():
             own = rows[rows["measure"] == measure]
-            curve(axis, range(len(own)), own[["value", "low", "high"]].to_numpy().tolist(), label)
+            curve(axis, range(len(own)), own[["value", "low", "high"]].to_numpy().tolist(), label, of=own["n"].tolist())
         names = [f"{name.removeprefix('overlap ')}\nn {n}" for name, n in zip(own["set"], own["n"], strict=True)]
         axis.set_xticks(range(len(own)), names)
         axis.set(xlabel="word overlap with the best wording of the right code", ylabel="share found", ylim=(0, 1.03))
@@ -225,8 +225,8 @@ def _chapters(result: MeasuredResult) -> str:
     def draw(axis: Any) -> None:
         from evals.report.plots import shares
 
-        names = [f"{name} (n {n})" for name, n in zip(rows["set"], rows["n"], strict=True)]
-        shares(axis, names, rows[["value", "low", "high"]].to_numpy().tolist())
+        found = rows[["value", "low", "high"]].to_numpy().tolist()
+        shares(axis, rows["set"].tolist(), found, of=rows["n"].tolist())
         axis.set(xlabel="top-1", xlim=(-0.02, 1.02))
         axis.tick_params(axis="y", labelsize=8)
 
@@ -240,7 +240,8 @@ def _history(results: Sequence[MeasuredResult]) -> str:
         from evals.report.plots import curve
 
         for label, measure in DEPTHS.items():
-            curve(axis, range(len(results)), [each.figure(measure) or (0, 0, 0) for each in results], label)
+            sizes = [int(each.about["dataset"]["rows"]) for each in results]
+            curve(axis, range(len(results)), [each.figure(measure) or (0, 0, 0) for each in results], label, of=sizes)
         days = [str(each.about["made_at"])[:16].replace("T", "\n") for each in results]
         axis.set_xticks(range(len(results)), days, fontsize=7)
         axis.set_ylabel("share found")

@@ -32,22 +32,38 @@ def style() -> None:
     plt.rcParams.update(STYLE)
 
 
-def shares(axis: Axes, names: Sequence[str], measures: Sequence[Measure], label: str | None = None) -> None:
-    """One point a name with its 95 % interval, first name on top."""
+def shares(
+    axis: Axes, names: Sequence[str], measures: Sequence[Measure], label: str | None = None, *, of: int | Sequence[int]
+) -> None:
+    """One point a name with its 95 % interval, first name on top. `of`: what each share is of, for all or by name; it
+    stands behind the names, or behind the label where several are drawn beside each other."""
     places = range(len(names))
     values = [measure[0] for measure in measures]
     errors = [[value - low for value, low, _ in measures], [high - value for value, _, high in measures]]
-    axis.errorbar(values, places, xerr=errors, fmt="o", capsize=3, label=label)
-    axis.set_yticks(places, names)
+    axis.errorbar(values, places, xerr=errors, fmt="o", capsize=3, label=label and counted(label, of))
+    each = [of] * len(names) if isinstance(of, int) else of
+    told = names if label else [counted(name, one) for name, one in zip(names, each, strict=True)]
+    axis.set_yticks(places, told)
     if not axis.yaxis_inverted():
         axis.invert_yaxis()
 
 
-def curve(axis: Axes, places: Sequence[float], measures: Sequence[Measure], label: str | None = None) -> None:
-    """A line through measures with the band of their 95 % intervals."""
-    (line,) = axis.plot(places, [value for value, _, _ in measures], marker="o", label=label)
+def curve(
+    axis: Axes, places: Sequence[float], measures: Sequence[Measure], label: str = "", *, of: int | Sequence[int]
+) -> None:
+    """A line through measures with the band of their 95 % intervals. `of`: what each measure is of, for all or by
+    place; it stands in the legend."""
+    (line,) = axis.plot(places, [value for value, _, _ in measures], marker="o", label=counted(label or None, of))
     lows, highs = [low for _, low, _ in measures], [high for _, _, high in measures]
     axis.fill_between(places, lows, highs, alpha=0.2, color=line.get_color())
+    axis.legend()
+
+
+def counted(label: str | None, of: int | Sequence[int]) -> str:
+    """The label with how much it is of: `top-1 (n = 120)`, `top-1 (n = 8 to 120)`, without a label `n = 120`."""
+    least, most = (of, of) if isinstance(of, int) else (min(of, default=0), max(of, default=0))
+    told = f"n = {least:,}" if least == most else f"n = {least:,} to {most:,}"
+    return told if label is None else f"{label} ({told})"
 
 
 def plain_logarithmic(axis: Axis) -> None:
