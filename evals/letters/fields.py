@@ -7,7 +7,9 @@ be there). TEXTS holds `<id>.txt`.
 A single value is right, wrong (another value, or one where the letter has none) or missing. Names of institutions,
 streets, insurers, telephone numbers and questions may differ in a few words (`alike`). An entry of a list is right
 where it is `alike` one that is wanted; one that is part of a wanted entry, or holds it, is neither right nor wrong.
-Precision and recall have Wilson intervals, F1 the bootstrap over letters, since values of one letter fall together.
+Values of one letter fall together, and so do letters of one hand: the intervals of precision and recall are Wilson's on
+the effective number of values, F1 has the bootstrap, and both draw whole authors (of generated letters whole layouts)
+where there are several, else letters.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from clinical.listed import read_listed
 from clinical.llm import LanguageModel
 from clinical.progress import progress
 from evals.letters.generator import Letter
-from evals.measures.intervals import bootstrap, rounded, share
+from evals.measures.intervals import bootstrap, clusters_of, ratio, rounded
 from evals.measures.results import Row, row
 from evals.rules_model import RulesModel
 
@@ -47,19 +49,22 @@ SINGLE, ENTRIES = "all single values", "all lists"
 
 
 class Asked(NamedTuple):
-    """A letter as it is asked for, with its annotation: `name`, true `data`, and variants that count as right."""
+    """A letter as it is asked for, with its annotation: `name`, true `data`, and variants that count as right. `hand`:
+    its author or layout, "" where nobody is known."""
 
     name: str
     request: ExtractRequest
     data: Mapping[str, Any]
     accept: Mapping[str, Any]
+    hand: str = ""
 
 
 @dataclass
 class Count:
-    """Right, wrong and missing values of one field, letter by letter."""
+    """Right, wrong and missing values of one field, letter by letter; `hands`: who wrote which, where that is known."""
 
     by_letter: dict[str, list[int]] = field(default_factory=dict)
+    hands: Mapping[str, str] = field(default_factory=dict)
 
     def add(self, letter: str, *, right: int = 0, wrong: int = 0, missing: int = 0) -> None:
         """Count values of a letter."""
@@ -79,13 +84,21 @@ class Count:
     def rows(self, of: str) -> list[Row]:
         """Precision, recall and F1."""
         right, wrong, missing = self.sums
-        found = row("precision", of, right + wrong, share(right, right + wrong))
-        found += row("recall", of, right + missing, share(right, right + missing))
         if not right + wrong + missing:
-            return found
-        both, more = self.table()[:, 0], self.table() @ [2, 1, 1]
+            return []
+        drawn, table = self._drawn(), self.table()
+        told, stated = (table @ each for each in ([1, 1, 0], [1, 0, 1]))
+        found = row("precision", of, right + wrong, ratio(table[:, 0].tolist(), told.tolist(), drawn))
+        found += row("recall", of, right + missing, ratio(table[:, 0].tolist(), stated.tolist(), drawn))
+        place = np.unique(drawn, return_inverse=True)[1]
+        both, more = (np.bincount(place, each) for each in (table[:, 0], table @ [2, 1, 1]))
         f1 = bootstrap(len(both), lambda weights: _divided(2 * (weights @ both), weights @ more))
         return found + row("f1", of, right + missing, rounded(float(2 * both.sum() / more.sum()), *f1))
+
+    def _drawn(self) -> list[str]:
+        """What is drawn whole, for each letter of the table."""
+        names = list(self.by_letter)
+        return clusters_of(names, [self.hands.get(name) or name for name in names] if self.hands else [""] * len(names))
 
 
 def _divided(part: Any, whole: Any) -> Any:
@@ -118,14 +131,16 @@ class FieldCounts:
     removed: list[tuple[str, FieldState]] = field(default_factory=list)
     """(letter, path with its value) of everything that grounding took away."""
     failed: list[str] = field(default_factory=list)
+    hands: dict[str, str] = field(default_factory=dict)
+    """Who wrote which letter, where that is known."""
 
     def of(self, path: str) -> Count:
         """The counts of a field, to be added to."""
-        return self.fields.setdefault(path, Count())
+        return self.fields.setdefault(path, Count(hands=self.hands))
 
     def totals(self) -> dict[str, Count]:
         """All single values, and all lists."""
-        sums = {SINGLE: Count(), ENTRIES: Count()}
+        sums = {SINGLE: Count(hands=self.hands), ENTRIES: Count(hands=self.hands)}
         for path, count in self.fields.items():
             whole = sums[ENTRIES if path in LISTS else SINGLE]
             for letter, (right, wrong, missing) in count.by_letter.items():
@@ -176,6 +191,8 @@ def entries(value: Any) -> list[str]:
 def compared(report: FieldCounts, letter: Asked, got: Mapping[str, Any]) -> None:
     """Count one letter; `got`: the fields that were extracted."""
     accepted = letter.accept
+    if letter.hand:
+        report.hands[letter.name] = letter.hand
     have = dict(single_values(got))
     for path, want in single_values(letter.data):
         variants = accepted.get(path) or []
@@ -245,9 +262,10 @@ def annotated(file: Path, texts: Path, explain: bool = False) -> list[Asked]:
 
 def authored(split: str) -> list[Asked]:
     """The letters of the authors of a split (`catalog_build.training.letters`)."""
-    every = (letter for letters in read_letters(split).values() for letter in letters)
+    every = ((author, letter) for author, letters in read_letters(split).items() for letter in letters)
     return [
-        Asked(one.ident, ExtractRequest(document_type=one.kind, text=one.text), one.data, one.accept) for one in every
+        Asked(one.ident, ExtractRequest(document_type=one.kind, text=one.text), one.data, one.accept, author)
+        for author, one in every
     ]
 
 
@@ -266,7 +284,7 @@ def _asked(letter: Letter) -> Asked:
     for path in letter.undecided:
         outer, _, inner = path.partition(".")
         _ = data[outer].pop(inner) if inner else data.pop(outer)
-    return Asked(f"{letter.layout}#{letter.seed}", request, data, {})
+    return Asked(f"{letter.layout}#{letter.seed}", request, data, {}, letter.layout)
 
 
 def measured(letters: Sequence[Asked], model: LanguageModel | None = None, concurrency: int = 1) -> FieldCounts:

@@ -4,11 +4,12 @@ import json
 
 import pytest
 
+from catalog_build.training.letters import letter_authors
 from clinical.contract import ExtractRequest
 from clinical.errors import ModelTimeout
 from clinical.letters import messages_for
 from evals.__main__ import main
-from evals.letters.fields import Asked, Count, FieldCounts, alike, compared, generated, measured
+from evals.letters.fields import Asked, Count, FieldCounts, alike, authored, compared, generated, measured
 from evals.letters.generator import FILES, letters
 from tests.fakes import FakeModel
 
@@ -115,6 +116,25 @@ def test_figures_by_hand_and_letters_are_drawn_whole():
     (other,) = [row for row in apart.rows("x") if row.measure == "f1"]
     assert rows["f1"].high - rows["f1"].low > 1.5 * (other.high - other.low)
     assert Count().rows("x") == []
+
+
+def test_letters_of_one_hand_are_drawn_together_where_there_are_several_hands():
+    """Six authors, of whom each is always or never read right: that is six observations, not sixty."""
+
+    def intervals(hands):
+        count = Count(hands=hands)
+        for number in range(60):
+            right = number % 6 < 3
+            count.add(f"letter {number}", right=5 * right, wrong=5 * (not right), missing=5 * (not right))
+        return {row.measure: (row.value, row.high - row.low) for row in count.rows("x")}
+
+    known = intervals({f"letter {number}": f"author {number % 6}" for number in range(60)})
+    nobody, few = intervals({}), intervals({f"letter {number}": f"author {number % 2}" for number in range(60)})
+    for measure in ("precision", "recall", "f1"):
+        assert known[measure][0] == nobody[measure][0] == pytest.approx(0.5)
+        assert known[measure][1] > 2 * nobody[measure][1]
+        assert few[measure] == nobody[measure], "of two authors nothing can be said"
+    assert {one.hand for one in authored("train")} == {row.ident for row in letter_authors() if row.split == "train"}
 
 
 def test_a_letter_without_an_answer_is_failed_not_wrong():
