@@ -13,7 +13,7 @@ from clinical.contract import Evidence
 
 WIDTH = 100
 """Characters of a drawn line; what is longer is cut off."""
-_INCHES = 10.0
+_INCHES, _LEGEND = 10.0, 1.7
 _ADVANCE = 0.602
 """Width of a character of DejaVu Sans Mono, matplotlib's own typewriter face, as a share of its size."""
 _SIZE = 72 * _INCHES / WIDTH / _ADVANCE
@@ -30,9 +30,9 @@ def draw(text: str, evidence: Sequence[Evidence], known: Mapping[str, str] | Non
     fields = list(dict.fromkeys(one.path.split(".")[0].split("[")[0] for one in evidence))
     palette = plt.get_cmap("tab10" if len(fields) <= 10 else "tab20")  # the pairs of tab20 hardly differ
     colours = {name: (known or {}).get(name, palette(n % palette.N)) for n, name in enumerate(fields)}
-    figure = plt.figure(figsize=(_INCHES, _LINE * (len(lines) + 1)))
-    axis = figure.add_axes((0, 0, 1, 1))
-    axis.set(xlim=(0, WIDTH), ylim=(len(lines), -1))
+    figure = plt.figure(figsize=(_INCHES + _LEGEND, _LINE * (max(len(lines), len(fields)) + 1)))
+    axis = figure.add_axes((0, 0, _INCHES / (_INCHES + _LEGEND), 1))
+    axis.set(xlim=(0, WIDTH), ylim=(max(len(lines), len(fields)), -1))
     axis.axis("off")
     for n, line in enumerate(lines):
         axis.text(0, n, line[:WIDTH], family="DejaVu Sans Mono", fontsize=_SIZE, va="center")
@@ -41,7 +41,7 @@ def draw(text: str, evidence: Sequence[Evidence], known: Mapping[str, str] | Non
         for n, first, last in _on_lines(starts, one.start, one.end):
             axis.add_patch(Rectangle((first, n - 0.5), last - first, 1, color=colour, alpha=0.35, lw=0))
     handles = [Rectangle((0, 0), 1, 1, color=colours[name], alpha=0.35) for name in fields]
-    axis.legend(handles, fields, loc="upper right", fontsize=_SIZE)
+    axis.legend(handles, fields, loc="upper left", bbox_to_anchor=(1, 1), fontsize=_SIZE)  # beside the text
     return figure
 
 

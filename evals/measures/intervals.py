@@ -69,11 +69,14 @@ def clusters_of(texts: Sequence[str], authors: Sequence[str]) -> list[str]:
 
 def clustered(right: Sequence[bool], cluster: Sequence[str]) -> Measure | None:
     """A proportion whose mistakes come in clusters (the codes of one category): whole clusters are drawn with a fixed
-    seed (cluster bootstrap: Field and Welsh 2007, doi 10.1111/j.1467-9868.2007.00593.x); None of nothing."""
+    seed (cluster bootstrap: Field and Welsh 2007, doi 10.1111/j.1467-9868.2007.00593.x); None of nothing. Where all are
+    right, or none, no draw differs, and each cluster counts as one observation (Wilson)."""
     if not len(right):
         return None
     of = np.unique(np.asarray(cluster), return_inverse=True)[1]
     sizes = np.bincount(of).astype(np.float32)
+    if len(set(map(bool, right))) == 1:
+        return rounded(float(right[0]), *_wilson(float(right[0]), len(sizes)))
     hits = np.bincount(of, weights=np.asarray(right, dtype=np.float64)).astype(np.float32)
     low, high = bootstrap(len(sizes), lambda weights: (weights @ hits) / (weights @ sizes))
     return rounded(float(np.mean(right)), low, high)

@@ -17,8 +17,8 @@ from clinical.reading import SearchIndex
 from evals.letters.drawn import draw
 
 NO_CODE = "no code shown"
-LINE, ROOM = 78, 6
-"""Characters of a line, which leave room for the legend beside the text, and empty lines below for its height."""
+LINE = 96
+"""Characters of a line."""
 
 
 def drawn_mentions(index: SearchIndex, text: str) -> Figure:
@@ -33,7 +33,7 @@ def drawn_mentions(index: SearchIndex, text: str) -> Figure:
         )
         for one in mentions
     ]
-    return draw(_wrapped(text) + "\n" * ROOM, shown, COLOURS | {NO_CODE: "grey"})
+    return draw(_wrapped(text), shown, COLOURS | {NO_CODE: "grey"})
 
 
 def _wrapped(text: str) -> str:

@@ -25,6 +25,8 @@ STYLE: Final[Any] = {
     "legend.frameon": False,
     "savefig.dpi": 100,
 }
+BESIDE: Final = 0.18
+"""Of the room between two names, how far a further series is drawn below the one before it."""
 
 
 def style() -> None:
@@ -37,13 +39,14 @@ def shares(
 ) -> None:
     """One point a name with its 95 % interval, first name on top. `of`: what each share is of, for all or by name; it
     stands behind the names, or behind the label where several are drawn beside each other."""
-    places = range(len(names))
+    shift = BESIDE * len(axis.containers) if label else 0.0
+    places = [number + shift for number in range(len(names))]
     values = [measure[0] for measure in measures]
     errors = [[value - low for value, low, _ in measures], [high - value for value, _, high in measures]]
     axis.errorbar(values, places, xerr=errors, fmt="o", capsize=3, label=label and counted(label, of))
     each = [of] * len(names) if isinstance(of, int) else of
     told = names if label else [counted(name, one) for name, one in zip(names, each, strict=True)]
-    axis.set_yticks(places, told)
+    axis.set_yticks(range(len(names)), told)
     if not axis.yaxis_inverted():
         axis.invert_yaxis()
 
