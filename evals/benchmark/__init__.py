@@ -1,1 +1,1 @@
-"""A public benchmark of German ICD-10-GM coding: our own texts, baselines, and a table made by one command."""
+"""A public benchmark of German clinical text: a package of its own, the making of its data, Befund's answers to it."""

@@ -1,15 +1,10 @@
-"""python -m evals benchmark [--catalog DIR]: German ICD-10-GM coding measured on our own public texts, with baselines.
+"""python -m evals benchmark [--catalog DIR]: Befund and the baselines on the benchmark of this project, `befund-bench`.
 
-Tasks: everyday phrasings, and lists, notes and claims made of them (`evals/benchmark/data`, with its card). Without
---catalog the starter catalog is built in a temporary folder, so that a clone of the project is all it takes. --test
-asks six texts: does everything run? A system of your own: answer each line of texts.jsonl by {"id": ..., "codes": [best
-first]} and name the file with --answers; --check names every line of it that is malformed. --encoder adds a model of
-sentence-transformers, its nearest wording alone.
-
-top-1: the first code is right for a diagnosis that the text states. recall: of the stated diagnoses, those with a right
-code among the first ten. precision: of as many codes as diagnoses are stated, those that are right (R-precision).
-denied: texts of claims where one of these codes belongs to what is denied, over, or of relatives; low is good.
-Intervals are 95 %: Wilson's, for shares of texts; the bootstrap over texts for the others.
+The benchmark is the package in `evals/benchmark`: tasks, texts, checker, scores, baselines (docs/benchmark.md). This
+command makes its data out of the authors' files into a temporary folder, and adds Befund and plain vectors. Without
+--catalog the starter catalog is built: it has few of the codes of these texts. --test asks six texts of each task: does
+everything run? --make writes card.json again, and with --out FOLDER the data. --publish writes leaderboard.csv and the
+tables of docs/benchmark.md.
 """
 
 from __future__ import annotations
@@ -17,126 +12,148 @@ from __future__ import annotations
 import datetime
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from catalog_build.files import write_json
+from catalog_build.files import write_json, write_text
 from clinical.command_line import PATH, paragraphs
+from clinical.errors import SettingError
 from clinical.progress import progress
 from clinical.reading import SearchIndex
-from evals.benchmark import leaderboard
-from evals.benchmark.submission import faults_of, read_submission, report_of
-from evals.benchmark.systems import DEPTH, Ranked, systems
-from evals.benchmark.texts import CARD, HERE, TASKS, TEXTS, BenchmarkText, read, write
+from evals.benchmark import making, systems
+from evals.benchmark.befund_bench import baselines, leaderboard
+from evals.benchmark.befund_bench.__main__ import Found, measured
+from evals.benchmark.befund_bench.data import CARD, TRIED, BenchmarkError, TaskRow, checked, texts, tried
+from evals.benchmark.befund_bench.scoring import score
+from evals.benchmark.befund_bench.submission import faults_of, read_submission, report_of
+from evals.benchmark.befund_bench.tasks import SPLITS, TASKS
 from evals.command import JSON, main_of
-from evals.measures.intervals import Measure, mean, share
 
-TRIED: Final = 6
-"""Texts of a trial: two of lists and claims, one of the others."""
-STARTER: Final = HERE.parents[1] / "catalog_build" / "starter"
+PAGE: Final = making.ROOT / "docs" / "benchmark.md"
+BEGIN, END = "<!-- leaderboard -->", "<!-- /leaderboard -->"
+STARTER: Final = making.ROOT / "catalog_build" / "starter"
+TRAIN, CATALOG, NONE = "train", "catalog", "none"
+SEARCHED: Final = (TRAIN, CATALOG, NONE)
+"""What the baselines search."""
 
 
 @click.command(help=paragraphs(__doc__))
 @click.option("--catalog", type=PATH, help="an artifact folder (without it: the starter catalog)")
-@click.option("--answers", type=PATH, help="answers of a system of your own, JSON lines")
-@click.option("--check", "checked", type=PATH, help="name every fault of such a file, and score nothing")
+@click.option("--task", "tasks", type=click.Choice(list(TASKS)), multiple=True, help="this task alone; several times")
+@click.option("--split", type=click.Choice(SPLITS), default="test", help="of the texts (test)")
+@click.option("--answers", type=PATH, help="score the answers of a system of your own, JSON lines")
+@click.option("--check", "given", type=PATH, help="name every fault of such a file, and score nothing")
 @click.option("--encoder", type=PATH, help="a sentence-transformers model as another baseline")
-@click.option("--test", "trial", is_flag=True, help=f"ask {TRIED} texts: does everything run?")
-@click.option("--publish", "published", is_flag=True, help="write leaderboard.csv and the table of docs/benchmark.md")
-@click.option("--out", type=PATH, help="also write the result as JSON")
-@click.option("--make", is_flag=True, help="write texts.jsonl and its card again, measure nothing")
+@click.option(
+    "--baselines", "searched", type=click.Choice(SEARCHED), default=TRAIN,
+    help="over the wordings of the benchmark's own split train (as it is), of the catalog, or none at all",
+)  # fmt: skip
+@click.option("--test", "trial", is_flag=True, help=f"ask {TRIED} texts of each task: does everything run?")
+@click.option("--agreement", is_flag=True, help="agreement of the authors with those who coded some texts anew")
+@click.option("--publish", "published", is_flag=True, help="write leaderboard.csv and the tables of docs/benchmark.md")
+@click.option("--make", is_flag=True, help="write the card again; with --out the data into that folder")
+@click.option("--out", type=PATH, help="also write the rows as JSON")
 @JSON
-def command(
-    catalog: Path | None,
-    answers: Path | None,
-    checked: Path | None,
-    encoder: Path | None,
-    trial: bool,
-    published: bool,
-    out: Path | None,
-    make: bool,
-    as_json: bool,
-) -> int:
+def command(make: bool, out: Path | None, published: bool, agreement: bool, as_json: bool, **asked: Any) -> int:
     """Measure and print."""
-    if trial and published:
+    if asked["trial"] and published:
         raise click.UsageError("--test measures nothing that can be published")
-    if make:
-        write()
-        print(f"{len(read())} texts in {TEXTS}")
+    if agreement:
+        print(json.dumps(making.second_coder(), indent=1))
         return 0
-    texts = tried(read()) if trial else read()
-    if checked is not None:
-        faults = faults_of(checked, texts)
-        print(report_of(faults))
-        return int(any(one.fatal for one in faults))
-    if answers is not None:
-        card = json.loads(CARD.read_text("utf-8"))
-        found = {answers.stem: figures(texts, read_submission(answers, texts))}
-        result = {"texts": {key: card[key] for key in NAMED}, "systems": found}
-    else:
-        result = measured(catalog, texts, encoder)
+    with data(out if make else None) as (folder, files):
+        if make:
+            write_json(CARD, making.made_card(files))
+            print(f"{CARD.name} is that of {len(files)} files")
+            return 0
+        try:
+            rows = _asked(folder, asked)
+        except BenchmarkError as error:
+            raise SettingError(str(error), "a submission as docs/benchmark.md has it", "mend it") from None
+    if isinstance(rows, int):
+        return rows
     if out:
-        write_json(out, result)
-    rows = leaderboard.rows_of(result, f"{datetime.date.today():%Y-%m-%d}")
+        write_json(out, rows)
     if published:
-        old = leaderboard.read() if leaderboard.FILE.is_file() else rows
-        leaderboard.publish(leaderboard.joined(old, rows))
-    print(json.dumps(result) if as_json else leaderboard.table(rows))
+        publish(leaderboard.joined(leaderboard.read(), rows))
+    print(json.dumps(rows) if as_json else leaderboard.tables(rows, asked["split"]))
     return 0
 
 
 main = main_of(command, "benchmark")
 
 
-NAMED: Final = ("name", "version", "rows", "sha256")
+@contextmanager
+def data(folder: Path | None = None) -> Iterator[tuple[Path, dict[str, str]]]:
+    """The folder of the data, made there or in a temporary one, and the checksums of its files."""
+    with tempfile.TemporaryDirectory(prefix="befund-bench-") as temporary:
+        place = folder or Path(temporary)
+        yield place, making.write(place)
 
 
-def tried(texts: Sequence[BenchmarkText]) -> list[BenchmarkText]:
-    """TRIED texts, of every task."""
-    several = ("lists", "claims")
-    return [one for task in TASKS for one in [own for own in texts if own.task == task][: 1 + (task in several)]]
+def _asked(folder: Path, asked: dict[str, Any]) -> list[leaderboard.TableRow] | int:
+    """The rows of what is asked for; the exit code of a check."""
+
+    def source(task: str, split: str) -> list[TaskRow]:
+        return texts(task, split, folder)
+
+    if checked(folder):
+        raise SettingError(f"{', '.join(checked(folder)[:3])} are not those of the card", "the card's", "--make")
+    if asked["given"] is not None:
+        faults = faults_of(asked["given"], source)
+        print(report_of(faults))
+        return int(any(one.fatal for one in faults))
+    today = f"{datetime.date.today():%Y-%m-%d}"
+    if asked["answers"] is not None:
+        said = read_submission(asked["answers"], source)
+        name = asked["answers"].stem
+        scores = {(name, "its own", task): score(task, source(task, split), own) for (task, split), own in said.items()}
+        return leaderboard.rows_of(scores, asked["split"], today)
+    found = everything(folder, asked["catalog"], asked["tasks"] or tuple(TASKS), **{
+        name: asked[name] for name in ("split", "encoder", "searched", "trial")
+    })  # fmt: skip
+    return leaderboard.rows_of(found, asked["split"], today)
 
 
-def measured(catalog: Path | None, texts: Sequence[BenchmarkText], encoder: Path | None = None) -> dict[str, Any]:
-    """Every system on every task, and on what."""
+def everything(
+    folder: Path,
+    catalog: Path | None,
+    tasks: Sequence[str],
+    split: str = "test",
+    encoder: Path | None = None,
+    searched: str = TRAIN,
+    trial: bool = False,
+) -> Found:
+    """Every system on every task; `searched`: the wordings that the baselines have."""
     if catalog is None:
         from catalog_build.build import build_artifact
         from catalog_build.options import BuildOptions
 
-        with tempfile.TemporaryDirectory(prefix="befund-benchmark-") as folder:
-            build_artifact(STARTER, Path(folder) / "starter", BuildOptions())
-            return measured(Path(folder) / "starter", texts, encoder)
+        with tempfile.TemporaryDirectory(prefix="befund-benchmark-") as built:
+            build_artifact(STARTER, Path(built) / "starter", BuildOptions())
+            return everything(folder, Path(built) / "starter", tasks, split, encoder, searched, trial)
     index = SearchIndex.load(catalog)
-    card = json.loads(TEXTS.with_suffix(".card.json").read_text("utf-8"))
-    on = {"codes": index.manifest.codes, "wordings": index.manifest.wordings, "encoder": index.manifest.encoder}
-    asked = [one.text for one in texts]
-    made = progress(systems(index, encoder).items(), "benchmark", "systems")
-    found = {name: figures(texts, list(system(asked))) for name, system in made}
-    return {"texts": {key: card[key] for key in NAMED}, "catalog": on, "systems": found}
+    name = f"catalog, {len(index.catalog)} codes"
+    trained = searched != CATALOG
+    coding = baselines.of_codes(baselines.train_wordings(folder) if trained else systems.wordings_of(index), encoder)
+    found: Found = {}
+    for task in progress(tasks, "benchmark", "tasks"):
+        rows = texts(task, split, folder)
+        rows = tried(rows) if trial else rows
+        if searched != NONE:
+            own = baselines.systems_of(task, coding, folder)
+            found |= measured(task, rows, own, TRAIN if trained or task not in baselines.RANKED else name)
+        found |= measured(task, rows, systems.systems_of(task, index), name)
+    return found
 
 
-def figures(texts: Sequence[BenchmarkText], answers: Sequence[Ranked]) -> dict[str, dict[str, Measure | None]]:
-    """Task -> measure -> [value, low, high]; None where a task has none."""
-    return {
-        task: _task([(one, own) for one, own in zip(texts, answers, strict=True) if one.task == task]) for task in TASKS
-    }
-
-
-def _task(pairs: Sequence[tuple[BenchmarkText, Ranked]]) -> dict[str, Measure | None]:
-    claims = [(one, own[: len(one.right)]) for one, own in pairs if one.absent]
-    found = [sum(bool(set(each) & set(own[:DEPTH])) for each in one.right) / len(one.right) for one, own in pairs]
-    among = [sum(_right(code, one.right) for code in own[: len(one.right)]) / len(one.right) for one, own in pairs]
-    denied = sum(any(_right(code, one.absent) for code in own) for one, own in claims)
-    return {
-        "top_1": share(sum(bool(own[:1]) and _right(own[0], one.right) for one, own in pairs), len(pairs)),
-        "recall_10": mean(found),
-        "precision": mean(among),
-        "denied": share(denied, len(claims)),
-    }
-
-
-def _right(code: str, sets: Sequence[Sequence[str]]) -> bool:
-    return any(code in each for each in sets)
+def publish(rows: Sequence[leaderboard.TableRow], path: Path = leaderboard.FILE, page: Path = PAGE) -> None:
+    """Write the rows and the page's tables."""
+    leaderboard.write(rows, path)
+    text = page.read_text("utf-8")
+    before, behind = text.split(BEGIN)[0], text.split(END)[1]
+    write_text(page, f"{before}{BEGIN}\n\n{leaderboard.tables(rows)}\n\n{END}{behind}")
