@@ -37,6 +37,7 @@ TIER_1 = {
                   "codes": ["I10.90"], "reason": None}],
 }  # fmt: skip
 
+NO_CODE = {"claim": "suspected", "certainty": "V", "side": None, "codes": [], "reason": "no-code-found"}
 
 LETTER = "Patient: Max Muster\nMedikation: Ramipril 5 mg"
 READ = ExtractResponse(
@@ -58,6 +59,9 @@ READ = ExtractResponse(
     remarks=("Von zwei Listen wurde die letzte genommen.",),
 ).model_dump()  # fmt: skip
 
+CODING_ONLY = ("paired", "listed", "over", "unsure")
+"""Modes that concern the codes of a text; all else is the real API's."""
+
 
 @dataclass
 class Behind:
@@ -75,7 +79,9 @@ class Behind:
             return await self.real(scope, receive, send)
         self.begun, self.open = self.begun + 1, self.open + 1
         try:
-            await (self.real(scope, receive, send) if self.mode == "real" else getattr(self, self.mode)(receive, send))
+            other = scope["path"] != "/api/deep-research" and self.mode in CODING_ONLY
+            real = self.mode == "real" or other
+            await (self.real(scope, receive, send) if real else getattr(self, self.mode)(receive, send))
         finally:
             self.open -= 1
         return None
@@ -119,6 +125,17 @@ class Behind:
         entry = {**TIER_1["codes"][0], "code": "M10.90", "description": "Gicht", "evidence": {"start": 12, "end": 17}}
         await _begin(send)
         await _send(send, {**TIER_1, "mentions": mentions, "beyond": [{**entry, "certainty": "V"}]})
+        await _left(receive)
+
+    async def unsure(self, receive: Any, send: Any) -> None:
+        """Tier 1 with one code, and two mentions for which none was sure enough."""
+        mentions = [
+            *TIER_1["mentions"],
+            {**NO_CODE, "span": {"start": 12, "end": 17}},
+            {**NO_CODE, "span": {"start": 19, "end": 25}},
+        ]
+        await _begin(send)
+        await _send(send, {**TIER_1, "mentions": mentions})
         await _left(receive)
 
     async def broken(self, receive: Any, send: Any) -> None:

@@ -83,7 +83,7 @@ def test_keys_decide_and_everything_can_be_undone(page: Page) -> None:
     page.keyboard.press("n")
     expect(page.locator("#text")).to_have_value("")
     expect(outcome).to_have_text("Noch nichts übernommen.")
-    page.get_by_role("button", name="Voriger Text").click()
+    page.locator(".case").first.click()
     expect(page.locator("#text")).to_have_value(FIVE)
     expect(outcome).to_contain_text("M17.0GL")
 
@@ -133,8 +133,11 @@ def test_the_result_leaves_as_fhir_csv_and_feedback(page: Page, tmp_path: Path, 
     assert {e.valueCoding.code for e in coded[2].extension} == {"V", "R"}
     assert bundle.entry[2].resource.verificationStatus.coding[0].code == "provisional"
     table = saved(page, "CSV").lstrip("\ufeff").splitlines()
-    assert table[0] == "code;title;certainty;side"
-    assert table[3] == '"J18.9";"Pneumonie, nicht näher bezeichnet";"V";"R"'
+    assert table[0] == "Kode;Bezeichnung;Sicherheit;Seite;Art;Textstelle;Gehört zu"
+    assert table[3] == '"J18.9";"Pneumonie, nicht näher bezeichnet";"V";"R";"Nebendiagnose";"Pneumonie rechts";""'
+    assert bundle.entry[2].resource.evidence[0].code[0].text == "Pneumonie rechts"
+    lines = saved(page, "xDT").split("\n")
+    assert lines[4:] == ["0146001J18.9", "0106003V", "0106004R", "0146001M17.9", "0106003G", "0106004L", ""]
     page.get_by_text("Rückmeldung an den Betreiber").click()
     silent = saved(page, "Datei speichern")
     assert not any(word in silent for word in FIVE.split())

@@ -15,7 +15,9 @@ from playwright.sync_api import Page
 
 SEQUENCES, STEPS = 600, 30
 CODES = {"Gicht": "M10.99", "Asthma": "J45.99", "Hypertonie": "I10.90", "Struma": "E04.9", "Nephropathie": "E11.20"}
-WORDS = (*CODES, "seit", "Müdigkeit", "🙂")
+UNDECIDED = "Müdigkeit"
+"""A mention for which no code was sure enough."""
+WORDS = (*CODES, "seit", UNDECIDED, "🙂")
 PAIRS = {"E11.20": "N08.3"}
 OF_THE_WHOLE = "Z00.0"
 """What tier 2 finds sometimes, without words that it rests on."""
@@ -27,7 +29,9 @@ BETWEEN = ", "
 JS = """async (sequences) => {
   const state = await import("/static/workbench/state.js");
   const { bundle, csv, line } = await import("/static/workbench/outcome.js");
-  const card = (now, code) => state.cards(now).find((one) => one.code === code);
+  const head = { columns: "K", main: "H", secondary: "N" };
+  const undecided = (one, code) => code[0] === "?" && one.code === "?" && one.evidence.start === Number(code.slice(1));
+  const card = (now, code) => state.cards(now).find((one) => one.code === code || undecided(one, code));
   const steps = {
     type: (now, text, selected, back) => state.typed(now, text, selected, back),
     answer: (now, event) => state.found(now, event),
@@ -36,11 +40,16 @@ JS = """async (sequences) => {
     join: (now, code, goes) => state.joined(now, card(now, code), goes),
     instead: (now, code, found) => state.instead(now, card(now, code), found),
     add: (now, found) => state.added(now, found),
+    place: (now, code, to) => {
+      const moved = state.placed(now, code, to);
+      if (state.result(moved)[to].code !== code) throw new Error("it is somewhere else");
+      return moved;
+    },
     undo: state.undone, next: state.next, back: state.back,
   };
   const left = (now) => {
     const codes = state.result(now);
-    const rows = csv(codes).trim().split("\\r\\n").slice(1)
+    const rows = csv(codes, head).trim().split("\\r\\n").slice(1)
       .map((row) => row.split(";").map((cell) => cell.slice(1, -1)));
     return { text: state.here(now).text, line: codes.length ? line(codes).split("; ") : [],
       csv: rows.map(([code, , certainty]) => code + certainty),
@@ -191,8 +200,8 @@ class Model:
         """One thing that somebody does, or an answer that comes."""
         doing = {
             self.paste: 2, self.insert: 4, self.remove: 3, self.replace: 2, self.grow: 2, self.answer: 8,
-            self.judge: 8, self.mark: 2, self.join: 3, self.put_instead: 2, self.add: 2, self.undo: 4,
-            self.next: 1, self.back: 1,
+            self.judge: 8, self.mark: 2, self.join: 3, self.put_instead: 4, self.add: 2, self.undo: 4,
+            self.place: 2, self.next: 1, self.back: 1,
         }  # fmt: skip
         while True:
             told = self.lot.choices(list(doing), list(doing.values()))[0]()
@@ -295,7 +304,10 @@ class Model:
         text.answered = text.version
         rests: dict[str, list[tuple[int, Word]]] = {}
         start = 0
+        undecided = {}
         for word in text.words:
+            if word.text == UNDECIDED and not word.grown:
+                undecided[f"?{word.number}"] = {"start": start, "end": start + len(word.shown)}
             code = CODES.get(word.text) if not word.grown else None
             if code:
                 rests.setdefault(code, []).append((start, word))
@@ -311,7 +323,15 @@ class Model:
             evidence = {"start": places[0][0], "end": places[0][0] + len(places[0][1].shown)}
             pair = PAIRS.get(code)
             entries += [entry(code, pair, evidence), *([entry(pair, code, evidence)] if pair else [])]
-        found = {
+        mentions += [
+            {"span": span, "claim": "present", "certainty": "G", "side": None, "codes": [], "reason": "no-code-found"}
+            for span in undecided.values()
+        ]
+        if tier == 1:
+            text.seen = {code: one for code, one in text.seen.items() if not code.startswith("?")}
+            for key in undecided:
+                text.seen[key] = Seen(frozenset({int(key[1:])}), 1, text.version)
+        found: dict[str, frozenset[int] | None] = {
             one["code"]: frozenset(word.number for _, word in rests[key])
             for key in rests
             for one in entries
@@ -326,7 +346,11 @@ class Model:
         text = self.here
         for code, one in list(text.seen.items()):
             accepted = one.words is None and text.state(code) == "accepted"
-            if code not in found and not (one.version == text.version or one.tier > tier or accepted):
+            if (
+                code not in found
+                and not code.startswith("?")
+                and not (one.version == text.version or one.tier > tier or accepted)
+            ):
                 del text.seen[code]
         for code, words in found.items():
             before = text.seen.get(code)
@@ -338,6 +362,21 @@ class Model:
         cards = sorted(self.here.cards())
         return self.lot.choice(cards) if cards else None
 
+    def named(self, code: str) -> str:
+        """A code as the page is told of it: an undecided mention by its place."""
+        if not code.startswith("?"):
+            return code
+        words = self.here.words
+        place = next(place for place, word in enumerate(words) if word.number == int(code[1:]))
+        return f"?{len(''.join(word.shown + BETWEEN for word in words[:place]))}"
+
+    def place(self) -> list[Any]:
+        """A code of the result is moved to the front, or to the second place."""
+        codes = sorted({one.rstrip("GVAZ") for one in self.here.leaving()})
+        if not codes or len(codes) != len(self.here.leaving()):
+            return []
+        return ["place", self.lot.choice(codes), self.lot.randrange(min(2, len(codes)))]
+
     def judge(self) -> list[Any]:
         code = self.card()
         if code is None:
@@ -346,15 +385,17 @@ class Model:
         partner = text.partner(code)
         others = [one for one in text.cards() if one != code and text.state(one) == "accepted"]
         held = wanted != "accepted" and any(partner in (one, text.partner(one)) for one in others)
+        if wanted == "accepted" and code.startswith("?") and not text.replaced(code):
+            return ["judge", self.named(code), wanted]
         text.say({code: {"state": wanted}, **({partner: {"state": wanted}} if partner and not held else {})})
-        return ["judge", code, wanted]
+        return ["judge", self.named(code), wanted]
 
     def mark(self) -> list[Any]:
         code = self.card()
         letter = self.lot.choice(("G", "V", "A", "Z", ""))
         if code:
             self.here.say({code: {"certainty": letter}})
-        return ["mark", code, letter] if code else []
+        return ["mark", self.named(code), letter] if code else []
 
     def join(self) -> list[Any]:
         code = self.card()
@@ -370,14 +411,14 @@ class Model:
         if code is None:
             return []
         partner = self.here.partner(code)
-        itself = self.lot.random() < 0.3
+        itself = self.lot.random() < 0.3 and not code.startswith("?")
         self.here.say(
             {
                 code: {"state": "accepted", "instead": None if itself or other == code else other},
                 **({partner: {"state": "accepted" if itself or other == code else "open"}} if partner else {}),
             }
         )
-        return ["instead", code, {"code": code if itself else other, "title": "T", "terminal": True}]
+        return ["instead", self.named(code), {"code": code if itself else other, "title": "T", "terminal": True}]
 
     def add(self) -> list[Any]:
         code = self.lot.choice(CATALOG)

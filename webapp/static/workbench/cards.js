@@ -2,6 +2,7 @@
 
 import { fill, given, h, words } from "./page.js";
 import { quote } from "./marks.js";
+import { UNDECIDED } from "./state.js";
 
 const address = (code) => given.urls.code.replace("CODE", encodeURIComponent(code));
 
@@ -13,10 +14,11 @@ function choices(name, order, options, chosen, pick) {
 }
 
 // `one`: a card of the state; `own`: the text it is of; `catalog`: what is known of codes.
-export function card(one, own, catalog, open, act) {
+export function card(one, own, catalog, open, act, candidates) {
+  if (one.code === UNDECIDED && !one.shown.code) return undecided(one, own, act, candidates);
   const { code, title } = one.shown;
   const mark = catalog[code]?.mark ?? "";
-  return h("li", { class: `code-card ${one.state}${open ? " open" : ""}`, "data-code": one.code, tabindex: "-1", "aria-label": `${code} ${title}` },
+  return h("li", { class: `code-card ${one.state}${open ? " open" : ""}`, "data-code": one.shown.code, "data-key": one.key, tabindex: "-1", "aria-label": `${code} ${title}` },
     h("div", { class: "code-top" },
       h("a", { class: "code-name", href: address(code), target: "_blank", rel: "noopener" }, code + mark),
       choices(words.certainty_label, ["G", "V", "A", "Z"], words.certainty, one.certainty, (letter) => act("certainty", one, letter)),
@@ -26,6 +28,20 @@ export function card(one, own, catalog, open, act) {
     one.partner && pair(one, mark, catalog, act),
     warnings(one, catalog[code]),
     open && more(one, catalog[one.code], act));
+}
+
+const MOST_CANDIDATES = 4;
+
+// A mention without a code: what its words may mean, each a key; or no code, deliberately.
+function undecided(one, own, act, candidates) {
+  const words_ = quote(one, own.text);
+  const found = candidates.get(words_);
+  const no = one.state === "rejected";
+  return h("li", { class: `code-card undecided ${one.state}`, "data-code": "", "data-key": one.key, tabindex: "-1", "aria-label": `${words_}: ${no ? words.deliberately_none : words.undecided}` },
+    h("div", { class: "code-top" }, h("strong", {}, `„${words_}“`), h("span", { class: "tag" }, no ? words.deliberately_none : words.undecided),
+      h("div", { class: "code-acts" }, h("button", { type: "button", class: "act reject", "data-act": "reject", "aria-pressed": String(no), title: `${words.no_code} (X)`, onclick: () => act("reject", one) }, `✕ ${words.no_code}`))),
+    !no && h("div", { class: "candidates" }, found ? list(found.slice(0, MOST_CANDIDATES), (code) => act("instead", one, code), true) : "",
+      found?.length === 0 && h("p", { class: "hint" }, words.found_none)));
 }
 
 function acts(one, open, act) {
@@ -39,10 +55,9 @@ function acts(one, open, act) {
 
 function why(one, own) {
   const text = quote(one, own.text);
-  const limit = own.mentions.find((mention) => mention.codes.includes(one.code) && mention.reason)?.reason;
   return [words.confidence[one.shown.confidence], text && `„${text}“`, one.assertion && one.assertion !== "present" && words.claims[one.assertion],
-    limit && reason(limit), one.stale ? words.stale : one.tier && one.tier < own.tier && fill(words.only_first, { n: one.tier }),
-    one.shown.code !== one.code && fill(words.instead, { code: one.code })].filter(Boolean);
+    one.stale ? words.stale : one.tier && one.tier < own.tier && fill(words.only_first, { n: one.tier }),
+    one.shown.code !== one.code && one.code !== UNDECIDED && fill(words.instead, { code: one.code })].filter(Boolean);
 }
 
 function pair(one, mark, catalog, act) {
@@ -68,13 +83,14 @@ function more(one, about, act) {
     ...["below", "beside", "above"].filter((where) => known[where].length).map((where) => h("div", {}, h("h3", {}, words[where]), list(known[where], (code) => act("instead", one, code)))));
 }
 
-export function list(codes, pick) {
-  return h("ul", { class: "choices" }, codes.map((code) => h("li", {}, h("button", { type: "button", class: "choice", "data-choice": code.code, onclick: () => pick(code) },
-    h("strong", {}, code.code + code.mark), " ", code.title))));
+export function list(codes, pick, numbered = false) {
+  return h("ul", { class: "choices" }, codes.map((code, place) => h("li", {}, h("button", { type: "button", class: "choice", "data-choice": code.code, onclick: () => pick(code) },
+    numbered && h("kbd", {}, String(place + 1)), numbered && " ", h("strong", {}, code.code + code.mark), " ", code.title))));
 }
 
 const reason = (why) => words.none[why] ?? why;
 
-export const withoutCode = (own) => own.mentions.filter((mention) => !mention.codes.length).map((mention) => h("li", {},
+// Mentions that have no code for a reason, in the order of the text; undecided ones are among the cards.
+export const withoutCode = (own) => own.mentions.filter((mention) => !mention.codes.length && mention.reason !== "no-code-found").map((mention) => h("li", {},
   h("span", { class: `m ${mention.claim === "present" ? "none" : mention.claim}` }, Array.from(own.text).slice(mention.span.start, mention.span.end).join("")),
   " ", h("span", { class: "hint" }, reason(mention.reason))));

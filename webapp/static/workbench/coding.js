@@ -1,10 +1,12 @@
 // The page "Kodieren": the text to the left, its codes to the right, and keys for everything.
 
 import { Work, byId, copy, download, failureOf, fill, given, h, onButtons, post, say, selection, showFailure, storedText, words } from "./page.js";
-import { EMPTY, accepted, added, back, begun, cards, found, here, instead, joined, judged, learnt, marked, mentionsOf, next, result, reviewed, split, typed, undone, unknown } from "./state.js";
-import { atCursor, draw, under } from "./marks.js";
+import { EMPTY, UNDECIDED, accepted, added, allProbable, back, begun, cards, cases, found, here, instead, joined, judged, learnt, marked, mentionsOf, next, placed, result, reviewed, turned, typed, undone, unknown } from "./state.js";
+import { atCursor, draw, quote, under } from "./marks.js";
 import { card, list, withoutCode } from "./cards.js";
-import { bundle, csv, feedback, line } from "./outcome.js";
+import { Chips } from "./chips.js";
+import { bundle, csv, feedback, line, xdt } from "./outcome.js";
+import { parts, together } from "./parts.js";
 
 // The pause that ends typing. Between two keys people take 240 ms, fast ones 120 (Dhakal et al., CHI 2018): any pause
 // below that asks at nearly every key, so a longer one would only be waited for; this one joins keys pressed together.
@@ -18,7 +20,8 @@ const work = new Work(() => clearTimeout(waiting));
 let state = EMPTY;
 let all = []; // the cards of the text shown
 let at = 0; // the card the keys act on
-let open = null; // the code whose alternatives are shown
+let open = null; // the key of the card whose alternatives are shown
+let replacedIn = null; // the state before the last text that took the place of nearly all of another
 let active = new Set(); // the mentions that are tied to the card or the pointer
 let failure = null;
 let waiting = 0;
@@ -30,20 +33,39 @@ function research() {
   failure = null;
   const query = here(state).text;
   if (!query.trim()) return show(state);
-  if (Array.from(query).length > given.longest) return go(split(state, given.longest));
   showFailure(byId("failure"), null);
-  work.begin(fill(words.tier, { n: 1 }) + ": " + words.tiers[1], given.urls.events, { query }, take, USUAL_S);
+  const pieces = parts(query, given.longest);
+  const answers = pieces.map(({ text }) => read.get(text) ?? []);
+  const missing = pieces.flatMap(({ text }, number) => (answers[number].length ? [] : [{ number, text }]));
+  if (missing.length < pieces.length) takeAll(pieces, answers);
+  if (!missing.length) return;
+  work.each(running(1, pieces, answers), given.urls.events, missing.map(({ text }) => ({ query: text })), (event, which) => take(event, pieces, answers, missing[which].number), USUAL_S);
 }
 
-function take(event) {
+// The parts of a long text that were read to the end: an edit asks only about the part that it changed.
+let read = new Map();
+
+function running(tier, pieces, answers) {
+  const done = answers.filter((events) => events.at(-1)?.layer === 3).length;
+  return `${pieces.length > 1 ? `${fill(words.sections, { n: Math.min(done + 1, pieces.length), all: pieces.length })}, ` : ""}${fill(words.tier, { n: tier })}: ${words.tiers[tier]}`;
+}
+
+function take(event, pieces, answers, number) {
   if (event.type === "failure" || event.status === "error") return fail(event);
   if (event.type !== "partial" && event.type !== "result") return;
+  answers[number] = [...answers[number], event];
+  if (event.layer === 3 && pieces.length > 1) read = new Map(pieces.flatMap(({ text }, place) => (answers[place].at(-1)?.layer === 3 ? [[text, answers[place]]] : [])));
+  takeAll(pieces, answers);
+}
+
+function takeAll(pieces, answers) {
+  const event = pieces.length > 1 ? together(pieces, answers) : answers[0].at(-1);
   const before = accepted(state);
   show(found(state, event));
   const now = new Set(accepted(state).map(({ code }) => code));
   const gone = before.filter(({ code }) => !now.has(code));
   if (gone.length) say(fill(words.gone, { codes: line(gone) }));
-  if (event.layer < 3) work.running.tell(fill(words.tier, { n: event.layer + 1 }) + ": " + words.tiers[event.layer + 1]);
+  if (event.layer < 3) work.running.tell(running(event.layer + 1, pieces, answers));
   else if (!gone.length) say(words.ready);
   lookUp();
 }
@@ -66,10 +88,25 @@ async function lookUp() {
   } catch { /* the codes are there, and what the catalog adds comes with the next ones */ }
 }
 
-// Another text is shown: the next, the one before, a part.
+// What undecided words may mean, by the words; asked for one after the other.
+const candidates = new Map();
+async function suggest() {
+  const phrase = all.filter((one) => one.code === UNDECIDED).map((one) => quote(one, here(state).text)).find((one) => !candidates.has(one));
+  if (phrase === undefined) return;
+  candidates.set(phrase, null);
+  candidates.set(phrase, await suggested(phrase));
+  show(state);
+}
+
+async function suggested(phrase) {
+  const answer = await fetch(given.urls.search, { method: "POST", body: new URLSearchParams({ q: phrase }), headers: { Accept: "application/json" }, redirect: "manual" }).catch(() => null);
+  return answer?.ok ? answer.json() : [];
+}
+
+// Another text is shown: the next, the one before.
 function go(changed) {
   work.stop();
-  [open, failure, at] = [null, null, 0];
+  [open, failure, at, replacedIn] = [null, null, 0, null];
   show(changed);
   const own = here(state);
   if (text.value !== own.text) text.value = own.text;
@@ -84,32 +121,46 @@ function show(changed) {
   all = cards(state);
   const own = here(state);
   at = Math.max(0, Math.min(at, all.length - 1));
-  const held = document.activeElement?.closest?.(".code-card")?.dataset.code;
+  const held = document.activeElement?.closest?.(".code-card")?.dataset.key;
   const inside = document.activeElement?.dataset ?? {};
-  byId("codes").replaceChildren(...all.map((one) => card(one, own, state.catalog, open === one.code, act)));
+  byId("codes").replaceChildren(...all.map((one) => card(one, own, state.catalog, open === one.key, act, candidates)));
   if (held) refocus(inside);
   byId("count").textContent = own.tier ? `${all.length} · ${fill(words.tier, { n: own.tier })}` : "";
   byId("empty").hidden = all.length > 0 || Boolean(own.text.trim() && !own.tier);
   byId("empty").textContent = own.tier ? words.no_codes : words.idle;
-  byId("turns").hidden = state.texts.length < 2;
-  byId("part").textContent = fill(words.part, { n: state.at + 1, all: state.texts.length });
+  showCases();
+  byId("same").hidden = !replacedIn;
   const none = withoutCode(own);
   byId("without").replaceChildren(...(none.length ? [h("h2", {}, words.without_code), h("ul", { class: "without" }, none)] : []));
   showFailure(byId("failure"), failure, research);
-  showResult(own);
+  showResult();
   tie();
   grow();
+  suggest();
 }
 
-function showResult(own) {
+function showCases() {
+  byId("cases").hidden = state.texts.length < 2;
+  byId("cases").replaceChildren(...cases(state).map((one, place) => h("li", {}, h("button", { type: "button", class: `case ${one.state}`, "aria-current": place === state.at && "true", onclick: () => turn(turned(state, place)) },
+    h("span", { class: "case-name" }, one.name || fill(words.case_of, { n: place + 1 })), " ", h("span", { class: "hint" }, `${words.case_states[one.state]}${one.codes ? ` · ${fill(words.case_codes, { n: one.codes })}` : ""}`)))));
+}
+
+function showResult() {
   const codes = result(state);
   byId("outcome").textContent = codes.length ? line(codes) : words.nothing_accepted;
-  byId("outcome").className = codes.length ? "some" : "";
+  byId("outcome").className = codes.length ? "unseen" : "hint";
+  chips.show(codes);
   const unusable = codes.filter((one) => one.terminal === false).map((one) => one.code);
   byId("unusable").textContent = unusable.length ? `${unusable.join(", ")} ${words.not_terminal}` : "";
-  const others = state.texts.flatMap((one, place) => (one.group === own.group ? [] : [accepted({ ...state, at: place }).length])).filter(Boolean);
-  byId("done").textContent = others.length ? fill(words.texts_done, { texts: others.length, codes: others.reduce((sum, one) => sum + one) }) : "";
 }
+
+const chips = new Chips(byId("chips"), {
+  place: (code, to) => show(placed(state, code, to)),
+  drop: (code) => {
+    const one = all.find((card) => [card.shown.code, card.partner?.goes && card.partner.code].includes(code));
+    if (one) show(one.shown.code === code ? judged(state, one, "open") : joined(state, one, false));
+  },
+});
 
 // Mentions and codes that belong together are shown together.
 function tie(mention = null) {
@@ -145,25 +196,26 @@ function undo() {
 }
 
 function act(what, one, value) {
-  at = Math.max(0, all.findIndex(({ code }) => code === one.code));
+  at = Math.max(0, all.findIndex(({ key }) => key === one.key));
   if (what === "open") return toggle(one);
   if (what === "instead") {
     open = null;
     show(instead(state, one, value));
     lookUp();
-    return focusCard(at);
+    return one.code === UNDECIDED ? onwards() : focusCard(at);
   }
   if (what === "accept" || what === "reject") {
     const wanted = what === "accept" ? "accepted" : "rejected";
     const now = one.state === wanted ? "open" : wanted;
     show(judged(state, one, now));
-    return say(`${one.shown.code} ${words[now] ?? ""}`);
+    return say(`${one.shown.code || quote(one, here(state).text)} ${words[now] ?? ""}`);
   }
   show(what === "join" ? joined(state, one, value) : marked(state, one, what, one[what] === value ? "" : value));
 }
 
 function toggle(one) {
-  open = open === one.code ? null : one.code;
+  if (!one) return;
+  open = open === one.key ? null : one.key;
   show(state);
   if (open) byId("codes").children[at]?.querySelector(".choice")?.focus();
   else focusCard(at);
@@ -178,12 +230,45 @@ function focusCard(place) {
   tie();
 }
 
-// One key: the decision, and on to the next code that is open.
+// One key: the decision, and on to the next code that is open. An undecided mention has its candidates instead.
 function decide(what) {
-  if (!all[at]) return;
-  act(what, all[at]);
-  const further = all.findIndex((one, place) => place > at && one.state === "open");
+  const one = all[at];
+  if (!one) return;
+  if (what === "accept" && !one.shown.code) return byId("codes").children[at].querySelector(".choice")?.focus();
+  act(what, one);
+  onwards();
+}
+
+function onwards(is = (one) => one.state === "open") {
+  const further = all.findIndex((one, place) => place > at && is(one));
   focusCard(further < 0 ? at : further);
+}
+
+// The next item that asks for a look: neither decided nor very probably right; from the last on to the first.
+function nextDoubtful() {
+  const is = (one) => one.state === "open" && (one.shown.confidence !== "high" || one.stale);
+  const order = [...all.keys()].map((place) => (inCodes() ? at + 1 + place : place) % all.length);
+  const place = order.find((place) => is(all[place]));
+  if (place === undefined) return say(words.no_doubt, true);
+  focusCard(place);
+}
+
+function acceptProbable() {
+  const before = result(state).length;
+  show(allProbable(state));
+  say(fill(words.accepted_all, { n: result(state).length - before }), true);
+  nextDoubtful();
+}
+
+function asMain() {
+  const one = all[at];
+  if (!one?.shown.code || one.state !== "accepted") return;
+  show(placed(state, one.shown.code, 0));
+  say(fill(words.now_main, { code: one.shown.code }), true);
+}
+
+function pick(number) {
+  byId("codes").children[at]?.querySelectorAll(".candidates .choice")[number - 1]?.click();
 }
 
 function turn(changed) {
@@ -203,12 +288,32 @@ function give(content) {
   go(begun(state, content));
 }
 
+// Decisions leave with the result; those that did not are asked about before the page is left.
+const left = new WeakSet();
+function leave(give) {
+  if (!result(state).length) return say(words.nothing_to_copy, true);
+  left.add(here(state).decisions);
+  return give(result(state));
+}
+addEventListener("beforeunload", (event) => {
+  if (state.texts.some((one, place) => one.decisions.length && !left.has(one.decisions) && result(turned(state, place)).length)) event.preventDefault();
+});
+
 const DO = {
   example: () => { give(given.example); focusWhenThere(); },
   help: () => { byId("keys").hidden = !byId("keys").hidden; document.querySelector("[data-do=help]").setAttribute("aria-expanded", String(!byId("keys").hidden)); },
-  copy: () => (result(state).length ? copy(line(result(state))) : say(words.nothing_to_copy)),
-  fhir: () => download("kodes.fhir.json", "application/fhir+json", JSON.stringify(bundle(result(state), given.version), null, 2)),
-  csv: () => download("kodes.csv", "text/csv", csv(result(state))),
+  copy: () => leave((codes) => copy(line(codes))),
+  fhir: () => leave((codes) => download("kodes.fhir.json", "application/fhir+json", JSON.stringify(bundle(codes, given.version), null, 2))),
+  csv: () => leave((codes) => download("kodes.csv", "text/csv", csv(codes, words.csv))),
+  xdt: () => leave((codes) => download("kodes.xdt", "text/plain", xdt(codes))),
+  same: () => {
+    const before = replacedIn;
+    replacedIn = null;
+    show(typed(before, text.value, null, false, true));
+    research();
+    text.focus();
+  },
+  probable: acceptProbable,
   feedback: () => {
     const withText = byId("with-text").checked;
     download(withText ? "feedback.jsonl" : "feedback-counts.jsonl", "application/jsonl", feedback(reviewed(state), withText));
@@ -231,7 +336,7 @@ function focusWhenThere() {
 
 const KEYS = {
   ArrowDown: () => focusCard(at + 1), ArrowUp: () => focusCard(at - 1), Home: () => focusCard(0), End: () => focusCard(Infinity),
-  Enter: () => decide("accept"), x: () => decide("reject"), Delete: () => decide("reject"),
+  Enter: () => decide("accept"), x: () => decide("reject"), Delete: () => decide("reject"), w: nextDoubtful, s: acceptProbable, h: asMain,
   o: () => toggle(all[at]), u: undo, c: DO.copy, n: forward, p: DO.back, t: () => text.focus(), "/": () => byId("add").focus(), "?": DO.help,
 };
 
@@ -246,13 +351,13 @@ byId("codes").addEventListener("keydown", (event) => {
   if (isOff(event)) return;
   if (event.ctrlKey || event.metaKey || event.altKey) return event.key === "z" ? (event.preventDefault(), undo()) : undefined;
   const entry = all[at];
-  const inMore = event.target.closest(".more");
+  const inMore = event.target.closest(".more, .candidates");
   if (event.key === "Escape" && open) return event.preventDefault(), toggle(entry);
   if (inMore) return moveIn(event, inMore);
   const own = event.target.matches("button, a") && ["Enter", " "].includes(event.key); // what has the focus acts itself
   if (own || !entry) return;
   const letter = event.key.toUpperCase();
-  const run = KEYS[event.key] ?? KEYS[event.key.toLowerCase()]
+  const run = KEYS[event.key] ?? KEYS[event.key.toLowerCase()] ?? (/^[1-9]$/.test(event.key) ? () => pick(Number(event.key)) : null)
     ?? (letter in words.certainty ? () => act("certainty", entry, letter) : letter in words.side ? () => act("side", entry, letter) : null);
   if (!run || event.key === "Tab") return;
   event.preventDefault();
@@ -264,6 +369,7 @@ function moveIn(event, more) {
   const all = [...more.querySelectorAll(".choice")];
   const place = all.indexOf(document.activeElement);
   const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!move && event.key.toLowerCase() === "x") return decide("reject");
   if (!move) return event.key.toLowerCase() === "u" ? undo() : undefined;
   event.preventDefault();
   all[Math.max(0, Math.min(all.length - 1, place + move))]?.focus();
@@ -272,7 +378,7 @@ function moveIn(event, more) {
 document.addEventListener("keydown", (event) => {
   if (isOff(event) || event.defaultPrevented || event.target.matches("input, textarea") || byId("codes").contains(event.target)) return;
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("button, a, summary") && event.key === "Enter") return;
-  const run = { ArrowDown: () => focusCard(at), u: undo, c: DO.copy, n: forward, p: DO.back, t: () => text.focus(), "/": () => byId("add").focus(), "?": DO.help }[event.key];
+  const run = { ArrowDown: () => focusCard(at), u: undo, w: nextDoubtful, s: acceptProbable, c: DO.copy, n: forward, p: DO.back, t: () => text.focus(), "/": () => byId("add").focus(), "?": DO.help }[event.key];
   if (run) { event.preventDefault(); run(); }
 });
 
@@ -288,7 +394,11 @@ text.addEventListener("input", (event) => {
   work.stop();
   wantsFocus = false;
   failure = null;
-  show(typed(state, text.value, undoing ? null : selected(), undoing));
+  const before = state;
+  const changed = typed(state, text.value, undoing ? null : selected(), undoing);
+  if (changed.texts.length > before.texts.length && text.value.trim()) replacedIn = before;
+  else if (changed.at !== before.at || !text.value.trim()) replacedIn = null;
+  show(changed);
   waiting = setTimeout(research, PAUSE_MS);
 });
 text.addEventListener("mousemove", (event) => {
@@ -305,7 +415,7 @@ byId("codes").addEventListener("focusin", (event) => {
 byId("codes").addEventListener("mouseover", (event) => {
   const element = event.target.closest(".code-card");
   const own = here(state);
-  const one = element && all.find(({ code }) => code === element.dataset.code);
+  const one = element && all.find(({ key }) => key === element.dataset.key);
   if (one) draw(byId("marks"), own.text, own.mentions, (active = mentionsOf(own, one)));
 });
 onButtons(DO);

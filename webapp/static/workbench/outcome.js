@@ -8,33 +8,48 @@ const coding = (system, code, display) => ({ system, code, ...(display ? { displ
 
 // German base profiles (de.basisprofil.r4): markers are extensions of the coding.
 const EXTENSIONS = {
-  certainty: ["http://fhir.de/StructureDefinition/icd-10-gm-diagnosesicherheit", "https://fhir.kbv.de/CodeSystem/KBV_CS_SFHIR_ICD_DIAGNOSESICHERHEIT"],
+  mark: ["http://fhir.de/StructureDefinition/icd-10-gm-mehrfachcodierungs-kennzeichen", "http://fhir.de/CodeSystem/icd-10-gm-mehrfachcodierungs-kennzeichen"],
   side: ["http://fhir.de/StructureDefinition/seitenlokalisation", "https://fhir.kbv.de/CodeSystem/KBV_CS_SFHIR_ICD_SEITENLOKALISATION"],
+  certainty: ["http://fhir.de/StructureDefinition/icd-10-gm-diagnosesicherheit", "https://fhir.kbv.de/CodeSystem/KBV_CS_SFHIR_ICD_DIAGNOSESICHERHEIT"],
 };
+const RELATED = "http://hl7.org/fhir/StructureDefinition/condition-related"; // the profiles tie a manifestation to its aetiology by it
 const VERIFIED = { G: "confirmed", V: "provisional", A: "refuted", Z: "confirmed" };
 const CLINICAL = { G: "active", V: "active", Z: "inactive" };
 const STATUS = "http://terminology.hl7.org/CodeSystem/condition-";
 
+// The Conditions in the order of the result; the words of the text that a code rests on are its evidence.
 export function bundle(codes, version, now = new Date().toISOString()) {
-  return { resourceType: "Bundle", type: "collection", timestamp: now, entry: codes.map((one) => ({ fullUrl: `urn:uuid:${crypto.randomUUID()}`, resource: condition(one, version) })) };
+  const urls = new Map(codes.map((one) => [one.code, `urn:uuid:${crypto.randomUUID()}`]));
+  return { resourceType: "Bundle", type: "collection", timestamp: now, entry: codes.map((one) => ({ fullUrl: urls.get(one.code), resource: condition(one, version, urls.get(one.first)) })) };
 }
 
-function condition(one, version) {
+function condition(one, version, first) {
   const markers = Object.entries(EXTENSIONS).filter(([name]) => one[name]).map(([name, [url, system]]) => ({ url, valueCoding: coding(system, one[name]) }));
   return {
     resourceType: "Condition",
+    ...(first ? { extension: [{ url: RELATED, valueReference: { reference: first } }] } : {}),
     ...(CLINICAL[one.certainty] ? { clinicalStatus: { coding: [coding(STATUS + "clinical", CLINICAL[one.certainty])] } } : {}),
     ...(VERIFIED[one.certainty] ? { verificationStatus: { coding: [coding(STATUS + "ver-status", VERIFIED[one.certainty])] } } : {}),
     code: { coding: [{ ...(markers.length ? { extension: markers } : {}), system: "http://fhir.de/CodeSystem/bfarm/icd-10-gm", ...(version ? { version } : {}), code: one.code, display: one.title }] },
     subject: { display: "nicht angegeben" },
+    ...(one.words ? { evidence: [{ code: [{ text: one.words }] }] } : {}),
   };
 }
 
 // Semicolons, as German spreadsheets expect; a cell that a spreadsheet would run as a formula gets a quote before it.
-export function csv(codes) {
+// `head`: the names of the columns, and of the two kinds of diagnoses.
+export function csv(codes, head) {
   const cell = (value) => `"${String(value ?? "").replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
-  const rows = codes.map((one) => [one.code, one.title, one.certainty, one.side].map(cell).join(";"));
-  return "\ufeff" + ["code;title;certainty;side", ...rows].join("\r\n") + "\r\n";
+  const rows = codes.map((one, place) => [one.code, one.title, one.certainty, one.side, place ? head.secondary : head.main, one.words, one.first].map(cell).join(";"));
+  return "\ufeff" + [head.columns, ...rows].join("\r\n") + "\r\n";
+}
+
+// Fields of xDT (KBV): three digits of length (of the whole line with its CR and LF), four of the field, the content.
+const XDT = { code: "6001", certainty: "6003", side: "6004" };
+
+export function xdt(codes) {
+  const field = (number, content) => `${String(9 + content.length).padStart(3, "0")}${number}${content}\r\n`;
+  return codes.map((one) => Object.entries(XDT).filter(([name]) => one[name]).map(([name, number]) => field(number, one[name])).join("")).join("");
 }
 
 const PAGE = crypto.randomUUID?.() ?? String(Math.random()); // names nobody: a page that is saved twice is counted once

@@ -19,8 +19,13 @@ export function h(tag, attributes = {}, ...children) {
 
 export const fill = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
 
-export function say(sentence) {
+// A sentence for those who hear the page; `seen`: for everybody, for as long as it takes to read it.
+let hiding = 0;
+export function say(sentence, seen = false) {
   byId("said").textContent = sentence;
+  byId("said").classList.toggle("seen", seen);
+  clearTimeout(hiding);
+  if (seen) hiding = setTimeout(() => byId("said").classList.remove("seen"), 4_000);
 }
 
 let token = document.querySelector('meta[name="csrf-token"]')?.content ?? "";
@@ -128,6 +133,8 @@ export class Running {
   }
 }
 
+const AT_ONCE = 3; // of the four calls that the server holds open for one person
+
 // The call of a page, one at a time: shown while it runs, ended by its button, by the next one, or by leaving.
 export class Work {
   constructor(before = () => {}) {
@@ -144,11 +151,23 @@ export class Work {
     if (why) say(why);
   }
 
-  // Events of a call that is no longer the page's own are dropped.
   begin(what, url, body, take, usual) {
+    this.each(what, url, [body], take, usual);
+  }
+
+  // Several calls that are one piece of work; `take` gets each event with the number of its body. Events of a call that is
+  // no longer the page's own are dropped.
+  each(what, url, bodies, take, usual) {
     const mine = (this.call = new AbortController());
     this.running.begin(what, usual);
-    events(url, body, (event) => mine === this.call && take(event), mine.signal).finally(() => {
+    let next = 0;
+    const some = async () => {
+      while (next < bodies.length && mine === this.call) {
+        const number = next++;
+        await events(url, bodies[number], (event) => mine === this.call && take(event, number), mine.signal);
+      }
+    };
+    Promise.all(Array.from({ length: Math.min(AT_ONCE, bodies.length) }, some)).finally(() => {
       if (mine !== this.call) return;
       this.running.end();
       this.call = null;
@@ -187,13 +206,15 @@ export function showFailure(box, failure, again) {
     again && h("button", { class: "button quiet", type: "button", onclick: again }, words.again)));
 }
 
+const MOST_SAID = 80; // characters
+
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
-    say(fill(words.copied, { what: text }));
+    say(fill(words.copied, { what: text.length > MOST_SAID ? `${text.slice(0, MOST_SAID)}…` : text }), true);
     return true;
   } catch {
-    say(words.not_copied);
+    say(words.not_copied, true);
     return false;
   }
 }
@@ -201,6 +222,7 @@ export async function copy(text) {
 export function download(name, type, text) {
   const url = URL.createObjectURL(new Blob([text], { type }));
   h("a", { href: url, download: name }).click();
+  say(fill(words.saved, { name }), true);
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 

@@ -1,14 +1,15 @@
 // The whole state of the page "Kodieren" as one plain value, and every step it can take. What is shown, copied and
 // exported is computed from it by the same functions, so that what leaves the page is what the page shows as accepted.
 //
-//   texts       one after the other; each with what the API found in it and what was decided of that; `at`: the one shown
+//   texts       one text, one case: each with what the API found in it and what was decided of that; `at`: the one shown
 //   decisions   of one text: of a code and the places it rests on. An edit moves the places; where it changes the words of
 //               all of them, the decision goes with them. `past`: the decisions before each decision, for undo
+//   order       of one text: the codes of its result in the order that somebody gave them; the first is the main diagnosis
 //   catalog     what the catalog says of codes
 //
 // Places count code points, as the API does.
 
-const BLANK = Object.freeze({ text: "", group: 0, round: 0, tier: 0, entries: [], mentions: [], decisions: [], past: [] });
+const BLANK = Object.freeze({ text: "", round: 0, tier: 0, entries: [], mentions: [], decisions: [], past: [], order: [] });
 export const EMPTY = Object.freeze({ texts: [BLANK], at: 0, catalog: {} });
 
 const HISTORY = 300;
@@ -29,15 +30,16 @@ const replaced = (old, { start, end, size }) => size > 0 && old.length - (end - 
 export const isAnother = (before, text, selected) => !text.trim() || replaced(Array.from(before), editOf(Array.from(before), Array.from(text), selected));
 
 // The text box holds `text` now. `selected`: what was selected before the change, in code points; `back`: the browser's
-// own undo or redo, which leads back to a text with its decisions.
-export function typed(state, text, selected = null, back = false) {
+// own undo or redo, which leads back to a text with its decisions; `same`: somebody says that it is the same case, however
+// much of it was replaced.
+export function typed(state, text, selected = null, back = false, same = false) {
   const own = here(state);
   const earlier = back && text ? state.texts.findIndex((one) => one.text === text) : -1;
   if (earlier >= 0) return { ...state, at: earlier };
   if (text === own.text && !(selected?.start < selected?.end)) return state;
   const [old, now] = [Array.from(own.text), Array.from(text)];
   const edit = editOf(old, now, selected);
-  if (!text.trim() || replaced(old, edit)) return begun(state, text);
+  if (!text.trim() || (!same && replaced(old, edit))) return begun(state, text);
   const move = (span) => span && moved(span, edit);
   const still = (decisions) => decisions.flatMap((one) => {
     const spans = one.spans.map(move).filter(Boolean);
@@ -53,37 +55,28 @@ export function typed(state, text, selected = null, back = false) {
 
 // The next text takes the place of one about which nothing was decided, and stands behind one about which something was.
 export function begun(state, text) {
-  const { group } = here(state);
-  const kept = state.texts.filter((one) => one.decisions.length || one.group !== group);
-  return { ...state, texts: [...kept, { ...BLANK, text, group: newGroup(state) }], at: kept.length };
+  const kept = state.texts.filter((one, place) => one.decisions.length || place !== state.at);
+  return { ...state, texts: [...kept, { ...BLANK, text }], at: kept.length };
 }
-
-const newGroup = (state) => Math.max(...state.texts.map((one) => one.group)) + 1;
 
 // The text after this one; an empty one behind the last.
 export function next(state) {
   if (state.at + 1 < state.texts.length) return { ...state, at: state.at + 1 };
   if (!here(state).text && !here(state).decisions.length) return state;
-  return { ...state, texts: [...state.texts, { ...BLANK, group: newGroup(state) }], at: state.texts.length };
+  return { ...state, texts: [...state.texts, BLANK], at: state.texts.length };
 }
 
 export const back = (state) => ({ ...state, at: Math.max(0, state.at - 1) });
 
-// A text that is too long for the API becomes several of one group, whose codes are one result; what was decided goes to
-// the one that has the words, or to the first.
-export function split(state, longest) {
-  const own = here(state);
-  let from = 0;
-  const pieces = parts(own.text, longest).map((text, number) => {
-    from = own.text.indexOf(text, from);
-    const start = Array.from(own.text.slice(0, from)).length;
-    const part = { start, end: start + Array.from(text).length };
-    from += text.length;
-    const place = (span) => span.start >= part.start && span.end <= part.end && { ...span, start: span.start - start, end: span.end - start };
-    const decisions = own.decisions.map((one) => ({ ...one, spans: one.spans.map(place).filter(Boolean) }));
-    return { ...BLANK, text, group: own.group, decisions: decisions.filter((one, at) => one.spans.length || (!number && !own.decisions[at].spans.length)) };
+export const turned = (state, at) => ({ ...state, at });
+
+// A case: its first words, how many codes it has, and whether it is new, in work or done.
+export function cases(state) {
+  return state.texts.map((one, at) => {
+    const own = { ...state, at };
+    const open = cards(own).some((card) => card.state === "open");
+    return { name: one.text.trim().split("\n")[0].slice(0, 40), codes: result(own).length, state: !one.decisions.length ? "new" : open || !one.tier ? "work" : "done" };
   });
-  return { ...state, texts: state.texts.toSpliced(state.at, 1, ...pieces) };
 }
 
 // What of `old` was replaced, and by how many characters. The same text can come of several edits ("Gicht, Gicht" with one
@@ -128,8 +121,7 @@ function charactersOf(text) {
 
 // A tier's codes. They replace what was there and take the markers from the text, which only tier 1 reads. What only an
 // earlier tier found stays; after an edit, what a later tier found stays until that tier has answered again, and what
-// somebody accepted stays where no place of the text could say otherwise. Once somebody has decided something, codes keep
-// their places.
+// somebody accepted stays where no place of the text could say otherwise.
 export function found(state, { layer, codes, mentions = here(state).mentions, beyond = [] }) {
   const own = here(state);
   const before = new Map(own.entries.map((entry) => [entry.code, entry]));
@@ -137,15 +129,13 @@ export function found(state, { layer, codes, mentions = here(state).mentions, be
   const ledger = mentions.flatMap((mention) => mention.codes.map((code) => inLedger(code, mention)));
   const known = new Set([...listed.map(({ code }) => code), ...(layer === 1 ? [] : before.keys())]);
   const only = ledger.filter(({ code }) => !known.has(code) && known.add(code));
-  const fresh = [...listed, ...only].map((code) => merged(code, layer === 1 ? null : before.get(code.code), layer, own.round));
+  const earlier = (code) => (layer > 1 || before.get(code)?.round === own.round ? before.get(code) : null);
+  const fresh = [...listed, ...only].map((code) => merged(code, earlier(code.code), layer, own.round));
   const now = new Map(fresh.map((entry) => [entry.code, entry]));
   const decided = (entry) => !spansOf(own, entry).length && choiceOf(own, entry).state === "accepted";
   const stays = (entry) => entry.round === own.round || entry.tier > layer || decided(entry);
   const kept = own.entries.filter((entry) => now.has(entry.code) || stays(entry));
-  const entries = own.decisions.length
-    ? [...kept.map((entry) => now.get(entry.code) ?? entry), ...fresh.filter((entry) => !before.has(entry.code))]
-    : [...fresh, ...kept.filter((entry) => !now.has(entry.code))];
-  return withText(state, { entries, mentions, tier: layer });
+  return withText(state, { entries: [...fresh, ...kept.filter((entry) => !now.has(entry.code))], mentions, tier: layer });
 }
 
 const merged = (code, before, tier, round) => ({ ...code, tier, round,
@@ -180,9 +170,18 @@ function decisionOf(own, entry) {
 
 const choiceOf = (own, entry) => decisionOf(own, entry) ?? OPEN;
 
-// Everything that is shown of the text's codes: those found, then those added by hand. The second code of a pair is on
-// the card of the first.
+// A mention without a code that was sure enough: it ends with a code that somebody chooses, or without one.
+export const UNDECIDED = "?";
+const undecided = ({ mentions, entries }) => mentions.flatMap((one, number) => (one.codes.length || one.reason !== "no-code-found" || entries.some(({ evidence }) => evidence && meet(evidence, one.span)) ? [] : [{
+  code: UNDECIDED, key: UNDECIDED + number, description: "", confidence: null, reasoning: "", evidence: one.span, assertion: one.claim, terminal: null, pair: null,
+  notes: [], missing: [], certainty: one.certainty, side: one.side, tier: 1, round: Infinity }]));
+
+const firstPlace = (own, entry) => Math.min(...spansOf(own, entry).map(({ start }) => start));
+
+// Everything that is shown of the text's codes in the order of the text: those found and the mentions that are undecided,
+// then those that rest on no place of it. The second code of a pair is on the card of the first.
 //
+//   key       names the card: its code, or the number of the undecided mention
 //   state     what was decided: open, accepted, rejected
 //   shown     the code on the card: the one found, or the one that was chosen in its place
 //   partner   the other code of a pair, and whether it goes along
@@ -193,15 +192,17 @@ export function cards(state) {
   const codes = new Set(own.entries.map((entry) => entry.code));
   const seconds = new Set();
   const made = [];
-  for (const entry of [...own.entries, ...byHand.filter((one) => !codes.has(one.code))]) {
+  const all = [...own.entries, ...undecided(own), ...byHand.filter((one) => !codes.has(one.code))];
+  const places = new Map(all.map((entry) => [entry, firstPlace(own, entry)]));
+  for (const entry of all.sort((one, another) => (places.get(one) < places.get(another) ? -1 : places.get(one) > places.get(another) ? 1 : 0))) {
     if (seconds.has(entry.code)) continue;
     const choice = choiceOf(own, entry);
     const partner = choice.as ? null : partnerOf(own, entry);
     const alone = (code) => !codes.has(code) || [...byHand, ...made].some((one) => one.code === code);
     if (partner && !alone(partner.code)) seconds.add(partner.code);
     made.push({
-      ...entry, state: choice.state, certainty: choice.certainty ?? entry.certainty, side: choice.side ?? entry.side,
-      shown: choice.as ? { ...choice.as, confidence: "hand" } : named(state, entry),
+      key: entry.code, ...entry, state: choice.state, certainty: choice.certainty ?? entry.certainty, side: choice.side ?? entry.side,
+      shown: choice.as ? { ...choice.as, confidence: "hand" } : entry.code === UNDECIDED ? { code: "", title: "", terminal: null, confidence: null } : named(state, entry),
       partner: partner && { ...partner, ...named(state, partner), goes: choice.state === "accepted" && choiceOf(own, partner).state === "accepted" },
       stale: entry.round < own.round && own.tier >= entry.tier,
     });
@@ -232,9 +233,11 @@ function decide(state, changes) {
   return withText(state, { decisions, past: [...own.past.slice(-HISTORY), own.decisions] });
 }
 
-// Accept, reject or open a card; its partner goes along, unless another accepted card holds it.
+// Accept, reject or open a card; its partner goes along, unless another accepted card holds it. An undecided mention has
+// nothing to accept before a code is chosen.
 export function judged(state, card, wanted) {
   const { partner } = card;
+  if (wanted === "accepted" && !card.shown.code) return state;
   const held = partner && wanted !== "accepted" && cards(state).some((one) => one.code !== card.code && one.state === "accepted" && [one.code, one.partner?.code].includes(partner.code));
   return decide(state, [[card, { state: wanted }], ...(partner && !held ? [[partner, { state: wanted }]] : [])]);
 }
@@ -258,6 +261,13 @@ export function added(state, found) {
   return decide(state, [[made, { state: "accepted", added: made }]]);
 }
 
+// Accept all at once that is very probably right and that nobody has decided.
+export function allProbable(state, doubtful = new Set()) {
+  const changes = cards(state).filter((card) => card.state === "open" && card.shown.confidence === "high" && !card.stale && !doubtful.has(card.key))
+    .flatMap((card) => [card, ...(card.partner ? [card.partner] : [])].map((one) => [one, { state: "accepted" }]));
+  return changes.length ? decide(state, changes) : state;
+}
+
 export function undone(state) {
   const { past } = here(state);
   return past.length ? withText(state, { decisions: past.at(-1), past: past.slice(0, -1) }) : state;
@@ -265,18 +275,31 @@ export function undone(state) {
 
 // --- what leaves ---------------------------------------------------------------------------------------------------
 
-// The accepted codes of the text, each as it is written: code, title, certainty, side.
+// The accepted codes of the text in its order, each as it is written: code, title, certainty, side; the words it rests on;
+// `mark` of the classification; `first`: of the second code of a pair, the code it stands with.
 export function accepted(state) {
-  return cards(state).filter((card) => card.state === "accepted").flatMap(({ shown, partner, certainty, side }) =>
-    [shown, ...(partner?.goes ? [partner] : [])].map(({ code, title, terminal }) => ({ code, title, terminal, certainty, side })));
+  const characters = charactersOf(here(state).text);
+  return cards(state).filter((card) => card.state === "accepted" && card.shown.code).flatMap(({ shown, partner, certainty, side, evidence }) => {
+    const words = evidence ? characters.slice(evidence.start, evidence.end).join("") : "";
+    return [shown, ...(partner?.goes ? [partner] : [])].map(({ code, title, terminal }, place) => ({ code, title, terminal, certainty, side, words,
+      mark: state.catalog[code]?.mark ?? "", first: place ? shown.code : null }));
+  });
 }
 
-// The result: the accepted codes of the text, and of those it was one with before it was split; each once.
+// The result: the accepted codes, each once, in the order of the text where nobody gave them another.
 export function result(state) {
-  const { group } = here(state);
-  const all = state.texts.flatMap((one, at) => (one.group === group ? accepted({ ...state, at }) : []));
+  const all = accepted(state);
   const same = (one) => (another) => ["code", "certainty", "side"].every((name) => (one[name] || null) === (another[name] || null));
-  return all.filter((one, place) => all.findIndex(same(one)) === place);
+  const once = all.filter((one, place) => all.findIndex(same(one)) === place);
+  const { order } = here(state);
+  const place = ({ code }) => (order.includes(code) ? order.indexOf(code) : order.length);
+  return once.sort((one, another) => place(one) - place(another));
+}
+
+// A code of the result at another place of it; the first is the main diagnosis.
+export function placed(state, code, to) {
+  const order = result(state).map((one) => one.code).filter((one) => one !== code);
+  return withText(state, { order: order.toSpliced(Math.max(0, Math.min(to, order.length)), 0, code) });
 }
 
 // What was decided of each code shown, for the feedback: right, or not. One that another took the place of was not; that
@@ -287,6 +310,7 @@ export function reviewed(state) {
 
 function review(state) {
   const decided = cards(state).filter((card) => card.state !== "open").flatMap((card) => {
+    if (card.code === UNDECIDED) return card.shown.code && card.state === "accepted" ? [{ ...card.shown, right: true }] : [];
     const { code, confidence, shown, partner } = card;
     const right = card.state === "accepted";
     const also = partner ? [{ ...partner, right: partner.goes }] : [];
@@ -295,26 +319,4 @@ function review(state) {
   const right = new Set(decided.filter((one) => one.right).map((one) => one.code));
   const wrong = new Set(decided.filter((one) => !right.has(one.code)).map((one) => one.code));
   return { text: here(state).text, accepted: [...right], rejected: [...wrong], decided };
-}
-
-// A long text in parts the API takes, cut where a paragraph, line, sentence or word ends; lengths in code points.
-function parts(text, longest) {
-  const characters = Array.from(text);
-  const found = [];
-  for (let start = 0; start < characters.length;) {
-    let end = Math.min(start + longest, characters.length);
-    if (end < characters.length) end = start + cut(characters.slice(start, end).join(""), longest);
-    const part = characters.slice(start, end).join("").trim();
-    if (part) found.push(part);
-    start = end;
-  }
-  return found;
-}
-
-function cut(piece, longest) {
-  for (const end of ["\n\n", "\n", ". ", " "]) {
-    const at = piece.lastIndexOf(end);
-    if (at > piece.length / 3) return Array.from(piece.slice(0, at + end.length)).length;
-  }
-  return longest;
 }
