@@ -19,7 +19,7 @@ from webapp.config import Settings, load_settings, trusted_hosts
 from webapp.demo import plugin as demo
 from webapp.error_words import error_words
 from webapp.fhir import plugin as fhir
-from webapp.fhir.tokens import revoke_all
+from webapp.fhir.tokens import revoke
 from webapp.models import User
 from webapp.sessions import DatabaseSessions
 from webapp.sso import plugin as sso
@@ -81,7 +81,7 @@ def _made(settings: Settings) -> Flask:
 @credentials_ended.connect
 def _end_tokens(session: Session, user: User) -> None:
     """Revoke a person's access tokens when sign-in ends their sessions."""
-    if number := revoke_all(session, user.id):
+    if number := revoke(session, user.id):
         audit.record(session, "tokens_revoked", user=user, detail=f"{number} at once")
 
 

@@ -14,11 +14,11 @@ from limits import parse
 from webapp.audit import short_ip
 from webapp.extensions import db, limiter, network
 from webapp.fhir.answers import FhirError, negotiate
+from webapp.fhir.callers import Bearer
 from webapp.fhir.machines import scopes
 from webapp.fhir.models import AccessLog
-from webapp.fhir.searching.wanted import EVERYTHING_TYPES, UUID, Everything, History, ResourceSearch, Search
+from webapp.fhir.searching.wanted import UUID
 from webapp.fhir.service import service
-from webapp.fhir.tokens import Bearer
 
 REFUSED_PER_ADDRESS = parse("600 per minute")  # a program with an old token polls; 10 a second is no program's pace
 
@@ -26,8 +26,7 @@ REFUSED_PER_ADDRESS = parse("600 per minute")  # a program with an old token pol
 def authorize(organization: str) -> uuid.UUID:
     """The organization in the path, once the caller's token has proved to be a member's. Raises FhirError 401, 403."""
     organization_id = parse_id(organization)
-    header, parts = request.headers.get("Authorization", ""), service()
-    bearer = (parts.machines if parts.machines.is_asked(header) else parts.tokens).check(header, organization_id)
+    bearer = service().callers.check(request.headers.get("Authorization", ""), organization_id)
     if bearer is None:
         if not limiter.limiter.hit(REFUSED_PER_ADDRESS, "fhir-refused", network()):
             raise FhirError(429, "Von dieser Adresse kamen zu viele Aufrufe ohne gültiges Zugriffstoken.")
@@ -60,16 +59,19 @@ def parse_id(text: str) -> uuid.UUID | None:
 
 
 def log_access(
-    how: str, organization: uuid.UUID, read: uuid.UUID, user: str | None, token: str | None,
-    kind: str = "DocumentReference",
+    how: str, organization: uuid.UUID, read: uuid.UUID, kind: str = "DocumentReference", *, user: str = "",
+    token: str = "",
 ) -> None:  # fmt: skip
-    """Write down that a resource was read. One whose reading cannot be logged is not handed out."""
+    """Write down that a resource was read, by the caller, or else by the `user`, or with a link made with the `token`.
+    One whose reading cannot be logged is not handed out."""
+    if caller := g.get("bearer"):
+        user, token = caller.user_id, caller.token_id
     entry = AccessLog(
         organization_id=organization,
         kind=kind,
         document_id=read,
         user_id=uuid.UUID(user) if user else None,
-        token_id=token,
+        token_id=token or None,
         how=how,
         address=short_ip(request.remote_addr),
     )
@@ -94,13 +96,3 @@ def rights_of_path(method: str, path: str) -> scopes.Rights:
     if letter := {"PUT": "u", "PATCH": "u", "DELETE": "d"}.get(method):
         return frozenset({(kind, letter)})
     return frozenset({(kind, "s" if rest in ("", "_search", "_history", "$docref") else "r")})
-
-
-def rights_of_search(wanted: Search | Everything | History | ResourceSearch) -> scopes.Rights:
-    """scopes.Rights for what a search adds to its path: the types of `$everything`, patients that are included, and
-    what is searched by a chain, forth or back, since the matches tell of it."""
-    if isinstance(wanted, Everything):
-        return frozenset((kind, "s" if kind in EVERYTHING_TYPES else "r") for kind in wanted.types)
-    followed = {("Patient", "s")} if isinstance(wanted, Search) and wanted.terms else set()
-    followed |= {("DocumentReference", "s")} if isinstance(wanted, ResourceSearch) and wanted.having else set()
-    return frozenset({("Patient", "r")} if wanted.answer.with_patients else ()) | followed

@@ -13,7 +13,8 @@ from werkzeug.exceptions import HTTPException
 
 from clinical.fhir import FORMATS, MEDIA_TYPE, XML_TYPE, NotXml, format_of, to_xml
 from webapp.errors import register_api_prefix
-from webapp.fhir.resources import Resource, etag, outcome, to_bytes
+from webapp.fhir.details import Resource
+from webapp.fhir.resources import etag, outcome, to_bytes
 from webapp.fhir.searching.wanted import UUID
 from webapp.urls import public_origin
 
@@ -34,6 +35,7 @@ TEXTS = {
     500: "Ein unerwarteter Fehler ist aufgetreten. Bitte später noch einmal versuchen.",
 }
 _ACCEPTED = [name for name in FORMATS if "/" in name]
+_USUAL = {name: FORMATS[name] for name in _ACCEPTED} | {"": MEDIA_TYPE, "*/*": MEDIA_TYPE}
 
 
 class FhirError(Exception):
@@ -62,9 +64,13 @@ def negotiate(stated: str | None = None, *, strict: bool = False) -> None:
     and of people none is refused."""
     g.fhir_format = MEDIA_TYPE
     named = request.args.get("_format", "") if stated is None else stated
-    accepts, found = request.accept_mimetypes, format_of(named)
+    found = format_of(named) if named else None
     if found is None and not (strict and named):
-        found = FORMATS.get(accepts.best_match(_ACCEPTED) or "") if accepts else MEDIA_TYPE
+        accept = request.headers.get("Accept", "")
+        if accept in _USUAL:  # before the header is taken apart, which costs as much as all parameters
+            found = _USUAL[accept]
+        else:
+            found = FORMATS.get(request.accept_mimetypes.best_match(_ACCEPTED) or "")
     if found is None:
         raise FhirError(406)
     g.fhir_format = found

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from clinical.fhir import PATCH_TYPE
+from webapp.fhir.details import Resource
 from webapp.fhir.parameters import DATE, DOCUMENT, PATIENT, PREFIXES, STUDY, Parameter
-from webapp.fhir.resources import Resource
 
 _VERSIONED = ["update", "patch", "delete", "read", "vread", "search-type", "history-instance", "history-type"]
 _OPERATIONS = {
@@ -35,11 +35,14 @@ def capability_statement(base: str) -> Resource:
                 "mode": "server",
                 "documentation": _HANDLING,
                 "security": _security(base),
-                "resource": [_document_reference(), _patient(), _binary(), _imaging_study()],
+                "resource": [
+                    _documents(), _patients(), _resource("Binary", ["create", "read"], ()),
+                    _resource("ImagingStudy", ["read", "search-type"], STUDY),
+                ],
                 "interaction": [{"code": "transaction"}, {"code": "batch"}, {"code": "history-system"}],
             }
         ],
-    }
+    }  # fmt: skip
 
 
 def _security(base: str) -> Resource:
@@ -54,26 +57,16 @@ def _security(base: str) -> Resource:
     }
 
 
-def _document_reference() -> Resource:
-    resource = _resource("DocumentReference", ["create", *_VERSIONED], DOCUMENT)
-    resource["operation"] = [{"name": name, "definition": url} for name, url in _OPERATIONS.items()]
-    return resource | {"searchInclude": ["DocumentReference:patient", "DocumentReference:subject"]}
+def _documents() -> Resource:
+    operations = {"operation": [{"name": name, "definition": url} for name, url in _OPERATIONS.items()]}
+    includes = {"searchInclude": ["DocumentReference:patient", "DocumentReference:subject"]}
+    return _resource("DocumentReference", ["create", *_VERSIONED], DOCUMENT) | operations | includes
 
 
-def _patient() -> Resource:
-    definition = "http://hl7.org/fhir/OperationDefinition/Patient-everything"
-    operations = [{"name": "everything", "definition": definition}]
-    return _resource("Patient", ["create", "update", "patch", "read", "search-type"], PATIENT) | {
-        "operation": operations
-    }
-
-
-def _binary() -> Resource:
-    return _resource("Binary", ["create", "read"], ())
-
-
-def _imaging_study() -> Resource:
-    return _resource("ImagingStudy", ["read", "search-type"], STUDY)
+def _patients() -> Resource:
+    everything = {"name": "everything", "definition": "http://hl7.org/fhir/OperationDefinition/Patient-everything"}
+    patient = _resource("Patient", ["create", "update", "patch", "read", "search-type"], PATIENT)
+    return patient | {"operation": [everything]}
 
 
 def _resource(kind: str, interactions: list[str], searches: Iterable[Parameter]) -> Resource:

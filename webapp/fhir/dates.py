@@ -9,16 +9,16 @@ Source: section "Date precision" of the document retrieval contract; what it lea
 """
 
 import re
-from calendar import monthrange
+from calendar import isleap, monthrange
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 MICROSECOND = timedelta(microseconds=1)
-DAY = 86_400_000_000  # microseconds
+MICROS, DAY = 1_000_000, 86_400_000_000  # microseconds of a second and of a day
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_EPOCH_NAIVE = datetime(1970, 1, 1)
+_LEAST = {"year": "", "month": "01", "day": "01", "hour": "00", "minute": "00", "second": "00"}
 
 _VALUE = re.compile(
     r"(?P<prefix>eq|ge|gt|le|lt)?"
@@ -95,40 +95,25 @@ def to_text(micros: int) -> str:
 
 def _period(parts: dict[str, str | None]) -> tuple[int, int] | None:
     """First instant of the stated period and first instant after it; None where the calendar has no such time."""
-    year, month, day = int(parts["year"] or 0), int(parts["month"] or 1), int(parts["day"] or 1)
-    hour, minute, second = int(parts["hour"] or 0), int(parts["minute"] or 0), int(parts["second"] or 0)
-    offset = _offset(parts["zone"])
+    zone, fraction = parts["zone"] or "Z", (parts["fraction"] or "")[:6]
+    filled = {name: parts[name] or least for name, least in _LEAST.items()}
+    text = "{year}-{month}-{day}T{hour}:{minute}:{second}".format_map(filled)
+    if filled["hour"] == "24" or (zone != "Z" and (zone[4:] > "59" or zone[1:] > "14:00")):  # no clock has these
+        return None
     try:
-        local = datetime(year, month, day, hour, minute, second)
+        start = to_micros(datetime.fromisoformat(f"{text}.{fraction:0<6}{zone}"))
     except ValueError:
         return None
-    if offset is None:
-        return None
-    fraction = (parts["fraction"] or "")[:6]
-    start = (local - _EPOCH_NAIVE) // MICROSECOND + int(fraction.ljust(6, "0")) - offset
     return start, start + _length(parts, fraction)
 
 
 def _length(parts: dict[str, str | None], fraction: str) -> int:
     """Length of the stated period in microseconds."""
-    if parts["month"] is None:
-        year = int(parts["year"] or 0)
-        return (366 if monthrange(year, 2)[1] == 29 else 365) * DAY
+    year, month = int(parts["year"] or 0), parts["month"]
+    if month is None:
+        return (365 + isleap(year)) * DAY
     if parts["day"] is None:
-        return monthrange(int(parts["year"] or 0), int(parts["month"]))[1] * DAY
+        return monthrange(year, int(month))[1] * DAY
     if parts["hour"] is None:
         return DAY
-    if parts["second"] is None:
-        return 60_000_000
-    return int(10 ** (6 - len(fraction)))
-
-
-def _offset(zone: str | None) -> int | None:
-    """Microseconds east of UTC; None for an offset no clock has (FHIR allows up to 14:00)."""
-    if zone is None or zone == "Z":
-        return 0
-    hours, minutes = int(zone[1:3]), int(zone[4:6])
-    if minutes > 59 or hours * 60 + minutes > 14 * 60:
-        return None
-    micros = (hours * 60 + minutes) * 60_000_000
-    return -micros if zone[0] == "-" else micros
+    return 60 * MICROS if parts["second"] is None else int(10 ** (6 - len(fraction)))

@@ -9,7 +9,8 @@ Dokumentenaustausch, profile ISiKDokumentenMetadaten, and IHE MHD, profile Compr
 
 from typing import Any
 
-Details = dict[str, Any]
+Resource = dict[str, Any]
+Details = Resource
 LARGEST = 16_384  # bytes of JSON: some kB are usual, and every search reads them
 POSTED = "urn:befund:posted-"
 _OWN = frozenset({"resourceType", "id", "status", "date"})
@@ -54,6 +55,11 @@ def merged(resource: dict[str, Any], details: Details) -> dict[str, Any]:
     if "subject" in details:
         whole["subject"] = resource.get("subject", {}) | details["subject"]
     return whole
+
+
+def objects(value: Any) -> list[Resource]:
+    """The objects of a list; what is no list has none."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def without_nothing(value: Any) -> Any:

@@ -5,6 +5,7 @@ Served with Range, an ETag that is the file's hash, and headers under which a br
 
 import re
 import time
+import unicodedata
 import uuid
 from binascii import b2a_base64
 from itertools import chain
@@ -15,7 +16,7 @@ from flask import Blueprint, Response, request, send_file
 
 from clinical.fhir import XML_TYPE, to_xml
 from webapp.fhir import answers
-from webapp.fhir.access import authorize, bearer, log_access, parse_id
+from webapp.fhir.access import authorize, log_access, parse_id
 from webapp.fhir.answers import FhirError
 from webapp.fhir.resources import to_bytes
 from webapp.fhir.service import service
@@ -32,6 +33,8 @@ SAFE = {"Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsa
 LOST = "Die Datei dieses Dokuments fehlt im Speicher. Bitte den Betreiber verständigen."
 ENCODED = 3 * 256 * 1024  # bytes encoded at once; a multiple of three, so that the parts make one Base64
 _UNSAFE = re.compile(r"[^A-Za-z0-9._ ()+=@,-]")
+UNKNOWN_TYPE = "application/octet-stream"
+_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,62}/[a-z0-9][a-z0-9!#$&^_.+-]{0,62}")  # RFC 6838, section 4.2
 
 
 @binary.get("/fhir/r4/Binary/<document_id>")
@@ -39,7 +42,7 @@ def read_binary(organization: str, document_id: str) -> Response:
     """The file, for a member."""
     organization_id = authorize(organization)
     row = _current(organization_id, document_id)
-    log_access("binary", organization_id, uuid.UUID(row[0]), bearer().user_id, bearer().token_id)
+    log_access("binary", organization_id, uuid.UUID(row[0]))
     form = answers.resource_format()
     return _as_resource(row, form) if form else content(row)
 
@@ -57,14 +60,12 @@ def read_presigned(organization: str, document_id: str) -> Response:
                 given.get("token", ""))  # fmt: skip
     if not service().presigner.grants(link, given.get("key", ""), given.get("signature", ""), time.time()):
         raise FhirError(403, "Dieser Link ist ungültig oder abgelaufen. Die Suche liefert einen neuen.")
-    parts, organization_id = service(), uuid.UUID(organization)
-    user = parts.tokens.stands(link.token, organization_id)
-    if user is None:
-        user = parts.machines.stands(link.token, organization_id)
+    organization_id = uuid.UUID(organization)
+    user = service().callers.stands(link.token, organization_id)
     if user is None:
         raise FhirError(403, "Der Zugang, mit dem dieser Link erstellt wurde, besteht nicht mehr.")
-    row = _current(uuid.UUID(organization), document_id)
-    log_access("presigned", uuid.UUID(organization), uuid.UUID(row[0]), user, link.token)
+    row = _current(organization_id, document_id)
+    log_access("presigned", organization_id, uuid.UUID(row[0]), user=user, token=link.token)
     return _at_the_storage(row) or content(row)
 
 
@@ -119,6 +120,21 @@ def disposition(title: str, *, inline: bool = False) -> str:
     plain = _UNSAFE.sub("_", title).strip(". ") or "dokument"
     kind = "inline" if inline else "attachment"
     return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(title, safe='')}"
+
+
+def clean_title(text: str) -> str:
+    """A file name, harmless in any header, page and file system: NFC, no control, format or surrogate characters (they
+    hide or turn what is read), no folders."""
+    text = unicodedata.normalize("NFC", text)
+    text = "".join(" " if unicodedata.category(char) in ("Cc", "Zl", "Zp") else char for char in text)
+    text = "".join(char for char in text if unicodedata.category(char) not in ("Cf", "Cs"))
+    return " ".join(text.replace("/", "_").replace("\\", "_").split()) or "Dokument"
+
+
+def clean_content_type(text: str) -> str:
+    """`type/subtype` in lower case without parameters; what is no MIME type is octets."""
+    text = text.partition(";")[0].strip().lower()
+    return text if _TYPE.fullmatch(text) else UNKNOWN_TYPE
 
 
 def _current(organization_id: uuid.UUID, document_id: str) -> Any:

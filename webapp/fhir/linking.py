@@ -15,12 +15,14 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select, text, update
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.orm import Session
 
 from webapp.fhir import clock
 from webapp.fhir.models import VALUE_LENGTH, Document, Patient, PatientIdentifier, Status
-from webapp.fhir.searching.lists import among, listed
+from webapp.fhir.searching.conditions import SOME, Binds
 from webapp.fhir.searching.readers import identifier
+from webapp.fhir.searching.reading import listed
 from webapp.fhir.searching.wanted import UUID
 
 _REFERENCE = re.compile(r"(?:https?://[^?#\s]+/)?Patient/([A-Za-z0-9.\-]{1,64})(?:/_history/[^/\s]+)?")
@@ -63,13 +65,8 @@ def own_id(organization: uuid.UUID, kind: str, given: str) -> uuid.UUID:
     return uuid.UUID(given) if UUID.fullmatch(given) else uuid.uuid5(organization, f"{kind}/{given}")
 
 
-def find_patient(session: Session, organization: uuid.UUID, system: str, value: str) -> uuid.UUID | None:
-    """The patient with this external identifier; without a system, the only one with that value."""
-    return find_patients(session, organization, [(system, value)]).get((system, value))
-
-
 def find_patients(session: Session, organization: uuid.UUID, pairs: Iterable[Pair]) -> dict[Pair, uuid.UUID]:
-    """As `find_patient` for many identifiers (system, value), by one statement."""
+    """The patients with these external identifiers, by one statement; without a system, the only one with the value."""
     wanted = set(pairs)
     found = owners_of(session, organization, wanted)
     alone: dict[str, set[uuid.UUID]] = {}
@@ -87,18 +84,13 @@ def owners_of(session: Session, organization: uuid.UUID, pairs: Iterable[Pair]) 
     if not values:
         return {}
     session.flush()  # a plain statement sees what was added to the session only then
-    given = {"organization": organization, "values": _given(session, values)}
-    rows = session.connection().execute(_owners_among(is_sqlite(session)), given)
+    given = {"organization": organization, "values_0": _given(session, values)}
+    rows = session.connection().execute(_owners_among(clock.dialect(session) is sqlite), given)
     return {(system, value): patient for value, system, patient in rows}
 
 
-def known_patient(session: Session, organization: uuid.UUID, reference: str) -> uuid.UUID | None:
-    """The patient of this organization that a reference names, None where there is none of that id."""
-    return known_patients(session, organization, [reference]).get(reference)
-
-
 def known_patients(session: Session, organization: uuid.UUID, references: Iterable[str]) -> dict[str, uuid.UUID]:
-    """As `known_patient` for many references, by one statement."""
+    """The patients of this organization that references name, by one statement."""
     named = {text: own_id(organization, "Patient", given) for text in references if (given := referenced_id(text))}
     mine = select(Patient.id).where(Patient.organization_id == organization)
     there = set(session.scalars(mine.where(one_of(session, Patient.id, named.values())))) if named else set()
@@ -124,14 +116,14 @@ def subject(
     if not text:
         return Subject(None, None, None)
     if referenced_id(text):
-        patient = known_patient(session, organization, text)
-        if patient is None:
+        known = known_patients(session, organization, [text])
+        if not known:
             raise UnknownPatient
-        return Subject(patient, None, None)
+        return Subject(known[text], None, None)
     tag = tag_of(text)
     if tag is None:
         raise ValueError
-    return Subject(find_patient(session, organization, *tag) if owners is None else owners.get(tag), *tag)
+    return Subject((find_patients(session, organization, [tag]) if owners is None else owners).get(tag), *tag)
 
 
 def link_waiting(session: Session, organization: uuid.UUID, pairs: Iterable[Pair]) -> int:
@@ -180,26 +172,23 @@ def _tags(session: Session, where: ColumnElement[bool]) -> list[Pair]:
 
 def one_of(session: Session, column: Any, values: Iterable[Any]) -> ColumnElement[bool]:
     """The column holds one of the values, which are one parameter however many they are."""
-    return among(column, "values", is_sqlite(session)).params(values=_given(session, values))
+    return (
+        Binds("values", clock.dialect(session) is sqlite).equal(column, SOME).params(values_0=_given(session, values))
+    )
 
 
 def _given(session: Session, values: Iterable[Any]) -> Any:
     """The values as one parameter. Of many PostgreSQL has to know when it plans: it then hashes them, where the plan
     that it keeps of a statement compares each row with each of them."""
-    sqlite, some = is_sqlite(session), list(values)
-    if len(some) > FEW and not sqlite:
+    arrays, some = clock.dialect(session) is not sqlite, list(values)
+    if len(some) > FEW and arrays:
         session.execute(text("SET LOCAL plan_cache_mode = force_custom_plan"))
-    return listed(some, sqlite)
-
-
-def is_sqlite(session: Session) -> bool:
-    """Return True where the session's database is SQLite."""
-    return session.get_bind().dialect.name == "sqlite"
+    return listed(some, not arrays)
 
 
 @cache
-def _owners_among(sqlite: bool) -> Select[str, str, uuid.UUID]:
+def _owners_among(is_sqlite: bool) -> Select[str, str, uuid.UUID]:
     """Composed once: it is asked with every document that is posted."""
     owned = select(PatientIdentifier.value, PatientIdentifier.system, PatientIdentifier.patient_id)
     mine = PatientIdentifier.organization_id == bindparam("organization")
-    return owned.where(mine, among(PatientIdentifier.value, "values", sqlite))
+    return owned.where(mine, Binds("values", is_sqlite).equal(PatientIdentifier.value, SOME))

@@ -28,7 +28,7 @@ was read; `python -m evals load fhir --documents N` gives the processor time of 
 import enum
 import uuid
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, LargeBinary, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -41,7 +41,15 @@ SYSTEM_LENGTH, VALUE_LENGTH = 500, 255
 TERM_LENGTH = 255  # a longer word is found by its beginning
 WHOLE = -(2**31)  # `DocumentCount.day` of the row that counts all days
 
+_TERM = String(TERM_LENGTH, collation="C").with_variant(String(TERM_LENGTH), "sqlite")  # by its bytes on both
+Owned = Annotated[uuid.UUID, mapped_column(ForeignKey("organization.id", ondelete="CASCADE"))]
+"""The organization of a row, with which the row ends."""
 _Id = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by itself only in an INTEGER primary key
+
+
+def _where(condition: str) -> dict[str, Any]:
+    """The condition of an index over a part of a table."""
+    return {"postgresql_where": text(condition), "sqlite_where": text(condition)}
 
 
 class Status(enum.StrEnum):
@@ -68,7 +76,7 @@ class Patient(Base):
     __table_args__ = (Index("ix_patient_organization_id", "organization_id", "stored_at", "id"),)
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
-    organization_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("organization.id", ondelete="CASCADE"))
+    organization_id: Mapped[Owned]
     stored_at: Mapped[int] = mapped_column(BigInteger)
     resource: Mapped[dict[str, Any]] = mapped_column(JSON)
 
@@ -84,7 +92,7 @@ class PatientIdentifier(Base):
     __table_args__ = (UniqueConstraint("organization_id", "value", "system"),)
 
     id: Mapped[int] = mapped_column(_Id, primary_key=True, autoincrement=True)
-    organization_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("organization.id", ondelete="CASCADE"))
+    organization_id: Mapped[Owned]
     patient_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("patient.id", ondelete="CASCADE"), index=True)
     system: Mapped[str] = mapped_column(String(SYSTEM_LENGTH), default="")
     value: Mapped[str] = mapped_column(String(VALUE_LENGTH))
@@ -105,16 +113,12 @@ class Document(Base):
     __table_args__ = (
         Index("ix_document_newest", "organization_id", "stored_at", "id"),
         Index("ix_document_patient", "organization_id", "patient_id", "stored_at", "id", "entered_in_error"),
-        Index(
-            "ix_document_external", "organization_id", "external_value", "external_system", "stored_at", "id",
-            postgresql_where=text("external_value IS NOT NULL"), sqlite_where=text("external_value IS NOT NULL"),
-        ),
         *(
-            Index(
-                name, "organization_id", column, "stored_at", "id",
-                postgresql_where=text("external_value IS NOT NULL"), sqlite_where=text("external_value IS NOT NULL"),
+            Index(name, "organization_id", *columns, "stored_at", "id", **_where("external_value IS NOT NULL"))
+            for name, *columns in (
+                ("ix_document_external", "external_value", "external_system"), ("ix_document_value", "external_value"),
+                ("ix_document_system", "external_system"),
             )
-            for name, column in (("ix_document_value", "external_value"), ("ix_document_system", "external_system"))
         ),
         Index("ix_document_type", "organization_id", "content_type", "stored_at", "id"),
         Index(
@@ -126,14 +130,13 @@ class Document(Base):
             postgresql_where=text("superseded"), sqlite_where=text("superseded = 1"),
         ),
         Index(
-            "ix_document_import_line", "organization_id", "import_line",
-            postgresql_where=text("import_line IS NOT NULL"), sqlite_where=text("import_line IS NOT NULL"),
+            "ix_document_import_line", "organization_id", "import_line", **_where("import_line IS NOT NULL"),
         ),
         UniqueConstraint("organization_id", "import_key"),
     )  # fmt: skip
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
-    organization_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("organization.id", ondelete="CASCADE"))
+    organization_id: Mapped[Owned]
     patient_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("patient.id"))
     external_system: Mapped[str | None] = mapped_column(String(SYSTEM_LENGTH))
     external_value: Mapped[str | None] = mapped_column(String(VALUE_LENGTH))
@@ -162,13 +165,9 @@ class DocumentTerm(Base):
 
     __tablename__ = "document_term"
 
-    organization_id: Mapped[uuid.UUID] = mapped_column(
-        ForeignKey("organization.id", ondelete="CASCADE"), primary_key=True
-    )
+    organization_id: Mapped[Owned] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(String(20), primary_key=True)
-    term: Mapped[str] = mapped_column(
-        String(TERM_LENGTH, collation="C").with_variant(String(TERM_LENGTH), "sqlite"), primary_key=True
-    )
+    term: Mapped[str] = mapped_column(_TERM, primary_key=True)
     stored_at: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     document_id: Mapped[uuid.UUID] = mapped_column(
         ForeignKey("document.id", ondelete="CASCADE"), primary_key=True, index=True
@@ -182,7 +181,7 @@ class ImagingStudy(Base):
     __table_args__ = (Index("ix_imaging_study_patient", "patient_id", "stored_at", "id"),)
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
-    organization_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("organization.id", ondelete="CASCADE"))
+    organization_id: Mapped[Owned]
     patient_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("patient.id", ondelete="CASCADE"))
     stored_at: Mapped[int] = mapped_column(BigInteger)
     resource: Mapped[dict[str, Any]] = mapped_column(JSON)
@@ -196,10 +195,10 @@ class SearchTerm(Base):
     __table_args__ = (Index("ix_search_term", "organization_id", "kind", "term", "owner"),)
 
     id: Mapped[int] = mapped_column(_Id, primary_key=True, autoincrement=True)
-    organization_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("organization.id", ondelete="CASCADE"))
+    organization_id: Mapped[Owned]
     owner: Mapped[uuid.UUID] = mapped_column(index=True)
     kind: Mapped[str] = mapped_column(String(20))
-    term: Mapped[str] = mapped_column(String(TERM_LENGTH, collation="C").with_variant(String(TERM_LENGTH), "sqlite"))
+    term: Mapped[str] = mapped_column(_TERM)
 
 
 class StorageClock(Base):
@@ -207,9 +206,7 @@ class StorageClock(Base):
 
     __tablename__ = "storage_clock"
 
-    organization_id: Mapped[uuid.UUID] = mapped_column(
-        ForeignKey("organization.id", ondelete="CASCADE"), primary_key=True
-    )
+    organization_id: Mapped[Owned] = mapped_column(primary_key=True)
     last: Mapped[int] = mapped_column(BigInteger)
     changes: Mapped[int] = mapped_column(BigInteger, default=0)
 
@@ -226,7 +223,7 @@ class DocumentChange(Base):
 
     document_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     version: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    organization_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("organization.id", ondelete="CASCADE"))
+    organization_id: Mapped[Owned]
     at: Mapped[int] = mapped_column(BigInteger)
     number: Mapped[int] = mapped_column(BigInteger)
     entered_in_error: Mapped[bool] = mapped_column(default=False)
@@ -247,9 +244,7 @@ class DocumentCount(Base):
 
     __tablename__ = "document_count"
 
-    organization_id: Mapped[uuid.UUID] = mapped_column(
-        ForeignKey("organization.id", ondelete="CASCADE"), primary_key=True
-    )
+    organization_id: Mapped[Owned] = mapped_column(primary_key=True)
     day: Mapped[int] = mapped_column(Integer, primary_key=True)
     entered_in_error: Mapped[bool] = mapped_column(primary_key=True)
     superseded: Mapped[bool] = mapped_column(primary_key=True)

@@ -21,12 +21,11 @@ from webapp.extensions import db, login_manager
 from webapp.fhir import linking, store, tokens
 from webapp.fhir.access import log_access
 from webapp.fhir.dates import EPOCH, MICROSECOND
-from webapp.fhir.files import SAFE, content
+from webapp.fhir.files import SAFE, clean_content_type, clean_title, content
 from webapp.fhir.models import TITLE_LENGTH, Status
 from webapp.fhir.resources import DocumentRow
 from webapp.fhir.searching import params
 from webapp.fhir.service import fhir_base, service
-from webapp.fhir.titles import clean_content_type, clean_title
 from webapp.guards import signed_in_required
 from webapp.models import NAME_LENGTH, Membership, Organization, utcnow
 
@@ -163,7 +162,7 @@ def file(organization_id: uuid.UUID, document: uuid.UUID) -> Response:
     if item.row.entered_in_error:
         abort(404)
     preview = request.args.get("preview") == "1" and bool(item.kind)
-    log_access("preview" if preview else "download", organization_id, document, str(current_user.id), None)
+    log_access("preview" if preview else "download", organization_id, document, user=str(current_user.id))
     response = content(item.row, inline=preview)
     if preview:
         response.headers["X-Frame-Options"] = "SAMEORIGIN"

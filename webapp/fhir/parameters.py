@@ -53,9 +53,9 @@ class Parameter:
 
 
 _NAME = ("name.family", "name.given", "name.text", "name.prefix", "name.suffix")
-_PERSON = {"identifier": ("identifier",), "family": ("name.family",), "given": ("name.given",), "name": _NAME}
+PERSON = {"identifier": ("identifier",), "family": ("name.family",), "given": ("name.given",), "name": _NAME}
 CONTAINED: dict[str, dict[str, tuple[str, ...]]] = {
-    "Practitioner": _PERSON,
+    "Practitioner": PERSON,
     "RelatedPerson": {"identifier": ("identifier",), "name": _NAME},
     "Organization": {"identifier": ("identifier",), "name": ("name", "alias")},
     "PractitionerRole": {"identifier": ("identifier",)},

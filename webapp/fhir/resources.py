@@ -6,41 +6,26 @@ rewrites the timestamps. The tests validate every shape made here with three ind
 
 from binascii import b2a_base64
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import orjson
 
 from webapp.fhir import dates, details
+from webapp.fhir.details import Resource
 from webapp.fhir.models import Status
-from webapp.fhir.searching.params import query
-from webapp.fhir.searching.wanted import KEYSET, AnswerOptions, Cursor
+from webapp.fhir.searching.wanted import KEYSET, AnswerOptions, ResultPage
 
-Resource = dict[str, Any]
 COMPLETE_UNTIL = "urn:befund:complete-until"
 SUBSETTED = {"system": "http://terminology.hl7.org/CodeSystem/v3-ObservationValue", "code": "SUBSETTED"}
-_MANDATORY = frozenset({"resourceType", "id", "meta", "status", "content", "subject"})  # kept by any `_elements`
-_REFERRED = "contained"  # stays in every part of a resource, so that nothing in it refers to what is not there
-_ALWAYS = {"DocumentReference": frozenset({"status", "content"}), "Patient": frozenset[str](),
-           "ImagingStudy": frozenset({"status", "subject"})}  # fmt: skip
-_SUMMARY = {
-    "DocumentReference": frozenset({
-        "status", "date", "content", "subject", "masterIdentifier", "identifier", "docStatus", "type", "category",
-        "author", "relatesTo", "description", "securityLabel", "context",
-    }),
-    "Patient": frozenset({
-        "identifier", "active", "name", "telecom", "gender", "birthDate", "deceasedBoolean", "deceasedDateTime",
-        "address", "managingOrganization", "link",
-    }),
-    "ImagingStudy": frozenset({
-        "identifier", "status", "modality", "subject", "encounter", "started", "basedOn", "referrer", "interpreter",
-        "endpoint", "numberOfSeries", "numberOfInstances", "procedureReference", "procedureCode", "location",
-        "reasonCode", "reasonReference", "note", "description", "series",
-    }),
-}  # fmt: skip
+_KEPT = frozenset({"resourceType", "id", "meta", "contained"})  # in any part: nothing refers to what is not there
+_MANDATORY = frozenset({"status", "content", "subject"})  # kept by any `_elements`
 
 
 class DocumentRow(NamedTuple):
-    """A document as the search reads it: ids as canonical text, `stored_at` in microseconds since 1970 UTC."""
+    """A resource as the search reads it: ids as canonical text, `stored_at` in microseconds since 1970 UTC."""
 
     id: str
     patient_id: str | None
@@ -62,23 +47,10 @@ class DocumentRow(NamedTuple):
         return Status.of(self.entered_in_error, self.superseded)
 
 
-class StoredRow(NamedTuple):
-    """A Patient or ImagingStudy: the stored FHIR JSON as text and what the service knows about it."""
-
-    id: str
-    patient_id: str
-    resource: Resource
-    stored_at: int
-
-
-class Page(NamedTuple):
-    """A page: all matches counted, the resources on it, and the cursor of its last one while there are more."""
-
-    total: int
-    resources: list[Resource]
-    next: Cursor | None
-    included: tuple[Resource, ...] = ()
-    complete: int | None = None
+def of_row(row: tuple[Any, ...], url: str = "") -> Resource:
+    """The resource of a row in the order of `DocumentRow`; of a document with its download URL, unless that is empty.
+    What is kept as FHIR JSON has that in `details`, its type in `content_type`, and no file."""
+    return _stored(*row) if row[8] is None else document(row, url)
 
 
 def document(row: tuple[Any, ...], url: str) -> Resource:
@@ -111,19 +83,23 @@ def document(row: tuple[Any, ...], url: str) -> Resource:
     return details.merged(resource, orjson.loads(more)) if more else resource
 
 
-def patient(row: StoredRow) -> Resource:
-    """Patient: what was imported, under our id."""
-    return {"resourceType": "Patient", "id": row.id} | row.resource | {"meta": _meta(row)}
+def _stored(ident: str, patient: str, *row: Any) -> Resource:
+    """What was imported or posted, under our id, an imaging study referring to our patient. It is stored anew with
+    every change: its storage time tells versions apart."""
+    kind, kept, stored_at = row[3], orjson.loads(row[-2]), row[-1]
+    meta = {"versionId": str(stored_at), "lastUpdated": dates.to_text(stored_at)}
+    ours: Resource = {"meta": (kept.get("meta") or {}) | meta}
+    if kind == "ImagingStudy":
+        ours["subject"] = {"reference": f"Patient/{patient}"}
+    whole: Resource = {"resourceType": kind, "id": ident} | kept | ours
+    return whole
 
 
-def imaging_study(row: StoredRow) -> Resource:
-    """ImagingStudy: what was imported, under our id, referring to our patient."""
-    ours = {"meta": _meta(row), "subject": {"reference": f"Patient/{row.patient_id}"}}
-    return {"resourceType": "ImagingStudy", "id": row.id} | row.resource | ours
-
-
-def bundle(base: str, path: str, answer: AnswerOptions, page: Page) -> Resource:
-    """A searchset. `base` is the organization's FHIR base URL, `path` the searched resource or operation below it."""
+def bundle(
+    base: str, path: str, answer: AnswerOptions, page: ResultPage, included: Iterable[Resource] = ()
+) -> Resource:  # fmt: skip
+    """A searchset of the page's resources and what is included. `base` is the organization's FHIR base URL, `path` the
+    searched resource or operation below it."""
     result: Resource = {
         "resourceType": "Bundle",
         "type": "searchset",
@@ -133,16 +109,16 @@ def bundle(base: str, path: str, answer: AnswerOptions, page: Page) -> Resource:
     if page.complete is not None:
         mark = {"url": COMPLETE_UNTIL, "valueInstant": dates.to_text(page.complete)}
         result["meta"] = {"extension": [mark]}
-    if page.resources and not answer.count_only:
-        found, more = summarised(page.resources, answer.summary), list(page.included)
-        result["entry"] = _entries(base, narrowed(found, answer.elements), "match") + _entries(base, more, "include")
+    if page.rows:
+        found = _entries(base, _parts(page.rows, answer), "match")
+        result["entry"] = found + _entries(base, included, "include")
     return result
 
 
-def history(base: str, path: str, answer: AnswerOptions, page: Page) -> Resource:
+def history(base: str, path: str, answer: AnswerOptions, page: ResultPage) -> Resource:
     """A Bundle of versions (FHIR R4, section 3.1.0.12): entries as `version` makes them, paged like a searchset."""
-    found = bundle(base, path, answer, page._replace(resources=[]))
-    return found | {"type": "history"} | ({"entry": page.resources} if page.resources else {})
+    found = bundle(base, path, answer, replace(page, rows=[]))
+    return found | {"type": "history"} | ({"entry": page.rows} if page.rows else {})
 
 
 def version(base: str, row: tuple[Any, ...], make: Callable[[Any], Resource]) -> Resource:
@@ -176,47 +152,43 @@ def _entries(base: str, resources: Iterable[Resource], mode: str) -> list[Resour
     ]
 
 
-def summarised(resources: list[Resource], summary: str) -> list[Resource]:
-    """`_summary` (FHIR R4, section 3.1.1.5.8): `true` the elements marked so, `text` the narrative and what is
-    mandatory, `data` everything but the narrative; tagged as incomplete."""
-    if not summary:
+def _parts(resources: list[Resource], answer: AnswerOptions) -> list[Resource]:
+    """The resources as far as `_summary` (FHIR R4, section 3.1.1.5.8: `true` the elements marked so, `text` the
+    narrative and what is mandatory, `data` everything but the narrative) and `_elements` want them; tagged as
+    incomplete."""
+    if not answer.summary and answer.elements is None:
         return resources
     return [
-        {name: value for name, value in resource.items() if _in_summary(resource["resourceType"], name, summary)}
-        | {"meta": _subsetted(resource["meta"])}
+        {name: value for name, value in resource.items() if _is_wanted(resource["resourceType"], name, answer)}
+        | {"meta": resource["meta"] | {"tag": [*resource["meta"].get("tag", []), SUBSETTED]}}
         for resource in resources
     ]
 
 
-def _in_summary(kind: str, name: str, summary: str) -> bool:
-    if summary == "data":
-        return name != "text"
-    if name in ("resourceType", "id", "meta", _REFERRED):
+def _is_wanted(kind: str, name: str, answer: AnswerOptions) -> bool:
+    element = name.removeprefix("_")  # `_description` holds the extensions of `description`
+    if element in _KEPT:
         return True
-    if summary == "text":
-        return name == "text" or name in _ALWAYS[kind]
-    return _named(name) in _SUMMARY[kind]
+    if answer.elements is not None and element not in answer.elements and element not in _MANDATORY:
+        return False
+    if answer.summary == "data":
+        return name != "text"
+    if not answer.summary:
+        return True
+    always, marked = _elements_of(kind)
+    return element in marked if answer.summary == "true" else name == "text" or name in always
 
 
-def narrowed(resources: list[Resource], elements: frozenset[str] | None) -> Iterable[Resource]:
-    """`_elements`: the named and the mandatory top-level elements, tagged as incomplete."""
-    if elements is None:
-        return resources
-    kept = elements | _MANDATORY | {_REFERRED}
-    return [
-        {name: value for name, value in resource.items() if _named(name) in kept}
-        | {"meta": _subsetted(resource["meta"])}
-        for resource in resources
-    ]
+@cache
+def _elements_of(kind: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The mandatory elements of a type, and those that are marked as its summary."""
+    from fhir.resources.R4B import get_fhir_model_class  # slow to import: 1 s
 
-
-def _named(name: str) -> str:
-    """The element that a member of the JSON belongs to: `_description` holds the extensions of `description`."""
-    return name.removeprefix("_")
-
-
-def _subsetted(meta: Resource) -> Resource:
-    return meta | {"tag": [*meta.get("tag", []), SUBSETTED]}
+    model: Any = get_fhir_model_class(kind)
+    fields = ((field.alias or name, field) for name, field in model.model_fields.items())
+    always = (name for name, field in fields
+              if field.is_required() or (field.json_schema_extra or {}).get("element_required"))  # fmt: skip
+    return frozenset(always), frozenset(model.summary_elements_sequence())
 
 
 def outcome(code: str, text: str, *expressions: str) -> Resource:
@@ -232,25 +204,19 @@ def to_bytes(resource: Resource) -> bytes:
     return orjson.dumps(resource)
 
 
-def _meta(row: StoredRow) -> Resource:
-    """`meta` of a resource that is kept as it came: stored anew with every change, its storage time tells versions
-    apart."""
-    ours = {"versionId": str(row.stored_at), "lastUpdated": dates.to_text(row.stored_at)}
-    meta: Resource = row.resource.get("meta") or {}
-    return meta | ours
-
-
-def _links(url: str, answer: AnswerOptions, page: Page) -> Iterable[Resource]:
+def _links(url: str, answer: AnswerOptions, page: ResultPage) -> Iterable[Resource]:
     paging = answer.paging
     kept = [pair for pair in answer.applied if pair[0] not in ("_count", "_offset", "_cursor")]
     kept.append(("_count", str(paging.count)))
-    link: Callable[[str, list[tuple[str, str]]], Resource] = lambda relation, pairs: {  # noqa: E731
-        "relation": relation,
-        "url": f"{url}?{query(pairs)}" if pairs else url,
-    }
-    yield link("self", list(answer.applied))
-    if page.next is not None and not answer.count_only:
+    yield _link("self", url, answer.applied)
+    if page.next is not None:
         cursor = [("_cursor", str(page.next))] if answer.order in KEYSET else []
-        yield link("next", [*kept, ("_offset", str(page.next.offset)), *cursor])
+        yield _link("next", url, [*kept, ("_offset", str(page.next.offset)), *cursor])
     if paging.offset > 0:
-        yield link("previous", [*kept, ("_offset", str(max(0, paging.offset - paging.count)))])
+        yield _link("previous", url, [*kept, ("_offset", str(max(0, paging.offset - paging.count)))])
+
+
+def _link(relation: str, url: str, pairs: Iterable[tuple[str, str]]) -> Resource:
+    """What a browser or a client would misread (`+`, `&`, `|`, ...) is escaped."""
+    query = "&".join(f"{quote(name, safe='$')}={quote(value, safe=':/,@!*')}" for name, value in pairs)
+    return {"relation": relation, "url": f"{url}?{query}" if query else url}

@@ -7,66 +7,48 @@ import re
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import replace
+from functools import partial
+from typing import Any
 from urllib.parse import quote
 
-import orjson
 from flask import Blueprint, Response, current_app, request
 from werkzeug.exceptions import HTTPException
 
 from webapp.fhir import answers, dates, resources
-from webapp.fhir.access import authorize, bearer, log_access, parse_id, require, rights_of_search
+from webapp.fhir.access import authorize, bearer, log_access, parse_id, require
 from webapp.fhir.answers import FhirError, answer, tagged, versioned
 from webapp.fhir.capability import capability_statement
+from webapp.fhir.details import Resource
 from webapp.fhir.machines.scopes import FILES
+from webapp.fhir.received import Pairs, sent
 from webapp.fhir.searching import params
-from webapp.fhir.searching.patients import Resources, stored_row
-from webapp.fhir.searching.search import ResultPage
-from webapp.fhir.searching.sent import Pairs, sent
-from webapp.fhir.searching.taken import MOST_CONDITIONS
-from webapp.fhir.searching.wanted import AnswerOptions, Everything, History, PatientKey, ResourceSearch, Search
+from webapp.fhir.searching.wanted import AnswerOptions, PatientKey, ResultPage, Search
 from webapp.fhir.service import fhir_base, public_base, service
 from webapp.urls import LIFETIME
 
 fhir = Blueprint("fhir", __name__, url_prefix="/<organization>/fhir/r4")
 answers.init_blueprint(fhir)
-fhir.before_request(answers.negotiate)
 
 _HANDLING = re.compile(r"(?:^|[,;\s])handling\s*=\s*\"?(strict|lenient)(?![\w-])", re.IGNORECASE)
 _TOLD = {
     "parameter": "Parameter „{0}“", "modifier": "Modifikator „{0}“ von {1}", "chain": "Verkettung „{0}“",
     "prefix": "Präfix „{0}“ von {1}", "value": "Wert „{0}“ von {1}",
-    "number": f"mehr als {MOST_CONDITIONS} Bedingungen, mit {{1}}",
+    "number": f"mehr als {params.MOST_CONDITIONS} Bedingungen, mit {{1}}",
 }  # fmt: skip
 SHOWN, MOST_TOLD = 50, 10  # characters of a name or value, and how many of them; the caller knows what it sent
 _VERSION = re.compile(r"[1-9][0-9]{0,8}")  # the database counts to 2^31
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 HALF_LIFE = LIFETIME // 2  # seconds
-Wanted = TypeVar("Wanted", Search, Everything, History, ResourceSearch)
-
-
-NOBODY = "Diese Patientin oder diesen Patienten gibt es in dieser Organisation nicht."
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A type of resources that are kept as they came: how they are found, shown, and said not to be there."""
-
-    name: str
-    understand: Callable[[Pairs], ResourceSearch]
-    stored: Callable[[], Resources]
-    make: Callable[[resources.StoredRow], resources.Resource]
-    unknown: str
-
-
-KINDS = (
-    Kind("Patient", params.patient_search, lambda: service().patients, resources.patient, NOBODY),
-    Kind(
-        "ImagingStudy", params.study_search, lambda: service().studies, resources.imaging_study,
-        "Diese Bildgebungsstudie gibt es in dieser Organisation nicht.",
-    ),
-)  # fmt: skip
+UNKNOWN = {
+    "DocumentReference": "Dieses Dokument gibt es in dieser Organisation nicht.",
+    "Patient": "Diese Patientin oder diesen Patienten gibt es in dieser Organisation nicht.",
+    "ImagingStudy": "Diese Bildgebungsstudie gibt es in dieser Organisation nicht.",
+}
+UNDERSTAND = {
+    "DocumentReference": params.search, "Patient": params.patient_search, "ImagingStudy": params.study_search,
+}  # fmt: skip
+_SEARCHED = f"any({', '.join(UNDERSTAND)})"
 
 
 @fhir.get("/metadata")
@@ -78,32 +60,25 @@ def metadata(organization: str) -> Response:
     return tagged(capability_statement(fhir_base(organization_id)))
 
 
-@fhir.get("/DocumentReference", strict_slashes=False)
-@fhir.get("/DocumentReference/", endpoint="search_documents_below")
-@fhir.post("/DocumentReference/_search")
-def search_documents(organization: str) -> Response:
-    """Search, newest first."""
-    return _documents(*_asked(organization, params.search))
+@fhir.get(f"/<{_SEARCHED}:kind>", strict_slashes=False)
+@fhir.get(f"/<{_SEARCHED}:kind>/", endpoint="search_below")
+@fhir.post(f"/<{_SEARCHED}:kind>/_search")
+def search(organization: str, kind: str) -> Response:
+    """Search a type, newest first."""
+    organization_id, wanted = _asked(organization, UNDERSTAND[kind])
+    return _found(organization_id, kind, wanted, kind)
 
 
-@fhir.get("/Patient/<patient_id>/DocumentReference")
-@fhir.post("/Patient/<patient_id>/DocumentReference/_search")
-def search_documents_of(organization: str, patient_id: str) -> Response:
-    """Search in the compartment of a patient: documents that are linked to it (FHIR R4, section 3.1.1.1)."""
-    organization_id, wanted = _asked(organization, params.search)
-    key = _known_patient(organization_id, patient_id)
-    wanted = replace(wanted, patients=(*wanted.patients, PatientKey(key, None)))
-    return _documents(organization_id, wanted, f"Patient/{key}/DocumentReference")
-
-
-@fhir.get("/Patient/<patient_id>/ImagingStudy")
-@fhir.post("/Patient/<patient_id>/ImagingStudy/_search")
-def search_studies_of(organization: str, patient_id: str) -> Response:
-    """Search in the compartment of a patient: imaging studies."""
-    organization_id, wanted = _asked(organization, params.study_search)
-    key = _known_patient(organization_id, patient_id)
-    wanted = replace(wanted, groups=(*wanted.groups, (PatientKey(key, None),)))
-    return _resources(organization_id, wanted, KINDS[1], f"Patient/{key}/ImagingStudy")
+@fhir.get("/Patient/<patient_id>/<any(DocumentReference, ImagingStudy):kind>")
+@fhir.post("/Patient/<patient_id>/<any(DocumentReference, ImagingStudy):kind>/_search")
+def search_compartment(organization: str, patient_id: str, kind: str) -> Response:
+    """Search in the compartment of a patient: what is linked to it (FHIR R4, section 3.1.1.1)."""
+    organization_id, wanted = _asked(organization, UNDERSTAND[kind])
+    key = parse_id(patient_id)
+    if key is None or service().stored["Patient"].one(organization_id, key) is None:
+        raise FhirError(404, UNKNOWN["Patient"])
+    wanted = replace(wanted, people=(*wanted.people, (PatientKey(key),)))
+    return _found(organization_id, kind, wanted, f"Patient/{key}/{kind}")
 
 
 @fhir.route("/DocumentReference/$docref", methods=["GET", "POST"])
@@ -111,23 +86,21 @@ def patient_documents(organization: str) -> Response:
     """The documents of a patient that are in force, for applications of patients and visitors (International Patient
     Access); `start` and `end` bound the storing time, as in `$everything`."""
     organization_id, wanted = _asked(organization, params.docref)
-    if not wanted.patients and not wanted.groups:
+    if not wanted.people:
         raise FhirError(400, "Erwartet wird der Parameter patient.", "patient")
-    return _documents(organization_id, wanted, "DocumentReference/$docref")
+    return _found(organization_id, "DocumentReference", wanted, "DocumentReference/$docref")
 
 
-def _known_patient(organization_id: uuid.UUID, patient_id: str) -> uuid.UUID:
-    key = parse_id(patient_id)
-    if key is None or service().patients.one(organization_id, key) is None:
-        raise FhirError(404, NOBODY)
-    return key
-
-
-def _documents(organization_id: uuid.UUID, wanted: Search, path: str = "DocumentReference") -> Response:
-    found = service().documents.search(organization_id, wanted)
+def _found(organization_id: uuid.UUID, kind: str, wanted: Search, path: str) -> Response:
+    stored = service().stored
+    if wanted.having and not wanted.never:
+        having = service().documents.patients_with(organization_id, wanted.having)
+        wanted = replace(wanted, ids=tuple(having if wanted.ids is None else having.intersection(wanted.ids)))
+    found = stored[kind].search(organization_id, wanted)
     referred = [row[1] for row in found.rows if row[1]] if wanted.answer.with_patients else []
-    patients = tuple(resources.patient(stored_row(row)) for row in service().patients.listed(organization_id, referred))
-    return _bundle(organization_id, path, wanted.answer, found, document_maker(organization_id), patients)
+    patients = [resources.of_row(row) for row in stored["Patient"].listed(organization_id, referred)]
+    make = partial(resources.bundle, included=patients)
+    return _bundle(organization_id, path, wanted.answer, found, maker(organization_id), make)
 
 
 @fhir.get("/_history", defaults={"kind": ""}, endpoint="changes")
@@ -144,9 +117,9 @@ def changes_of_document(organization: str, document_id: str) -> Response:
     """The versions of one document."""
     organization_id, wanted = _asked(organization, params.history)
     key = parse_id(document_id)
-    if key is None or not service().histories.changes(organization_id, History(), key).total:
-        raise FhirError(404, "Dieses Dokument gibt es in dieser Organisation nicht.")
-    log_access("metadata", organization_id, key, bearer().user_id, bearer().token_id)
+    if key is None or not service().histories.changes(organization_id, Search(), key).total:
+        raise FhirError(404, UNKNOWN["DocumentReference"])
+    log_access("metadata", organization_id, key)
     return _history(organization_id, f"DocumentReference/{key}/_history", wanted, key)
 
 
@@ -155,67 +128,28 @@ def read_version(organization: str, document_id: str, version_id: str) -> Respon
     """One version of a document (vread); 410 for that of its deletion, and for all of a deleted document."""
     organization_id = authorize(organization)
     key, number = parse_id(document_id), int(version_id) if _VERSION.fullmatch(version_id) else 0
-    found = service().histories.changes(organization_id, History(), key, number).rows if key and number else []
+    found = service().histories.changes(organization_id, Search(), key, number).rows if key and number else []
     if key is None or not found:
         raise FhirError(404, "Diese Version gibt es in dieser Organisation nicht.")
-    log_access("metadata", organization_id, key, bearer().user_id, bearer().token_id)
-    entry = resources.version(fhir_base(organization_id), found[0], document_maker(organization_id))
+    log_access("metadata", organization_id, key)
+    entry = resources.version(fhir_base(organization_id), found[0], maker(organization_id))
     if "resource" not in entry:
         raise FhirError(410, "Dieses Dokument ist gelöscht.")
     return versioned(answer(entry["resource"]), entry["resource"]["meta"]["versionId"], found[0][0])
 
 
-@fhir.get("/DocumentReference/<document_id>")
-def read_document(organization: str, document_id: str) -> Response:
-    """One document's DocumentReference."""
-    organization_id, key = authorize(organization), parse_id(document_id)
-    found = service().documents.read(organization_id, key) if key else None
+@fhir.get(f"/<{_SEARCHED}:kind>/<ident>")
+def read(organization: str, kind: str, ident: str) -> Response:
+    """A resource as it is now; of a document's file only the address is told."""
+    organization_id, key = authorize(organization), parse_id(ident)
+    found = service().stored[kind].read(organization_id, key) if key else None
     if key is None or found is None:
-        if key and service().histories.changes(organization_id, History(), key).total:
+        if key and kind == "DocumentReference" and service().histories.changes(organization_id, Search(), key).total:
             raise FhirError(410, "Dieses Dokument ist gelöscht.")
-        raise FhirError(404, "Dieses Dokument gibt es in dieser Organisation nicht.")
-    log_access("metadata", organization_id, key, bearer().user_id, bearer().token_id)
+        raise FhirError(404, UNKNOWN[kind])
+    log_access("metadata", organization_id, key, kind)
     row, at = found
-    document = document_maker(organization_id)(row)
-    return answers.read(document, at, lasting=_outlasts(document, at, time.time()))
-
-
-def _resources(organization_id: uuid.UUID, wanted: ResourceSearch, kind: Kind, path: str) -> Response:
-    if wanted.having and not wanted.never:
-        having = service().documents.patients_with(organization_id, wanted.having)
-        wanted = replace(wanted, ids=tuple(having if wanted.ids is None else having.intersection(wanted.ids)))
-    found = kind.stored().search(organization_id, wanted)
-    return _bundle(organization_id, path, wanted.answer, found, lambda row: kind.make(stored_row(row)))
-
-
-def _read_resource(organization: str, key: str, kind: Kind) -> Response:
-    organization_id, ident = authorize(organization), parse_id(key)
-    row = kind.stored().one(organization_id, ident) if ident else None
-    if row is None:
-        raise FhirError(404, kind.unknown)
-    log_access("metadata", organization_id, uuid.UUID(row[0]), bearer().user_id, bearer().token_id, kind.name)
-    found = stored_row(row)
-    return answers.read(kind.make(found), found.stored_at)
-
-
-def _route(kind: Kind) -> None:
-    """Search by GET and POST, and read."""
-
-    def search(organization: str) -> Response:
-        return _resources(*_asked(organization, kind.understand), kind, kind.name)
-
-    def read(organization: str, key: str) -> Response:
-        return _read_resource(organization, key, kind)
-
-    base = f"/{kind.name}"
-    for path, name in ((base, f"search_{kind.name}"), (f"{base}/", f"search_{kind.name}_below")):
-        fhir.add_url_rule(path, name, search, methods=["GET"])
-    fhir.add_url_rule(f"{base}/_search", f"post_search_{kind.name}", search, methods=["POST"])
-    fhir.add_url_rule(f"{base}/<key>", f"read_{kind.name}", read, methods=["GET"])
-
-
-for _kind in KINDS:
-    _route(_kind)
+    return answers.read(maker(organization_id)(row), at, lasting=_outlasts(row, at, time.time()))
 
 
 @fhir.route("/Patient/<patient_id>/$everything", methods=["GET", "POST"])
@@ -227,8 +161,10 @@ def patient_everything(organization: str, patient_id: str) -> Response:
     key = parse_id(patient_id)
     found = service().documents.everything(organization_id, key, wanted) if key else None
     if key is None or found is None:
-        raise FhirError(404, NOBODY)
-    return _bundle(organization_id, f"Patient/{key}/$everything", wanted.answer, found, _either_maker(organization_id))
+        raise FhirError(404, UNKNOWN["Patient"])
+    return _bundle(
+        organization_id, f"Patient/{key}/$everything", wanted.answer, found, maker(organization_id), resources.bundle
+    )
 
 
 @fhir.route("/<path:_rest>", methods=[*_METHODS, "OPTIONS"], provide_automatic_options=False)
@@ -244,6 +180,7 @@ def unknown(organization: str, _rest: str) -> Response:
 def options() -> Response | None:
     """OPTIONS is answered before anything else: the methods of a path are no secret and cost nothing to name."""
     if request.method != "OPTIONS":
+        answers.negotiate()
         return None
     allowed = _allowed()
     return Response(status=204, headers={"Allow": ", ".join(allowed)}) if allowed else answers.error_answer(404)
@@ -264,7 +201,7 @@ def _is_routed(method: str) -> bool:
     return rule is not None and rule.endpoint != f"{fhir.name}.{unknown.__name__}"
 
 
-def _asked(organization: str, understand: Callable[[Pairs], Wanted]) -> tuple[uuid.UUID, Wanted]:
+def _asked(organization: str, understand: Callable[[Pairs], Search]) -> tuple[uuid.UUID, Search]:
     """The organization and what is asked of it, once the caller may ask that and everything is understood that has to
     be. What is decided over is what is searched: one value, made of the parameters as they were sent."""
     organization_id = authorize(organization)
@@ -272,7 +209,7 @@ def _asked(organization: str, understand: Callable[[Pairs], Wanted]) -> tuple[uu
     if request.method == "POST":
         answers.negotiate(next((value for name, value in given if name == "_format"), ""))
     wanted = understand(given)
-    require(rights_of_search(wanted))
+    require(wanted.rights)
     _refuse_ignored(organization_id, wanted.answer)
     return organization_id, wanted
 
@@ -296,15 +233,10 @@ def _refuse_ignored(organization_id: uuid.UUID, wanted: AnswerOptions) -> None:
 
 
 def _bundle(
-    organization_id: uuid.UUID,
-    path: str,
-    wanted: AnswerOptions,
-    found: ResultPage,
-    make: Callable[[Any], Any],
-    included: tuple[resources.Resource, ...] = (),
-    shape: Callable[..., resources.Resource] = resources.bundle,
-) -> Response:
-    page = resources.Page(found.total, [make(row) for row in found.rows], found.next, included, found.complete)
+    organization_id: uuid.UUID, path: str, wanted: AnswerOptions, found: ResultPage, make: Callable[[Any], Any],
+    shape: Callable[..., Resource],
+) -> Response:  # fmt: skip
+    page = replace(found, rows=[make(row) for row in found.rows])
     response = answer(shape(fhir_base(organization_id), path, wanted, page))
     if found.complete is not None:
         response.headers["Befund-Complete-Until"] = dates.to_text(found.complete)
@@ -314,41 +246,28 @@ def _bundle(
     return response
 
 
-def _history(organization_id: uuid.UUID, path: str, wanted: History, document: uuid.UUID | None) -> Response:
-    base, maker = fhir_base(organization_id), document_maker(organization_id)
+def _history(organization_id: uuid.UUID, path: str, wanted: Search, document: uuid.UUID | None) -> Response:
+    base, make = fhir_base(organization_id), maker(organization_id)
     found = service().histories.changes(organization_id, wanted, document)
-    make: Callable[[Any], Any] = lambda row: resources.version(base, row, maker)  # noqa: E731
-    return _bundle(organization_id, path, wanted.answer, found, make, shape=resources.history)
+    return _bundle(
+        organization_id, path, wanted.answer, found, lambda row: resources.version(base, row, make), resources.history
+    )
 
 
-def document_maker(organization_id: uuid.UUID) -> Callable[[Any], resources.Resource]:
-    """Row to DocumentReference, with the download URL of this call where the caller may have files."""
-    parts, make = service(), resources.document
+def maker(organization_id: uuid.UUID) -> Callable[[Any], Resource]:
+    """Row to resource, of a document with the download URL of this call where the caller may have files."""
     if bearer().lacks([FILES]):
-        return lambda row: make(row, "")
-    url = parts.presigner.signer(public_base(), str(organization_id), bearer().token_id, time.time())
-    return lambda row: make(row, url(row[0]))
+        return resources.of_row
+    url = service().presigner.signer(public_base(), str(organization_id), bearer().token_id, time.time())
+    return lambda row: resources.document(row, url(row[0])) if row[8] else resources.of_row(row)
 
 
-def _outlasts(document: resources.Resource, at: int, now: float) -> bool:
+def _outlasts(row: Any, at: int, now: float) -> bool:
     """Return True where the URL that a holder of this version has is good for half of its lifetime at least, so that a
     304, by which it keeps that URL, leaves nobody with a dead one.
 
     The ETag tells the version alone, as FHIR wants it, and not when it was read. But nobody has read a version before
-    it was made, so while that is not longer ago, every URL is as young. What is entered in error has no URL that works.
+    it was made, so while that is not longer ago, every URL is as young. What is entered in error has no URL that works,
+    and what is no document has none.
     """
-    return document["status"] == "entered-in-error" or now - at / 1_000_000 < HALF_LIFE
-
-
-def _either_maker(organization_id: uuid.UUID) -> Callable[[Any], resources.Resource]:
-    """Row of `$everything` to its resource; what is no document has its JSON in place of the title, and
-    as size -1 for an imaging study, -2 for the patient."""
-    document = document_maker(organization_id)
-
-    def make(row: Any) -> resources.Resource:
-        if row[7] >= 0:
-            return document(row)
-        whole = resources.imaging_study if row[7] == -1 else resources.patient
-        return whole(resources.StoredRow(row[0], row[1], orjson.loads(row[6]), row[-1]))
-
-    return make
+    return row[8] is None or bool(row[4]) or now - at / 1_000_000 < HALF_LIFE

@@ -7,14 +7,12 @@ from typing import Any, cast
 from flask import Flask, current_app, request
 
 from webapp.config import Settings
-from webapp.fhir.machines.checking import Machines
+from webapp.fhir.callers import Callers
 from webapp.fhir.machines.origins import Origins
 from webapp.fhir.models import ImagingStudy, Patient
 from webapp.fhir.searching.history import Histories
-from webapp.fhir.searching.patients import Resources
 from webapp.fhir.searching.reading import Reader
-from webapp.fhir.searching.search import Documents
-from webapp.fhir.tokens import Tokens
+from webapp.fhir.searching.search import Documents, Resources
 from webapp.fhir.writing.together import Together
 from webapp.storage import BucketFiles, FolderFiles, open_files
 from webapp.urls import Presigner, public_origin
@@ -30,10 +28,9 @@ class Service:
     reader: Reader
     documents: Documents
     histories: Histories
-    patients: Resources
-    studies: Resources
-    tokens: Tokens
-    machines: Machines
+    stored: dict[str, Resources]
+    """Documents and what else is stored, by its type."""
+    callers: Callers
     origins: Origins
     files: FolderFiles | BucketFiles
     presigner: Presigner
@@ -47,15 +44,18 @@ def init_app(app: Flask) -> None:
     """Make the parts from the settings of `app`."""
     given: Settings = app.config["BEFUND"]
     reader = Reader(given.database_url)
+    documents = Documents(reader)
     files = open_files(given.storage)
     app.extensions[_KEY] = Service(
         reader=reader,
-        documents=Documents(reader),
+        documents=documents,
         histories=Histories(reader),
-        patients=Resources(reader, Patient),
-        studies=Resources(reader, ImagingStudy),
-        tokens=Tokens(reader),
-        machines=Machines(reader, given.secret),
+        stored={
+            "DocumentReference": documents,
+            "Patient": Resources(reader, Patient),
+            "ImagingStudy": Resources(reader, ImagingStudy),
+        },
+        callers=Callers(reader, given.secret),
         origins=Origins(reader),
         files=files,
         presigner=Presigner(given.secret, given.presign_window, given.previous_secret),

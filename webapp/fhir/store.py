@@ -32,7 +32,7 @@ from sqlalchemy import (
 )  # fmt: skip
 from sqlalchemy.orm import Session
 
-from webapp.fhir import clock, dates, terms
+from webapp.fhir import clock, dates
 from webapp.fhir.details import Details
 from webapp.fhir.models import (
     WHOLE,
@@ -45,6 +45,7 @@ from webapp.fhir.models import (
     PatientIdentifier,
     Status,
 )  # fmt: skip
+from webapp.fhir.searching import terms
 from webapp.storage import FileMissing, Files, Stored
 from webapp.watching import DOCUMENTS_STORED
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from webapp.fhir import terms
+from webapp.fhir.searching import terms
 
 _BATCH = 500
 _DOCUMENT = sa.table(

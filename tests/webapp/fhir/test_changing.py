@@ -45,7 +45,7 @@ def signed_in(place: Place, account: str, scopes: str) -> Caller:
     """The account by an access token with these scopes."""
     with place.app.app_context():
         row = database.session.get_one(ServiceAccount, account)
-        return calls(place, service().machines.token(row, scopes))
+        return calls(place, service().callers.token(row, scopes))
 
 
 def made(writer: Caller, **changed: Any) -> dict[str, Any]:

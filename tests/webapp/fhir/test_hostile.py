@@ -14,9 +14,10 @@ from sqlalchemy import event
 
 from tests.webapp.fhir.conftest import Caller, Place, add_document
 from tests.webapp.fhir.test_writing import FHIR, SYSTEM, Resource, bundle, document, element, post, program
+from webapp.fhir import received
 from webapp.fhir.answers import FhirError
-from webapp.fhir.bounds import LARGEST_PATIENT, MOST_IDENTIFIERS, MOST_NAMES, MOST_WORDS
 from webapp.fhir.writing import given, transaction
+from webapp.fhir.writing.bounds import LARGEST_PATIENT, MOST_IDENTIFIERS, MOST_NAMES, MOST_WORDS
 
 __all__ = ["program"]
 
@@ -256,7 +257,7 @@ def mutated(chance: random.Random, resource: Resource) -> bytes:
 def read(body: bytes, kind: str) -> str:
     """What becomes of a body before the database is asked: `taken`, or the status of its refusal."""
     try:
-        resource = given.resource_of(body, kind)
+        resource = received.resource_of(body, kind)
         if kind == "Patient":
             orjson.dumps(given.patient(resource).resource)
         elif kind == "Bundle":

@@ -39,7 +39,7 @@ from tests.webapp.fhir.test_backend_services import (
 from tests.webapp.fhir.test_machines import run
 from webapp.fhir.machines.models import ServiceAccount, ServiceSecret
 from webapp.fhir.models import AccessToken, Document, Patient
-from webapp.fhir.tokens import revoke_all
+from webapp.fhir.tokens import revoke
 from webapp.models import BrowserSession, Membership, User
 from webapp.sso.models import Identity, Provider
 
@@ -259,7 +259,7 @@ def test_a_link_that_was_changed_opens_nothing(stage: Stage, unchanged: Any, cas
 def test_a_link_dies_with_its_token(stage: Stage, db: Outside) -> None:
     url = stage.link
     with db.write() as session:
-        revoke_all(session, stage.mine.user)
+        revoke(session, stage.mine.user)
     refused(stage.app.test_client().get(url))
 
 

@@ -12,8 +12,9 @@ from sqlalchemy.orm import joinedload
 
 from tests.webapp.conftest import Outside, add_organization
 from tests.webapp.fhir.conftest import Caller, Place, add_document, resources_of
+from webapp.fhir.dates import MICROS
 from webapp.fhir.machines import scopes
-from webapp.fhir.machines.accounts import MICROS, SECRETS_AT_MOST, WARN_DAYS, ends_soon
+from webapp.fhir.machines.accounts import SECRETS_AT_MOST, WARN_DAYS, ends_soon
 from webapp.fhir.machines.models import ServiceAccount, ServiceSecret
 from webapp.fhir.models import AccessLog
 from webapp.models import AuditEvent, utcnow

@@ -27,8 +27,8 @@ from webapp.extensions import db
 from webapp.fhir import clock, dates, linking, store
 from webapp.fhir.bulk.details import DetailsLine, details_of
 from webapp.fhir.bulk.lines import BadLine, LineResult, numbered, problems_of
+from webapp.fhir.files import clean_content_type, clean_title
 from webapp.fhir.models import SYSTEM_LENGTH, TITLE_LENGTH, VALUE_LENGTH, Document, Status
-from webapp.fhir.titles import clean_content_type, clean_title
 from webapp.storage import Files
 
 _FIELDS = "path, title, content_type, patient, stored_at, status, and details as docs/documents.md has them"

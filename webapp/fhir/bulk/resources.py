@@ -9,19 +9,18 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.extensions import db
 from webapp.fhir import linking, store
-from webapp.fhir.bounds import beyond
 from webapp.fhir.bulk.lines import BadLine, LineResult, numbered, resource_of
+from webapp.fhir.details import Resource
 from webapp.fhir.models import ImagingStudy, Patient
 from webapp.fhir.searching.wanted import UUID
+from webapp.fhir.writing.bounds import beyond
 
-Resource = dict[str, Any]
 _Take = Callable[[Session, int, str], LineResult]
 
 
@@ -108,13 +107,14 @@ class ResourceImporter:
         return ImagingStudy(id=ours or uuid.uuid4(), organization_id=self.organization)
 
     def _study_patient(self, session: Session, subject: Resource) -> uuid.UUID:
-        found = linking.known_patient(session, self.organization, str(subject.get("reference", "")))
+        known = [*linking.known_patients(session, self.organization, [str(subject.get("reference", ""))]).values()]
         token = subject.get("identifier", {})
-        if found is None and token.get("value"):
-            found = linking.find_patient(session, self.organization, token.get("system", ""), token["value"])
-        if found is None:
+        if not known and token.get("value"):
+            pair = token.get("system", ""), token["value"]
+            known = [*linking.find_patients(session, self.organization, [pair]).values()]
+        if not known:
             raise BadLine("subject names no patient of this organization", "reference Patient/<id> or an identifier")
-        return found
+        return known[0]
 
 
 def _identifiers(resource: Resource) -> set[tuple[str, str]]:

@@ -3,12 +3,10 @@
 All functions take a session of `db.write()` and leave committing to it.
 """
 
-import hashlib
 import secrets
 import time
 import uuid
 from collections.abc import Sequence
-from datetime import timedelta
 
 import orjson
 from joserfc.errors import JoseError
@@ -18,16 +16,17 @@ from sqlalchemy.orm import Session, selectinload
 
 from clinical.errors import SettingError
 from webapp import audit
+from webapp.fhir.dates import MICROS
 from webapp.fhir.machines import scopes as smart
 from webapp.fhir.machines.models import ServiceAccount, ServiceSecret
+from webapp.fhir.tokens import minted
 from webapp.models import NAME_LENGTH, Organization, User, utcnow
 from webapp.wire import url_problem
 
 PREFIX = "bfs"
-DAYS, MOST_DAYS = 180, 365
+DAYS = 180
 WARN_DAYS = 30  # time for an operator to give a new secret to a program and see it used
 SECRETS_AT_MOST = 5  # living ones: two while they are changed; more are forgotten ones
-MICROS = 1_000_000
 LARGEST_KEYS = 64 * 1024  # characters; a key of 4096 bits has 800
 
 
@@ -75,18 +74,12 @@ def add_secret(session: Session, account: ServiceAccount, days: int = DAYS, *, b
         raise SettingError(
             f"{account.id} has {SECRETS_AT_MOST} valid secrets", "", "revoke one that is not used any more"
         )
-    text = secrets.token_urlsafe(32)
-    expires = utcnow() + timedelta(days=max(1, min(MOST_DAYS, days)))
-    row = ServiceSecret(
-        id=_new_id(),
-        account_id=account.id,
-        secret_sha256=hashlib.sha256(text.encode()).digest(),
-        expires_at=int(expires.timestamp() * MICROS),
-    )
+    text, columns = minted(PREFIX, _new_id(), days)
+    row = ServiceSecret(account_id=account.id, **columns)
     account.secrets.append(row)
     session.flush()
     audit.record(session, "service_secret_added", user=by, detail=f"{row.id} of {account.id}")
-    return f"{PREFIX}_{row.id}_{text}"
+    return text
 
 
 def revoke_secret(session: Session, account: ServiceAccount, secret: str, *, by: User | None = None) -> bool:

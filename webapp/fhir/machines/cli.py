@@ -14,14 +14,13 @@ from webapp.fhir.bulk.cli import ORG, organization_of
 from webapp.fhir.dates import to_text
 from webapp.fhir.machines import accounts, origins, scopes
 from webapp.fhir.machines.models import ServiceAccount
+from webapp.fhir.tokens import MOST_DAYS
 
 services = Group("services", help="Service accounts: programs that call an organization's FHIR base.")
 origin_list = Group("origins", help="Origins of web pages that may call an organization's FHIR base (CORS).")
 
 _ACCOUNT = click.argument("account")
-_DAYS = click.option(
-    "--days", default=accounts.DAYS, show_default=True, help=f"Valid for, at most {accounts.MOST_DAYS}."
-)
+_DAYS = click.option("--days", default=accounts.DAYS, show_default=True, help=f"Valid for, at most {MOST_DAYS}.")
 
 
 @services.command("add")

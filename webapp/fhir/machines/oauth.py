@@ -21,9 +21,9 @@ from clinical.errors import SettingError
 from webapp import audit
 from webapp.extensions import db, limiter
 from webapp.fhir.access import parse_id
+from webapp.fhir.callers import LIFETIME
+from webapp.fhir.dates import MICROS
 from webapp.fhir.machines import scopes
-from webapp.fhir.machines.accounts import MICROS
-from webapp.fhir.machines.checking import LIFETIME
 from webapp.fhir.machines.keys import KeysBusy, public_keys
 from webapp.fhir.machines.models import ServiceAccount, UsedAssertion
 from webapp.fhir.service import fhir_base, public_base, service
@@ -117,7 +117,7 @@ def token(organization: str) -> Response:
         raise TokenRefused("invalid_scope", "the account has none of the scopes that were asked for", account.id)
     audit.record_alone("service_token", detail=f"{account.id}: {granted}")
     answer = jsonify(
-        access_token=service().machines.token(account, granted), token_type="bearer",  # noqa: S106 - a name
+        access_token=service().callers.token(account, granted), token_type="bearer",  # noqa: S106 - a name
         expires_in=LIFETIME, scope=granted,
     )  # fmt: skip
     answer.headers.update({"Cache-Control": "no-store", "Pragma": "no-cache"})

@@ -9,11 +9,12 @@ import re
 import uuid
 
 from flask import Response, request
-from sqlalchemy import ForeignKey, String, delete, select
+from sqlalchemy import String, delete, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from clinical.errors import SettingError
 from webapp import audit
+from webapp.fhir.models import Owned
 from webapp.fhir.searching.reading import Reader, Statement
 from webapp.fhir.searching.totals import bind
 from webapp.fhir.searching.wanted import UUID
@@ -35,9 +36,7 @@ class AllowedOrigin(Base):
 
     __tablename__ = "allowed_origin"
 
-    organization_id: Mapped[uuid.UUID] = mapped_column(
-        ForeignKey("organization.id", ondelete="CASCADE"), primary_key=True
-    )
+    organization_id: Mapped[Owned] = mapped_column(primary_key=True)
     origin: Mapped[str] = mapped_column(String(ORIGIN_LENGTH), primary_key=True)
 
 
@@ -55,7 +54,7 @@ class Origins:
         origin = request.headers.get("Origin", "")
         if not _ORIGIN.fullmatch(origin) or not UUID.fullmatch(organization):
             return response
-        given = {"organization": self._reader.uuid(uuid.UUID(organization)), "origin": origin}
+        given = {"organization": self._reader.value(uuid.UUID(organization)), "origin": origin}
         if self._reader.rows(self._statement, given):
             response.headers["Access-Control-Allow-Origin"] = origin
             asks_before = request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers

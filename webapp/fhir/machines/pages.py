@@ -23,6 +23,7 @@ from webapp.fhir.machines import accounts
 from webapp.fhir.machines import scopes as smart
 from webapp.fhir.machines.models import SCOPES_LENGTH, ServiceAccount, ServiceSecret
 from webapp.fhir.service import fhir_base
+from webapp.fhir.tokens import MOST_DAYS
 from webapp.guards import operator_required
 from webapp.models import NAME_LENGTH, Organization
 from webapp.wire import url_problem
@@ -99,7 +100,7 @@ class DaysForm(FlaskForm):  # type: ignore[misc] # no types there
     """Lifetime of a new secret."""
 
     days = IntegerField(
-        _l("Gültig für Tage"), default=accounts.DAYS, validators=[Optional(), NumberRange(1, accounts.MOST_DAYS)]
+        _l("Gültig für Tage"), default=accounts.DAYS, validators=[Optional(), NumberRange(1, MOST_DAYS)]
     )
 
 

@@ -11,11 +11,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, func, literal_column, select, true, tuple_
 
 from webapp.fhir.models import Document, DocumentChange, StorageClock
-from webapp.fhir.searching.columns import document_columns, id_text
 from webapp.fhir.searching.reading import Reader, Statement
-from webapp.fhir.searching.search import SHAPES, ResultPage
-from webapp.fhir.searching.totals import Values, bind
-from webapp.fhir.searching.wanted import Cursor, History
+from webapp.fhir.searching.search import SHAPES, document_columns, id_text
+from webapp.fhir.searching.totals import Values, bind, number_of
+from webapp.fhir.searching.wanted import Cursor, ResultPage, Search
 
 _CHANGE = DocumentChange.__table__
 _CLOCK = StorageClock.__table__
@@ -32,7 +31,7 @@ class Histories:
         self._statement = lru_cache(maxsize=SHAPES)(self._compose)
 
     def changes(
-        self, organization: uuid.UUID, wanted: History, document: uuid.UUID | None = None, version: int | None = None
+        self, organization: uuid.UUID, wanted: Search, document: uuid.UUID | None = None, version: int | None = None
     ) -> ResultPage:
         """The page that `wanted` asks for, of one document where one is named, of one version of it. A row: instant of
         the change, its number, version, whether it says that the document is deleted, id of the document, what the
@@ -40,14 +39,14 @@ class Histories:
         columns of `resources.DocumentRow` with the status of that version; they are empty where the document is there
         no more."""
         paging, ascending = wanted.answer.paging, wanted.answer.order == "date"
-        count = 0 if wanted.answer.count_only else paging.count
+        count = wanted.answer.count
         skip = paging.cursor is None and paging.offset > 0
         since, one, versioned = wanted.since is not None, document is not None, version is not None
         shape = (count, skip, paging.cursor is not None, since, one, versioned, ascending)
-        values: Values = {"organization": self._reader.uuid(organization), "offset": paging.offset}
+        values: Values = {"organization": self._reader.value(organization), "offset": paging.offset}
         values |= {"since": wanted.since, "version": version}
         if document is not None:
-            values["document"] = self._reader.uuid(document)
+            values["document"] = self._reader.value(document)
         if paging.cursor:
             values |= {"after": paging.cursor.stored_at, "number": paging.cursor.id.int}
         rows = self._reader.rows(self._statement(shape), values)
@@ -65,7 +64,7 @@ class Histories:
         mine += [table.c.document_id == bind("document")] if one else []
         mine += [table.c.version == bind("version")] if versioned else []
         newer = [table.c.at >= bind("since")] if since else []
-        number = _counted(mine + newer) if one else _total(since=since)
+        number = number_of(table, *mine, *newer) if one else _total(since=since)
         counted = select(number.label("total"), _clock(_CLOCK.c.last).label("complete")).subquery("counted")
         if count == 0:
             return Statement(select(counted), self._reader.engine)
@@ -104,10 +103,6 @@ def _total(*, since: bool) -> ColumnElement[Any]:
     earlier = select(table.c.number).where(table.c.organization_id == bind("organization"), table.c.at < bind("since"))
     last = earlier.order_by(table.c.at.desc(), table.c.number.desc()).limit(1).scalar_subquery()
     return number - func.coalesce(last, literal_column("0"))
-
-
-def _counted(where: list[ColumnElement[bool]]) -> ColumnElement[Any]:
-    return select(func.count()).select_from(_CHANGE).where(*where).scalar_subquery()
 
 
 def _clock(column: Any) -> ColumnElement[Any]:

@@ -1,7 +1,9 @@
-"""One reader per search parameter: it understands a value and notes it, or says that it does not.
+"""One row per search parameter: to which field of a search it adds, and the reader of its values.
 
-The contract's parameters keep their meaning to the letter; what the FHIR R4 standard adds (sections 3.1.1 and 2.29)
-stands beside them. Nothing is rejected here.
+A reader is pure: the meaning of a value, or None where it is not understood; nothing is rejected here. The contract's
+parameters keep their meaning to the letter; what the FHIR R4 standard adds (sections 3.1.1 and 2.29) stands beside
+them. Documents are searched for words that were made when they were stored (`terms`), by the readers of a row of
+`parameters`; patients and imaging studies for names, birth dates, gender, identifiers.
 """
 
 import base64
@@ -9,34 +11,58 @@ import binascii
 import re
 import struct
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 from clinical.fhir import format_of
 from webapp.fhir import dates
-from webapp.fhir.models import Status
-from webapp.fhir.parameters import CHAINS, DATE, DOCUMENT, NUMBER, REFERENCE, Parameter
-from webapp.fhir.parameters import PATIENT as PATIENT_PARAMETERS
-from webapp.fhir.parameters import STUDY as STUDY_PARAMETERS
-from webapp.fhir.searching import words
-from webapp.fhir.searching.taken import Reader, Taken, listed
+from webapp.fhir import parameters as rows
+from webapp.fhir.models import TERM_LENGTH, Status
+from webapp.fhir.parameters import CHAINS, DATE, NUMBER, PREFIXES, REFERENCE, STRING, TOKEN, Parameter
+from webapp.fhir.searching.terms import LAST, LONGEST_PART, PRESENT, folded, instant_term, short, typed
 from webapp.fhir.searching.wanted import (
     CURSOR,
     EVERYTHING_TYPES,
     LARGEST_COUNT,
     LARGEST_OFFSET,
     UUID,
+    Carried,
     Cursor,
     Identifier,
     PatientKey,
+    Term,
 )  # fmt: skip
 
 STATUS_SYSTEM = "http://hl7.org/fhir/document-reference-status"
 MIME_SYSTEM = "urn:ietf:bcp:13"
-REFERENCES = frozenset(item.name for item in DOCUMENT if item.type == REFERENCE)
+GENDER_SYSTEM = "http://hl7.org/fhir/administrative-gender"
+REFERENCES = frozenset(item.name for item in rows.DOCUMENT if item.type == REFERENCE)
 MOST_KEYS = 4  # of an order, or documents that a patient has: each is looked up for all that is found
 _INTEGER = re.compile(r"-?[0-9]+")
 _ELEMENT = re.compile(r"[A-Za-z]+")
+_REVERSE = re.compile(r"[A-Z][A-Za-z]+:[a-z][a-z-]*(:[A-Z][A-Za-z]+)?")
 _ELSEWHERE = re.compile(r"(?:https?://[^?#|\s]+/)?Patient/(" + UUID.pattern + r")(?:/_history/[^/|\s]+)?")
+_ABSOLUTE = re.compile(r"https?://[^?#|\s]+/([A-Z][A-Za-z]+/[A-Za-z0-9.\-]{1,64})")
+_PREFIXED = re.compile(f"({'|'.join(PREFIXES)})?([0-9].*)")
+_OF_TYPE = re.compile(r"[^|]*\|[^|]+\|[^|]+")
+_BIRTH = re.compile(r"(eq|ge|gt|le|lt)?([0-9]{4}(?:-[0-9]{2}){0,2})")
+Read = Callable[[str], Any]
+
+
+class Row(NamedTuple):
+    """The field of a search that a parameter adds to ("": none, it changes nothing), and its reader."""
+
+    field: str
+    read: Read
+
+
+Table = dict[str, Row]
+
+
+def listed(value: str) -> list[str]:
+    """The members of a comma list; a backslash before a comma, a bar or itself makes it a part of the value (FHIR R4,
+    section 3.1.1.4.16)."""
+    return [re.sub(r"\\([,|$\\])", r"\1", part) for part in re.split(r"(?<!\\),", value) if part]
 
 
 def identifier(text: str) -> Identifier | None:
@@ -63,76 +89,39 @@ def patient_key(value: str) -> PatientKey | None:
     return PatientKey(None, found) if found else None
 
 
-def _date(taken: Taken, value: str) -> str | None:
-    window = dates.parse(value)
-    if window is None:
-        return None
-    taken.windows.append(window)
-    return value
-
-
-def _start(taken: Taken, value: str) -> str | None:
-    window = dates.parse_bound(value)
-    if window is None:
-        return None
-    taken.windows.append(dates.Window(window.start, None))
-    return value
-
-
-def _end(taken: Taken, value: str) -> str | None:
-    window = dates.parse_bound(value)
-    if window is None:
-        return None
-    taken.windows.append(dates.Window(None, window.end))
-    return value
-
-
-def _patient(taken: Taken, value: str) -> str | None:
+def _patients(value: str) -> tuple[PatientKey, ...] | None:
     """One patient. With a comma: any of them, or whoever is tagged with the value as it stands."""
     parts = listed(value)
-    keys = [patient_key(part) for part in ([value, *parts] if len(parts) > 1 else [value])]
-    known = tuple(dict.fromkeys(key for key in keys if key))
-    if not known:
-        return None
-    if len(known) == 1:
-        taken.patients.append(known[0])
-    else:
-        taken.groups.append(known)
-    return value
+    keys = map(patient_key, [value, *parts] if len(parts) > 1 else [value])
+    return tuple(dict.fromkeys(filter(None, keys))) or None
 
 
-def _identifier(taken: Taken, value: str) -> str | None:
-    whole = identifier(value)  # as it stands: a value may hold a comma that nobody escaped
-    parts = [identifier(part) for part in listed(value)]
-    found = tuple(dict.fromkeys(item for item in (whole, *parts) if item))
-    if not found:
-        return None
-    taken.identifiers.append(found)
-    return value
+def _identifiers(value: str) -> tuple[Identifier, ...] | None:
+    """Any of a list, or the value as it stands: it may hold a comma that nobody escaped."""
+    return tuple(dict.fromkeys(filter(None, map(identifier, [value, *listed(value)])))) or None
 
 
-def _id(taken: Taken, value: str) -> str | None:
-    if not value:
-        return None
-    wanted = {uuid.UUID(part) for part in listed(value) if UUID.fullmatch(part)}
-    taken.ids = wanted if taken.ids is None else taken.ids & wanted
-    return value
+def _owned(value: str) -> tuple[PatientKey, ...] | None:
+    return tuple(PatientKey(None, one) for one in _identifiers(value) or ()) or None
 
 
-def _status(taken: Taken, value: str) -> str | None:
-    wanted = _statuses(value)
-    if wanted is None:
-        return None
-    taken.statuses &= wanted
-    return value
+def _ids(value: str) -> set[uuid.UUID] | None:
+    return {uuid.UUID(part) for part in listed(value) if UUID.fullmatch(part)} if value else None
 
 
-def _status_not(taken: Taken, value: str) -> str | None:
-    unwanted = _statuses(value)
-    if unwanted is None:
-        return None
-    taken.statuses -= unwanted
-    return value
+def _bound(side: str) -> Read:
+    """`start` or `end`: a date without a prefix, with all of the period that it states."""
+
+    def read(value: str) -> dates.Window | None:
+        window = dates.parse_bound(value)
+        return window and dates.Window(**{side: getattr(window, side)})
+
+    return read
+
+
+def _since(value: str) -> int | None:
+    window = dates.parse_bound(value)
+    return None if window is None else window.start
 
 
 def _statuses(value: str) -> set[Status] | None:
@@ -145,213 +134,303 @@ def _statuses(value: str) -> set[Status] | None:
     return {status for status in Status for system, code in named if system == STATUS_SYSTEM and code in ("", status)}
 
 
-def _content_type(taken: Taken, value: str) -> str | None:
-    wanted = {part.removeprefix(f"{MIME_SYSTEM}|") for part in value.split(",") if part}
-    if not wanted:
-        return None
-    taken.content_types = wanted if taken.content_types is None else taken.content_types & wanted
-    return value
+def _other_statuses(value: str) -> set[Status] | None:
+    unwanted = _statuses(value)
+    return None if unwanted is None else {*Status} - unwanted
 
 
-def _since(taken: Taken, value: str) -> str | None:
-    window = dates.parse_bound(value)
-    if window is None or window.start is None:
-        return None
-    taken.since = max(window.start, taken.since or window.start)
-    return value
+def _content_types(value: str) -> set[str] | None:
+    return {part.removeprefix(f"{MIME_SYSTEM}|") for part in value.split(",") if part} or None
 
 
-def _history_sort(taken: Taken, value: str) -> str | None:
-    """By the instant of the change, which is not the document's storage time."""
-    if value not in ("_lastUpdated", "-_lastUpdated") or taken.order is not None:
-        return None
-    taken.order = "date" if value == "_lastUpdated" else "-date"
-    return value
-
-
-def _type(taken: Taken, value: str) -> str | None:
+def _types(value: str) -> frozenset[str] | None:
     names = frozenset(filter(None, value.split(",")))
-    if not names or taken.types is not None:
-        return None
-    taken.types = names & {*EVERYTHING_TYPES, "Patient"}
-    return value
+    return names & {*EVERYTHING_TYPES, "Patient"} if names else None
 
 
-def _count(taken: Taken, value: str) -> str | None:
-    if taken.count is not None or not _INTEGER.fullmatch(value):
-        return None
-    taken.count = max(1, min(LARGEST_COUNT, _integer(value)))
-    return str(taken.count)
+def _integer(least: int, most: int, lowest: int) -> Read:
+    """A number, clamped to `least` and `most`; one below `lowest` is not understood."""
+
+    def read(value: str) -> int | None:
+        number = int(value[:20]) if _INTEGER.fullmatch(value) else lowest - 1  # no quadratic conversion of a megabyte
+        return max(least, min(most, number)) if number >= lowest else None
+
+    return read
 
 
-def _offset(taken: Taken, value: str) -> str | None:
-    if taken.offset is not None or not _INTEGER.fullmatch(value) or _integer(value) < 0:
-        return None
-    taken.offset = min(LARGEST_OFFSET, _integer(value))
-    return str(taken.offset)
-
-
-def _cursor(taken: Taken, value: str) -> str | None:
+def _cursor(value: str) -> Cursor | None:
     try:
         stored_at, offset, raw = CURSOR.unpack(base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)))
     except (ValueError, binascii.Error, struct.error):
         return None
     cursor = Cursor(stored_at, uuid.UUID(bytes=raw), offset)
-    if taken.cursor is not None or str(cursor) != value:
-        return None
-    taken.cursor = cursor
-    return value
+    return cursor if str(cursor) == value else None
 
 
-def _summary(taken: Taken, value: str) -> str | None:
-    if value not in ("count", "false", "true", "data", "text"):
-        return None
-    taken.count_only = value == "count"
-    taken.summary = value if value in ("true", "data", "text") else ""
-    return value
-
-
-def _sort(table: Iterable[Parameter]) -> Reader:
+def _sort(table: Iterable[Parameter]) -> Read:
     """By parameters of the table, each of them once; the last key is the id, which alone tells equal ones apart."""
     known = {"date", "_id"} | {item.name for item in table if item.type != NUMBER}
 
-    def read(taken: Taken, value: str) -> str | None:
+    def read(value: str) -> str | None:
         keys = value.replace("_lastUpdated", "date").split(",")
         names = [key.removeprefix("-") for key in keys]
-        if (
-            taken.order is not None
-            or not known.issuperset(names)
-            or len({*names}) < len(names)
-            or len(keys) > MOST_KEYS
-        ):
+        if not known.issuperset(names) or len({*names}) < len(names) or len(keys) > MOST_KEYS:
             return None
-        taken.order = {"-date,-_id": "-date", "date,_id": "date"}.get(",".join(keys), ",".join(keys))
-        return value
+        return {"-date,-_id": "-date", "date,_id": "date"}.get(",".join(keys), ",".join(keys))
 
     return read
 
 
-def _having(name: str, reader: Reader) -> Reader:
-    def read(taken: Taken, value: str) -> str | None:
-        if len(taken.having) >= MOST_KEYS:
-            taken.surplus += 1
-            return None
-        if reader(Taken(), value) is None:
-            return None
-        taken.having.append((name, value))
-        return value
-
-    return read
+def _having(name: str, row: Row) -> Read:
+    return lambda value: None if row.read(value) is None else [(name, value)]
 
 
-def _total(_: Taken, value: str) -> str | None:
-    return value if value in ("none", "estimate", "accurate") else None  # every page carries the exact one
-
-
-def _include(taken: Taken, value: str) -> str | None:
+def _include(value: str) -> bool | None:
     """Patients of the documents; of what else a DocumentReference may refer to, nothing is stored here."""
     source, _, rest = value.partition(":")
     name, _, target = rest.partition(":")
     if source != "DocumentReference" or name not in REFERENCES:
         return None
-    if name in ("patient", "subject") and target in ("", "Patient"):
-        taken.with_patients = True
-    return value
+    return name in ("patient", "subject") and target in ("", "Patient")
 
 
-def _revinclude(_: Taken, value: str) -> str | None:
-    """Nothing that is stored here refers to a document: understood, and nothing is added."""
-    return value if re.fullmatch(r"[A-Z][A-Za-z]+:[a-z][a-z-]*(:[A-Z][A-Za-z]+)?", value) else None
-
-
-def _elements(taken: Taken, value: str) -> str | None:
+def _elements(value: str) -> frozenset[str] | None:
     names = value.split(",")
-    if not all(_ELEMENT.fullmatch(name) for name in names):
+    return frozenset(names) if all(map(_ELEMENT.fullmatch, names)) else None
+
+
+def _one_of(*values: str) -> Read:
+    return lambda value: value if value in values else None
+
+
+# Words of documents: of a parameter's name and a value the conditions that hold at once.
+Conditions = Callable[[str, str], list[Carried] | None]
+
+
+def _rows_of(parameter: Parameter) -> Iterator[tuple[str, Row]]:
+    """Name with modifier or chain, and its row."""
+    for modifier in ("", *parameter.modifiers, *parameter.chains):
+        yield parameter.name + modifier, Row("carried", _reader(parameter, modifier))
+
+
+def _reader(parameter: Parameter, modifier: str) -> Read:
+    target, make = modifier[1:], _BY_MODIFIER.get(modifier, _PLAIN[parameter.type])
+    if modifier in parameter.chains:
+        make = _chained(*parameter.chains[modifier])
+    elif target in parameter.targets:
+        make = _of_target(target)
+    return lambda value: make(parameter.name, value) or None
+
+
+def _any(kind: str, words: Iterable[str]) -> list[Carried]:
+    found = tuple(dict.fromkeys(short(word) for word in words if word))
+    return [Carried(kind, found)] if found else []
+
+
+def _tokens(name: str, value: str) -> list[Carried]:
+    """`code`, `system|code`, `|code`, `system|`, any of a comma list, and the text as it stands (FHIR R4, section
+    3.1.1.4.10)."""
+    return _any(name, [value, *listed(value)])
+
+
+def _not(name: str, value: str) -> list[Carried]:
+    return [Carried(name, found.words, negated=True) for found in _tokens(name, value)]
+
+
+def _missing(name: str, value: str) -> list[Carried] | None:
+    return [Carried(name, (PRESENT,), negated=value == "true")] if value in ("true", "false") else None
+
+
+def _of_type(name: str, value: str) -> list[Carried] | None:
+    parts = listed(value)
+    return _any(f"{name}:type", parts) if all(map(_OF_TYPE.fullmatch, parts)) else None
+
+
+def _references(name: str, value: str) -> list[Carried]:
+    """An id, `Type/id`, or an absolute URL: as it was given, or the local one with that id (section 3.1.1.4.12)."""
+    return _any(name, [form for part in listed(value) for form in _forms(part)])
+
+
+def _of_target(target: str) -> Conditions:
+    """A reference to that type: an id alone gets it, and one of another type is not understood."""
+
+    def conditions(name: str, value: str) -> list[Carried] | None:
+        forms = [form for part in listed(value) for form in _forms(part if "/" in part else f"{target}/{part}")]
+        return _any(name, forms) if all(form.rpartition("/")[0].endswith(target) for form in forms) else None
+
+    return conditions
+
+
+def _forms(text: str) -> list[str]:
+    absolute = _ABSOLUTE.fullmatch(text)
+    return [text, absolute[1]] if absolute else [text]
+
+
+def _beginning(name: str, value: str, target: str = "") -> list[Carried] | None:
+    parts = [typed(target, folded(part)) for part in listed(value)]
+    if len(parts) != 1 or not folded(value) or len(parts[0]) > TERM_LENGTH:
         return None
-    taken.elements = (taken.elements or frozenset()) | frozenset(names)
-    return value
+    return [Carried(name, (), parts[0], parts[0] + LAST)]
 
 
-def _pretty(_: Taken, value: str) -> str | None:
-    return value if value in ("true", "false") else None  # a matter of white space
+def _chained(target: str, chain: str) -> Conditions:
+    """What is contained, of that type where one is named; an identifier also as the reference itself has it."""
+    if chain != "identifier":
+        return lambda name, value: _beginning(f"{name}.{chain}", value, target)
+    return lambda name, value: _any(
+        f"{name}:id", [typed(target, short(part)) for part in (value, *listed(value)) if part]
+    )
 
 
-def _format(_: Taken, value: str) -> str | None:
-    return value if format_of(value) else None
+def _containing(name: str, value: str) -> list[Carried] | None:
+    parts = tuple(filter(None, map(folded, listed(value))))
+    short_enough = parts and max(map(len, parts)) <= LONGEST_PART
+    return [Carried(f"{name}:part", parts, part=True)] if short_enough else None
 
 
-def _integer(text: str) -> int:
-    return int(text[:20])  # enough to be clamped, and no quadratic conversion of a megabyte of digits
+def _date(name: str, value: str) -> list[Carried] | None:
+    """Both are ranges `[first, end)`, the one that was stored and the one that is asked for (section 3.1.1.4.7)."""
+    match = _PREFIXED.fullmatch(value)
+    window = dates.parse_bound(match[2]) if match else None
+    if match is None or window is None or window.start is None or window.end is None:
+        return None
+    lower, upper, a, b = name, f"{name}:end", window.start, window.end
+
+    def over(kind: str, least: int, either: Carried | None = None) -> Carried:
+        return Carried(kind, (), instant_term(least), None, either=either)
+
+    def below(kind: str, bound: int, either: Carried | None = None) -> Carried:
+        return Carried(kind, (), None, instant_term(bound), either=either)
+
+    found = {
+        "eq": [over(lower, a), below(upper, b + 1)], "ne": [below(lower, a, over(upper, b + 1))],
+        "gt": [over(upper, b + 1)], "sa": [over(lower, b)], "ge": [over(lower, a, over(upper, b + 1))],
+        "lt": [below(lower, a)], "eb": [below(upper, a + 1)], "le": [below(upper, b + 1, below(lower, a))],
+    }  # fmt: skip
+    return found[match[1] or "eq"]
 
 
-_COMMON: dict[str, Reader] = {
-    "_count": _count,
-    "_offset": _offset,
-    "_cursor": _cursor,
-    "_summary": _summary,
-    "_elements": _elements,
-    "_format": _format,
-    "_pretty": _pretty,
-    "_total": _total,
-    "_contained": lambda _, value: value if value == "false" else None,  # contained ones are found in their documents
+_PLAIN: dict[str, Conditions] = {TOKEN: _tokens, REFERENCE: _references, STRING: _beginning, DATE: _date}
+_BY_MODIFIER: dict[str, Conditions] = {
+    ":not": _not, ":missing": _missing, ":of-type": _of_type, ":contains": _containing,
+    ":exact": lambda name, value: _any(f"{name}:exact", listed(value)),
+    ":identifier": lambda name, value: _any(f"{name}:id", [value, *listed(value)]),
+}  # fmt: skip
+
+
+def _words(kind: str, ranges: Callable[[str], Iterable[tuple[str, str]]]) -> Row:
+    """Words of that kind of a patient or a study, by the ranges `[first, end)` that a member of a list means."""
+
+    def read(value: str) -> list[Term] | None:
+        found = [bounds for part in listed(value) for bounds in ranges(part)]
+        return [Term(kind, _disjoint(found))] if found else None
+
+    return Row("terms", read)
+
+
+def _begins(part: str) -> list[tuple[str, str]]:
+    """Whatever its case and accents (FHIR R4, section 3.1.1.4.8)."""
+    return [(folded(part), folded(part) + LAST)]
+
+
+def _only(word: str) -> list[tuple[str, str]]:
+    return [(word, word + "\x01")]  # no word holds a control character, so nothing lies between
+
+
+def _birth_date(part: str) -> list[tuple[str, str]]:
+    """A birth date in the period that the value states, or on that side of it."""
+    match = _BIRTH.fullmatch(part)
+    if match is None:
+        return []
+    first, end = match[2], match[2] + LAST  # what begins with the date lies in its period
+    sides = {"eq": (first, end), "ge": (first, LAST), "gt": (end, LAST), "le": ("", end), "lt": ("", first)}
+    return [sides[match[1] or "eq"]]
+
+
+def _disjoint(ranges: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The same words in ranges that do not meet, so that no word is looked at twice however long a list is."""
+    apart: list[tuple[str, str]] = []
+    for first, end in sorted(ranges):
+        if apart and first <= apart[-1][1]:
+            apart[-1] = apart[-1][0], max(apart[-1][1], end)
+        else:
+            apart.append((first, end))
+    return tuple(apart)
+
+
+_COMMON: Table = {
+    "_count": Row("count", _integer(1, LARGEST_COUNT, -(10**20))),
+    "_offset": Row("offset", _integer(0, LARGEST_OFFSET, 0)),
+    "_cursor": Row("cursor", _cursor),
+    "_summary": Row("summary", _one_of("count", "false", "true", "data", "text")),
+    "_elements": Row("elements", _elements),
+    "_format": Row("", format_of),
+    "_pretty": Row("", _one_of("true", "false")),  # a matter of white space
+    "_total": Row("", _one_of("none", "estimate", "accurate")),  # every page carries the exact one
+    "_contained": Row("", _one_of("false")),  # contained ones are found in their documents
 }
 RESULT = frozenset({*_COMMON, "_sort", "_include", "_revinclude"})
 """Parameters that say how to answer: an empty one asks for nothing. An empty filter is a filter that was lost."""
 BARE_DATES = frozenset({"start", "end", "_since"})  # take no prefix
-DATES = BARE_DATES | {item.name for item in (*DOCUMENT, *PATIENT_PARAMETERS) if item.type == DATE}
-_SUBJECT: dict[str, Reader] = {
-    name + kind: reader
+DATES = BARE_DATES | {item.name for item in (*rows.DOCUMENT, *rows.PATIENT) if item.type == DATE}
+_SUBJECT: Table = {
+    name + kind: Row(field, read)
     for name in ("patient", "subject")
-    for kind, reader in (
-        ("", _patient), (":Patient", _patient), ("._id", _patient), (":Patient._id", _patient),
-        (":identifier", _identifier), (".identifier", _identifier), (":Patient.identifier", _identifier),
+    for field, read, kinds in (
+        ("people", _patients, ("", ":Patient", "._id", ":Patient._id")),
+        ("chained", _identifiers, (":identifier", ".identifier", ":Patient.identifier")),
     )
-}  # fmt: skip
-_STORED: dict[str, Reader] = _COMMON | {"_id": _id}
-_ABOUT_PATIENT: dict[str, Reader] = (
-    _STORED
-    | {
-        "_sort": _sort(PATIENT_PARAMETERS),
-        "identifier": _identifier,
-        "birthdate": words.birth_date,
-        "gender": words.gender,
-    }
-    | {kind: words.beginning(kind) for kind in ("name", "family", "given")}
-    | {f"{kind}:exact": words.exactly(f"{kind}:exact") for kind in ("name", "family", "given")}
+    for kind in kinds
+}
+_ABOUT_PATIENT: Table = (
+    {"birthdate": _words("birthdate", _birth_date)}
+    | {"gender": _words("gender", lambda part: _only(part.removeprefix(f"{GENDER_SYSTEM}|")))}
+    | {kind: _words(kind, _begins) for kind in ("name", "family", "given")}
+    | {f"{kind}:exact": _words(f"{kind}:exact", _only) for kind in ("name", "family", "given")}
 )
-SEARCH: dict[str, Reader] = (
+SEARCH: Table = (
     _COMMON
     | _SUBJECT
     | {
-        "date": _date,
-        "_lastUpdated": _date,
-        "status": _status,
-        "status:not": _status_not,
-        "contenttype": _content_type,
-        "_id": _id,
-        "_sort": _sort(DOCUMENT),
-        "_include": _include,
-        "_revinclude": _revinclude,
+        "date": Row("window", dates.parse),
+        "_lastUpdated": Row("window", dates.parse),
+        "status": Row("statuses", _statuses),
+        "status:not": Row("statuses", _other_statuses),
+        "contenttype": Row("content_types", _content_types),
+        "_id": Row("ids", _ids),
+        "_sort": Row("order", _sort(rows.DOCUMENT)),
+        "_include": Row("with_patients", _include),
+        "_revinclude": Row("", _REVERSE.fullmatch),  # nothing that is stored here refers to a document
     }
     | {name + chain: _ABOUT_PATIENT[chain.rpartition(".")[2]] for name in ("patient", "subject") for chain in CHAINS}
-    | {name: reader for parameter in DOCUMENT if parameter.paths for name, reader in words.readers(parameter)}
+    | {name: row for parameter in rows.DOCUMENT if parameter.paths for name, row in _rows_of(parameter)}
 )
-PATIENT: dict[str, Reader] = _ABOUT_PATIENT | {
-    f"_has:DocumentReference:{of}:{name}": _having(name, reader)
-    for of in ("patient", "subject")
-    for name, reader in SEARCH.items()
-    if name not in RESULT and name.partition(":")[0].partition(".")[0] not in ("patient", "subject")
-}
+_STORED: Table = _COMMON | {"_id": Row("ids", _ids)}
+PATIENT: Table = (
+    _STORED
+    | _ABOUT_PATIENT
+    | {"_sort": Row("order", _sort(rows.PATIENT)), "identifier": Row("people", _owned)}
+    | {
+        f"_has:DocumentReference:{of}:{name}": Row("having", _having(name, row))
+        for of in ("patient", "subject")
+        for name, row in SEARCH.items()
+        if name not in RESULT and name.partition(":")[0].partition(".")[0] not in ("patient", "subject")
+    }
+)
 """With the parameters of documents by which a patient is found who has such a document."""
-EVERYTHING: dict[str, Reader] = _COMMON | {"_type": _type, "start": _start, "end": _end, "_since": _since}
-DOCREF: dict[str, Reader] = _COMMON | {
-    "patient": _patient, "start": _start, "end": _end, "type": SEARCH["type"],
-    "on-demand": lambda _, value: value if value == "false" else None,  # nothing is made on demand here
+STUDY: Table = (
+    _STORED | _SUBJECT | {name: Row("people", _owned) for name, row in _SUBJECT.items() if row.field == "chained"}
+)
+STUDY |= {"_sort": Row("order", _sort(rows.STUDY)), "identifier": _words("study", _only)}
+_PERIOD: Table = {"start": Row("window", _bound("start")), "end": Row("window", _bound("end"))}
+EVERYTHING: Table = _COMMON | _PERIOD | {"_type": Row("types", _types), "_since": Row("since", _since)}
+DOCREF: Table = _COMMON | _PERIOD | {
+    "patient": SEARCH["patient"], "type": SEARCH["type"],
+    "on-demand": Row("", _one_of("false")),  # nothing is made on demand here
 }  # fmt: skip
 """Parameters of `$docref` (International Patient Access)."""
-HISTORY: dict[str, Reader] = {
-    **{name: reader for name, reader in _COMMON.items() if name != "_elements"},
-    "_since": _since,
-    "_sort": _history_sort,
+HISTORY: Table = {name: row for name, row in _COMMON.items() if name != "_elements"} | {
+    "_since": Row("since", _since),
+    "_sort": Row("order", {"_lastUpdated": "date", "-_lastUpdated": "-date"}.get),
 }
-STUDY: dict[str, Reader] = _STORED | _SUBJECT | {"_sort": _sort(STUDY_PARAMETERS), "identifier": words.study_identifier}
+"""By the instant of the change, which is not the document's storage time."""

@@ -12,10 +12,11 @@ one statement is one round trip and one snapshot; psycopg prepares a statement o
 sqlite3 keeps it compiled.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+import orjson
 from sqlalchemy import Engine, Executable, create_engine, event
 from sqlalchemy.sql.compiler import SQLCompiler
 
@@ -42,6 +43,13 @@ class Statement:
         return [named[name] for name in self._positions] if self._positions is not None else named
 
 
+def listed(values: Iterable[Any], sqlite: bool) -> Any:
+    """A list as one value of a statement: an array in PostgreSQL, in SQLite a JSON text."""
+    if not sqlite:
+        return list(values)
+    return orjson.dumps([value.hex if isinstance(value, UUID) else value for value in values]).decode()
+
+
 class Reader:
     """Runs statements on connections of its own."""
 
@@ -50,9 +58,11 @@ class Reader:
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         self._as_is: dict[str, bool] = {} if self.is_sqlite else {"binary": True}  # numbers and hashes not as text
 
-    def uuid(self, value: UUID) -> Any:
-        """A UUID as a statement's value: the driver of SQLite knows none."""
-        return value.hex if self.is_sqlite else value
+    def value(self, value: Any) -> Any:
+        """A value as the driver takes it: that of SQLite knows neither UUIDs nor lists."""
+        if self.is_sqlite and isinstance(value, UUID):
+            return value.hex
+        return listed(value, self.is_sqlite) if isinstance(value, tuple) else value
 
     def rows(self, statement: Statement, given: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """All rows. A connection the server has closed meanwhile is replaced, once."""

@@ -1,4 +1,4 @@
-"""DocumentReference search and `$everything`: one SQL statement for the page and its exact total.
+"""Search of documents, patients and imaging studies, `$everything`: one SQL statement for the page and its exact total.
 
 A search has a shape (which filters it has) and values. The statement of a shape is composed once and kept; so a caller
 who walks or polls reuses one prepared statement. Page sizes are written into it, since the planner must know them.
@@ -7,20 +7,27 @@ Order: newest first, then id. Pages continue from a keyset cursor, or skip `_off
 """
 
 import uuid
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import (
+    Boolean,
     ColumnElement,
     Select,
+    String,
     Subquery,
+    Text,
     and_,
     case,
+    cast,
+    exists,
     false,
     func,
+    literal,
     literal_column,
+    null,
     or_,
     select,
     true,
@@ -28,391 +35,453 @@ from sqlalchemy import (
     union_all,
 )  # fmt: skip
 
+from webapp.fhir import models
 from webapp.fhir.dates import DAY
-from webapp.fhir.models import (
-    Document,
-    DocumentChange,
-    DocumentTerm,
-    ImagingStudy,
-    Patient,
-    PatientIdentifier,
-    StorageClock,
-)  # fmt: skip
-from webapp.fhir.searching import carried, lists
-from webapp.fhir.searching.columns import document_columns, patient_columns, study_columns
+from webapp.fhir.searching import conditions
+from webapp.fhir.searching.conditions import ONE, Binds, Part, Way
 from webapp.fhir.searching.reading import Reader, Statement
-from webapp.fhir.searching.totals import Shape, Values, bind, bounds, day_of_offset, edges, kind, total, window_values
-from webapp.fhir.searching.wanted import KEYSET, Cursor, Everything, Identifier, Paging, PatientKey, Search
+from webapp.fhir.searching.totals import (
+    Shape,
+    Values,
+    bind,
+    bounds,
+    day_of_offset,
+    edges,
+    kind,
+    number_of,
+    total,
+    window_values,
+)  # fmt: skip
+from webapp.fhir.searching.wanted import (
+    KEYSET,
+    LARGEST_COUNT,
+    AnswerOptions,
+    Cursor,
+    Paging,
+    PatientKey,
+    ResultPage,
+    Row,
+    Search,
+)  # fmt: skip
 
-Row = tuple[Any, ...]
 SHAPES = 256  # kept statements of 20 kB: callers use a handful of shapes, and a stranger's cost no more than 5 MB
-_CHANGE = DocumentChange.__table__
-_DOCUMENT = Document.__table__
-_PATIENT = Patient.__table__
-_STUDY = ImagingStudy.__table__
+_CHANGE = models.DocumentChange.__table__
+_DOCUMENT = models.Document.__table__
+_PATIENT = models.Patient.__table__
+_STUDY = models.ImagingStudy.__table__
+_IDENTIFIER = models.PatientIdentifier.__table__
+_CARRIED = models.DocumentTerm.__table__
+_TERM = models.SearchTerm.__table__
 
 
-@dataclass(frozen=True, slots=True)
-class ResultPage:
-    """Rows of a page in order, the number of all matches, and the cursor behind the last row while more follow."""
+class Resources:
+    """Searches one database for patients, or for imaging studies."""
 
-    total: int
-    rows: list[Row]
-    next: Cursor | None
-    complete: int | None = None  # all that was ever stored up to this instant (microseconds) was visible to the search
+    def __init__(self, reader: Reader, stored: type[models.Patient | models.ImagingStudy | models.Document]) -> None:
+        self._reader, self._sqlite = reader, reader.is_sqlite
+        self._table: Any = stored.__table__
+        self._patient = self._table.c.id if stored is models.Patient else self._table.c.patient_id
+        mine = and_(self._table.c.id == bind("id"), self._table.c.organization_id == bind("organization"))
+        self._one = Statement(select(*self._columns()).where(mine), reader.engine)
+        self._mark = Statement(select(complete_until()), reader.engine)
+        self._statement = lru_cache(maxsize=SHAPES)(self._compose)
+
+    def search(self, organization: uuid.UUID, wanted: Search) -> ResultPage:
+        """The page that `wanted` asks for, of what an organization has; rows as `resources.DocumentRow`."""
+        if wanted.never:
+            (known,) = self._reader.rows(self._mark, {"organization": self._reader.value(organization)})
+            return ResultPage(0, [], None, int(known[0]))
+        parts = conditions.parts_of(wanted)
+        statement = self._statement(_shape(wanted, parts))
+        return found(self._reader.rows(statement, self._values(organization, wanted, parts)), wanted.answer)
+
+    def one(self, organization: uuid.UUID, ident: uuid.UUID) -> Row | None:
+        """The row of that id of an organization, in the order of `DocumentRow`."""
+        values = {"organization": self._reader.value(organization), "id": self._reader.value(ident)}
+        rows = self._reader.rows(self._one, values)
+        return rows[0][:-1] if rows else None
+
+    def read(self, organization: uuid.UUID, ident: uuid.UUID) -> tuple[Row, int] | None:
+        """The row of that id, and when its version was made (microseconds since 1970)."""
+        row = self.one(organization, ident)
+        return None if row is None else (row, row[-1])
+
+    def listed(self, organization: uuid.UUID, ids: Iterable[str]) -> list[Row]:
+        """The rows of these ids of an organization, newest first."""
+        wanted = tuple(dict.fromkeys(map(uuid.UUID, ids)))
+        answer = AnswerOptions(paging=Paging(count=LARGEST_COUNT))  # a page has no more documents, so no more patients
+        return self.search(organization, Search(answer, ids=wanted)).rows if wanted else []
+
+    def _values(self, organization: uuid.UUID, wanted: Search, parts: Sequence[Part]) -> Values:
+        value, cursor = self._reader.value, wanted.answer.paging.cursor
+        values = window_values(wanted.window) | {"organization": value(organization)}
+        values |= {"offset": wanted.answer.paging.offset, "since": wanted.since}
+        if len(wanted.content_types) == 1:
+            values["content_type"] = wanted.content_types[0]
+        if cursor:
+            values |= {"after": cursor.stored_at, "after_id": value(cursor.id)}
+        for number, part in enumerate(parts):
+            for place, one in enumerate(part.values):
+                values[f"part{number}_{place}"] = value(one)
+        return values
+
+    def _compose(self, shape: Shape) -> Statement:
+        table = self._table
+        where = and_(table.c.organization_id == bind("organization"), *self._conditions(shape.parts))
+        return self._paged(shape, number_of(table, where), [where])
+
+    def _conditions(self, parts: Sequence[Way], first: int = 0) -> list[ColumnElement[bool]]:
+        """The parts of a search, from one of them on."""
+        return [self._condition(way, Binds(f"part{number}", self._sqlite))
+                for number, way in enumerate(parts) if number >= first]  # fmt: skip
+
+    def _condition(self, way: Way, binds: Binds) -> ColumnElement[bool]:
+        if way[0] == conditions.IDS:
+            return binds.equal(self._table.c.id, conditions.SOME)
+        if way[0] == conditions.OWNERS:
+            owner = self._table.c.id if self._table is _STUDY else self._patient
+            found: ColumnElement[bool] = owner.in_(conditions.owners(way, binds))
+            return found
+        linked = [binds.equal(self._patient, way[1])] if way[1] else []
+        return or_(*linked, *self._tagged(way, binds))
+
+    def _tagged(self, way: Way, binds: Binds) -> list[ColumnElement[bool]]:
+        """The patient has one of the identifiers."""
+        having = list(conditions.identifiers(_IDENTIFIER, way, binds, "system", "value"))
+        mine = [_IDENTIFIER.c.patient_id == self._patient, _IDENTIFIER.c.organization_id == bind("organization")]
+        return [exists().where(*mine, or_(*having))] if having else []
+
+    def _columns(self, order: tuple[Any, Any] | None = None) -> list[ColumnElement[Any]]:
+        """Columns of `resources.DocumentRow`, then the id as it is stored, to order by. `order`: storage time and id of
+        the index in whose order the rows are read, where it is not one of the table."""
+        return stored_columns(self._table, self._patient, self._sqlite)
+
+    def _sort_key(self, name: str, falling: bool) -> ColumnElement[Any]:
+        """The value of a parameter to sort by; of several the one that comes first."""
+        table = self._table
+        own = {"date": table.c.stored_at, "_id": table.c.id, "patient": self._patient, "subject": self._patient}
+        first = func.max if falling else func.min
+        if name in own:
+            key: ColumnElement[Any] = own[name]
+            return key
+        if name == "identifier" and table is _PATIENT:
+            return select(first(_IDENTIFIER.c.value)).where(_IDENTIFIER.c.patient_id == table.c.id).scalar_subquery()
+        words, owner = (_CARRIED, "document_id") if table is _DOCUMENT else (_TERM, "owner")
+        named: Any = literal_column(f"'{'study' if name == 'identifier' and table is _STUDY else name}'")
+        mine = (words.c[owner] == table.c.id, words.c.kind == named, words.c.term != literal_column("''"))
+        return select(first(words.c.term)).where(*mine).scalar_subquery()
+
+    def _paged(
+        self, shape: Shape, number: ColumnElement[Any], ways: Sequence[ColumnElement[bool]], led: Any = None,
+        newer: tuple[ColumnElement[bool], ColumnElement[Any]] | None = None,
+    ) -> Statement:  # fmt: skip
+        """The number of matches beside each row of the page. `led`: rows in whose order it is read; `newer`: a bound of
+        the rows, and how many matches it leaves out."""
+        total = select(number.label("total")).subquery("counted")
+        offset: Any = bind("offset") if shape.skip else None
+        if newer is not None:
+            ways, offset = [and_(way, newer[0]) for way in ways], offset - newer[1]
+        if shape.order not in KEYSET and shape.count:
+            return Statement(self._sorted(total, or_(*ways), shape, offset), self._reader.engine)
+        columns = self._columns(None if led is None else (led.c.stored_at, led.c.document_id))
+        pages = [select(*columns).where(way) for way in ways]
+        if led is not None:
+            pages = [page.join(led, led.c.document_id == self._table.c.id) for page in pages]
+        return Statement(paged(total, pages, shape, offset), self._reader.engine)
+
+    def _sorted(self, total: Subquery, where: ColumnElement[bool], shape: Shape, offset: Any) -> Select[Any]:
+        """The total beside the rows of a page in any order: all that is found is sorted; what has no value is last."""
+        table, keys = self._table, []
+        for name in shape.order.split(","):
+            falling, value = name.startswith("-"), self._sort_key(name.removeprefix("-"), name.startswith("-"))
+            keys.append((value.desc() if falling else value.asc()).nulls_last())
+        place = func.row_number().over(order_by=[*keys, table.c.id.asc()]).label("place")
+        found = select(table.c.id, place).where(where).order_by(place).limit(literal_column(str(shape.count + 1)))
+        page = (found if offset is None else found.offset(offset)).subquery("sorted")
+        rows = select(*self._columns(), page.c.place).join_from(page, table, table.c.id == page.c.id).subquery("page")
+        listed = [column for column in rows.c if column.name != "place"]
+        whole = select(total.c.total, *listed, complete_until()).select_from(total.outerjoin(rows, true()))
+        return whole.order_by(rows.c.place)
 
 
-class Documents:
-    """Searches one database."""
+class Documents(Resources):
+    """Searches one database for documents."""
 
     def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._statement = lru_cache(maxsize=SHAPES)(self._compose)
-        mine = and_(_DOCUMENT.c.id == bind("document"), _DOCUMENT.c.organization_id == bind("organization"))
-        self._one = Statement(select(*document_columns(reader.is_sqlite)).where(mine), reader.engine)
+        super().__init__(reader, models.Document)
+        mine = and_(_DOCUMENT.c.id == bind("id"), _DOCUMENT.c.organization_id == bind("organization"))
         of_version = and_(_CHANGE.c.document_id == _DOCUMENT.c.id, _CHANGE.c.version == _DOCUMENT.c.version)
         made = select(_CHANGE.c.at).where(of_version).scalar_subquery()
         made_at = func.coalesce(made, _DOCUMENT.c.stored_at).label("made_at")
-        self._read = Statement(select(*document_columns(reader.is_sqlite), made_at).where(mine), reader.engine)
-        self._mark = Statement(select(complete_until()), reader.engine)
+        self._read = Statement(select(*self._columns(), made_at).where(mine), reader.engine)
         self._patients = lru_cache(maxsize=SHAPES)(self._compose_patients)
         self._owned = lru_cache(maxsize=SHAPES)(self._compose_owned)
         self._everything = lru_cache(maxsize=SHAPES)(self._compose_everything)
 
     def search(self, organization: uuid.UUID, wanted: Search) -> ResultPage:
-        """The page `wanted` asks for, of an organization's documents; rows as `resources.DocumentRow`."""
-        if wanted.never:
-            (known,) = self._reader.rows(self._mark, {"organization": self._reader.uuid(organization)})
-            return ResultPage(0, [], None, known[0])
-        paging = wanted.answer.paging
-        count = 0 if wanted.answer.count_only else paging.count
-        wanted = self._resolved(organization, wanted)
-        rows = self._reader.rows(self._statement(_shape(wanted, count)), self._values(organization, wanted))
-        return found(rows, paging, count)
+        """As of all resources, once it is known whose the identifiers are."""
+        return super().search(organization, self._resolved(organization, wanted))
 
     def patients_with(self, organization: uuid.UUID, searches: Iterable[Search]) -> set[uuid.UUID]:
         """The patients who have, for each of the searches, a document that it finds."""
         found: set[uuid.UUID] | None = None
         for wanted in searches:
-            shape = replace(_shape(wanted, 0), order="patient")
-            values = self._values(organization, wanted)
+            parts = conditions.parts_of(wanted)
+            shape = replace(_shape(wanted, parts), count=0, order="patient")
+            values = self._values(organization, wanted, parts)
             rows = [] if wanted.never else self._reader.rows(self._patients(shape), values)
             ids = {uuid.UUID(str(row[0])) for row in rows}
             found = ids if found is None else found & ids
         return found or set()
 
-    def _compose_patients(self, shape: Shape) -> Statement:
-        linked, ways = _DOCUMENT.c.patient_id, _ways(shape, self._reader.is_sqlite)
-        of = select(linked).where(or_(*ways), linked.is_not(None)).distinct()
-        return Statement(of, self._reader.engine)
+    def everything(self, organization: uuid.UUID, patient: uuid.UUID, wanted: Search) -> ResultPage | None:
+        """The page of a patient's documents and imaging studies, rows in the order of `DocumentRow`; None where the
+        organization has no such patient."""
+        values = self._values(organization, wanted, ()) | {"patient": self._reader.value(patient)}
+        statement = self._everything(_shape(wanted, ()), wanted.types, wanted.since is not None)
+        rows = self._reader.rows(statement, values)
+        return found(rows, wanted.answer) if rows else None
 
-    def _resolved(self, organization: uuid.UUID, wanted: Search) -> Search:
-        """The identifiers of patients as the patients that have them, and whoever is tagged with one."""
-        patients, groups = list(wanted.patients), list(wanted.groups)
-        for identifiers in wanted.chained:
-            owners = self._owners(organization, identifiers)
-            if len(identifiers) == 1 and len(owners) <= 1:
-                patients.append(PatientKey(owners[0] if owners else None, identifiers[0]))
-            else:
-                tags = [PatientKey(None, identifier) for identifier in identifiers]
-                groups.append((*tags, *(PatientKey(owner, None) for owner in owners)))
-        return replace(wanted, patients=tuple(patients), groups=tuple(groups)) if wanted.chained else wanted
-
-    def _owners(self, organization: uuid.UUID, identifiers: tuple[Identifier, ...]) -> list[uuid.UUID]:
-        values = {"organization": self._reader.uuid(organization)}
-        values |= lists.identifier_values(identifiers, "0", self._reader.is_sqlite)
-        rows = self._reader.rows(self._owned(lists.identifier_flags(identifiers)), values)
-        return [uuid.UUID(str(row[0])) for row in rows]
-
-    def _compose_owned(self, flags: lists.Flags) -> Statement:
-        table = PatientIdentifier.__table__
-        terms = lists.identifier_terms((table.c.system, table.c.value), "0", flags, self._reader.is_sqlite)
-        mine = and_(table.c.organization_id == bind("organization"), or_(*terms))
-        return Statement(select(table.c.patient_id).where(mine).distinct(), self._reader.engine)
-
-    def everything(self, organization: uuid.UUID, patient: uuid.UUID, wanted: Everything) -> ResultPage | None:
-        """The page of a patient's documents and imaging studies, both as rows in the order of `DocumentRow` (see
-        `study_columns`); None where the organization has no such patient."""
-        paging, window = wanted.answer.paging, wanted.window
-        count = 0 if wanted.answer.count_only else paging.count
-        shape = (
-            count, paging.cursor is None and paging.offset > 0, paging.cursor is not None,
-            window.start is not None, window.end is not None, wanted.types, wanted.since is not None,
-        )  # fmt: skip
-        values = self._paging_values(paging) | window_values(window)
-        values |= {"organization": self._reader.uuid(organization), "patient": self._reader.uuid(patient)}
-        values["since"] = wanted.since
-        rows = self._reader.rows(self._everything(shape), values)
-        return found(rows, paging, count) if rows else None
-
-    def read(self, organization: uuid.UUID, document: uuid.UUID) -> tuple[Row, int] | None:
-        """The same, and when its version was made (microseconds since 1970)."""
-        values = {"organization": self._reader.uuid(organization), "document": self._reader.uuid(document)}
+    def read(self, organization: uuid.UUID, ident: uuid.UUID) -> tuple[Row, int] | None:
+        """The row of a document, and when its version was made."""
+        values = {"organization": self._reader.value(organization), "id": self._reader.value(ident)}
         rows = self._reader.rows(self._read, values)
         return (rows[0][:-2], rows[0][-1]) if rows else None
 
-    def one(self, organization: uuid.UUID, document: uuid.UUID) -> Row | None:
-        """The row of one document of an organization, in the order of `DocumentRow`."""
-        values = {"organization": self._reader.uuid(organization), "document": self._reader.uuid(document)}
-        rows = self._reader.rows(self._one, values)
-        return rows[0][:-1] if rows else None
+    def _resolved(self, organization: uuid.UUID, wanted: Search) -> Search:
+        """The identifiers of patients as the patients that have them, and whoever is tagged with one."""
+        people = list(wanted.people)
+        for identifiers in wanted.chained:
+            part = conditions.identifiers_part(identifiers)
+            values = {f"part0_{place}": self._reader.value(one) for place, one in enumerate(part.values)}
+            values["organization"] = self._reader.value(organization)
+            owners = [uuid.UUID(str(row[0])) for row in self._reader.rows(self._owned(part.way), values)]
+            if len(identifiers) == 1 and len(owners) <= 1:
+                people.append((PatientKey(owners[0] if owners else None, identifiers[0]),))
+            else:
+                people.append((*(PatientKey(None, one) for one in identifiers), *map(PatientKey, owners)))
+        return replace(wanted, people=tuple(people)) if wanted.chained else wanted
 
-    def _values(self, organization: uuid.UUID, wanted: Search) -> Values:
-        values = self._paging_values(wanted.answer.paging) | window_values(wanted.window)
-        values["organization"] = self._reader.uuid(organization)
-        values["content_type"] = wanted.content_type
-        for number, key in enumerate(wanted.patients):
-            values[f"patient_{number}"] = self._reader.uuid(key.patient) if key.patient else None
-            if key.identifier:
-                values[f"value_{number}"] = key.identifier.value
-                values[f"system_{number}"] = key.identifier.system
-        return values | self._listed(wanted)
+    def _compose_owned(self, way: Way) -> Statement:
+        terms = conditions.identifiers(_IDENTIFIER, way, Binds("part0", self._sqlite), "system", "value")
+        mine = and_(_IDENTIFIER.c.organization_id == bind("organization"), or_(*terms))
+        return Statement(select(_IDENTIFIER.c.patient_id).where(mine).distinct(), self._reader.engine)
 
-    def _listed(self, wanted: Search) -> Values:
-        sqlite, values = self._reader.is_sqlite, {}
-        if wanted.ids is not None:
-            values["ids"] = lists.listed(wanted.ids, sqlite)
-        if wanted.content_types:
-            values["content_types"] = lists.listed(wanted.content_types, sqlite)
-        for number, group in enumerate(wanted.groups):
-            values |= lists.group_values(group, number, sqlite)
-        for number, term in enumerate(wanted.terms):
-            values |= lists.range_values(term.ranges, str(number), sqlite)
-        return values | carried.values_of(wanted.carried, sqlite)
-
-    def _paging_values(self, paging: Paging) -> Values:
-        values: Values = {"offset": paging.offset}
-        if paging.cursor:
-            values |= {"after": paging.cursor.stored_at, "after_id": self._reader.uuid(paging.cursor.id)}
-        return values
+    def _compose_patients(self, shape: Shape) -> Statement:
+        linked = _DOCUMENT.c.patient_id
+        of = select(linked).where(or_(*self._ways(shape)), linked.is_not(None)).distinct()
+        return Statement(of, self._reader.engine)
 
     def _compose(self, shape: Shape) -> Statement:
-        sqlite = self._reader.is_sqlite
-        columns, ways = document_columns(sqlite), _ways(shape, sqlite)
-        offset: ColumnElement[Any] | None = bind("offset") if shape.skip else None
-        if carried.leads(shape):
-            led = carried.source(shape, sqlite)
-            number, columns = (
-                carried.total(shape, led, ways[0]),
-                document_columns(sqlite, (led.c.stored_at, led.c.document_id)),
-            )
-            pages = [select(*columns).join(led, led.c.document_id == _DOCUMENT.c.id).where(ways[0])]
-        else:
-            number = total(shape, ways[0]) if len(ways) == 1 else _counted((_DOCUMENT, way) for way in ways)
-            pages = [select(*columns).where(way) for way in ways]
-        counted = select(number.label("total")).subquery("counted")
+        """Where nothing narrower is asked, the first condition on words leads: its words lie in the order of the
+        answer, newest first, so that a page is read from the index and no further than it reaches, however many
+        documents there are of a type. The others are looked up for each document. A list of words and a period have no
+        such order: what they match is sorted."""
+        leads, newer = _leads(shape), None
+        ways = self._ways(shape, 1 if leads else 0)
+        if leads:
+            first = conditions.words(shape.parts[0], Binds("part0", self._sqlite))
+            words = select(_CARRIED.c.stored_at, _CARRIED.c.document_id)
+            words = words.where(*first, *bounds(_CARRIED, shape.start, shape.end))
+            led = (words if shape.parts[0][2] == "one" else words.distinct()).subquery("led")
+            alone = len(shape.parts) == 1 and shape.statuses is None and not shape.content_type
+            counted = led if alone else led.join(_DOCUMENT, _DOCUMENT.c.id == led.c.document_id)
+            return self._paged(shape, number_of(counted, *([] if alone else ways)), ways, led)
+        number = total(shape, ways[0]) if len(ways) == 1 else sum(
+            (number_of(_DOCUMENT, way) for way in ways), literal_column("0")
+        )  # fmt: skip
         if shape.by_day:
             place = day_of_offset(shape)
             first_newer = (select(place.c.day).scalar_subquery() + 1) * literal_column(str(DAY))
-            pages = [page.where(_DOCUMENT.c.stored_at < first_newer) for page in pages]
-            offset = offset - func.coalesce(select(place.c.newer).scalar_subquery(), 0)
-        if shape.order not in KEYSET and shape.count:
-            page = sorted_page(_DOCUMENT, or_(*ways), shape.order, _sort_key, shape.count, offset)
-            return Statement(beside(counted, page, columns, _DOCUMENT), self._reader.engine)
-        return self._paged(
-            counted, pages, shape.count, offset, shape.order, cursor=shape.cursor, more=[complete_until()]
-        )
+            left_out = func.coalesce(select(place.c.newer).scalar_subquery(), 0)
+            newer = _DOCUMENT.c.stored_at < first_newer, left_out
+        return self._paged(shape, number, ways, newer=newer)
 
-    def _compose_everything(self, shape: tuple[int, bool, bool, bool, bool, frozenset[str], bool]) -> Statement:
-        count, skip, cursor, start, end, types, since = shape
+    def _ways(self, shape: Shape, first: int = 0) -> list[ColumnElement[bool]]:
+        """The ways to match, each with an index of its own: one, or for a bare UUID two, ours and (not ours but)
+        tagged."""
+        table = _DOCUMENT
+        common = [table.c.organization_id == bind("organization"), *bounds(table, shape.start, shape.end)]
+        common += kind(table, shape)
+        both = [number for number, way in enumerate(shape.parts)
+                if way[:2] == (conditions.PEOPLE, ONE) and set(way[2:]) == {0, ONE}]  # fmt: skip
+        if len(both) != 1:
+            return [and_(*common, *self._conditions(shape.parts, first))]
+        (number,) = both
+        way, binds = shape.parts[number], Binds(f"part{number}", self._sqlite)
+        others = self._conditions([*shape.parts[:number], (), *shape.parts[number + 1 :]], first)
+        ours = binds.equal(self._patient, ONE)
+        strange = table.c.patient_id.is_distinct_from(Binds(f"part{number}", self._sqlite).one(self._patient.type))
+        return [and_(*common, *others, ours), and_(*common, *others, or_(*self._tagged(way, binds)), strange)]
+
+    def _condition(self, way: Way, binds: Binds) -> ColumnElement[bool]:
+        if not way:
+            return true()
+        if way[0] == conditions.TYPES:
+            return binds.equal(_DOCUMENT.c.content_type, conditions.SOME)
+        if way[0] == conditions.WORDS:
+            return conditions.is_carried(_DOCUMENT.c.id, way, binds)
+        return super()._condition(way, binds)
+
+    def _tagged(self, way: Way, binds: Binds) -> list[ColumnElement[bool]]:
+        """The document is tagged with one of the identifiers."""
+        terms = conditions.identifiers(_DOCUMENT, way, binds, "external_system", "external_value")
+        return [and_(term, _DOCUMENT.c.external_value.is_not(None)) for term in terms]
+
+    def _columns(self, order: tuple[Any, Any] | None = None) -> list[ColumnElement[Any]]:
+        return document_columns(self._sqlite, order)
+
+    def _sort_key(self, name: str, falling: bool) -> ColumnElement[Any]:
+        if name == "status":
+            return case((_DOCUMENT.c.entered_in_error, 2), (_DOCUMENT.c.superseded, 1), else_=0)
+        return _DOCUMENT.c.content_type if name == "contenttype" else super()._sort_key(name, falling)
+
+    def _compose_everything(self, shape: Shape, types: frozenset[str], since: bool) -> Statement:
         known = and_(_PATIENT.c.id == bind("patient"), _PATIENT.c.organization_id == bind("organization"))
+        current, sqlite = ~_DOCUMENT.c.entered_in_error, self._sqlite
         parts = [
             (table, columns, and_(*mine, *([table.c.stored_at >= bind("since")] if since else [])))
             for name, table, columns, mine in (
-                ("DocumentReference", _DOCUMENT, document_columns,
-                 [*_of_patient(_DOCUMENT), ~_DOCUMENT.c.entered_in_error, *bounds(_DOCUMENT, start, end)]),
-                ("ImagingStudy", _STUDY, study_columns, [*_of_patient(_STUDY), *bounds(_STUDY, start, end)]),
-                ("Patient", _PATIENT, patient_columns, [known]),
+                ("DocumentReference", _DOCUMENT, document_columns(sqlite), [*_of_patient(_DOCUMENT, shape), current]),
+                ("ImagingStudy", _STUDY, stored_columns(_STUDY, _STUDY.c.patient_id, sqlite),
+                 _of_patient(_STUDY, shape)),
+                ("Patient", _PATIENT, stored_columns(_PATIENT, _PATIENT.c.id, sqlite), [known]),
             )
             if name in types
         ]  # fmt: skip
-        pages = [select(*columns(self._reader.is_sqlite)).where(where) for _, columns, where in parts]
-        counted = _counted((table, where) for table, _, where in parts)
-        total = select(counted.label("total")).select_from(_PATIENT).where(known).subquery("counted")
-        none = select(*document_columns(self._reader.is_sqlite)).where(false())
-        return self._paged(
-            total,
-            pages or [none],
-            count,
-            bind("offset") if skip else None,
-            "-date",
-            cursor=cursor,
-            more=[complete_until()],
-        )
+        number = sum((number_of(table, where) for table, _, where in parts), literal_column("0"))
+        total = select(number.label("total")).select_from(_PATIENT).where(known).subquery("counted")
+        pages = [select(*columns).where(where) for _, columns, where in parts]
+        none = select(*document_columns(sqlite)).where(false())
+        offset = bind("offset") if shape.skip else None
+        return Statement(paged(total, pages or [none], shape, offset), self._reader.engine)
 
-    def _paged(
-        self, total: Subquery, ways: list[Select[Any]], count: int, offset: Any, order: str, *, cursor: bool,
-        more: Sequence[ColumnElement[Any]] = (),
-    ) -> Statement:  # fmt: skip
-        """`total` beside each row of the page, or alone where the page is empty. One row more tells of a next page.
 
-        Several ways to match (never the same row by two) are each read in order and no further than the page reaches.
-        """
-        if count == 0:
-            return Statement(select(total.c.total, *more), self._reader.engine)
-        limit: ColumnElement[Any] = literal_column(str(count + 1))
-        parts = [_ordered(way, order, cursor=cursor) for way in ways]
-        if len(parts) > 1:
-            reach = limit if offset is None else limit + offset
-            limited = [part.limit(reach).subquery() for part in parts]
-            both = select(union_all(*(select(part) for part in limited)).subquery("ways"))
-            parts = [_ordered(both, order, cursor=False)]
-        rows = parts[0].limit(limit).offset(offset).subquery("page")
-        ordered = select(total.c.total, *rows.c, *more).select_from(total.outerjoin(rows, true()))
-        return Statement(ordered.order_by(*order_of(rows.c, order)), self._reader.engine)
+def document_columns(sqlite: bool, order: tuple[Any, Any] | None = None) -> list[ColumnElement[Any]]:
+    """Columns of `resources.DocumentRow`, then the id as it is stored, to order by. `order`: storage time and id of the
+    index in whose order the rows are read, where it is not one of `document`."""
+    table = _DOCUMENT
+    stored_at, ident = order or (table.c.stored_at, table.c.id)
+    return [
+        id_text(table.c.id, sqlite).label("id"), id_text(table.c.patient_id, sqlite).label("patient_id"),
+        table.c.external_system, table.c.external_value,
+        cast(table.c.entered_in_error, Boolean).label("entered_in_error") if not sqlite else table.c.entered_in_error,
+        table.c.content_type, table.c.title, table.c.size, table.c.sha256,
+        cast(table.c.superseded, Boolean).label("superseded") if not sqlite else table.c.superseded, table.c.version,
+        table.c.details, stored_at.label("stored_at"), ident.label("sort_id"),
+    ]  # fmt: skip
+
+
+def stored_columns(table: Any, patient: Any, sqlite: bool) -> list[ColumnElement[Any]]:
+    """The same columns for what is kept as FHIR JSON: its type stands in `content_type`, its JSON in `details`, and
+    without a file it has no `sha256`."""
+    no = cast(false(), Boolean) if not sqlite else literal(0)
+    named = {
+        "id": id_text(table.c.id, sqlite), "patient_id": id_text(patient, sqlite),
+        "content_type": literal_column("'Patient'" if table is _PATIENT else "'ImagingStudy'", String()),
+        "entered_in_error": no, "superseded": no, "version": cast(literal_column("1"), models.Document.version.type),
+        "details": cast(table.c.resource, Text), "stored_at": table.c.stored_at, "sort_id": table.c.id,
+    }  # fmt: skip
+    return [named.get(column.name, cast(null(), column.type)).label(column.name) for column in document_columns(sqlite)]
+
+
+def id_text(column: Any, sqlite: bool) -> ColumnElement[Any]:
+    """A UUID as canonical text, made by the database: cheaper than an object per row."""
+    if not sqlite:
+        return cast(column, Text)
+    first, *others = (
+        func.substr(column, *part, type_=String()) for part in ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
+    )
+    return sum((literal_column("'-'", String()) + part for part in others), first)
 
 
 def complete_until() -> ColumnElement[Any]:
     """The last storage time given out, in the snapshot of the statement: whoever stores later gets a later one, and
     whoever got an earlier one has committed, since the row is locked until then."""
-    mine = StorageClock.organization_id == bind("organization")
-    last = select(StorageClock.__table__.c.last).where(mine).scalar_subquery()
+    mine = models.StorageClock.organization_id == bind("organization")
+    last = select(models.StorageClock.__table__.c.last).where(mine).scalar_subquery()
     return func.coalesce(last, literal_column("0")).label("complete")
 
 
+def paged(total: Subquery, ways: Sequence[Select[Any]], shape: Shape, offset: Any) -> Select[Any]:
+    """`total` beside each row of the page, or alone where the page is empty. One row more tells of a next page.
+
+    Several ways to match (never the same row by two) are each read in order and no further than the page reaches.
+    """
+    if shape.count == 0:
+        return select(total.c.total, complete_until())
+    limit: ColumnElement[Any] = literal_column(str(shape.count + 1))
+    parts = [_ordered(way, shape.order, cursor=shape.cursor) for way in ways]
+    if len(parts) > 1:
+        reach = limit if offset is None else limit + offset
+        limited = [part.limit(reach).subquery() for part in parts]
+        both = select(union_all(*(select(part) for part in limited)).subquery("ways"))
+        parts = [_ordered(both, shape.order, cursor=False)]
+    rows = parts[0].limit(limit).offset(offset).subquery("page")
+    ordered = select(total.c.total, *rows.c, complete_until()).select_from(total.outerjoin(rows, true()))
+    return ordered.order_by(*_order_of(rows.c, shape.order))
+
+
 def _ordered(page: Select[Any], order: str, *, cursor: bool) -> Select[Any]:
+    """In that order, from behind the cursor on."""
     columns = page.selected_columns
-    return (page.where(behind_cursor(columns, order)) if cursor else page).order_by(*order_of(columns, order))
+    if cursor:
+        last: Any = columns["sort_id"], bind("after_id")
+        if order in ("-date", "date"):
+            last = tuple_(columns["stored_at"], columns["sort_id"]), tuple_(bind("after"), bind("after_id"))
+        page = page.where(last[0] < last[1] if order.startswith("-") else last[0] > last[1])
+    return page.order_by(*_order_of(columns, order))
 
 
-def behind_cursor(columns: Any, order: str) -> ColumnElement[bool]:
-    """The rows that follow the cursor in that order."""
-    last: Any = columns["sort_id"], bind("after_id")
-    if order in ("-date", "date"):
-        last = tuple_(columns["stored_at"], columns["sort_id"]), tuple_(bind("after"), bind("after_id"))
-    following: ColumnElement[bool] = last[0] < last[1] if order.startswith("-") else last[0] > last[1]
-    return following
-
-
-def order_of(columns: Any, order: str) -> list[ColumnElement[Any]]:
+def _order_of(columns: Any, order: str) -> list[ColumnElement[Any]]:
     """Newest first (the contract's), oldest first, or by id; ties of the time are broken by the id."""
     names = ("sort_id",) if order in ("_id", "-_id") else ("stored_at", "sort_id")
     return [columns[name].desc() if order.startswith("-") else columns[name].asc() for name in names]
 
 
-def sorted_page(
-    table: Any, where: ColumnElement[bool], order: str, key: Callable[[str, bool], ColumnElement[Any]], count: int,
-    offset: Any,
-) -> Subquery:  # fmt: skip
-    """Id and place of the rows of a page in any order: all that is found is sorted. `key` makes the value of a
-    parameter to sort by, of several the one that comes first; what has none comes last."""
-    keys = []
-    for name in order.split(","):
-        falling, value = name.startswith("-"), key(name.removeprefix("-"), name.startswith("-"))
-        keys.append((value.desc() if falling else value.asc()).nulls_last())
-    place = func.row_number().over(order_by=[*keys, table.c.id.asc()]).label("place")
-    found = select(table.c.id, place).where(where).order_by(place).limit(literal_column(str(count + 1)))
-    return (found if offset is None else found.offset(offset)).subquery("sorted")
+def _of_patient(table: Any, shape: Shape) -> list[ColumnElement[bool]]:
+    mine = [table.c.organization_id == bind("organization"), table.c.patient_id == bind("patient")]
+    return [*mine, *bounds(table, shape.start, shape.end)]
 
 
-def beside(
-    total: Subquery, page: Subquery, columns: Sequence[ColumnElement[Any]], table: Any
-) -> Select[Any]:  # fmt: skip
-    """The total beside each row of a sorted page."""
-    rows = select(*columns, page.c.place).join_from(page, table, table.c.id == page.c.id).subquery("page")
-    listed = [column for column in rows.c if column.name != "place"]
-    whole = select(total.c.total, *listed, complete_until()).select_from(total.outerjoin(rows, true()))
-    return whole.order_by(rows.c.place)
-
-
-def word_to_sort(table: Any, owner: Any, kind: str, *, falling: bool) -> ColumnElement[Any]:
-    """The first or the last word of that kind of a row."""
-    mine = (table.c.kind == literal_column(f"'{kind}'"), table.c.term != literal_column("''"))
-    end = (func.max if falling else func.min)(table.c.term)
-    return select(end).where(owner, *mine).scalar_subquery()
-
-
-def _sort_key(name: str, falling: bool) -> ColumnElement[Any]:
-    table = _DOCUMENT
-    if name == "status":
-        return case((table.c.entered_in_error, 2), (table.c.superseded, 1), else_=0)
-    of_its_own = {"date": table.c.stored_at, "_id": table.c.id, "contenttype": table.c.content_type} | dict.fromkeys(
-        ("patient", "subject"), table.c.patient_id
-    )
-    words = DocumentTerm.__table__
-    known = of_its_own.get(name)
-    return word_to_sort(words, words.c.document_id == table.c.id, name, falling=falling) if known is None else known
-
-
-def _counted(parts: Iterable[tuple[Any, ColumnElement[bool]]]) -> ColumnElement[Any]:
-    number: ColumnElement[Any] = literal_column("0")
-    for table, where in parts:
-        number = number + select(func.count()).select_from(table).where(where).scalar_subquery()
-    return number
-
-
-def _of_patient(table: Any) -> list[ColumnElement[bool]]:
-    return [table.c.organization_id == bind("organization"), table.c.patient_id == bind("patient")]
-
-
-def _shape(wanted: Search, count: int) -> Shape:
-    paging, window = wanted.answer.paging, wanted.window
+def _shape(wanted: Search, parts: Sequence[Part]) -> Shape:
+    paging, window, order = wanted.answer.paging, wanted.window, wanted.answer.order
     skip = paging.cursor is None and paging.offset > 0
-    narrow = bool(
-        wanted.patients or wanted.ids or wanted.content_types or wanted.groups or wanted.carried or wanted.terms
-    )
-    ends = None if narrow else edges(window)
-    by_day = skip and not narrow and wanted.answer.order == "-date"
+    ends = None if parts else edges(window)
+    by_day = skip and not parts and order == "-date"
     return Shape(
-        count=count,
+        count=wanted.answer.count,
         skip=skip,
         by_day=by_day and (window.end is None or window.end % DAY == 0 or ends is not None),
         cursor=paging.cursor is not None,
         start=window.start is not None,
         end=window.end is not None,
         statuses=wanted.statuses,
-        content_type=wanted.content_type is not None,
-        patients=tuple(_key_shape(key) for key in wanted.patients),
+        content_type=len(wanted.content_types) == 1,
         edges=ends,
-        order=wanted.answer.order,
-        ids=wanted.ids is not None,
-        content_types=bool(wanted.content_types),
-        groups=tuple(lists.group_flags(group) for group in wanted.groups),
-        carried=carried.shape_of(wanted.carried),
-        terms=tuple(term.kind for term in wanted.terms),
+        order=order,
+        parts=tuple(part.way for part in parts),
     )
 
 
-def _key_shape(key: PatientKey) -> tuple[bool, bool, bool]:
-    other = key.identifier
-    return key.patient is not None, bool(other and other.value is not None), bool(other and other.system is not None)
+def _leads(shape: Shape) -> bool:
+    """Return True where the first condition finds the documents; a patient or a list of ids is narrower, and another
+    order is not that of the index."""
+    kinds = {way[0] for way in shape.parts}
+    if conditions.WORDS not in kinds or not kinds <= {conditions.WORDS, conditions.TYPES} or shape.order not in KEYSET:
+        return False
+    _, _, _, negated, either = shape.parts[0]
+    return not negated and not either
 
 
-def _ways(shape: Shape, sqlite: bool) -> list[ColumnElement[bool]]:
-    """The ways to match, each with an index of its own: one, or for a bare UUID two, ours and (not ours but) tagged."""
-    table = _DOCUMENT
-    common = [table.c.organization_id == bind("organization"), *bounds(table, shape.start, shape.end)]
-    common += kind(table, shape)
-    common += [lists.among(table.c.id, "ids", sqlite)] if shape.ids else []
-    common += [lists.among(table.c.content_type, "content_types", sqlite)] if shape.content_types else []
-    common += [lists.group_term(table, number, flags, sqlite) for number, flags in enumerate(shape.groups)]
-    common += [table.c.patient_id.in_(lists.owners(number, kind, sqlite)) for number, kind in enumerate(shape.terms)]
-    common += carried.conditions(shape, sqlite)
-    keys = [_key_terms(number, *key) for number, key in enumerate(shape.patients)]
-    if len(keys) == 1 and len(keys[0]) == 2:
-        ours, tagged = keys[0]
-        strange = table.c.patient_id.is_distinct_from(bind("patient_0"))
-        return [and_(*common, ours), and_(*common, tagged, strange)]
-    return [and_(*common, *(or_(*terms) for terms in keys))]
-
-
-def _key_terms(number: int, ours: bool, value: bool, system: bool) -> list[ColumnElement[bool]]:
-    """The documents that one `patient` value means: any of these conditions."""
-    table = _DOCUMENT
-    external = [table.c.external_value == bind(f"value_{number}")] if value else []
-    external += [table.c.external_system == bind(f"system_{number}")] if system else []
-    terms = [table.c.patient_id == bind(f"patient_{number}")] if ours else []
-    return [*terms, and_(*external, table.c.external_value.is_not(None))] if external else terms
-
-
-def found(rows: list[Row], paging: Paging, count: int) -> ResultPage:
+def found(rows: list[Row], answer: AnswerOptions) -> ResultPage:
     """Split the total and the mark of completeness (first and last column) from the rows, and the row that only tells
     of a next page from the page."""
-    total, complete = int(rows[0][0]), int(rows[0][-1])
+    total, complete, count = int(rows[0][0]), int(rows[0][-1]), answer.count
     if count == 0 or rows[0][-2] is None:
         return ResultPage(total, [], None, complete)
     page = [row[1:-2] for row in rows[:count]]
     if len(rows) <= count:
         return ResultPage(total, page, None, complete)
-    offset = min(paging.offset + count, 2**31 - 1)
+    offset = min(answer.paging.offset + count, 2**31 - 1)
     return ResultPage(total, page, Cursor(page[-1][-1], uuid.UUID(str(rows[count - 1][-2])), offset), complete)

@@ -12,7 +12,7 @@ from sqlalchemy import CTE, ColumnElement, bindparam, cast, func, literal_column
 
 from webapp.fhir.dates import ALWAYS, DAY, Window
 from webapp.fhir.models import WHOLE, AccessToken, Document, DocumentCount, Status
-from webapp.fhir.searching.lists import Flags
+from webapp.fhir.searching.conditions import Way
 
 Values = dict[str, Any]
 _DOCUMENT = Document.__table__
@@ -30,20 +30,10 @@ class Shape:
     end: bool
     statuses: frozenset[Status] | None
     content_type: bool
-    patients: tuple[tuple[bool, bool, bool], ...]  # per key: by our id, by external value, by external system
     by_day: bool  # `_offset` is found through the counters of days
     edges: tuple[bool, bool] | None  # of a window with whole days: whether it begins and ends within a day
-    order: str = "-date"
-    ids: bool = False
-    content_types: bool = False
-    groups: tuple[tuple[bool, Flags], ...] = ()
-    carried: tuple[tuple[str, str, bool, Any], ...] = ()  # see `searching.carried.Way`
-    terms: tuple[str, ...] = ()  # kinds of words of the patient
-
-    @property
-    def counted(self) -> bool:
-        """Return True where the total has to be counted from the documents: no counter knows it."""
-        return bool(self.patients or self.ids or self.content_types or self.groups or self.carried or self.terms)
+    order: str
+    parts: tuple[Way, ...]  # with any, the total has to be counted: no counter knows it
 
 
 def edges(window: Window) -> tuple[bool, bool] | None:
@@ -61,6 +51,8 @@ def edges(window: Window) -> tuple[bool, bool] | None:
 
 def window_values(window: Window) -> Values:
     """Values of all parameters that `total` and `bounds` may have put into a statement."""
+    if window == ALWAYS:
+        return {}
     first, last = _whole_days(window)
     return {
         "start": window.start,
@@ -75,8 +67,8 @@ def window_values(window: Window) -> Values:
 def total(shape: Shape, where: ColumnElement[bool]) -> ColumnElement[Any]:
     """The number of matches as a scalar expression."""
     windowed = shape.start or shape.end
-    if shape.counted or (windowed and shape.edges is None):
-        return select(func.count()).select_from(_DOCUMENT).where(where).scalar_subquery()
+    if shape.parts or (windowed and shape.edges is None):
+        return number_of(_DOCUMENT, where)
     if not windowed:
         return _counters(shape, [_COUNT.c.day == literal_column(str(WHOLE))])
     days = [_COUNT.c.day >= bind("first_day")] if shape.start else [_COUNT.c.day > literal_column(str(WHOLE))]
@@ -140,19 +132,15 @@ def bounds(table: Any, start: bool, end: bool) -> list[ColumnElement[bool]]:
 
 
 def bind(name: str) -> Any:
-    """A parameter with its database type; a number at the end tells repeated ones apart (`patient_0`)."""
-    return bindparam(name, required=False, type_=_TYPES.get(name.rsplit("_", 1)[0] if name[-1].isdigit() else name))
+    """A parameter with its database type."""
+    return bindparam(name, required=False, type_=_TYPES.get(name))
 
 
 _TYPES: dict[str, Any] = {
     "organization": Document.organization_id.type,
-    "document": Document.id.type,
+    **dict.fromkeys(("id", "document", "patient", "after_id"), Document.id.type),
     "token": AccessToken.id.type,
-    "patient": Document.patient_id.type,
-    "after_id": Document.id.type,
     "content_type": Document.content_type.type,
-    "value": Document.external_value.type,
-    "system": Document.external_system.type,
     **dict.fromkeys(
         ("start", "end", "since", "after", "number", "offset", "first_day_start", "last_day_start"),
         Document.stored_at.type,
@@ -169,18 +157,14 @@ def _counters(shape: Shape, days: list[ColumnElement[bool]]) -> ColumnElement[An
 
 
 def _edge(shape: Shape, start: str, end: str) -> ColumnElement[Any]:
-    table = _DOCUMENT
-    return (
-        select(func.count())
-        .select_from(table)
-        .where(
-            table.c.organization_id == bind("organization"),
-            table.c.stored_at >= bind(start),
-            table.c.stored_at < bind(end),
-            *kind(table, shape),
-        )
-        .scalar_subquery()
-    )
+    stored_at = _DOCUMENT.c.stored_at
+    mine = (_DOCUMENT.c.organization_id == bind("organization"), stored_at >= bind(start), stored_at < bind(end))
+    return number_of(_DOCUMENT, *mine, *kind(_DOCUMENT, shape))
+
+
+def number_of(rows: Any, *where: ColumnElement[bool]) -> ColumnElement[Any]:
+    """The number of rows that meet all conditions, as a scalar expression."""
+    return select(func.count()).select_from(rows).where(*where).scalar_subquery()
 
 
 def _whole_days(window: Window) -> tuple[int | None, int | None]:

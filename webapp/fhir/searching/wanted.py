@@ -5,7 +5,7 @@ import re
 import struct
 import uuid
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from webapp.fhir import dates
 from webapp.fhir.models import Status
@@ -17,6 +17,9 @@ CURSOR = struct.Struct(">qI16s")
 EVERYTHING_TYPES = ("DocumentReference", "ImagingStudy")  # and the Patient where `_type` names it
 KEYSET = frozenset({"-date", "date", "_id", "-_id"})
 """Orders whose pages continue from a cursor; all others are names of parameters by commas, and skip `_offset` rows."""
+Row = tuple[Any, ...]
+Right = tuple[str, str]
+"""A resource type and one letter of a scope."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class PatientKey:
     """One `patient` value: a patient of ours, an external identifier, or (a bare UUID) either of them."""
 
     patient: uuid.UUID | None
-    identifier: Identifier | None
+    identifier: Identifier | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +75,15 @@ class AnswerOptions:
     applied: tuple[tuple[str, str], ...] = ()
     ignored: tuple[Ignored, ...] = ()
     paging: Paging = Paging()
-    count_only: bool = False
+    summary: str = ""  # `count`: the total alone; `true`, `data` or `text`: parts of a resource
     elements: frozenset[str] | None = None
-    summary: str = ""  # `true`, `data` or `text`: parts of a resource
     order: str = "-date"
     with_patients: bool = False  # `_include=DocumentReference:patient`
+
+    @property
+    def count(self) -> int:
+        """The size of the page; 0 for the total alone."""
+        return 0 if self.summary == "count" else self.paging.count
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,66 +101,47 @@ class Carried:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """A DocumentReference search; all of it holds at once. `never`: the filters exclude each other, hold what no row
-    can, or are more than a statement carries.
-
-    A document is one of `ids`, where there are any; has one of `content_types`; is of one patient in each of `groups`,
-    and of a patient with one of the identifiers, or tagged with it, in each of `chained`; is linked to a patient who is
-    found by each of `terms`; and meets all of `carried`.
-    """
-
-    answer: AnswerOptions = AnswerOptions()
-    window: dates.Window = dates.ALWAYS
-    patients: tuple[PatientKey, ...] = ()
-    statuses: frozenset[Status] | None = None  # one of them; None: whatever it is
-    content_type: str | None = None
-    never: bool = False
-    ids: tuple[uuid.UUID, ...] | None = None
-    content_types: tuple[str, ...] = ()
-    groups: tuple[tuple[PatientKey, ...], ...] = ()
-    chained: tuple[tuple[Identifier, ...], ...] = ()
-    carried: tuple[Carried, ...] = ()
-    terms: tuple["Term", ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Everything:
-    """The parameters of `$everything`."""
-
-    answer: AnswerOptions = AnswerOptions()
-    window: dates.Window = dates.ALWAYS
-    types: frozenset[str] = frozenset(EVERYTHING_TYPES)
-    since: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """The parameters of `_history`: changes since an instant (microseconds since 1970), newest or oldest first."""
-
-    answer: AnswerOptions = AnswerOptions()
-    since: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Term:
-    """One of these ranges `[first, end)` holds a word of that kind (see `webapp.fhir.terms`)."""
+    """One of these ranges `[first, end)` holds a word of that kind, of a patient or a study (see `terms`)."""
 
     kind: str
     ranges: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ResourceSearch:
-    """A search for patients or imaging studies; all of it holds at once, without any it lists all.
+class Search:
+    """A search, `$everything` or `_history`; all of it holds at once, and without any of it, all is listed. `never`:
+    the filters exclude each other, hold what no row can, or are more than a statement carries.
 
-    The patient (of the study) is one in each of `groups`, by id or by identifier, and has a document that each of
-    `having` finds.
+    What is found is one of `ids`, where there are any; has one of `statuses` and of `content_types` (None, empty:
+    whatever it is); is of one patient in each of `people`, and of a patient with one of the identifiers, or tagged with
+    it, in each of `chained`; its patient is found by each of `terms`, and has a document that each of `having` finds;
+    it meets all of `carried`. `types` and `since` (microseconds since 1970) are those of the operations, `rights` what
+    it takes beside the rights of its path, since the matches tell of it.
     """
 
     answer: AnswerOptions = AnswerOptions()
-    groups: tuple[tuple[PatientKey, ...], ...] = ()
+    window: dates.Window = dates.ALWAYS
+    people: tuple[tuple[PatientKey, ...], ...] = ()
+    chained: tuple[tuple[Identifier, ...], ...] = ()
+    statuses: frozenset[Status] | None = None
+    content_types: tuple[str, ...] = ()
     never: bool = False
     ids: tuple[uuid.UUID, ...] | None = None
+    carried: tuple[Carried, ...] = ()
     terms: tuple[Term, ...] = ()
-    having: tuple[Search, ...] = ()
+    having: tuple["Search", ...] = ()
+    types: frozenset[str] = frozenset(EVERYTHING_TYPES)
+    since: int | None = None
+    rights: frozenset[Right] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPage:
+    """Rows of a page in order (or what is made of them), the number of all matches, and the cursor behind the last row
+    while more follow."""
+
+    total: int
+    rows: list[Any]
+    next: Cursor | None
+    complete: int | None = None  # all that was ever stored up to this instant (microseconds) was visible to the search

@@ -10,7 +10,7 @@ from flask import Flask, Response, current_app, request
 
 from clinical.fhir import MEDIA_TYPE
 from webapp.fhir.answers import FhirError, error_answer
-from webapp.fhir.resources import Resource
+from webapp.fhir.details import Resource
 
 MOST_CALLS = 50
 LARGEST_ANSWER = 32 * 1024 * 1024  # bytes of all answers together; what comes behind is told to ask for itself

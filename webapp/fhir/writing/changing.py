@@ -15,7 +15,6 @@ import io
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import jsonpatch
 import orjson
@@ -31,14 +30,13 @@ from webapp.extensions import db
 from webapp.fhir import clock, dates, linking, resources, store
 from webapp.fhir.access import bearer, parse_id, require
 from webapp.fhir.answers import FhirError
-from webapp.fhir.details import POSTED
+from webapp.fhir.details import POSTED, Resource
 from webapp.fhir.models import Document, Patient, Status
-from webapp.fhir.searching.patients import stored_row
-from webapp.fhir.searching.sent import Pairs
+from webapp.fhir.parameters import values_at
+from webapp.fhir.received import Pairs, check_size
 from webapp.fhir.service import service
 from webapp.fhir.writing import given, purging, storing
-from webapp.fhir.writing.examining import check_size
-from webapp.fhir.writing.given import DOCUMENT, Resource
+from webapp.fhir.writing.given import DOCUMENT
 from webapp.fhir.writing.storing import Result, SentDocument, SentPatient
 from webapp.models import Organization
 from webapp.storage import Stored
@@ -54,7 +52,7 @@ def put(organization_id: uuid.UUID, kind: str, ident: str, resource: Resource, r
     key = parse_id(ident)
     if key is None or resource.get("id") != ident:
         raise FhirError(400, "Erwartet wird die Id der URL, hier eine UUID.", f"{kind}.id")
-    if any(tag.get("code") == resources.SUBSETTED["code"] for tag in _objects(resource, "meta", "tag")):
+    if any(code == resources.SUBSETTED["code"] for code in values_at(resource, "meta.tag.code")):
         raise FhirError(422, "Das ist nur ein Teil der Ressource (SUBSETTED).", f"{kind}.meta.tag")
     return (_document if kind == DOCUMENT else _patient)(organization_id, key, resource, read)
 
@@ -290,15 +288,5 @@ def _require_leave(session: Session, organization_id: uuid.UUID, leave: str) -> 
 
 def _now(organization_id: uuid.UUID, kind: str, key: uuid.UUID) -> Resource | None:
     """The resource as it is read, without a link to its file."""
-    if kind == DOCUMENT:
-        found = service().documents.one(organization_id, key)
-        return resources.document(found, "") if found else None
-    row = service().patients.one(organization_id, key)
-    return resources.patient(stored_row(row)) if row else None
-
-
-def _objects(resource: Resource, *path: str) -> list[Resource]:
-    value: Any = resource
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    row = service().stored[kind].one(organization_id, key)
+    return resources.of_row(row) if row else None

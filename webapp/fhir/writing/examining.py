@@ -8,23 +8,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from webapp.fhir.answers import FhirError
+from webapp.fhir.details import Resource
 
 DEEPEST = 40  # levels of JSON; what profiles of R4 ask for stays below twenty
 MOST_VALUES = 5_000  # of one resource: objects, lists and the values in them; validating them takes half a second
-MOST_SEPARATORS = 300_000  # of a whole body: commas and opening brackets, as many as it has values at most; tags of XML
 NOT_UNDERSTOOD = frozenset({"implicitRules", "_implicitRules", "modifierExtension"})
 _ABSENT = object()
 _LOOKED_AT = NOT_UNDERSTOOD | {"fhir_comments", "resourceType", "contained"}
-Resource = dict[str, Any]
 _Path = tuple[Any, int | str] | None  # the way from the resource: what comes before, and the last step
-
-
-def check_size(body: bytes, *, xml: bool = False) -> None:
-    """Before it is parsed: a body of brackets takes fifty times its length in memory. Raises FhirError 413."""
-    if sum(map(body.count, (b"<", b"=") if xml else (b",", b"[", b"{"))) > MOST_SEPARATORS:
-        raise FhirError(
-            413, f"Der Inhalt hat mehr als {MOST_SEPARATORS} Elemente. Bitte auf mehrere Aufrufe verteilen."
-        )
 
 
 def examine(resource: Resource, kind: str, at: str = "") -> None:

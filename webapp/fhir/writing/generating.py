@@ -12,7 +12,7 @@ import orjson
 
 from clinical.fhir import MEDIA_TYPE
 from webapp.fhir.answers import FhirError
-from webapp.fhir.writing.given import Resource
+from webapp.fhir.details import Resource, objects
 
 COPIED = {
     "type": "type", "category": "category", "status": "docStatus", "title": "description", "custodian": "custodian",
@@ -36,15 +36,15 @@ def generated(parameters: Resource) -> Resource:
 
 
 def _generated(parameters: Resource) -> Resource:
-    sent = [one.get("resource") for one in _objects(parameters.get("parameter")) if one.get("name") == "document"]
+    sent = [one.get("resource") for one in objects(parameters.get("parameter")) if one.get("name") == "document"]
     bundle = sent[0] if len(sent) == 1 and isinstance(sent[0], dict) else {}
-    inside = [one["resource"] for one in _objects(bundle.get("entry")) if isinstance(one.get("resource"), dict)]
+    inside = [one["resource"] for one in objects(bundle.get("entry")) if isinstance(one.get("resource"), dict)]
     composition = inside[0] if inside else {}
     if (bundle.get("type"), composition.get("resourceType")) != ("document", "Composition"):
         raise FhirError(422, "Erwartet wird ein FHIR-Dokument: Bundle mit type document und einer Composition.",
                         "Parameters.parameter")  # fmt: skip
     data = orjson.dumps(bundle)  # before references in it are led elsewhere
-    names = {one.get("fullUrl"): one["resource"] for one in _objects(bundle["entry"]) if "resource" in one}
+    names = {one.get("fullUrl"): one["resource"] for one in objects(bundle["entry"]) if "resource" in one}
     names |= {f"{one.get('resourceType')}/{one.get('id')}": one for one in inside}
     made: Resource = {"resourceType": "DocumentReference", "status": "current"}
     made |= {name: composition[element] for element, name in COPIED.items() if element in composition}
@@ -53,13 +53,13 @@ def _generated(parameters: Resource) -> Resource:
         "contentType": MEDIA_TYPE, "title": composition.get("title"), "creation": composition.get("date"),
         "language": composition.get("language", "de"), "data": base64.b64encode(data).decode(),
     }  # fmt: skip
-    event = (_objects(composition.get("event")) or [{}])[0]
+    event = (objects(composition.get("event")) or [{}])[0]
     level = composition.get("confidentiality")
     return made | {
         "masterIdentifier": bundle.get("identifier"), "identifier": _listed(composition.get("identifier")),
         "subject": _named(composition.get("subject"), names), "contained": contained,
         "securityLabel": [{"coding": [{"system": _CONFIDENTIALITY, "code": level}]}] if level else [],
-        "relatesTo": [_related(one, names) for one in _objects(composition.get("relatesTo"))],
+        "relatesTo": [_related(one, names) for one in objects(composition.get("relatesTo"))],
         "context": {"encounter": _listed(_named(composition.get("encounter"), names)),
                     "event": event.get("code"), "period": event.get("period")},
         "content": [{"attachment": attachment, "format": _FORMAT}],
@@ -70,7 +70,7 @@ def _contain(made: Resource, names: dict[Any, Resource]) -> list[Resource]:
     """Let authors and custodian of the document lead to copies of what they are inside of it."""
     copies: list[Resource] = []
     for element in ("author", "custodian"):
-        for one in _objects(made.get(element)) or _objects([made.get(element)]):
+        for one in objects(made.get(element)) or objects([made.get(element)]):
             if found := names.get(one.get("reference")):
                 copies.append({name: value for name, value in found.items() if name not in ("meta", "text")})
                 copies[-1]["id"] = f"{element}-{len(copies)}"
@@ -83,10 +83,10 @@ def _named(reference: Any, names: dict[Any, Resource]) -> Any:
     found = names.get(reference.get("reference")) if isinstance(reference, dict) else None
     if found is None:
         return reference
-    listed = _objects(_listed(found.get("identifier")))
+    listed = objects(_listed(found.get("identifier")))
     kind = _PREFERRED.get(str(found.get("resourceType")))
     preferred = [one for one in listed if any(coding.get("code") == kind for coding in
-                 _objects((one.get("type") or {}).get("coding")))]  # fmt: skip
+                 objects((one.get("type") or {}).get("coding")))]  # fmt: skip
     return {"identifier": (preferred or listed)[0]} if listed else None
 
 
@@ -94,10 +94,6 @@ def _related(related: Resource, names: dict[Any, Resource]) -> Resource:
     target = related.get("targetReference")
     named = {"identifier": related.get("targetIdentifier")} if target is None else _named(target, names)
     return {"code": related.get("code"), "target": named}
-
-
-def _objects(value: Any) -> list[Resource]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _listed(value: Any) -> list[Any]:

@@ -13,17 +13,15 @@ from typing import Any
 import orjson
 from pydantic import BaseModel, ValidationError
 
-from clinical.fhir import NotXml, from_xml
 from webapp.fhir import details as kept_details
-from webapp.fhir import terms
 from webapp.fhir.answers import FhirError
-from webapp.fhir.bounds import beyond
-from webapp.fhir.details import LARGEST, Details
+from webapp.fhir.details import LARGEST, Details, Resource
+from webapp.fhir.files import UNKNOWN_TYPE, clean_content_type, clean_title
 from webapp.fhir.models import TITLE_LENGTH, Status
-from webapp.fhir.titles import UNKNOWN_TYPE, clean_content_type, clean_title
-from webapp.fhir.writing.examining import check_size, examine, misread
+from webapp.fhir.searching import terms
+from webapp.fhir.writing.bounds import beyond
+from webapp.fhir.writing.examining import examine, misread
 
-Resource = dict[str, Any]
 Words = tuple[tuple[str, str], ...]
 DOCUMENT = "DocumentReference"
 MOST_WORDS = 250  # of one document: each is a row of an index, and some fifteen are usual
@@ -76,20 +74,6 @@ class GivenPatient:
     pairs: tuple[tuple[str, str] | None, ...]  # None for one without a value
     words: Words
     at: str = ""
-
-
-def resource_of(body: bytes, kind: str, *, xml: bool = False) -> Resource:
-    """The resource in a body of JSON or XML. Raises FhirError 400, and 413 for one of more elements than are read."""
-    check_size(body, xml=xml)
-    try:
-        resource = from_xml(body) if xml else orjson.loads(body)
-    except NotXml as error:
-        raise FhirError(400, error.text, error.element) from None
-    except orjson.JSONDecodeError:
-        raise FhirError(400, f"Der Inhalt ist kein JSON. Erwartet wird eine Ressource {kind}.") from None
-    if not isinstance(resource, dict) or resource.get("resourceType") != kind:
-        raise FhirError(400, f"Erwartet wird eine Ressource {kind}.", f"{kind}.resourceType")
-    return resource
 
 
 def checked(resource: Resource, kind: str, at: str = "") -> Resource:

@@ -22,18 +22,16 @@ from flask import Blueprint, Response, request
 from sqlalchemy.exc import DataError, IntegrityError
 from sqlalchemy.orm import Session
 
-from clinical.fhir import MEDIA_TYPE, XML_TYPE, format_of
 from webapp.audit import short_ip
 from webapp.extensions import db
-from webapp.fhir import answers, resources, store
+from webapp.fhir import answers, store
 from webapp.fhir.access import authorize, bearer, log_access, require
 from webapp.fhir.answers import FhirError, answer, versioned
-from webapp.fhir.routes import document_maker
-from webapp.fhir.searching.patients import stored_row
-from webapp.fhir.searching.sent import sent
+from webapp.fhir.files import clean_content_type
+from webapp.fhir.received import RESOURCE_TYPES, sent, sent_resource
+from webapp.fhir.routes import maker
 from webapp.fhir.searching.wanted import UUID
 from webapp.fhir.service import fhir_base, service
-from webapp.fhir.titles import clean_content_type
 from webapp.fhir.writing import batch, changing, generating, given, storing
 from webapp.fhir.writing.storing import Posted, Result, SentDocument, SentPatient
 from webapp.fhir.writing.transaction import Transaction
@@ -43,8 +41,6 @@ writing = Blueprint("fhir_writing", __name__, url_prefix="/<organization>/fhir/r
 answers.init_blueprint(writing)
 writing.before_request(answers.negotiate)
 
-LARGEST_JSON = 64 * 1024 * 1024  # a file inline is in memory three times, as text, in JSON and as bytes
-RESOURCE_TYPES = (MEDIA_TYPE, "application/json", XML_TYPE)
 LARGEST_FILE = 512 * 1024 * 1024  # as on the page for uploads
 _REFUSED = (DataError, IntegrityError, psycopg.DataError, psycopg.IntegrityError)
 
@@ -54,7 +50,7 @@ def create_document(organization: str) -> Response:
     """Store a document."""
     organization_id, condition = _writer(organization), storing.condition_of(request.headers.get("If-None-Exist", ""))
     key = storing.key_of(request.headers.get("Idempotency-Key", ""), bearer().account)
-    result = _new_document(organization_id, _sent("DocumentReference"), condition or key, key)
+    result = _new_document(organization_id, sent_resource(request, "DocumentReference"), condition or key, key)
     return _created(organization_id, result, again=key is not None and condition is None)
 
 
@@ -110,7 +106,7 @@ def create_patient(organization: str) -> Response:
     """Store a patient; documents that wait for one of the identifiers are linked."""
     organization_id = _writer(organization)
     condition = storing.condition_of(request.headers.get("If-None-Exist", ""))
-    return _created(organization_id, _new_patient(organization_id, _sent("Patient"), condition))
+    return _created(organization_id, _new_patient(organization_id, sent_resource(request, "Patient"), condition))
 
 
 def _new_patient(
@@ -126,7 +122,7 @@ def _new_patient(
 @writing.put("/<any(DocumentReference, Patient):kind>", provide_automatic_options=False)
 def update_found(organization: str, kind: str) -> Response:
     """Update the one resource that has the identifier, or store it where none has (FHIR R4, http, 3.1.0.4.3)."""
-    organization_id, resource = _writer(organization), _sent(kind)
+    organization_id, resource = _writer(organization), sent_resource(request, kind)
     condition = storing.condition_of(request.query_string.decode("utf-8", "replace"), "Identifier")
     if condition is None:
         raise FhirError(400, "Erwartet wird eine Id, oder identifier=system|value.", kind)
@@ -144,7 +140,7 @@ def update_found(organization: str, kind: str) -> Response:
 def update(organization: str, kind: str, ident: str) -> Response:
     """Update a resource, or store it under that id."""
     organization_id = _writer(organization)
-    return _created(organization_id, changing.put(organization_id, kind, ident, _sent(kind)))
+    return _created(organization_id, changing.put(organization_id, kind, ident, sent_resource(request, kind)))
 
 
 @writing.patch("/<any(DocumentReference, Patient):kind>/<fhir_id:ident>", provide_automatic_options=False)
@@ -159,7 +155,7 @@ def generate_metadata(organization: str) -> Response:
     """Store a FHIR document with the DocumentReference that its Composition gives (IHE MHD, ITI-106)."""
     organization_id = _writer(organization)
     key = storing.key_of(request.headers.get("Idempotency-Key", ""), bearer().account)
-    result = _new_document(organization_id, generating.generated(_sent("Parameters")), key, key)
+    result = _new_document(organization_id, generating.generated(sent_resource(request, "Parameters")), key, key)
     made = {"name": "DocumentReference", "valueReference": {"reference": f"{result.kind}/{result.id}"}}
     return answer({"resourceType": "Parameters", "parameter": [made]})
 
@@ -182,7 +178,7 @@ def create_binary(organization: str) -> Response:
     """Keep a file for the document that will refer to it: posted as it is (streamed), or as a FHIR Binary."""
     organization_id = _writer(organization)
     if request.mimetype in RESOURCE_TYPES:  # of plain XML nobody knows whether it is the file itself
-        resource = _sent("Binary")
+        resource = sent_resource(request, "Binary")
         content_type = clean_content_type(str(resource.get("contentType", "")))
         file = service().files.put(io.BytesIO(given.decoded(resource.get("data", ""), "Binary.data")))
     else:
@@ -200,7 +196,7 @@ def create_binary(organization: str) -> Response:
 @writing.post("", strict_slashes=False, provide_automatic_options=False)
 def transact(organization: str) -> Response:
     """A transaction: all of it is stored, or nothing; or a batch, each of whose calls stands for itself."""
-    organization_id, bundle = authorize(organization), _sent("Bundle")
+    organization_id, bundle = authorize(organization), sent_resource(request, "Bundle")
     if bundle.get("type") == "batch":
         return answer(batch.answered(bundle, f"/{organization}/fhir/r4"))
     _writer(organization)
@@ -227,15 +223,6 @@ def _writer(organization: str) -> uuid.UUID:
     if bearer().rights is None:
         raise FhirError(403, "Schreiben dürfen nur Dienstkonten.")
     return organization_id
-
-
-def _sent(kind: str) -> dict[str, Any]:
-    """The resource that was posted, as JSON has it. Raises FhirError 400, 413 and 415."""
-    found = format_of(request.mimetype)
-    if found is None:
-        raise FhirError(415, f"Erwartet wird {MEDIA_TYPE} oder {XML_TYPE}.")
-    request.max_content_length = LARGEST_JSON
-    return given.resource_of(request.get_data(cache=False), kind, xml=found == XML_TYPE)
 
 
 def _inline(attachment: dict[str, Any], data: bytes) -> Stored:
@@ -269,17 +256,11 @@ def _created(organization_id: uuid.UUID, result: Result, *, again: bool = False)
         version = "1" if result.kind == "DocumentReference" else str(result.stored_at)
         return versioned(Response(status=status, headers=headers), version, result.stored_at)
     if not result.created and not minimal:
-        log_access("metadata", organization_id, result.id, bearer().user_id, bearer().token_id, result.kind)
-    resource, at = _stored(organization_id, result)
+        log_access("metadata", organization_id, result.id, result.kind)
+    found = service().stored[result.kind].read(organization_id, result.id)
+    if found is None:  # deleted meanwhile
+        return Response(status=status, headers=headers)
+    resource = maker(organization_id)(found[0])
     response = Response(status=status) if minimal else answer(resource, status)
     response.headers.update(headers)
-    return versioned(response, resource["meta"]["versionId"], at) if resource else response
-
-
-def _stored(organization_id: uuid.UUID, result: Result) -> tuple[resources.Resource, int]:
-    """The resource and when its version was made; nothing where it was deleted meanwhile."""
-    if result.kind == "Patient":
-        row = service().patients.one(organization_id, result.id)
-        return (resources.patient(stored_row(row)), stored_row(row).stored_at) if row else ({}, 0)
-    found = service().documents.read(organization_id, result.id)
-    return (document_maker(organization_id)(found[0]), found[1]) if found else ({}, 0)
+    return versioned(response, resource["meta"]["versionId"], found[1])

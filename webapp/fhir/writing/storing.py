@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from webapp import audit
 from webapp.extensions import db
-from webapp.fhir import clock, linking, store, terms
+from webapp.fhir import clock, linking, store
 from webapp.fhir.answers import FhirError
 from webapp.fhir.models import (
     VALUE_LENGTH,
@@ -31,6 +31,7 @@ from webapp.fhir.models import (
     Status,
     WaitingBinary,
 )
+from webapp.fhir.searching import terms
 from webapp.fhir.searching.readers import identifier
 from webapp.fhir.searching.wanted import UUID
 from webapp.fhir.writing.given import DOCUMENT, GivenDocument, GivenPatient, RelatedDocument

@@ -12,8 +12,9 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from webapp.fhir.answers import FhirError
-from webapp.fhir.resources import Resource, outcome
-from webapp.fhir.titles import clean_content_type
+from webapp.fhir.details import Resource
+from webapp.fhir.files import clean_content_type
+from webapp.fhir.resources import outcome
 from webapp.fhir.writing import given, storing
 from webapp.fhir.writing.given import GivenDocument, GivenPatient
 from webapp.fhir.writing.storing import Result, SentDocument, SentPatient

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from webapp.fhir import terms
+from webapp.fhir.searching import terms
 
 revision = "0005_search_terms"
 down_revision = "0004_import_lines"

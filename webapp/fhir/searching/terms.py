@@ -14,17 +14,15 @@ from sqlalchemy import Connection, delete, event, insert
 from sqlalchemy.orm import Mapper
 
 from webapp.fhir.dates import parse_bound
-from webapp.fhir.details import Details
+from webapp.fhir.details import Details, Resource, objects
 from webapp.fhir.models import TERM_LENGTH, ImagingStudy, Patient, SearchTerm
-from webapp.fhir.parameters import CONTAINED, DATE, DOCUMENT, REFERENCE, STRING, TOKEN, values_at
+from webapp.fhir.parameters import CONTAINED, DATE, DOCUMENT, PERSON, REFERENCE, STRING, TOKEN, values_at
 
 LAST = "\U0010ffff"  # sorts behind every character
 PRESENT = ""  # the word of an element that is there
 LONGEST_PART = 100  # characters of a string that `:contains` looks for
 _EVER = ("0" * 20, "9" * 20)
 _BEFORE = 10**17  # microseconds; more than lie between the year 1 and 1970
-
-Resource = dict[str, Any]
 
 
 def folded(text: str) -> str:
@@ -35,14 +33,11 @@ def folded(text: str) -> str:
 
 def patient_terms(resource: Resource) -> Iterator[tuple[str, str]]:
     """Kind and word of all a Patient is found by."""
-    for name in _objects(resource.get("name")):
-        family, given = [name.get("family")], _list(name.get("given"))
-        others = [*_list(name.get("prefix")), *_list(name.get("suffix")), name.get("text")]
-        for kind, words in (("family", family), ("given", given), ("name", [*family, *given, *others])):
-            for word in words:
-                if isinstance(word, str) and word:
-                    yield kind, folded(word)
-                    yield f"{kind}:exact", word
+    for kind in ("name", "family", "given"):
+        for word in (word for path in PERSON[kind] for word in values_at(resource, path)):
+            if isinstance(word, str) and word:
+                yield kind, folded(word)
+                yield f"{kind}:exact", word
     for kind, element in (("birthdate", "birthDate"), ("gender", "gender")):
         if isinstance(resource.get(element), str):
             yield kind, resource[element]
@@ -55,7 +50,7 @@ def patient_words(resource: Resource) -> tuple[tuple[str, str], ...]:
 
 def study_terms(resource: Resource) -> Iterator[tuple[str, str]]:
     """An ImagingStudy is found by its identifiers: `value`, `system|value`, `|value`."""
-    for identifier in _objects(resource.get("identifier")):
+    for identifier in objects(resource.get("identifier")):
         value, system = identifier.get("value"), identifier.get("system") or ""
         if isinstance(value, str):
             yield "study", value
@@ -65,7 +60,7 @@ def study_terms(resource: Resource) -> Iterator[tuple[str, str]]:
 def document_terms(details: Details) -> Iterator[tuple[str, str]]:
     """Kind and word of all that a document with these details is found by, parameter by parameter (`parameters`). The
     empty word says that there is an element, whatever is in it."""
-    contained = {f"#{item.get('id')}": item for item in _objects(details.get("contained"))}
+    contained = {f"#{item.get('id')}": item for item in objects(details.get("contained"))}
     for parameter in DOCUMENT:
         found = [value for path in parameter.paths for value in values_at(details, path)]
         if found:
@@ -94,7 +89,7 @@ def short(text: str) -> str:
 def _tokens(kind: str, value: Any) -> Iterator[tuple[str, str]]:
     """A code, Coding, CodeableConcept or Identifier as `code`, `system|code`, `|code` (no system) and `system|`; an
     identifier also as `system|code|value` of its type, for `:of-type`."""
-    for item in _objects(value.get("coding")) if isinstance(value, dict) and "coding" in value else [value]:
+    for item in objects(value.get("coding")) if isinstance(value, dict) and "coding" in value else [value]:
         coding = item if isinstance(item, dict) else {"code": item}
         system, code = coding.get("system") or "", coding.get("code", coding.get("value"))
         if not isinstance(code, str) or not isinstance(system, str):
@@ -102,7 +97,7 @@ def _tokens(kind: str, value: Any) -> Iterator[tuple[str, str]]:
         yield from ((kind, short(text)) for text in (code, f"{system}|{code}"))
         if system:
             yield kind, short(f"{system}|")
-        for typed in _objects((coding.get("type") or {}).get("coding")) if "value" in coding else ():
+        for typed in objects((coding.get("type") or {}).get("coding")) if "value" in coding else ():
             yield f"{kind}:type", short(f"{typed.get('system') or ''}|{typed.get('code') or ''}|{code}")
 
 
@@ -169,14 +164,6 @@ def _dates(kind: str, value: Any) -> Iterator[tuple[str, str]]:
 _WORDS: dict[str, Callable[[str, Any], Iterator[tuple[str, str]]]] = {
     TOKEN: _tokens, REFERENCE: _references, STRING: _strings, DATE: _dates,
 }  # fmt: skip
-
-
-def _objects(value: Any) -> list[Resource]:
-    return [item for item in _list(value) if isinstance(item, dict)]
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _keep(mapper: Mapper[Any], connection: Connection, owner: Patient | ImagingStudy) -> None:

@@ -1,0 +1,188 @@
+"""Conditions of a search that are not its window, status or type: people, words, ids.
+
+Each is made into a `Part`: `way` is all of it that changes the text of a statement, `values` are what its parameters
+are bound to, in order. A list is one parameter however long it is, so that its length is no part of the text:
+PostgreSQL takes an array, SQLite a JSON text (`Reader.value`).
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import count
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    String,
+    Text,
+    and_,
+    any_,
+    bindparam,
+    cast,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+    true,
+)  # fmt: skip
+
+from webapp.fhir.models import DocumentTerm, SearchTerm
+from webapp.fhir.searching.wanted import Carried, Identifier, PatientKey, Search
+
+_CARRIED = DocumentTerm.__table__
+_TERM = SearchTerm.__table__
+Way = tuple[Any, ...]
+PEOPLE, WORDS, OWNERS, IDS, TYPES = "people", "words", "owners", "ids", "types"
+ONE, SOME = 1, 2
+
+
+class Part(NamedTuple):
+    """A condition: its kind and all else that changes the text, and its values."""
+
+    way: Way
+    values: tuple[Any, ...]
+
+
+class Binds:
+    """Makes the parameters of one part of a statement, named `<part>_0`, `<part>_1` in their order."""
+
+    def __init__(self, part: str, sqlite: bool) -> None:
+        self.sqlite, self._part, self._numbers = sqlite, part, count()
+
+    def one(self, type_: Any) -> Any:
+        """A single value."""
+        return bindparam(f"{self._part}_{next(self._numbers)}", required=False, type_=type_)
+
+    def equal(self, column: Any, number: int, type_: Any = None) -> ColumnElement[bool]:
+        """The column is the value (ONE), or one of the list (SOME)."""
+        type_ = column.type if type_ is None else type_
+        return column == self.one(type_) if number == ONE else among(column, self.list(type_), self.sqlite)
+
+    def list(self, type_: Any) -> Any:
+        """A list of values, as `among` compares with it."""
+        return self.one(String() if self.sqlite else ARRAY(type_))
+
+    def texts(self) -> Any:
+        """A list of texts as rows with the column `value`."""
+        given = self.list(Text())
+        if self.sqlite:
+            return func.json_each(given).table_valued("value", "key")
+        return func.unnest(given).table_valued("value").render_derived()
+
+
+def among(column: Any, given: Any, sqlite: bool) -> ColumnElement[bool]:
+    """The column is one of a list."""
+    found: ColumnElement[bool] = (
+        column.in_(select(func.json_each(given).table_valued("value").c.value)) if sqlite else column == any_(given)
+    )
+    return found
+
+
+def parts_of(wanted: Search) -> list[Part]:
+    """All conditions of a search, in an order that its statement keeps."""
+    parts = [people_part(keys) for keys in wanted.people]
+    parts += [_words_part(item) for item in wanted.carried]
+    parts += [Part((OWNERS, term.kind), tuple(zip(*term.ranges, strict=True))) for term in wanted.terms]
+    parts += [Part((IDS,), (wanted.ids,))] if wanted.ids is not None else []
+    return parts + ([Part((TYPES,), (wanted.content_types,))] if len(wanted.content_types) > 1 else [])
+
+
+def people_part(keys: Iterable[PatientKey]) -> Part:
+    """One of these patients: linked, or tagged with the identifier, in each of its forms (`Identifier`)."""
+    keys = list(keys)
+    given = [key.identifier for key in keys if key.identifier]
+    pairs = [item for item in given if item.system is not None and item.value is not None]
+    lists: tuple[list[Any], ...] = (
+        [key.patient for key in keys if key.patient], [item.value for item in given if item.system is None],
+        [item.value for item in pairs], [item.system for item in given if item.value is None],
+    )  # fmt: skip
+    values = [tuple(some) if len(some) > 1 else some[0] for some in lists if some]
+    if pairs:  # beside the values, which the index has, what tells them apart
+        both = pairs[0].system if len(pairs) == 1 else tuple(f"{item.system}|{item.value}" for item in pairs)
+        values.insert(sum(map(bool, lists[:3])), both)
+    return Part((PEOPLE, *(min(len(some), SOME) for some in lists)), tuple(values))
+
+
+def identifiers(table: Any, way: Way, binds: Binds, system: str, value: str) -> Iterator[ColumnElement[bool]]:
+    """The columns of those names hold one of the identifiers: any of these conditions."""
+    _, _, loose, pairs, systems = way
+    named, valued = table.c[system], table.c[value]
+    if loose:
+        yield binds.equal(valued, loose)
+    if pairs:
+        first = binds.equal(valued, pairs)
+        both = named if pairs == ONE else func.coalesce(named, "") + "|" + valued
+        yield and_(first, binds.equal(both, pairs, named.type if pairs == ONE else Text()))
+    if systems:
+        yield and_(binds.equal(named, systems), valued.is_not(None))
+
+
+def identifiers_part(given: Iterable[Identifier]) -> Part:
+    """One of these identifiers, whoever has it."""
+    return people_part(PatientKey(None, one) for one in given)
+
+
+def owners(way: Way, binds: Binds) -> Any:
+    """Whoever has a word of that kind in one of the ranges `[first, end)`.
+
+    Each range is looked up in the index of words, and both planners have to be told so: SQLite goes by the order of
+    an outer join (else it walks all words and reads the list for each), PostgreSQL by a subquery it does not open
+    (else it expects a list to match most words and walks all patients: 160 ms for 30,000, 0.1 ms so).
+    """
+    if binds.sqlite:
+        given, ends = binds.texts(), binds.list(Text())
+        place = literal_column("'$['", String()) + cast(given.c.key, String()) + literal_column("']'", String())
+        end = func.json_extract(ends, place, type_=String())
+        ranges = select(given.c.value.label("first"), end.label("end")).subquery()
+    else:
+        bounds = (binds.list(Text()), binds.list(Text()))
+        given = func.unnest(*bounds).table_valued("first", "end").render_derived()
+        ranges = select(given.c.first, given.c.end).subquery()
+    within = and_(
+        _TERM.c.organization_id == bindparam("organization", type_=_TERM.c.organization_id.type),
+        _TERM.c.kind == literal_column(f"'{way[1]}'"),
+        _TERM.c.term >= ranges.c.first, _TERM.c.term < ranges.c.end,
+    )  # fmt: skip
+    if binds.sqlite:
+        return select(_TERM.c.owner).select_from(ranges.outerjoin(_TERM, within))
+    words = select(_TERM.c.owner).where(within).offset(literal_column("0")).lateral()
+    return select(words.c.owner).select_from(ranges.join(words, true()))
+
+
+def _words_part(item: Carried) -> Part:
+    """A condition on the words of a document (`terms.document_terms`), and what may hold in its place."""
+    if item.part or item.words:
+        form, values = "part" if item.part else "one" if len(item.words) == 1 else "some", (item.words,)
+        values = item.words if form == "one" else values  # type: ignore[assignment] # the word itself
+    else:
+        form = "between" if item.start and item.end else "from" if item.start else "until"
+        values = tuple(filter(None, (item.start, item.end)))  # type: ignore[assignment]
+    either = _words_part(item.either) if item.either else Part((), ())
+    return Part((WORDS, item.kind, form, item.negated, either.way), (*values, *either.values))
+
+
+def is_carried(document: Any, way: Way, binds: Binds) -> ColumnElement[bool]:
+    """A document meets a condition on its words."""
+    _, _, _, negated, either = way
+    holds = exists().where(_CARRIED.c.document_id == document, *words(way, binds))
+    whole: ColumnElement[bool] = or_(holds, is_carried(document, either, binds)) if either else holds
+    return ~whole if negated else whole
+
+
+def words(way: Way, binds: Binds) -> Iterator[ColumnElement[bool]]:
+    """A row of the words of documents meets a condition, whether it is negated or not."""
+    _, kind, form, _, _ = way
+    term = _CARRIED.c.term
+    yield _CARRIED.c.organization_id == bindparam("organization", type_=_CARRIED.c.organization_id.type)
+    yield _CARRIED.c.kind == literal_column(f"'{kind}'")
+    if form in ("one", "some"):
+        yield binds.equal(term, ONE if form == "one" else SOME, String())
+    if form == "part":
+        given = binds.texts().c.value
+        yield exists().where((func.instr if binds.sqlite else func.strpos)(term, given) > 0)
+    if form in ("from", "between"):
+        yield term >= binds.one(String())
+    if form in ("until", "between"):
+        yield term < binds.one(String())
+    if form == "until":
+        yield term != literal_column("''")  # the word of an element that is there, whatever it says
