@@ -49,7 +49,7 @@ def command(catalog: Path, inputs: Path | None, texts: int, wordings: int, out: 
     rows = [*_generated(index, texts), *_alone(index, wordings), *_offered(index)]
     told = asked(index, read) if inputs else None
     if inputs:
-        rows += [*claimed.rows_of(inputs.stem, claimed.claimed(read)), *of_inputs(index, read, told)]
+        rows += [*claimed.rows_of(inputs.name, claimed.claimed(read)), *of_inputs(index, read, told)]
     words = "python -m evals reading" + (f" --inputs {inputs}" if inputs else "")
     result = MeasuredResult.of("reading", words, rows, told, manifest=index.manifest.digest, seed=SEED)
     if out:
