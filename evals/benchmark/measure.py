@@ -26,10 +26,9 @@ from clinical.progress import progress
 from clinical.reading import SearchIndex
 from evals.benchmark import making, systems
 from evals.benchmark.befund_bench import baselines, leaderboard
-from evals.benchmark.befund_bench.__main__ import Found, measured
+from evals.benchmark.befund_bench.__main__ import Found, measured, scored
 from evals.benchmark.befund_bench.data import CARD, TRIED, BenchmarkError, TaskRow, checked, texts, tried
-from evals.benchmark.befund_bench.scoring import score
-from evals.benchmark.befund_bench.submission import faults_of, read_submission, report_of
+from evals.benchmark.befund_bench.submission import faults_of, report_of
 from evals.benchmark.befund_bench.tasks import SPLITS, TASKS
 from evals.command import JSON, main_of
 
@@ -80,7 +79,11 @@ def command(make: bool, out: Path | None, published: bool, agreement: bool, as_j
         write_json(out, rows)
     if published:
         publish(leaderboard.joined(leaderboard.read(), rows))
-    print(json.dumps(rows) if as_json else leaderboard.tables(rows, asked["split"]))
+    print(
+        json.dumps(rows)
+        if as_json
+        else "\n\n".join(leaderboard.tables(rows, split) for split in dict.fromkeys(row["split"] for row in rows))
+    )
     return 0
 
 
@@ -109,10 +112,8 @@ def _asked(folder: Path, asked: dict[str, Any]) -> list[leaderboard.TableRow] | 
         return int(any(one.fatal for one in faults))
     today = f"{datetime.date.today():%Y-%m-%d}"
     if asked["answers"] is not None:
-        said = read_submission(asked["answers"], source)
-        name = asked["answers"].stem
-        scores = {(name, "its own", task): score(task, source(task, split), own) for (task, split), own in said.items()}
-        return leaderboard.rows_of(scores, asked["split"], today)
+        by_split = scored(asked["answers"], source, asked["answers"].stem)
+        return [row for split, own in by_split.items() for row in leaderboard.rows_of(own, split, today)]
     found = everything(folder, asked["catalog"], asked["tasks"] or tuple(TASKS), **{
         name: asked[name] for name in ("split", "encoder", "searched", "trial")
     })  # fmt: skip

@@ -292,7 +292,7 @@ def test_a_whole_submission_is_scored_and_joins_the_leaderboard(data, tmp_path, 
     }  # fmt: skip
     assert len(found) == 5
     assert {row["texts"] for row in found} == {leaderboard.texts_name()}
-    assert measure.main(["--answers", str(path), "--split", "dev", "--json"]) == 0
+    assert measure.main(["--answers", str(path), "--json"]) == 0
     again = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert [row["value"] for row in again] == [row["value"] for row in found]
 
@@ -409,6 +409,18 @@ def test_the_published_rows_of_train_come_out_again(data):
         ]
     assert len({row["system"] for row in PUBLISHED}) >= 12
     assert {row["texts"] for row in PUBLISHED} == {leaderboard.texts_name()}
+
+
+def test_befund_is_what_is_published_of_it(data):
+    """Where no catalog is asked: within the published interval, since it changes with each rule."""
+    for task in ("claims", "lies"):
+        rows = texts(task, "test", data)
+        befund = {systems.BEFUND: systems.systems_of(task, None)[systems.BEFUND]}
+        (found,) = package.measured(task, rows, befund).values()
+        published = [row for row in PUBLISHED if (row["system"], row["task"]) == (systems.BEFUND, task)]
+        assert {row["measure"] for row in published} == set(found)
+        for row in published:
+            assert float(row["low"]) <= found[row["measure"]][0] <= float(row["high"]), row
 
 
 def test_the_page_shows_the_published_tables_and_the_ceiling():

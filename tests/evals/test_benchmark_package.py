@@ -105,12 +105,12 @@ def test_mteb_evaluates_a_model_on_the_wordings(data, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("MTEB_CACHE", str(tmp_path))
     mteb = pytest.importorskip("mteb")
-    from evals.benchmark.befund_bench.baselines import _CodeTable, _static, train_wordings
+    from evals.benchmark.befund_bench.baselines import CodeTable, static_model, train_wordings
     from evals.benchmark.befund_bench.mteb_task import BefundWordings
 
     task = BefundWordings()
     task.folder = data
-    model = _static(_CodeTable(train_wordings(data)), 0)
+    model = static_model(CodeTable(train_wordings(data)), 0)
     found = mteb.evaluate(model, [task], cache=None, show_progress_bar=False, encode_kwargs={"batch_size": 64})
     (scores,) = found.task_results[0].scores["dev"]
     assert 0.2 < scores["ndcg_at_10"] < 1

@@ -22,11 +22,11 @@ from pathlib import Path
 from . import leaderboard
 from .baselines import Baseline, of_codes, read_wordings, systems_of, train_wordings
 from .coders import agreement
-from .data import DATA, TRIED, BenchmarkError, card, texts, tried
+from .data import DATA, TRIED, BenchmarkError, TaskRow, card, texts, tried
 from .marked import marked_texts
 from .model import LanguageModelBaseline
 from .scoring import Measured, score
-from .submission import faults_of, read_submission, report_of
+from .submission import Source, faults_of, read_submission, report_of
 from .tasks import SPLITS, TASKS
 
 Found = dict[tuple[str, str, str], Mapping[str, Measured]]
@@ -93,16 +93,19 @@ def _check(given: argparse.Namespace) -> int:
 
 
 def _score(given: argparse.Namespace) -> None:
-    def source(task: str, split: str) -> list[dict[str, object]]:
+    def source(task: str, split: str) -> list[TaskRow]:
         return texts(task, split, given.data)
 
-    answers = read_submission(given.file, source)
-    name = given.name or given.file.stem
-    by_split: dict[str, Found] = {}
-    for (task, split), own in answers.items():
-        by_split.setdefault(split, {})[name, "its own", task] = score(task, source(task, split), own)
-    for split, found in by_split.items():
+    for split, found in scored(given.file, source, given.name or given.file.stem).items():
         report(found, split, given.csv)
+
+
+def scored(path: Path, source: Source, name: str) -> dict[str, Found]:
+    """The scores of a submission by split. Raises BenchmarkError where it has a fault."""
+    by_split: dict[str, Found] = {}
+    for (task, split), own in read_submission(path, source).items():
+        by_split.setdefault(split, {})[name, "its own", task] = score(task, source(task, split), own)
+    return by_split
 
 
 def _run(given: argparse.Namespace) -> None:
@@ -124,9 +127,7 @@ def _run(given: argparse.Namespace) -> None:
     report(found, given.split, None if given.test else given.csv)
 
 
-def measured(
-    task: str, rows: Sequence[dict[str, object]], systems: Mapping[str, Baseline], wordings: str = ""
-) -> Found:
+def measured(task: str, rows: Sequence[TaskRow], systems: Mapping[str, Baseline], wordings: str = "") -> Found:
     """Every system on the rows of a task."""
     return {(name, wordings, task): score(task, rows, list(system(rows))) for name, system in systems.items()}
 

@@ -76,7 +76,7 @@ def systems_of(task: str, coding: Mapping[str, Baseline], folder: Path = DATA) -
 
 def of_codes(wordings: Wordings, encoder: Path | None = None) -> dict[str, Baseline]:
     """Name to baseline of tasks that ask for codes. `encoder`: the folder of a sentence-transformers model."""
-    own = _CodeTable(wordings)
+    own = CodeTable(wordings)
     found: dict[str, Baseline] = {
         "random codes": lambda rows: _random(own, rows),
         "fuzzy, token set": lambda rows: _fuzzy(own, rows),
@@ -84,8 +84,8 @@ def of_codes(wordings: Wordings, encoder: Path | None = None) -> dict[str, Basel
         "BM25, character 4-grams": lambda rows: _bm25(own, _grams, rows),
         "TF-IDF, words": lambda rows: _tfidf(own, rows, analyzer=words_of),
         "TF-IDF, characters 2-5": lambda rows: _tfidf(own, rows, analyzer="char_wb", ngram_range=(2, 5)),
-        "dense, random": lambda rows: _dense(own, _known_static(own, 0), rows),
-        "dense, own": lambda rows: _dense(own, _known_static(own, EPOCHS), rows),
+        "dense, random": lambda rows: _dense(own, _kept(own, 0), rows),
+        "dense, own": lambda rows: _dense(own, _kept(own, EPOCHS), rows),
     }
     if encoder is not None:
         found[f"dense, {encoder.name}"] = lambda rows: _dense(own, _loaded(encoder), rows)
@@ -140,7 +140,7 @@ def patterns(rows: Sequence[TaskRow]) -> Iterator[dict[str, Any]]:
         yield {"fields": fields}
 
 
-class _CodeTable:
+class CodeTable:
     """Wordings in the order of their codes."""
 
     def __init__(self, wordings: Wordings) -> None:
@@ -168,7 +168,7 @@ def _grams(text: str) -> list[str]:
     return [word[at : at + GRAM] for word in bordered for at in range(max(1, len(word) - GRAM + 1))]
 
 
-def _bm25(own: _CodeTable, tokens: Callable[[str], list[str]], rows: Sequence[TaskRow]) -> Iterator[dict[str, Any]]:
+def _bm25(own: CodeTable, tokens: Callable[[str], list[str]], rows: Sequence[TaskRow]) -> Iterator[dict[str, Any]]:
     import bm25s
 
     vocabulary: dict[str, int] = {}
@@ -180,13 +180,13 @@ def _bm25(own: _CodeTable, tokens: Callable[[str], list[str]], rows: Sequence[Ta
         yield own.best(found.get_scores(known)) if known else {"codes": []}
 
 
-def _random(own: _CodeTable, rows: Sequence[TaskRow]) -> Iterator[dict[str, Any]]:
+def _random(own: CodeTable, rows: Sequence[TaskRow]) -> Iterator[dict[str, Any]]:
     chance = np.random.default_rng(SEED)
     size = min(DEPTH, len(own.codes))
     yield from ({"codes": chance.choice(own.codes, size, replace=False).tolist()} for _ in rows)
 
 
-def _fuzzy(own: _CodeTable, rows: Sequence[TaskRow]) -> Iterator[dict[str, Any]]:
+def _fuzzy(own: CodeTable, rows: Sequence[TaskRow]) -> Iterator[dict[str, Any]]:
     from rapidfuzz import fuzz, process
 
     folded = [" ".join(words_of(text)) for text in own.texts]
@@ -195,7 +195,7 @@ def _fuzzy(own: _CodeTable, rows: Sequence[TaskRow]) -> Iterator[dict[str, Any]]
         yield own.best(process.cdist([asked], folded, scorer=fuzz.token_set_ratio)[0]) if asked else {"codes": []}
 
 
-def _tfidf(own: _CodeTable, rows: Sequence[TaskRow], **how: Any) -> Iterator[dict[str, Any]]:
+def _tfidf(own: CodeTable, rows: Sequence[TaskRow], **how: Any) -> Iterator[dict[str, Any]]:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     vectoriser = TfidfVectorizer(**how)
@@ -204,7 +204,7 @@ def _tfidf(own: _CodeTable, rows: Sequence[TaskRow], **how: Any) -> Iterator[dic
         yield own.best(np.asarray((table @ vectoriser.transform([row["text"]]).T).todense()).ravel())
 
 
-def _dense(own: _CodeTable, model: Any, rows: Sequence[TaskRow]) -> Iterator[dict[str, Any]]:
+def _dense(own: CodeTable, model: Any, rows: Sequence[TaskRow]) -> Iterator[dict[str, Any]]:
     how = {"normalize_embeddings": True, "show_progress_bar": False, "batch_size": 256}
     every = model.encode(own.texts, **how)
     asked = model.encode([row["text"] for row in rows], **how)
@@ -217,13 +217,13 @@ def _loaded(folder: Path) -> Any:
     return SentenceTransformer(str(folder), local_files_only=True, device="cpu")
 
 
-def _known_static(own: _CodeTable, epochs: int) -> Any:
+def _kept(own: CodeTable, epochs: int) -> Any:
     if epochs not in own.static:
-        own.static = {**own.static, epochs: _static(own, epochs)}
+        own.static = {**own.static, epochs: static_model(own, epochs)}
     return own.static[epochs]
 
 
-def _static(own: _CodeTable, epochs: int) -> Any:
+def static_model(own: CodeTable, epochs: int) -> Any:
     """Vectors of word pieces, random, or taught for so many `epochs` that wordings of one code are near each other."""
     import torch
     from sentence_transformers import SentenceTransformer
