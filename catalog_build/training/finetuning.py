@@ -71,7 +71,7 @@ def pairs(texts: Sequence[Synonym], rounds: int) -> list[tuple[str, str]]:
 
 def _train(model: Path, drawn: Sequence[tuple[str, str]], codes: int, out: Path, rate: float) -> None:
     """Fine-tune a model on pairs of texts. `codes`: pairs of a round, which hold no code twice."""
-    from datasets import Dataset  # type: ignore[import-untyped]
+    from datasets import Dataset
     from sentence_transformers import (
         SentenceTransformer,
         SentenceTransformerTrainer,
