@@ -62,14 +62,17 @@ class Admissions:
             return await place
 
     async def _ask(self, keys: Keys) -> None:
-        """In a thread: a locked database must not stop the others."""
+        """At once where nobody has to wait for it, else in a thread: a locked database must not stop the others."""
         self._free -= 1
         while self._waiting:
             taken, self._waiting = self._waiting, []
             tokens = [token for token, _ in taken]
-            answers: Sequence[KeyInfo | Exception]
+            answers: Sequence[KeyInfo | Exception] | None
             try:
-                answers = await asyncio.get_running_loop().run_in_executor(self._pool, keys.admit_all, tokens)
+                answers = keys.admit_at_once(tokens)
+                if answers is None:
+                    loop = asyncio.get_running_loop()
+                    answers = await loop.run_in_executor(self._pool, keys.admit_all, tokens)
             except Exception as error:  # noqa: BLE001 - whatever it is, those who wait are told
                 answers = [error] * len(taken)
             for (_, place), answer in zip(taken, answers, strict=True):

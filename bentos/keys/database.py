@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,10 @@ BUSY_MS = 1_000
 PAUSE_S = 0.005
 """Between two tries of what SQLite does not wait for; it takes others about a millisecond."""
 
-POSTGRESQL_OPTIONS = f"-c statement_timeout={2 * BUSY_MS} -c lock_timeout={BUSY_MS}"
+POSTGRESQL_OPTIONS = f"-c statement_timeout={2 * BUSY_MS} -c lock_timeout={BUSY_MS} -c synchronous_commit=off"
+"""A count does not wait for the disk: all requests of a key count in one row, each held until its commit is written, so
+that a disk that takes a fifth of a second makes a handful of callers wait beyond `lock_timeout`. A database host that
+loses its power forgets the counts of its last second, as SQLite's "synchronous=NORMAL" does; keys: see `changing`."""
 
 NAME_MAX = 200
 """Characters of a key's name."""
@@ -171,6 +175,19 @@ def _open_sqlite(url: URL) -> Engine:
     return engine
 
 
+def open_at_once(engine: Engine) -> sqlite3.Connection | None:
+    """A connection to the same SQLite file that waits for nobody: another's lock is an error at once, and what the
+    log holds is written back, with its wait for the disk, by the engine's own. None for other databases."""
+    if engine.dialect.name != "sqlite":
+        return None
+    place, options = engine.dialect.create_connect_args(engine.url)
+    given: Any = {**options, "timeout": 0, "isolation_level": None, "check_same_thread": False}
+    connection: sqlite3.Connection = sqlite3.connect(place[0], **given)
+    for pragma in ("synchronous=NORMAL", "wal_autocheckpoint=0"):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
 def _use_write_ahead_log(connection: Any) -> None:
     """Turning a new file takes a lock that SQLite does not wait for, whatever the connection's `timeout` says: of eight
     workers that opened one together, one met "database is locked" in every tenth try. So it is tried again."""
@@ -184,6 +201,15 @@ def _use_write_ahead_log(connection: Any) -> None:
             time.sleep(PAUSE_S)
         else:
             return
+
+
+@contextmanager
+def changing(engine: Engine) -> Iterator[Connection]:
+    """A connection whose commits are on the disk when they are answered: a key that was revoked stays so."""
+    with engine.connect() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.exec_driver_sql("SET synchronous_commit = on")
+        yield connection
 
 
 def bring_up_to_date(engine: Engine, steps: Sequence[Sequence[str]] = STEPS) -> None:
@@ -218,7 +244,11 @@ def bring_up_to_date(engine: Engine, steps: Sequence[Sequence[str]] = STEPS) -> 
 
 _LOCKS = {
     "sqlite": ("BEGIN IMMEDIATE",),
-    "postgresql": ("BEGIN", f"SELECT pg_advisory_xact_lock({int.from_bytes(b'befund')})"),
+    "postgresql": (
+        "BEGIN",
+        "SET LOCAL synchronous_commit = on",
+        f"SELECT pg_advisory_xact_lock({int.from_bytes(b'befund')})",
+    ),
 }
 """A transaction that others wait for: both databases take back changes of tables, too."""
 

@@ -16,7 +16,7 @@ import re
 import secrets
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
@@ -31,7 +31,7 @@ from limits.strategies import MovingWindowRateLimiter
 from sqlalchemy import Engine, and_, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from bentos.keys.database import Prepared, count_request, keys, open_database, usage
+from bentos.keys.database import Prepared, changing, count_request, keys, open_at_once, open_database, usage
 from bentos.metrics import FAILURES, QUOTA_WARNINGS
 from clinical.errors import BefundError, cause_of
 from clinical.settings import Settings
@@ -40,6 +40,9 @@ log = logging.getLogger("befund")
 
 PER_MINUTE = 60
 PER_DAY = 10_000
+WRITTEN_BACK: Final = 100
+"""Of the calls of `admit_at_once` each of this number is left to `admit_all`: after some of them SQLite writes its log
+back into the file and waits for the disk, for which no other request should wait."""
 DAY: Final = 86_400
 """Seconds; days are those of UTC."""
 NEARLY: Final = 0.8
@@ -173,6 +176,8 @@ class Keys:
         count = {limited: count_request(engine.dialect.name, limited) for limited in (False, True)}
         self._count = {limited: Prepared(statement, engine.dialect) for limited, statement in count.items()}
         self._rate, self._storage = MovingWindowRateLimiter(storage), storage
+        self._at_once = open_at_once(engine) if limits_url.startswith("memory:") else None
+        self._turn = 0
 
     @property
     def folders(self) -> list[Path]:
@@ -194,7 +199,7 @@ class Keys:
                 "expires_at": None if good_for is None else _now(good_for),
             }
             try:
-                with self._engine.connect() as connection:
+                with changing(self._engine) as connection:
                     connection.execute(insert(keys).values(row))
             except IntegrityError:
                 continue
@@ -221,7 +226,7 @@ class Keys:
 
     def _change(self, key_id: str, **values: object) -> bool:
         statement = update(keys).where(keys.c.id == key_id, keys.c.revoked_at.is_(None)).values(**values)
-        with _answering(), self._engine.connect() as connection:
+        with _answering(), changing(self._engine) as connection:
             return bool(connection.execute(statement).rowcount)
 
     def check(self, token: str | None) -> KeyInfo:
@@ -242,10 +247,34 @@ class Keys:
     def admit_all(self, tokens: Sequence[str | None]) -> Answers:
         """Admit requests that wait together, in their order, with what each key needs asked and counted once; an
         error stands in the place of the key. Raises KeysUnavailable where the database does not answer at all."""
-        answers: dict[str | None, Iterator[KeyInfo | BefundError]] = {}
         with self._asked() as cursor:
-            for token in dict.fromkeys(tokens):
-                answers[token] = iter(self._admitted(cursor, token, tokens.count(token)))
+            return self._admitted_all(cursor, tokens)
+
+    def admit_at_once(self, tokens: Sequence[str | None]) -> Answers | None:
+        """The same without waiting for anybody, in a tenth of a millisecond; None where that cannot be done now and
+        nothing is counted: another writes, the store is not on this machine, or it is time to write the log back. To
+        be called by one thread alone."""
+        self._turn += 1
+        if self._at_once is None or self._turn % WRITTEN_BACK == 0:
+            return None
+        try:
+            self._at_once.execute("BEGIN IMMEDIATE")
+        except self._driver:
+            return None
+        answers = self._admitted_all(self._at_once.cursor(), tokens)
+        done = not any(isinstance(answer, KeysUnavailable) for answer in answers)
+        try:
+            self._at_once.execute("COMMIT" if done else "ROLLBACK")
+        except self._driver:
+            with suppress(self._driver):
+                self._at_once.execute("ROLLBACK")
+            return None
+        return answers if done else None
+
+    def _admitted_all(self, cursor: Any, tokens: Sequence[str | None]) -> Answers:
+        answers: dict[str | None, Iterator[KeyInfo | BefundError]] = {}
+        for token in dict.fromkeys(tokens):
+            answers[token] = iter(self._admitted(cursor, token, tokens.count(token)))
         return [next(answers[token]) for token in tokens]
 
     def spend(self, key: KeyInfo, requests: int) -> KeyInfo:

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import OperationalError
 
-from bentos.keys.database import STEPS, bring_up_to_date, open_database, schema
+from bentos.keys.database import STEPS, bring_up_to_date, changing, open_database, schema
 from bentos.keys.keys import Keys
 from clinical.errors import SettingError
 
@@ -97,3 +97,11 @@ def test_a_new_file_that_another_keeps_is_an_error(tmp_path):
     with pytest.raises(OperationalError, match="database is locked"):
         open_database(f"sqlite:///{tmp_path}/api.sqlite")
     holder.execute("ROLLBACK")
+
+
+def test_at_postgresql_a_count_does_not_wait_for_the_disk_and_the_change_of_a_key_does(postgresql_url):
+    engine = open_database(postgresql_url)
+    with engine.connect() as connection:
+        assert connection.exec_driver_sql("SHOW synchronous_commit").scalar_one() == "off"
+    with changing(engine) as connection:
+        assert connection.exec_driver_sql("SHOW synchronous_commit").scalar_one() == "on"

@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from bentos.__main__ import main
 from bentos.keys.database import open_database
-from bentos.keys.keys import KeyInfo, KeyLimits, Keys, KeysUnavailable, LimitReached, Unauthorized
+from bentos.keys.keys import WRITTEN_BACK, KeyInfo, KeyLimits, Keys, KeysUnavailable, LimitReached, Unauthorized
 from clinical.errors import SettingError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -135,8 +135,8 @@ def test_the_quota_is_exact_with_many_workers_and_survives_a_restart(url, engine
 
 
 def _admitted_in_threes(url: str, key: str, times: int) -> int:
-    store = Keys(open_database(url))
-    answers = [answer for _ in range(times) for answer in store.admit_all([key] * 3)]
+    store, asked = Keys(open_database(url)), [key] * 3
+    answers = [answer for _ in range(times) for answer in store.admit_at_once(asked) or store.admit_all(asked)]
     return sum(isinstance(answer, KeyInfo) for answer in answers)
 
 
@@ -188,6 +188,33 @@ def test_of_requests_that_come_together_the_rate_admits_as_many_as_are_left(stor
     assert {type(answer) for answer in refused} == {LimitReached}
     assert all(1 <= answer.retry_after <= 60 for answer in refused)
     assert store.list()[0].today == 5
+
+
+def test_sqlite_is_asked_at_once_where_nobody_else_writes(tmp_path, redis_url):
+    file = tmp_path / "keys.sqlite"
+    store = Keys(open_database(f"sqlite:///{file}"))
+    key = store.create("Praxis", KeyLimits(50, 4))
+    first, wrong, second = store.admit_at_once([key, "bfd_", key])
+    assert (first.today, type(wrong), second.today) == (1, Unauthorized, 2)
+    locker = sqlite3.connect(file, isolation_level=None)
+    locker.execute("BEGIN IMMEDIATE")
+    assert store.admit_at_once([key]) is None
+    locker.execute("ROLLBACK")
+    locker.close()
+    answers = store.admit_at_once([key] * 3)
+    assert [getattr(answer, "today", type(answer)) for answer in answers] == [3, 4, LimitReached]
+    store.revoke(key.split("_")[1])
+    assert [type(answer) for answer in store.admit_at_once([key])] == [Unauthorized]
+    assert store.list()[0].today == 4
+    assert Keys(open_database(f"sqlite:///{file}"), redis_url).admit_at_once([key]) is None
+
+
+def test_now_and_then_sqlite_is_left_to_write_its_log_back(tmp_path):
+    store = Keys(open_database(f"sqlite:///{tmp_path / 'keys.sqlite'}"))
+    key = store.create("Praxis", KeyLimits(0, 0))
+    answers = [store.admit_at_once([key]) for _ in range(3 * WRITTEN_BACK)]
+    assert answers.count(None) == 3
+    assert store.list()[0].today == len(answers) - 3
 
 
 def test_workers_that_share_redis_share_the_rate(engine, redis_url):
