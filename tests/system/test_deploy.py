@@ -18,6 +18,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from bentos.api import contract_paths
 from bentos.gpu_host import read
 from clinical.settings import Settings
 from tests.conftest import ROOT
@@ -243,6 +244,8 @@ def test_nginx_keeps_the_lines_of_the_configurations_that_are_tested_under_load(
     for line in ("proxy_next_upstream error http_503 non_idempotent;", "proxy_next_upstream_tries 2;", "max_fails=0"):
         assert line in shipped
         assert line in (ROOT / "bentos" / "proxy.conf").read_text("utf-8")
+    text_api = re.findall(r"location =? ?(/api/|/mcp|/openapi\.json) +\{", shipped)
+    assert all(path.startswith(tuple(text_api)) for path in contract_paths())
     webapp = (ROOT / "webapp" / "proxy.conf").read_text("utf-8")
     for line in ("proxy_next_upstream error timeout;", "proxy_next_upstream_timeout 10s;", "max_fails=0"):
         assert line in shipped
