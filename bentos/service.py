@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from bentos.api import Part
 
-FIRST_BYTE_SECONDS = 180
-"""Time to the first byte of an answer, at most: extraction and generation wait for a language model."""
 FOREIGN = ("", "bentoml", "uvicorn", "uvicorn.error", "circus")
 """Loggers of others, whose lines are formatted as ours when ours are JSON."""
 
@@ -54,17 +52,16 @@ class Mounted(Starlette):
 
     def __init__(self, *parts: Part) -> None:
         super().__init__(lifespan=self._alive)
-        self._parts = parts
+        self.parts = parts
         self._application: ASGIApp | None = None
 
     @asynccontextmanager
     async def _alive(self, _: Starlette) -> AsyncIterator[None]:
         from bentos.api import PARTS, create_app
 
-        application = create_app(_settings, parts=self._parts or PARTS)
+        application = create_app(_settings, parts=self.parts or PARTS)
         async with application.router.lifespan_context(application):
             self._application = application
-            self.router.routes[:] = application.routes  # by these BentoML sees which paths are ours
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -73,11 +70,12 @@ class Mounted(Starlette):
         await self._application(scope, receive, send)
 
 
-def _closed(app: ASGIApp, parts: tuple[Part, ...]) -> ASGIApp:
+def _closed(app: ASGIApp, mounted: Mounted) -> ASGIApp:
     """Nothing is left open but the contract's paths of these parts and the operator's."""
     from bentos.api import PARTS, OnlyContractPaths, contract_paths, internal_paths
 
-    return OnlyContractPaths(app, frozenset((*contract_paths(parts or PARTS), *internal_paths(_settings))))
+    paths = frozenset((*contract_paths(mounted.parts or PARTS), *internal_paths(_settings)))
+    return OnlyContractPaths(app, paths, mounted)
 
 
 def _options(name: str) -> dict[str, Any]:
@@ -85,7 +83,6 @@ def _options(name: str) -> dict[str, Any]:
         "name": name,
         "workers": _settings.workers,
         "http": {"host": _settings.api_host, "port": _settings.api_port},
-        "traffic": {"timeout": FIRST_BYTE_SECONDS},
         "metrics": {"enabled": False},
         "logging": {"access": {"enabled": False}},
         "tracing": {"excluded_urls": ".*"},
@@ -94,35 +91,39 @@ def _options(name: str) -> dict[str, Any]:
     }
 
 
+BEFUND, CODING = Mounted(), Mounted("coding")
+EXTRACTION, GENERATION = Mounted("extraction"), Mounted("generation")
+
+
 @bentoml.service(**_options("Befund"))
-@bentoml.asgi_app(Mounted(), path="/")
+@bentoml.asgi_app(BEFUND, path="/")
 class Befund:
     """German clinical text to ICD-10-GM codes, grounded fields and free text."""
 
 
 @bentoml.service(**_options("Coding"))
-@bentoml.asgi_app(Mounted("coding"), path="/")
+@bentoml.asgi_app(CODING, path="/")
 class Coding:
     """ICD-10-GM codes alone; on CPU, needs the catalog."""
 
 
 @bentoml.service(**_options("Extraction"))
-@bentoml.asgi_app(Mounted("extraction"), path="/")
+@bentoml.asgi_app(EXTRACTION, path="/")
 class Extraction:
     """Letters to grounded fields alone; needs the language model, no catalog."""
 
 
 @bentoml.service(**_options("Generation"))
-@bentoml.asgi_app(Mounted("generation"), path="/")
+@bentoml.asgi_app(GENERATION, path="/")
 class Generation:
     """Free text by instruction alone; needs the language model, no catalog."""
 
 
-def _close(service: Any, parts: tuple[Part, ...] = ()) -> None:
-    service.add_asgi_middleware(_closed, parts=parts)
+def _close(service: Any, mounted: Mounted) -> None:
+    service.add_asgi_middleware(_closed, mounted=mounted)
 
 
-_close(Befund)
-_close(Coding, ("coding",))
-_close(Extraction, ("extraction",))
-_close(Generation, ("generation",))
+_close(Befund, BEFUND)
+_close(Coding, CODING)
+_close(Extraction, EXTRACTION)
+_close(Generation, GENERATION)

@@ -42,7 +42,7 @@ log = logging.getLogger("befund")
 Part = Literal["coding", "extraction", "generation"]
 PARTS: tuple[Part, ...] = ("coding", "extraction", "generation")
 _ROUTERS = {
-    "coding": (coding.router, bulk.router, terminology.router),
+    "coding": (coding.router, bulk.router),
     "extraction": (extraction.router,),
     "generation": (generation.router,),
 }
@@ -108,6 +108,8 @@ def create_app(
     app.state.parts, app.state.search_queue = parts, SearchQueue()
     app.state.files, app.state.uploads = FileReader(ocr=settings.ocr != "off"), asyncio.Semaphore(UPLOADS)
     app.state.draining = Draining(settings.drain_seconds, settings.workers)
+    if "coding" in parts:
+        app.router.routes += terminology.routes
     for part in parts:
         for router in _ROUTERS[part]:
             app.include_router(router)

@@ -6,18 +6,19 @@ string, not the text of an exception, which may quote its input.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 import traceback
 from pathlib import PurePath
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bentos.api.problems import of_status
 from bentos.metrics import FAILURES, REQUESTS, RESPONSE_START
-from clinical.tracing import Serving
+from clinical.tracing import LineRecord, Serving
 
 log = logging.getLogger("befund")
 access = logging.getLogger("befund.access")
@@ -41,16 +42,22 @@ def say(request: HTTPConnection, name: str, value: str) -> None:
 class OnlyContractPaths:
     """Answer 404 for every path that is not named; the server around the application has pages of its own.
 
-    A name that ends with a slash stands for every path that begins so.
+    A name that ends with a slash stands for every path that begins so. `direct` answers them, where it is given, and
+    requests come here first: the layers of the server around (a tracer that traces nothing, a timer for each request
+    that outlives it by minutes, a folder for files that are never written) cost as much as a whole answer.
     """
 
-    def __init__(self, app: ASGIApp, paths: frozenset[str]) -> None:
-        self.app, self.paths = app, paths
+    def __init__(self, app: ASGIApp, paths: frozenset[str], direct: ASGIApp | None = None) -> None:
+        self.app, self.paths, self.direct = app, paths, direct or app
         self.begun = tuple(path for path in paths if path.endswith("/"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass what is named, and the lifespan; close everything else."""
-        if scope["type"] == "lifespan" or (scope["type"] == "http" and self._is_named(scope["path"])):
+        if scope["type"] == "http" and self._is_named(scope["path"]):
+            await self.direct(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            if self.direct is not self.app:
+                scope["app"].middleware_stack = self
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
             await of_status(404)(scope, receive, send)
@@ -61,11 +68,15 @@ class OnlyContractPaths:
         return path in self.paths or path.startswith(self.begun)
 
 
-class Edge:
-    """Log and count each request, and answer an unforeseen error with a generic 500."""
+FIRST_BYTE_SECONDS = 180.0
+"""Time to the first byte of an answer, at most: extraction and generation wait for a language model."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+
+class Edge:
+    """Log and count each request, and answer an unforeseen error with a generic 500, one without an end with 504."""
+
+    def __init__(self, app: ASGIApp, seconds: float = FIRST_BYTE_SECONDS) -> None:
+        self.app, self.seconds = app, seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on; its log line is written when the answer is complete or the client has left."""
@@ -74,17 +85,20 @@ class Edge:
             return
         headers = Headers(scope=scope)
         serving = Serving(headers.get("x-request-id"), headers.get("traceparent"))
-        watch = _Watch(send, serving)
+        limit = asyncio.timeout(self.seconds)
+        watch = _Watch(send, serving, limit)
         scope[SAID] = watch.said
         try:
-            await self.app(scope, receive, watch)
+            async with limit:
+                await self.app(scope, receive, watch)
         except ClientDisconnect:
             pass  # the client left while it was still sending: nobody is there to be answered
         except Exception as error:  # noqa: BLE001 - the edge of the server
             FAILURES.labels("request").inc()
             log.error("unforeseen error: %s", where(error))
             if not watch.status:
-                await of_status(500)(scope, receive, watch)
+                watch.limit = None
+                await of_status(504 if limit.expired() else 500)(scope, receive, watch)
         finally:
             watch.finish(scope)
 
@@ -92,8 +106,9 @@ class Edge:
 class _Watch:
     """`send`, noting status and times, and saying which request this was."""
 
-    def __init__(self, send: Send, serving: Serving) -> None:
+    def __init__(self, send: Send, serving: Serving, limit: asyncio.Timeout) -> None:
         self._send, self._serving = send, serving
+        self.limit: asyncio.Timeout | None = limit
         self._begun = self._answered = time.perf_counter()
         self.status = 0
         self.said: dict[str, str] = {}
@@ -101,7 +116,11 @@ class _Watch:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status, self._answered = message["status"], time.perf_counter()
-            MutableHeaders(scope=message).update({**self._serving.headers, **self.said})
+            if self.limit is not None and not self.limit.expired():
+                self.limit.reschedule(None)
+            ours = {**self._serving.headers, **self.said}.items()
+            said = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in ours]
+            message = {**message, "headers": [*message.get("headers", ()), *said]}
         await self._send(message)
 
     def finish(self, scope: Scope) -> None:
@@ -109,7 +128,9 @@ class _Watch:
         method = scope["method"] if scope["method"] in _METHODS else "other"
         REQUESTS.labels(route, method, str(self.status)).inc()
         RESPONSE_START.labels(route).observe(self._answered - self._begun)
-        access.info("%s %s %d %.1f ms", method, route, self.status, 1_000 * (time.perf_counter() - self._begun))
+        if access.isEnabledFor(logging.INFO):
+            took = 1_000 * (time.perf_counter() - self._begun)
+            access.handle(LineRecord(access.name, "%s %s %d %.1f ms", (method, route, self.status, took)))
         self._serving.end(method, route, self.status)
 
 

@@ -172,6 +172,7 @@ _TITLES = {
     500: "Interner Fehler",
     502: "Fehler des Sprachmodells",
     503: "Nicht verfügbar",
+    504: "Zeitüberschreitung",
 }
 
 RETRY_SECONDS = 5

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import orjson
-from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
-from bentos.api.admission import Admitted, body_of, read_body
+from bentos.api.admission import admitted, read_body, understood
 from bentos.api.agents import suggestions
 from bentos.terminology import (
     Inputs,
@@ -36,8 +39,6 @@ from clinical.contract import SuggestRequest
 from clinical.errors import NotReady
 from clinical.fhir import MEDIA_TYPE, XML_TYPE, NotXml, from_xml, to_xml
 
-router = APIRouter()
-
 BASE: Final = "/api/fhir/r4"
 NO_STORE: Final = {"Cache-Control": "no-store"}
 
@@ -60,23 +61,24 @@ OPERATIONS: Final[dict[str, tuple[Operation, bool]]] = {
 RESOURCES: Final = {"CodeSystem": code_systems, "ValueSet": value_sets, "ConceptMap": concept_maps}
 
 
-@router.post("/api/codes/suggest")
-async def suggest(request: Request, body: Annotated[SuggestRequest, Depends(body_of(SuggestRequest))]) -> Response:
+async def suggest(request: Request) -> Response:
     """Codes for the first characters of words, the likeliest first."""
-    answer = suggestions(request.app.state.index, body)
+    await admitted(request)
+    answer = suggestions(request.app.state.index, understood(request, SuggestRequest, await read_body(request)))
     return Response(answer.model_dump_json(), media_type="application/json", headers=NO_STORE)
 
 
-@router.get(f"{BASE}/metadata")
-async def metadata(request: Request, _key: Admitted) -> Response:
+async def metadata(request: Request) -> Response:
     """The CapabilityStatement, or with `mode=terminology` the TerminologyCapabilities."""
+    await admitted(request)
     made = capabilities if request.query_params.get("mode") == "terminology" else statement
     return _answered(request, made(_systems(request)))
 
 
-@router.get(BASE + "/{kind}")
-async def search(request: Request, kind: str, _key: Admitted) -> Response:
+async def search(request: Request) -> Response:
     """The resources of a kind, by `url`, `version`, `_id`."""
+    await admitted(request)
+    kind = request.path_params["kind"]
     if kind not in RESOURCES:
         raise HTTPException(404)
     found = RESOURCES[kind](_systems(request))
@@ -84,31 +86,34 @@ async def search(request: Request, kind: str, _key: Admitted) -> Response:
     return _answered(request, searched(found, _of_address(request), base))
 
 
-@router.get(BASE + "/{kind}/{name}")
-async def read_or_ask(request: Request, kind: str, name: str, _key: Admitted) -> Response:
-    """A resource by its id, or an operation with its parameters in the address."""
-    if f"{kind}/{name}" in OPERATIONS:
-        return await _operated(request, f"{kind}/{name}", _of_address(request))
-    if kind not in RESOURCES:
-        raise HTTPException(404)
-    return _answered(request, read(RESOURCES[kind](_systems(request)), name))
-
-
-@router.post(BASE + "/{kind}/{name}")
-async def ask(request: Request, kind: str, name: str, _key: Admitted) -> Response:
-    """An operation with its parameters in a body."""
-    if f"{kind}/{name}" not in OPERATIONS:
-        raise HTTPException(404)
-    given = Inputs.of_resource(await asyncio.to_thread(_resource, request, await read_body(request)))
-    return await _operated(request, f"{kind}/{name}", given.also(request.query_params.multi_items()))
-
-
-async def _operated(request: Request, path: str, given: Inputs) -> Response:
+async def read_or_ask(request: Request) -> Response:
+    """A resource by its id, or an operation with its parameters in the address or in a body."""
+    await admitted(request)
+    kind, name = request.path_params["kind"], request.path_params["name"]
+    path = f"{kind}/{name}"
+    if path not in OPERATIONS:
+        if kind not in RESOURCES or request.method == "POST":
+            raise HTTPException(404)
+        return _answered(request, read(RESOURCES[kind](_systems(request)), name))
+    given = _of_address(request)
+    if request.method == "POST":
+        body = Inputs.of_resource(await asyncio.to_thread(_resource, request, await read_body(request)))
+        given = body.also(request.query_params.multi_items())
     operation, takes_long = OPERATIONS[path]
     systems = _systems(request)
     if takes_long:
         return await asyncio.to_thread(lambda: _answered(request, operation(systems, given)))
     return _answered(request, operation(systems, given))
+
+
+routes: Final = [
+    Route(BASE + "/metadata", metadata),
+    Route(BASE + "/{kind}/{name}", read_or_ask, methods=["GET", "POST"]),
+    Route(BASE + "/{kind}", search),
+    Route("/api/codes/suggest", suggest, methods=["POST"]),
+]
+"""Routes of Starlette: what the framework above does for a route (dependencies, files of forms, models of answers) is
+not asked here, and takes several times as long as looking a code up."""
 
 
 def _systems(request: Request) -> Systems:

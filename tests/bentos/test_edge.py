@@ -1,5 +1,6 @@
 """The edge: order of refusals, one shape of error, and nothing of a request in any log."""
 
+import asyncio
 import logging
 import os
 import subprocess
@@ -12,9 +13,12 @@ import httpx
 import pytest
 from fastapi import Request
 from fastapi.openapi.utils import get_openapi
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
 
 from bentos.api.app import CONTRACT_PATHS, create_app, internal_paths
-from bentos.api.edge import OnlyContractPaths
+from bentos.api.edge import Edge, OnlyContractPaths
 from bentos.api.problems import ANSWERS, of_error
 from bentos.keys.keys import KeyLimits, Keys
 from clinical.errors import BefundError
@@ -101,6 +105,21 @@ def test_an_unforeseen_error_is_a_generic_500_and_the_next_request_works(broken,
     assert ask(broken, "Husten")
 
 
+def test_an_answer_that_does_not_begin_is_ended_and_one_that_has_begun_is_not():
+    async def slow(scope, receive, send):
+        if scope["type"] != "http":
+            return
+        if scope["path"] == "/begun":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+        await asyncio.sleep(2)
+        await send({"type": "http.response.body", "body": b"done"})
+
+    with served(Edge(slow, seconds=0.5)) as base:
+        late, begun = (httpx.get(f"{base}/{path}", timeout=60, trust_env=False) for path in ("late", "begun"))
+    assert (late.status_code, late.headers["content-type"]) == (504, "application/problem+json")
+    assert (begun.status_code, begun.text) == (200, "done")
+
+
 def test_no_log_of_any_library_holds_content(api, keys, caplog):
     caplog.set_level(logging.DEBUG)
     logging.getLogger("httpx").setLevel(logging.WARNING)  # the client of this test, not the server
@@ -166,6 +185,26 @@ def test_the_allow_list_closes_every_other_path(settings, index):
         assert httpx.get(f"{base}/api/health").status_code == 200
         for path in CLOSED:
             assert httpx.get(f"{base}{path}").status_code == 404, path
+
+
+def test_the_layers_of_the_server_around_see_no_request():
+    async def ours(scope, receive, send):
+        await PlainTextResponse("ours")(scope, receive, send)
+
+    class Around:
+        def __init__(self, app):
+            self.app = app
+
+        async def __call__(self, scope, receive, send):
+            seen.append(scope["type"])
+            await self.app(scope, receive, send)
+
+    seen: list[str] = []
+    inner = Middleware(OnlyContractPaths, paths=frozenset(CONTRACT_PATHS), direct=ours)
+    with served(Starlette(middleware=[Middleware(Around), inner])) as base:
+        assert httpx.get(f"{base}/api/health", trust_env=False).text == "ours"
+        assert httpx.get(f"{base}/", trust_env=False).status_code == 404
+    assert seen == ["lifespan"]
 
 
 def test_any_host_is_served_unless_narrowed(make_settings, index, key):
