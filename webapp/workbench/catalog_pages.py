@@ -9,12 +9,14 @@ from typing import Any, ParamSpec, TypeVar
 
 from flask import Blueprint, Response, abort, jsonify, render_template, request
 from flask_babel import gettext as _
+from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.config import settings
 from webapp.extensions import limiter
 from webapp.workbench.catalog import CodeBook, ListedCode, open_book
 from webapp.workbench.changes import Since, since
+from webapp.workbench.conflicts import Checked, conflicts
 from webapp.workbench.guards import member_required
 from webapp.workbench.terminology import ApiSilent, suggested, synonyms
 from webapp.workbench.words import NOTES
@@ -74,6 +76,18 @@ def lookup() -> Response:
     book = _book()
     wanted = [book.get(code) for code in (codes or [])[:MOST_LOOKED_UP] if isinstance(code, str)]
     return jsonify({code.code: _whole(book, code) for code in wanted if code})
+
+
+@catalog.post("/conflicts/")
+@readers_only
+@limiter.limit(PACE)
+def conflicting() -> Response:
+    """Returns to scripts what of a result does not go together: JSON `Checked` to `[{kind, codes, text}]`."""
+    try:
+        case = Checked.model_validate(request.get_json(silent=True))
+    except ValidationError:
+        abort(400)
+    return jsonify([one._asdict() for one in conflicts(_book(), case)])
 
 
 @catalog.get("/chapters/<chapter>/")

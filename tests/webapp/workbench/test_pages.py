@@ -1,6 +1,7 @@
 """Every page of the webapp in light and dark, on a phone and on a desk: axe-core finds nothing; weights; times."""
 
 import gzip
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -164,6 +165,24 @@ def test_scripts_hold_no_words_of_their_own_and_no_addresses_of_others() -> None
         assert "localStorage" not in source
         assert "innerHTML" not in source
         assert "console.log" not in source
+
+
+def test_how_long_the_page_is_busy_while_somebody_types_on_at_two_thousand_characters(erika: Visitor) -> None:
+    page = erika.open("/coding/")
+    words = "Arterielle Hypertonie, Hypothyreose, Gonarthrose links, Diabetes mellitus Typ 2. "
+    typed(page, (words * 30)[:1_980])
+    expect(page.locator("#count")).to_contain_text("Stufe 3", timeout=20_000)
+    page.evaluate(
+        """() => { window.tasks = []; new PerformanceObserver((list) => window.tasks.push(
+             ...list.getEntries().map((one) => Math.round(one.duration)))).observe({type: "longtask"}); }"""
+    )
+    page.locator("#text").press("Control+End")
+    page.keyboard.type(" und noch Worte", delay=60)
+    expect(page.locator("#text")).to_have_value(re.compile("und noch Worte$"))
+    expect(page.locator("#count")).to_contain_text("Stufe 3", timeout=20_000)
+    tasks = page.evaluate("window.tasks")
+    print(f"tasks of more than 50 ms while 15 keys were typed: {len(tasks)}, the longest {max(tasks, default=0)} ms")
+    assert page.locator("#marks mark").count() > 0, "marks stay while somebody types"
 
 
 def test_how_soon_the_first_codes_come(erika: Visitor) -> None:

@@ -26,19 +26,20 @@ export function card(one, own, catalog, open, act, candidates) {
     h("p", { class: "code-title" }, title),
     h("p", { class: "code-why hint" }, h("span", { class: `dots ${one.shown.confidence ?? "hand"}`, "aria-hidden": "true" }), why(one, own).join(" · ")),
     one.partner && pair(one, mark, catalog, act),
-    warnings(one, catalog[code]),
-    open && more(one, catalog[one.code], act));
+    one.shown.terminal === false && h("p", { class: "hint marks-of" }, words.not_terminal),
+    one.state !== "rejected" && closer(one, catalog[code], act),
+    open && more(one, own, catalog[one.code], act, candidates));
 }
 
 const MOST_CANDIDATES = 4;
 
 // A mention without a code: what its words may mean, each a key; or no code, deliberately.
 function undecided(one, own, act, candidates) {
-  const words_ = quote(one, own.text);
-  const found = candidates.get(words_);
+  const phrase = quote(one, own.text);
+  const found = candidates.get(phrase);
   const no = one.state === "rejected";
-  return h("li", { class: `code-card undecided ${one.state}`, "data-code": "", "data-key": one.key, tabindex: "-1", "aria-label": `${words_}: ${no ? words.deliberately_none : words.undecided}` },
-    h("div", { class: "code-top" }, h("strong", {}, `„${words_}“`), h("span", { class: "tag" }, no ? words.deliberately_none : words.undecided),
+  return h("li", { class: `code-card undecided ${one.state}`, "data-code": "", "data-key": one.key, tabindex: "-1", "aria-label": `${phrase}: ${no ? words.deliberately_none : words.undecided}` },
+    h("div", { class: "code-top" }, h("strong", {}, `„${phrase}“`), h("span", { class: "tag" }, no ? words.deliberately_none : words.undecided),
       h("div", { class: "code-acts" }, h("button", { type: "button", class: "act reject", "data-act": "reject", "aria-pressed": String(no), title: `${words.no_code} (X)`, onclick: () => act("reject", one) }, `✕ ${words.no_code}`))),
     !no && h("div", { class: "candidates" }, found ? list(found.slice(0, MOST_CANDIDATES), (code) => act("instead", one, code), true) : "",
       found?.length === 0 && h("p", { class: "hint" }, words.found_none)));
@@ -67,20 +68,33 @@ function pair(one, mark, catalog, act) {
     one.state === "accepted" && h("button", { type: "button", class: "act", "data-act": "join", "aria-pressed": String(goes), onclick: () => act("join", one, !goes) }, (goes ? "✓ " : "") + fill(words.join, { code: shown })));
 }
 
-function warnings(one, about) {
-  const said = [one.shown.terminal === false ? words.not_terminal : "", about?.sex, about?.ages].filter(Boolean);
-  return said.length > 0 && h("p", { class: "hint marks-of" }, said.join(" · "));
+// What the code leaves open and the catalog has: each a button that puts it in the code's place.
+const MOST_CLOSER = 8;
+function closer(one, about, act) {
+  const near = about ? [...about.below ?? [], ...about.beside ?? []] : [];
+  const codes = one.shown.terminal === false ? about?.below ?? [] : near.filter(({ title }) => one.missing.includes(title));
+  return codes.length > 0 && h("p", { class: "closer" }, h("span", { class: "hint" }, words.more_specific), " ", codes.slice(0, MOST_CLOSER).map((code) => h("button", { type: "button", class: "act", "data-closer": code.code, title: code.title, onclick: () => act("instead", one, code) },
+    h("strong", {}, code.code), " ", lastPart(code.title))));
 }
 
-function more(one, about, act) {
+const lastPart = (title) => title.split(": ").at(-1);
+
+function more(one, own, about, act, candidates) {
   const known = { above: [], below: [], beside: [], notes: [], use: "", ...about };
   const notes = [...one.notes.map((text) => ({ kind: "coding-hint", text, codes: [] })), ...known.notes];
   return h("div", { class: "more" },
     one.reasoning && h("p", {}, one.reasoning),
-    one.missing.length > 0 && h("div", { class: "missing" }, h("p", { class: "hint" }, words.more_specific), h("ul", {}, one.missing.map((text) => h("li", {}, text)))),
+    others(one, own, act, candidates),
     known.use && h("p", { class: "hint" }, known.use),
     notes.length > 0 && h("dl", { class: "notes-list" }, notes.slice(0, 30).flatMap((note) => [h("dt", {}, words.notes[note.kind] ?? note.kind), h("dd", {}, note.text, note.codes.length ? ` (${note.codes.join(", ")})` : "")])),
     ...["below", "beside", "above"].filter((where) => known[where].length).map((where) => h("div", {}, h("h3", {}, words[where]), list(known[where], (code) => act("instead", one, code)))));
+}
+
+// What the same words may mean besides.
+const MOST_OTHERS = 6;
+function others(one, own, act, candidates) {
+  const found = (candidates.get(quote(one, own.text)) ?? []).filter(({ code }) => code !== one.shown.code).slice(0, MOST_OTHERS);
+  return found.length > 0 && h("div", {}, h("h3", {}, words.may_mean), list(found, (code) => act("instead", one, code)));
 }
 
 export function list(codes, pick, numbered = false) {

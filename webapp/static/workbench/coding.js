@@ -1,7 +1,7 @@
 // The page "Kodieren": the text to the left, its codes to the right, and keys for everything.
 
 import { Work, byId, copy, download, failureOf, fill, given, h, onButtons, post, say, selection, showFailure, storedText, words } from "./page.js";
-import { EMPTY, UNDECIDED, accepted, added, allProbable, back, begun, cards, cases, found, here, instead, joined, judged, learnt, marked, mentionsOf, next, placed, result, reviewed, turned, typed, undone, unknown } from "./state.js";
+import { EMPTY, UNDECIDED, accepted, added, allProbable, back, begun, cards, cases, found, here, instead, joined, judged, learnt, marked, mentionsOf, next, placed, result, reviewed, told, turned, typed, undone, unknown } from "./state.js";
 import { atCursor, draw, quote, under } from "./marks.js";
 import { card, list, withoutCode } from "./cards.js";
 import { Chips } from "./chips.js";
@@ -88,7 +88,7 @@ async function lookUp() {
   } catch { /* the codes are there, and what the catalog adds comes with the next ones */ }
 }
 
-// What undecided words may mean, by the words; asked for one after the other.
+// What words may mean, by the words: of what is undecided, one after the other; of a code, when it is asked for.
 const candidates = new Map();
 async function suggest() {
   const phrase = all.filter((one) => one.code === UNDECIDED).map((one) => quote(one, here(state).text)).find((one) => !candidates.has(one));
@@ -150,9 +150,45 @@ function showResult() {
   byId("outcome").textContent = codes.length ? line(codes) : words.nothing_accepted;
   byId("outcome").className = codes.length ? "unseen" : "hint";
   chips.show(codes);
+  for (const box of document.querySelectorAll("[data-about]")) if (box.value !== here(state).about[box.dataset.about]) box.value = here(state).about[box.dataset.about];
+  showDoubts();
+  check();
   const unusable = codes.filter((one) => one.terminal === false).map((one) => one.code);
   byId("unusable").textContent = unusable.length ? `${unusable.join(", ")} ${words.not_terminal}` : "";
 }
+
+// --- what does not go together ---------------------------------------------------------------------------------------
+
+let checked = ""; // the result that was asked about last
+let doubts = []; // what does not go together in it
+const seen = new Set(); // what somebody has looked at and leaves as it is
+
+async function check() {
+  const { about } = here(state);
+  const codes = result(state).map(({ code, certainty, side }) => ({ code, certainty: certainty || "", side: side || "" }));
+  const case_ = { codes, sex: about.sex, age: about.age === "" ? null : Number(about.age), setting: byId("setting").value, country: byId("country").value };
+  const asked = JSON.stringify(case_);
+  if (asked === checked) return;
+  checked = asked;
+  const answer = codes.length ? await post(given.urls.conflicts, case_).catch(() => null) : null;
+  if (asked !== checked) return;
+  doubts = answer?.ok ? await answer.json() : [];
+  showDoubts();
+}
+
+const inDoubt = (one) => doubts.some(({ text, codes }) => !seen.has(text) && codes.some((code) => [one.shown.code, one.partner?.goes && one.partner.code].includes(code)));
+
+function showDoubts() {
+  const left = doubts.filter(({ text }) => !seen.has(text));
+  byId("conflicts").hidden = !left.length;
+  byId("conflicts").replaceChildren(...left.map(({ text, codes }) => h("li", {},
+    h("button", { type: "button", class: "link", onclick: () => focusCard(all.findIndex((one) => [one.shown.code, one.partner?.code].includes(codes[0]))) }, text), " ",
+    h("button", { type: "button", class: "act", onclick: () => { seen.add(text); showDoubts(); } }, words.leave_it))));
+  for (const [place, element] of [...byId("codes").children].entries()) element.classList.toggle("doubted", Boolean(all[place]) && all[place].state === "accepted" && inDoubt(all[place]));
+}
+
+for (const box of document.querySelectorAll("[data-about]")) box.addEventListener("input", () => show(told(state, { [box.dataset.about]: box.dataset.about === "age" ? box.value.replace(/\D/g, "") : box.value })));
+for (const box of [byId("setting"), byId("country")]) box.addEventListener("change", check);
 
 const chips = new Chips(byId("chips"), {
   place: (code, to) => show(placed(state, code, to)),
@@ -213,9 +249,11 @@ function act(what, one, value) {
   show(what === "join" ? joined(state, one, value) : marked(state, one, what, one[what] === value ? "" : value));
 }
 
-function toggle(one) {
+async function toggle(one) {
   if (!one) return;
   open = open === one.key ? null : one.key;
+  const phrase = quote(one, here(state).text);
+  if (open && phrase && !candidates.get(phrase)) candidates.set(phrase, await suggested(phrase));
   show(state);
   if (open) byId("codes").children[at]?.querySelector(".choice")?.focus();
   else focusCard(at);
@@ -244,9 +282,9 @@ function onwards(is = (one) => one.state === "open") {
   focusCard(further < 0 ? at : further);
 }
 
-// The next item that asks for a look: neither decided nor very probably right; from the last on to the first.
+// The next item that asks for a look: neither decided nor very probably right, or in conflict; from the last on to the first.
 function nextDoubtful() {
-  const is = (one) => one.state === "open" && (one.shown.confidence !== "high" || one.stale);
+  const is = (one) => one.state === "open" ? one.shown.confidence !== "high" || one.stale : one.state === "accepted" && inDoubt(one);
   const order = [...all.keys()].map((place) => (inCodes() ? at + 1 + place : place) % all.length);
   const place = order.find((place) => is(all[place]));
   if (place === undefined) return say(words.no_doubt, true);
@@ -428,13 +466,13 @@ async function find() {
   const query = byId("add").value.trim();
   const mine = ++looking;
   matches.dataset.of = "";
-  if (!query) return matches.replaceChildren();
+  if (!query) return matches.replaceChildren(...(inAdder() ? remembered().children : []));
   const answer = await fetch(given.urls.search, { method: "POST", body: new URLSearchParams({ q: query }), headers: { Accept: "application/json" }, redirect: "manual" }).catch(() => null);
   const codes = answer?.ok ? await answer.json() : [];
   if (mine !== looking) return;
   const failed = failureOf(answer, words.catalog_lost);
   showFailure(byId("not-found"), failed, failed && find);
-  matches.replaceChildren(...(failed ? [] : codes.length ? list(codes, takeCode).children : [h("li", { class: "hint" }, words.found_none)]));
+  matches.replaceChildren(...(failed ? [] : codes.length ? list(codes.sort((one, another) => used.has(another.code) - used.has(one.code)), takeCode).children : [h("li", { class: "hint" }, words.found_none)]));
   matches.dataset.of = query;
 }
 
@@ -443,7 +481,26 @@ function leaveAdder() {
   find();
 }
 
+// Codes that were added on this page before: favourites first, then the last used; they are what is offered before
+// anything is typed, and stand first among what is found.
+const used = new Map();
+const MOST_REMEMBERED = 8;
+const inAdder = () => byId("adder").contains(document.activeElement);
+
+function remembered() {
+  const codes = [...used.values()].reverse().sort((one, another) => Boolean(another.favourite) - Boolean(one.favourite)).slice(0, MOST_REMEMBERED);
+  const rows = list(codes, takeCode);
+  for (const [place, row] of [...rows.children].entries()) {
+    const one = codes[place];
+    row.append(h("button", { type: "button", class: "act star", "aria-pressed": String(Boolean(one.favourite)), "aria-label": fill(words.favourite, { code: one.code }), onclick: () => { one.favourite = !one.favourite; find(); } }, one.favourite ? "★" : "☆"));
+  }
+  return rows;
+}
+
 function takeCode(code) {
+  const before = used.get(code.code);
+  used.delete(code.code);
+  used.set(code.code, before ?? { ...code });
   show(added(state, code));
   leaveAdder();
   lookUp();
@@ -457,6 +514,10 @@ async function takeFirst(event) {
   matches.querySelector(".choice")?.click();
 }
 byId("add").addEventListener("input", find);
+byId("add").addEventListener("focus", () => {
+  if (!byId("add").value) find();
+  byId("adder").scrollIntoView({ block: "center" });
+});
 byId("adder").addEventListener("submit", takeFirst);
 byId("adder").addEventListener("keydown", (event) => {
   if (event.key === "Escape") { leaveAdder(); focusCard(at); }

@@ -4,12 +4,13 @@
 //   texts       one text, one case: each with what the API found in it and what was decided of that; `at`: the one shown
 //   decisions   of one text: of a code and the places it rests on. An edit moves the places; where it changes the words of
 //               all of them, the decision goes with them. `past`: the decisions before each decision, for undo
+//   about       of one text: sex and age of the patient, where somebody said them
 //   order       of one text: the codes of its result in the order that somebody gave them; the first is the main diagnosis
 //   catalog     what the catalog says of codes
 //
 // Places count code points, as the API does.
 
-const BLANK = Object.freeze({ text: "", round: 0, tier: 0, entries: [], mentions: [], decisions: [], past: [], order: [] });
+const BLANK = Object.freeze({ text: "", round: 0, tier: 0, entries: [], mentions: [], decisions: [], past: [], order: [], about: Object.freeze({ sex: "", age: "" }) });
 export const EMPTY = Object.freeze({ texts: [BLANK], at: 0, catalog: {} });
 
 const HISTORY = 300;
@@ -67,6 +68,8 @@ export function next(state) {
 }
 
 export const back = (state) => ({ ...state, at: Math.max(0, state.at - 1) });
+
+export const told = (state, about) => withText(state, { about: { ...here(state).about, ...about } });
 
 export const turned = (state, at) => ({ ...state, at });
 
