@@ -1,9 +1,10 @@
 """Rules reader: reads a letter by its form, without a language model."""
 
 from clinical.letters.reader.forms_of_entries import lists_by_form
-from clinical.letters.reader.hashed import ROWS, HashedRegression
+from clinical.letters.reader.hashed import ROWS, HashedRegression, ReaderModels
 from clinical.letters.reader.parts import BEGINS, PARTS, Listed, entry_parts, part_features
 from clinical.letters.reader.reader import RulesReader, read_letter
+from clinical.letters.reader.spans import SPAN_ROWS, SPANS, STATES, Span, WordFeatures, best_runs, entries_in
 from clinical.letters.reader.statements import (
     LIKELY,
     LISTS,
@@ -19,12 +20,20 @@ __all__ = [
     "LISTS",
     "PARTS",
     "ROWS",
+    "SPANS",
+    "SPAN_ROWS",
     "STATEMENTS",
+    "STATES",
     "HashedRegression",
     "LetterStatement",
     "Listed",
+    "ReaderModels",
     "RulesReader",
+    "Span",
     "StatementFeatures",
+    "WordFeatures",
+    "best_runs",
+    "entries_in",
     "entry_parts",
     "lists_by_form",
     "part_features",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ def hashed(names: Iterable[str]) -> list[int]:
 
 @dataclass(frozen=True)
 class HashedRegression:
-    """Weights (ROWS, classes) of the hashed features."""
+    """Weights (rows, classes) of the hashed features."""
 
     weights: NDArray[np.float32]
 
@@ -44,6 +44,13 @@ class HashedRegression:
         likely: NDArray[np.float32] = 1 / (1 + np.exp(-np.clip(sums, -30, 30)))
         return likely
 
+    def sums(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The log-odds of each item for each class: rows (n, features) of items with equally many, to (n, classes)."""
+        found = np.zeros((len(rows), self.weights.shape[1]), dtype=np.float32)
+        for column in rows.T:
+            found += self.weights[column]
+        return found
+
     def save(self, path: Path) -> None:
         """Write one safetensors file, one byte a weight."""
         scale = np.abs(self.weights).max(axis=0) / 127
@@ -54,19 +61,26 @@ class HashedRegression:
         )
 
     @classmethod
-    def load(cls, path: Path, classes: int) -> HashedRegression:
+    def load(cls, path: Path, classes: int, rows: int = ROWS) -> HashedRegression:
         """Read what `save` wrote. Raises ValueError for weights of another shape."""
         with safe_open(path, framework="numpy") as file:
             written = (file.metadata() or {}).get("format")
             weights = file.get_tensor("weights").astype(np.float32) * file.get_tensor("scale")
-        if written != FORMAT or weights.shape != (ROWS, classes):
+        if written != FORMAT or weights.shape != (rows, classes):
             remedy = "train it again: python -m catalog_build statements"
             raise ValueError(f"{path.name} was trained for another reading; {remedy}")
         return cls(weights)
 
 
+class ReaderModels(NamedTuple):
+    """Models in place of the shipped ones: of the statements, and of the parts of entries."""
+
+    statements: HashedRegression
+    parts: HashedRegression
+
+
 @cache
-def shipped(name: str, classes: int) -> HashedRegression:
+def shipped(name: str, classes: int, rows: int = ROWS) -> HashedRegression:
     """The weights of the package by the name of their file."""
     with as_file(files("clinical.letters.reader") / name) as path:
-        return HashedRegression.load(path, classes)
+        return HashedRegression.load(path, classes, rows)

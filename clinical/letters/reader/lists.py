@@ -6,8 +6,10 @@ The current list of drugs wins over the one at admission; entries that stand twi
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property
 
 from clinical.claims import either
 from clinical.letters.labels import key, rank_of
@@ -27,12 +29,14 @@ from clinical.letters.reader.entries import (
     running_list,
 )
 from clinical.letters.reader.forms_of_entries import lists_by_form
+from clinical.letters.reader.hashed import ReaderModels, shipped
 from clinical.letters.reader.names import doctor_in
 from clinical.letters.reader.narrative import acts_in, drugs_within, told_diagnoses, told_drugs
 from clinical.letters.reader.narrative.diagnoses import diagnoses_in
 from clinical.letters.reader.parts import Listed, diagnoses_of
 from clinical.letters.reader.sentences import sentences
-from clinical.letters.reader.statements import JudgedStatements
+from clinical.letters.reader.spans import SPAN_ROWS, SPANS, STATES, Span, WordFeatures, entries_in
+from clinical.letters.reader.statements import LISTS, JudgedStatements
 from clinical.text import dates_of
 
 _BEGINS = re.compile(rf"\w*{OPERATION.pattern}\b", re.IGNORECASE)
@@ -59,9 +63,9 @@ def merged(entries: Iterable[str]) -> list[str]:
 class ListReader:
     """Reads the lists of one sheet."""
 
-    def __init__(self, sheet: LetterLayout, written: str | None = None) -> None:
-        self.sheet = sheet
-        self.statements = JudgedStatements(sheet, written)
+    def __init__(self, sheet: LetterLayout, written: str | None = None, models: ReaderModels | None = None) -> None:
+        self.sheet, self.written = sheet, written
+        self.statements = JudgedStatements(sheet, written, models)
         sections = (one for one in sheet.sections if not self._narrates(one))
         self.sections = [replace(one, lines=before_signing(one.lines)) if one.field else one for one in sections]
 
@@ -75,13 +79,52 @@ class ListReader:
             and _OPERATED.search(self.sheet.text[:8_000]) is not None
         )
 
+    # the entries, word by word
+
+    def read(self) -> dict[str, list[str]]:
+        """The entries of each list, each once, in the order of the letter."""
+        found = entries_in(self.sheet, self.words, shipped(SPANS, STATES * len(LISTS), SPAN_ROWS))
+        return {name: merged(self._texts(name, spans)) for name, spans in found.items()}
+
+    def _texts(self, name: str, spans: Iterable[Span]) -> Iterator[str]:
+        """The entries in front of the closing formula, of drugs not those of a list that another one supersedes."""
+        for span in spans:
+            line = bisect_right(self.sheet.starts, span.start) - 1
+            if line < self.sheet.closing and not (name == "medikation" and line in self._superseded):
+                yield " ".join(unmarked(" " + self.sheet.text[span.start : span.end]).split())
+
+    @cached_property
+    def words(self) -> WordFeatures:
+        """The words of the letter, with what the rules say of each."""
+        return WordFeatures(self.statements, self.said)
+
+    @cached_property
+    def said(self) -> dict[str, list[str]]:
+        """The entries that the rules find, by list."""
+        return {
+            "diagnosen": self.diagnoses(),
+            "medikation": self.drugs()[0],
+            "eingriffe": [one.name for one in self.operations],
+            "procedere": self.next_steps(),
+        }
+
+    @cached_property
+    def operations(self) -> list[Procedure]:
+        """The procedures that the rules find, without those after the letter's day."""
+        done = self.procedures(int(self.written[:4]) if self.written else None)
+        return [one for one in done if not (self.written and one.day and one.day > self.written)]
+
     # diagnoses
 
     def diagnoses(self) -> list[str]:
         found: list[str] = []
         for section in self.sheet.budget.each(self._of("diagnosen")):
             if not found or _MORE.match(key(section.title)):
-                told = (one for entry, listed in self.listed(section) for one in diagnoses_of(entry, listed))
+                told = (
+                    one
+                    for entry, listed in self.listed(section)
+                    for one in diagnoses_of(entry, listed, self.statements.parts)
+                )
                 found += filter(may_be_diagnosis, told)
         if found and all(_BESIDE.match(key(one.title)) for one in self._of("diagnosen")):
             listed = " | ".join(found).casefold()
@@ -119,7 +162,17 @@ class ListReader:
 
     def drugs(self) -> tuple[list[str], str | None]:
         """(entries, heading of the list they are of): of several lists the most current one, else what is told."""
-        ranked: dict[int, list[tuple[str, list[str]]]] = {}
+        if not self._drug_lists:
+            return told_drugs(self.statements), None
+        best = self._drug_lists[max(self._drug_lists)]
+        return merged(entry for _, entries in best for entry in entries), " / ".join(
+            dict.fromkeys(section.title.strip(" :") for section, _ in best)
+        )
+
+    @cached_property
+    def _drug_lists(self) -> dict[int, list[tuple[HeadedLines, list[str]]]]:
+        """The lists of drugs with their entries, by how current they are."""
+        ranked: dict[int, list[tuple[HeadedLines, list[str]]]] = {}
         for section in self.sheet.budget.each(self._of("medikation", "empfehlung", "procedere", "therapie")):
             plain = section.field == "medikation" and "befund" not in key(section.title)
             entries = [
@@ -127,17 +180,17 @@ class ListReader:
                 for entry in self._drug_entries(section)
                 if (is_drug(entry) if plain else STRICT_DRUG.match(entry) and len(entry) < 110)
             ]
-            if not plain and len(entries) < 1:
-                continue
             if entries:
                 rank = rank_of(section.title) if plain or section.field == "empfehlung" else 2
-                ranked.setdefault(rank, []).append((section.title, entries))
-        if not ranked:
-            return told_drugs(self.statements), None
-        best = ranked[max(ranked)]
-        return merged(entry for _, entries in best for entry in entries), " / ".join(
-            dict.fromkeys(title.strip(" :") for title, _ in best)
-        )
+                ranked.setdefault(rank, []).append((section, entries))
+        return ranked
+
+    @cached_property
+    def _superseded(self) -> set[int]:
+        """The lines of the lists of drugs beside which there is a more current one."""
+        older = sorted(self._drug_lists)[:-1]
+        lists = (section for rank in older for section, _ in self._drug_lists[rank] if section.field == "medikation")
+        return {line for one in lists for line in range(one.at, one.at + len(one.lines) + 1)}
 
     def drug_lists(self) -> int:
         """Count the letter's lists of drugs with a heading of their own."""
@@ -197,6 +250,12 @@ class ListReader:
             if day and OPERATION.search(line[day.end() :]) and not VERB.search(line):
                 yield procedure_of(line.strip())
 
+    def dated(self, names: Iterable[str]) -> list[Procedure]:
+        """The procedures of these names, each with its own day, else with that which the rules found beside it."""
+        known = {key(one.name): one.day for one in self.operations}
+        named = (one for one in map(procedure_of, names) if _A_WORD.search(one.name))
+        return _each_once([one if one.day else Procedure(one.name, known.get(key(one.name))) for one in named])
+
     # what is to be done next
 
     def next_steps(self) -> list[str]:
@@ -229,6 +288,10 @@ def _unwrapped(lines: list[str]) -> list[str]:
             found.append(line.strip())
         open_line = len(line) >= _WRAPPED and line.rstrip()[-1:] not in ".:!?"
     return found
+
+
+_A_WORD = re.compile(r"[^\W\d_]{3}|[^\W\d_a-zäöüß]{2}")
+"""A word or a short form, more than the mark of the past alone: `Z. n.`."""
 
 
 def _each_once(found: list[Procedure]) -> list[Procedure]:

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from clinical.letters.reader.diseases import has_disease
 from clinical.letters.reader.entries import VERB, names_procedure
-from clinical.letters.reader.hashed import hashed, shipped
+from clinical.letters.reader.hashed import HashedRegression, hashed, shipped
 
 PARTS: Final = "parts.safetensors"
 LONGEST: Final = 700
@@ -75,11 +75,11 @@ def part_features(entry: str, parts: Sequence[tuple[int, int]], listed: Listed) 
     return found
 
 
-def diagnoses_of(entry: str, listed: Listed) -> list[str]:
-    """The diagnoses that an entry of a list names: the entry itself where it is one."""
+def diagnoses_of(entry: str, listed: Listed, model: HashedRegression | None = None) -> list[str]:
+    """The diagnoses that an entry of a list names: the entry itself where it is one. `model`: not the shipped."""
     parts = entry_parts(entry) if len(entry) <= LONGEST else []
     if len(parts) < 2:
         return [entry]
-    begins = shipped(PARTS, 1).judge(part_features(entry, parts, listed))[:, 0] >= BEGINS
+    begins = (model or shipped(PARTS, 1)).judge(part_features(entry, parts, listed))[:, 0] >= BEGINS
     starts = [start for n, (start, _) in enumerate(parts) if begins[n] or not n]
     return [entry[start:end].strip(" ,;") for start, end in pairwise([*starts, len(entry)])]

@@ -13,6 +13,7 @@ from clinical.claims import either, names_relative
 from clinical.contract import DocumentType
 from clinical.letters.layout import LetterLayout
 from clinical.letters.reader.choices import ChoiceReader
+from clinical.letters.reader.hashed import ReaderModels
 from clinical.letters.reader.kinds import title_of
 from clinical.letters.reader.letter_dates import letter_date
 from clinical.letters.reader.lists import ListReader
@@ -87,7 +88,8 @@ def read_letter(text: str, kind: DocumentType, budget: Budget | None = None) -> 
 class RulesReader:
     """One letter as the rules read it."""
 
-    def __init__(self, text: str, budget: Budget | None = None) -> None:
+    def __init__(self, text: str, budget: Budget | None = None, models: ReaderModels | None = None) -> None:
+        """`models`: in place of the shipped ones."""
         budget = budget or Budget()
         budget.check()
         self.sheet = LetterLayout(text, budget)
@@ -97,7 +99,7 @@ class RulesReader:
         self.found = self.patients.read()
         self.parties = PartyReader(self.sheet, self.found.name)
         self.written = letter_date(self.sheet, self.dates, self.found.born)
-        self.lists = ListReader(self.sheet, self.written)
+        self.lists = ListReader(self.sheet, self.written, models)
         self.choices = ChoiceReader(self.sheet, self.source)
 
     def lists_by_heading(self) -> list[tuple[str, str]]:
@@ -112,7 +114,7 @@ class RulesReader:
     def read(self, kind: DocumentType) -> dict[str, Any]:
         """All fields of the document, as `read_letter`."""
         title, _ = title_of(self.sheet)
-        drugs, _ = self.lists.drugs()
+        lists = self.lists.read()
         form: dict[str, Any] = {
             "dokument": {"typ": title, "datum": self.written},
             "patient": self._patient(),
@@ -121,16 +123,15 @@ class RulesReader:
             "empfaenger": self.parties.recipient(kind == "zuweisung").model_dump(),
             "aufenthalt": {"art": self.choices.read("aufenthalt.art")},
             "fragestellung": self._question(kind),
-            "diagnosen": self.lists.diagnoses(),
-            "medikation": drugs,
+            "diagnosen": lists["diagnosen"],
+            "medikation": lists["medikation"],
         }
         if kind == "zuweisung":
             return form | {key: self.choices.read(key) for key in ("kostengutsprache", "dringlichkeit")}
-        written = self.written
-        year = int(written[:4]) if written else None
-        done = [one for one in self.lists.procedures(year) if not (written and one.day and one.day > written)]
-        form["eingriffe"] = [{"bezeichnung": one.name, "datum": one.day} for one in done]
-        form["procedere"] = self.lists.next_steps()
+        form["eingriffe"] = [
+            {"bezeichnung": one.name, "datum": one.day} for one in self.lists.dated(lists["eingriffe"])
+        ]
+        form["procedere"] = lists["procedere"]
         return form
 
     def _patient(self) -> dict[str, Any]:

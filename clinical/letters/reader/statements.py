@@ -23,7 +23,7 @@ from clinical.letters.layout import HeadedLines, LetterLayout, marked
 from clinical.letters.reader.diseases import has_disease
 from clinical.letters.reader.drugs import STRICT_DRUG, is_dosed
 from clinical.letters.reader.entries import AHEAD, RECOMMENDS, names_procedure
-from clinical.letters.reader.hashed import hashed, shipped
+from clinical.letters.reader.hashed import ReaderModels, hashed, shipped
 from clinical.letters.reader.sentences import sentences
 from clinical.text import dates_of
 
@@ -153,8 +153,7 @@ class StatementFeatures:
 
     def rows(self) -> list[list[int]]:
         """Of each statement the numbers of its hashed features, each once."""
-        own = [self._words(one.text) for one in self.statements]
-        marks = [self._marks(one.text) for one in self.statements]
+        own, marks = [self._words(one.text) for one in self.statements], self.marks
         found = []
         for n in self.sheet.budget.each(range(len(self.statements))):
             names = [*own[n], *marks[n], *self._around(n, marks[n])]
@@ -165,6 +164,11 @@ class StatementFeatures:
                     names.append(f"{sign}none")
             found.append(hashed(names))
         return found
+
+    @cached_property
+    def marks(self) -> list[list[str]]:
+        """Of each statement the names of its marks, with its length and the time of its days."""
+        return [self._marks(one.text) for one in self.sheet.budget.each(self.statements)]
 
     def _words(self, text: str) -> list[str]:
         found: list[str] = []
@@ -225,8 +229,10 @@ LIKELY: Final = {"diagnosen": 0.15, "medikation": 0.1, "eingriffe": 0.1, "proced
 class JudgedStatements:
     """The statements of a letter with the probability of each for each list."""
 
-    def __init__(self, sheet: LetterLayout, written: str | None = None) -> None:
+    def __init__(self, sheet: LetterLayout, written: str | None = None, models: ReaderModels | None = None) -> None:
         self.sheet, self.written = sheet, written
+        self.model = models.statements if models else shipped(STATEMENTS, len(LISTS))
+        self.parts = models.parts if models else None
         self._readings: dict[int, Reading] = {}
 
     @cached_property
@@ -234,8 +240,12 @@ class JudgedStatements:
         return statements_of(self.sheet)
 
     @cached_property
+    def features(self) -> StatementFeatures:
+        return StatementFeatures(self.sheet, self.all, self.written)
+
+    @cached_property
     def likely(self) -> NDArray[np.float32]:
-        return shipped(STATEMENTS, len(LISTS)).judge(StatementFeatures(self.sheet, self.all, self.written).rows())
+        return self.model.judge(self.features.rows())
 
     def of(self, name: str) -> Iterator[LetterStatement]:
         """The statements that likely belong to a list."""

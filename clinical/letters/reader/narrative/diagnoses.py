@@ -56,7 +56,7 @@ def _is_part(one: str, others: Iterable[str]) -> bool:
 
 def _named(statements: JudgedStatements, statement: LetterStatement) -> Iterator[str]:
     if statement.opens and VERB.search(statement.text) is None and not statement.text.endswith("."):
-        listed = diagnoses_of(unmarked(" " + statement.text), Listed(running=True, entries=1))
+        listed = diagnoses_of(unmarked(" " + statement.text), Listed(running=True, entries=1), statements.parts)
         yield from filter(may_be_diagnosis, listed)
         return
     for start, end in _phrases(statement.text, words_of(statement.text)):

