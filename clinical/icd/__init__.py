@@ -28,6 +28,7 @@ from clinical.icd.titles import (
     is_default,
     is_other,
     leaves_open,
+    named_vaguely,
 )
 from clinical.icd.years import Transition, transitions
 
@@ -69,6 +70,7 @@ __all__ = [
     "is_residual",
     "is_unspecified",
     "leaves_open",
+    "named_vaguely",
     "outside",
     "parent_of",
     "parse",

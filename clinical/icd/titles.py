@@ -9,6 +9,7 @@ _OPEN: Final = "nicht näher bez"
 _UNSPECIFIED: Final = "nicht näher bezeichnet"
 _CATCH_ALL: Final = "ohne nähere Angabe"
 _DEFAULT: Final = re.compile(r"nicht näher bezeichnet|o\.\s?n\.\s?A\.", re.I)
+_VAGUE: Final = re.compile(r"Nicht näher bezeichnete[rs]? ")
 _NO_SITE: Final = re.compile(r"nicht näher bezeichneten? Körperregion|Körperregion nicht näher bezeichnet")
 _AFTERMATH: Final = re.compile(r"^(?:Folge(?:n|zustände)\b|Alter |Zustand nach)|in der Eigenanamnese", re.I)
 
@@ -26,6 +27,13 @@ def is_default(title: str) -> bool:
 def ends_unspecified(title: str) -> bool:
     """True if a title ends with "nicht näher bezeichnet": the residual code among its siblings."""
     return title.endswith(_UNSPECIFIED)
+
+
+def named_vaguely(title: str) -> str | None:
+    """The disease that a title calls not specified ("Nicht näher bezeichneter Diabetes mellitus": "Diabetes
+    mellitus"); None for a title that does not begin so."""
+    rest, found = _VAGUE.subn("", title, count=1)
+    return rest if found else None
 
 
 def adds_unspecified(title: str) -> bool:

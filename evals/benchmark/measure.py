@@ -14,6 +14,7 @@ import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -104,8 +105,9 @@ def _asked(folder: Path, asked: dict[str, Any]) -> list[leaderboard.TableRow] | 
     def source(task: str, split: str) -> list[TaskRow]:
         return texts(task, split, folder)
 
-    if checked(folder):
-        raise SettingError(f"{', '.join(checked(folder)[:3])} are not those of the card", "the card's", "--make")
+    if other := checked(folder):
+        named = ", ".join(islice(other, 3))
+        raise SettingError(f"{named} are not those of the card", "the card's", "--make")
     if asked["given"] is not None:
         faults = faults_of(asked["given"], source)
         print(report_of(faults))

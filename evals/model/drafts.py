@@ -94,7 +94,8 @@ def is_german(text: str) -> bool:
 
 
 _LISTED = re.compile(r"(?m)^\s*\d{1,2}[.)]\s")
-_MONTHS = {month[:3].casefold(): number for number, month in enumerate(MONTHS, start=1)}
+_ABBREVIATED = 3
+_MONTHS = {month[:_ABBREVIATED].casefold(): number for number, month in enumerate(MONTHS, start=1)}
 
 
 def numbers(text: str) -> set[int]:

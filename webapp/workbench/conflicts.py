@@ -4,7 +4,6 @@ there, codes that never stand alone, sex and age, and suspicion where it is not 
 Everything that is said of codes is read from the catalog.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import Annotated, Literal, NamedTuple
@@ -12,12 +11,11 @@ from typing import Annotated, Literal, NamedTuple
 from flask_babel import gettext as _
 from pydantic import BaseModel, ConfigDict, Field
 
-from clinical.icd import covers, is_default, outside
+from clinical.icd import covers, is_default, named_vaguely, outside
 from webapp.workbench.catalog import CodeBook, ListedCode
 
 DAYS_PER_YEAR = 365
 MOST_CODES = 100
-_VAGUE = re.compile(r"Nicht näher bezeichnete[rs]? ")
 
 
 class Accepted(BaseModel):
@@ -95,8 +93,13 @@ def _vaguer(book: CodeBook, code: ListedCode, other: ListedCode) -> bool:
     if code.parent is not None and code.parent == other.parent:
         return is_default(code.title) and not is_default(other.title)
     category, another = (*book.path(code), code)[0], (*book.path(other), other)[0]
-    rest, found = _VAGUE.subn("", category.title, 1)
-    return bool(found) and category.code != another.code and category.block == another.block and rest in another.title
+    vague = named_vaguely(category.title)
+    return (
+        vague is not None
+        and category.code != another.code
+        and category.block == another.block
+        and vague in another.title
+    )
 
 
 def _alone(known: Sequence[tuple[ListedCode, Accepted]]) -> Iterator[Conflict]:

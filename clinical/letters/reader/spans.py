@@ -42,6 +42,7 @@ _UNIT: Final = re.compile(r"(?:mg|g|µg|μg|ug|mcg|ml|ie|e|gtt|tr|hub|tbl|kps|be
 _TELLS: Final = re.compile(rf"{VERB.pattern}|^(?:wir|sie|er|es|ich)$")
 _BLANKS: Final = re.compile(r"[ \t]{3,}")
 _EMPTY_LINE: Final = re.compile(r"\n\s*\n")
+_FIRST_LETTERS: Final = 3
 _LONGEST_GAP: Final = 6
 """Characters of what stands between two words that are told apart."""
 
@@ -226,7 +227,7 @@ class WordFeatures:
         return {
             "word": _numbers(words, _plain),
             "begin": _numbers(words, lambda word: _plain(word)[:5]),
-            "short": _numbers(words, lambda word: _plain(word)[:3]),
+            "short": _numbers(words, lambda word: _plain(word)[:_FIRST_LETTERS]),
             "end": _numbers(words, lambda word: _plain(word)[-4:]),
             "ending": _numbers(words, lambda word: _plain(word)[-6:]),
             "form": _numbers(words, _form),
@@ -266,7 +267,7 @@ class WordFeatures:
                 headed = (f"{section.field} {section.known}", key(section.title), f"{section.field} {away}", f"{empty}")
             field = section.field if section is not None else "none"
             yield (
-                *headed[:3],
+                *headed[:-1],
                 f"{field} {headed[3]} {item}",
                 f"{item} {_at_most(len(line), (15, 30, 50, 75, 110, 200))}",
                 f"{min(line.count(','), 4)} {line[-1:]}",

@@ -14,7 +14,7 @@ SYSTEMS = {"kdl": "http://dvmd.de/fhir/CodeSystem/kdl", "loinc": "http://loinc.o
 _URI = "urn:ietf:rfc:3986"
 
 
-class Element(NamedTuple):
+class ResourceElement(NamedTuple):
     """The element that a field becomes, and how it is made of words; an object is taken as it is."""
 
     path: str
@@ -72,26 +72,26 @@ class DetailsLine(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    type: Annotated[One, Element("type", _concept)] = None
-    category: Annotated[Many, Element("category", _concept)] = None
-    author: Annotated[Many, Element("author", _author)] = None
-    encounter: Annotated[Many, Element("context.encounter", _encounter)] = None
-    masterIdentifier: Annotated[One, Element("masterIdentifier", _identifier)] = None  # noqa: N815 - FHIR's names
-    identifier: Annotated[Many, Element("identifier", _identifier)] = None
-    description: Annotated[str | None, Element("description", str)] = None
-    creation: Annotated[str | None, Element("content.attachment.creation", str)] = None
-    language: Annotated[str | None, Element("content.attachment.language", str)] = None
-    docStatus: Annotated[DocStatus | None, Element("docStatus", str)] = None  # noqa: N815
-    securityLabel: Annotated[Many, Element("securityLabel", _concept)] = None  # noqa: N815
-    format: Annotated[One, Element("content.format", _coding)] = None
-    facilityType: Annotated[One, Element("context.facilityType", _concept)] = None  # noqa: N815
-    practiceSetting: Annotated[One, Element("context.practiceSetting", _concept)] = None  # noqa: N815
-    event: Annotated[Many, Element("context.event", _concept)] = None
-    period: Annotated[One, Element("context.period", _period)] = None
-    related: Annotated[Many, Element("context.related", _encounter)] = None
-    authenticator: Annotated[One, Element("authenticator", _author)] = None
-    custodian: Annotated[One, Element("custodian", _author)] = None
-    contained: Annotated[list[Resource] | None, Element("contained", str)] = None
+    type: Annotated[One, ResourceElement("type", _concept)] = None
+    category: Annotated[Many, ResourceElement("category", _concept)] = None
+    author: Annotated[Many, ResourceElement("author", _author)] = None
+    encounter: Annotated[Many, ResourceElement("context.encounter", _encounter)] = None
+    masterIdentifier: Annotated[One, ResourceElement("masterIdentifier", _identifier)] = None  # noqa: N815 - FHIR's names
+    identifier: Annotated[Many, ResourceElement("identifier", _identifier)] = None
+    description: Annotated[str | None, ResourceElement("description", str)] = None
+    creation: Annotated[str | None, ResourceElement("content.attachment.creation", str)] = None
+    language: Annotated[str | None, ResourceElement("content.attachment.language", str)] = None
+    docStatus: Annotated[DocStatus | None, ResourceElement("docStatus", str)] = None  # noqa: N815
+    securityLabel: Annotated[Many, ResourceElement("securityLabel", _concept)] = None  # noqa: N815
+    format: Annotated[One, ResourceElement("content.format", _coding)] = None
+    facilityType: Annotated[One, ResourceElement("context.facilityType", _concept)] = None  # noqa: N815
+    practiceSetting: Annotated[One, ResourceElement("context.practiceSetting", _concept)] = None  # noqa: N815
+    event: Annotated[Many, ResourceElement("context.event", _concept)] = None
+    period: Annotated[One, ResourceElement("context.period", _period)] = None
+    related: Annotated[Many, ResourceElement("context.related", _encounter)] = None
+    authenticator: Annotated[One, ResourceElement("authenticator", _author)] = None
+    custodian: Annotated[One, ResourceElement("custodian", _author)] = None
+    contained: Annotated[list[Resource] | None, ResourceElement("contained", str)] = None
 
 
 def details_of(line: DetailsLine) -> Details | None:

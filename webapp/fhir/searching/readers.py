@@ -49,14 +49,14 @@ _BIRTH = re.compile(r"(eq|ge|gt|le|lt)?([0-9]{4}(?:-[0-9]{2}){0,2})")
 Read = Callable[[str], Any]
 
 
-class Row(NamedTuple):
+class ParameterRow(NamedTuple):
     """The field of a search that a parameter adds to ("": none, it changes nothing), and its reader."""
 
     field: str
     read: Read
 
 
-Table = dict[str, Row]
+Table = dict[str, ParameterRow]
 
 
 def listed(value: str) -> list[str]:
@@ -181,7 +181,7 @@ def _sort(table: Iterable[Parameter]) -> Read:
     return read
 
 
-def _having(name: str, row: Row) -> Read:
+def _having(name: str, row: ParameterRow) -> Read:
     return lambda value: None if row.read(value) is None else [(name, value)]
 
 
@@ -207,10 +207,10 @@ def _one_of(*values: str) -> Read:
 Conditions = Callable[[str, str], list[Carried] | None]
 
 
-def _rows_of(parameter: Parameter) -> Iterator[tuple[str, Row]]:
+def _rows_of(parameter: Parameter) -> Iterator[tuple[str, ParameterRow]]:
     """Name with modifier or chain, and its row."""
     for modifier in ("", *parameter.modifiers, *parameter.chains):
-        yield parameter.name + modifier, Row("carried", _reader(parameter, modifier))
+        yield parameter.name + modifier, ParameterRow("carried", _reader(parameter, modifier))
 
 
 def _reader(parameter: Parameter, modifier: str) -> Read:
@@ -318,14 +318,14 @@ _BY_MODIFIER: dict[str, Conditions] = {
 }  # fmt: skip
 
 
-def _words(kind: str, ranges: Callable[[str], Iterable[tuple[str, str]]]) -> Row:
+def _words(kind: str, ranges: Callable[[str], Iterable[tuple[str, str]]]) -> ParameterRow:
     """Words of that kind of a patient or a study, by the ranges `[first, end)` that a member of a list means."""
 
     def read(value: str) -> list[Term] | None:
         found = [bounds for part in listed(value) for bounds in ranges(part)]
         return [Term(kind, _disjoint(found))] if found else None
 
-    return Row("terms", read)
+    return ParameterRow("terms", read)
 
 
 def _begins(part: str) -> list[tuple[str, str]]:
@@ -359,22 +359,22 @@ def _disjoint(ranges: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 
 
 _COMMON: Table = {
-    "_count": Row("count", _integer(1, LARGEST_COUNT, -(10**20))),
-    "_offset": Row("offset", _integer(0, LARGEST_OFFSET, 0)),
-    "_cursor": Row("cursor", _cursor),
-    "_summary": Row("summary", _one_of("count", "false", "true", "data", "text")),
-    "_elements": Row("elements", _elements),
-    "_format": Row("", format_of),
-    "_pretty": Row("", _one_of("true", "false")),  # a matter of white space
-    "_total": Row("", _one_of("none", "estimate", "accurate")),  # every page carries the exact one
-    "_contained": Row("", _one_of("false")),  # contained ones are found in their documents
+    "_count": ParameterRow("count", _integer(1, LARGEST_COUNT, -(10**20))),
+    "_offset": ParameterRow("offset", _integer(0, LARGEST_OFFSET, 0)),
+    "_cursor": ParameterRow("cursor", _cursor),
+    "_summary": ParameterRow("summary", _one_of("count", "false", "true", "data", "text")),
+    "_elements": ParameterRow("elements", _elements),
+    "_format": ParameterRow("", format_of),
+    "_pretty": ParameterRow("", _one_of("true", "false")),  # a matter of white space
+    "_total": ParameterRow("", _one_of("none", "estimate", "accurate")),  # every page carries the exact one
+    "_contained": ParameterRow("", _one_of("false")),  # contained ones are found in their documents
 }
 RESULT = frozenset({*_COMMON, "_sort", "_include", "_revinclude"})
 """Parameters that say how to answer: an empty one asks for nothing. An empty filter is a filter that was lost."""
 BARE_DATES = frozenset({"start", "end", "_since"})  # take no prefix
 DATES = BARE_DATES | {item.name for item in (*rows.DOCUMENT, *rows.PATIENT) if item.type == DATE}
 _SUBJECT: Table = {
-    name + kind: Row(field, read)
+    name + kind: ParameterRow(field, read)
     for name in ("patient", "subject")
     for field, read, kinds in (
         ("people", _patients, ("", ":Patient", "._id", ":Patient._id")),
@@ -392,26 +392,26 @@ SEARCH: Table = (
     _COMMON
     | _SUBJECT
     | {
-        "date": Row("window", dates.parse),
-        "_lastUpdated": Row("window", dates.parse),
-        "status": Row("statuses", _statuses),
-        "status:not": Row("statuses", _other_statuses),
-        "contenttype": Row("content_types", _content_types),
-        "_id": Row("ids", _ids),
-        "_sort": Row("order", _sort(rows.DOCUMENT)),
-        "_include": Row("with_patients", _include),
-        "_revinclude": Row("", _REVERSE.fullmatch),  # nothing that is stored here refers to a document
+        "date": ParameterRow("window", dates.parse),
+        "_lastUpdated": ParameterRow("window", dates.parse),
+        "status": ParameterRow("statuses", _statuses),
+        "status:not": ParameterRow("statuses", _other_statuses),
+        "contenttype": ParameterRow("content_types", _content_types),
+        "_id": ParameterRow("ids", _ids),
+        "_sort": ParameterRow("order", _sort(rows.DOCUMENT)),
+        "_include": ParameterRow("with_patients", _include),
+        "_revinclude": ParameterRow("", _REVERSE.fullmatch),  # nothing that is stored here refers to a document
     }
     | {name + chain: _ABOUT_PATIENT[chain.rpartition(".")[2]] for name in ("patient", "subject") for chain in CHAINS}
     | {name: row for parameter in rows.DOCUMENT if parameter.paths for name, row in _rows_of(parameter)}
 )
-_STORED: Table = _COMMON | {"_id": Row("ids", _ids)}
+_STORED: Table = _COMMON | {"_id": ParameterRow("ids", _ids)}
 PATIENT: Table = (
     _STORED
     | _ABOUT_PATIENT
-    | {"_sort": Row("order", _sort(rows.PATIENT)), "identifier": Row("people", _owned)}
+    | {"_sort": ParameterRow("order", _sort(rows.PATIENT)), "identifier": ParameterRow("people", _owned)}
     | {
-        f"_has:DocumentReference:{of}:{name}": Row("having", _having(name, row))
+        f"_has:DocumentReference:{of}:{name}": ParameterRow("having", _having(name, row))
         for of in ("patient", "subject")
         for name, row in SEARCH.items()
         if name not in RESULT and name.partition(":")[0].partition(".")[0] not in ("patient", "subject")
@@ -419,18 +419,22 @@ PATIENT: Table = (
 )
 """With the parameters of documents by which a patient is found who has such a document."""
 STUDY: Table = (
-    _STORED | _SUBJECT | {name: Row("people", _owned) for name, row in _SUBJECT.items() if row.field == "chained"}
+    _STORED
+    | _SUBJECT
+    | {name: ParameterRow("people", _owned) for name, row in _SUBJECT.items() if row.field == "chained"}
 )
-STUDY |= {"_sort": Row("order", _sort(rows.STUDY)), "identifier": _words("study", _only)}
-_PERIOD: Table = {"start": Row("window", _bound("start")), "end": Row("window", _bound("end"))}
-EVERYTHING: Table = _COMMON | _PERIOD | {"_type": Row("types", _types), "_since": Row("since", _since)}
+STUDY |= {"_sort": ParameterRow("order", _sort(rows.STUDY)), "identifier": _words("study", _only)}
+_PERIOD: Table = {"start": ParameterRow("window", _bound("start")), "end": ParameterRow("window", _bound("end"))}
+EVERYTHING: Table = (
+    _COMMON | _PERIOD | {"_type": ParameterRow("types", _types), "_since": ParameterRow("since", _since)}
+)
 DOCREF: Table = _COMMON | _PERIOD | {
     "patient": SEARCH["patient"], "type": SEARCH["type"],
-    "on-demand": Row("", _one_of("false")),  # nothing is made on demand here
+    "on-demand": ParameterRow("", _one_of("false")),  # nothing is made on demand here
 }  # fmt: skip
 """Parameters of `$docref` (International Patient Access)."""
 HISTORY: Table = {name: row for name, row in _COMMON.items() if name != "_elements"} | {
-    "_since": Row("since", _since),
-    "_sort": Row("order", {"_lastUpdated": "date", "-_lastUpdated": "-date"}.get),
+    "_since": ParameterRow("since", _since),
+    "_sort": ParameterRow("order", {"_lastUpdated": "date", "-_lastUpdated": "-date"}.get),
 }
 """By the instant of the change, which is not the document's storage time."""
