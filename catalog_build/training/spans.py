@@ -18,7 +18,16 @@ from torch import nn
 from catalog_build.training.letters import LabelledLetter
 from catalog_build.training.parts import part_lessons, train_parts
 from catalog_build.training.statements import moved, train_statements
-from clinical.letters import LISTS, SPAN_ROWS, STATES, HashedRegression, ReaderModels, RulesReader, Span, entries_in
+from clinical.letters import (
+    LISTS,
+    SPAN_ROWS,
+    STATES,
+    EntrySpan,
+    HashedRegression,
+    ReaderModels,
+    RulesReader,
+    entries_in,
+)
 
 ROUNDS: Final = 12
 RATE: Final = 0.05
@@ -41,15 +50,15 @@ class SpanLesson(NamedTuple):
     states: NDArray[np.int64]
 
 
-def marked_spans(letter: LabelledLetter, straightened: str) -> dict[str, list[tuple[Span, bool]]] | None:
+def marked_spans(letter: LabelledLetter, straightened: str) -> dict[str, list[tuple[EntrySpan, bool]]] | None:
     """(place in the straightened text, may be left out) of each entry by list; None where more than spaces moved."""
     places = moved(letter.text, straightened)
     if places is None:
         return None
-    found: dict[str, list[tuple[Span, bool]]] = {name: [] for name in LISTS}
+    found: dict[str, list[tuple[EntrySpan, bool]]] = {name: [] for name in LISTS}
     for value in letter.values:
         if value.field in LISTS:
-            found[value.field].append((Span(places[value.start], places[value.end - 1] + 1), value.optional))
+            found[value.field].append((EntrySpan(places[value.start], places[value.end - 1] + 1), value.optional))
     return found
 
 
@@ -67,7 +76,7 @@ def span_lesson(letter: LabelledLetter, models: ReaderModels) -> SpanLesson | No
     return SpanLesson(features.rows(), states)
 
 
-def _places(marks: Iterable[tuple[Span, bool]], optional: bool) -> list[Span]:
+def _places(marks: Iterable[tuple[EntrySpan, bool]], optional: bool) -> list[EntrySpan]:
     return [span for span, each in marks if each is optional]
 
 

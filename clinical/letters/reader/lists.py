@@ -35,7 +35,7 @@ from clinical.letters.reader.narrative import acts_in, drugs_within, told_diagno
 from clinical.letters.reader.narrative.diagnoses import diagnoses_in
 from clinical.letters.reader.parts import Listed, diagnoses_of
 from clinical.letters.reader.sentences import sentences
-from clinical.letters.reader.spans import SPAN_ROWS, SPANS, STATES, Span, WordFeatures, entries_in
+from clinical.letters.reader.spans import SPAN_ROWS, SPANS, STATES, EntrySpan, WordFeatures, entries_in
 from clinical.letters.reader.statements import LISTS, JudgedStatements
 from clinical.text import dates_of
 
@@ -86,7 +86,7 @@ class ListReader:
         found = entries_in(self.sheet, self.words, shipped(SPANS, STATES * len(LISTS), SPAN_ROWS))
         return {name: merged(self._texts(name, spans)) for name, spans in found.items()}
 
-    def _texts(self, name: str, spans: Iterable[Span]) -> Iterator[str]:
+    def _texts(self, name: str, spans: Iterable[EntrySpan]) -> Iterator[str]:
         """The entries in front of the closing formula, of drugs not those of a list that another one supersedes."""
         for span in spans:
             line = bisect_right(self.sheet.starts, span.start) - 1

@@ -47,7 +47,7 @@ _LONGEST_GAP: Final = 6
 """Characters of what stands between two words that are told apart."""
 
 
-class Span(NamedTuple):
+class EntrySpan(NamedTuple):
     """A place in the sheet's text: `start` inclusive, `end` exclusive, in code points."""
 
     start: int
@@ -59,12 +59,12 @@ def spans_of(text: str) -> NDArray[np.int64]:
     return np.array([one.span() for one in _WORD.finditer(text)], dtype=np.int64).reshape(-1, 2)
 
 
-def placed(text: str, entries: Iterable[str]) -> list[Span | None]:
+def placed(text: str, entries: Iterable[str]) -> list[EntrySpan | None]:
     """Place of each entry in a text, whatever its blanks: behind the one before where it stands there, else the first;
     None where its words stand nowhere."""
     kept = [at for at, char in enumerate(text) if not char.isspace()]
     bare = "".join(text[at] for at in kept)
-    found: list[Span | None] = []
+    found: list[EntrySpan | None] = []
     behind = 0
     for entry in entries:
         sought = "".join(entry.split())
@@ -74,7 +74,7 @@ def placed(text: str, entries: Iterable[str]) -> list[Span | None]:
             found.append(None)
             continue
         behind = at + len(sought)
-        found.append(Span(kept[at], kept[behind - 1] + 1))
+        found.append(EntrySpan(kept[at], kept[behind - 1] + 1))
     return found
 
 
@@ -211,7 +211,7 @@ class WordFeatures:
             found += [_row(first + n, one, columns) for n, one in enumerate(LIST_FEATURES)]
         return np.stack(found, axis=1)
 
-    def inside(self, spans: Iterable[Span]) -> NDArray[np.int64]:
+    def inside(self, spans: Iterable[EntrySpan]) -> NDArray[np.int64]:
         """Of each word 0 outside of the spans, 1 where one begins, 2 where one goes on."""
         found = np.zeros(len(self.words), dtype=np.int64)
         for span in spans:
@@ -333,7 +333,7 @@ def _since(groups: NDArray[np.int64]) -> NDArray[np.int64]:
 # --- the entries
 
 
-def entries_in(sheet: LetterLayout, features: WordFeatures, model: HashedRegression) -> dict[str, list[Span]]:
+def entries_in(sheet: LetterLayout, features: WordFeatures, model: HashedRegression) -> dict[str, list[EntrySpan]]:
     """The entries of each list in the order of the letter. Linear in its length."""
     rows = features.rows()
     odds = model.sums(rows) if len(features.words) else np.zeros((0, STATES * len(LISTS)), dtype=np.float32)
@@ -380,7 +380,7 @@ _TAIL = re.compile(r"\s?%")
 _STOPS = ".!?"
 
 
-def _whole(text: str, start: int, end: int, name: str) -> Span:
+def _whole(text: str, start: int, end: int, name: str) -> EntrySpan:
     """With the marks that belong to it: a bracket whose other one is inside, a per cent, the stop of a sentence."""
     inside = text[start:end]
     opened, closed = inside.count("("), inside.count(")")
@@ -392,4 +392,4 @@ def _whole(text: str, start: int, end: int, name: str) -> Span:
         end = tail.end()
     if name == "procedere" and text[end : end + 1] in _STOPS:
         end += len(text[end : end + 1])
-    return Span(start, end)
+    return EntrySpan(start, end)

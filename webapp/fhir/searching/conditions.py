@@ -1,6 +1,6 @@
 """Conditions of a search that are not its window, status or type: people, words, ids.
 
-Each is made into a `Condition`: `way` is all of it that changes the text of a statement, `values` are what its
+Each is made into a `BoundCondition`: `way` is all of it that changes the text of a statement, `values` are what its
 parameters are bound to, in order. A list is one parameter however long it is, so that its length is no part of the
 text: PostgreSQL takes an array, SQLite a JSON text (`Reader.value`).
 """
@@ -36,7 +36,7 @@ PEOPLE, WORDS, OWNERS, IDS, TYPES = "people", "words", "owners", "ids", "types"
 ONE, SOME = 1, 2
 
 
-class Condition(NamedTuple):
+class BoundCondition(NamedTuple):
     """A condition: its kind and all else that changes the text, and its values."""
 
     way: Way
@@ -78,16 +78,16 @@ def among(column: Any, given: Any, sqlite: bool) -> ColumnElement[bool]:
     return found
 
 
-def parts_of(wanted: Search) -> list[Condition]:
+def parts_of(wanted: Search) -> list[BoundCondition]:
     """All conditions of a search, in an order that its statement keeps."""
     parts = [people_part(keys) for keys in wanted.people]
     parts += [_words_part(item) for item in wanted.carried]
-    parts += [Condition((OWNERS, term.kind), tuple(zip(*term.ranges, strict=True))) for term in wanted.terms]
-    parts += [Condition((IDS,), (wanted.ids,))] if wanted.ids is not None else []
-    return parts + ([Condition((TYPES,), (wanted.content_types,))] if len(wanted.content_types) > 1 else [])
+    parts += [BoundCondition((OWNERS, term.kind), tuple(zip(*term.ranges, strict=True))) for term in wanted.terms]
+    parts += [BoundCondition((IDS,), (wanted.ids,))] if wanted.ids is not None else []
+    return parts + ([BoundCondition((TYPES,), (wanted.content_types,))] if len(wanted.content_types) > 1 else [])
 
 
-def people_part(keys: Iterable[PatientKey]) -> Condition:
+def people_part(keys: Iterable[PatientKey]) -> BoundCondition:
     """One of these patients: linked, or tagged with the identifier, in each of its forms (`Identifier`)."""
     keys = list(keys)
     given = [key.identifier for key in keys if key.identifier]
@@ -100,7 +100,7 @@ def people_part(keys: Iterable[PatientKey]) -> Condition:
     if pairs:  # beside the values, which the index has, what tells them apart
         both = pairs[0].system if len(pairs) == 1 else tuple(f"{item.system}|{item.value}" for item in pairs)
         values.insert(sum(map(bool, lists[:-1])), both)
-    return Condition((PEOPLE, *(min(len(some), SOME) for some in lists)), tuple(values))
+    return BoundCondition((PEOPLE, *(min(len(some), SOME) for some in lists)), tuple(values))
 
 
 def identifiers(table: Any, way: Way, binds: Binds, system: str, value: str) -> Iterator[ColumnElement[bool]]:
@@ -117,7 +117,7 @@ def identifiers(table: Any, way: Way, binds: Binds, system: str, value: str) -> 
         yield and_(binds.equal(named, systems), valued.is_not(None))
 
 
-def identifiers_part(given: Iterable[Identifier]) -> Condition:
+def identifiers_part(given: Iterable[Identifier]) -> BoundCondition:
     """One of these identifiers, whoever has it."""
     return people_part(PatientKey(None, one) for one in given)
 
@@ -149,7 +149,7 @@ def owners(way: Way, binds: Binds) -> Any:
     return select(words.c.owner).select_from(ranges.join(words, true()))
 
 
-def _words_part(item: Carried) -> Condition:
+def _words_part(item: Carried) -> BoundCondition:
     """A condition on the words of a document (`terms.document_terms`), and what may hold in its place."""
     if item.part or item.words:
         form, values = "part" if item.part else "one" if len(item.words) == 1 else "some", (item.words,)
@@ -157,8 +157,8 @@ def _words_part(item: Carried) -> Condition:
     else:
         form = "between" if item.start and item.end else "from" if item.start else "until"
         values = tuple(filter(None, (item.start, item.end)))  # type: ignore[assignment]
-    either = _words_part(item.either) if item.either else Condition((), ())
-    return Condition((WORDS, item.kind, form, item.negated, either.way), (*values, *either.values))
+    either = _words_part(item.either) if item.either else BoundCondition((), ())
+    return BoundCondition((WORDS, item.kind, form, item.negated, either.way), (*values, *either.values))
 
 
 def is_carried(document: Any, way: Way, binds: Binds) -> ColumnElement[bool]:

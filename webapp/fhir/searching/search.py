@@ -38,7 +38,7 @@ from sqlalchemy import (
 from webapp.fhir import models
 from webapp.fhir.dates import DAY
 from webapp.fhir.searching import conditions
-from webapp.fhir.searching.conditions import ONE, Binds, Condition, Way
+from webapp.fhir.searching.conditions import ONE, Binds, BoundCondition, Way
 from webapp.fhir.searching.reading import Reader, Statement
 from webapp.fhir.searching.totals import (
     Shape,
@@ -112,7 +112,7 @@ class Resources:
         answer = AnswerOptions(paging=Paging(count=LARGEST_COUNT))  # a page has no more documents, so no more patients
         return self.search(organization, Search(answer, ids=wanted)).rows if wanted else []
 
-    def _values(self, organization: uuid.UUID, wanted: Search, parts: Sequence[Condition]) -> Values:
+    def _values(self, organization: uuid.UUID, wanted: Search, parts: Sequence[BoundCondition]) -> Values:
         value, cursor = self._reader.value, wanted.answer.paging.cursor
         values = window_values(wanted.window) | {"organization": value(organization)}
         values |= {"offset": wanted.answer.paging.offset, "since": wanted.since}
@@ -444,7 +444,7 @@ def _of_patient(table: Any, shape: Shape) -> list[ColumnElement[bool]]:
     return [*mine, *bounds(table, shape.start, shape.end)]
 
 
-def _shape(wanted: Search, parts: Sequence[Condition]) -> Shape:
+def _shape(wanted: Search, parts: Sequence[BoundCondition]) -> Shape:
     paging, window, order = wanted.answer.paging, wanted.window, wanted.answer.order
     skip = paging.cursor is None and paging.offset > 0
     ends = None if parts else edges(window)
