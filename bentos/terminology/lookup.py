@@ -46,13 +46,13 @@ def _property(name: str, kind: str, value: Any) -> dict[str, Any]:
     return {"name": "property", "part": parts}
 
 
+_LANGUAGE: Final = {"name": "language", "valueCode": "de"}
+_USE: Final = {use: {"name": "use", "valueCoding": coding} for use, coding in USE.items()}
+
+
 def _designation(each: Designation) -> dict[str, Any]:
-    parts = [
-        {"name": "language", "valueCode": "de"},
-        {"name": "use", "valueCoding": USE[each.use]},
-        {"name": "value", "valueString": each.value},
-    ]
-    return {"name": "designation", "part": parts}
+    value, use = each
+    return {"name": "designation", "part": [_LANGUAGE, _USE[use], {"name": "value", "valueString": value}]}
 
 
 def _asked(systems: Systems, given: Inputs) -> tuple[Year, Code]:

@@ -148,12 +148,12 @@ class Year:
 
     def designations(self, code: Code) -> list[Designation]:
         """The other wordings of a code, none twice: the last part of its title, its synonyms and inclusion notes."""
-        found = [Designation(code.title.rpartition(": ")[2], "short")]
+        found = {code.title.rpartition(": ")[2]: "short"}
         if self._wordings is not None:
-            own = self._wordings.of_code(self.catalog.number(code.code))
-            found += [Designation(self._wordings.text(number), "synonym") for number in own]
-        first = {each.value: each for each in reversed(found)}
-        return [each for each in found if each is first[each.value] and each.value != code.title]
+            for text in self._wordings.texts(self._wordings.of_code(self.catalog.number(code.code))):
+                found.setdefault(text, "synonym")
+        found.pop(code.title, None)
+        return [Designation(value, use) for value, use in found.items()]
 
 
 def _is_below(code: Code, other: Code) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -105,6 +106,11 @@ class Wordings:
         """The wording as the source has it."""
         start, end = self.tables.text_start[number : number + 2].tolist()
         return str(self._text[start:end], "utf-8")
+
+    def texts(self, numbers: range) -> list[str]:
+        """These neighbouring wordings as the source has them."""
+        starts = self.tables.text_start[numbers.start : numbers.stop + 1].tolist()
+        return [str(self._text[start:end], "utf-8") for start, end in pairwise(starts)]
 
     def of_code(self, code: int) -> range:
         """Numbers of the wordings of a code of the catalog; empty where it has none."""

@@ -69,7 +69,7 @@ def test_a_stored_document_is_coded_and_read_from_its_page(erika: Visitor) -> No
     page = erika.open("/documents/")
     page.get_by_role("link", name="Arztbrief Kardiologie").click()
     page.get_by_role("link", name="Kodieren").last.click()
-    expect(page.locator(".code-card").first).to_contain_text("I10.90", timeout=20_000)
+    expect(page.locator('.code-card[data-code="I10.90"]')).to_be_visible(timeout=20_000)
     assert "Hinterwandinfarkt" in page.locator("#text").input_value()
     page.go_back()
     page.get_by_role("link", name="Extrahieren").last.click()
