@@ -127,7 +127,7 @@ class KeyInfo:
 
 
 def _today() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%d")
+    return datetime.now(UTC).date().isoformat()
 
 
 def _now(later: timedelta = timedelta()) -> str:

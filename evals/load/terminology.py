@@ -139,24 +139,29 @@ def _get(path: str, head: str, **parameters: str) -> bytes:
 
 def _loaded(server: ServedUnderLoad, requests: Sequence[bytes], seconds: float) -> tuple[float, float]:
     """Requests a second, and the server's processor time of one in milliseconds."""
+    return asyncio.run(_called(server, requests, seconds))
+
+
+async def _called(server: ServedUnderLoad, requests: Sequence[bytes], seconds: float) -> tuple[float, float]:
+    """CLIENTS callers who came one after another: the worker that wakes first takes all who come at once, and keeps
+    them for as long as they stay."""
+    connections = []
+    for number in range(CLIENTS):
+        connections.append(await _connected(server.base))
+        await _answer(*connections[-1], requests[number % len(requests)])
     before, began = server.cpu_seconds(), time.perf_counter()
-    done = asyncio.run(_called(server.base, requests, seconds))
-    return done / (time.perf_counter() - began), 1_000 * (server.cpu_seconds() - before) / max(1, done)
-
-
-async def _called(base: str, requests: Sequence[bytes], seconds: float) -> int:
-    until = time.perf_counter() + seconds
 
     async def caller(number: int) -> int:
-        reader, writer = await _connected(base)
+        reader, writer = connections[number]
         done = 0
-        while time.perf_counter() < until:
+        while time.perf_counter() < began + seconds:
             await _answer(reader, writer, requests[(number + CLIENTS * done) % len(requests)])
             done += 1
         writer.close()
         return done
 
-    return sum(await asyncio.gather(*map(caller, range(CLIENTS))))
+    done = sum(await asyncio.gather(*map(caller, range(CLIENTS))))
+    return done / (time.perf_counter() - began), 1_000 * (server.cpu_seconds() - before) / max(1, done)
 
 
 async def _length(base: str, requests: Sequence[bytes]) -> int:
