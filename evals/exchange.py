@@ -65,7 +65,26 @@ class TimedCompletion(Completion):
     seconds: float = 0.0
 
 
-class KeptModel:
+class ModelInFront:
+    """What is the same for a LanguageModel that stands in front of another: name, business and health are its."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    @property
+    def busy(self) -> bool:
+        return self._model.busy
+
+    async def health(self) -> bool:
+        """As the model behind."""
+        return await self._model.health()
+
+
+class KeptModel(ModelInFront):
     """A LanguageModel whose answers are kept in a file as they come, with tokens and seconds; a question that has its
     answer there is not asked again. Calls that failed and empty answers are.
 
@@ -75,7 +94,8 @@ class KeptModel:
 
     def __init__(self, model: LanguageModel, file: Path, about: Mapping[str, Any]) -> None:
         """Raises SettingError where the file holds the answers of another model, or of this one asked otherwise."""
-        self._model, self._known = model, dict[str, TimedCompletion]()
+        super().__init__(model)
+        self._known = dict[str, TimedCompletion]()
         lines = file.read_text("utf-8").split("\n") if file.is_file() else []
         head = json.dumps(dict(about), sort_keys=True)
         if lines and lines[0] != head:
@@ -95,14 +115,6 @@ class KeptModel:
         elif lines[-1]:  # torn where the run was cut
             self._file.write("\n")
 
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    @property
-    def busy(self) -> bool:
-        return self._model.busy
-
     async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
         """The kept answer to exactly this question under these limits, or the model's."""
         asked = f"{prompt_of(messages, schema)}\n### {limits.max_tokens} tokens, temperature {limits.temperature}"
@@ -118,10 +130,6 @@ class KeptModel:
             self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
             self._file.flush()
         return answer
-
-    async def health(self) -> bool:
-        """As the model behind."""
-        return await self._model.health()
 
     def close(self) -> None:
         """End the file."""

@@ -353,7 +353,7 @@ class Keys:
         return answers
 
     def _spend_rate(self, key: KeyInfo, requests: int) -> tuple[int, tuple[Standing, ...]]:
-        """How many of these requests the rate allows, all of them where it knows none; its standing after them."""
+        """Count as many of these requests as the rate allows (all, without a rate); their number, and the standing."""
         if not key.limits.per_minute:
             return requests, ()
         rate = RateLimitItemPerMinute(key.limits.per_minute)

@@ -94,7 +94,7 @@ def _crossed(authors: Authors) -> Iterator[SpanLesson]:
 
 
 def _models(authors: Authors) -> ReaderModels:
-    """What the rules ask, of the letters of these authors."""
+    """Train the models that the rules ask, on the letters of these authors."""
     letters = [letter for own in authors.values() for letter in own]
     return ReaderModels(train_statements(letters), train_parts(one for each in letters for one in part_lessons(each)))
 

@@ -10,7 +10,7 @@ from clinical.coding import research
 from clinical.contract import PartialEvent, ResearchRequest, ResultEvent
 from clinical.llm import Completion, JsonSchema, LanguageModel, Limits, Message, tell_unusable
 from clinical.reading import SearchIndex
-from evals.exchange import TimedCompletion
+from evals.exchange import ModelInFront, TimedCompletion
 
 QUESTIONS: Final[dict[str, tuple[int, ...]]] = {
     "Findings": (2, 3), "Selection": (2,), "Step": (3,), "Recommendation": (3,),
@@ -31,21 +31,14 @@ class Call(NamedTuple):
     seconds: float
 
 
-class Metered:
+class Metered(ModelInFront):
     """A LanguageModel that keeps what every call of the one behind it took, and the codes that it could choose from,
     by question, answered or not; `malformed` counts answers that were not in the form, cut or empty."""
 
     def __init__(self, model: LanguageModel) -> None:
-        self._model, self.calls, self.offered = model, list[Call](), dict[str, frozenset[str]]()
+        super().__init__(model)
+        self.calls, self.offered = list[Call](), dict[str, frozenset[str]]()
         self.malformed = 0
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    @property
-    def busy(self) -> bool:
-        return self._model.busy
 
     async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
         """As the model behind; a call that fails is not counted."""
@@ -62,10 +55,6 @@ class Metered:
         """Count an answer that could not be used, here and behind."""
         self.malformed += 1
         tell_unusable(self._model, given_up)
-
-    async def health(self) -> bool:
-        """As the model behind."""
-        return await self._model.health()
 
 
 class TierResult(NamedTuple):

@@ -108,7 +108,7 @@ def _features(told: str) -> list[Feature]:
 
 
 def _column(told: str) -> tuple[str, int]:
-    name, sign, away = re.fullmatch(r"([a-z>]+?)(?:([+-])(\d))?", told).groups()  # type: ignore[union-attr] # our own
+    ((name, sign, away),) = re.findall(r"^([a-z>]+?)(?:([+-])(\d))?$", told)
     return name, int(f"{sign}{away}") if sign else 0
 
 
@@ -250,7 +250,7 @@ class WordFeatures:
         }
 
     def _lines(self) -> Iterable[tuple[str, ...]]:
-        """What is said of each line: its heading, how far it is, its marks, its place in the letter."""
+        """Tell of each line its heading, how far it is, its marks, its place in the letter."""
         sheet = self.sheet
         count, heads = len(sheet.lines), {one.at: one for one in sheet.sections}
         blank = [not line.strip() for line in sheet.lines]

@@ -6,6 +6,9 @@ A file holds texts divided by lines of `===`. The second field is the claim, aft
 third the codes, after `/` defensible ones. Letters begin with a line `### arztbrief` or `### zuweisung`; their marks
 are `{words|field}`, `{words|field=value}` and `{words|field field?}`, may stand inside each other, and `?` makes a
 value optional.
+
+Befund's training reads the same files by readers of its own (`catalog_build.training`): this package is installed
+without Befund.
 """
 
 from __future__ import annotations

@@ -27,11 +27,11 @@ ECHOED: Final = 40
 Source = Callable[[str, str], Sequence[TaskRow]]
 """Task and split to the rows of their texts."""
 Fault = tuple[str, str]
-"""What was found, and what to do."""
+"""A fault that was found, and what to do."""
 
 
 class SubmissionFault(NamedTuple):
-    """What is wrong with a line (None: with the file) and what to do. `fatal`: with it nothing can be scored."""
+    """A fault of a line (None: of the file) and what to do. `fatal`: with it nothing can be scored."""
 
     line: int | None
     found: str
@@ -139,7 +139,7 @@ def _of_answer(number: int, row: Mapping[str, Any], text: TaskRow) -> Iterator[S
 
 
 def faults_of_answer(row: Mapping[str, Any], text: TaskRow) -> Iterator[Fault]:
-    """What keeps an answer to a text from being scored, and what to do ("": as the example has it)."""
+    """Say why an answer to a text cannot be scored, and what to do ("": as the example has it)."""
     yield from _FAULTS[split_of(text["id"])[0]](row, text)
 
 

@@ -151,12 +151,13 @@ def owners(way: Way, binds: Binds) -> Any:
 
 def _words_part(item: Carried) -> BoundCondition:
     """A condition on the words of a document (`terms.document_terms`), and what may hold in its place."""
+    values: tuple[Any, ...]
     if item.part or item.words:
-        form, values = "part" if item.part else "one" if len(item.words) == 1 else "some", (item.words,)
-        values = item.words if form == "one" else values  # type: ignore[assignment] # the word itself
+        form = "part" if item.part else "one" if len(item.words) == 1 else "some"
+        values = item.words if form == "one" else (item.words,)  # the word itself
     else:
         form = "between" if item.start and item.end else "from" if item.start else "until"
-        values = tuple(filter(None, (item.start, item.end)))  # type: ignore[assignment]
+        values = tuple(filter(None, (item.start, item.end)))
     either = _words_part(item.either) if item.either else BoundCondition((), ())
     return BoundCondition((WORDS, item.kind, form, item.negated, either.way), (*values, *either.values))
 
