@@ -1,25 +1,27 @@
 """Train what reads texts further on annotated texts of one's own: finder of mentions, tagger of claims, second stage.
 
-The form of the texts is that of the authors (`catalog_build.training.authors`), a file an author. The weights of an
-artifact are trained further, beside what they have learned from, and the result is an artifact like it. What it brought
-is told by author left out: the same training without one author's texts, measured on these, before and after. Where
-there are fewer than PARTS authors, texts are left out in PARTS parts, which says less: an author's texts are alike.
+The form of the texts is that of the authors (`catalog_build.training.authors`), a file an author, or the workbench's
+feedback file (JSON lines): of it those texts that somebody has gone through to their end. The weights of an artifact
+are trained further, beside what they have learned from, and the result is an artifact like it. What it brought is told
+by author left out: the same training without one author's texts, measured on these, before and after. Where there are
+fewer than PARTS authors, texts are left out in PARTS parts, which says less: an author's texts are alike.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from catalog_build.build import folder_beside, put_in_place
 from catalog_build.options import FITTED
-from catalog_build.training.authors import Author, LabelledText, parse, read
+from catalog_build.training.authors import CLAIMS, Author, LabelledMention, LabelledText, parse, read
 from catalog_build.training.claims import retrained_claims
 from catalog_build.training.confidence import refitted
 from catalog_build.training.finder import retrained_finder
@@ -28,7 +30,7 @@ from clinical import claims as of_claims
 from clinical.claims import Reading
 from clinical.coding import most_probable, with_written_codes
 from clinical.contract import TIER1_MAX_CODES
-from clinical.errors import SettingError
+from clinical.errors import SettingError, SourceError
 from clinical.progress import note, progress
 from clinical.reading import CONFIDENCE, FINDER, TAGGER, Finder, SearchIndex
 from clinical.search import checksums
@@ -93,8 +95,9 @@ def train_on(artifact: Path, files: Sequence[Path], out: Path, recipe: OwnRecipe
 
 
 def named(places: Sequence[Path]) -> list[Path]:
-    """The files themselves, and those (`*.txt`) of the folders among these places. Raises SettingError for none."""
-    found = [file for place in places for file in (sorted(place.glob("*.txt")) if place.is_dir() else [place])]
+    """The files themselves, and those (`*.txt`, `*.jsonl`) of the folders among these places. Raises SettingError for
+    none."""
+    found = [file for place in places for file in (_in(place) if place.is_dir() else [place])]
     missing = [file for file in found if not file.is_file()]
     if missing or not found:
         where = ", ".join(map(str, missing or places))
@@ -104,17 +107,61 @@ def named(places: Sequence[Path]) -> list[Path]:
     return found
 
 
+def _in(folder: Path) -> list[Path]:
+    return sorted([*folder.glob("*.txt"), *folder.glob("*.jsonl")])
+
+
 def own_texts(files: Sequence[Path], index: SearchIndex) -> dict[str, tuple[LabelledText, ...]]:
-    """The texts by author, which is the name of the file. Raises SourceError or SettingError."""
+    """The texts by author, which is the name of the file; what was fed back twice is taken once, as it was left last.
+    Raises SourceError or SettingError."""
     codes = {code.code for code in index.catalog.codes if code.terminal}
     twice = [name for name, count in Counter(file.stem for file in files).items() if count > 1]
     if twice:
         raise SettingError(f"two files are called {twice[0]}", "a name an author", "rename one of them")
-    texts = {file.stem: parse(file, codes) for file in files}
+    texts = {file.stem: _parsed(file, codes) for file in files}
+    last = {one.text: one for own in texts.values() for one in own}
+    texts = {name: tuple(one for one in own if last[one.text] is one) for name, own in texts.items()}
     total = sum(map(len, texts.values()))
     if total < FEWEST:
         raise SettingError(f"{total} texts to train on", f"at least {FEWEST}", "annotate more of them")
     return texts
+
+
+def _parsed(file: Path, codes: Collection[str]) -> tuple[LabelledText, ...]:
+    return fed_back(file, codes) if file.suffix == ".jsonl" else parse(file, codes)
+
+
+def fed_back(file: Path, codes: Collection[str]) -> tuple[LabelledText, ...]:
+    """The texts of the workbench's feedback file whose mentions somebody has gone through; the others are left out.
+    Raises SourceError by file and line."""
+    texts = []
+    for number, line in enumerate(file.read_text("utf-8-sig").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            if row.get("mentions") is not None:
+                texts.append(_text_of(row, f"{file.stem}-{number:03d}", codes))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            found = str(error) if type(error) is ValueError else "no text with its mentions"
+            expected = "query, and mentions with start, end, claim and codes, as the workbench writes them"
+            raise SourceError(file.name, number, found, expected, "save the feedback again") from None
+    return tuple(texts)
+
+
+def _text_of(row: Mapping[str, Any], ident: str, codes: Collection[str]) -> LabelledText:
+    text, at, found = row["query"], 0, []
+    for one in sorted(row["mentions"], key=lambda mention: mention["start"]):
+        start, end, claim, given = one["start"], one["end"], one["claim"], one.get("codes", [])
+        if not at <= start < end <= len(text):
+            raise ValueError(f"a mention from {start} to {end}, in a text of {len(text)} characters, behind {at}")
+        if claim not in CLAIMS:
+            raise ValueError("a claim that is none")
+        if unknown := [code for code in given if code not in codes]:
+            raise ValueError(f"the code {unknown[0]!r:.12}, which is no terminal code of the catalog")
+        found.append(LabelledMention(start, end, claim, None, tuple(given), ()))
+        at = end
+    return LabelledText(ident, text, tuple(found))
 
 
 def left_out(index: SearchIndex, texts: Mapping[str, Sequence[LabelledText]], recipe: OwnRecipe) -> list[Measured]:

@@ -1,5 +1,6 @@
 """Training further on annotated texts of one's own, from files to an artifact that reads with what it learned."""
 
+import json
 import re
 import shutil
 from collections import Counter
@@ -12,7 +13,16 @@ from catalog_build.__main__ import main
 from catalog_build.training.authors import parse
 from catalog_build.training.claims import Network
 from catalog_build.training.finder import _finder, _Tagger
-from catalog_build.training.own_texts import Measured, OwnRecipe, measures, parts_of, report_of, train_on
+from catalog_build.training.own_texts import (
+    Measured,
+    OwnRecipe,
+    fed_back,
+    measures,
+    own_texts,
+    parts_of,
+    report_of,
+    train_on,
+)
 from clinical.claims import Reading, tagger
 from clinical.errors import SettingError, SourceError
 from clinical.reading import TAGGER, SearchIndex
@@ -99,3 +109,40 @@ def test_what_got_worse_is_said() -> None:
     said = report_of(rows, 1, 3)
     assert "WORSE" in said
     assert "of 1 author(s)" in said
+
+
+FED_BACK = {"query": "Kein Husten.", "accepted": [], "rejected": ["R05"], "date": "2026-01-01"}
+HUSTEN = {"start": 5, "end": 11, "claim": "excluded", "codes": []}
+
+
+def test_the_workbenchs_feedback_is_texts_to_train_on(tmp_path: Path) -> None:
+    lines = [{**FED_BACK, "mentions": [HUSTEN]}, FED_BACK]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    (one,) = fed_back(tmp_path / "a.jsonl", {"R05"})
+    assert (one.ident, one.text, [mention.claim for mention in one.mentions]) == ("a-001", "Kein Husten.", ["excluded"])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"end": 40}, "a mention from 5 to 40"),
+        ({"claim": "maybe"}, "a claim that is none"),
+        ({"codes": ["Z99.99"]}, "the code 'Z99.99'"),
+        ({"start": "5"}, "no text with its mentions"),
+    ],
+)
+def test_feedback_that_is_none_is_named_by_line(tmp_path: Path, change: dict, said: str) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps({**FED_BACK, "mentions": [{**HUSTEN, **change}]}), "utf-8")
+    with pytest.raises(SourceError, match=re.escape(said)) as caught:
+        fed_back(tmp_path / "a.jsonl", {"R05"})
+    assert "a.jsonl" in str(caught.value)
+    assert "Husten" not in str(caught.value)
+
+
+def test_a_text_that_was_saved_twice_is_learned_once_as_it_was_left_last(tmp_path: Path, index: SearchIndex) -> None:
+    some = [{**FED_BACK, "query": f"Kein Husten. Tag {day}", "mentions": [HUSTEN]} for day in range(20)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, some)), "utf-8")
+    again = {**some[0], "mentions": [{**HUSTEN, "claim": "present"}]}
+    (tmp_path / "b.jsonl").write_text(json.dumps(again), "utf-8")
+    texts = own_texts([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], index)
+    assert (len(texts["a"]), texts["b"][0].mentions[0].claim) == (19, "present")

@@ -7,7 +7,7 @@ on, and what was said of it. The state is stepped in the browser by its own modu
 import copy
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -45,6 +45,7 @@ JS = """async (sequences) => {
       if (state.result(moved)[to].code !== code) throw new Error("it is somewhere else");
       return moved;
     },
+    correct: (now, span, claim) => state.corrects(now, span, claim),
     undo: state.undone, next: state.next, back: state.back,
   };
   const left = (now) => {
@@ -107,7 +108,8 @@ class Text:
     words: list[Word] = field(default_factory=list)
     seen: dict[str, Seen] = field(default_factory=dict)
     said: dict[str, list[Said]] = field(default_factory=dict)
-    past: list[dict[str, list[Said]]] = field(default_factory=list)
+    claims: dict[tuple[int, bool], str | None] = field(default_factory=dict)
+    past: list[tuple[dict[str, list[Said]], dict[tuple[int, bool], str | None]]] = field(default_factory=list)
     version: int = 0
     answered: int = -1
 
@@ -125,11 +127,27 @@ class Text:
         """The words a code rests on, as they stand now; of none, all words."""
         on = {word.number for word in self.words}
         if code:
-            seen = self.seen[code].words if code in self.seen else None
+            seen = self.read()[code].words if code in self.read() else None
             if seen is None:
                 return None
             on = seen
         return frozenset((word.number, word.grown) for word in self.words if word.number in on)
+
+    def read(self) -> dict[str, Seen]:
+        """What was found, with somebody's corrections: words that state nothing, or are none, carry no code; those that
+        do and have none are undecided."""
+        said = {word.number: self.claims.get((word.number, word.grown), "") for word in self.words}
+        gone = {number for number, claim in said.items() if claim in (None, "excluded")}
+        read = {
+            code: replace(one, words=one.words and one.words - gone)
+            for code, one in self.seen.items()
+            if one.words is None or one.words - gone
+        }
+        coded = {number for one in self.seen.values() for number in one.words or ()}
+        for number, claim in said.items():
+            if claim == "present" and number not in coded:
+                read[f"?{number}"] = Seen(frozenset({number}), 1, self.version)
+        return read
 
     def state(self, code: str) -> str:
         said = self.of(code)
@@ -138,8 +156,9 @@ class Text:
     def cards(self) -> list[str]:
         """The codes with a card of their own."""
         by_hand = [code for code, all_ in self.said.items() if any(one.by_hand for one in all_)]
-        held = {PAIRS[code] for code in self.seen if code in PAIRS and not self.replaced(code)}
-        return [*(code for code in self.seen if code not in held or code in by_hand), *(set(by_hand) - set(self.seen))]
+        seen = self.read()
+        held = {PAIRS[code] for code in seen if code in PAIRS and not self.replaced(code)}
+        return [*(code for code in seen if code not in held or code in by_hand), *(set(by_hand) - set(seen))]
 
     def replaced(self, code: str) -> str | None:
         said = self.of(code)
@@ -148,14 +167,13 @@ class Text:
     def partner(self, code: str) -> str | None:
         if self.replaced(code):
             return None
-        if code in self.seen and code in PAIRS:
+        seen = self.read()
+        if code in seen and code in PAIRS:
             return PAIRS[code]
-        return next(
-            (head for head, pair in PAIRS.items() if pair == code and code in self.seen and head in self.seen), None
-        )
+        return next((head for head, pair in PAIRS.items() if pair == code and code in seen and head in seen), None)
 
     def say(self, changes: dict[str, dict[str, Any]]) -> None:
-        self.past.append(copy.deepcopy(self.said))
+        self.keep()
         for code, change in changes.items():
             said = self.of(code)
             if said is None:
@@ -164,6 +182,10 @@ class Text:
             said.words = self.resting(code)
             for name, value in change.items():
                 setattr(said, name, value)
+
+    def keep(self) -> None:
+        """What is decided now is what undo goes back to."""
+        self.past.append((copy.deepcopy(self.said), dict(self.claims)))
 
     def leaving(self) -> list[str]:
         """The accepted codes with their certainty, as they are to leave."""
@@ -201,7 +223,7 @@ class Model:
         doing = {
             self.paste: 2, self.insert: 4, self.remove: 3, self.replace: 2, self.grow: 2, self.answer: 8,
             self.judge: 8, self.mark: 2, self.join: 3, self.put_instead: 4, self.add: 2, self.undo: 4,
-            self.place: 2, self.next: 1, self.back: 1,
+            self.place: 2, self.next: 1, self.back: 1, self.correct: 3,
         }  # fmt: skip
         while True:
             told = self.lot.choices(list(doing), list(doing.values()))[0]()
@@ -218,7 +240,7 @@ class Model:
             return []
         gone = not new or (size and len(old) - (end - start) < len(old) * REMAINS)
         if gone:
-            self.texts = [text for text in self.texts if text.said or text is not self.here]
+            self.texts = [text for text in self.texts if text.said or text.claims or text is not self.here]
             self.texts.append(Text(words))
             self.at = len(self.texts) - 1
         else:
@@ -236,7 +258,10 @@ class Model:
             for code, one in text.seen.items()
             if one.words is None or one.words & there
         }
-        for said in (text.said, *text.past):
+        for claims in (text.claims, *(claims for _, claims in text.past)):
+            for word in [word for word in claims if word[0] not in there]:
+                del claims[word]
+        for said in (text.said, *(said for said, _ in text.past)):
             for code, all_ in list(said.items()):
                 for one in all_:
                     one.words = one.words and frozenset(word for word in one.words if word[0] in there)
@@ -428,15 +453,29 @@ class Model:
             self.here.say({code: {"state": "accepted", "by_hand": True}})
         return ["add", {"code": code, "title": "T", "terminal": True, "mark": ""}]
 
+    def correct(self) -> list[Any]:
+        """Words are said to be a mention that states something, one that does not, or none."""
+        words = self.here.words
+        if not words:
+            return []
+        place = self.lot.randrange(len(words))
+        word, claim = words[place], self.lot.choice(("present", "excluded", None))
+        start = len("".join(one.shown + BETWEEN for one in words[:place]))
+        self.here.keep()
+        for number in [one for one in self.here.claims if one[0] == word.number]:
+            del self.here.claims[number]
+        self.here.claims[word.number, word.grown] = claim
+        return ["correct", {"start": start, "end": start + len(word.shown)}, claim]
+
     def undo(self) -> list[Any]:
         if self.here.past:
-            self.here.said = self.here.past.pop()
+            self.here.said, self.here.claims = self.here.past.pop()
         return ["undo"]
 
     def next(self) -> list[Any]:
         if self.at + 1 < len(self.texts):
             self.at += 1
-        elif self.here.words or self.here.said:
+        elif self.here.words or self.here.said or self.here.claims:
             self.texts.append(Text())
             self.at += 1
         return ["next"]

@@ -105,6 +105,7 @@ export function list(codes, pick, numbered = false) {
 const reason = (why) => words.none[why] ?? why;
 
 // Mentions that have no code for a reason, in the order of the text; undecided ones are among the cards.
-export const withoutCode = (own) => own.mentions.filter((mention) => !mention.codes.length && mention.reason !== "no-code-found").map((mention) => h("li", {},
-  h("span", { class: `m ${mention.claim === "present" ? "none" : mention.claim}` }, Array.from(own.text).slice(mention.span.start, mention.span.end).join("")),
+// A click goes to the words.
+export const withoutCode = (own, go) => [...own.mentions.entries()].filter(([, mention]) => !mention.codes.length && mention.reason !== "no-code-found").map(([number, mention]) => h("li", {},
+  h("button", { type: "button", class: `words m ${mention.claim === "present" ? "none" : mention.claim}`, title: words.correct, onclick: () => go(number) }, Array.from(own.text).slice(mention.span.start, mention.span.end).join("")),
   " ", h("span", { class: "hint" }, reason(mention.reason))));

@@ -1,10 +1,11 @@
 // The page "Kodieren": the text to the left, its codes to the right, and keys for everything.
 
 import { Work, byId, copy, download, failureOf, fill, given, h, onButtons, post, say, selection, showFailure, storedText, words } from "./page.js";
-import { EMPTY, UNDECIDED, accepted, added, allProbable, back, begun, cards, cases, found, here, instead, joined, judged, learnt, marked, mentionsOf, next, placed, result, reviewed, told, turned, typed, undone, unknown } from "./state.js";
+import { EMPTY, UNDECIDED, accepted, added, allProbable, back, begun, cards, cases, corrects, found, here, instead, joined, judged, learnt, marked, mentionsOf, next, placed, result, reviewed, told, turned, typed, undone, unknown } from "./state.js";
 import { atCursor, draw, quote, under } from "./marks.js";
 import { card, list, withoutCode } from "./cards.js";
 import { Chips } from "./chips.js";
+import { MentionBar } from "./mention.js";
 import { bundle, csv, feedback, line, xdt } from "./outcome.js";
 import { parts, together } from "./parts.js";
 
@@ -130,12 +131,13 @@ function show(changed) {
   byId("empty").textContent = own.tier ? words.no_codes : words.idle;
   showCases();
   byId("same").hidden = !replacedIn;
-  const none = withoutCode(own);
+  const none = withoutCode(own, toMention);
   byId("without").replaceChildren(...(none.length ? [h("h2", {}, words.without_code), h("ul", { class: "without" }, none)] : []));
   showFailure(byId("failure"), failure, research);
   showResult();
   tie();
   grow();
+  bar.renew();
   suggest();
 }
 
@@ -198,6 +200,29 @@ const chips = new Chips(byId("chips"), {
   },
 });
 
+// --- what was read otherwise than it is meant ------------------------------------------------------------------------
+
+let cameFrom = null; // the card from which somebody went to its words
+const bar = new MentionBar({ text, own: () => here(state), undo, quiet: () => !letters.checked,
+  correct: (span, claim) => show(corrects(state, span, claim)),
+  leave: () => {
+    const card = all.findIndex(({ key }) => key === cameFrom);
+    bar.hide();
+    if (cameFrom && all.length) focusCard(card < 0 ? at : card);
+    else text.focus();
+  },
+});
+
+function toMention(number, from = null) {
+  const mention = here(state).mentions[number];
+  if (!mention) return;
+  cameFrom = from;
+  bar.show(mention.span);
+  bar.focus();
+  tie(number);
+  byId("marks").querySelector(`[data-mention="${number}"]`)?.scrollIntoView({ block: "nearest" });
+}
+
 // Mentions and codes that belong together are shown together.
 function tie(mention = null) {
   const own = here(state);
@@ -207,6 +232,7 @@ function tie(mention = null) {
     element.classList.toggle("tied", mention !== null && mentionsOf(own, all[place]).has(mention));
     element.classList.toggle("current", place === at && inCodes());
   }
+  bar.place();
 }
 
 const inCodes = () => byId("codes").contains(document.activeElement);
@@ -375,7 +401,7 @@ function focusWhenThere() {
 const KEYS = {
   ArrowDown: () => focusCard(at + 1), ArrowUp: () => focusCard(at - 1), Home: () => focusCard(0), End: () => focusCard(Infinity),
   Enter: () => decide("accept"), x: () => decide("reject"), Delete: () => decide("reject"), w: nextDoubtful, s: acceptProbable, h: asMain,
-  o: () => toggle(all[at]), u: undo, c: DO.copy, n: forward, p: DO.back, t: () => text.focus(), "/": () => byId("add").focus(), "?": DO.help,
+  m: () => all[at] && toMention([...mentionsOf(here(state), all[at])][0], all[at].key), o: () => toggle(all[at]), u: undo, c: DO.copy, n: forward, p: DO.back, t: () => text.focus(), "/": () => byId("add").focus(), "?": DO.help,
 };
 
 // Single letters can be switched off, for those who speak to their machine or press keys by accident (WCAG 2.1.4).
@@ -414,7 +440,7 @@ function moveIn(event, more) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (isOff(event) || event.defaultPrevented || event.target.matches("input, textarea") || byId("codes").contains(event.target)) return;
+  if (isOff(event) || event.defaultPrevented || event.target.matches("input, textarea, select") || byId("codes").contains(event.target)) return;
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("button, a, summary") && event.key === "Enter") return;
   const run = { ArrowDown: () => focusCard(at), u: undo, w: nextDoubtful, s: acceptProbable, c: DO.copy, n: forward, p: DO.back, t: () => text.focus(), "/": () => byId("add").focus(), "?": DO.help }[event.key];
   if (run) { event.preventDefault(); run(); }
@@ -423,6 +449,8 @@ document.addEventListener("keydown", (event) => {
 text.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) || event.key === "Escape") {
     event.preventDefault();
+    if (event.key === "Enter" && text.selectionStart < text.selectionEnd && bar.span) return cameFrom = null, bar.focus();
+    bar.hide();
     if (byId("codes").children.length) focusCard(0);
     else focusWhenThere();
   }
@@ -444,11 +472,10 @@ text.addEventListener("mousemove", (event) => {
   if (mention !== null || active.size) tie(mention);
 });
 text.addEventListener("mouseleave", () => tie());
-text.addEventListener("keyup", () => tie(atCursor(text, here(state).mentions)));
-text.addEventListener("click", () => tie(atCursor(text, here(state).mentions)));
+for (const type of ["keyup", "click", "select"]) text.addEventListener(type, () => { bar.fromText(); tie(atCursor(text, here(state).mentions)); });
 byId("codes").addEventListener("focusin", (event) => {
   const place = [...byId("codes").children].indexOf(event.target.closest(".code-card"));
-  if (place >= 0) { at = place; tie(); }
+  if (place >= 0) { at = place; bar.hide(); tie(); }
 });
 byId("codes").addEventListener("mouseover", (event) => {
   const element = event.target.closest(".code-card");

@@ -34,6 +34,31 @@ export function atCursor(box, mentions) {
   return found < 0 ? null : found;
 }
 
+// The nearest end of a word ("start" or "end") to a place, or with `by` the next one in that direction.
+const WORD = /[\p{L}\p{M}\p{N}]/u;
+export function wordEdge(characters, place, side, by = 0) {
+  const is = (at) => (side === "start" ? WORD.test(characters[at] ?? "") && !WORD.test(characters[at - 1] ?? "") : WORD.test(characters[at - 1] ?? "") && !WORD.test(characters[at] ?? ""));
+  for (let far = by ? 1 : 0; far <= characters.length; far += 1) {
+    const found = (by ? [place + by * far] : [place - far, place + far]).find((at) => at >= 0 && at <= characters.length && is(at));
+    if (found !== undefined) return found;
+  }
+  return place;
+}
+
+// The place of the text, in code points, at a point of the window; what lies before the layer lets the point through.
+export function placeAt(layer, x, y) {
+  const others = [...layer.parentElement.children].filter((one) => one !== layer);
+  for (const one of others) one.style.pointerEvents = "none";
+  const at = document.caretPositionFromPoint ? document.caretPositionFromPoint(x, y) : document.caretRangeFromPoint(x, y);
+  for (const one of others) one.style.pointerEvents = "";
+  const [node, offset] = at ? [at.offsetNode ?? at.startContainer, at.offset ?? at.startOffset] : [null, 0];
+  if (!node || !layer.contains(node)) return null;
+  const before = document.createRange();
+  before.setStart(layer, 0);
+  before.setEnd(node, offset);
+  return Array.from(before.toString()).length;
+}
+
 // The words a card rests on, for reading out and for those who do not see the marks.
 export function quote(card, text) {
   return card.evidence ? Array.from(text).slice(card.evidence.start, card.evidence.end).join("") : "";

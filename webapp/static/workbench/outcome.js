@@ -55,10 +55,11 @@ export function xdt(codes) {
 const PAGE = crypto.randomUUID?.() ?? String(Math.random()); // names nobody: a page that is saved twice is counted once
 
 // JSON lines for `python -m catalog_build feedback import`: the texts with their codes, or, where the texts stay here, how often
-// each code was accepted and rejected, by the confidence it was shown with.
+// each code was accepted and rejected, by the confidence it was shown with. The mentions of a text that somebody has gone
+// through to its end are for `python -m catalog_build train --texts`.
 export function feedback(texts, withText, day = new Date().toISOString().slice(0, 10)) {
   const lines = withText
-    ? texts.map((one) => ({ query: one.text, accepted: one.accepted, rejected: one.rejected, date: day }))
+    ? texts.map((one) => ({ query: one.text, accepted: one.accepted, rejected: one.rejected, date: day, ...(one.mentions ? { mentions: one.mentions } : {}) }))
     : counts(texts).map((one) => ({ page: PAGE, date: day, ...one }));
   return lines.map((one) => JSON.stringify(one) + "\n").join("");
 }

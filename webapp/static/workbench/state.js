@@ -4,21 +4,23 @@
 //   texts       one text, one case: each with what the API found in it and what was decided of that; `at`: the one shown
 //   decisions   of one text: of a code and the places it rests on. An edit moves the places; where it changes the words of
 //               all of them, the decision goes with them. `past`: the decisions before each decision, for undo
+//   found       of one text: mentions and entries as the API gave them; `mentions`, `entries`: with somebody's corrections
 //   about       of one text: sex and age of the patient, where somebody said them
 //   order       of one text: the codes of its result in the order that somebody gave them; the first is the main diagnosis
 //   catalog     what the catalog says of codes
 //
 // Places count code points, as the API does.
 
-const BLANK = Object.freeze({ text: "", round: 0, tier: 0, entries: [], mentions: [], decisions: [], past: [], order: [], about: Object.freeze({ sex: "", age: "" }) });
+const BLANK = Object.freeze({ text: "", round: 0, tier: 0, found: Object.freeze({ entries: [], mentions: [] }), entries: [], mentions: [], decisions: [], past: [], order: [], about: Object.freeze({ sex: "", age: "" }) });
 export const EMPTY = Object.freeze({ texts: [BLANK], at: 0, catalog: {} });
 
 const HISTORY = 300;
 const OPEN = { state: "open", certainty: null, side: null, as: null, added: null };
 const BY_CLAIM = { present: "G", suspected: "V", history: "Z", excluded: "A" };
+const CLAIM_OF = { G: "present", V: "suspected", Z: "history", A: "excluded" };
 
 export const here = (state) => state.texts[state.at];
-const withText = (state, change) => ({ ...state, texts: state.texts.map((one, place) => (place === state.at ? { ...one, ...change } : one)) });
+const withText = (state, change) => ({ ...state, texts: state.texts.map((one, place) => (place === state.at ? corrected({ ...one, ...change }) : one)) });
 
 // --- texts ---------------------------------------------------------------------------------------------------------
 
@@ -46,12 +48,12 @@ export function typed(state, text, selected = null, back = false, same = false) 
     const spans = one.spans.map(move).filter(Boolean);
     return spans.length || !one.spans.length ? [{ ...one, spans }] : [];
   });
-  const mentions = own.mentions.map((one) => ({ ...one, span: move(one.span) })).filter((one) => one.span);
-  const entries = own.entries.flatMap((one) => {
+  const mentions = own.found.mentions.map((one) => ({ ...one, span: move(one.span) })).filter((one) => one.span);
+  const entries = own.found.entries.flatMap((one) => {
     const entry = { ...one, evidence: move(one.evidence) };
-    return spansOf({ mentions }, entry).length || !spansOf(own, one).length ? [entry] : [];
+    return spansOf({ mentions }, entry).length || !spansOf(own.found, one).length ? [entry] : [];
   });
-  return withText(state, { text, round: own.round + 1, tier: 0, entries, mentions, decisions: still(own.decisions), past: own.past.map(still) });
+  return withText(state, { text, round: own.round + 1, tier: 0, found: { entries, mentions }, decisions: still(own.decisions), past: own.past.map(still) });
 }
 
 // The next text takes the place of one about which nothing was decided, and stands behind one about which something was.
@@ -125,9 +127,9 @@ function charactersOf(text) {
 // A tier's codes. They replace what was there and take the markers from the text, which only tier 1 reads. What only an
 // earlier tier found stays; after an edit, what a later tier found stays until that tier has answered again, and what
 // somebody accepted stays where no place of the text could say otherwise.
-export function found(state, { layer, codes, mentions = here(state).mentions, beyond = [] }) {
+export function found(state, { layer, codes, mentions = here(state).found.mentions, beyond = [] }) {
   const own = here(state);
-  const before = new Map(own.entries.map((entry) => [entry.code, entry]));
+  const before = new Map(own.found.entries.map((entry) => [entry.code, entry]));
   const listed = [...codes, ...(beyond ?? [])];
   const ledger = mentions.flatMap((mention) => mention.codes.map((code) => inLedger(code, mention)));
   const known = new Set([...listed.map(({ code }) => code), ...(layer === 1 ? [] : before.keys())]);
@@ -135,10 +137,10 @@ export function found(state, { layer, codes, mentions = here(state).mentions, be
   const earlier = (code) => (layer > 1 || before.get(code)?.round === own.round ? before.get(code) : null);
   const fresh = [...listed, ...only].map((code) => merged(code, earlier(code.code), layer, own.round));
   const now = new Map(fresh.map((entry) => [entry.code, entry]));
-  const decided = (entry) => !spansOf(own, entry).length && choiceOf(own, entry).state === "accepted";
+  const decided = (entry) => !spansOf(own.found, entry).length && choiceOf(own, entry).state === "accepted";
   const stays = (entry) => entry.round === own.round || entry.tier > layer || decided(entry);
-  const kept = own.entries.filter((entry) => now.has(entry.code) || stays(entry));
-  return withText(state, { entries: [...fresh, ...kept.filter((entry) => !now.has(entry.code))], mentions, tier: layer });
+  const kept = own.found.entries.filter((entry) => now.has(entry.code) || stays(entry));
+  return withText(state, { found: { entries: [...fresh, ...kept.filter((entry) => !now.has(entry.code))], mentions }, tier: layer });
 }
 
 const merged = (code, before, tier, round) => ({ ...code, tier, round,
@@ -162,6 +164,50 @@ const meet = (one, another) => one.start < another.end && another.start < one.en
 // The numbers of the mentions that a card is tied to.
 export const mentionsOf = ({ mentions }, { code, evidence }) =>
   new Set(mentions.flatMap((one, number) => (one.codes.includes(code) || (evidence && meet(one.span, evidence)) ? [number] : [])));
+
+// --- what was read otherwise than it is meant -----------------------------------------------------------------------
+
+// A correction is a decision about words: that they are a mention, and what the text says of it, or that they are none.
+const CORRECTION = "#";
+const STATED = ["present", "suspected", "history"];
+const REASONS = { excluded: "denied", family: "of-a-relative", other: "of-somebody-else", hypothetical: "hypothetical" };
+const SHOWN_AS = { other: "family", hypothetical: "excluded" };
+
+export const claimOf = ({ claim, reason }) => ({ "of-somebody-else": "other", hypothetical: "hypothetical" })[reason] ?? claim;
+
+// Says of these words that they are a mention with this claim, or none at all (null); what was said of them before goes.
+export function corrects(state, { start, end }, claim) {
+  const own = here(state);
+  const decisions = own.decisions.filter((one) => one.code !== CORRECTION || !one.spans.some((span) => meet(span, { start, end })));
+  const made = { ...OPEN, code: CORRECTION, claim, spans: [{ start, end, edges: edges(own.text, { start, end }) }] };
+  return withText(state, { decisions: [...decisions, made], past: [...own.past.slice(-HISTORY), own.decisions] });
+}
+
+// A text with its corrections over what was found. A mention that was found goes with the correction it shares most
+// characters with; its codes stay where that one still states a disease.
+function corrected(own) {
+  const over = own.decisions.filter((one) => one.code === CORRECTION && edges(own.text, one.spans[0]) === one.spans[0].edges).map(({ claim, spans: [{ start, end }] }) => ({ claim, span: { start, end } }));
+  if (!over.length) return { ...own, ...own.found };
+  const shared = (one, another) => Math.min(one.end, another.end) - Math.max(one.start, another.start);
+  const ownerOf = (span) => over.filter((one) => meet(one.span, span)).sort((one, another) => shared(another.span, span) - shared(one.span, span))[0];
+  const made = new Map(over.map((one) => {
+    const before = own.found.mentions.filter(({ span }) => ownerOf(span) === one);
+    const same = before.length > 0 && claimOf(before[0]) === one.claim;
+    const codes = STATED.includes(one.claim) ? [...new Set(before.flatMap((mention) => mention.codes))] : [];
+    return [one, { span: one.span, claim: SHOWN_AS[one.claim] ?? one.claim, codes, side: before[0]?.side ?? null, same, certainty: same ? before[0].certainty : BY_CLAIM[one.claim] ?? null,
+      reason: REASONS[one.claim] ?? (codes.length ? null : "no-code-found") }];
+  }));
+  const mentions = [...own.found.mentions.filter(({ span }) => !ownerOf(span)), ...[...made].filter(([{ claim }]) => claim).map(([, mention]) => mention)].sort((one, another) => one.span.start - another.span.start);
+  const entries = own.found.entries.flatMap((entry) => {
+    const spans = spansOf(own.found, entry);
+    if (!spans.some(ownerOf)) return [entry];
+    const rests = [...spans.map(ownerOf).filter((one) => one && STATED.includes(one.claim)).map((one) => made.get(one)), ...spans.filter((span) => !ownerOf(span)).map((span) => ({ span, same: true }))];
+    if (!rests.length) return [];
+    const evidence = entry.evidence && !ownerOf(entry.evidence) ? entry.evidence : rests[0].span;
+    return [{ ...entry, evidence, ...(rests[0].same ? {} : { certainty: rests[0].certainty, assertion: rests[0].claim }) }];
+  });
+  return { ...own, mentions, entries };
+}
 
 // --- what was decided ----------------------------------------------------------------------------------------------
 
@@ -308,7 +354,21 @@ export function placed(state, code, to) {
 // What was decided of each code shown, for the feedback: right, or not. One that another took the place of was not; that
 // one was. A text of which nothing was decided is left out.
 export function reviewed(state) {
-  return state.texts.map((one, at) => review({ ...state, at })).filter((one) => one.decided.length);
+  return state.texts.map((one, at) => review({ ...state, at })).filter((one) => one.decided.length || one.mentions);
+}
+
+// The mentions of a text of which nothing is open, as somebody left them: their places, claims and codes. They train the
+// next reading; a text that nobody has looked through says nothing about what is missing in it.
+function readThrough(state) {
+  const own = here(state);
+  const all = cards(state);
+  if (!own.tier || !own.decisions.length || all.some((card) => card.state === "open")) return null;
+  return own.mentions.map((mention, number) => {
+    const right = all.filter((card) => card.state === "accepted" && mentionsOf(own, card).has(number));
+    const said = CLAIM_OF[right.map((card) => decisionOf(own, card)?.certainty).find(Boolean)];
+    const codes = right.flatMap(({ shown, partner }) => [shown, ...(partner?.goes ? [partner] : [])]).filter(({ terminal }) => terminal !== false).map(({ code }) => code);
+    return { start: mention.span.start, end: mention.span.end, claim: said ?? claimOf(mention), codes: [...new Set(codes)] };
+  });
 }
 
 function review(state) {
@@ -321,5 +381,5 @@ function review(state) {
   }).map(({ code, confidence, right }) => ({ code, confidence, right }));
   const right = new Set(decided.filter((one) => one.right).map((one) => one.code));
   const wrong = new Set(decided.filter((one) => !right.has(one.code)).map((one) => one.code));
-  return { text: here(state).text, accepted: [...right], rejected: [...wrong], decided };
+  return { text: here(state).text, accepted: [...right], rejected: [...wrong], decided, mentions: readThrough(state) };
 }
