@@ -1,7 +1,7 @@
 """People: the Flask web application (vendor sign-in, FHIR document retrieval, workbench)."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -51,7 +51,7 @@ def create_app(overrides: Mapping[str, Any] | None = None) -> Flask:
 
 
 def _made(settings: Settings) -> Flask:
-    app = Flask(__name__)
+    app = Webapp(__name__)
     app.json = Json(app)
     app.config.update(
         BEFUND=settings,
@@ -102,6 +102,14 @@ def _init_extensions(app: Flask) -> None:
     extensions.csrf.init_app(app)
     extensions.limiter.init_app(app)
     pages.init_login(app)
+
+
+class Webapp(Flask):
+    """Flask without the look, at each hook of each request, whether it is a coroutine: none here is."""
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """The same."""
+        return func
 
 
 class Json(DefaultJSONProvider):

@@ -5,6 +5,7 @@ import threading
 import time
 
 from flask import Flask, request
+from flask.globals import request_ctx
 from flask_babel import Babel
 from flask_limiter import Limiter
 from flask_login import LoginManager
@@ -100,17 +101,24 @@ def patience(limits_url: str) -> dict[str, float]:
     return {"socket_timeout": 2.0, "socket_connect_timeout": 2.0} if limits_url.startswith("redis") else {}
 
 
+LOOKED_AT = "_limiter_request_context"  # the library's own: there once a view has looked at its limits
+
+
 class RequestLimits(Limiter):
     """The limits that single views are decorated with; each such view checks its own.
 
-    Before every request the library looks for limits that hold for all views. There are none here, and looking cost as
-    much as counting, signing and logging a FHIR search together.
+    Before every request the library looks for limits that hold for all views, and behind it for what is left to count
+    and to forget. There are none for all views here, and looking cost more than counting, signing and logging a FHIR
+    search together.
     """
 
     def init_app(self, app: Flask) -> None:
-        """As it is, without that look."""
+        """As it is, without those looks where no view with a limit was called."""
         super().init_app(app)
         app.before_request_funcs[None].remove(self._check_request_limit)
+        app.teardown_request_funcs[None].pop()  # what it empties ends with the request
+        count = app.after_request_funcs[None].pop()
+        app.after_request(lambda answer: count(answer) if hasattr(request_ctx, LOOKED_AT) else answer)
 
 
 db = Database()

@@ -78,7 +78,7 @@ class DatabaseSessions(SessionInterface):
         """Write what changed; an empty session is removed together with its cookie."""
         assert isinstance(session, ServerSession)  # noqa: S101 - ours by construction
         if session.accessed:
-            response.vary.add("Cookie")
+            vary(response, "Cookie")
         try:
             if not g.get("unsaved_session"):
                 _save(session, response)
@@ -88,6 +88,12 @@ class DatabaseSessions(SessionInterface):
             if not (part := part_of(error)):
                 raise
             _replace(response, outage_page(part, error))
+
+
+def vary(response: BaseResponse, name: str) -> None:
+    """Add a header to those that the answer differs by; `response.vary` would take them apart and join them again."""
+    there = response.headers.get("Vary")
+    response.headers["Vary"] = f"{there}, {name}" if there else name
 
 
 def cookie_name(name: str) -> str:

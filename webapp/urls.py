@@ -31,7 +31,7 @@ def public_origin() -> str:
     if given.public_url:
         parts = urlsplit(given.public_url)
         return f"{parts.scheme}://{parts.netloc}"
-    return request.host_url.rstrip("/") if request else f"http://127.0.0.1:{given.web_port}"
+    return f"{request.scheme}://{request.host}" if request else f"http://127.0.0.1:{given.web_port}"
 
 
 class UnderPrefix:

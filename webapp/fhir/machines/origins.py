@@ -19,6 +19,7 @@ from webapp.fhir.searching.reading import Reader, Statement
 from webapp.fhir.searching.totals import bind
 from webapp.fhir.searching.wanted import UUID
 from webapp.models import Base
+from webapp.sessions import vary
 
 ORIGIN_LENGTH = 255
 _ORIGIN = re.compile(r"https://[a-z0-9.-]+(:[1-9][0-9]{0,4})?|http://(localhost|127\.0\.0\.1)(:[1-9][0-9]{0,4})?")
@@ -50,7 +51,7 @@ class Origins:
 
     def allow(self, response: Response, organization: str) -> Response:
         """Let the page that asks read the answer where its origin is on the organization's list."""
-        response.vary.add("Origin")
+        vary(response, "Origin")
         origin = request.headers.get("Origin", "")
         if not _ORIGIN.fullmatch(origin) or not UUID.fullmatch(organization):
             return response
