@@ -13,11 +13,11 @@ from limits import parse
 
 from webapp.audit import short_ip
 from webapp.extensions import db, limiter, network
-from webapp.fhir.answers import FhirError, negotiate
+from webapp.fhir.answers import FhirError, named_format, negotiate
 from webapp.fhir.callers import Bearer
 from webapp.fhir.machines import scopes
 from webapp.fhir.models import AccessLog
-from webapp.fhir.searching.wanted import UUID
+from webapp.fhir.searching.wanted import UUID, Right
 from webapp.fhir.service import service
 
 REFUSED_PER_ADDRESS = parse("600 per minute")  # a program with an old token polls; 10 a second is no program's pace
@@ -34,13 +34,13 @@ def authorize(organization: str) -> uuid.UUID:
     if organization_id is None or not bearer.member:
         raise FhirError(403)
     g.bearer = bearer
-    if bearer.strict and request.args.get("_format"):
+    if bearer.strict and named_format():
         negotiate(strict=True)
     require(rights_of_path(request.method, request.path))
     return organization_id
 
 
-def require(rights: Iterable[scopes.Right]) -> None:
+def require(rights: Iterable[Right]) -> None:
     """Go on only where the caller has all of these rights. Raises FhirError 403."""
     if lacking := bearer().lacks(rights):
         raise FhirError(403, f"Diesem Dienstkonto fehlt: {lacking}.")

@@ -5,6 +5,7 @@ Errors are raised as `FhirError` where they are found and become HTTP here.
 
 import gzip
 import hashlib
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -34,16 +35,16 @@ TEXTS = {
     503: "Das ist im Augenblick nicht möglich. Bitte gleich noch einmal versuchen.",
     500: "Ein unerwarteter Fehler ist aufgetreten. Bitte später noch einmal versuchen.",
 }
+BELOW = "/fhir/r4"
 _ACCEPTED = [name for name in FORMATS if "/" in name]
 _USUAL = {name: FORMATS[name] for name in _ACCEPTED} | {"": MEDIA_TYPE, "*/*": MEDIA_TYPE}
 
 
 class FhirError(Exception):
-    """A call ends with an OperationOutcome. Without a text, the general one of the status. `allow`: the methods that
-    are there, which a 405 has to name (RFC 9110, section 15.5.6)."""
+    """A call ends with an OperationOutcome. Without a text, the general one of the status."""
 
-    def __init__(self, status: int, text: str = "", *expressions: str, allow: tuple[str, ...] = ()) -> None:
-        self.status, self.text, self.expressions, self.allow = status, text, expressions, allow
+    def __init__(self, status: int, text: str = "", *expressions: str) -> None:
+        self.status, self.text, self.expressions = status, text, expressions
         super().__init__(status)
 
 
@@ -63,7 +64,7 @@ def negotiate(stated: str | None = None, *, strict: bool = False) -> None:
     where both leave it open. Raises FhirError 406, for an unknown `_format` to strict callers alone: it is a parameter,
     and of people none is refused."""
     g.fhir_format = MEDIA_TYPE
-    named = request.args.get("_format", "") if stated is None else stated
+    named = named_format() if stated is None else stated
     found = format_of(named) if named else None
     if found is None and not (strict and named):
         accept = request.headers.get("Accept", "")
@@ -76,10 +77,16 @@ def negotiate(stated: str | None = None, *, strict: bool = False) -> None:
     g.fhir_format = found
 
 
+def named_format() -> str:
+    """The `_format` of the query string. Most have none, and that is told before all of it is taken apart."""
+    query = request.query_string
+    return request.args.get("_format", "") if b"format" in query or b"%" in query else ""
+
+
 def resource_format() -> str | None:
     """The format in which a file is wanted as a resource: where `_format` or FHIR's own XML asks for it by name. What
     many clients accept by default, JSON, does not."""
-    named = request.args.get("_format", "")
+    named = named_format()
     return format_of(named) if named else XML_TYPE if XML_TYPE in request.accept_mimetypes.values() else None
 
 
@@ -147,16 +154,23 @@ def init_blueprint(blueprint: Blueprint) -> None:
     blueprint.after_request(_finish)
 
 
-def init_app(app: Flask) -> None:
-    """Errors of paths that look like ours but reach no view are ours too."""
-    register_api_prefix(app, lambda path: "/fhir/r4" in path, lambda status, _: error_answer(status))
+def init_app(app: Flask, authorize: Callable[[str], object]) -> None:
+    """Errors of paths that look like ours but reach no view are ours too; only a member of the organization learns that
+    there is none."""
+
+    def page(status: int, _: str) -> Response:
+        try:
+            if status in (404, 405) and request.method != "OPTIONS":
+                authorize(request.path.partition(BELOW)[0].strip("/"))
+        except FhirError as fault:
+            return _fhir_error(fault)
+        return error_answer(status)
+
+    register_api_prefix(app, lambda path: BELOW in path, page)
 
 
 def _fhir_error(error: FhirError) -> Response:
-    response = error_answer(error.status, error.text, *error.expressions)
-    if error.allow:
-        response.headers["Allow"] = ", ".join(error.allow)
-    return response
+    return error_answer(error.status, error.text, *error.expressions)
 
 
 def _http_error(error: HTTPException) -> Any:

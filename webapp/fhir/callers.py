@@ -27,6 +27,7 @@ from webapp.fhir.machines.models import ServiceAccount, ServiceSecret
 from webapp.fhir.models import AccessToken
 from webapp.fhir.searching.reading import Reader, Statement
 from webapp.fhir.searching.totals import bind
+from webapp.fhir.searching.wanted import Right
 from webapp.models import Membership, Organization, User
 
 LIFETIME = 300  # seconds, as SMART Backend Services recommends
@@ -48,7 +49,7 @@ class Bearer:
     account: str = ""
     strict: bool = False
 
-    def lacks(self, needed: Iterable[scopes.Right]) -> str:
+    def lacks(self, needed: Iterable[Right]) -> str:
         """The rights of `needed` that this caller does not have, as scopes by single spaces."""
         return "" if self.rights is None else scopes.missing(self.rights, needed)
 

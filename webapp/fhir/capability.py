@@ -74,6 +74,7 @@ def _resource(kind: str, interactions: list[str], searches: Iterable[Parameter])
     if kind != "Binary":
         resource |= {"versioning": "versioned", "readHistory": "vread" in interactions, "conditionalRead": "not-match"}
         resource |= dict.fromkeys(("conditionalCreate", "conditionalUpdate"), "create" in interactions)
+        resource["conditionalDelete"] = "single" if "delete" in interactions else "not-supported"
     found = [_search(parameter) for parameter in searches]
     return resource | ({"searchParam": found} if found else {})
 

@@ -34,17 +34,24 @@ class ImpossibleTime(BefundError):
         )
 
 
-def stamps(session: Session, organization: uuid.UUID, given: Sequence[int | None]) -> list[tuple[int, int]]:
-    """For each, when it is stored and when that was done: the same but where the original time is given."""
-    return _stamped(_advance(session, organization, len(given), 0), given)
+def stamps(session: Session, organization: uuid.UUID, number: int) -> range:
+    """As many storage times; holds the organization's lock until the transaction ends."""
+    last = _advance(session, organization, number, 0)[0] if number else 0
+    return range(last - number + 1, last + 1)
 
 
 def numbered(
     session: Session, organization: uuid.UUID, given: Sequence[int | None]
 ) -> tuple[int, list[tuple[int, int]]]:
-    """As `stamps`, with the number of the first of as many changes."""
-    row = _advance(session, organization, len(given), len(given))
-    return row[1] - len(given) + 1, _stamped(row, given)
+    """The number of the first of as many changes; and for each, when it is stored and when that was done, which is the
+    same but where the original time is given."""
+    last, changes, now = _advance(session, organization, len(given), len(given))
+    for original in given:
+        if original is not None and not 0 <= original <= now:
+            raise ImpossibleTime(original)
+    times = range(last - len(given) + 1, last + 1)
+    placed = [(at if original is None else original, at) for original, at in zip(given, times, strict=True)]
+    return changes - len(given) + 1, placed
 
 
 def lock(session: Session, organization: uuid.UUID) -> None:
@@ -57,15 +64,6 @@ def lock_all(session: Session) -> None:
     stores. SQLite's writing transactions exclude each other already."""
     if dialect(session) is postgresql:
         session.execute(text("LOCK TABLE storage_clock IN EXCLUSIVE MODE"))
-
-
-def _stamped(row: Any, given: Sequence[int | None]) -> list[tuple[int, int]]:
-    last, _, now = row
-    for original in given:
-        if original is not None and not 0 <= original <= now:
-            raise ImpossibleTime(original)
-    times = range(last - len(given) + 1, last + 1)
-    return [(at if original is None else original, at) for original, at in zip(given, times, strict=True)]
 
 
 def _advance(session: Session, organization: uuid.UUID, times: int, changes: int) -> Any:

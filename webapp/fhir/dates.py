@@ -90,7 +90,12 @@ def to_micros(instant: datetime) -> int:
 @lru_cache(maxsize=1_024)  # the newest documents are what is asked for most
 def to_text(micros: int) -> str:
     """The one form the API writes: `2026-03-05T10:20:30.400500+00:00`, always six digits."""
-    return (EPOCH + timedelta(microseconds=micros)).isoformat(timespec="microseconds")
+    return instant(micros).isoformat(timespec="microseconds")
+
+
+def instant(micros: int) -> datetime:
+    """The instant of microseconds since 1970."""
+    return EPOCH + timedelta(microseconds=micros)
 
 
 def _period(parts: dict[str, str | None]) -> tuple[int, int] | None:

@@ -151,17 +151,10 @@ def _remote(digest: bytes, size: int, content_type: str) -> Response:
     """From a storage without local paths: streamed through, with the same Range and ETag."""
     response = Response(content_type=content_type)
     response.set_etag(digest.hex())
-    response.headers["Accept-Ranges"] = "bytes"
-    if request.if_none_match.contains_weak(digest.hex()):
-        response.status_code = 304
-        return response
-    start, end = 0, size
-    if request.range and request.if_range.etag in (None, digest.hex()) and request.if_range.date is None:
-        span = request.range.range_for_length(size)
-        start, end = span or (0, 0)
-        response.status_code = 206 if span else 416
-        response.headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}" if span else f"bytes */{size}"
-    response.headers["Content-Length"] = str(end - start)
-    if request.method != "HEAD" and end > start:
-        response.response = service().files.read(digest, start, end)
+    response.make_conditional(request, accept_ranges=True, complete_length=size)
+    span = response.content_range
+    start, end = (span.start or 0, span.stop or 0) if span else (0, size)
+    if response.status_code != 304:
+        response.headers["Content-Length"] = str(end - start)
+        response.response = service().files.read(digest, start, end) if request.method != "HEAD" else ()
     return response

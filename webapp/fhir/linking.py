@@ -9,8 +9,7 @@ organization has that value under any system; where several have it, it links to
 
 import re
 import uuid
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -30,20 +29,19 @@ FEW = 20  # values that any plan finds quickly
 Pair = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Relinked:
-    """Documents that were tagged only: how many are linked now, and how many still are not."""
-
-    linked: int
-    tagged: int
-
-
 class Subject(NamedTuple):
     """The subject of a document: the linked patient, or the external identifier it is tagged with, or neither."""
 
     patient: uuid.UUID | None
     system: str | None
     value: str | None
+
+
+class Stated(NamedTuple):
+    """The subject of a document as it is stated: a reference, else system and value of an identifier, else nobody."""
+
+    reference: str
+    tag: Pair | None
 
 
 class UnknownPatient(ValueError):
@@ -105,25 +103,30 @@ def tag_of(text: str) -> Pair | None:
     return found.system or "", found.value
 
 
-def subject(
-    session: Session, organization: uuid.UUID, text: str, owners: Mapping[Pair, uuid.UUID] | None = None
-) -> Subject:
-    """The subject of a document as a person or a manifest states it: a reference, an identifier, or "" for nobody's.
-
-    `owners`: whom identifiers belong to, where that was looked up for many at once (`find_patients`).
-    Raises UnknownPatient for a reference to nobody of the organization, ValueError for what is neither of the two.
-    """
-    if not text:
-        return Subject(None, None, None)
-    if referenced_id(text):
-        known = known_patients(session, organization, [text])
-        if not known:
-            raise UnknownPatient
-        return Subject(known[text], None, None)
-    tag = tag_of(text)
-    if tag is None:
+def stated(text: str) -> Stated:
+    """The subject of a document as a person or a manifest states it. Raises ValueError for anything else."""
+    if not text or referenced_id(text):
+        return Stated(text, None)
+    if (tag := tag_of(text)) is None:
         raise ValueError
-    return Subject((find_patients(session, organization, [tag]) if owners is None else owners).get(tag), *tag)
+    return Stated("", tag)
+
+
+class Subjects:
+    """Whose documents are, looked up for all of them at once."""
+
+    def __init__(self, session: Session, organization: uuid.UUID, all_stated: Iterable[Stated]) -> None:
+        said = set(all_stated)
+        self._known = known_patients(session, organization, (one.reference for one in said if one.reference))
+        self._owners = find_patients(session, organization, (one.tag for one in said if one.tag))
+
+    def of(self, one: Stated) -> Subject:
+        """The linked patient, and the identifier it is tagged with. Raises UnknownPatient."""
+        if not one.reference:
+            return Subject(self._owners.get(one.tag), *one.tag) if one.tag else Subject(None, None, None)
+        if one.reference not in self._known:
+            raise UnknownPatient
+        return Subject(self._known[one.reference], None, None)
 
 
 def link_waiting(session: Session, organization: uuid.UUID, pairs: Iterable[Pair]) -> int:
@@ -150,11 +153,12 @@ def link_waiting(session: Session, organization: uuid.UUID, pairs: Iterable[Pair
     return linked
 
 
-def relink(session: Session, organization: uuid.UUID) -> Relinked:
-    """Link every document of an organization whose identifier a patient has by now."""
+def relink(session: Session, organization: uuid.UUID) -> tuple[int, int]:
+    """Link every document of an organization whose identifier a patient has by now: how many were tagged only and are
+    linked now, and how many still are not."""
     linked = link_waiting(session, organization, _tags(session, _waits(organization)))
     left = session.scalar(select(func.count()).select_from(Document).where(_waits(organization)))
-    return Relinked(linked, int(left or 0))
+    return linked, int(left or 0)
 
 
 def _waits(organization: uuid.UUID) -> ColumnElement[bool]:

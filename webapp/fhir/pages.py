@@ -1,7 +1,7 @@
 """Pages for signed-in members: "Zugriffstokens" and "Dokumente"."""
 
 import uuid
-from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -20,14 +20,14 @@ from webapp import audit
 from webapp.extensions import db, login_manager
 from webapp.fhir import linking, store, tokens
 from webapp.fhir.access import log_access
-from webapp.fhir.dates import EPOCH, MICROSECOND
+from webapp.fhir.dates import instant
 from webapp.fhir.files import SAFE, clean_content_type, clean_title, content
 from webapp.fhir.models import TITLE_LENGTH, Status
 from webapp.fhir.resources import DocumentRow
 from webapp.fhir.searching import params
 from webapp.fhir.service import fhir_base, service
 from webapp.guards import signed_in_required
-from webapp.models import NAME_LENGTH, Membership, Organization, utcnow
+from webapp.models import NAME_LENGTH, Membership, Organization
 
 LARGEST_UPLOAD = 512 * 1024 * 1024
 PREVIEWED = ("application/pdf", "image/png", "image/jpeg", "image/gif", "image/webp", "text/plain")
@@ -46,35 +46,28 @@ class TokenForm(FlaskForm):  # type: ignore[misc] # no types there
     days = IntegerField(default=tokens.DAYS, validators=[DataRequired(), NumberRange(1, tokens.MOST_DAYS)])
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(DocumentRow):
     """A document as the pages show it."""
 
-    row: DocumentRow
+    __slots__ = ()
 
     @property
-    def stored(self) -> Any:
+    def stored(self) -> datetime:
         """The time of storage, for the reader's own time zone."""
-        return EPOCH + self.row.stored_at * MICROSECOND
+        return instant(self.stored_at)
 
     @property
     def patient(self) -> str:
         """The patient or identifier that it is filed under."""
-        row = self.row
-        tag = f"{row.external_system}|{row.external_value}" if row.external_system else row.external_value
-        return tag or row.patient_id or ""
+        tag = f"{self.external_system}|{self.external_value}" if self.external_system else self.external_value
+        return tag or self.patient_id or ""
 
     @property
-    def status(self) -> Status:
-        """The FHIR status."""
-        return self.row.status
-
-    @property
-    def kind(self) -> str:
+    def preview(self) -> str:
         """The kind of preview: `pdf`, `plain` (images and text) or not at all."""
-        if self.row.content_type not in PREVIEWED or self.row.entered_in_error:
+        if self.content_type not in PREVIEWED or self.entered_in_error:
             return ""
-        return "pdf" if self.row.content_type == "application/pdf" else "plain"
+        return "pdf" if self.content_type == "application/pdf" else "plain"
 
 
 @member_pages.url_value_preprocessor
@@ -99,7 +92,7 @@ def access_tokens() -> str | AnyResponse:
             audit.record(session, "token_created", user=current_user, detail=token.id)
     mine = tokens.of_user(db.session, current_user.id)
     bases = [(mine.name, fhir_base(mine.id)) for mine in _organizations()]
-    rows = [(token, EPOCH + token.expires_at * MICROSECOND, _state(token)) for token in mine]
+    rows = [(token, instant(token.expires_at), tokens.state(token)) for token in mine]
     return render_template("tokens.html", form=form, fresh=fresh, rows=rows, bases=bases)
 
 
@@ -140,7 +133,7 @@ def of_organization(organization_id: uuid.UUID) -> str:
     older = url_for("documents.of_organization", organization_id=organization_id, **kept | more) if more else ""
     return render_template(
         "documents.html", organization=organization, organizations=_organizations(),
-        items=[_item(row) for row in found.rows],
+        items=[Item._make(row) for row in found.rows],
         total=found.total, kept=kept, older=older, newest=newest if wanted.answer.paging.offset else "",
     )  # fmt: skip
 
@@ -150,7 +143,7 @@ def of_organization(organization_id: uuid.UUID) -> str:
 def one_document(organization_id: uuid.UUID, document: uuid.UUID) -> str:
     """The metadata of a document, and its preview in a frame that runs nothing."""
     organization = _mine(organization_id)
-    return render_template("document.html", organization=organization, item=_item(_row(organization_id, document)))
+    return render_template("document.html", organization=organization, item=_row(organization_id, document))
 
 
 @member_pages.get("/documents/<uuid:organization_id>/<uuid:document>/file")
@@ -158,12 +151,12 @@ def one_document(organization_id: uuid.UUID, document: uuid.UUID) -> str:
 def file(organization_id: uuid.UUID, document: uuid.UUID) -> Response:
     """The file itself: for download, or for the frame of its own page."""
     _mine(organization_id)
-    item = _item(_row(organization_id, document))
-    if item.row.entered_in_error:
+    item = _row(organization_id, document)
+    if item.entered_in_error:
         abort(404)
-    preview = request.args.get("preview") == "1" and bool(item.kind)
+    preview = request.args.get("preview") == "1" and bool(item.preview)
     log_access("preview" if preview else "download", organization_id, document, user=str(current_user.id))
-    response = content(item.row, inline=preview)
+    response = content(item, inline=preview)
     if preview:
         response.headers["X-Frame-Options"] = "SAMEORIGIN"
         response.headers["Content-Security-Policy"] = FRAMED
@@ -177,7 +170,8 @@ def upload(organization_id: uuid.UUID) -> AnyResponse:
     _mine(organization_id)
     chosen = [file for file in request.files.getlist("files") if file.filename]
     try:
-        whose = linking.subject(db.session, organization_id, request.form.get("patient", "").strip())
+        said = linking.stated(request.form.get("patient", "").strip())
+        whose = linking.Subjects(db.session, organization_id, [said]).of(said)
     except ValueError:
         flash(_("Diese Patientenkennung ist unbekannt."), "error")
         return redirect(url_for("documents.of_organization", organization_id=organization_id))
@@ -229,24 +223,14 @@ def _mine(organization_id: uuid.UUID) -> Organization:
     abort(404)
 
 
-def _row(organization_id: uuid.UUID, document: uuid.UUID) -> Any:
+def _row(organization_id: uuid.UUID, document: uuid.UUID) -> Item:
     row = service().documents.one(organization_id, document)
     if row is None:
         abort(404)
-    return row
-
-
-def _item(row: Any) -> Item:
-    return Item(DocumentRow(*row))
+    return Item._make(row)
 
 
 def _bounded(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """The page's fields `from` and `to` as dates of the search."""
     renamed = {"from": "ge", "to": "le"}
     return [("date", renamed[name] + value) if name in renamed else (name, value) for name, value in pairs]
-
-
-def _state(token: Any) -> str:
-    if token.revoked_at is not None:
-        return "revoked"
-    return "expired" if token.expires_at < utcnow().timestamp() * 1_000_000 else "valid"

@@ -10,7 +10,7 @@ is a column of its own, and `searching.readers` names its reader. A reference is
 from dataclasses import dataclass
 from typing import Any
 
-TOKEN, REFERENCE, STRING, DATE, NUMBER = "token", "reference", "string", "date", "number"
+TOKEN, REFERENCE, STRING, DATE, NUMBER, URI = "token", "reference", "string", "date", "number", "uri"
 MODIFIERS = {
     TOKEN: (":not", ":missing"),
     REFERENCE: (":identifier", ":missing"),
@@ -18,7 +18,7 @@ MODIFIERS = {
     DATE: (":missing",),
 }
 """Modifiers of parameters that are found by words, by type. References have `:<Type>` for their targets too."""
-PREFIXES = ("eq", "ne", "gt", "lt", "ge", "le", "sa", "eb")
+PREFIXES = ("eq", "ne", "gt", "lt", "ge", "le", "sa", "eb", "ap")
 """Prefixes of dates that are found by words; those of `date` are the contract's."""
 
 
@@ -83,6 +83,7 @@ DOCUMENT = (
     Parameter("subject", REFERENCE, "Wie patient", own=(*_PATIENT, *CHAINS)),
     Parameter("status", TOKEN, "current, superseded oder entered-in-error", own=(":not",)),
     Parameter("contenttype", TOKEN, "MIME-Typ, genau und klein geschrieben"),
+    Parameter("location", URI, "Adresse der Datei, auch eine abgelaufene"),
     _ID,
     Parameter("identifier", TOKEN, "Auch masterIdentifier", ("masterIdentifier", "identifier"), own=(":of-type",)),
     Parameter("type", TOKEN, "Zum Beispiel KDL oder LOINC", ("type",)),
@@ -115,7 +116,7 @@ PATIENT = (
         Parameter(name, STRING, _BEGINS.format(said), own=(":exact",))
         for name, said in (("name", "Ein Name"), ("family", "Nachname"), ("given", "Vorname"))
     ),
-    Parameter("birthdate", DATE, "Präfixe eq, ge, gt, le, lt"),
+    Parameter("birthdate", DATE, "Präfixe eq, ne, gt, lt, ge, le, sa, eb"),
     Parameter("gender", TOKEN, "male, female, other oder unknown"),
     *_PAGING,
 )

@@ -5,6 +5,7 @@ from werkzeug.routing import BaseConverter
 
 from webapp.extensions import csrf
 from webapp.fhir import answers, service
+from webapp.fhir.access import authorize
 from webapp.fhir.bulk.cli import GROUPS
 from webapp.fhir.files import binary
 from webapp.fhir.machines.cli import origin_list, services
@@ -35,7 +36,7 @@ def _allow_origin(response: Response) -> Response:
 def init_app(app: Flask) -> None:
     """Register routes, error shape and commands; a bearer token is no cookie, so CSRF does not apply to its routes."""
     service.init_app(app)
-    answers.init_app(app)
+    answers.init_app(app, authorize)
     app.url_map.converters["fhir_id"] = FhirId
     for blueprint in (oauth, writing, fhir, binary):
         csrf.exempt(blueprint)

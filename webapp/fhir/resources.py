@@ -124,11 +124,11 @@ def history(base: str, path: str, answer: AnswerOptions, page: ResultPage) -> Re
 def version(base: str, row: tuple[Any, ...], make: Callable[[Any], Resource]) -> Resource:
     """An entry of a history: the document as that version left it, what was done, and when.
 
-    `row` is instant, number, version, deleted, id, what was said otherwise, then the columns of a `DocumentRow` for
-    `make`. Of a document that is there no more only that is told, whatever the version.
+    `row` is as `Histories.changes` gives it, its `DocumentRow` for `make`. Of a document that is there no more only
+    that is told, whatever the version.
     """
-    at, _, number, deleted, ident, kept, *columns = row
-    gone = bool(deleted) or columns[0] is None
+    deleted, ident, kept, *columns, at = row
+    gone, number = bool(deleted) or columns[0] is None, columns[10]
     method, status = ("DELETE", "204") if gone else ("POST", "201") if number == 1 else ("PUT", "200")
     url = "DocumentReference" if method == "POST" else f"DocumentReference/{ident}"
     done = {"status": status, "etag": etag(str(number)), "lastModified": dates.to_text(at)}

@@ -12,8 +12,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from flask import Blueprint, Response, current_app, request
-from werkzeug.exceptions import HTTPException
+from flask import Blueprint, Response, request
 
 from webapp.fhir import answers, dates, resources
 from webapp.fhir.access import authorize, bearer, log_access, parse_id, require
@@ -38,7 +37,6 @@ _TOLD = {
 }  # fmt: skip
 SHOWN, MOST_TOLD = 50, 10  # characters of a name or value, and how many of them; the caller knows what it sent
 _VERSION = re.compile(r"[1-9][0-9]{0,8}")  # the database counts to 2^31
-_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 HALF_LIFE = LIFETIME // 2  # seconds
 UNKNOWN = {
     "DocumentReference": "Dieses Dokument gibt es in dieser Organisation nicht.",
@@ -135,7 +133,7 @@ def read_version(organization: str, document_id: str, version_id: str) -> Respon
     entry = resources.version(fhir_base(organization_id), found[0], maker(organization_id))
     if "resource" not in entry:
         raise FhirError(410, "Dieses Dokument ist gelöscht.")
-    return versioned(answer(entry["resource"]), entry["resource"]["meta"]["versionId"], found[0][0])
+    return versioned(answer(entry["resource"]), entry["resource"]["meta"]["versionId"], found[0][-1])
 
 
 @fhir.get(f"/<{_SEARCHED}:kind>/<ident>")
@@ -167,38 +165,11 @@ def patient_everything(organization: str, patient_id: str) -> Response:
     )
 
 
-@fhir.route("/<path:_rest>", methods=[*_METHODS, "OPTIONS"], provide_automatic_options=False)
-@fhir.route("/", methods=_METHODS, defaults={"_rest": ""}, strict_slashes=False)
-def unknown(organization: str, _rest: str) -> Response:
-    """Whatever else is asked for below the base: only a member learns that it is not there."""
-    authorize(organization)
-    allowed = _allowed()
-    raise FhirError(405, allow=allowed) if allowed else FhirError(404)
-
-
 @fhir.before_request
-def options() -> Response | None:
+def negotiate() -> None:
     """OPTIONS is answered before anything else: the methods of a path are no secret and cost nothing to name."""
     if request.method != "OPTIONS":
         answers.negotiate()
-        return None
-    allowed = _allowed()
-    return Response(status=204, headers={"Allow": ", ".join(allowed)}) if allowed else answers.error_answer(404)
-
-
-def _allowed() -> tuple[str, ...]:
-    """The methods that a route of ours has for the path of this request."""
-    there = {method for method in _METHODS if _is_routed(method)}
-    return tuple(sorted(there | {"OPTIONS"} | ({"HEAD"} if "GET" in there else set()))) if there else ()
-
-
-def _is_routed(method: str) -> bool:
-    adapter = current_app.create_url_adapter(request)
-    try:
-        rule, _ = adapter.match(method=method, return_rule=True) if adapter else (None, None)
-    except HTTPException:
-        return False
-    return rule is not None and rule.endpoint != f"{fhir.name}.{unknown.__name__}"
 
 
 def _asked(organization: str, understand: Callable[[Pairs], Search]) -> tuple[uuid.UUID, Search]:

@@ -9,7 +9,8 @@ All functions take a session of `db.write()` and leave committing to it. The fil
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, cast
@@ -40,7 +41,6 @@ from webapp.fhir.models import (
     DocumentChange,
     DocumentCount,
     DocumentTerm,
-    ImagingStudy,
     Patient,
     PatientIdentifier,
     Status,
@@ -211,16 +211,6 @@ def _keep_terms(
         connection.execute(_INSERT_TERM, one_or_all(rows))
 
 
-def store_studies(session: Session, studies: Sequence[ImagingStudy]) -> None:
-    """Stamp and insert imaging studies of one organization."""
-    if studies:
-        stamps = clock.stamps(session, studies[0].organization_id, [None] * len(studies))
-        for study, (stored_at, _) in zip(studies, stamps, strict=True):
-            study.stored_at = stored_at
-        session.add_all(studies)
-        session.flush()
-
-
 def renew(session: Session, patient: Patient, resource: dict[str, Any], pairs: Iterable[tuple[str, str]]) -> None:
     """Store a patient, or what it is now, with its identifiers (system, value)."""
     have = {(item.system, item.value): item for item in patient.identifiers}
@@ -235,7 +225,7 @@ def renew(session: Session, patient: Patient, resource: dict[str, Any], pairs: I
 
 def stamp(session: Session, organization: uuid.UUID) -> int:
     """One storage time, in microseconds since 1970; holds the organization's lock until the transaction ends."""
-    return clock.stamps(session, organization, [None])[0][0]
+    return clock.stamps(session, organization, 1)[0]
 
 
 KEYED = "urn:befund:idempotency-key"  # the system of keys that documents were posted with: they stay
@@ -251,20 +241,29 @@ def revise(session: Session, document: Document, new: NewDocument) -> None:
     kept = orjson.dumps({name: str(one) if isinstance(one, uuid.UUID) else one for name, one in said.items()}).decode()
     mine = (DocumentChange.document_id == document.id, DocumentChange.kept.is_(None))
     session.execute(update(DocumentChange).where(*mine).values(kept=kept))
-    counts = Counter(dict.fromkeys(_keys_of(document), -1))
-    document.patient_id, document.external_system, document.external_value = (
-        new.patient_id, new.external_system, new.external_value,
-    )  # fmt: skip
-    document.content_type, document.title = new.content_type, new.title
-    document.details = orjson.dumps(new.details).decode() if new.details else None
-    document.entered_in_error, document.version = new.status is Status.ENTERED_IN_ERROR, document.version + 1
-    counts.update(_keys_of(document))
+    with _changed(session, document):
+        document.patient_id, document.external_system, document.external_value = (
+            new.patient_id, new.external_system, new.external_value,
+        )  # fmt: skip
+        document.content_type, document.title = new.content_type, new.title
+        document.details = orjson.dumps(new.details).decode() if new.details else None
+        document.entered_in_error, document.version = new.status is Status.ENTERED_IN_ERROR, document.version + 1
     mine = (DocumentTerm.document_id == document.id, DocumentTerm.term.not_like(f"{KEYED}|%"))
     session.execute(delete(DocumentTerm).where(*mine))
-    session.flush()
     _keep_terms(session.connection(), document.organization_id, [Placed(document.id, document.stored_at)], [new])
+
+
+@contextmanager
+def _changed(session: Session, document: Document, *, deleted: bool = False) -> Iterator[None]:
+    """Counters and pollers learn what becomes of a document in here, which has its next version then."""
+    counts = Counter(dict.fromkeys(_keys_of(document), -1))
+    yield
+    if not deleted:
+        counts.update(_keys_of(document))
+    told = clock.Change(document.id, document.version + deleted, document.status)
+    session.flush()
     _count(session, document.organization_id, counts)
-    clock.tell(session, document.organization_id, [_change(document)])
+    clock.tell(session, document.organization_id, [told], deleted=deleted)
 
 
 def mark(session: Session, document_id: uuid.UUID, status: Status) -> Document | None:
@@ -277,26 +276,18 @@ def mark(session: Session, document_id: uuid.UUID, status: Status) -> Document |
     session.refresh(document)
     wrong = status is Status.ENTERED_IN_ERROR
     if document.entered_in_error is not wrong:
-        counts = Counter(dict.fromkeys(_keys_of(document), -1))
-        document.entered_in_error, document.version = wrong, document.version + 1
-        counts.update(_keys_of(document))
-        session.flush()
-        _count(session, document.organization_id, counts)
-        clock.tell(session, document.organization_id, [_change(document)])
+        with _changed(session, document):
+            document.entered_in_error, document.version = wrong, document.version + 1
     return document
 
 
 def remove(session: Session, document: Document) -> None:
     """Delete a document's row, its words and its place in the counters; pollers are told, and the file stays."""
     clock.lock(session, document.organization_id)
-    counts = Counter(dict.fromkeys(_keys_of(document), -1))
     session.execute(delete(DocumentTerm).where(DocumentTerm.document_id == document.id))
     session.execute(update(DocumentChange).where(DocumentChange.document_id == document.id).values(kept=None))
-    gone = clock.Change(document.id, document.version + 1, document.status)
-    session.delete(document)
-    session.flush()
-    _count(session, document.organization_id, counts)
-    clock.tell(session, document.organization_id, [gone], deleted=True)
+    with _changed(session, document, deleted=True):
+        session.delete(document)
 
 
 def miscounted(session: Session, organization: uuid.UUID) -> Counter[_Key]:
@@ -335,10 +326,6 @@ def _keys(stored_at: int, in_error: bool, superseded: bool, content_type: str) -
 
 def _keys_of(document: Document) -> tuple[_Key, _Key]:
     return _keys(document.stored_at, document.entered_in_error, document.superseded, document.content_type)
-
-
-def _change(document: Document) -> clock.Change:
-    return clock.Change(document.id, document.version, document.status)
 
 
 def _count(session: Session, organization: uuid.UUID, counts: Counter[_Key]) -> None:

@@ -35,6 +35,13 @@ def create(session: Session, user_id: uuid.UUID, name: str = "", days: int = DAY
     return token, text
 
 
+def state(row: Any) -> str:
+    """Whether a token or secret is `valid`, `revoked` or `expired`."""
+    if row.revoked_at is not None:
+        return "revoked"
+    return "valid" if row.expires_at > to_micros(utcnow()) else "expired"
+
+
 def of_user(session: Session, user_id: uuid.UUID) -> Sequence[AccessToken]:
     """A person's tokens, the latest first."""
     mine = select(AccessToken).where(AccessToken.user_id == user_id)

@@ -157,7 +157,8 @@ def add_study(place: Place, patient: uuid.UUID, **resource: Any) -> uuid.UUID:
         resource={"status": "available"} | resource,
     )
     with place.app.app_context(), database.write() as session:
-        store.store_studies(session, [study])
+        study.stored_at = store.stamp(session, place.organization)
+        session.add(study)
     return study.id
 
 

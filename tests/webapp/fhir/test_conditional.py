@@ -69,6 +69,25 @@ def test_a_patient_is_updated_by_its_identifier(place: Place, writer: Caller) ->
     assert read(put(writer, f"Patient?identifier={SYSTEM}%7C4712", new | {"gender": "male"}), 200)["id"] == made["id"]
 
 
+def test_the_one_that_has_the_identifier_is_patched_and_deleted(place: Place, writer: Caller) -> None:
+    patch = {"json": [{"op": "replace", "path": "/description", "value": "B"}],
+             "headers": {"Content-Type": "application/json-patch+json"}}  # fmt: skip
+    assert writer.open("PATCH", f"DocumentReference?{WHERE}", **patch).status_code == 404
+    made = read(post(writer, "DocumentReference", document(**NAMED, description="A")), 201)
+    told = read(writer.open("PATCH", f"DocumentReference?{WHERE}", **patch), 200)
+    assert (told["id"], told["description"], told["meta"]["versionId"]) == (made["id"], "B", "2")
+    assert writer.open("DELETE", f"DocumentReference?{WHERE}").status_code == 403, "the organization has to allow it"
+    allow(place, "client-deletes")
+    second = read(post(writer, "DocumentReference", document(**NAMED)), 201)
+    for method in ("PATCH", "DELETE"):
+        assert writer.open(method, f"DocumentReference?{WHERE}", **patch).status_code == 412, "two have it"
+        assert writer.open(method, "DocumentReference", **patch).status_code == 400, "all of them were not meant"
+    assert writer.open("DELETE", f"DocumentReference/{second['id']}").status_code == 204
+    assert writer.open("DELETE", f"DocumentReference?{WHERE}").status_code == 204
+    assert writer.get(f"DocumentReference/{made['id']}").status_code == 410
+    assert writer.open("DELETE", f"DocumentReference?{WHERE}").status_code == 404
+
+
 def test_a_program_that_may_only_update_stores_nothing_new(place: Place) -> None:
     updater = calls(place, machine(place, "--scopes", "system/DocumentReference.ru system/Patient.ru")[1])
     assert put(updater, f"DocumentReference?{WHERE}", document(**NAMED)).status_code == 403

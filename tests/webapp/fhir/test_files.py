@@ -22,9 +22,9 @@ from moto.server import ThreadedMotoServer
 from clinical.errors import SettingError
 from tests.webapp.conftest import make_app
 from tests.webapp.fhir.conftest import Caller, add_document, make_place, resources_of
-from webapp.fhir.bulk.verifying import verify
 from webapp.fhir.files import clean_content_type, clean_title, disposition
 from webapp.fhir.service import service
+from webapp.fhir.writing.purging import verify
 from webapp.storage import FileMissing, FolderFiles, open_files
 from webapp.urls import Link, Presigner
 

@@ -1,6 +1,7 @@
 """The table of search parameters: every row with its modifiers finds what a plain loop finds, imported and posted."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -132,7 +133,11 @@ def bounds(value: Any) -> tuple[str, str]:
 def compared(value: Any, asked: str) -> bool:
     prefix, day = (asked[:2], asked[2:]) if asked[:2] in PREFIXES else ("eq", asked)
     (lo, hi), (a, b) = bounds(value), bounds(day)
+    now, then = datetime.now(UTC), datetime.fromisoformat(a).replace(tzinfo=UTC)
+    near_a, near_b = ((datetime.fromisoformat(end).replace(tzinfo=UTC) + way * abs(now - then) / 10).isoformat()
+                      for end, way in ((a, -1), (b, 1)))  # fmt: skip
     return {
+        "ap": hi > near_a and lo < near_b,
         "eq": lo >= a and hi <= b, "ne": not (lo >= a and hi <= b), "gt": hi > b, "lt": lo < a, "sa": lo >= b,
         "eb": hi <= a,
         "ge": hi > b or (lo >= a and hi <= b), "le": lo < a or (lo >= a and hi <= b),
@@ -384,6 +389,7 @@ CHAINED = {
     "patient.family=must": "ab", "patient.family=muster": "a", "patient.family:exact=Muster": "a",
     "patient.family=x": "", "patient.name=eva": "b", "subject.given=MAX": "a", "subject:Patient.given=max,eva": "ab",
     "patient.gender=female": "b", "patient.birthdate=1970": "ab", "patient:Patient.birthdate=gt1970-03": "b",
+    "patient.birthdate=ne1970-03": "b", "patient.birthdate=sa1970-03-04": "ab", "patient.birthdate=eb1970-04": "a",
     "patient.family=must&patient.given=eva": "b", "patient.family=must&type=1": "b",
     "patient.family=must&status=entered-in-error": "", "patient.family=%00": "",
 }  # fmt: skip
@@ -412,3 +418,19 @@ def test_a_chain_tells_of_patients_and_needs_the_right_to_search_them(place: Pla
     assert (refused.status_code, "system/Patient.s" in refused.get_data(as_text=True)) == (403, True)
     posted = reader.open("POST", "DocumentReference/_search", data={"subject:Patient.birthdate": "1970"})
     assert posted.status_code == 403
+
+
+def test_a_document_is_found_by_every_address_its_file_ever_had(place: Place, caller: Caller) -> None:
+    document, _ = add_documents(place, [{}, {}])
+    other = Caller(make_place(place.app, "Andere Praxis", "max@example.org"))
+    (entry,) = caller.bundle(f"DocumentReference?_id={document}")["entry"]
+    url = entry["resource"]["content"][0]["attachment"]["url"]
+    addresses = {url, url.replace("expires=", "expires=1"), url.partition("?")[0], f"Binary/{document}"}
+    addresses.add(f"http://localhost{place.path}/Binary/{document}")
+    for address in addresses:
+        asked = {"location": address}
+        found = caller.get("DocumentReference", query_string=asked, headers={"Prefer": "handling=strict"})
+        assert [one["resource"]["id"] for one in found.get_json(force=True)["entry"]] == [str(document)], address
+        assert other.get("DocumentReference", query_string=asked).get_json(force=True)["total"] == 0
+    for address in ("https://elsewhere.example/letter.pdf", f"Patient/{document}", str(document)):
+        assert caller.get("DocumentReference", query_string={"location": address}).get_json(force=True)["total"] == 0

@@ -126,8 +126,8 @@ def test_a_file_is_not_removed_from_under_a_transaction_that_stores_it(
     removed: list[bool] = []
 
     def remove(digest: bytes) -> None:
-        with app.app_context(), database.write() as session:
-            removed.append(remove_unused(session, service().files, digest))
+        with app.app_context():
+            removed.append(remove_unused(service().files, digest))
 
     with app.app_context():
         file = service().files.put(io.BytesIO(b"gleich"))

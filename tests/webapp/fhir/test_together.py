@@ -111,7 +111,7 @@ def test_a_condition_takes_nothing_for_there_that_is_not_stored(place: Place) ->
     ]
     with place.app.app_context():
         file = service().files.put(io.BytesIO(b"x"))
-        posted = [storing.Posted(storing.SentDocument(one, file, "", ("", "1")), "sender", "") for one in given_twice]
+        posted = [storing.SentDocument(one, file, "", ("", "1"), sender=("sender", "")) for one in given_twice]
         with database.write() as session:
             results = storing.put_posted(session, place.organization, posted, service().files)
         with database.write() as session:

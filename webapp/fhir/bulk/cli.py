@@ -4,6 +4,7 @@ import sys
 import uuid
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import click
@@ -16,12 +17,11 @@ from webapp.fhir import linking, store, tokens
 from webapp.fhir.bulk.documents import DocumentImporter
 from webapp.fhir.bulk.lines import LineResult
 from webapp.fhir.bulk.resources import ResourceImporter
-from webapp.fhir.bulk.verifying import verify
 from webapp.fhir.dates import to_text
 from webapp.fhir.models import Document, Status
 from webapp.fhir.searching.wanted import UUID
 from webapp.fhir.service import service
-from webapp.fhir.writing.purging import purge, remove_unused
+from webapp.fhir.writing.purging import purge, remove_unused, verify
 from webapp.models import Organization, User
 
 documents = Group("documents", help="Documents: import, mark, verify.")
@@ -71,7 +71,7 @@ def purge_document(document: uuid.UUID, reason: str) -> None:
         purged = purge(session, document, reason)
     if purged is None:
         raise click.ClickException(f"there is no document {document}")
-    gone = purged.unused is not None and _remove_unused(purged.unused)
+    gone = purged and remove_unused(service().files, purged)
     kept = "" if gone else "; its file stays, since another document has the same"
     click.echo(f"{document} is deleted{kept}")
 
@@ -86,19 +86,14 @@ def verify_documents(sweep: bool) -> None:
     """Read every stored file and compare it with its hash and size. Exits with 1 when a file is missing or rotten."""
     with db.engine.connect() as connection:
         expected = {bytes(row[0]): row[1] for row in connection.execute(select(Document.sha256, Document.size))}
-    report = verify(service().files, expected, _remove_unused if sweep else None)
+    files = service().files
+    report = verify(files, expected, partial(remove_unused, files) if sweep else None)
     for digest, fault in report.faults:
         click.echo(f"{digest.hex()}: {fault}", err=True)
     click.echo(f"{len(expected)} files expected, {report.sound} sound, {len(report.faults)} faulty, ", nl=False)
     click.echo(f"{report.unused} that no document points to ({report.removed} of them removed), ", nl=False)
     click.echo(f"{report.swept} temporary ones removed")
     sys.exit(1 if report.faults else 0)
-
-
-def _remove_unused(digest: bytes) -> bool:
-    """In a transaction of its own, so that the others wait for one file at most."""
-    with db.write() as session:
-        return remove_unused(session, service().files, digest)
 
 
 @documents.command("recount")
@@ -126,8 +121,8 @@ def import_patients(org: str, file: Path) -> None:
 def relink_documents(org: str) -> None:
     """Link all documents that are only tagged with an identifier to the patients that have it by now."""
     with db.write() as session:
-        done = linking.relink(session, organization_of(org))
-    click.echo(f"{done.linked} linked, {done.tagged} tagged only")
+        linked, tagged = linking.relink(session, organization_of(org))
+    click.echo(f"{linked} linked, {tagged} tagged only")
 
 
 @studies.command("import")

@@ -11,7 +11,7 @@ import hashlib
 import mimetypes
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -53,9 +53,6 @@ class DocumentLine(DetailsLine):
         return value
 
 
-Owners = Mapping[linking.Pair, uuid.UUID]
-
-
 @dataclass(frozen=True, slots=True)
 class Keyed:
     """A line that can be read, and its file: SHA-256 of the content, and what the line is known by (32 bytes each).
@@ -69,6 +66,10 @@ class Keyed:
     key: bytes
     line_key: bytes
     earlier_key: bytes
+    whose: linking.Stated
+
+
+Ready = tuple[Keyed, store.NewDocument]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +88,12 @@ class DocumentImporter:
                 yield from self._batch(folder, [reader.read(number, text) for number, text in batch])
 
     def _batch(self, folder: Path, batch: list[Keyed | LineResult]) -> Iterator[LineResult]:
-        results = [item for item in batch if isinstance(item, LineResult)]
         keyed = [item for item in batch if isinstance(item, Keyed)]
         known, replaced = self._known(keyed)
-        owners = self._owners(keyed)
-        new: list[tuple[Keyed, store.NewDocument]] = []
+        subjects = linking.Subjects(db.session, self.organization, (item.whose for item in keyed))
+        results = [item for item in batch if isinstance(item, LineResult)]
+        new: list[Ready] = []
         for item in keyed:
-            if item.key in known:
-                results.append(LineResult(item.number, "known"))
-                continue
             try:
                 if item.key in replaced:
                     raise BadLine(
@@ -104,10 +102,14 @@ class DocumentImporter:
                         "give the new letter a line of its own (a title or a path); if the stored one was wrong: "
                         "flask --app webapp documents mark-in-error",
                     )
-                new.append((item, self._document(item, owners)))
+                if item.key in known:
+                    results.append(LineResult(item.number, "known"))
+                else:
+                    new.append((item, self._document(item, subjects)))
             except BadLine as error:
                 results.append(LineResult(item.number, "bad", str(error)))
-        results += self._stored(folder, new)
+        # files first, then their rows in one transaction
+        results += store.put_and_store(partial(self._put, folder, new), self._rows)
         yield from sorted(results, key=lambda result: result.line)
 
     def _known(self, keyed: Sequence[Keyed]) -> tuple[set[bytes], set[bytes]]:
@@ -124,68 +126,47 @@ class DocumentImporter:
         known = {item.key for item in keyed if {(item.key, item.digest), (item.earlier_key, item.digest)} & contents}
         return known, {item.key for item in keyed if item.line_key in lines} - known
 
-    def _owners(self, keyed: Sequence[Keyed]) -> Owners:
-        """The patients of the identifiers that the lines name."""
-        named = [linking.tag_of(item.line.patient) for item in keyed if not linking.referenced_id(item.line.patient)]
-        return linking.find_patients(db.session, self.organization, [pair for pair in named if pair])
-
-    def _stored(self, folder: Path, new: list[tuple[Keyed, store.NewDocument]]) -> list[LineResult]:
-        """Put the files of a batch, then their rows in one transaction."""
-        return store.put_and_store(lambda: self._put(folder, new), self._written)
-
-    def _written(self, put: tuple[list[LineResult], list[tuple[Keyed, store.NewDocument]]]) -> list[LineResult]:
-        results, ready = put
-        return results + self._rows(ready)
-
-    def _put(
-        self, folder: Path, new: list[tuple[Keyed, store.NewDocument]]
-    ) -> tuple[list[LineResult], list[tuple[Keyed, store.NewDocument]]]:
-        """Lines whose file cannot be had, and those whose file is stored."""
-        results: list[LineResult] = []
-        ready: list[tuple[Keyed, store.NewDocument]] = []
+    def _put(self, folder: Path, new: list[Ready]) -> list[Ready | LineResult]:
+        """The same with their files stored; the result of lines whose file cannot be had."""
         puts = self.files.put_all([partial(open_listed, folder, item.line.path) for item, _ in new])
+        ready: list[Ready | LineResult] = []
         for (item, document), put in zip(new, puts, strict=True):
             if isinstance(put, OSError):
-                results.append(LineResult(item.number, "bad", str(_unreadable(put))))
+                ready.append(LineResult(item.number, "bad", str(_unreadable(put))))
             elif put.digest != item.digest:
-                results.append(LineResult(item.number, "bad", str(BadLine("the file changed while it was read"))))
+                ready.append(LineResult(item.number, "bad", str(BadLine("the file changed while it was read"))))
             else:
                 ready.append((item, replace(document, file=put)))
-        return results, ready
+        return ready
 
-    def _rows(self, new: list[tuple[Keyed, store.NewDocument]]) -> list[LineResult]:
-        if not new:
-            return []
+    def _rows(self, put: Sequence[Ready | LineResult]) -> list[LineResult]:
+        results = [one for one in put if isinstance(one, LineResult)]
+        new = [one for one in put if not isinstance(one, LineResult)]
         try:
             with db.write() as session:
                 store.store_documents(session, self.organization, [document for _, document in new], self.files)
         except clock.ImpossibleTime as error:
             if len(new) == 1:
-                return [LineResult(new[0][0].number, "bad", str(error))]
-            return [result for item in new for result in self._rows([item])]
-        return [LineResult(item.number, "stored", subject=_subject_of(document)) for item, document in new]
+                return [*results, LineResult(new[0][0].number, "bad", str(error))]
+            return results + [result for one in new for result in self._rows([one])]
+        return results + [LineResult(item.number, "stored", subject=_subject_of(document)) for item, document in new]
 
-    def _document(self, item: Keyed, owners: Owners) -> store.NewDocument:
+    def _document(self, item: Keyed, subjects: linking.Subjects) -> store.NewDocument:
         """The document a line describes; its file is put later."""
         line = item.line
-        patient, system, value = self._subject(line.patient, owners)
+        try:
+            subject = subjects.of(item.whose)
+        except linking.UnknownPatient:
+            raise BadLine("patient is unknown", "a patient of this organization", "import patients first") from None
         stored_at = dates.parse_bound(line.stored_at) if line.stored_at else dates.ALWAYS
         if stored_at is None:
             raise BadLine("stored_at is no date", "an instant like 2026-03-05T10:20:30.400500Z")
         title = clean_title(line.title or Path(line.path).name)[:TITLE_LENGTH]
         guessed = line.content_type or mimetypes.guess_type(line.path)[0] or ""
         return store.NewDocument(
-            store.NO_FILE, title, clean_content_type(guessed), patient, system, value, line.status, stored_at.start,
+            store.NO_FILE, title, clean_content_type(guessed), *subject, line.status, stored_at.start,
             item.key, item.line_key, details_of(line),
         )  # fmt: skip
-
-    def _subject(self, text: str, owners: Owners) -> linking.Subject:
-        try:
-            return linking.subject(db.session, self.organization, text, owners)
-        except linking.UnknownPatient:
-            raise BadLine("patient is unknown", "a patient of this organization", "import patients first") from None
-        except ValueError:
-            raise BadLine("patient is no identifier", "system|value, Patient/<id> or a patient's UUID") from None
 
 
 class _LineReader:
@@ -199,7 +180,7 @@ class _LineReader:
         """The line and its keys, or why it is bad. An earlier version counted lines of the same text."""
         try:
             line = _validated(text)
-            digest = _digest_of(self._folder, line.path)
+            digest, whose = _digest_of(self._folder, line.path), _stated(line.patient)
         except BadLine as error:
             return LineResult(number, "bad", str(error))
         said = hashlib.sha256(orjson.dumps(_said(line), option=orjson.OPT_SORT_KEYS)).digest()
@@ -207,7 +188,7 @@ class _LineReader:
         where = hashlib.sha256(str(self._folder).encode() + b"\0" + said).digest()
         return Keyed(
             number, line, digest, key=self._counted(b"2" + said + digest), line_key=self._counted(b"line" + where),
-            earlier_key=self._counted(written),
+            earlier_key=self._counted(written), whose=whose,
         )  # fmt: skip
 
     def _counted(self, what: bytes) -> bytes:
@@ -221,6 +202,13 @@ def _said(line: DocumentLine) -> dict[str, Any]:
     """All fields of a line but the details it does not give: so a line that gives none keeps the key it always had."""
     said = line.model_dump(mode="json")
     return {name: value for name, value in said.items() if value is not None or name not in DetailsLine.model_fields}
+
+
+def _stated(patient: str) -> linking.Stated:
+    try:
+        return linking.stated(patient)
+    except ValueError:
+        raise BadLine("patient is no identifier", "system|value, Patient/<id> or a patient's UUID") from None
 
 
 def _digest_of(folder: Path, name: str) -> bytes:

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -21,6 +22,7 @@ from webapp.fhir.models import ImagingStudy, Patient
 from webapp.fhir.searching.wanted import UUID
 from webapp.fhir.writing.bounds import beyond
 
+Kept = TypeVar("Kept", Patient, ImagingStudy)
 _Take = Callable[[Session, int, str], LineResult]
 
 
@@ -67,19 +69,14 @@ class ResourceImporter:
 
     def _known_patient(self, session: Session, given: str, pairs: list[tuple[str, str]]) -> Patient:
         """The patient we have under that id or one of these identifiers, else a new one."""
-        ours = linking.own_id(self.organization, "Patient", given) if given else None
+        ours, found = self._of_id(session, Patient, given)
         owned = linking.owners_of(session, self.organization, pairs)
-        owners = {owned[pair] for pair in pairs if pair in owned}
-        found = session.get(Patient, ours) if ours else None
-        if found is not None and found.organization_id != self.organization:
-            raise BadLine("the id is taken", "an id of its own, or none")
-        if found is not None:
-            owners.add(found.id)
+        owners = {owned[pair] for pair in pairs if pair in owned} | ({found.id} if found else set())
         if len(owners) > 1:
             raise BadLine("the identifiers belong to several patients", "those of one person")
         for owner in owners:
             return session.get_one(Patient, owner)
-        return Patient(id=ours or uuid.uuid4(), organization_id=self.organization)
+        return Patient(id=ours, organization_id=self.organization)
 
     def _study(self, session: Session, number: int, text: str) -> LineResult:
         resource = resource_of(text, "ImagingStudy")
@@ -89,22 +86,28 @@ class ResourceImporter:
         if study.stored_at is not None and study.resource == resource and study.patient_id == patient:
             return LineResult(number, "known", note=_renamed(given, study.id))
         study.patient_id, study.resource = patient, resource
-        store.store_studies(session, [study])
+        study.stored_at = store.stamp(session, self.organization)
+        session.add(study)
         return LineResult(number, "stored", note=_renamed(given, study.id))
 
     def _known_study(self, session: Session, given: str, patient: uuid.UUID, resource: Resource) -> ImagingStudy:
         """The study we have under that id, else the patient's with one of its identifiers or equal to it, else new."""
-        ours = linking.own_id(self.organization, "ImagingStudy", given) if given else None
-        found = session.get(ImagingStudy, ours) if ours else None
-        if found is not None and found.organization_id != self.organization:
-            raise BadLine("the id is taken", "an id of its own, or none")
+        ours, found = self._of_id(session, ImagingStudy, given)
         if found is not None:
             return found
         same = select(ImagingStudy).where(ImagingStudy.patient_id == patient)
         for study in session.scalars(same.order_by(ImagingStudy.stored_at)):
             if _identifiers(study.resource) & _identifiers(resource) or study.resource == resource:
                 return study
-        return ImagingStudy(id=ours or uuid.uuid4(), organization_id=self.organization)
+        return ImagingStudy(id=ours, organization_id=self.organization)
+
+    def _of_id(self, session: Session, kind: type[Kept], given: str) -> tuple[uuid.UUID, Kept | None]:
+        """The id under which that of a line is kept, a new one for none, and what we have under it."""
+        ours = linking.own_id(self.organization, kind.__name__, given) if given else uuid.uuid4()
+        found = session.get(kind, ours) if given else None
+        if found is not None and found.organization_id != self.organization:
+            raise BadLine("the id is taken", "an id of its own, or none")
+        return ours, found
 
     def _study_patient(self, session: Session, subject: Resource) -> uuid.UUID:
         known = [*linking.known_patients(session, self.organization, [str(subject.get("reference", ""))]).values()]

@@ -19,7 +19,7 @@ from webapp import audit
 from webapp.fhir.dates import MICROS
 from webapp.fhir.machines import scopes as smart
 from webapp.fhir.machines.models import ServiceAccount, ServiceSecret
-from webapp.fhir.tokens import minted
+from webapp.fhir.tokens import minted, state
 from webapp.models import NAME_LENGTH, Organization, User, utcnow
 from webapp.wire import url_problem
 
@@ -145,8 +145,7 @@ def checked_keys(jwks: str) -> KeySet:
 
 def living(account: ServiceAccount) -> list[ServiceSecret]:
     """Secrets that are neither revoked nor over."""
-    now = time.time() * MICROS
-    return [one for one in account.secrets if one.revoked_at is None and one.expires_at > now]
+    return [one for one in account.secrets if state(one) == "valid"]
 
 
 def ends_soon(account: ServiceAccount) -> ServiceSecret | None:

@@ -18,12 +18,12 @@ from wtforms.validators import InputRequired, Length, NumberRange, Optional, Val
 
 from clinical.errors import SettingError
 from webapp.extensions import db
-from webapp.fhir.dates import EPOCH, MICROSECOND
+from webapp.fhir.dates import instant
 from webapp.fhir.machines import accounts
 from webapp.fhir.machines import scopes as smart
-from webapp.fhir.machines.models import SCOPES_LENGTH, ServiceAccount, ServiceSecret
+from webapp.fhir.machines.models import SCOPES_LENGTH, ServiceAccount
 from webapp.fhir.service import fhir_base
-from webapp.fhir.tokens import MOST_DAYS
+from webapp.fhir.tokens import MOST_DAYS, state
 from webapp.guards import operator_required
 from webapp.models import NAME_LENGTH, Organization
 from webapp.wire import url_problem
@@ -49,6 +49,11 @@ class ScopesForm(FlaskForm):  # type: ignore[misc] # no types there
             raise ValidationError(
                 _("Erwartet werden Wörter wie system/DocumentReference.rs, durch Leerzeichen getrennt.")
             )
+
+    def give(self, session: Session, account: ServiceAccount) -> str:
+        """Give the account these; "" as of keys. Raises SettingError."""
+        accounts.set_scopes(session, account, self.scopes.data, by=current_user)
+        return ""
 
 
 class KeysForm(FlaskForm):  # type: ignore[misc] # no types there
@@ -82,7 +87,7 @@ class KeysForm(FlaskForm):  # type: ignore[misc] # no types there
         return ""
 
 
-class NewForm(ScopesForm, KeysForm):
+class NewForm(KeysForm, ScopesForm):
     """A new account."""
 
     organization = SelectField(_l("Organisation"))
@@ -165,46 +170,28 @@ def revoke_secret(account: str, secret: str) -> Response:
     return redirect(url_for("services.one", account=account))
 
 
-@service_pages.post("/<account>/keys/")
+@service_pages.post("/<account>/<any(keys, scopes):what>/")
 @operator_required
-def set_keys(account: str) -> Page:
-    """Say where the public keys are, in place of those before."""
-    form = _keys_form()
+def change(account: str, what: str) -> Page:
+    """Say where the public keys are, or what it may do, in place of what was said before; from its next call on."""
+    form = _keys_form() if what == "keys" else ScopesForm()
     if not form.validate():
-        return _shown(_found(db.session, account), keys=form), 422
+        return _shown(_found(db.session, account), **{what: form}), 422
     with db.write() as session:
         form.give(session, _found(session, account))
     return _saved(account)
 
 
-@service_pages.post("/<account>/scopes/")
+@service_pages.post("/<account>/<any(handling, active):what>/")
 @operator_required
-def set_scopes(account: str) -> Page:
-    """Change what it may do, from its next call on."""
-    form = ScopesForm()
-    if not form.validate():
-        return _shown(_found(db.session, account), scopes=form), 422
+def switch(account: str, what: str) -> Response:
+    """Switch it on or off, or say what becomes of search parameters that are not understood."""
     with db.write() as session:
-        accounts.set_scopes(session, _found(session, account), form.scopes.data, by=current_user)
-    return _saved(account)
-
-
-@service_pages.post("/<account>/handling/")
-@operator_required
-def set_handling(account: str) -> Response:
-    """Say what becomes of search parameters that are not understood."""
-    with db.write() as session:
-        lenient = request.form.get("handling") == "lenient"
-        accounts.set_lenient(session, _found(session, account), lenient, by=current_user)
-    return _saved(account)
-
-
-@service_pages.post("/<account>/active/")
-@operator_required
-def switch(account: str) -> Response:
-    """Switch it on or off."""
-    with db.write() as session:
-        accounts.set_active(session, _found(session, account), request.form.get("active") == "1", by=current_user)
+        row, said = _found(session, account), request.form.get(what)
+        if what == "active":
+            accounts.set_active(session, row, said == "1", by=current_user)
+        else:
+            accounts.set_lenient(session, row, said == "lenient", by=current_user)
     return _saved(account)
 
 
@@ -247,8 +234,7 @@ def _listed(form: NewForm) -> str:
 
 
 def _shown(account: ServiceAccount, fresh: str = "", **forms: FlaskForm) -> str:
-    living = {secret.id for secret in accounts.living(account)}
-    secrets = [(one, _when(one.expires_at), _when(one.last_used_at), _state(one, living)) for one in account.secrets]
+    secrets = [(one, instant(one.expires_at), _when(one.last_used_at), state(one)) for one in account.secrets]
     ends = accounts.ends_soon(account)
     given: dict[str, Any] = {"days": DaysForm(formdata=None), "keys": _keys_form(formdata=None)}
     given["scopes"] = ScopesForm(formdata=None, scopes=account.scopes)
@@ -258,9 +244,5 @@ def _shown(account: ServiceAccount, fresh: str = "", **forms: FlaskForm) -> str:
     )  # fmt: skip
 
 
-def _state(secret: ServiceSecret, living: set[str]) -> str:
-    return "valid" if secret.id in living else "revoked" if secret.revoked_at is not None else "expired"
-
-
 def _when(micros: int | None) -> datetime | None:
-    return None if micros is None else EPOCH + micros * MICROSECOND
+    return None if micros is None else instant(micros)

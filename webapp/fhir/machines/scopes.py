@@ -8,13 +8,13 @@ whoever has neither finds documents without links to their files.
 import re
 from collections.abc import Iterable
 
+from webapp.fhir.searching.wanted import Right
+
 TYPES = ("DocumentReference", "Binary", "Patient", "ImagingStudy")
 DEFAULT = "system/DocumentReference.rs system/Binary.r system/Patient.rs system/ImagingStudy.rs"
 _SCOPE = re.compile(rf"system/(\*|{'|'.join(TYPES)})\.(c?r?u?d?s?|read|write|\*)")
 _V1 = {"read": "rs", "write": "cud", "*": "cruds"}
 
-Right = tuple[str, str]
-"""A resource type and one letter."""
 Rights = frozenset[Right]
 FILES: Right = ("Binary", "r")
 """The right to have a file, by `Binary/<id>` or by a link. Whoever may read documents may read their files."""

@@ -10,6 +10,7 @@ import base64
 import binascii
 import re
 import struct
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from clinical.fhir import format_of
 from webapp.fhir import dates
 from webapp.fhir import parameters as rows
 from webapp.fhir.models import TERM_LENGTH, Status
-from webapp.fhir.parameters import CHAINS, DATE, NUMBER, PREFIXES, REFERENCE, STRING, TOKEN, Parameter
+from webapp.fhir.parameters import CHAINS, DATE, NUMBER, PREFIXES, REFERENCE, STRING, TOKEN, URI, Parameter
 from webapp.fhir.searching.terms import LAST, LONGEST_PART, PRESENT, folded, instant_term, short, typed
 from webapp.fhir.searching.wanted import (
     CURSOR,
@@ -43,9 +44,10 @@ _ELEMENT = re.compile(r"[A-Za-z]+")
 _REVERSE = re.compile(r"[A-Z][A-Za-z]+:[a-z][a-z-]*(:[A-Z][A-Za-z]+)?")
 _ELSEWHERE = re.compile(r"(?:https?://[^?#|\s]+/)?Patient/(" + UUID.pattern + r")(?:/_history/[^/|\s]+)?")
 _ABSOLUTE = re.compile(r"https?://[^?#|\s]+/([A-Z][A-Za-z]+/[A-Za-z0-9.\-]{1,64})")
+_LOCATION = re.compile(r"(?:https?://[^?#\s]+/)?(?:files|Binary)/(" + UUID.pattern + r")(?:\?[^#\s]*)?")
 _PREFIXED = re.compile(f"({'|'.join(PREFIXES)})?([0-9].*)")
 _OF_TYPE = re.compile(r"[^|]*\|[^|]+\|[^|]+")
-_BIRTH = re.compile(r"(eq|ge|gt|le|lt)?([0-9]{4}(?:-[0-9]{2}){0,2})")
+_BIRTH = re.compile(r"(eq|ne|gt|lt|ge|le|sa|eb)?([0-9]{4}(?:-[0-9]{2}){0,2})")
 Read = Callable[[str], Any]
 
 
@@ -109,6 +111,12 @@ def _ids(value: str) -> set[uuid.UUID] | None:
     return {uuid.UUID(part) for part in listed(value) if UUID.fullmatch(part)} if value else None
 
 
+def _located(value: str) -> set[uuid.UUID] | None:
+    """The document whose file has this address, by which token it was ever handed out: its id stands in it."""
+    found = _LOCATION.fullmatch(value)
+    return {uuid.UUID(found[1])} if found else set() if value else None
+
+
 def _bound(side: str) -> Read:
     """`start` or `end`: a date without a prefix, with all of the period that it states."""
 
@@ -169,7 +177,7 @@ def _cursor(value: str) -> Cursor | None:
 
 def _sort(table: Iterable[Parameter]) -> Read:
     """By parameters of the table, each of them once; the last key is the id, which alone tells equal ones apart."""
-    known = {"date", "_id"} | {item.name for item in table if item.type != NUMBER}
+    known = {"date", "_id"} | {item.name for item in table if item.type not in (NUMBER, URI)}
 
     def read(value: str) -> str | None:
         keys = value.replace("_lastUpdated", "date").split(",")
@@ -295,6 +303,7 @@ def _date(name: str, value: str) -> list[Carried] | None:
     if match is None or window is None or window.start is None or window.end is None:
         return None
     lower, upper, a, b = name, f"{name}:end", window.start, window.end
+    near = abs(int(time.time() * dates.MICROS) - a) // 10  # a tenth of the time from then to now, as FHIR proposes
 
     def over(kind: str, least: int, either: Carried | None = None) -> Carried:
         return Carried(kind, (), instant_term(least), None, either=either)
@@ -306,6 +315,7 @@ def _date(name: str, value: str) -> list[Carried] | None:
         "eq": [over(lower, a), below(upper, b + 1)], "ne": [below(lower, a, over(upper, b + 1))],
         "gt": [over(upper, b + 1)], "sa": [over(lower, b)], "ge": [over(lower, a, over(upper, b + 1))],
         "lt": [below(lower, a)], "eb": [below(upper, a + 1)], "le": [below(upper, b + 1, below(lower, a))],
+        "ap": [over(upper, a - near + 1), below(lower, b + near)],
     }  # fmt: skip
     return found[match[1] or "eq"]
 
@@ -343,8 +353,12 @@ def _birth_date(part: str) -> list[tuple[str, str]]:
     if match is None:
         return []
     first, end = match[2], match[2] + LAST  # what begins with the date lies in its period
-    sides = {"eq": (first, end), "ge": (first, LAST), "gt": (end, LAST), "le": ("", end), "lt": ("", first)}
-    return [sides[match[1] or "eq"]]
+    before, after = ("", first), (end, LAST)
+    sides = {
+        "eq": [(first, end)], "ne": [before, after], "gt": [after], "lt": [before], "ge": [(first, LAST)],
+        "le": [("", end)], "sa": [after], "eb": [before],
+    }  # fmt: skip
+    return sides[match[1] or "eq"]
 
 
 def _disjoint(ranges: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
@@ -398,6 +412,7 @@ SEARCH: Table = (
         "status:not": ParameterRow("statuses", _other_statuses),
         "contenttype": ParameterRow("content_types", _content_types),
         "_id": ParameterRow("ids", _ids),
+        "location": ParameterRow("ids", _located),
         "_sort": ParameterRow("order", _sort(rows.DOCUMENT)),
         "_include": ParameterRow("with_patients", _include),
         "_revinclude": ParameterRow("", _REVERSE.fullmatch),  # nothing that is stored here refers to a document

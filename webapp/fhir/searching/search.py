@@ -92,7 +92,7 @@ class Resources:
             (known,) = self._reader.rows(self._mark, {"organization": self._reader.value(organization)})
             return ResultPage(0, [], None, int(known[0]))
         parts = conditions.parts_of(wanted)
-        statement = self._statement(_shape(wanted, parts))
+        statement = self._statement(shape_of(wanted, parts))
         return found(self._reader.rows(statement, self._values(organization, wanted, parts)), wanted.answer)
 
     def one(self, organization: uuid.UUID, ident: uuid.UUID) -> Row | None:
@@ -227,7 +227,7 @@ class Documents(Resources):
         found: set[uuid.UUID] | None = None
         for wanted in searches:
             parts = conditions.parts_of(wanted)
-            shape = replace(_shape(wanted, parts), count=0, order="patient")
+            shape = replace(shape_of(wanted, parts), count=0, order="patient")
             values = self._values(organization, wanted, parts)
             rows = [] if wanted.never else self._reader.rows(self._patients(shape), values)
             ids = {uuid.UUID(str(row[0])) for row in rows}
@@ -238,7 +238,7 @@ class Documents(Resources):
         """The page of a patient's documents and imaging studies, rows in the order of `DocumentRow`; None where the
         organization has no such patient."""
         values = self._values(organization, wanted, ()) | {"patient": self._reader.value(patient)}
-        statement = self._everything(_shape(wanted, ()), wanted.types, wanted.since is not None)
+        statement = self._everything(shape_of(wanted, ()), wanted.types, wanted.since is not None)
         rows = self._reader.rows(statement, values)
         return found(rows, wanted.answer) if rows else None
 
@@ -403,32 +403,35 @@ def complete_until() -> ColumnElement[Any]:
     return func.coalesce(last, literal_column("0")).label("complete")
 
 
-def paged(total: Subquery, ways: Sequence[Select[Any]], shape: Shape, offset: Any) -> Select[Any]:
-    """`total` beside each row of the page, or alone where the page is empty. One row more tells of a next page.
+def paged(
+    total: Subquery, ways: Sequence[Select[Any]], shape: Shape, offset: Any, after: str = "after_id"
+) -> Select[Any]:  # fmt: skip
+    """`total` beside each row of the page, or alone where the page is empty. One row more tells of a next page. `after`
+    is the parameter of the second half of the cursor, `sort_id`.
 
     Several ways to match (never the same row by two) are each read in order and no further than the page reaches.
     """
     if shape.count == 0:
         return select(total.c.total, complete_until())
     limit: ColumnElement[Any] = literal_column(str(shape.count + 1))
-    parts = [_ordered(way, shape.order, cursor=shape.cursor) for way in ways]
+    parts = [_ordered(way, shape.order, after if shape.cursor else "") for way in ways]
     if len(parts) > 1:
         reach = limit if offset is None else limit + offset
         limited = [part.limit(reach).subquery() for part in parts]
         both = select(union_all(*(select(part) for part in limited)).subquery("ways"))
-        parts = [_ordered(both, shape.order, cursor=False)]
+        parts = [_ordered(both, shape.order)]
     rows = parts[0].limit(limit).offset(offset).subquery("page")
     ordered = select(total.c.total, *rows.c, complete_until()).select_from(total.outerjoin(rows, true()))
     return ordered.order_by(*_order_of(rows.c, shape.order))
 
 
-def _ordered(page: Select[Any], order: str, *, cursor: bool) -> Select[Any]:
-    """In that order, from behind the cursor on."""
+def _ordered(page: Select[Any], order: str, after: str = "") -> Select[Any]:
+    """In that order, from behind the cursor on, where there is one."""
     columns = page.selected_columns
-    if cursor:
-        last: Any = columns["sort_id"], bind("after_id")
+    if after:
+        last: Any = columns["sort_id"], bind(after)
         if order in ("-date", "date"):
-            last = tuple_(columns["stored_at"], columns["sort_id"]), tuple_(bind("after"), bind("after_id"))
+            last = tuple_(columns["stored_at"], columns["sort_id"]), tuple_(bind("after"), bind(after))
         page = page.where(last[0] < last[1] if order.startswith("-") else last[0] > last[1])
     return page.order_by(*_order_of(columns, order))
 
@@ -444,7 +447,8 @@ def _of_patient(table: Any, shape: Shape) -> list[ColumnElement[bool]]:
     return [*mine, *bounds(table, shape.start, shape.end)]
 
 
-def _shape(wanted: Search, parts: Sequence[BoundCondition]) -> Shape:
+def shape_of(wanted: Search, parts: Sequence[BoundCondition]) -> Shape:
+    """All of a search that changes the text of its statement."""
     paging, window, order = wanted.answer.paging, wanted.window, wanted.answer.order
     skip = paging.cursor is None and paging.offset > 0
     ends = None if parts else edges(window)
@@ -484,4 +488,6 @@ def found(rows: list[Row], answer: AnswerOptions) -> ResultPage:
     if len(rows) <= count:
         return ResultPage(total, page, None, complete)
     offset = min(answer.paging.offset + count, 2**31 - 1)
-    return ResultPage(total, page, Cursor(page[-1][-1], uuid.UUID(str(rows[count - 1][-2])), offset), complete)
+    last = rows[count - 1][-2]
+    ident = uuid.UUID(int=last) if isinstance(last, int) else uuid.UUID(str(last))  # a change has a number
+    return ResultPage(total, page, Cursor(page[-1][-1], ident, offset), complete)

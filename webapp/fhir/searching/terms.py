@@ -6,8 +6,7 @@ Names are found without regard to case and accents (FHIR R4, section 3.1.1.4.8).
 
 import hashlib
 import unicodedata
-import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from sqlalchemy import Connection, delete, event, insert
@@ -166,21 +165,20 @@ _WORDS: dict[str, Callable[[str, Any], Iterator[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-def _keep(mapper: Mapper[Any], connection: Connection, owner: Patient | ImagingStudy) -> None:
-    """Make the words of a stored or renewed row anew."""
+def _renew(mapper: Mapper[Any], connection: Connection, owner: Patient | ImagingStudy) -> None:
+    """Make the words of a renewed row anew."""
     _forget(mapper, connection, owner)
-    patient = isinstance(owner, Patient)
-    words = patient_words(owner.resource) if patient else tuple(dict.fromkeys(study_terms(owner.resource)))
-    if words:
-        connection.execute(insert(SearchTerm), search_rows(owner.organization_id, owner.id, words))
+    _keep(mapper, connection, owner)
 
 
-def search_rows(organization: uuid.UUID, owner: uuid.UUID, words: Iterable[tuple[str, str]]) -> list[Resource]:
-    """The rows of `SearchTerm` of a patient or a study."""
-    return [
-        {"organization_id": organization, "owner": owner, "kind": kind, "term": term[:TERM_LENGTH]}
-        for kind, term in words
+def _keep(_: Mapper[Any], connection: Connection, owner: Patient | ImagingStudy) -> None:
+    words = patient_words if isinstance(owner, Patient) else study_terms
+    rows = [
+        {"organization_id": owner.organization_id, "owner": owner.id, "kind": kind, "term": term[:TERM_LENGTH]}
+        for kind, term in dict.fromkeys(words(owner.resource))
     ]
+    if rows:
+        connection.execute(insert(SearchTerm), rows)
 
 
 def _forget(_: Mapper[Any], connection: Connection, owner: Patient | ImagingStudy) -> None:
@@ -189,5 +187,5 @@ def _forget(_: Mapper[Any], connection: Connection, owner: Patient | ImagingStud
 
 for _owner in (Patient, ImagingStudy):
     event.listen(_owner, "after_insert", _keep)
-    event.listen(_owner, "after_update", _keep)
+    event.listen(_owner, "after_update", _renew)
     event.listen(_owner, "after_delete", _forget)

@@ -2,7 +2,7 @@
 
     PUT    DocumentReference/<id>, Patient/<id>     scope `.u`; of an unknown id with `.c` and the organization's leave
     PATCH  the same                                 JSON Patch (RFC 6902)
-    PUT    DocumentReference?identifier=, Patient?..  the one that has it, or a new one
+    PUT    DocumentReference?identifier=, Patient?..  the one that has it, or a new one; PATCH and DELETE: the one
     POST   DocumentReference/<id>/$update-metadata  `docStatus` alone (ISiK)
     DELETE DocumentReference/<id>                   scope `.d` and the organization's leave: row, file and versions go
 
@@ -11,21 +11,17 @@ never changes: pollers find documents by their storage time, which stays, so ano
 """
 
 import base64
-import io
 import uuid
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 
 import jsonpatch
 import orjson
 from flask import Response, request
 from jsonpointer import JsonPointerException
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from clinical.fhir import PATCH_TYPE
 from webapp import audit
-from webapp.audit import short_ip
 from webapp.extensions import db
 from webapp.fhir import clock, dates, linking, resources, store
 from webapp.fhir.access import bearer, parse_id, require
@@ -37,29 +33,37 @@ from webapp.fhir.received import Pairs, check_size
 from webapp.fhir.service import service
 from webapp.fhir.writing import given, purging, storing
 from webapp.fhir.writing.given import DOCUMENT
-from webapp.fhir.writing.storing import Result, SentDocument, SentPatient
+from webapp.fhir.writing.storing import Result, SentDocument
 from webapp.models import Organization
-from webapp.storage import Stored
 
 MOST_STEPS, LARGEST_PATCHED = 100, 256 * 1024  # operations of a patch, and bytes of what it makes of a resource
 DOC_STATUS = ("preliminary", "final", "amended", Status.ENTERED_IN_ERROR.value)
+_Store = Callable[..., Result]
 _CHANGED = "Diese Ressource hat inzwischen eine andere Version. Bitte neu lesen."
 
 
-def put(organization_id: uuid.UUID, kind: str, ident: str, resource: Resource, read: str = "") -> Result:
-    """Update the resource of that id, or store it under that id. `read`: the version that was patched. Raises
+def put(
+    organization_id: uuid.UUID, kind: str, ident: str, resource: Resource, *, read: str = "", new: _Store | None = None
+) -> Result:  # fmt: skip
+    """Update the resource of that id, or store it under that id (`new`). `read`: the version that was patched. Raises
     FhirError."""
     key = parse_id(ident)
     if key is None or resource.get("id") != ident:
         raise FhirError(400, "Erwartet wird die Id der URL, hier eine UUID.", f"{kind}.id")
     if any(code == resources.SUBSETTED["code"] for code in values_at(resource, "meta.tag.code")):
         raise FhirError(422, "Das ist nur ein Teil der Ressource (SUBSETTED).", f"{kind}.meta.tag")
+    if new is not None and service().stored[kind].one(organization_id, key) is None:
+        _require_new(organization_id, kind)
+        return new(organization_id, resource, id=key, chosen=True)
     return (_document if kind == DOCUMENT else _patient)(organization_id, key, resource, read)
 
 
-def found(organization_id: uuid.UUID, kind: str, condition: storing.Condition, resource: Resource) -> str | None:
-    """The id of the one resource that has the identifier, else that of the resource sent, if any. Raises FhirError 400
-    and 412."""
+def found(organization_id: uuid.UUID, kind: str, resource: Resource) -> tuple[str | None, storing.Condition]:
+    """The id of the one resource that has the identifier of the query, else that of the resource sent, if any; and what
+    was asked for. Raises FhirError 400 and 412."""
+    condition = storing.condition_of(request.query_string.decode("utf-8", "replace"), "Identifier")
+    if condition is None:
+        raise FhirError(400, "Erwartet wird eine Id, oder identifier=system|value.", kind)
     if kind == DOCUMENT:
         ids = storing.documents_with(db.session, organization_id, [storing.word_of(*condition)])
         there = [one for some in ids.values() for one in some]
@@ -71,7 +75,7 @@ def found(organization_id: uuid.UUID, kind: str, condition: storing.Condition, r
     sent = resource.get("id")
     if there and sent not in (None, str(there[0])):
         raise FhirError(400, "Diese Kennung hat eine Ressource mit anderer Id.", f"{kind}.id")
-    return str(there[0]) if there else sent
+    return str(there[0]) if there else sent, condition
 
 
 def metadata_updated(organization_id: uuid.UUID, ident: str, sent: Pairs) -> Result:
@@ -130,9 +134,8 @@ def remove(organization_id: uuid.UUID, ident: str) -> Response:
             return Response(status=204)
         _check_version(str(document.version), "")
         gone = purging.purge(session, key, f"DELETE by {bearer().account}")
-    if gone and gone.unused:
-        with db.write() as session:
-            purging.remove_unused(session, service().files, gone.unused)
+    if gone:
+        purging.remove_unused(service().files, gone)
     return Response(status=204)
 
 
@@ -141,12 +144,12 @@ def _document(organization_id: uuid.UUID, key: uuid.UUID, resource: Resource, re
     resource = given.checked(resource, DOCUMENT)
     with db.write() as session:
         document = _locked(session, organization_id, key)
-        if document is not None:
-            _check_version(str(document.version), read)
-            _revise(session, document, resource, data)
-            audit.record(session, "updated", detail=f"{DOCUMENT}/{key} by {bearer().account}")
-            return Result(DOCUMENT, key, created=False)
-    return _stored_as(organization_id, key, resource, data)
+        if document is None:
+            raise FhirError(404)  # deleted meanwhile
+        _check_version(str(document.version), read)
+        _revise(session, document, resource, data)
+        audit.record(session, "updated", detail=f"{DOCUMENT}/{key} by {bearer().account}")
+    return Result(DOCUMENT, key, created=False)
 
 
 def _revise(session: Session, document: Document, resource: Resource, data: bytes | None) -> None:
@@ -155,7 +158,8 @@ def _revise(session: Session, document: Document, resource: Resource, data: byte
     new = given.document(said, superseded=document.superseded)
     pair = (SentDocument(new, store.NO_FILE, id=document.id), new)
     organization = document.organization_id
-    subject = storing.People(session, organization, [new], {}).of(new)
+    said_of = storing.stated(new, {})
+    subject = storing.subject_of(new, said_of, linking.Subjects(session, organization, [said_of]))
     if subject.patient is not None and subject.patient == document.patient_id:
         subject = linking.Subject(document.patient_id, document.external_system, document.external_value)
     targets = storing.Targets(session, organization, [pair], {})
@@ -211,14 +215,7 @@ def _patient(organization_id: uuid.UUID, key: uuid.UUID, resource: Resource, rea
     new = given.patient(resource)
     with db.write() as session:
         clock.lock(session, organization_id)
-        row = session.get(Patient, key)
-        if row is None or row.organization_id != organization_id:
-            _require_new(session, organization_id, "Patient")
-            if row is not None:
-                raise FhirError(409, "Diese Id ist vergeben.", "Patient.id")
-            (made,) = storing.put_patients(session, organization_id, [SentPatient(new, id=key)])
-            storing.note(session, [made], bearer().account, short_ip(request.remote_addr))
-            return made
+        row = session.get_one(Patient, key)  # nobody deletes patients
         _check_version(str(row.stored_at), read)
         pairs = [pair for pair in dict.fromkeys(new.pairs) if pair]
         taken = linking.owners_of(session, organization_id, pairs)
@@ -227,34 +224,6 @@ def _patient(organization_id: uuid.UUID, key: uuid.UUID, resource: Resource, rea
         linking.link_waiting(session, organization_id, pairs)
         audit.record(session, "updated", detail=f"Patient/{key} by {bearer().account}")
         return Result("Patient", key, created=False, stored_at=row.stored_at)
-
-
-def _stored_as(organization_id: uuid.UUID, key: uuid.UUID, resource: Resource, data: bytes | None) -> Result:
-    """A document under an id of the program's choice. Raises FhirError."""
-    _require_new(db.session, organization_id, DOCUMENT)
-    if data is None:
-        raise FhirError(422, "Erwartet wird die Datei in data.", f"{DOCUMENT}.content[0].attachment")
-    attachment, new = given.attachment_of(resource), SentDocument(given.document(resource, inline=True), store.NO_FILE)
-
-    def write(file: Stored) -> Result:
-        with db.write() as session:
-            clock.lock(session, organization_id)
-            if session.get(purging.PurgedDocument, key) is not None or session.get(Document, key) is not None:
-                raise FhirError(409, "Diese Id ist vergeben.", f"{DOCUMENT}.id")
-            asked = [replace(new, file=file, id=key)]
-            (made,) = storing.put_documents(session, organization_id, asked, service().files)
-            storing.note(session, [made], bearer().account, short_ip(request.remote_addr))
-        return made
-
-    def keep() -> Stored:
-        file = service().files.put(io.BytesIO(data))
-        given.check_file(attachment, file.digest, given.sha1_of(data), file.size)
-        return file
-
-    try:
-        return store.put_and_store(keep, write)
-    except IntegrityError:
-        raise FhirError(409, "Diese Id ist vergeben.", f"{DOCUMENT}.id") from None
 
 
 def _locked(session: Session, organization_id: uuid.UUID, key: uuid.UUID) -> Document | None:
@@ -272,12 +241,12 @@ def _check_version(version: str, read: str) -> None:
         raise FhirError(409, _CHANGED)
 
 
-def _require_new(session: Session, organization_id: uuid.UUID, kind: str) -> None:
+def _require_new(organization_id: uuid.UUID, kind: str) -> None:
     """Raise FhirError unless the program may store under an id of its choice, and means no version that is there."""
     if request.if_match:
         raise FhirError(412, "Eine Ressource dieser Id gibt es nicht.")
     require([(kind, "c")])
-    _require_leave(session, organization_id, "client_ids")
+    _require_leave(db.session, organization_id, "client_ids")
 
 
 def _require_leave(session: Session, organization_id: uuid.UUID, leave: str) -> None:

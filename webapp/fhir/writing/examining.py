@@ -22,7 +22,8 @@ def examine(resource: Resource, kind: str, at: str = "") -> None:
     """Look at everything in a resource once. Raises FhirError 400 for what is too deep, too large or no FHIR, and 422
     for what changes the meaning of a resource in a way that is not understood here (FHIR R4, sections 2.4.5 and
     2.3.0.1) or refers to nothing."""
-    contained, fragments = _ids_of_contained(resource), []
+    listed, fragments = resource.get("contained"), []
+    contained = listed if isinstance(listed, list) else []
     for number, (path, name, value, depth) in enumerate(_members(resource)):
         if depth > DEEPEST:
             raise FhirError(400, f"Tiefer verschachtelt als {DEEPEST} Ebenen.", at + kind + _expression(path)[:200])
@@ -31,13 +32,13 @@ def examine(resource: Resource, kind: str, at: str = "") -> None:
         _refuse(at + kind, path, name, value)
         if name == "reference" and isinstance(value, str) and value.startswith("#") and len(value) > 1:
             fragments.append((value[1:], path))
-    listed = resource.get("contained")
-    for number, item in enumerate(listed if isinstance(listed, list) else []):
+    for number, item in enumerate(contained):
         if not isinstance(item, dict) or "resourceType" not in item:
             where = f"{at}{kind}.contained[{number}].resourceType"
             raise FhirError(400, "Erwartet wird eine Ressource mit resourceType.", where)
+    ids = [item.get("id") for item in contained]
     for ident, path in fragments:
-        if ident not in contained:
+        if ident not in ids:
             raise FhirError(422, "In contained fehlt, worauf das verweist.", at + kind + _expression(path))
 
 
@@ -75,12 +76,6 @@ def _expression(path: _Path) -> str:
         path, step = path
         steps.append(f"[{step}]" if isinstance(step, int) else f".{step}")
     return "".join(reversed(steps))
-
-
-def _ids_of_contained(resource: Resource) -> set[Any]:
-    contained = resource.get("contained")
-    items = contained if isinstance(contained, list) else []
-    return {item["id"] for item in items if isinstance(item, dict) and isinstance(item.get("id"), str)}
 
 
 def _is_kind(name: Any) -> bool:

@@ -29,23 +29,23 @@ from webapp.fhir.access import authorize, bearer, log_access, require
 from webapp.fhir.answers import FhirError, answer, versioned
 from webapp.fhir.files import clean_content_type
 from webapp.fhir.received import RESOURCE_TYPES, sent, sent_resource
-from webapp.fhir.routes import maker
+from webapp.fhir.routes import maker, negotiate
 from webapp.fhir.searching.wanted import UUID
 from webapp.fhir.service import fhir_base, service
 from webapp.fhir.writing import batch, changing, generating, given, storing
-from webapp.fhir.writing.storing import Posted, Result, SentDocument, SentPatient
+from webapp.fhir.writing.storing import Result, SentDocument, SentPatient
 from webapp.fhir.writing.transaction import Transaction
 from webapp.storage import FileMissing, Stored
 
 writing = Blueprint("fhir_writing", __name__, url_prefix="/<organization>/fhir/r4")
 answers.init_blueprint(writing)
-writing.before_request(answers.negotiate)
+writing.before_request(negotiate)
 
 LARGEST_FILE = 512 * 1024 * 1024  # as on the page for uploads
 _REFUSED = (DataError, IntegrityError, psycopg.DataError, psycopg.IntegrityError)
 
 
-@writing.post("/DocumentReference", provide_automatic_options=False)
+@writing.post("/DocumentReference")
 def create_document(organization: str) -> Response:
     """Store a document."""
     organization_id, condition = _writer(organization), storing.condition_of(request.headers.get("If-None-Exist", ""))
@@ -55,21 +55,22 @@ def create_document(organization: str) -> Response:
 
 
 def _new_document(
-    organization_id: uuid.UUID, resource: dict[str, Any], condition: storing.Condition | None,
-    key: storing.Condition | None = None,
+    organization_id: uuid.UUID, resource: dict[str, Any], condition: storing.Condition | None = None,
+    key: storing.Condition | None = None, **chosen: Any,
 ) -> Result:  # fmt: skip
-    """Store a document unless the condition finds one; `key`: it is found by that afterwards. Raises FhirError."""
+    """Store a document unless the condition finds one; `key`: it is found by that afterwards; `chosen`: the id that the
+    program has chosen. Raises FhirError."""
     data = given.taken_data(resource)
     resource = given.checked(resource, "DocumentReference")
     attachment = given.attachment_of(resource)
     said = given.document(resource, inline=data is not None)
     said = replace(said, words=(*said.words, ("identifier", "|".join(key)))) if key else said
-    new = SentDocument(said, store.NO_FILE, condition=condition)
+    new = SentDocument(said, store.NO_FILE, condition=condition, **chosen)
     if data is None:
         return _store_waiting(organization_id, new, attachment)
 
     def write(file: Stored) -> Result:
-        posted = Posted(replace(new, file=file), bearer().account, short_ip(request.remote_addr))
+        posted = replace(new, file=file, sender=(bearer().account, short_ip(request.remote_addr)))
         done = cast(Result, service().together.do(organization_id, posted, partial(_store_together, organization_id)))
         if key and condition == key and not done.created:
             storing.require_same(db.session, done.id, file.digest)
@@ -90,18 +91,18 @@ def _store_waiting(organization_id: uuid.UUID, new: SentDocument, attachment: di
     return result
 
 
-def _store_together(organization_id: uuid.UUID, posted: Sequence[Posted]) -> list[Result | Exception]:
+def _store_together(organization_id: uuid.UUID, posted: Sequence[SentDocument]) -> list[Result | Exception]:
     """One transaction for all; where a row of one is refused by the database, one for each."""
     try:
         with db.write() as session:
             return storing.put_posted(session, organization_id, posted, service().files)
     except _REFUSED as error:  # a statement was, so that nothing is committed
         if len(posted) == 1:
-            return [error]
+            return [FhirError(409, storing.ID_TAKEN, "id") if posted[0].chosen else error]
         return [result for one in posted for result in _store_together(organization_id, [one])]
 
 
-@writing.post("/Patient", provide_automatic_options=False)
+@writing.post("/Patient")
 def create_patient(organization: str) -> Response:
     """Store a patient; documents that wait for one of the identifiers are linked."""
     organization_id = _writer(organization)
@@ -110,47 +111,49 @@ def create_patient(organization: str) -> Response:
 
 
 def _new_patient(
-    organization_id: uuid.UUID, resource: dict[str, Any], condition: storing.Condition | None
+    organization_id: uuid.UUID, resource: dict[str, Any], condition: storing.Condition | None = None, **chosen: Any
 ) -> Result:  # fmt: skip
     with db.write() as session:
-        new = SentPatient(given.patient(resource), condition)
+        new = SentPatient(given.patient(resource), condition, **chosen)
         (result,) = storing.put_patients(session, organization_id, [new])
         storing.note(session, [result], bearer().account, short_ip(request.remote_addr))
     return result
 
 
-@writing.put("/<any(DocumentReference, Patient):kind>", provide_automatic_options=False)
+_NEW = {given.DOCUMENT: _new_document, "Patient": _new_patient}
+
+
+@writing.put("/<any(DocumentReference, Patient):kind>")
 def update_found(organization: str, kind: str) -> Response:
     """Update the one resource that has the identifier, or store it where none has (FHIR R4, http, 3.1.0.4.3)."""
     organization_id, resource = _writer(organization), sent_resource(request, kind)
-    condition = storing.condition_of(request.query_string.decode("utf-8", "replace"), "Identifier")
-    if condition is None:
-        raise FhirError(400, "Erwartet wird eine Id, oder identifier=system|value.", kind)
-    ident = changing.found(organization_id, kind, condition, resource)
+    ident, condition = changing.found(organization_id, kind, resource)
     if ident is None:
         require([(kind, "c")])
-        result = (_new_document if kind == given.DOCUMENT else _new_patient)(organization_id, resource, condition)
+        result = _NEW[kind](organization_id, resource, condition)
         if result.created:
             return _created(organization_id, result)
         ident = str(result.id)  # somebody else stored it meanwhile
-    return _created(organization_id, changing.put(organization_id, kind, ident, resource | {"id": ident}))
+    resource |= {"id": ident}
+    return _created(organization_id, changing.put(organization_id, kind, ident, resource, new=_NEW[kind]))
 
 
-@writing.put("/<any(DocumentReference, Patient):kind>/<fhir_id:ident>", provide_automatic_options=False)
+@writing.put("/<any(DocumentReference, Patient):kind>/<fhir_id:ident>")
 def update(organization: str, kind: str, ident: str) -> Response:
     """Update a resource, or store it under that id."""
-    organization_id = _writer(organization)
-    return _created(organization_id, changing.put(organization_id, kind, ident, sent_resource(request, kind)))
+    organization_id, resource = _writer(organization), sent_resource(request, kind)
+    return _created(organization_id, changing.put(organization_id, kind, ident, resource, new=_NEW[kind]))
 
 
-@writing.patch("/<any(DocumentReference, Patient):kind>/<fhir_id:ident>", provide_automatic_options=False)
+@writing.patch("/<any(DocumentReference, Patient):kind>", defaults={"ident": ""})
+@writing.patch("/<any(DocumentReference, Patient):kind>/<fhir_id:ident>")
 def patch(organization: str, kind: str, ident: str) -> Response:
     """Update a part of a resource."""
     organization_id = _writer(organization)
-    return _created(organization_id, changing.patched(organization_id, kind, ident))
+    return _created(organization_id, changing.patched(organization_id, kind, ident or _found(organization_id, kind)))
 
 
-@writing.post("/DocumentReference/$generate-metadata", provide_automatic_options=False)
+@writing.post("/DocumentReference/$generate-metadata")
 def generate_metadata(organization: str) -> Response:
     """Store a FHIR document with the DocumentReference that its Composition gives (IHE MHD, ITI-106)."""
     organization_id = _writer(organization)
@@ -160,20 +163,31 @@ def generate_metadata(organization: str) -> Response:
     return answer({"resourceType": "Parameters", "parameter": [made]})
 
 
-@writing.post("/DocumentReference/<fhir_id:ident>/$update-metadata", provide_automatic_options=False)
+@writing.post("/DocumentReference/<fhir_id:ident>/$update-metadata")
 def update_metadata(organization: str, ident: str) -> Response:
     """Update the status of a document's content (ISiK Dokumentenaustausch)."""
     organization_id = _writer(organization)
     return _created(organization_id, changing.metadata_updated(organization_id, ident, sent(request)))
 
 
-@writing.delete("/DocumentReference/<fhir_id:ident>", provide_automatic_options=False)
+@writing.delete("/DocumentReference", defaults={"ident": ""})
+@writing.delete("/DocumentReference/<fhir_id:ident>")
 def delete(organization: str, ident: str) -> Response:
     """Delete a document."""
-    return changing.remove(_writer(organization), ident)
+    organization_id = _writer(organization)
+    return changing.remove(organization_id, ident or _found(organization_id, given.DOCUMENT))
 
 
-@writing.post("/Binary", provide_automatic_options=False)
+def _found(organization_id: uuid.UUID, kind: str) -> str:
+    """The id of the one resource that has the identifier of the query (FHIR R4, http, sections 3.1.0.6.2 and
+    3.1.0.7.1). Raises FhirError 400, 404 and 412."""
+    ident, _ = changing.found(organization_id, kind, {})
+    if ident is None:
+        raise FhirError(404)
+    return ident
+
+
+@writing.post("/Binary")
 def create_binary(organization: str) -> Response:
     """Keep a file for the document that will refer to it: posted as it is (streamed), or as a FHIR Binary."""
     organization_id = _writer(organization)
@@ -192,8 +206,8 @@ def create_binary(organization: str) -> Response:
     return Response(status=201, headers={"Location": f"{fhir_base(organization_id)}/Binary/{key}"})
 
 
-@writing.post("/", provide_automatic_options=False)
-@writing.post("", strict_slashes=False, provide_automatic_options=False)
+@writing.post("/")
+@writing.post("", strict_slashes=False)
 def transact(organization: str) -> Response:
     """A transaction: all of it is stored, or nothing; or a batch, each of whose calls stands for itself."""
     organization_id, bundle = authorize(organization), sent_resource(request, "Bundle")
@@ -205,7 +219,7 @@ def transact(organization: str) -> Response:
     files = service().files
 
     def put() -> dict[str, Stored]:
-        return {name: files.put(io.BytesIO(file.body)) for name, file in work.files.items()}
+        return {name: files.put(io.BytesIO(body)) for name, (body, _) in work.files.items()}
 
     def write(puts: dict[str, Stored]) -> dict[int, Result]:
         documents = work.documents(puts)

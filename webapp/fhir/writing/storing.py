@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import cast
 from urllib.parse import parse_qsl
 
-from sqlalchemy import Table, delete, insert, select
+from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
 from webapp import audit
@@ -27,7 +27,6 @@ from webapp.fhir.models import (
     DocumentTerm,
     Patient,
     PatientIdentifier,
-    SearchTerm,
     Status,
     WaitingBinary,
 )
@@ -35,6 +34,7 @@ from webapp.fhir.searching import terms
 from webapp.fhir.searching.readers import identifier
 from webapp.fhir.searching.wanted import UUID
 from webapp.fhir.writing.given import DOCUMENT, GivenDocument, GivenPatient, RelatedDocument
+from webapp.fhir.writing.purging import PurgedDocument
 from webapp.models import utcnow
 from webapp.storage import FileMissing, Files, Stored
 
@@ -43,7 +43,7 @@ KEY_MOST = 255
 _ID = UUID.pattern
 _TARGET = re.compile(rf"(?:urn:uuid:|(?:https?://[^?#\s]+/)?{DOCUMENT}/)({_ID})(?:/_history/[^/\s]+)?")
 _LOCAL = ("urn:uuid:", f"{DOCUMENT}/")
-_PATIENT, _IDENTIFIER, _TERM = (cast(Table, kind.__table__) for kind in (Patient, PatientIdentifier, SearchTerm))
+ID_TAKEN = "Diese Id ist vergeben."
 Condition = tuple[str, str]
 
 
@@ -60,7 +60,8 @@ class Result:
 @dataclass(frozen=True, slots=True)
 class SentDocument:
     """A document to store unless its condition (`If-None-Exist`) finds one: what was given, and its file with the type
-    it came with. `name` is its `fullUrl` in a bundle."""
+    it came with. `name` is its `fullUrl` in a bundle; `chosen`: the program has chosen the id; `sender`: account and
+    network, for the trace of one that is stored together with those of others."""
 
     given: GivenDocument
     file: Stored
@@ -68,24 +69,18 @@ class SentDocument:
     condition: Condition | None = None
     name: str = ""
     id: uuid.UUID = field(default_factory=uuid.uuid4)
+    chosen: bool = False
+    sender: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
 class SentPatient:
-    """A patient to store unless the condition finds one."""
+    """A patient to store unless the condition finds one. `chosen`: the program has chosen the id."""
 
     given: GivenPatient
     condition: Condition | None = None
     id: uuid.UUID = field(default_factory=uuid.uuid4)
-
-
-@dataclass(frozen=True, slots=True)
-class Posted:
-    """A document, and what its trace says: which account sent it, from which network."""
-
-    new: SentDocument
-    account: str
-    network: str
+    chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +138,14 @@ def put_documents(
 
 
 def put_posted(
-    session: Session, organization_id: uuid.UUID, posted: Sequence[Posted], files: Files
+    session: Session, organization_id: uuid.UUID, posted: Sequence[SentDocument], files: Files
 ) -> list[Result | Exception]:
     """Store documents together that were posted by themselves, each with its trace: for each its result, or its own
     fault."""
-    plan = _plan(session, organization_id, [item.new for item in posted], files, {})
+    plan = _plan(session, organization_id, posted, files, {})
     audit.purge_at_times(session, len(posted))  # not below, where no statement may return anything
     told = [
-        (_trace(result, item.account), item.network)
+        (_trace(result, item.sender[0]), item.sender[1])
         for result, item in zip(plan.results, posted, strict=True)
         if isinstance(result, Result) and result.created
     ]
@@ -172,13 +167,28 @@ def put_patients(session: Session, organization_id: uuid.UUID, new: Sequence[Sen
     stored: list[SentPatient] = []
     for item in new:
         known = owners.get(item.condition) if item.condition else None
+        if item.chosen and is_taken(session, item.id, Patient):
+            raise FhirError(409, ID_TAKEN, "Patient.id")
         if known is None:
             refuse_taken(item.given, taken)
             stored.append(item)
             mine = {pair: item.id for pair in item.given.pairs if pair}
             taken, owners = taken | mine, mine | {("", value): item.id for _, value in mine} | owners
         results.append(Result("Patient", known or item.id, created=known is None))
-    times = _insert_patients(session, organization_id, stored)
+    stamps = clock.stamps(session, organization_id, len(stored))
+    times = {item.id: stored_at for item, stored_at in zip(stored, stamps, strict=True)}
+    for item in stored:
+        row = {"stored_at": times[item.id], "resource": item.given.resource}
+        session.add(Patient(id=item.id, organization_id=organization_id, **row))
+    session.flush()
+    identifiers = [
+        {"organization_id": organization_id, "patient_id": item.id, "system": pair[0], "value": pair[1]}
+        for item in stored
+        for pair in dict.fromkeys(item.given.pairs)
+        if pair
+    ]
+    if identifiers:
+        session.execute(insert(PatientIdentifier), identifiers)
     linking.link_waiting(session, organization_id, pairs)
     return [replace(result, stored_at=times.get(result.id, 0)) for result in results]
 
@@ -231,13 +241,14 @@ def _plan(
     led = {**references, **becomes}
     items = [(item, item.given.led(led) if led else item.given)
              for item, result in _pairs(asked, results) if result.created]  # fmt: skip
-    people = People(session, organization_id, [given for _, given in items], led)
+    whose = {item.id: stated(given, led) for item, given in items}
+    subjects = linking.Subjects(session, organization_id, whose.values())
     targets = Targets(session, organization_id, items, led)
     new: dict[uuid.UUID, store.NewDocument] = {}
     replaced: dict[uuid.UUID, None] = {}
     for item, given in items:
         try:
-            subject = people.of(given)
+            subject = subject_of(given, whose[item.id], subjects)
             olds = targets.replaced_by(item.id, given, subject.patient)
         except FhirError as fault:
             results = [_unless(one, item.id, fault) for one in results]
@@ -293,6 +304,9 @@ def _found(session: Session, organization_id: uuid.UUID, asked: Sequence[SentDoc
     there = documents_with(session, organization_id, words.values())
     results: list[Result | FhirError] = []
     for item in asked:
+        if item.chosen and is_taken(session, item.id, Document, PurgedDocument):
+            results.append(FhirError(409, ID_TAKEN, f"{DOCUMENT}.id"))
+            continue
         known = there.get(words[item.condition], []) if item.condition else []
         if len(known) > 1:
             results.append(FhirError(412, "If-None-Exist: mehrere Dokumente haben diese Kennung."))
@@ -310,6 +324,11 @@ def _pairs(
 ) -> list[tuple[SentDocument, Result]]:  # fmt: skip
     both = zip(asked, results, strict=True)
     return [(item, result) for item, result in both if isinstance(result, Result)]
+
+
+def is_taken(session: Session, ident: uuid.UUID, *tables: type[Document | PurgedDocument | Patient]) -> bool:
+    """Whether somebody has that id, or had it, in whatever organization."""
+    return any(session.get(table, ident) is not None for table in tables)
 
 
 def word_of(system: str, value: str) -> str:
@@ -332,44 +351,24 @@ def documents_with(session: Session, organization_id: uuid.UUID, words: Iterable
     return found
 
 
-class People:
-    """Patients of documents, looked up for all of them at once."""
-
-    def __init__(
-        self, session: Session, organization_id: uuid.UUID, documents: Sequence[GivenDocument],
-        references: Mapping[str, str],
-    ) -> None:  # fmt: skip
-        self._references = references
-        texts = [self._reference(document) for document in documents]
-        pairs = [pair for document in documents if (pair := _identifier(document.subject))]
-        self._known = linking.known_patients(session, organization_id, filter(None, texts))
-        self._owners = linking.find_patients(session, organization_id, pairs)
-
-    def of(self, document: GivenDocument) -> linking.Subject:
-        """Linked patient, and the system and value of the tag, as an import finds them. Raises FhirError 422."""
-        reference, pair = self._reference(document), _identifier(document.subject)
-        at = f"{document.at}{DOCUMENT}.subject"
-        if reference and not linking.referenced_id(reference):
-            raise FhirError(422, "Erwartet wird Patient/<id> oder subject.identifier.", f"{at}.reference")
-        if reference and reference not in self._known:
-            raise FhirError(422, "Diese Patientin oder diesen Patienten gibt es hier nicht.", f"{at}.reference")
-        if reference:
-            return linking.Subject(self._known[reference], None, None)
-        if pair is None:
-            return linking.Subject(None, None, None)
-        if len(pair[1]) > VALUE_LENGTH:
-            raise FhirError(422, f"Die Kennung ist länger als {VALUE_LENGTH} Zeichen.", f"{at}.identifier.value")
-        return linking.Subject(self._owners.get(pair), *pair)
-
-    def _reference(self, document: GivenDocument) -> str:
-        text = document.subject.get("reference", "")
-        return self._references.get(text, text)
+def stated(document: GivenDocument, references: Mapping[str, str]) -> linking.Stated:
+    """The subject that a document states, its reference as `references` leads it."""
+    text, token = document.subject.get("reference", ""), document.subject.get("identifier") or {}
+    tag = (token.get("system") or "", token["value"]) if token.get("value") else None
+    return linking.Stated(references.get(text, text), tag)
 
 
-def _identifier(subject: Mapping[str, object]) -> linking.Pair | None:
-    token = subject.get("identifier")
-    value = token.get("value") if isinstance(token, dict) else None
-    return (token.get("system") or "", value) if isinstance(token, dict) and value else None
+def subject_of(document: GivenDocument, said: linking.Stated, subjects: linking.Subjects) -> linking.Subject:
+    """Linked patient and tag, as an import finds them. Raises FhirError 422."""
+    at = f"{document.at}{DOCUMENT}.subject"
+    if said.reference and not linking.referenced_id(said.reference):
+        raise FhirError(422, "Erwartet wird Patient/<id> oder subject.identifier.", f"{at}.reference")
+    if not said.reference and said.tag and len(said.tag[1]) > VALUE_LENGTH:
+        raise FhirError(422, f"Die Kennung ist länger als {VALUE_LENGTH} Zeichen.", f"{at}.identifier.value")
+    try:
+        return subjects.of(said)
+    except linking.UnknownPatient:
+        raise FhirError(422, "Diese Patientin oder diesen Patienten gibt es hier nicht.", f"{at}.reference") from None
 
 
 class Targets:
@@ -440,28 +439,3 @@ def refuse_taken(given: GivenPatient, taken: Mapping[linking.Pair, uuid.UUID]) -
         if pair in taken:
             where = f"{given.at}Patient.identifier[{number}]"
             raise FhirError(409, "Eine Patientin oder ein Patient hat diese Kennung schon.", where)
-
-
-def _insert_patients(
-    session: Session, organization_id: uuid.UUID, new: Sequence[SentPatient]
-) -> dict[uuid.UUID, int]:  # fmt: skip
-    """Patients with their identifiers and words, by one statement for each table; when each is stored."""
-    connection = session.connection()
-    stamps = clock.stamps(session, organization_id, [None] * len(new)) if new else []
-    times = {item.id: stored_at for item, (stored_at, _) in zip(new, stamps, strict=True)}
-    rows = [
-        {"id": item.id, "organization_id": organization_id, "stored_at": times[item.id],
-         "resource": item.given.resource}
-        for item in new
-    ]  # fmt: skip
-    identifiers = [
-        {"organization_id": organization_id, "patient_id": item.id, "system": pair[0], "value": pair[1]}
-        for item in new
-        for pair in dict.fromkeys(item.given.pairs)
-        if pair
-    ]
-    words = [row for item in new for row in terms.search_rows(organization_id, item.id, item.given.words)]
-    for table, listed in ((_PATIENT, rows), (_IDENTIFIER, identifiers), (_TERM, words)):
-        if listed:
-            connection.execute(insert(table), listed)
-    return times

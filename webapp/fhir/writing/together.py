@@ -7,25 +7,16 @@ that holds its own work. One line per process: the organization's lock in the da
 
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from concurrent.futures import Future
+from typing import Any, Generic, TypeVar
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
 Work = Callable[[Sequence[Job]], Sequence[Done | Exception]]
 """Does some jobs in one transaction and commits: for each its result, or its own fault. What it raises ends them all.
 """
-
-
-@dataclass(slots=True)
-class _Ticket(Generic[Job, Done]):
-    """A waiting job. `called`: it is done (`done` or `fault` are there), or its thread leads the next transaction."""
-
-    job: Job
-    called: threading.Event = field(default_factory=threading.Event)
-    leads: bool = False
-    done: Done | None = None
-    fault: BaseException | None = None
+_LEAD = object()
+"""What a thread is told that waits: lead the next transaction. Otherwise it is told what became of its job."""
 
 
 class Together(Generic[Job, Done]):
@@ -34,51 +25,42 @@ class Together(Generic[Job, Done]):
     def __init__(self, most: int) -> None:
         self._most = most
         self._lock = threading.Lock()
-        self._waiting: dict[Hashable, list[_Ticket[Job, Done]]] = {}  # a key is there while somebody writes for it
+        self._waiting: dict[Hashable, list[tuple[Job, Future[Any]]]] = {}  # a key is there while somebody writes for it
 
     def do(self, key: Hashable, job: Job, work: Work[Job, Done]) -> Done:
         """The result of `job` once it is committed, by this thread's `work` or by that of another that waited for the
         same key. Raises the job's own fault, or what ended the transaction that it was in."""
-        ticket: _Ticket[Job, Done] = _Ticket(job)
+        told: Future[Any] = Future()
         with self._lock:
             if key in self._waiting:
-                self._waiting[key].append(ticket)
+                self._waiting[key].append((job, told))
             else:
-                self._waiting[key], ticket.leads = [], True
-        if not ticket.leads:
-            ticket.called.wait()
-        if ticket.leads:
-            self._lead(key, ticket, work)
-        if ticket.fault is not None:
-            raise ticket.fault
-        return ticket.done  # type: ignore[return-value] # there is a fault, or it is done
+                self._waiting[key] = []
+                told.set_result(_LEAD)
+        done: Done = told.result()
+        return self._lead(key, job, work) if done is _LEAD else done
 
-    def _lead(self, key: Hashable, first: _Ticket[Job, Done], work: Work[Job, Done]) -> None:
+    def _lead(self, key: Hashable, job: Job, work: Work[Job, Done]) -> Done:
+        mine: Future[Done] = Future()
         with self._lock:
-            others = self._waiting[key][: self._most - 1]
+            tickets = [(job, mine), *self._waiting[key][: self._most - 1]]
             del self._waiting[key][: self._most - 1]
-        tickets = [first, *others]
+        results: list[Any] = []
         try:
-            for ticket, result in zip(tickets, work([ticket.job for ticket in tickets]), strict=True):
-                if isinstance(result, Exception):
-                    ticket.fault = result
-                else:
-                    ticket.done = result
+            results += [one for _, one in zip(tickets, work([job for job, _ in tickets]), strict=True)]
         except BaseException as error:
-            for ticket in tickets:
-                ticket.fault = error
+            results = [error] * len(tickets)
             raise
         finally:
             self._hand_on(key)
-            for ticket in others:
-                ticket.called.set()
+            for (_, told), result in zip(tickets, results, strict=True):
+                told.set_exception(result) if isinstance(result, BaseException) else told.set_result(result)
+        return mine.result()
 
     def _hand_on(self, key: Hashable) -> None:
         """The next that waits leads; with nobody waiting the line is gone."""
         with self._lock:
             if self._waiting[key]:
-                following = self._waiting[key].pop(0)
-                following.leads = True
-                following.called.set()
+                self._waiting[key].pop(0)[1].set_result(_LEAD)
             else:
                 del self._waiting[key]

@@ -25,12 +25,8 @@ MOST_ROWS = 4_000  # of indexes, for identifiers and words of all entries: 15 fo
 KINDS = ("Binary", "Patient", "DocumentReference", "List")
 
 
-@dataclass(frozen=True, slots=True)
-class File:
-    """A file of the bundle: inline in a document, or a Binary."""
-
-    body: bytes
-    content_type: str
+File = tuple[bytes, str]
+"""A file of the bundle, inline in a document or a Binary, and its type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +69,10 @@ class Transaction:
         new = []
         for entry in self._of("DocumentReference"):
             name = self._file_name(entry)
-            file, put = self.files[name], puts[name]
-            given.check_file(self._attachments[entry.number], put.digest, given.sha1_of(file.body), put.size, entry.at)
+            (body, content_type), put = self.files[name], puts[name]
+            given.check_file(self._attachments[entry.number], put.digest, given.sha1_of(body), put.size, entry.at)
             document = self._documents[entry.number]
-            new.append(SentDocument(document, put, file.content_type, entry.condition, entry.name))
+            new.append(SentDocument(document, put, content_type, entry.condition, entry.name))
         return new
 
     def store(
@@ -113,14 +109,14 @@ class Transaction:
         if entry.kind == "Binary":
             body = given.decoded(entry.resource.get("data", ""), f"{entry.at}Binary.data")
             content_type = clean_content_type(str(entry.resource.get("contentType", "")))
-            self.files[entry.name] = File(body, content_type)
+            self.files[entry.name] = body, content_type
         elif entry.kind == "DocumentReference":
             data = given.taken_data(entry.resource, entry.at)
             resource = given.checked(entry.resource, entry.kind, entry.at)
             self._attachments[entry.number] = given.attachment_of(resource, entry.at)
             self._documents[entry.number] = given.document(resource, entry.at, inline=data is not None)
             if data is not None:
-                self.files[f"inline {entry.number}"] = File(data, "")
+                self.files[f"inline {entry.number}"] = data, ""
         elif entry.kind == "Patient":
             self._patients[entry.number] = given.patient(entry.resource, entry.at)
 
