@@ -18,6 +18,7 @@ from webapp import audit, cli, errors, extensions, headers, logs, pages
 from webapp.config import Settings, load_settings, trusted_hosts
 from webapp.demo import plugin as demo
 from webapp.error_words import error_words
+from webapp.extracting import plugin as extracting
 from webapp.fhir import plugin as fhir
 from webapp.fhir.tokens import revoke
 from webapp.models import User
@@ -69,7 +70,7 @@ def _made(settings: Settings) -> Flask:
     app.before_request(_refuse_what_cannot_be)
     _wrap(app, settings)
     _init_extensions(app)
-    for part in (logs, errors, headers, sso, pages, fhir, workbench, cli, demo):
+    for part in (logs, errors, headers, sso, pages, fhir, workbench, extracting, cli, demo):
         part.init_app(app)
     need(app, "database", extensions.db.well)
     need(app, "limits", extensions.limiter.storage.check)

@@ -22,7 +22,8 @@ from webapp.urls import public_origin
 WORTH_COMPRESSING = 1400  # bytes: what fits one packet does not get faster
 CODES = {400: "invalid", 401: "login", 403: "forbidden", 404: "not-found", 405: "not-supported", 406: "not-supported",
          413: "too-long", 409: "conflict", 410: "deleted", 412: "conflict",
-         415: "not-supported", 422: "processing", 429: "throttled", 503: "transient"}  # fmt: skip
+         415: "not-supported", 422: "processing", 429: "throttled", 502: "transient", 503: "transient",
+         504: "timeout"}  # fmt: skip
 TEXTS = {
     400: "Die Anfrage ist nicht lesbar.",
     401: "Das Zugriffstoken fehlt oder ist ungültig. Erwartet wird: Authorization: Bearer <ACCESS_TOKEN>.",

@@ -8,6 +8,7 @@ from webapp.fhir.parameters import DATE, DOCUMENT, PATIENT, PREFIXES, STUDY, Par
 
 _VERSIONED = ["update", "patch", "delete", "read", "vread", "search-type", "history-instance", "history-type"]
 _OPERATIONS = {
+    "extract": "urn:befund:OperationDefinition:extract",
     "docref": "http://hl7.org/fhir/uv/ipa/OperationDefinition/docref",
     "generate-metadata": "https://profiles.ihe.net/ITI/MHD/OperationDefinition/generate-metadata",
     "update-metadata": "https://gematik.de/fhir/isik/OperationDefinition/UpdateMetadata",

@@ -285,7 +285,7 @@ class AccessLog(Base):
     document_id: Mapped[uuid.UUID]  # or the id of what else `kind` says
     user_id: Mapped[uuid.UUID | None]
     token_id: Mapped[str | None] = mapped_column(String(16))
-    how: Mapped[str] = mapped_column(String(20))  # metadata | binary | presigned | preview | download
+    how: Mapped[str] = mapped_column(String(20))  # metadata | binary | presigned | preview | download | extract
     address: Mapped[str] = mapped_column(String(45), default="")  # shortened
 
 

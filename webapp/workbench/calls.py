@@ -31,12 +31,17 @@ def stream(path: str, wanted: type[BaseModel], fixed: Mapping[str, Any], *, stre
         body = wanted.model_validate({**(given if isinstance(given, dict) else {}), **fixed}).model_dump(mode="json")
     except ValidationError:
         return _refused(words["refused"], 422)
-    slots, person = cast(Slots, current_app.extensions[_KEY]), current_user.id
-    if not slots.take(person):
+    held, person = slots(), current_user.id
+    if not held.take(person):
         return _refused({**words["busy"], "retry_after": BUSY_WAIT_S}, 503)
     call = ApiCall(api_url(settings()) + path, api_key(settings()), body, streams)
-    chunks = Held(slots, person, relayed(call, words, browser_left(request.environ)))
+    chunks = Held(held, person, relayed(call, words, browser_left(request.environ)))
     return Response(chunks, mimetype="text/event-stream", headers=HEADERS)
+
+
+def slots() -> Slots:
+    """The places for open calls of this process."""
+    return cast(Slots, current_app.extensions[_KEY])
 
 
 def api_url(given: Settings) -> str:

@@ -24,6 +24,7 @@ from webapp.workbench.failures import kind_of, wait_of
 LOOK_S = 0.1  # how often it is looked whether the browser is still there
 PING_S = 0.5  # something is written this often: where the state of a connection cannot be asked, writing fails
 LONGEST_S = 180.0  # the contract recommends that clients wait at least 120 s for tier 3
+LONGEST_SAID = 300  # characters
 TIMEOUT = httpx2.Timeout(LONGEST_S, connect=3.0)
 TCP_ESTABLISHED = 1  # Linux, include/net/tcp_states.h; the first byte of TCP_INFO
 
@@ -110,7 +111,8 @@ async def _chunks(call: ApiCall, words: Words) -> AsyncIterator[bytes]:
                 if answer.status_code != httpx2.codes.OK:
                     wait = wait_of(answer.headers.get("Retry-After"))
                     kind = kind_of(answer.status_code, file="content" in call.body)
-                    yield event({**words[kind], "retry_after": wait})
+                    told = {"retry_after": wait, "status": answer.status_code, "said": await _said(answer)}
+                    yield event({**words[kind], **told})
                 elif call.streams:
                     async for chunk in _streamed(answer, words):
                         yield chunk
@@ -120,6 +122,16 @@ async def _chunks(call: ApiCall, words: Words) -> AsyncIterator[bytes]:
         yield event(words["slow" if opened else "dead"])
     except (httpx2.HTTPError, ValueError):
         yield event(words["broken" if opened else "dead"])
+
+
+async def _said(answer: httpx2.Response) -> str:
+    """The API's own sentence on a refusal, one of a few fixed ones (`detail`, RFC 9457); "" where it says none."""
+    try:
+        told = json.loads(await answer.aread())
+    except ValueError:
+        return ""
+    detail = told.get("detail") if isinstance(told, dict) else None
+    return detail[:LONGEST_SAID] if isinstance(detail, str) else ""
 
 
 async def _streamed(answer: httpx2.Response, words: Words) -> AsyncIterator[bytes]:

@@ -69,7 +69,7 @@ def example(tmp_path: Path, base: str, place: Place) -> Example:
 
 
 def test_there_is_an_example_of_each_in_each_language() -> None:
-    titles = ["Create", "Replace", "Transaction", "Sign in with a key", "Poll"]
+    titles = ["Create", "Replace", "Transaction", "Sign in with a key", "Poll", "Extract"]
     assert {title: list(blocks) for title, blocks in examples().items()} == {key: list(PROGRAMS) for key in titles}
 
 

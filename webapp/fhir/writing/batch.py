@@ -52,6 +52,8 @@ def _environ(item: Any, number: int, base: str) -> dict[str, Any]:
         raise FhirError(400, "Erwartet wird eine url unter der Basis, wie Patient/<id>.", f"{at}.url")
     if parts.path.startswith("Binary") and method in ("GET", "HEAD"):
         raise FhirError(400, "Dateien werden einzeln geholt.", f"{at}.url")
+    if parts.path.endswith("/$extract"):
+        raise FhirError(400, "Dokumente werden einzeln gelesen.", f"{at}.url")
     resource = item.get("resource")
     body = b"" if resource is None else orjson.dumps(resource)
     conditions = {header: asked[name] for name, header in _CONDITIONS.items() if asked.get(name)}

@@ -1,21 +1,14 @@
 // The result in the forms that others take: a line of text, a FHIR Bundle, CSV, and the feedback file of `catalog_build`.
 
+// Conditions are after the German base profiles (de.basisprofil.r4): markers are extensions of the coding, and a manifestation is
+// tied to its aetiology by one of its own. The server makes its Conditions by the same table.
+import table from "./condition.json" with { type: "json" };
+
 export const line = (codes) => codes.map(written).join("; ");
 
 export const written = ({ code, certainty, side }) => code + (certainty ?? "") + (side ?? "");
 
 const coding = (system, code, display) => ({ system, code, ...(display ? { display } : {}) });
-
-// German base profiles (de.basisprofil.r4): markers are extensions of the coding.
-const EXTENSIONS = {
-  mark: ["http://fhir.de/StructureDefinition/icd-10-gm-mehrfachcodierungs-kennzeichen", "http://fhir.de/CodeSystem/icd-10-gm-mehrfachcodierungs-kennzeichen"],
-  side: ["http://fhir.de/StructureDefinition/seitenlokalisation", "https://fhir.kbv.de/CodeSystem/KBV_CS_SFHIR_ICD_SEITENLOKALISATION"],
-  certainty: ["http://fhir.de/StructureDefinition/icd-10-gm-diagnosesicherheit", "https://fhir.kbv.de/CodeSystem/KBV_CS_SFHIR_ICD_DIAGNOSESICHERHEIT"],
-};
-const RELATED = "http://hl7.org/fhir/StructureDefinition/condition-related"; // the profiles tie a manifestation to its aetiology by it
-const VERIFIED = { G: "confirmed", V: "provisional", A: "refuted", Z: "confirmed" };
-const CLINICAL = { G: "active", V: "active", Z: "inactive" };
-const STATUS = "http://terminology.hl7.org/CodeSystem/condition-";
 
 // The Conditions in the order of the result; the words of the text that a code rests on are its evidence.
 export function bundle(codes, version, now = new Date().toISOString()) {
@@ -24,14 +17,15 @@ export function bundle(codes, version, now = new Date().toISOString()) {
 }
 
 function condition(one, version, first) {
-  const markers = Object.entries(EXTENSIONS).filter(([name]) => one[name]).map(([name, [url, system]]) => ({ url, valueCoding: coding(system, one[name]) }));
+  const markers = Object.entries(table.markers).filter(([name]) => one[name]).map(([name, [url, system]]) => ({ url, valueCoding: coding(system, one[name]) }));
+  const status = (kind, codes) => (codes[one.certainty] ? { [`${kind === "clinical" ? kind : "verification"}Status`]: { coding: [coding(table.status + kind, codes[one.certainty])] } } : {});
   return {
     resourceType: "Condition",
-    ...(first ? { extension: [{ url: RELATED, valueReference: { reference: first } }] } : {}),
-    ...(CLINICAL[one.certainty] ? { clinicalStatus: { coding: [coding(STATUS + "clinical", CLINICAL[one.certainty])] } } : {}),
-    ...(VERIFIED[one.certainty] ? { verificationStatus: { coding: [coding(STATUS + "ver-status", VERIFIED[one.certainty])] } } : {}),
-    code: { coding: [{ ...(markers.length ? { extension: markers } : {}), system: "http://fhir.de/CodeSystem/bfarm/icd-10-gm", ...(version ? { version } : {}), code: one.code, display: one.title }] },
-    subject: { display: "nicht angegeben" },
+    ...(first ? { extension: [{ url: table.related, valueReference: { reference: first } }] } : {}),
+    ...status("clinical", table.clinical),
+    ...status("ver-status", table.verified),
+    code: { coding: [{ ...(markers.length ? { extension: markers } : {}), system: table.system, ...(version ? { version } : {}), code: one.code, display: one.title }] },
+    subject: { display: table.nobody },
     ...(one.words ? { evidence: [{ code: [{ text: one.words }] }] } : {}),
   };
 }

@@ -1,0 +1,290 @@
+"""`$extract`: a stored letter becomes a FHIR document of its fields, codes and their places; kept only where asked."""
+
+import base64
+import logging
+import uuid
+from typing import Any
+
+import pytest
+from fhir.resources.R4B.bundle import Bundle
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from clinical.fhir import from_xml
+from tests.webapp.conftest import Outside
+from tests.webapp.extracting.conftest import KEEPS
+from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, make_place, mark
+from tests.webapp.fhir.test_machines import calls, machine
+from tests.webapp.workbench.conftest import Behind
+from tests.written_files import pdf_of, scan_of
+from webapp.extracting import asking
+from webapp.fhir.models import AccessLog, Document
+from webapp.models import AuditEvent
+
+LINES = """Spital Seeblick
+Seestrasse 12, 8006 Zürich
+
+Austrittsbericht
+
+Herr Max Kanarienvogel, geb. 4.5.1950
+
+Diagnosen:
+- Gonarthrose rechts
+- Arterielle Hypertonie
+- V. a. Pneumonie
+
+Medikation:
+- Ramipril 5 mg 1-0-0
+""".splitlines()
+CANARY = "Kanarienvogel"
+PDF, PLAIN = "application/pdf", "text/plain"
+
+
+def pdf(place: Place, **more: Any) -> uuid.UUID:
+    return add_document(place, pdf_of(LINES), content_type=PDF, title="brief.pdf", **more)
+
+
+def extract(caller: Caller, document: Any, query: str = "", **more: Any) -> TestResponse:
+    return caller.open("POST", f"DocumentReference/{document}/$extract{query}", **more)
+
+
+def read(caller: Caller, document: Any, query: str = "") -> dict[str, Any]:
+    answer = extract(caller, document, query)
+    assert answer.status_code == 200, answer.data
+    bundle: dict[str, Any] = answer.get_json(force=True)
+    Bundle.model_validate(bundle)
+    return bundle
+
+
+def of_type(bundle: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    return [one["resource"] for one in bundle["entry"] if one["resource"]["resourceType"] == kind]
+
+
+def parts(extension: dict[str, Any]) -> dict[str, Any]:
+    """The inner extensions of one by their URLs; those of several are lists of theirs."""
+    inner: dict[str, Any] = {}
+    for one in extension["extension"]:
+        value = next((one[name] for name in one if name.startswith("value")), None)
+        inner[one["url"]] = parts(one) if value is None else value
+    return inner
+
+
+def fields(bundle: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    sections = of_type(bundle, "Composition")[0]["section"]
+    listed = [parts(one) for section in sections for one in section.get("extension", [])]
+    return {one["path"]: one for one in listed}
+
+
+def outcome(answer: TestResponse) -> tuple[int, str, str]:
+    (issue,) = answer.get_json(force=True)["issue"]
+    return answer.status_code, issue["code"], issue["diagnostics"]
+
+
+def test_a_stored_pdf_becomes_a_document_whose_fields_and_codes_say_where_they_stand(
+    place: Place, reader: Caller, db: Outside
+) -> None:
+    patient = add_patient(place)
+    document = pdf(place, patient_id=patient)
+    bundle = read(reader, document)
+    assert (bundle["type"], bundle["entry"][0]["resource"]["resourceType"]) == ("document", "Composition")
+    composition = of_type(bundle, "Composition")[0]
+    assert composition["status"] == "preliminary"
+    assert composition["subject"]["reference"].endswith(f"{place.path}/Patient/{patient}")
+    assert "link" not in bundle
+
+    told = fields(bundle)
+    assert told["patient.nachname"]["value"] == CANARY
+    assert told["medikation[0]"]["value"] == "Ramipril 5 mg 1-0-0"
+    text = base64.b64decode(of_type(bundle, "Binary")[0]["data"]).decode()
+    for one in told.values():
+        where = one["urn:befund:evidence"]
+        assert where["page"] == where["box"]["page"] == 1
+        if where["match"] == "exact":
+            assert text[where["start"] : where["end"]] == one["value"]
+
+    conditions = {one["code"]["coding"][0]["code"]: one for one in of_type(bundle, "Condition")}
+    assert {"M17.9", "I10.90", "J18.9"} <= conditions.keys()
+    (evidence,) = conditions["J18.9"]["evidence"]
+    assert conditions["J18.9"]["verificationStatus"]["coding"][0]["code"] == "provisional"
+    assert evidence["code"] == [{"text": "Pneumonie"}]
+    assert evidence["detail"][0]["reference"].endswith(f"DocumentReference/{document}")
+    place_of = parts(evidence["detail"][0]["extension"][0])
+    assert text[place_of["start"] : place_of["end"]] == "V. a. Pneumonie"
+    assert place_of["box"]["left"] > 0
+    coding = conditions["M17.9"]["code"]["coding"][0]
+    assert "R" in {one["valueCoding"]["code"] for one in coding["extension"] if "valueCoding" in one}
+    assert (coding["userSelected"], coding["version"]) == (False, "2026")
+
+    assert of_type(bundle, "MedicationStatement")[0]["medicationCodeableConcept"]["text"] == "Ramipril 5 mg 1-0-0"
+    (provenance,) = of_type(bundle, "Provenance")
+    assert provenance["target"] == [{"reference": bundle["entry"][0]["fullUrl"]}]
+    assert provenance["entity"][0]["what"]["reference"].endswith(f"DocumentReference/{document}/_history/1")
+    inside = {one["fullUrl"] for one in bundle["entry"]}
+    listed = [entry["reference"] for section in composition["section"] for entry in section.get("entry", [])]
+    assert listed
+    assert set(listed) <= inside
+
+    entries = db.session.scalars(select(AccessLog)).all()
+    assert [(one.how, one.document_id) for one in entries] == [("extract", document)]
+    assert len(db.session.scalars(select(Document)).all()) == 1, "nothing is kept unless asked"
+
+
+@pytest.mark.parametrize("form", ["application/fhir+json", "application/fhir+xml"])
+def test_a_text_without_codes_in_both_formats(place: Place, reader: Caller, behind: Behind, form: str) -> None:
+    document = add_document(place, "\n".join(LINES).encode(), external_system="urn:x", external_value="7")
+    asked = {"resourceType": "Parameters", "parameter": [
+        {"name": "coded", "valueBoolean": False}, {"name": "document_type", "valueCode": "zuweisung"}]}  # fmt: skip
+    answer = extract(reader, document, json=asked, headers={"Content-Type": "application/fhir+json", "Accept": form})
+    assert (answer.status_code, answer.content_type) == (200, form)
+    bundle = answer.get_json(force=True) if form.endswith("json") else from_xml(answer.data)
+    told = fields(bundle)
+    assert told["patient.nachname"]["value"] == CANARY
+    assert "box" not in told["patient.nachname"]["urn:befund:evidence"]
+    assert {one["code"]["text"] for one in of_type(bundle, "Condition")} >= {"Arterielle Hypertonie"}
+    assert not any("coding" in one["code"] for one in of_type(bundle, "Condition"))
+    subject = of_type(bundle, "Composition")[0]["subject"]
+    assert subject == {"type": "Patient", "identifier": {"system": "urn:x", "value": "7"}}
+    assert behind.begun == 1, "one call, for the fields alone"
+
+
+def test_a_result_is_kept_once_as_a_document_that_transforms_the_letter(
+    place: Place, keeper: Caller, behind: Behind, db: Outside
+) -> None:
+    document = pdf(place, patient_id=add_patient(place))
+    first = extract(keeper, document, "?store=true")
+    assert first.status_code == 201, first.data
+    bundle = first.get_json(force=True)
+    ident = first.headers["Location"].rpartition("/")[2]
+    assert bundle["link"] == [{"relation": "self", "url": f"http://localhost{place.path}/Binary/{ident}"}]
+    calls_before = behind.begun
+    again = extract(keeper, document, "?store=true")
+    assert (again.status_code, again.headers["Location"]) == (200, first.headers["Location"])
+    assert again.get_json(force=True) == bundle
+    assert behind.begun == calls_before, "what is kept is not read again"
+
+    kept = keeper.bundle(f"DocumentReference/{ident}")
+    assert kept["relatesTo"] == [{"code": "transforms", "target": {"reference": f"DocumentReference/{document}"}}]
+    assert kept["subject"]["reference"] == keeper.bundle(f"DocumentReference/{document}")["subject"]["reference"]
+    attachment = kept["content"][0]["attachment"]
+    assert (attachment["contentType"], attachment["title"]) == ("application/fhir+json", "brief.pdf.fhir.json")
+    assert keeper.bundle(f"Binary/{ident}") | {"link": bundle["link"]} == bundle
+    assert keeper.ids(f"DocumentReference?relatesto=DocumentReference/{document}&relation=transforms") == [ident]
+    assert len(keeper.bundle("DocumentReference/_history")["entry"]) == 2
+    assert db.session.scalars(select(AuditEvent).where(AuditEvent.event == "uploaded")).one()
+    assert outcome(extract(keeper, ident))[0] == 415, "a result is no letter"
+
+    mark(place, uuid.UUID(ident))
+    assert outcome(extract(keeper, document, "?store=true"))[:2] == (409, "conflict")
+
+
+def test_rights_decide_who_reads_and_who_keeps(place: Place, reader: Caller, behind: Behind) -> None:
+    document = pdf(place)
+    other = make_place(place.app, "Andere Praxis", "max@example.org")
+    foreign = pdf(other)
+    assert outcome(extract(reader, foreign))[0] == 404
+    stranger = Caller(Place(place.app, other.organization, place.user, reader.place.token))
+    assert outcome(extract(stranger, foreign))[0] == 403
+    assert extract(Caller(Place(place.app, place.organization, place.user, "none")), document).status_code == 401
+    searcher = calls(place, machine(place, "--scopes", "system/DocumentReference.s system/Patient.rs")[1])
+    assert outcome(extract(searcher, document))[0] == 403
+    assert "system/DocumentReference.c" in outcome(extract(reader, document, "?store=true"))[2]
+    assert outcome(extract(Caller(place), document, "?store=true"))[0] == 403, "people's tokens write nothing"
+    assert behind.begun == 0
+    assert extract(Caller(place), document, "?coded=false").status_code == 200, "people read"
+    mark(place, document)
+    assert outcome(extract(reader, document))[0] == 404
+    assert extract(reader, uuid.uuid4()).status_code == 404
+    assert reader.get(f"DocumentReference/{document}/$extract").status_code == 405
+
+
+@pytest.mark.parametrize("query", ["?document_type=rezept", "?coded=ja", "?store=", "?page=1"])
+def test_a_parameter_that_is_not_understood_is_refused(
+    place: Place, keeper: Caller, behind: Behind, query: str
+) -> None:
+    assert outcome(extract(keeper, pdf(place), query))[:2] == (400, "invalid")
+    assert behind.begun == 0
+
+
+def test_files_that_nobody_reads_are_told_apart(
+    place: Place, reader: Caller, behind: Behind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(behind.real.state.files, "ocr", False)
+    other = add_document(place, b"{}", content_type="application/fhir+json")
+    assert outcome(extract(reader, other))[:2] == (415, "not-supported")
+    broken = add_document(place, b"%PDF-1.7", content_type=PDF)
+    assert outcome(extract(reader, broken)) == (422, "processing", "Die Datei ist beschädigt oder nicht lesbar.")
+    scan = add_document(place, scan_of(pdf_of(LINES), 72), content_type="image/png")
+    status, code, said = outcome(extract(reader, scan))
+    assert (status, code) == (422, "processing")
+    assert "Texterkennung ist nicht eingerichtet" in said
+    large = add_document(place, b"x" * (20 * 1024 * 1024 + 1))
+    assert outcome(extract(reader, large))[:2] == (413, "too-long")
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [("dead", (502, "transient")), ("unusable", (502, "transient")), ("quota", (503, "transient"))],
+)
+def test_a_text_api_that_fails_is_told(
+    place: Place, keeper: Caller, behind: Behind, mode: str, expected: tuple[int, str], db: Outside
+) -> None:
+    document = pdf(place)
+    behind.mode = mode
+    answer = extract(keeper, document, "?store=true")
+    assert outcome(answer)[:2] == expected
+    assert answer.headers.get("Retry-After") == ("17" if mode == "quota" else None)
+    assert b"geheim" not in answer.data
+    assert len(db.session.scalars(select(Document)).all()) == 1
+
+
+def test_a_text_api_that_hangs_ends_with_the_deadline(
+    place: Place, reader: Caller, behind: Behind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "DEADLINE_S", 0.5)
+    document = pdf(place)
+    behind.mode = "silent"
+    assert outcome(extract(reader, document))[:2] == (504, "timeout")
+
+
+def test_nothing_of_a_letter_is_logged(
+    place: Place, keeper: Caller, behind: Behind, caplog: pytest.LogCaptureFixture, db: Outside
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    document = pdf(place)
+    answer = extract(keeper, document, "?store=true")
+    assert CANARY.encode() in answer.data
+    assert answer.headers["Cache-Control"] == "no-store"
+    behind.mode = "dead"
+    extract(keeper, add_document(place, "\n".join(LINES).encode()))
+    assert CANARY not in caplog.text
+    assert CANARY not in "".join(str(vars(one)) for one in db.session.scalars(select(AuditEvent)))
+
+
+def test_a_place_is_taken_and_given_back(place: Place, reader: Caller, behind: Behind) -> None:
+    from webapp.workbench import calls as workbench
+
+    document = pdf(place)
+    with place.app.app_context():
+        slots = workbench.slots()
+    held = [uuid.uuid4() for _ in range(slots.most)]
+    assert all(map(slots.take, held))
+    answer = extract(reader, document)
+    assert (outcome(answer)[:2], answer.headers["Retry-After"]) == ((503, "transient"), "3")
+    assert behind.begun == 0
+    for one in held:
+        slots.free(one)
+    assert extract(reader, document, "?coded=false").status_code == 200
+    assert slots.taken == 0
+
+
+def test_the_capability_statement_names_the_operation(place: Place) -> None:
+    told = Caller(place).bundle("metadata")["rest"][0]["resource"][0]["operation"]
+    assert "extract" in {one["name"] for one in told}
+
+
+def test_it_is_no_call_of_a_batch(place: Place) -> None:
+    program = calls(place, machine(place, "--scopes", KEEPS)[1])
+    entry = {"request": {"method": "POST", "url": f"DocumentReference/{pdf(place)}/$extract"}}
+    answer = program.open("POST", "", json={"resourceType": "Bundle", "type": "batch", "entry": [entry]},
+                          headers={"Content-Type": "application/fhir+json"})  # fmt: skip
+    assert outcome(answer)[0] == 400
