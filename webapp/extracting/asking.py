@@ -23,6 +23,8 @@ from webapp.workbench.relay import ApiCall, browser_left, relayed
 
 DEADLINE_S: Final = 110.0
 """Seconds for reading and coding together: less than a proxy waits (deploy/nginx)."""
+PAGE_S: Final = 50.0
+"""Seconds for coding what a page shows: a proxy waits less there, and the first tier is there long before."""
 _ANSWERS: Final = {"key": 502, "model": 502, "dead": 502, "broken": 502, "not_ready": 503, "quota": 503, "slow": 504}
 _KINDS = {kind: {"type": "failure", "kind": kind} for kind in FAILURES}
 
@@ -39,9 +41,9 @@ class NotRead(Exception):
 class Asking:
     """One client's calls of the text API."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float) -> None:
         given = settings()
-        self._base, self._key, self._until = api_url(given), api_key(given), time.monotonic() + DEADLINE_S
+        self._base, self._key, self._until = api_url(given), api_key(given), time.monotonic() + seconds
         self._left = browser_left(request.environ)
 
     def letter(self, document_type: str, data: bytes) -> dict[str, Any]:

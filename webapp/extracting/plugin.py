@@ -3,7 +3,8 @@
 from flask import Flask, Response, request
 
 from webapp.extensions import csrf
-from webapp.extracting.routes import extracting
+from webapp.extracting.pages import extracted
+from webapp.extracting.routes import READ, extracting
 from webapp.fhir.service import service
 
 
@@ -12,6 +13,8 @@ def init_app(app: Flask) -> None:
     its answers."""
     csrf.exempt(extracting)
     app.register_blueprint(extracting)
+    app.register_blueprint(extracted)
+    app.jinja_env.globals["types_read"] = READ
     app.after_request(_allow_origin)
 
 

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from clinical.contract import DocumentType
 from webapp.audit import short_ip
 from webapp.config import settings
-from webapp.extracting import bundles, keeping
+from webapp.extracting import asking, bundles, keeping
 from webapp.extracting.asking import Asking, NotRead, place
 from webapp.extracting.bundles import LetterReading, SourceDocument
 from webapp.extracting.codes import FoundCode, Resource
@@ -133,10 +133,10 @@ def read(row: DocumentRow, wanted: Wanted) -> LetterReading:
         data = b"".join(service().files.read(row.sha256))
     except FileMissing:
         raise FhirError(500, LOST) from None
-    asking = Asking()
-    told = asking.letter(wanted.document_type, data)
+    calls = Asking(asking.DEADLINE_S)
+    told = calls.letter(wanted.document_type, data)
     diagnoses = told["data"].get("diagnosen") or []
-    codes = marked(asking.codes(diagnoses)) if wanted.coded else None
+    codes = marked(calls.codes(diagnoses)) if wanted.coded else None
     book = open_book(settings().catalog)
     return LetterReading(
         wanted.document_type, told["data"], told.get("evidence") or (), told.get("review") or (),

@@ -1,7 +1,7 @@
 """The page "Extrahieren": a letter's fields beside the letter, each value tied to the place that evidences it."""
 
 from collections.abc import Iterator
-from typing import Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from flask import Blueprint, render_template, request
 from pydantic import BaseModel
@@ -24,15 +24,19 @@ extraction = Blueprint("extraction", __name__, url_prefix="/extraction")
 @member_required
 def page() -> str:
     """The page; everything on it happens in the browser and at `answer`."""
+    return render_template("workbench/extraction.html", given=shown())
+
+
+def shown() -> dict[str, Any]:
+    """What the page's script is given."""
     choices = {**dict(_choices(Arztbrief)), **dict(_choices(Zuweisung))}
-    given = {
+    return {
         "longest": TEXT_MAX,
         "largest": FILE_MAX,
         "example": examples.LETTER,
         "choices": choices,
         "words": spoken(EXTRACTION),
     }
-    return render_template("workbench/extraction.html", given=given)
 
 
 @extraction.post("/answer/")

@@ -72,7 +72,7 @@ def test_a_stored_document_is_coded_and_read_from_its_page(erika: Visitor) -> No
     expect(page.locator('.code-card[data-code="I10.90"]')).to_be_visible(timeout=20_000)
     assert "Hinterwandinfarkt" in page.locator("#text").input_value()
     page.go_back()
-    page.get_by_role("link", name="Extrahieren").last.click()
+    page.get_by_role("link", name="Auslesen").click()
     expect(page.locator('[data-path="patient.nachname"]')).to_have_value("Mustermann")
     page.go_back()
     page.get_by_role("link", name="Formulieren").last.click()

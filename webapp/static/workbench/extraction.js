@@ -136,6 +136,7 @@ function show() {
   byId("leave").hidden = false;
   if (held) byId("fields").querySelector(`[data-path="${CSS.escape(held)}"]`)?.focus();
   mark();
+  dispatchEvent(new Event("shown"));
 }
 
 function showRemarks() {
@@ -311,3 +312,7 @@ storedText(byId("failure")).then((stored) => {
   if (stored !== null && !text.value) { text.value = stored; mark(); run(); }
   else if (new URLSearchParams(location.search).has("example")) DO.example();
 });
+
+// For the page of a stored document, which reads its file here.
+export { choose, leave };
+export const current = () => ({ read, data, file });
