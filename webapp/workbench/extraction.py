@@ -35,6 +35,7 @@ def shown() -> dict[str, Any]:
         "largest": FILE_MAX,
         "example": examples.LETTER,
         "choices": choices,
+        "lists": {**_lists(Arztbrief), **_lists(Zuweisung)},
         "words": spoken(EXTRACTION),
     }
 
@@ -59,6 +60,12 @@ def sheets() -> Response:
 def _holds_file() -> bool:
     given = request.get_json(silent=True)
     return isinstance(given, dict) and "content" in given
+
+
+def _lists(model: type[BaseModel]) -> dict[str, Any]:
+    """The lists of the contract, and an empty entry of each."""
+    kinds = {name: get_args(field.annotation)[0] for name, field in model.model_fields.items() if field.default == ()}
+    return {name: kind().model_dump() if issubclass(kind, BaseModel) else None for name, kind in kinds.items()}
 
 
 def _choices(model: type[BaseModel], above: str = "") -> Iterator[tuple[str, list[str]]]:

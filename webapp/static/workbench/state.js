@@ -87,7 +87,7 @@ export function cases(state) {
 // What of `old` was replaced, and by how many characters. The same text can come of several edits ("Gicht, Gicht" with one
 // more or less of it): it is the one at the selection or the cursor, and only without one all between what both texts have
 // in common.
-function editOf(old, now, selected) {
+export function editOf(old, now, selected) {
   const delta = now.length - old.length;
   const alike = (from, to, by) => old.slice(from, to).every((character, place) => character === now[from + by + place]);
   for (const { start, end } of selected ? [selected, { start: selected.end + delta, end: selected.end }, { start: selected.start, end: selected.start - delta }] : []) {
@@ -101,7 +101,7 @@ function editOf(old, now, selected) {
 }
 
 // Where a place is after an edit; null where its words are others.
-function moved(span, edit) {
+export function moved(span, edit) {
   if (span.end > edit.start && span.start < edit.end || span.start < edit.start && edit.start < span.end) return null;
   const by = span.start >= edit.end ? edit.size - (edit.end - edit.start) : 0;
   return { ...span, start: span.start + by, end: span.end + by };
