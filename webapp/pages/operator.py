@@ -39,6 +39,54 @@ AUDIT_KINDS = {
     "document": _l("Dokumente"),
     "refusal": _l("Ablehnungen"),
 }
+EVENTS = {
+    "activated": _l("Person eingeschaltet"),
+    "created": _l("Konto angelegt"),
+    "deactivated": _l("Person abgeschaltet"),
+    "dry_run": _l("Probe-Anmeldung"),
+    "imported": _l("Dokumente eingelesen"),
+    "linked": _l("Anmeldeweg verknüpft"),
+    "marked": _l("Dokument als fehlerhaft markiert"),
+    "member_changed": _l("Mitglied aufgenommen oder geändert"),
+    "member_removed": _l("Mitglied entfernt"),
+    "notice_not_sent": _l("Hinweis nicht verschickt"),
+    "organization_added": _l("Organisation angelegt"),
+    "organization_handling_set": _l("Suche einer Organisation umgestellt"),
+    "origin_allowed": _l("Webseite zugelassen"),
+    "origin_refused": _l("Webseite nicht mehr zugelassen"),
+    "otp_failed": _l("Falscher Code aus der E-Mail"),
+    "otp_not_sent": _l("Code nicht verschickt"),
+    "otp_sent": _l("Code verschickt"),
+    "provider_activated": _l("Anbieter eingeschaltet"),
+    "provider_added": _l("Anbieter angelegt"),
+    "provider_changed": _l("Anbieter geändert"),
+    "provider_deactivated": _l("Anbieter abgeschaltet"),
+    "provider_resealed": _l("Geheimnis eines Anbieters neu verschlüsselt"),
+    "purged": _l("Dokument endgültig gelöscht"),
+    "refused": _l("Abgelehnt"),
+    "service_activated": _l("Dienstkonto eingeschaltet"),
+    "service_added": _l("Dienstkonto angelegt"),
+    "service_deactivated": _l("Dienstkonto abgeschaltet"),
+    "service_handling_set": _l("Suche eines Dienstkontos umgestellt"),
+    "service_keys_set": _l("Schlüssel eines Dienstkontos gesetzt"),
+    "service_scopes_set": _l("Rechte eines Dienstkontos gesetzt"),
+    "service_secret_added": _l("Geheimnis eines Dienstkontos erstellt"),
+    "service_secret_revoked": _l("Geheimnis eines Dienstkontos widerrufen"),
+    "service_token": _l("Zugriffstoken an ein Dienstkonto"),
+    "session_ended": _l("Sitzung beendet"),
+    "sessions_ended": _l("Alle Sitzungen beendet"),
+    "signed_in": _l("Angemeldet"),
+    "signed_out": _l("Abgemeldet"),
+    "subjects_moved": _l("Kennungen eines Anbieters umgestellt"),
+    "token_created": _l("Zugriffstoken erstellt"),
+    "token_revoked": _l("Zugriffstoken widerrufen"),
+    "tokens_revoked": _l("Alle Zugriffstokens widerrufen"),
+    "unlinked": _l("Verknüpfung aufgehoben"),
+    "unmarked": _l("Markierung eines Dokuments aufgehoben"),
+    "updated": _l("Von einem Programm geändert"),
+    "uploaded": _l("Dokumente hochgeladen"),
+}
+"""The German words of what the trail records, for people; programs read its names (`flask audit list`)."""
 
 
 class ProviderForm(FlaskForm):  # type: ignore[misc] # no types there
@@ -129,7 +177,7 @@ def audit_trail() -> str:
     events = list(db.session.scalars(query))
     older = events[AUDIT_PAGE - 1].id if len(events) > AUDIT_PAGE else None
     days = [(day, list(of_day)) for day, of_day in groupby(events[:AUDIT_PAGE], lambda event: f"{event.at:%Y-%m-%d}")]
-    return render_template("audit.html", days=days, older=older, kind=kind, kinds=AUDIT_KINDS)
+    return render_template("audit.html", days=days, older=older, kind=kind, kinds=AUDIT_KINDS, words=EVENTS)
 
 
 def _edited(form: ProviderForm, provider: Provider | None) -> str | Response | tuple[str, int]:

@@ -16,7 +16,7 @@ from webapp.config import settings
 from webapp.extensions import limiter
 from webapp.workbench.catalog import CodeBook, ListedCode, open_book
 from webapp.workbench.changes import Since, since
-from webapp.workbench.conflicts import Checked, conflicts
+from webapp.workbench.conflicts import Checked, conflicts, usual_ages
 from webapp.workbench.guards import member_required
 from webapp.workbench.terminology import ApiSilent, suggested, synonyms
 from webapp.workbench.words import NOTES
@@ -124,7 +124,7 @@ def one_code(code: str) -> str:
         code=found,
         uses=_uses(),
         sexes=_sexes(),
-        ages=_ages(found),
+        ages=usual_ages(found),
         kinds=NOTES,
         synonyms=synonyms(found.code),
         changed=_changed(book, found),
@@ -154,8 +154,7 @@ def _whole(book: CodeBook, code: ListedCode) -> dict[str, Any]:
     notes = [{"kind": note.kind, "text": note.text, "codes": note.codes} for note in code.notes if note.kind != "pair"]
     pairs = [book.codes[pair] for pair in code.pairs if pair in book.codes]
     return {
-        **_told(code), "use": _uses().get(code.use, ""), "sex": _sexes().get(code.sex or "", ""),
-        "ages": _ages(code), "notes": notes, "pairs": [_told(pair) for pair in pairs],
+        **_told(code), "use": _uses().get(code.use, ""), "notes": notes, "pairs": [_told(pair) for pair in pairs],
         **{name: [_told(other) for other in others] for name, others in near.items()},
     }  # fmt: skip
 
@@ -172,18 +171,3 @@ def _uses() -> dict[str, str]:
 
 def _sexes() -> dict[str, str]:
     return {"M": _("nur bei Männern üblich"), "W": _("nur bei Frauen üblich")}
-
-
-def _ages(code: ListedCode) -> str:
-    """The ages it is usual at, in words; `j` counts years, `t` days (official metadata)."""
-    low, high = (_age(age) for age in code.ages)
-    if code.ages == (None, None):
-        return ""
-    return str(_("üblich von %(low)s bis %(high)s", low=low, high=high))
-
-
-def _age(age: str | None) -> str:
-    if not age:
-        return "–"
-    number = int(age[1:])
-    return str(_("%(number)d Jahren", number=number) if age[0] == "j" else _("%(number)d Tagen", number=number))

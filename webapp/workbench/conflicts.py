@@ -120,8 +120,46 @@ def _of_the_patient(known: Sequence[tuple[ListedCode, Accepted]], case: Checked)
             whose = _("nur bei Männern üblich") if code.sex == "M" else _("nur bei Frauen üblich")
             yield Conflict("sex", (code.code,), f"{code.code}: {whose}.")
         if case.age is not None and outside(case.age * DAYS_PER_YEAR, *code.ages):
-            text = _("%(code)s ist im Alter von %(age)d Jahren nicht üblich.", code=code.code, age=case.age)
+            text = _(
+                "%(code)s ist im Alter von %(age)d Jahren nicht üblich (%(usual)s).",
+                code=code.code, age=case.age, usual=usual_ages(code),
+            )  # fmt: skip
             yield Conflict("age", (code.code,), text)
+
+
+OLDEST = 124
+"""Years that the official metadata give where there is no upper limit."""
+
+
+def usual_ages(code: ListedCode) -> str:
+    """The ages a code is usual at, in words: "üblich ab 15 Jahren"; "" where it is at any."""
+    low, high = code.ages
+    if low and int(low[1:]) == 0:
+        low = None
+    if high and high[0] == "j" and int(high[1:]) >= OLDEST:
+        high = None
+    if low and high:
+        first = low[1:].lstrip("0") if low[0] == high[0] else _from(low)
+        return str(_("üblich von %(low)s bis %(high)s", low=first, high=_from(high)))
+    if low:
+        return str(_("üblich ab %(low)s", low=_from(low)))
+    return str(_("üblich bis %(high)s", high=_until(high))) if high else ""
+
+
+def _from(age: str) -> str:
+    """A limit of age (`j` counts years, `t` days) behind "ab" and "von"."""
+    number = int(age[1:])
+    if number == 1:
+        return str(_("1 Jahr") if age[0] == "j" else _("1 Tag"))
+    return str(_("%(number)d Jahren", number=number) if age[0] == "j" else _("%(number)d Tagen", number=number))
+
+
+def _until(age: str) -> str:
+    """A limit of age behind "bis"."""
+    number = int(age[1:])
+    if number == 1:
+        return _from(age)
+    return str(_("%(number)d Jahre", number=number) if age[0] == "j" else _("%(number)d Tage", number=number))
 
 
 def _suspected(known: Sequence[tuple[ListedCode, Accepted]], case: Checked) -> Iterator[Conflict]:

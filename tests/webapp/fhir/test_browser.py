@@ -124,6 +124,7 @@ def test_axe_finds_nothing(chromium: Browser, stage: Stage, organization: str, s
     page.get_by_role("link", name="Arztbrief.txt").click()
     found["document"] = violations(page)
     page.get_by_role("button", name="Als fehlerhaft markieren").click()
+    page.get_by_role("button", name="Ja").click()
     found["in error"] = violations(page)
     page.get_by_role("button", name="Markierung aufheben").click()
     visitor.open(f"/documents/{organization}/?patient=niemand")

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from webapp.workbench.catalog import CodeBook
-from webapp.workbench.conflicts import Accepted, Checked, conflicts
+from webapp.workbench.conflicts import Accepted, Checked, conflicts, usual_ages
 
 COLUMNS = [
     "code",
@@ -100,3 +100,20 @@ def test_suspicion_by_setting_and_country(app: Flask) -> None:
     assert found(app, "E11.90:V") == []
     assert found(app, "E11.90:V", setting="inpatient") == [("suspected", ("E11.90",))]
     assert found(app, "E11.90:V", country="at") == [("suspected", ("E11.90",))]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        ("j015", "j055", "üblich von 15 bis 55 Jahren"),
+        ("j030", "j124", "üblich ab 30 Jahren"),
+        ("t000", "t028", "üblich bis 28 Tage"),
+        ("t028", "j001", "üblich von 28 Tagen bis 1 Jahr"),
+        (None, None, ""),
+    ],
+)
+def test_ages_are_said_in_german(app: Flask, low: str, high: str, said: str) -> None:
+    book = CodeBook({"version": "", "chapters": {}, "blocks": {}, "columns": COLUMNS,
+                     "codes": [row("N40", "", "N40-N51", age_low=low, age_high=high)]})  # fmt: skip
+    with app.test_request_context(headers={"Accept-Language": "de"}):
+        assert usual_ages(book.codes["N40"]) == said

@@ -106,6 +106,10 @@ def test_a_draft_is_marked_as_one_and_instructions_are_ones_own(
     assert other.page.get_by_text("Kurzfassung").count() == 0
     other.context.close()
     page.get_by_role("button", name="Kurzfassung löschen").click()
+    page.get_by_role("button", name="Nein").click()
+    assert len(rows(bench.app.config["BEFUND"].database_url, "instruction")) == 1
+    page.get_by_role("button", name="Kurzfassung löschen").click()
+    page.get_by_role("button", name="Ja").click()
     expect(page.get_by_text("Die Anweisung ist gelöscht.")).to_be_visible()
     assert rows(bench.app.config["BEFUND"].database_url, "instruction") == []
 
