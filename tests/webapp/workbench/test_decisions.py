@@ -242,6 +242,7 @@ def test_an_asterisk_code_that_is_left_out_leaves_by_no_way(page: Page, bench: B
     assert leaving(page) == [["E11.20G", "N08.3G"]] * 3
     page.get_by_role("button", name="N08.3* mitkodieren").click()
     assert leaving(page) == [["E11.20G"]] * 3
+    expect(page.locator(".code-card .pair")).to_contain_text("Es fehlt N08.3*.")
     page.locator(".code-card").focus()
     page.keyboard.press("x")
     expect(page.locator("#outcome")).to_have_text(NOTHING)

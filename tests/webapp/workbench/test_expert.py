@@ -116,3 +116,16 @@ def test_codes_used_before_are_offered_first_and_favourites_before_them(page: Pa
     expect(offered.first).to_have_text(re.compile("^J45"))
     page.locator("#matches .star").last.click()
     expect(offered.first).to_have_text(re.compile("^M10"))
+
+
+def test_half_a_pair_names_what_is_missing_and_adds_it(page: Page) -> None:
+    page.locator("#add").fill("N08.3")
+    expect(page.locator("#matches")).to_have_attribute("data-of", "N08.3")
+    page.keyboard.press("Enter")
+    card = page.locator('.code-card[data-code="N08.3"]')
+    expect(card).to_contain_text("Steht nie allein, es fehlt der Kreuzkode:")
+    half = card.locator("[data-half]").first
+    code = half.get_attribute("data-half")
+    half.click()
+    expect(page.locator("#outcome")).to_contain_text(f"{code}G")
+    expect(card.locator("[data-half]")).to_have_count(0)

@@ -25,7 +25,7 @@ export function card(one, own, catalog, open, act, candidates) {
       choices(words.side_label, ["R", "L", "B"], words.side, one.side, (letter) => act("side", one, letter)), acts(one, open, act)),
     h("p", { class: "code-title" }, title),
     h("p", { class: "code-why hint" }, h("span", { class: `dots ${one.shown.confidence ?? "hand"}`, "aria-hidden": "true" }), why(one, own).join(" · ")),
-    one.partner && pair(one, mark, catalog, act),
+    one.partner ? pair(one, mark, catalog, act) : one.state !== "rejected" && lone(one, own, mark, catalog[code], act),
     one.shown.terminal === false && h("p", { class: "hint marks-of" }, words.not_terminal),
     one.state !== "rejected" && closer(one, catalog[code], act),
     open && more(one, own, catalog[one.code], act, candidates));
@@ -65,7 +65,18 @@ function pair(one, mark, catalog, act) {
   const { code, title, goes } = one.partner;
   const shown = code + (catalog[code]?.mark ?? "");
   return h("p", { class: "pair" }, h("strong", {}, words.together + " "), `${one.code}${mark} + ${shown} `, h("span", { class: "hint" }, title),
+    one.state === "accepted" && !goes && h("span", { class: "lacks" }, fill(words.lacks, { code: shown }), " "),
     one.state === "accepted" && h("button", { type: "button", class: "act", "data-act": "join", "aria-pressed": String(goes), onclick: () => act("join", one, !goes) }, (goes ? "✓ " : "") + fill(words.join, { code: shown })));
+}
+
+// A dagger or asterisk code whose other half is not there: what is missing, each a button that adds it.
+const MOST_HALVES = 6;
+function lone(one, own, mark, about, act) {
+  const halves = about?.pairs ?? [];
+  const there = new Set([...own.entries.map(({ code }) => code), ...own.decisions.map(({ code, as }) => as?.code ?? code)]);
+  if (!["†", "*"].includes(mark) || !halves.length || halves.some(({ code }) => there.has(code))) return false;
+  return h("p", { class: "pair" }, h("span", { class: "lacks" }, mark === "†" ? words.lacks_asterisk : words.lacks_dagger), " ",
+    halves.slice(0, MOST_HALVES).map((half) => h("button", { type: "button", class: "act", "data-half": half.code, title: half.title, onclick: () => act("add", one, half) }, `+ ${half.code}${half.mark} ${lastPart(half.title)}`)));
 }
 
 // What the code leaves open and the catalog has: each a button that puts it in the code's place.

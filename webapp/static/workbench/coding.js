@@ -124,7 +124,7 @@ function show(changed) {
   at = Math.max(0, Math.min(at, all.length - 1));
   const held = document.activeElement?.closest?.(".code-card")?.dataset.key;
   const inside = document.activeElement?.dataset ?? {};
-  byId("codes").replaceChildren(...all.map((one) => card(one, own, state.catalog, open === one.key, act, candidates)));
+  showCards(own);
   if (held) refocus(inside);
   byId("count").textContent = own.tier ? `${all.length} · ${fill(words.tier, { n: own.tier })}` : "";
   byId("empty").hidden = all.length > 0 || Boolean(own.text.trim() && !own.tier);
@@ -139,6 +139,22 @@ function show(changed) {
   grow();
   bar.renew();
   suggest();
+}
+
+// A card that would look the same stays as it is, with the focus in it.
+let shown = new Map();
+function showCards(own) {
+  const list = byId("codes");
+  const before = shown;
+  shown = new Map(all.map((one) => {
+    const { evidence, round, ...looks } = one;
+    const text = quote(one, own.text);
+    const sign = JSON.stringify([looks, text, Math.min(own.tier, 3), open === one.key, candidates.get(text)?.length, [one.code, one.shown.code, one.partner?.code].map((code) => Boolean(state.catalog[code])), own.decisions.length, own.entries.length]);
+    const same = before.get(one.key)?.sign === sign;
+    return [one.key, { sign, element: same ? before.get(one.key).element : card(one, own, state.catalog, open === one.key, act, candidates) }];
+  }));
+  for (const [place, { element }] of [...shown.values()].entries()) if (list.children[place] !== element) list.insertBefore(element, list.children[place] ?? null);
+  while (list.children.length > shown.size) list.lastChild.remove();
 }
 
 function showCases() {
@@ -244,6 +260,7 @@ function refocus(inside) {
 }
 
 function grow() {
+  if (CSS.supports("field-sizing", "content")) return; // the style sheet does it, without a second layout
   text.style.height = "auto";
   text.style.height = `${text.scrollHeight + 2}px`;
 }
@@ -259,7 +276,13 @@ function undo() {
 
 function act(what, one, value) {
   at = Math.max(0, all.findIndex(({ key }) => key === one.key));
+  one = all[at]?.key === one.key ? all[at] : one; // its places may have moved since it was drawn
   if (what === "open") return toggle(one);
+  if (what === "add") {
+    show(added(state, { ...value, pair: one.shown.code }));
+    lookUp();
+    return focusCard(all.findIndex(({ key }) => key === one.key));
+  }
   if (what === "instead") {
     open = null;
     show(instead(state, one, value));

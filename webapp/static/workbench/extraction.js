@@ -264,6 +264,7 @@ function tie(path) {
 }
 
 function grow() {
+  if (CSS.supports("field-sizing", "content")) return;
   text.style.height = "auto";
   text.style.height = `${text.scrollHeight + 2}px`;
 }

@@ -4,8 +4,14 @@ import { h } from "./page.js";
 
 export const kindOf = (mention) => (mention.claim === "present" && !mention.codes.length ? "none" : mention.claim);
 
-// `spans` count code points, as the API does.
+// `spans` count code points, as the API does. What is drawn already stays: the browser lays out only what is new.
+let drawn = { text: null, mentions: null };
 export function draw(layer, text, mentions, active) {
+  if (drawn.text === text && drawn.mentions === mentions) {
+    for (const mark of layer.children) mark.classList.toggle("active", active.has(Number(mark.dataset.mention)));
+    return;
+  }
+  drawn = { text, mentions };
   const characters = Array.from(text);
   const pieces = [];
   let at = 0;

@@ -101,6 +101,8 @@ export class MentionBar {
 
   // The grips at the ends of the mention.
   place() {
+    for (const grip of this.grips) grip.hidden = !this.span;
+    if (!this.span) return; // asking where anything is makes the browser lay the page out
     const marks = byId("marks");
     const mark = this.span ? marks.querySelector(`[data-mention="${this.number}"]`) : null;
     const [rects, frame] = [mark?.getClientRects() ?? [], marks.getBoundingClientRect()];

@@ -237,6 +237,16 @@ const firstPlace = (own, entry) => Math.min(...spansOf(own, entry).map(({ start 
 //   stale     found for the text as it was before an edit, and not found again
 export function cards(state) {
   const own = here(state);
+  const known = made.get(own);
+  if (known?.catalog === state.catalog) return known.cards;
+  const all = cardsOf(state, own);
+  made.set(own, { catalog: state.catalog, cards: all });
+  return all;
+}
+
+const made = new WeakMap(); // a text as it is at one time has the same cards whoever asks
+
+function cardsOf(state, own) {
   const byHand = own.decisions.filter((one) => one.added).map((one) => one.added);
   const codes = new Set(own.entries.map((entry) => entry.code));
   const seconds = new Set();
@@ -306,7 +316,7 @@ export function added(state, found) {
   const card = cards(state).find((one) => one.code === found.code);
   if (card) return decide(state, [[card, { state: "accepted", as: null }]]);
   const made = { code: found.code, description: found.title, confidence: "hand", reasoning: "", evidence: null, assertion: null,
-    terminal: found.terminal, pair: null, notes: [], certainty: "G", side: null, missing: [], tier: 0, round: Infinity };
+    terminal: found.terminal, pair: found.pair ?? null, notes: [], certainty: "G", side: null, missing: [], tier: 0, round: Infinity };
   return decide(state, [[made, { state: "accepted", added: made }]]);
 }
 
