@@ -1,7 +1,9 @@
 """A real browser (the system's Chromium) before the webapp under gunicorn, with a real vendor: the stage of the tests
 that walk its pages, and their visitor.
 
-`PICTURES=docs/pictures python -m pytest tests/webapp -k browser` renews the pictures of the documentation.
+`PICTURES=docs/pictures python -m pytest tests/webapp -k browser` renews the pictures of the documentation;
+`LOOKS=var/looks python -m pytest tests/webapp/workbench/test_pages.py` takes every page and state in light and dark, on
+a phone and in the system's own colours.
 """
 
 import os
@@ -26,6 +28,7 @@ FLAGS = (
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 PICTURES = os.environ.get("PICTURES", "")
+LOOKS = os.environ.get("LOOKS", "")
 SECRET = "only-for-tests-and-nothing-else-4711-Xyz"
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1180, "height": 800}
@@ -138,6 +141,23 @@ def picture(page: Page, name: str) -> None:
     if PICTURES:
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
         page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True)
+
+
+def looks(page: Page, name: str) -> None:
+    """Keep the page as it is in every look when asked to: light, dark, on a phone, in forced colours."""
+    if not LOOKS:
+        return
+    Path(LOOKS).mkdir(parents=True, exist_ok=True)
+    for look, size, scheme, forced in (
+        ("light", DESK, "light", "none"), ("dark", DESK, "dark", "none"),
+        ("phone", PHONE, "light", "none"), ("forced", DESK, "light", "active"),
+    ):  # fmt: skip
+        page.set_viewport_size(size)  # type: ignore[arg-type] # its keys are those of a size
+        page.emulate_media(color_scheme=scheme, forced_colors=forced)  # type: ignore[arg-type]
+        whole = page.evaluate("document.documentElement.scrollHeight")
+        page.set_viewport_size({**size, "height": max(size["height"], whole)})  # what sticks to the edge is at the edge
+        page.screenshot(path=f"{LOOKS}/{name}-{look}.png")
+    page.emulate_media(forced_colors="none")
 
 
 def operator(visitor: Visitor, link: str = "Mit Klinikum Musterstadt anmelden") -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
-from tests.webapp.browser import DESK, PHONE, Visitor, picture, violations
+from tests.webapp.browser import DESK, PHONE, Visitor, looks, picture, violations
 from tests.webapp.sso import live
-from tests.webapp.workbench.conftest import Bench, member, typed
+from tests.webapp.workbench.conftest import LETTER, Bench, finished, member, typed
+from tests.written_files import pdf_of
 
 HEAVIEST = 60 * 1024
 """Bytes of a page with all it loads, compressed."""
@@ -62,8 +63,9 @@ PAGES = {
 }  # fmt: skip
 
 
-def wrong_with(page: Page) -> list[str]:
+def wrong_with(page: Page, name: str) -> list[str]:
     """What axe-core finds on a desk and on a phone, in light and in dark, and whether a page is wider than a phone."""
+    looks(page, name)
     found = []
     for size in (DESK, PHONE):
         page.set_viewport_size(size)
@@ -76,14 +78,19 @@ def wrong_with(page: Page) -> list[str]:
     return found
 
 
-def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(looking: Visitor) -> None:
+PARTS = 4
+"""Parts of a walk over all pages or states: one test would be long on a busy machine."""
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(looking: Visitor, part: int) -> None:
     found: dict[str, list[str]] = {}
-    for path, prepare in PAGES.items():
+    for path, prepare in list(PAGES.items())[part::PARTS]:
         looking.page.set_viewport_size(DESK)
         page = looking.open(path)
         if prepare:
             prepare(page)
-        if wrong := wrong_with(page):
+        if wrong := wrong_with(page, path.strip("/").partition("?")[0].replace("/", "-") or "start"):
             found[path] = wrong
         if path in ("/coding/", "/extraction/", "/"):
             picture(page, f"{path.strip('/') or 'start'}-phone-dark")
@@ -101,37 +108,183 @@ def test_axe_finds_nothing_in_the_rarer_states(looking: Visitor, bench: Bench) -
         page.keyboard.press("Control+Enter")
         page.keyboard.press("Enter")
         expect(page.locator(".code-card.accepted")).to_have_count(1)
-        found += wrong_with(page)
+        found += wrong_with(page, f"coding-{mode}")
     bench.behind.mode = "real"
     page.set_viewport_size(DESK)
     looking.open("/extraction/")
     read(page)
     page.locator('[data-path="patient.geburtsdatum"]').fill("31.02.1957")
     page.keyboard.press("Tab")
-    found += wrong_with(page)
+    found += wrong_with(page, "extraction-wrong-day")
     looking.open("/coding/")
     looking.context.clear_cookies()
     page.locator("#add").fill("gicht")
     typed(page, "Hypertonie")
     expect(page.get_by_text("Ihre Sitzung ist beendet.")).to_have_count(2)
-    found += wrong_with(page)
+    found += wrong_with(page, "coding-signed-out")
     assert found == []
+
+
+def opened(page: Page, words: str) -> None:
+    typed(page, words)
+    finished(page)
+    page.keyboard.press("Control+Enter")
+
+
+def corrected(page: Page, bench: Bench) -> None:
+    opened(page, "Arterielle Hypertonie, V. a. Pneumonie rechts, kein Fieber. Mutter: Mammakarzinom.")
+    page.keyboard.press("m")
+
+
+def conflicting(page: Page, bench: Bench) -> None:
+    opened(page, "Arterielle Hypertonie, Diabetes mellitus Typ 2, Hypothyreose")
+    page.keyboard.press("s")
+    page.locator("#add").fill("E14.90")
+    expect(page.locator("#matches")).to_have_attribute("data-of", "E14.90")
+    page.keyboard.press("Enter")
+    page.get_by_text("Angaben zum Fall").click()
+    page.get_by_text("Rückmeldung an den Betreiber").click()
+    expect(page.locator("#conflicts")).to_be_visible()
+
+
+def several(page: Page, bench: Bench) -> None:
+    for words in ("Arterielle Hypertonie", "Hypothyreose und Gicht"):
+        opened(page, words)
+        page.keyboard.press("Enter")
+        page.keyboard.press("n")
+    typed(page, "Gonarthrose links")
+    finished(page)
+    page.locator("#add").focus()
+
+
+def undecided(page: Page, bench: Bench) -> None:
+    bench.behind.mode = "unsure"
+    typed(page, "Hypertonie, Gicht, Asthma")
+    page.locator(".candidates .choice").first.wait_for()
+    page.keyboard.press("Control+Enter")
+
+
+def lonely(page: Page, bench: Bench) -> None:
+    page.locator("#add").fill("E11.20")
+    expect(page.locator("#matches")).to_have_attribute("data-of", "E11.20")
+    page.keyboard.press("Enter")
+    page.locator("[data-half]").first.wait_for()
+
+
+def failing(page: Page, bench: Bench) -> None:
+    bench.behind.mode = "quota"
+    typed(page, "Hypertonie")
+    page.locator("#failure .note").wait_for()
+
+
+def waiting(page: Page, bench: Bench) -> None:
+    bench.behind.mode = "silent"
+    typed(page, "Hypertonie")
+    expect(page.locator("#running")).to_contain_text("ungewöhnlich lange")
+
+
+def lying(page: Page, bench: Bench) -> None:
+    bench.behind.mode = "lying"
+    page.locator("#text").fill(LETTER)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator('[data-path="patient.nachname"]')).to_be_focused()
+    page.keyboard.press("Enter")
+    page.locator("#text").press("Control+End")
+    page.keyboard.press("Backspace")
+    page.locator('[data-path="patient.vorname"]').focus()
+    page.locator("#text").press("Control+a")
+    page.locator("#fill button").first.wait_for()
+
+
+def filed(page: Page, bench: Bench) -> None:
+    page.locator("#file").set_input_files(
+        [{"name": "brief.pdf", "mimeType": "", "buffer": pdf_of(LETTER.splitlines())}]
+    )
+    expect(page.locator(".sheet img")).to_have_attribute("src", re.compile("^data:image"), timeout=20_000)
+
+
+def asking(page: Page, bench: Bench) -> None:
+    page.get_by_role("button", name="Alle Sitzungen beenden").click()
+
+
+def managing(page: Page, bench: Bench) -> None:
+    page.get_by_role("button", name="Verwaltung").click()
+
+
+STATES = {
+    "coding-empty": ("/coding/", None), "coding-correcting": ("/coding/", corrected),
+    "coding-conflicts": ("/coding/", conflicting), "coding-cases": ("/coding/", several),
+    "coding-undecided": ("/coding/", undecided), "coding-half-a-pair": ("/coding/", lonely),
+    "coding-failed": ("/coding/", failing), "coding-slow": ("/coding/", waiting),
+    "extraction-empty": ("/extraction/", None), "extraction-removed": ("/extraction/", lying),
+    "extraction-file": ("/extraction/", filed), "account-asks": ("/accounts/", asking),
+    "management": ("/", managing),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_axe_finds_nothing_in_any_state(looking: Visitor, bench: Bench, part: int) -> None:
+    found: dict[str, list[str]] = {}
+    for name, (path, prepare) in list(STATES.items())[part::PARTS]:
+        bench.behind.mode = "real"
+        looking.page.set_viewport_size(DESK)
+        looking.page.emulate_media(color_scheme="light")
+        page = looking.open(path)
+        if prepare:
+            prepare(page, bench)
+        looks(page, name)
+        page.set_viewport_size(PHONE)
+        page.emulate_media(color_scheme="light")
+        wrong = violations(page)
+        page.emulate_media(color_scheme="dark")
+        wrong += [f"dark: {one}" for one in violations(page, CONTRAST)]
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth + 1"):
+            wrong.append("wider than the screen")
+        if wrong:
+            found[name] = wrong
+    assert found == {}
 
 
 def test_the_demo_vendor_and_the_code_page_too(looking: Visitor, bench: Bench) -> None:
     looking.context.clear_cookies()
     page = looking.open("/accounts/vendor_oauth2/login/?provider_id=demo")
     assert "/development/vendor/" in page.url
-    assert wrong_with(page) == []
+    assert wrong_with(page, "demo-vendor") == []
     page.locator('button[value="otto"]').click()
     page.get_by_label("E-Mail-Adresse").fill("otto@example.org")
-    assert wrong_with(page) == []
+    assert wrong_with(page, "address") == []
     page.keyboard.press("Enter")
     expect(page.get_by_label("Code aus der E-Mail")).to_be_visible()
-    assert wrong_with(page) == []
+    assert wrong_with(page, "code") == []
     looking.context.clear_cookies()
-    for path in ("/", "/accounts/login/"):
-        assert wrong_with(looking.open(path)) == []
+    for path, name in {"/": "start-signed-out", "/accounts/login/": "login"}.items():
+        assert wrong_with(looking.open(path), name) == []
+
+
+def test_the_menu_is_whole_on_a_phone_and_by_keys(erika: Visitor) -> None:
+    page = erika.open("/accounts/")
+    for size in (DESK, PHONE):
+        page.set_viewport_size(size)
+        for name in ("Kodieren", "Extrahieren", "Formulieren", "Katalog", "Dokumente", "Konto", "Abmelden"):
+            box = page.locator(".bar").get_by_text(name, exact=True).bounding_box()
+            assert 0 <= box["x"] < box["x"] + box["width"] <= size["width"], name
+        page.get_by_role("button", name="Verwaltung").focus()
+        page.keyboard.press("Enter")
+        for name in ("Anbieter", "Mitglieder", "Dienstkonten", "Protokoll"):
+            expect(page.get_by_role("link", name=name)).to_be_in_viewport()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("link", name="Protokoll")).to_be_hidden()
+    page.get_by_role("button", name="Verwaltung").click()
+    page.get_by_role("link", name="Protokoll").click()
+    expect(page.get_by_role("cell", name="Angemeldet").first).to_be_visible()
+    expect(page.get_by_role("button", name="Verwaltung")).to_have_attribute("aria-current", "true")
+
+
+def test_people_see_no_identifiers_of_systems(erika: Visitor) -> None:
+    page = erika.open("/documents/")
+    expect(page.locator("tbody tr").first).to_be_visible()
+    assert "|" not in page.locator("main").inner_text()
+    assert "|" not in "".join(one.get_attribute("placeholder") or "" for one in page.locator("input").all())
 
 
 def test_one_click_from_the_start_page_to_the_first_codes(chromium: Browser, bench: Bench) -> None:
