@@ -274,6 +274,7 @@ def test_the_menu_is_whole_on_a_phone_and_by_keys(erika: Visitor) -> None:
             expect(page.get_by_role("link", name=name)).to_be_in_viewport()
         page.keyboard.press("Escape")
         expect(page.get_by_role("link", name="Protokoll")).to_be_hidden()
+    page.set_viewport_size(DESK)
     page.get_by_role("button", name="Verwaltung").click()
     page.get_by_role("link", name="Protokoll").click()
     expect(page.get_by_role("cell", name="Angemeldet").first).to_be_visible()
