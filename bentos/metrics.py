@@ -6,6 +6,7 @@ All names are in docs/operate.md, "What to watch"; a test compares the two.
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -91,6 +92,19 @@ FROM_ZERO: dict[Counter, tuple[str, ...]] = {
 for counter, values in FROM_ZERO.items():
     for value in values:
         counter.labels(value)  # a series that starts at its first failure shows no increase, and no alert
+
+
+def answered(route: str, method: str, status: int, seconds: float) -> None:
+    """Count an answer that began after so many seconds; `route` is a template."""
+    count, times = _series(route, method, status)
+    count.inc()
+    times.observe(seconds)
+
+
+@lru_cache(maxsize=1024)
+def _series(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
+    """The two series of an answer: finding them takes longer than counting."""
+    return REQUESTS.labels(route, method, str(status)), RESPONSE_START.labels(route)
 
 
 def exposition() -> bytes:

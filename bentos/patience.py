@@ -33,6 +33,8 @@ class PatientProtocol(HttpToolsProtocol):
 
     headers_s, body_s, linger_s = HEADERS_S, BODY_S, LINGER_S
     _waiting: TimerHandle | None = None
+    _due: float | None = None
+    """Seconds for what has begun in the data that is being read; a timer is set where it does not end there too."""
     _reading = False
     """True while a request has begun but not fully arrived."""
     _heading = 0
@@ -54,6 +56,8 @@ class PatientProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self.transport.is_closing():
             return
+        if self._due is not None:
+            self._wait(self._due)
         if self._heading > HEADERS_MAX:
             self.transport.close()
         elif self._waiting is None and not self._is_answering:
@@ -64,13 +68,13 @@ class PatientProtocol(HttpToolsProtocol):
         super().on_message_begin()
         self._reading = True
         if self._waiting is None:
-            self._wait(self.headers_s)
+            self._due = self.headers_s
 
     def on_headers_complete(self) -> None:
         """The body is waited for, by the length it announces."""
         length = next((value for name, value in self.headers if name == b"content-length"), b"0")
         announced = min(LARGEST, int(length[:LENGTH_DIGITS])) if length.isdigit() else 0
-        self._wait(self.body_s + announced / SLOWEST)
+        self._due = self.body_s + announced / SLOWEST
         super().on_headers_complete()
         self._heading = 0
 
@@ -100,6 +104,7 @@ class PatientProtocol(HttpToolsProtocol):
         self._waiting = self.loop.call_later(seconds, self._over, seconds)
 
     def _stop(self) -> None:
+        self._due = None
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None

@@ -42,47 +42,77 @@ def bearer(request: Request) -> str | None:
     return token.strip() if scheme.lower() == "bearer" else None
 
 
+_Waiting = list[tuple[str | None, asyncio.Future[KeyInfo]]]
+
+
 class Admissions:
     """Requests on their way to the key store: those that come while it is asked are asked together afterwards."""
 
     def __init__(self, pool: Executor, at_once: int) -> None:
         self._pool, self._free = pool, at_once
-        self._waiting: list[tuple[str | None, asyncio.Future[KeyInfo]]] = []
+        self._waiting: _Waiting = []
         self._asking = set[asyncio.Task[None]]()
 
     async def admit(self, keys: Keys, token: str | None) -> KeyInfo:
-        """The key of a token, with this request counted. Raises Unauthorized, LimitReached, KeysUnavailable."""
-        place: asyncio.Future[KeyInfo] = asyncio.get_running_loop().create_future()
+        """The key of a token, with this request counted. Raises Unauthorized, LimitReached, KeysUnavailable, and
+        TimeoutError after STORE_SECONDS."""
+        loop = asyncio.get_running_loop()
+        place: asyncio.Future[KeyInfo] = loop.create_future()
         self._waiting.append((token, place))
         if self._free and len(self._waiting) == 1:
-            task = asyncio.create_task(self._ask(keys))
-            self._asking.add(task)
-            task.add_done_callback(self._asking.discard)
-        async with asyncio.timeout(STORE_SECONDS):
+            loop.call_soon(self._ask, keys)  # behind the requests that are read in the same turn of the loop
+        limit = loop.call_later(STORE_SECONDS, _tell, place, TimeoutError())
+        try:
             return await place
+        finally:
+            limit.cancel()
 
-    async def _ask(self, keys: Keys) -> None:
+    def _ask(self, keys: Keys) -> None:
         """At once where nobody has to wait for it, else in a thread: a locked database must not stop the others."""
+        taken = self._take()
+        answers: Sequence[KeyInfo | Exception] | None
+        try:
+            answers = keys.admit_at_once([token for token, _ in taken])
+        except Exception as error:  # noqa: BLE001 - whatever it is, those who wait are told
+            answers = [error] * len(taken)
+        if answers is not None:
+            _tell_all(taken, answers)
+            return
         self._free -= 1
-        while self._waiting:
-            taken, self._waiting = self._waiting, []
+        task = asyncio.create_task(self._ask_in_thread(keys, taken))
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+
+    async def _ask_in_thread(self, keys: Keys, taken: _Waiting) -> None:
+        loop = asyncio.get_running_loop()
+        while taken:
             tokens = [token for token, _ in taken]
-            answers: Sequence[KeyInfo | Exception] | None
+            answers: Sequence[KeyInfo | Exception]
             try:
-                answers = keys.admit_at_once(tokens)
-                if answers is None:
-                    loop = asyncio.get_running_loop()
-                    answers = await loop.run_in_executor(self._pool, keys.admit_all, tokens)
-            except Exception as error:  # noqa: BLE001 - whatever it is, those who wait are told
+                answers = await loop.run_in_executor(self._pool, keys.admit_all, tokens)
+            except Exception as error:  # noqa: BLE001 - as above
                 answers = [error] * len(taken)
-            for (_, place), answer in zip(taken, answers, strict=True):
-                if place.done():  # its client left, or waited too long
-                    continue
-                if isinstance(answer, Exception):
-                    place.set_exception(answer)
-                else:
-                    place.set_result(answer)
+            _tell_all(taken, answers)
+            taken = self._take()
         self._free += 1
+
+    def _take(self) -> _Waiting:
+        taken, self._waiting = self._waiting, []
+        return taken
+
+
+def _tell_all(taken: _Waiting, answers: Sequence[KeyInfo | Exception]) -> None:
+    for (_, place), answer in zip(taken, answers, strict=True):
+        _tell(place, answer)
+
+
+def _tell(place: asyncio.Future[KeyInfo], answer: KeyInfo | Exception) -> None:
+    if place.done():  # its client left, or waited too long
+        return
+    if isinstance(answer, Exception):
+        place.set_exception(answer)
+    else:
+        place.set_result(answer)
 
 
 async def admitted(request: Request) -> KeyInfo:

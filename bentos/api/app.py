@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Literal
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
 from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
+from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Route
 
@@ -34,6 +36,8 @@ from clinical.letters import FileReader
 from clinical.settings import Settings
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from clinical.llm import LanguageModel
     from clinical.reading import SearchIndex
 
@@ -47,7 +51,7 @@ _ROUTERS = {
     "generation": (generation.router,),
 }
 _PATHS = {
-    "coding": ("/api/deep-research", bulk.PATH, "/api/codes/suggest", f"{terminology.BASE}/"),
+    "coding": ("/api/deep-research", bulk.PATH, terminology.SUGGEST, f"{terminology.BASE}/"),
     "extraction": ("/api/documents/extract", "/api/documents/text"),
     "generation": ("/api/llm/generate",),
 }
@@ -77,6 +81,18 @@ SILENT: TelemetryConfig = {
 """The framework's own telemetry holds URLs, the values of dependencies and the texts of exceptions: never on."""
 
 
+class Application(FastAPI):
+    """FastAPI with the layers that do something here: its own answer to unforeseen errors is the edge's, its telemetry
+    is off, its limit on bodies is that of admission."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Hosts, the edge, errors to HTTP, what FastAPI's routes need, and the routes."""
+        app: ASGIApp = ExceptionMiddleware(AsyncExitStackMiddleware(self.router), self.exception_handlers)
+        for kind, args, options in reversed(self.user_middleware):
+            app = kind(app, *args, **options)
+        return app
+
+
 def internal_paths(settings: Settings) -> tuple[str, ...]:
     """Liveness, readiness and metrics for the operator; none when BEFUND_INTERNAL_PATH is `off`."""
     if settings.internal_path == "off":
@@ -96,7 +112,7 @@ def create_app(
     Without `index` the artifact of `settings.catalog` is loaded after the start; without `model` there is the one
     that the settings name, or none. `others`: catalogs of other years beside `index`.
     """
-    app = FastAPI(
+    app = Application(
         openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan, telemetry=SILENT
     )
     app.state.settings, app.state.keys = settings, None
@@ -108,8 +124,6 @@ def create_app(
     app.state.parts, app.state.search_queue = parts, SearchQueue()
     app.state.files, app.state.uploads = FileReader(ocr=settings.ocr != "off"), asyncio.Semaphore(UPLOADS)
     app.state.draining = Draining(settings.drain_seconds, settings.workers)
-    if "coding" in parts:
-        app.router.routes += terminology.routes
     for part in parts:
         for router in _ROUTERS[part]:
             app.include_router(router)
@@ -122,6 +136,8 @@ def create_app(
     app.add_exception_handler(BefundError, _befund_error)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
+    if "coding" in parts:
+        app.add_middleware(terminology.Terminology, refused=_refused)
     app.add_middleware(Edge)
     if settings.hosts != ["*"]:
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.hosts, www_redirect=False)
@@ -151,6 +167,11 @@ async def _http_error(request: Request, error: Exception) -> Response:
     """404 and 405 of the router."""
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
     return _in_fhir(request, of_status(error.status_code, headers=dict(error.headers or {})))
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """Either of the two."""
+    return await (_befund_error if isinstance(error, BefundError) else _http_error)(request, error)
 
 
 async def _validation_error(request: Request, error: Exception) -> Problem:

@@ -12,12 +12,11 @@ import time
 import traceback
 from pathlib import PurePath
 
-from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bentos.api.problems import of_status
-from bentos.metrics import FAILURES, REQUESTS, RESPONSE_START
+from bentos.metrics import FAILURES, answered
 from clinical.tracing import LineRecord, Serving
 
 log = logging.getLogger("befund")
@@ -83,10 +82,11 @@ class Edge:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        serving = Serving(headers.get("x-request-id"), headers.get("traceparent"))
-        limit = asyncio.timeout(self.seconds)
-        watch = _Watch(send, serving, limit)
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        named, traced = (headers.get(name, b"").decode("latin-1") for name in (b"x-request-id", b"traceparent"))
+        serving = Serving(named, traced)
+        limit = asyncio.timeout(None)
+        watch = _Watch(send, serving, asyncio.get_running_loop().call_later(self.seconds, limit.reschedule, 0))
         scope[SAID] = watch.said
         try:
             async with limit:
@@ -97,7 +97,6 @@ class Edge:
             FAILURES.labels("request").inc()
             log.error("unforeseen error: %s", where(error))
             if not watch.status:
-                watch.limit = None
                 await of_status(504 if limit.expired() else 500)(scope, receive, watch)
         finally:
             watch.finish(scope)
@@ -106,9 +105,8 @@ class Edge:
 class _Watch:
     """`send`, noting status and times, and saying which request this was."""
 
-    def __init__(self, send: Send, serving: Serving, limit: asyncio.Timeout) -> None:
-        self._send, self._serving = send, serving
-        self.limit: asyncio.Timeout | None = limit
+    def __init__(self, send: Send, serving: Serving, limit: asyncio.TimerHandle) -> None:
+        self._send, self._serving, self._limit = send, serving, limit
         self._begun = self._answered = time.perf_counter()
         self.status = 0
         self.said: dict[str, str] = {}
@@ -116,18 +114,17 @@ class _Watch:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status, self._answered = message["status"], time.perf_counter()
-            if self.limit is not None and not self.limit.expired():
-                self.limit.reschedule(None)
+            self._limit.cancel()
             ours = {**self._serving.headers, **self.said}.items()
             said = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in ours]
             message = {**message, "headers": [*message.get("headers", ()), *said]}
         await self._send(message)
 
     def finish(self, scope: Scope) -> None:
+        self._limit.cancel()
         route = getattr(scope.get("route"), "path", "other")
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        REQUESTS.labels(route, method, str(self.status)).inc()
-        RESPONSE_START.labels(route).observe(self._answered - self._begun)
+        answered(route, method, self.status, self._answered - self._begun)
         if access.isEnabledFor(logging.INFO):
             took = 1_000 * (time.perf_counter() - self._begun)
             access.handle(LineRecord(access.name, "%s %s %d %.1f ms", (method, route, self.status, took)))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import parse_qsl
 
 import orjson
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bentos.api.admission import admitted, read_body, understood
 from bentos.api.agents import suggestions
@@ -26,6 +28,7 @@ from bentos.terminology import (
     expand,
     invalid,
     lookup,
+    lookup_json,
     outcome,
     read,
     searched,
@@ -36,10 +39,11 @@ from bentos.terminology import (
     value_sets,
 )
 from clinical.contract import SuggestRequest
-from clinical.errors import NotReady
+from clinical.errors import BefundError, NotReady
 from clinical.fhir import MEDIA_TYPE, XML_TYPE, NotXml, from_xml, to_xml
 
 BASE: Final = "/api/fhir/r4"
+SUGGEST: Final = "/api/codes/suggest"
 NO_STORE: Final = {"Cache-Control": "no-store"}
 
 Operation = Callable[[Systems, Inputs], dict[str, Any]]
@@ -98,22 +102,59 @@ async def read_or_ask(request: Request) -> Response:
     given = _of_address(request)
     if request.method == "POST":
         body = Inputs.of_resource(await asyncio.to_thread(_resource, request, await read_body(request)))
-        given = body.also(request.query_params.multi_items())
+        given = body.also(given.items())
     operation, takes_long = OPERATIONS[path]
     systems = _systems(request)
+    if operation is lookup and not _wants_xml(request):
+        return _Json(lookup_json(systems, given))
     if takes_long:
         return await asyncio.to_thread(lambda: _answered(request, operation(systems, given)))
     return _answered(request, operation(systems, given))
 
 
-routes: Final = [
-    Route(BASE + "/metadata", metadata),
-    Route(BASE + "/{kind}/{name}", read_or_ask, methods=["GET", "POST"]),
-    Route(BASE + "/{kind}", search),
-    Route("/api/codes/suggest", suggest, methods=["POST"]),
-]
-"""Routes of Starlette: what the framework above does for a route (dependencies, files of forms, models of answers) is
-not asked here, and takes several times as long as looking a code up."""
+routes: Final = (
+    Route(f"{BASE}/metadata", metadata),
+    Route(f"{BASE}/{{kind}}/{{name}}", read_or_ask, methods=["GET", "POST"]),
+    Route(f"{BASE}/{{kind}}", search),
+    Route(SUGGEST, suggest, methods=["POST"]),
+)
+
+
+class Terminology:
+    """The application of these routes, in front of `rest`, which answers all other paths; `refused` answers an error.
+
+    The layers of the frameworks (an exit stack, two of errors, a search through all routes, dependencies, models of
+    answers) take several times as long as looking a code up.
+    """
+
+    def __init__(self, rest: ASGIApp, refused: Callable[[Request, Exception], Awaitable[Response]]) -> None:
+        self._rest, self._refused = rest, refused
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http" or not scope["path"].startswith((f"{BASE}/", SUGGEST)):
+            await self._rest(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        try:
+            response = await _answer(request)
+        except (BefundError, HTTPException) as error:
+            response = await self._refused(request, error)
+        await response(scope, receive, send)
+
+
+async def _answer(request: Request) -> Response:
+    """The answer of the first route of this path. Raises HTTPException where there is none, or not for this method."""
+    for route in routes:
+        match, found = route.matches(request.scope)
+        if match is Match.NONE:
+            continue
+        request.scope.update(found, route=route)
+        if match is Match.PARTIAL:
+            raise HTTPException(405, headers={"Allow": ", ".join(sorted(route.methods or ()))})
+        response: Response = await route.endpoint(request)
+        return response
+    raise HTTPException(404)
 
 
 def _systems(request: Request) -> Systems:
@@ -124,7 +165,7 @@ def _systems(request: Request) -> Systems:
 
 
 def _of_address(request: Request) -> Inputs:
-    return Inputs(request.query_params.multi_items())
+    return Inputs(parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True))
 
 
 def _resource(request: Request, body: bytes) -> Any:
@@ -142,10 +183,25 @@ def _resource(request: Request, body: bytes) -> Any:
 
 def _answered(request: Request, resource: dict[str, Any], status: int = HTTPStatus.OK) -> Response:
     """The resource as JSON, or as XML where that is asked for (`_format`, Accept)."""
-    wanted = request.query_params.get("_format") or request.headers.get("accept", "")
-    if "xml" in wanted and "json" not in wanted:
+    if _wants_xml(request):
         return Response(to_xml(resource), status, NO_STORE, f"{XML_TYPE}; charset=utf-8")
-    return Response(orjson.dumps(resource), status, NO_STORE, f"{MEDIA_TYPE}; charset=utf-8")
+    return _Json(orjson.dumps(resource), status)
+
+
+class _Json(Response):
+    """A resource as JSON. Its headers are always the same: they are not looked for and put together each time."""
+
+    _HEADERS = ((b"content-type", f"{MEDIA_TYPE}; charset=utf-8".encode()), (b"cache-control", b"no-store"))
+
+    def __init__(self, resource: bytes, status: int = HTTPStatus.OK) -> None:
+        self.status_code, self.body, self.background = status, resource, None
+        self.raw_headers = [(b"content-length", str(len(resource)).encode()), *self._HEADERS]
+
+
+def _wants_xml(request: Request) -> bool:
+    asked = request.query_params.get("_format") if b"format" in request.scope["query_string"] else None
+    wanted = asked or request.headers.get("accept", "")
+    return "xml" in wanted and "json" not in wanted
 
 
 def refusal(request: Request, error: OperationRefused) -> Response:

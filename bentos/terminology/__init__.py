@@ -2,7 +2,7 @@
 
 from bentos.terminology.inputs import Inputs
 from bentos.terminology.issues import ImportMissing, Issue, OperationRefused, invalid, outcome
-from bentos.terminology.lookup import lookup, subsumes
+from bentos.terminology.lookup import lookup, lookup_json, subsumes
 from bentos.terminology.resources import capabilities, code_systems, read, searched, statement, value_sets
 from bentos.terminology.systems import SYSTEM, Systems, Year
 from bentos.terminology.translation import concept_maps, translate
@@ -23,6 +23,7 @@ __all__ = [
     "expand",
     "invalid",
     "lookup",
+    "lookup_json",
     "outcome",
     "read",
     "searched",

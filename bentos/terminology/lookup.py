@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+from functools import lru_cache
 from typing import Any, Final
+
+import orjson
 
 from bentos.terminology.inputs import Inputs
 from bentos.terminology.issues import invalid, not_found
@@ -16,15 +20,32 @@ USE: Final = {
     "synonym": {"system": "http://snomed.info/sct", "code": "900000000000013009", "display": "Synonym"},
     "title": {"system": "http://snomed.info/sct", "code": "900000000000003001", "display": "Fully specified name"},
 }
+WRITTEN_MAX: Final = 2_048
+"""Codes of a year of which the whole answer is kept: 2 KB each."""
 VALUE: Final = {"boolean": "valueBoolean", "code": "valueCode", "string": "valueString"}
 
 
 def lookup(systems: Systems, given: Inputs) -> dict[str, Any]:
     """Parameters of a code: names, title, designations and the properties asked for (`property`; all without one, and
     with `*`). Raises OperationRefused where there is no such code."""
+    return _told(*_asked(systems, given), set(given.all("property", str)) or {"*"})
+
+
+def lookup_json(systems: Systems, given: Inputs) -> bytes:
+    """The same as JSON. All that is known of a code does not change while its catalog is loaded: it is written once for
+    the codes that are asked for again and again."""
     year, code = _asked(systems, given)
-    wanted = set(given.all("property", str))
-    every = not wanted or "*" in wanted
+    wanted = set(given.all("property", str)) or {"*"}
+    if "*" not in wanted:
+        return orjson.dumps(_told(year, code, wanted))
+    if year.written is None:
+        codes = year.catalog.codes
+        year.written = lru_cache(maxsize=WRITTEN_MAX)(lambda number: orjson.dumps(_told(year, codes[number], {"*"})))
+    return year.written(year.catalog.number(code.code))
+
+
+def _told(year: Year, code: Code, wanted: Set[str]) -> dict[str, Any]:
+    every = "*" in wanted
     rows: list[dict[str, Any]] = [
         {"name": "name", "valueString": TITLE},
         {"name": "version", "valueString": year.version},

@@ -102,6 +102,8 @@ class Year:
         self.version = str(catalog.version)
         self.ends = self._ends()
         self._columns: dict[str, list[tuple[Any, ...]]] = {}
+        self.written: Callable[[int], bytes] | None = None
+        """The whole answer of `$lookup` to a code, by its number, as JSON; kept for some codes, made with the first."""
 
     @classmethod
     def of(cls, index: SearchIndex) -> Year:

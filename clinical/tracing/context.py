@@ -7,8 +7,8 @@ caller writes there, a name or a number of a patient, would otherwise stand in e
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -59,7 +59,7 @@ def received(request_id: str | None, traceparent: str | None) -> tuple[Trace, bo
         match = None  # version 00 has four parts
     given = request_id.strip() if request_id else ""
     digits = len(given.replace("-", ""))
-    fresh = secrets.token_hex(40)  # all that may be needed, by one call of the system
+    fresh = os.urandom(40).hex()  # all that may be needed, by one call of the system
     name = given if digits >= FEWEST_DIGITS and _REQUEST_ID.fullmatch(given) else fresh[:32]
     if match is None:
         return Trace(name, fresh[32:64], fresh[64:]), False

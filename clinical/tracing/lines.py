@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import PurePath
 from types import TracebackType
 
@@ -45,11 +46,21 @@ class LineRecord(logging.LogRecord):
         }
 
 
+@lru_cache(maxsize=2)
+def _second(since: int, form: str | None) -> str:
+    """Written once for all lines of a second."""
+    return time.strftime(form or logging.Formatter.default_time_format, time.localtime(since))
+
+
 class TextLines(logging.Formatter):
     """Time, level, logger, message, and the request's id at the end."""
 
     def __init__(self) -> None:
         super().__init__(TEXT)
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802 - logging's name
+        """The local time to the millisecond."""
+        return f"{_second(int(record.created), datefmt)},{int(record.msecs):03d}"
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
