@@ -405,9 +405,10 @@ def killed(catalog: Path, rounds: int) -> Iterator[Row]:
         yield from _rows(there, gets_may_be_refused=False)
 
 
-def soaked(catalog: Path, minutes: float, every: float) -> Iterator[Row]:
+def soaked(catalog: Path, minutes: float, every: float, warm_up: float) -> Iterator[Row]:
     """A fault every so many seconds, in turn: a server of each kind killed, one ended and one stopped for a while. The
-    first of each kind is only ever stopped, so that its processes can be seen to grow."""
+    first of each kind is only ever stopped, so that its processes can be seen to grow: from their size after `warm_up`
+    minutes of the same load and faults on, since a new process first loads what it needs."""
     with deployed(catalog) as there:
         steady = [server for server in there.servers if server.name.endswith("1")]
         failing = [server for server in there.servers if server.name.endswith("2")]
@@ -415,13 +416,16 @@ def soaked(catalog: Path, minutes: float, every: float) -> Iterator[Row]:
         turns = itertools.cycle([*faults, *((_stopped, server) for server in steady)])
         done: Counter[str] = Counter()
         with loaded(there) as further:
-            further()
-            until, sizes = time.monotonic() + 60 * minutes, {server.name: server.resident_mb() for server in steady}
-            while time.monotonic() < until:
-                began, (how, server) = time.monotonic(), next(turns)
-                how(server)
-                done[f"{how.__name__.strip('_')}: {server.name}"] += 1
-                time.sleep(max(0.0, min(every - (time.monotonic() - began), until - time.monotonic())))
+            sizes: dict[str, list[float]] = {}
+            for phase in (warm_up, minutes):
+                further()
+                sizes = {server.name: server.resident_mb() for server in steady}
+                until = time.monotonic() + 60 * phase
+                while time.monotonic() < until:
+                    began, (how, server) = time.monotonic(), next(turns)
+                    how(server)
+                    done[f"{how.__name__.strip('_')}: {server.name}"] += 1
+                    time.sleep(max(0.0, min(every - (time.monotonic() - began), until - time.monotonic())))
             further()
             grown = {server.name: (sizes[server.name], server.resident_mb()) for server in steady}
         for name, times in done.items():

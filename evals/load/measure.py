@@ -276,9 +276,10 @@ def killed(catalog: Path, rounds: int) -> Iterator[Row]:
 @CATALOG
 @click.option("--minutes", type=click.FloatRange(0.1), default=10, show_default=True)
 @click.option("--every", type=click.FloatRange(1), default=30, show_default=True, help="seconds between faults")
-def soak(catalog: Path, minutes: float, every: float) -> Iterator[Row]:
+@click.option("--warm-up", type=click.FloatRange(0), default=5, show_default=True, help="minutes before growth counts")
+def soak(catalog: Path, minutes: float, every: float, warm_up: float) -> Iterator[Row]:
     """See `faults.soaked`."""
-    return faults.soaked(catalog.resolve(), minutes, every)
+    return faults.soaked(catalog.resolve(), minutes, every, warm_up)
 
 
 main = main_of(command, "load")

@@ -168,9 +168,13 @@ class Filled:
     organization: str
     token: str
     patients: tuple[str, ...]
+    url: str
+    """Of the database."""
     database: int
     """Process id of PostgreSQL."""
     documents: int
+    filled_seconds: float
+    """It took so long to fill in the rows and to make the indexes."""
 
 
 @contextmanager
@@ -186,9 +190,11 @@ def filled(documents: int) -> Iterator[Filled]:
             given = {"ENV": "development", "DATABASE_URL": url, "VAR": files, "SECRET_KEY": secrets.token_hex(24)}
             environment, organization = environment_with(given), str(uuid.uuid4())
             flask(environment, "db", "upgrade")
+            began = time.perf_counter()
             token, patients = _fill(url, organization, documents)
+            took = time.perf_counter() - began
             flask(environment, "documents", "recount", "--org", organization)
-            yield Filled(environment, organization, token, patients, _settle(url), documents)
+            yield Filled(environment, organization, token, patients, url, _settle(url), documents, took)
         finally:
             server.stop()
             shutil.rmtree(folder, ignore_errors=True)
@@ -235,6 +241,28 @@ def _settle(database: str) -> int:
         connection.execute("VACUUM (ANALYZE, FREEZE)")
         connection.execute("CHECKPOINT")
         return int(psutil.Process(connection.info.backend_pid).ppid())
+
+
+def sizes_mb(there: Filled) -> dict[str, float]:
+    """Megabytes on the disk (10^6 bytes) of the whole database, and of each table and index that is over one."""
+    query = (
+        "SELECT c.relname, pg_relation_size(c.oid) / 1e6 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE n.nspname = 'public' AND c.relkind IN ('r', 'i') AND pg_relation_size(c.oid) > 1000000 ORDER BY 2 DESC"
+    )
+    with psycopg.connect(there.url, autocommit=True) as connection:
+        whole = connection.execute("SELECT pg_database_size(current_database()) / 1e6").fetchall()
+        found = [("database", whole[0][0]), *connection.execute(query).fetchall()]
+    return {name: float(size) for name, size in found}
+
+
+def vacuum_seconds(there: Filled) -> tuple[int, float]:
+    """Change every hundredth document, as a day of work might; the number of them, and the seconds that a vacuum with
+    ANALYZE of their table takes then."""
+    with psycopg.connect(there.url, autocommit=True) as connection:
+        changed = connection.execute("UPDATE document SET entered_in_error = NOT entered_in_error WHERE size % 100 = 0")
+        began = time.perf_counter()
+        connection.execute("VACUUM (ANALYZE) document")
+        return changed.rowcount, time.perf_counter() - began
 
 
 def _fill(database: str, organization: str, documents: int) -> tuple[str, tuple[str, ...]]:

@@ -194,8 +194,12 @@ def _deep_link(web: ServedUnderLoad, path: str, token: str) -> str:
 
 def fhir(documents: int, seconds: float, rounds: int, only: Sequence[str], against: Path | None) -> Iterator[Row]:
     """Each search in turns, round by round, of each the round in the middle; with `against` the code of another
-    checkout over the same rows in the same turns, and the ratio of processor times."""
+    checkout over the same rows in the same turns, and the ratio of processor times. Also the size of the database, its
+    tables and indexes, and what a vacuum takes."""
     with rigs.filled(documents) as there, ExitStack() as served:
+        yield from row("filled_s", "documents", documents, there.filled_seconds)
+        for name, size in rigs.sizes_mb(there).items():
+            yield from row("size_mb", name, documents, size)
         codes = {"": ROOT} | ({", the other code": against} if against else {})
         webs = {
             name: served.enter_context(rigs.webapp(there.environment, there.token, place))
@@ -213,6 +217,8 @@ def fhir(documents: int, seconds: float, rounds: int, only: Sequence[str], again
             entry, cpu, db = sorted(found, key=lambda one: one[0].per_second)[len(found) // 2]
             yield from rows_of(name, entry)
             yield from row("cpu_ms", name, entry.requests, cpu) + row("db_ms", name, entry.requests, db)
+        changed, seconds = rigs.vacuum_seconds(there)
+        yield from row("vacuum_s", f"after {changed} changes", changed, seconds)
         for case in chosen if against else ():
             ours, theirs = (sum(cpu + db for _, cpu, db in seen[case + whose]) for whose in webs)
             yield from row("cpu_ratio", case, rounds, ours / theirs)

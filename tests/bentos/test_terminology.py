@@ -7,6 +7,7 @@ from fhir.resources.R4B import get_fhir_model_class
 from bentos.api.terminology import BASE, NO_STORE
 from bentos.keys.keys import KeyLimits, Keys
 from bentos.terminology import SYSTEM
+from clinical.fhir import from_xml
 from clinical.reading.index import SearchIndex
 from clinical.settings import Settings
 from tests.bentos.conftest import running
@@ -88,6 +89,16 @@ def test_a_code_is_looked_up(api: httpx.Client, index: SearchIndex, system: str)
     assert about["use-295"] == ["P"]
     assert about["chapter"] == ["04"]
     assert set(told(asked(api, "CodeSystem/$lookup", system=system, code="E11", property="child"))) == {"child"}
+
+
+def test_a_code_that_is_asked_for_again_is_told_the_same_in_json_and_xml(api: httpx.Client) -> None:
+    path = f"{BASE}/CodeSystem/$lookup"
+    for code in ("E11.90", "I10.90", "E11.90"):
+        told_of_it = asked(api, "CodeSystem/$lookup", system=SYSTEM, code=code)
+        assert values(told_of_it)["code"] == code
+        answer = api.get(path, params={"system": SYSTEM, "code": code, "_format": "xml"})
+        assert answer.headers["content-type"] == "application/fhir+xml; charset=utf-8"
+        assert from_xml(answer.content) == told_of_it, "made anew, and read back"
 
 
 def test_an_unknown_code_is_no_answer(api: httpx.Client) -> None:
