@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from batch.run import Run, left
 from clinical.errors import BefundError, SettingError, SourceError
 from evals.load.batch import BatchWatch, Enough, write_texts
 from evals.load.measure import main as load
-from tests.serving import interruptible
+from tests.serving import interruptible, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "Erika Mustermann mit Herzinfarkt"
@@ -380,25 +381,31 @@ def test_why_ray_does_not_start_is_one_sentence(tmp_path, starter_artifact, monk
     assert "\n" not in str(said.value)
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """Two raylets of one core each on this machine: a cluster that was there before."""
+@contextmanager
+def raylets(number: int) -> Iterator[tuple[Any, list[Any]]]:
+    """A cluster of so many raylets of one core each on this machine, and its nodes."""
     pytest.importorskip("ray")
     from ray.cluster_utils import Cluster
 
-    small = {"num_cpus": 1, "object_store_memory": 100_000_000}
+    small = {"num_cpus": 1, "object_store_memory": 100_000_000, "include_dashboard": False}
     for tries in range(4, 0, -1):  # Ray gives a node 30 s to start, which a busy machine may need for one process
-        nodes = Cluster()
+        cluster = Cluster()
         try:
-            nodes.add_node(**small, include_dashboard=False)
-            nodes.add_node(**small)
+            nodes = [cluster.add_node(**small) for _ in range(number)]
             break
         except Exception:
-            nodes.shutdown()
+            cluster.shutdown()
             if tries == 1:
                 raise
-    yield nodes
-    nodes.shutdown()
+    yield cluster, nodes
+    cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two raylets: a cluster that was there before."""
+    with raylets(2) as (cluster, _):
+        yield cluster
 
 
 def on_cluster(cluster: Any, folder: Path, catalog: Path, *options: object) -> subprocess.CompletedProcess[str]:
@@ -437,6 +444,30 @@ def test_what_a_node_lacks_is_one_sentence(tmp_path, starter_artifact, cluster):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=150, check=False)
     assert done.stdout.startswith("there is no finished artifact in /nowhere; "), done.stderr[-2_000:]
     assert done.stdout.count("\n") == 1
+
+
+def test_a_node_that_is_killed_in_mid_run_loses_no_row(tmp_path, starter_artifact):
+    """Its worker's batch is coded by another; each row is in the output once and coded as without Ray."""
+    rows = 8 * CHUNK
+    source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(pa.table({"text": [f"Gicht, {number}. Besuch" for number in range(rows)]}), source)
+    with raylets(3) as (cluster, nodes):
+        command = [sys.executable, "-m", "batch", source, "--catalog", starter_artifact, "--out", out]
+        command += ["--ray", cluster.address]
+        with (tmp_path / "said").open("wb") as said:
+            process = subprocess.Popen(list(map(str, command)), cwd=ROOT, stdout=said, stderr=said)
+        try:
+            parts = tmp_path / "out.parquet.parts"
+            wait_until(lambda: process.poll() is not None or any(parts.glob("*.parquet")), "no part is coded", 200)
+            assert process.poll() is None, (tmp_path / "said").read_text("utf-8", "replace")[-2_000:]
+            cluster.remove_node(nodes[-1], allow_graceful=False)
+            assert process.wait(400) == 0, (tmp_path / "said").read_text("utf-8", "replace")[-2_000:]
+        finally:
+            process.kill()
+            process.wait(30)
+    job = Job(TextFile(source), starter_artifact, tmp_path / "own.parquet", workers=1)
+    assert run(job).total() == rows
+    assert pq.read_table(out).equals(pq.read_table(tmp_path / "own.parquet"))
 
 
 # --- measured -------------------------------------------------------------------------------------------------------
