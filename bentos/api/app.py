@@ -1,6 +1,7 @@
 """The FastAPI application: routers, start-up, and the one place where errors become HTTP.
 
-request -> OnlyContractPaths (service.py) -> Edge -> router: admitted (401, 429) -> body (413, 422) -> ready (503)
+request -> OnlyContractPaths (service.py) -> Edge -> Terminology or router: admitted (401, 429) -> body (413, 422) ->
+ready (503)
 """
 
 from __future__ import annotations

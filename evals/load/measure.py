@@ -236,9 +236,10 @@ def fhir(documents: int, only: Sequence[str], rounds: int, seconds: float, again
 
 @_part("documents", "documents stored over HTTP, polled and fetched: rate, none lost, none twice")
 @SECONDS
-def documents(seconds: float) -> Iterator[Row]:
+@click.option("--s3", is_flag=True, help="their files in an S3 server on this machine (moto) instead of a folder")
+def documents(seconds: float, s3: bool) -> Iterator[Row]:
     """See `served.at_the_webapp`."""
-    return served.at_the_webapp("Storing,Polling", 6, seconds)
+    return served.at_the_webapp("Storing,Polling", 6, seconds, s3)
 
 
 @_part("sign-in", "people who sign in over three vendors: rate, nobody mixed up")

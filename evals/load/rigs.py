@@ -213,6 +213,26 @@ def webapp(environment: Mapping[str, str], key: str = "", code: Path = ROOT) -> 
 
 
 @contextmanager
+def bucket() -> Iterator[dict[str, str]]:
+    """A bucket of an S3 server on this machine (moto, which checks no signatures): the settings that name it."""
+    import boto3
+
+    port = free_port()
+    found = {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_DEFAULT_REGION": "us-east-1"}
+    found |= {"AWS_ACCESS_KEY_ID": "load", "AWS_SECRET_ACCESS_KEY": secrets.token_hex(16)}
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    with running(command, lambda: listens(port)):
+        boto3.client(
+            "s3",
+            endpoint_url=found["AWS_ENDPOINT_URL"],
+            region_name=found["AWS_DEFAULT_REGION"],
+            aws_access_key_id=found["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=found["AWS_SECRET_ACCESS_KEY"],
+        ).create_bucket(Bucket="befund")
+        yield {**found, "BEFUND_STORAGE": "s3://befund/load"}
+
+
+@contextmanager
 def vendor(environment: Mapping[str, str]) -> Iterator[None]:
     """A vendor to sign in with (`evals.load.vendor`), registered three times: as `post`, `basic`, and without PKCE."""
     port = free_port()

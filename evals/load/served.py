@@ -236,9 +236,12 @@ def _searched(
     return entry, cpu, db
 
 
-def at_the_webapp(users: str, clients: int, seconds: float) -> Iterator[Row]:
-    """Documents stored, polled and fetched (`Storing`, `Polling`), or people who sign in (`Person`)."""
-    with rigs.filled(1_000) as there, rigs.vendor(there.environment), rigs.webapp(there.environment) as web:
+def at_the_webapp(users: str, clients: int, seconds: float, s3: bool = False) -> Iterator[Row]:
+    """Documents stored, polled and fetched (`Storing`, `Polling`), or people who sign in (`Person`); with `s3` files
+    lie in an S3 server on this machine."""
+    with rigs.filled(1_000) as there, rigs.vendor(there.environment), ExitStack() as served:
+        environment = {**there.environment, **(served.enter_context(rigs.bucket()) if s3 else {})}
+        web = served.enter_context(rigs.webapp(environment))
         yield from _loaded(web, _given(there, web), users.split(","), clients, seconds)
 
 
