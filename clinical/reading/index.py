@@ -42,6 +42,7 @@ from clinical.search import (
     Hits,
     Manifest,
     Ranker,
+    Scorer,
     Shortened,
     StaticEncoder,
     Suggester,
@@ -49,10 +50,8 @@ from clinical.search import (
     Typos,
     Vectors,
     Wordings,
-    candidates,
     checksums,
     joined,
-    lengths,
     merged,
     ranges,
     read_queries,
@@ -79,8 +78,6 @@ NEEDED: Final = (
     *(f"{folder}/{name}" for folder in ("words", "characters") for name in FILES_OF_BM25),
 )  # fmt: skip
 """Files without which nothing is found; beside them an artifact has its encoder."""
-KEPT: Final = 20
-"""Codes kept of each ranked text."""
 
 
 class SearchIndex:
@@ -105,6 +102,7 @@ class SearchIndex:
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
         self.traits, self.finder, self.suggester = traits_of(catalog, wordings), finder, suggester
         self.confidence, self.tagger = confidence, tagger
+        self._scorer = Scorer(wordings, self.traits, ranker)
         self.kinds = CodeKinds(catalog, None if suggester is None else suggester.tables.commonness)
         self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
@@ -248,21 +246,8 @@ class SearchIndex:
         return hits.at(rows)._replace(part=np.repeat(np.array([place for _, place in asked], dtype=np.int64), sizes))
 
     def _ranked_texts(self, texts: Sequence[str]) -> Hits:
-        """The best KEPT codes of each text, text by text; `part` is the place of the text."""
-        found = []
-        for queries in read_queries(texts, self.encoder, self.wordings):
-            some = candidates(queries, self.wordings, self.traits)
-            probability, share = self.ranker.probabilities(some)
-            of = np.repeat(np.arange(len(some.first)), lengths(some.first, len(some.codes)))
-            order = np.lexsort((-share, of))
-            order = order[np.arange(len(order)) - some.first[of] < KEPT]
-            found.append(
-                Hits(
-                    queries.number[of[order]], some.codes[order], share[order], probability[order], some.wordings[order]
-                )
-            )
-        hits = joined(found)
-        return hits.at(np.argsort(hits.part, kind="stable"))
+        """The best codes of each text, text by text; `part` is the place of the text."""
+        return self._scorer.best(read_queries(texts, self.encoder, self.wordings))
 
     def _bounds(self, draft: TextSpans) -> TextThresholds:
         """From where on a code is high and medium: of wordings by themselves as the ranking model was calibrated, of

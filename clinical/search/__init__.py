@@ -11,6 +11,7 @@ from clinical.search.neighbours import built, nearest
 from clinical.search.ranking import NONE_COLUMNS, WIDTH, Ranker, summary
 from clinical.search.retrieval import read_queries
 from clinical.search.runs import Ints, lengths, ranges, run_starts
+from clinical.search.scoring import Scorer
 from clinical.search.suggest import ANYBODY, MATCH, KnownPatient, Suggester, Suggestion
 from clinical.search.suggest import FILE as SUGGEST
 from clinical.search.tensors import map_tensors, write_tensors
@@ -43,6 +44,7 @@ __all__ = [
     "Manifest",
     "Numerals",
     "Ranker",
+    "Scorer",
     "Shortened",
     "StaticEncoder",
     "Suggester",

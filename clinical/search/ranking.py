@@ -18,6 +18,7 @@ from clinical.errors import ArtifactMismatch
 from clinical.search.bounds import ArraySizes, Bound, check, require
 from clinical.search.encoder import Vectors
 from clinical.search.features import COLUMNS, RELATIVE, Candidates
+from clinical.search.native.ranked import Networks
 from clinical.search.runs import Ints, lengths
 from clinical.search.tensors import map_tensors, write_tensors
 
@@ -100,6 +101,13 @@ class Ranker:
         powers = np.exp(logits - top[of])
         shares: Vectors = powers / (np.add.reduceat(powers, first) + np.exp(none - top))[of]
         return shares
+
+    @property
+    def networks(self) -> Networks:
+        """The same for the compiled loops (`native/ranking.c`), which give what `probabilities` does to within a few
+        of the last bits: they add up in another order."""
+        own = (self.mean, self.scale, self.first, self.first_bias, self.second, self.second_bias, self.last, self.none)
+        return Networks(*own, np.array(_NONE_NUMBERS, dtype=np.int64), self.raw, self.calibrated)
 
     def probabilities(self, found: Candidates) -> tuple[Vectors, Vectors]:
         """(calibrated probability, raw share) of each candidate; order by the raw share, which has no plateaus."""

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from clinical.search.bm25 import character_grams
 from clinical.search.encoder import Encoder, Vectors
-from clinical.search.native.graph import GraphRoom
-from clinical.search.native.looking import LookingRoom, SpelledWords, WordTokens
-from clinical.search.neighbours import SEARCH_DEPTH
+from clinical.search.native.looking import SpelledWords, WordTokens
+from clinical.search.native.ranked import Room
+from clinical.search.native.ranked import Vectors as Asked
 from clinical.search.runs import Ints
 from clinical.search.terms import Wordings
 from clinical.text import folded_words
@@ -45,17 +45,6 @@ class Queries(NamedTuple):
     word_vectors: Vectors  # (m + 1, D) unit
     word_weight: Vectors  # (m + 1,)
     idf: Vectors  # (m + 1,)
-
-
-class Gathered(NamedTuple):
-    """Retrieved candidates: n wordings, ordered by query and within a query by code; c codes (query by query,
-    ascending)."""
-
-    query: Ints  # (n,) numbers of the queries
-    wording: Ints  # (n,) numbers of the wordings
-    code_query: Ints  # (c,)
-    words_bm25: Vectors  # (c,) of each code's best wording
-    characters_bm25: Vectors  # (c,)
 
 
 def read_queries(texts: Sequence[str], encoder: Encoder, wordings: Wordings) -> Iterator[Queries]:
@@ -103,22 +92,19 @@ def _read(
     )
 
 
-def gather(queries: Queries, whole: NDArray[np.int16], wordings: Wordings) -> Gathered:
-    """The nearest wordings of each query, and the best wording of each code that a BM25 puts forward. `whole` (Q, D):
-    the vectors of the queries as whole numbers (`cosines`)."""
-    room, near = room_of(wordings), nearest_wordings(queries.vectors, whole, wordings, NEAREST, SEARCH_DEPTH)
+def asked_of(queries: Queries, wordings: Wordings) -> tuple[Asked, SpelledWords, Ints | int, Room]:
+    """The queries for the compiled loops (`Ranking`). An index that is no graph finds the nearest wordings here."""
+    vectors = Asked(queries.vectors, queries.weight, queries.word_vectors, queries.word_weight, queries.idf)
+    near = NEAREST if wordings.links else wordings.nearest(queries.vectors, NEAREST)[1]
+    return vectors, spelled_of(queries, wordings), near, room_of(wordings)
+
+
+def spelled_of(queries: Queries, wordings: Wordings) -> SpelledWords:
+    """The words of the queries, and the tokens that each has in both BM25s."""
     by_word, by_character = wordings.words_bm25, wordings.characters_bm25
-    words = WordTokens.of([by_word.numbers([word]) for word in queries.distinct])
-    grams = WordTokens.of([by_character.numbers(character_grams([word])) for word in queries.distinct])
-    found = wordings.looking.at(near, SpelledWords(queries.words, queries.length, words, grams), room.looking)
-    number = np.arange(len(near))
-    return Gathered(
-        np.repeat(number, found.counts[:, 0]),
-        found.wording,
-        np.repeat(number, found.counts[:, 1]),
-        found.by_word,
-        found.by_character,
-    )
+    words = WordTokens.of([by_word.numbers((word,)) for word in queries.distinct])
+    grams = WordTokens.of([by_character.numbers(character_grams((word,))) for word in queries.distinct])
+    return SpelledWords(queries.words, queries.length, words, grams)
 
 
 def nearest_wordings(vectors: Vectors, whole: NDArray[np.int16], wordings: Wordings, count: int, depth: int) -> Ints:
@@ -130,14 +116,6 @@ def nearest_wordings(vectors: Vectors, whole: NDArray[np.int16], wordings: Wordi
     return wordings.links.nearest(whole, count, depth, room.graph)
 
 
-class Room(NamedTuple):
-    """Room for the compiled loops: as they leave it, so that nothing of a query stays in it."""
-
-    looking: LookingRoom
-    seen: NDArray[np.int32]  # (words of the catalog,) all -1
-    graph: GraphRoom | None
-
-
 _of_thread = threading.local()
 """The room of a thread: fresh arrays of this size for every query would cost a page fault for each 4 kB of them."""
 
@@ -146,6 +124,6 @@ def room_of(wordings: Wordings) -> Room:
     """The room of this thread for this catalog."""
     known: tuple[ReferenceType[Wordings], Room] | None = getattr(_of_thread, "room", None)
     if known is None or known[0]() is not wordings:
-        graph = wordings.links.room() if wordings.links else None
-        known = _of_thread.room = (ref(wordings), Room(wordings.looking.room(), wordings.comparing.seen(), graph))
+        room = Room(wordings.looking, wordings.comparing, wordings.links)
+        known = _of_thread.room = (ref(wordings), room)
     return known[1]

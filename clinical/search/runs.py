@@ -29,29 +29,3 @@ def lengths(first: Ints, total: int) -> Ints:
     ends[:-1] = first[1:]
     ends[-1:] = total
     return ends - first
-
-
-class Runs:
-    """Rows in runs that belong together: reductions of a column (its last axis) to one value per run.
-
-    What a run gives depends on its own rows alone, in their order.
-    """
-
-    def __init__(self, first: Ints, length: int) -> None:
-        self.first, self.sizes = first, lengths(first, length)
-        self.run = np.repeat(np.arange(len(first)), self.sizes)
-
-    @classmethod
-    def of(cls, keys: Ints) -> Runs:
-        """Runs of equal keys."""
-        return cls(run_starts(keys), len(keys))
-
-    def maximum(self, column: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The largest value of each run."""
-        result: NDArray[np.float32] = np.maximum.reduceat(column, self.first, axis=-1)
-        return result
-
-    def total(self, column: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The sum of each run."""
-        result: NDArray[np.float32] = np.add.reduceat(column, self.first)
-        return result

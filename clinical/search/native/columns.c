@@ -1,27 +1,6 @@
 /* The wordings of each candidate code compared with the query: most columns of the ranking model (`features.py`). */
 #include "loops.h"
 
-typedef struct {
-    const int64_t *words, *length;      /* (queries, longest) numbers of words; of each query */
-    const int16_t *vectors;             /* of each word of the queries */
-    const float *scales, *idf, *weight; /* the same */
-    const int16_t *whole;               /* the vector of each query */
-    const float *whole_scales, *whole_weight;
-    int64_t longest, dimensions;
-} Asked;
-
-typedef struct {
-    const int64_t *word_start;               /* where the words of each wording begin in `word` */
-    const int32_t *word;                     /* numbers of the wordings' words */
-    const int8_t *word_rows;                 /* their vectors */
-    const float *word_scales, *idf, *weight;
-    const int8_t *rows;                      /* the vector of each wording */
-    const float *scales, *whole_weight;
-    const int64_t *title, *row;              /* the title of each code; the code of each wording */
-    const int8_t *centres;                   /* the mean vector of each code */
-    const float *centre_scales;
-} Known;
-
 /* The wordings of each code of each query (ascending before), the most similar first, with their similarity; `first`:
  * where each code of each query begins; how many there are. `room` has room for two numbers for each pair. */
 FOR_EACH_PROCESSOR int64_t nearest_first(const Asked *asked, const Known *known, const int64_t *query,
@@ -113,13 +92,6 @@ static inline __attribute__((always_inline)) void align(const Asked *asked, int6
 
 /* --- columns ---------------------------------------------------------------------------------------------------- */
 
-/* The rows of `columns`, in the order of `OfCodes` in `compiled.py`. */
-enum {
-    SIMILARITY, SECOND, TITLE, CENTRE, QUERY_COVERED, WORDING_COVERED, ALIGNMENT, WEIGHTED_ALIGNMENT,
-    QUERY_COVERED_BY_ALL, BEST_QUERY_COVERED, BEST_WORDING_COVERED, WORST_QUERY_WORD, WORST_WORDING_WORD,
-    BEST_WEIGHTED_COVERED, VERBATIM, LENGTH_RATIO, WEIGHT_DIFFERENCE, COLUMNS
-};
-
 /* Squared cosine from which two words count as the same: quantised vectors of one word are not quite parallel. */
 static const float EXACT = 0.995f;
 
@@ -172,14 +144,14 @@ static void forget(const Known *known, const int64_t *wording, int64_t count, Ma
     so_far->matched = 0;
 }
 
-/* columns (COLUMNS, codes) of each code of each query, and the best of its wordings. `wording`, `similarity`, `first`
+/* columns (COMPARED, codes) of each code of each query, and the best of its wordings. `wording`, `similarity`, `first`
  * as `nearest_first` gives them. `seen`: a number for each word of the catalog, all -1 before and after; `match` has
  * room for longest values for each word of all these wordings, `by_word` for twice the longest. */
 FOR_EACH_PROCESSOR void compare(const Asked *asked, const Known *known, const int64_t *query, const int64_t *wording,
                                 const float *similarity, int64_t pairs, const int64_t *first, int64_t codes,
                                 int32_t *seen, float *match, float *by_word, float *columns, int64_t *best)
 {
-    float *by_all = by_word + asked->longest, code[COLUMNS];
+    float *by_all = by_word + asked->longest, code[COMPARED];
     Matches so_far = {seen, match, by_word, 0};
     int64_t begun = 0;
     Side left, right;
@@ -204,28 +176,11 @@ FOR_EACH_PROCESSOR void compare(const Asked *asked, const Known *known, const in
         code[TITLE] = cosine_of(whole, asked->whole_scales[own], known->rows, known->scales, known->title[row], wide);
         code[CENTRE] = cosine_of(whole, asked->whole_scales[own], known->centres, known->centre_scales, row, wide);
         code[QUERY_COVERED_BY_ALL] = covered_by_all(asked, own, by_all);
-        for (int64_t column = 0; column < COLUMNS; column++)
+        for (int64_t column = 0; column < COMPARED; column++)
             columns[column * codes + number] = code[column];
         if (number + 1 == codes || query[end] != own) {
             forget(known, wording + begun, end - begun, &so_far);
             begun = end;
         }
     }
-}
-
-/* found (count, codes): each of these columns as its distance to the best code of the same query; `first`: where the
- * codes of each query begin. */
-void distances(const float *matrix, int64_t codes, const int64_t *columns, int64_t count, const int64_t *first,
-               int64_t queries, float *found)
-{
-    for (int64_t number = 0; number < count; number++)
-        for (int64_t query = 0; query < queries; query++) {
-            const float *column = matrix + columns[number] * codes;
-            int64_t end = query + 1 < queries ? first[query + 1] : codes;
-            float best = column[first[query]];
-            for (int64_t code = first[query]; code < end; code++)
-                best = larger(best, column[code]);
-            for (int64_t code = first[query]; code < end; code++)
-                found[number * codes + code] = column[code] - best;
-        }
 }

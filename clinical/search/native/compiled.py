@@ -1,4 +1,4 @@
-"""The loops of the search as machine code: the functions of `loops.c`, `columns.c` and `graph.c`, for arrays of numpy.
+"""The loops of the search as machine code: the functions of the C files here, for arrays of numpy.
 
 Every array is checked before its address is handed over, so that a wrong one is a TypeError. Python's lock is not held
 while a function runs.
@@ -56,8 +56,8 @@ class Loops(NamedTuple):
     look_at: Any
     nearest_first: Any
     compare: Any
-    distances: Any
     nearest: Any
+    rank: Any
 
 
 @cache
@@ -75,8 +75,8 @@ def loops() -> Loops:
         declared("look_at", *[POINTER] * 4, NUMBER, *[POINTER] * 4),
         declared("nearest_first", *[POINTER] * 4, NUMBER, *[POINTER] * 4, restype=NUMBER),
         declared("compare", *[POINTER] * 5, NUMBER, POINTER, NUMBER, *[POINTER] * 5),
-        declared("distances", POINTER, NUMBER, POINTER, NUMBER, POINTER, NUMBER, POINTER),
         declared("nearest", POINTER, POINTER, NUMBER, NUMBER, NUMBER, *[POINTER] * 4),
+        declared("rank", *[POINTER] * 4, NUMBER, POINTER, POINTER, restype=NUMBER),
     )
 
 
@@ -88,7 +88,8 @@ def address_of(array: NDArray[Any], kind: np.dtype[Any]) -> int:
     return address
 
 
-def _all_at(arrays: Iterable[Any], kinds: Iterable[np.dtype[Any]]) -> list[int]:
+def all_at(arrays: Iterable[Any], kinds: Iterable[np.dtype[Any]]) -> list[int]:
+    """The addresses of arrays of these kinds."""
     return [address_of(array, kind) for array, kind in zip(arrays, kinds, strict=True)]
 
 
@@ -135,7 +136,7 @@ class AskedWords(NamedTuple):
     def struct(self) -> _Asked:
         """The addresses; they count while the arrays live."""
         kinds = (LONG, LONG, SHORT, FLOAT, FLOAT, FLOAT, SHORT, FLOAT, FLOAT)
-        return _Asked(*_all_at(self, kinds), self.words.shape[1], self.vectors.shape[1])
+        return _Asked(*all_at(self, kinds), self.words.shape[1], self.vectors.shape[1])
 
 
 class KnownWordings(NamedTuple):
@@ -197,8 +198,8 @@ class Comparing:
     def __init__(self, known: KnownWordings) -> None:
         self._known = known
         kinds = (LONG, INT, BYTE, FLOAT, FLOAT, FLOAT, BYTE, FLOAT, FLOAT, LONG, LONG, BYTE, FLOAT)
-        self._struct = _Known(*_all_at(known, kinds))
-        self._address = ctypes.addressof(self._struct)
+        self._struct = _Known(*all_at(known, kinds))
+        self.address = ctypes.addressof(self._struct)
 
     def seen(self) -> NDArray[np.int32]:
         """Room for what `compared` has seen, all -1; it leaves nothing in it."""
@@ -210,7 +211,7 @@ class Comparing:
         room, ordered, first = (np.empty(count, dtype=np.int64) for count in (2 * size, size, size))
         similarity, struct = np.empty(size, dtype=np.float32), asked.struct()
         codes = loops().nearest_first(
-            ctypes.addressof(struct), self._address, address_of(query, LONG), address_of(wording, LONG), size,
+            ctypes.addressof(struct), self.address, address_of(query, LONG), address_of(wording, LONG), size,
             address_of(room, LONG), address_of(ordered, LONG), address_of(similarity, FLOAT), address_of(first, LONG),
         )  # fmt: skip
         return Ordered(query, ordered, similarity, first[:codes])
@@ -224,18 +225,9 @@ class Comparing:
         match, by_word = (np.empty(count * longest, dtype=np.float32) for count in (most, 2))
         struct = asked.struct()
         loops().compare(
-            ctypes.addressof(struct), self._address, address_of(some.query, LONG), address_of(some.wording, LONG),
+            ctypes.addressof(struct), self.address, address_of(some.query, LONG), address_of(some.wording, LONG),
             address_of(some.similarity, FLOAT), len(some.wording), address_of(some.first, LONG), codes,
             address_of(seen, INT), address_of(match, FLOAT), address_of(by_word, FLOAT), address_of(columns, FLOAT),
             address_of(best, LONG),
         )  # fmt: skip
         return OfCodes(*columns), best
-
-
-def distances(matrix: Floats, columns: Ints, first: Ints, found: Floats) -> None:
-    """Into the rows of `found` (columns, c): these rows of the matrix (rows, c), each as its distance to the largest
-    value of the same query. `first`: where each query begins."""
-    loops().distances(
-        address_of(matrix, FLOAT), matrix.shape[1], address_of(columns, LONG), len(columns), address_of(first, LONG),
-        len(first), address_of(found, FLOAT),
-    )  # fmt: skip

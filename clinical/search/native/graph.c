@@ -7,21 +7,6 @@
  */
 #include "loops.h"
 
-typedef struct {
-    const int8_t *rows; /* the vector of each wording */
-    const float *scales;
-    const int32_t *neighbours;   /* of each wording level by level, filled up with -1 */
-    const uint64_t *start;       /* where the neighbours of each wording begin */
-    const int32_t *before_level; /* how many neighbours a wording has below each level */
-    int64_t dimensions, entry, levels;
-} Graph;
-
-/* One of the nearest so far; the lowest bit of `mark` says whether it has been expanded, the others are its number. */
-typedef struct {
-    float similarity;
-    int32_t mark;
-} Found;
-
 static inline int32_t number_of(const Found *one) { return one->mark >> 1; }
 
 static inline __attribute__((always_inline)) float similarity_to(const Graph *graph, const int16_t *asked, int64_t number)

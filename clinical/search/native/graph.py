@@ -46,7 +46,7 @@ class Graph:
             address_of(links.start, LONG), address_of(links.before_level, INT),
         )  # fmt: skip
         self._struct = _Graph(*addresses, rows.shape[1], links.entry, links.levels)
-        self._address = ctypes.addressof(self._struct)
+        self.address = ctypes.addressof(self._struct)
 
     def room(self) -> GraphRoom:
         """Room of the right size."""
@@ -59,7 +59,7 @@ class Graph:
         near = np.empty((len(asked), count), dtype=np.int64)
         best = np.empty(2 * max(depth, count), dtype=np.int32)
         loops().nearest(
-            self._address, address_of(asked, SHORT), len(asked), count, max(depth, count), address_of(room.seen, BYTE),
+            self.address, address_of(asked, SHORT), len(asked), count, max(depth, count), address_of(room.seen, BYTE),
             address_of(room.visited, INT), address_of(best, INT), address_of(near, LONG),
         )  # fmt: skip
         return near

@@ -1,5 +1,4 @@
-"""The library of `loops.c`, `columns.c` and `graph.c`: compiled where the project is installed, or where
-it is first needed.
+"""The library of the C files here: compiled where the project is installed, or where it is first needed.
 
 Only Python's own library is imported here: `setup.py` and the recipe of the image run this file before anything else
 is installed. `python clinical/search/native/library.py` compiles.
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 FOLDER: Final = Path(__file__).parent
-SOURCES: Final = (FOLDER / "loops.c", FOLDER / "columns.c", FOLDER / "graph.c")
+SOURCES: Final = tuple(FOLDER / f"{name}.c" for name in ("loops", "columns", "graph", "ranking"))
 HEADER: Final = FOLDER / "loops.h"
 LIBRARY: Final = FOLDER / f"_loops-{sysconfig.get_platform()}.so"
 """Beside its sources; it serves any Python of this system and processor."""
@@ -60,7 +59,7 @@ def compile_into(library: Path) -> None:
     os.close(handle)
     draft = Path(name)
     try:
-        command = [program, *FLAGS, f'-DDIGEST="{_digest()}"', *map(str, SOURCES), "-o", name]
+        command = [program, *FLAGS, f'-DDIGEST="{_digest()}"', *map(str, SOURCES), "-o", name, "-lm"]
         subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
         draft.chmod(0o755)
         draft.replace(library)

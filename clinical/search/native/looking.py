@@ -27,7 +27,9 @@ class _Tokens(ctypes.Structure):
     _fields_ = fields_of("token start")
 
 
-class _Spelled(ctypes.Structure):
+class SpelledStruct(ctypes.Structure):
+    """`Spelled` of `loops.h`."""
+
     _fields_ = (
         *fields_of("words length"),
         *(("by_word", _Tokens), ("by_character", _Tokens)),
@@ -35,8 +37,10 @@ class _Spelled(ctypes.Structure):
     )
 
 
-class _Room(ctypes.Structure):
-    _fields_ = fields_of("scores word character of_words of_characters numbers")
+class RoomStruct(ctypes.Structure):
+    """`Room` of `loops.h`."""
+
+    _fields_ = fields_of("scores word character of_words of_characters numbers words visits visited")
 
 
 class Postings(NamedTuple):
@@ -59,9 +63,13 @@ class WordTokens(NamedTuple):
     @classmethod
     def of(cls, some: Sequence[Sequence[int]]) -> WordTokens:
         """From the tokens of each word."""
-        flat = np.array([token for own in some for token in own], dtype=np.int64)
-        ends = np.cumsum([0, *map(len, some), 0], dtype=np.int64)
-        return cls(flat, ends)
+        flat: list[int] = []
+        starts = [0]
+        for own in some:
+            flat += own
+            starts.append(len(flat))
+        starts.append(len(flat))
+        return cls(np.array(flat, dtype=np.int64), np.array(starts, dtype=np.int64))
 
 
 class SpelledWords(NamedTuple):
@@ -71,6 +79,15 @@ class SpelledWords(NamedTuple):
     length: Ints  # (Q,)
     by_word: WordTokens
     by_character: WordTokens
+
+    def struct(self) -> SpelledStruct:
+        """The addresses; they count while the arrays live."""
+        tokens = (
+            _Tokens(address_of(one.token, LONG), address_of(one.start, LONG))
+            for one in (self.by_word, self.by_character)
+        )
+        words, length = address_of(self.words, LONG), address_of(self.length, LONG)
+        return SpelledStruct(words, length, *tokens, *self.words.shape)
 
 
 class LookedAt(NamedTuple):
@@ -105,7 +122,7 @@ class Looking:
         self._catalog = _Catalog(
             *both, address_of(row, LONG), address_of(starts, LONG), address_of(ends, LONG), len(row)
         )
-        self._address, self._most = ctypes.addressof(self._catalog), words.most + characters.most
+        self.address, self.most = ctypes.addressof(self._catalog), words.most + characters.most
 
     def room(self) -> LookingRoom:
         """Room of the right size."""
@@ -117,22 +134,20 @@ class Looking:
         """The near wordings of each query (Q, K; numbers below 0 are none), and the best one of each code that a BM25
         puts forward."""
         queries, nears = near.shape
-        size, runs = nears + self._most, []
-        struct = _Spelled(address_of(spelled.words, LONG), address_of(spelled.length, LONG))
-        for name, tokens in (("by_word", spelled.by_word), ("by_character", spelled.by_character)):
-            setattr(struct, name, _Tokens(address_of(tokens.token, LONG), address_of(tokens.start, LONG)))
+        size, runs = nears + self.most, []
+        struct = spelled.struct()
+        for tokens in (spelled.by_word, spelled.by_character):
             most = int(np.diff(tokens.start)[spelled.words].sum(axis=1).max(initial=0))
             runs.append(np.empty((most, _RUN), dtype=np.int64))
-        struct.queries, struct.longest = queries, spelled.words.shape[1]
-        numbers, wording = (np.empty(count, dtype=np.int64) for count in (size + self._most, queries * size))
+        numbers, wording = (np.empty(count, dtype=np.int64) for count in (size + self.most, queries * size))
         by_word, by_character = np.empty((2, queries * size), dtype=np.float32)
         counts = np.empty((queries, 2), dtype=np.int64)
-        taken = _Room(
+        taken = RoomStruct(
             address_of(room.scores, FLOAT), address_of(room.word, INT), address_of(room.character, INT),
             *(address_of(array, LONG) for array in (*runs, numbers)),
         )  # fmt: skip
         loops().look_at(
-            self._address, ctypes.addressof(struct), ctypes.addressof(taken), address_of(near, LONG), nears,
+            self.address, ctypes.addressof(struct), ctypes.addressof(taken), address_of(near, LONG), nears,
             address_of(wording, LONG), address_of(by_word, FLOAT), address_of(by_character, FLOAT),
             address_of(counts, LONG),
         )  # fmt: skip

@@ -29,28 +29,6 @@ void descending(const float *values, int64_t count, const int64_t *first, int64_
 
 /* --- both BM25s and the wordings to look at --------------------------------------------------------------------- */
 
-typedef struct {
-    int64_t token, from, before, times; /* postings of one token of the query, and how often it has it */
-} Run;
-
-typedef struct {
-    const int32_t *indices; /* the wording of each posting, ascending within a token */
-    const float *added;     /* what it adds to the score of its wording */
-    const int64_t *start;   /* where the postings of each token begin */
-    int64_t most;           /* codes that are put forward */
-} Postings;
-
-typedef struct {
-    Postings words, characters;
-    const int64_t *row, *starts, *ends; /* the code of each wording; the wordings of each code */
-    int64_t wordings;
-} Catalog;
-
-/* The tokens of each distinct word of the queries lie in `token` from its `start` to before the next one's. */
-typedef struct {
-    const int64_t *token, *start;
-} Tokens;
-
 /* The postings of a query's tokens in the order in which it has them, each token once; how many tokens. `place`: one for
  * each token there is, all -1 before and after. */
 static int64_t runs_of(const Postings *postings, const Tokens *tokens, const int64_t *words, int64_t length,
@@ -221,22 +199,6 @@ static int64_t best_wording(const Catalog *catalog, const float *scores, int64_t
     }
     return found;
 }
-
-/* Words (Q, longest) of each query by their numbers, how many it has, and the tokens of each distinct word. */
-typedef struct {
-    const int64_t *words, *length;
-    Tokens by_word, by_character;
-    int64_t queries, longest;
-} Spelled;
-
-/* Room: both BM25s' score of every wording (2, wordings), all 0 before and after; one for each token of both, all -1
- * before and after; runs for the most tokens of a query, of both; and numbers. */
-typedef struct {
-    float *scores;
-    int32_t *word, *character;
-    Run *of_words, *of_characters;
-    int64_t *numbers;
-} Room;
 
 /* What to look at for one query: the near wordings (those at least 0), and the best one of each code that a BM25 puts
  * forward, ascending; and both BM25s' best value for each code of theirs, ascending. `counts`: how many wordings, how

@@ -10,6 +10,18 @@
 #define FOR_EACH_PROCESSOR
 #endif
 
+/* Of a code: as in `compiled.py`'s `OfCodes`, the first columns of `compare`. */
+enum {
+    SIMILARITY, SECOND, TITLE, CENTRE, QUERY_COVERED, WORDING_COVERED, ALIGNMENT, WEIGHTED_ALIGNMENT,
+    QUERY_COVERED_BY_ALL, BEST_QUERY_COVERED, BEST_WORDING_COVERED, WORST_QUERY_WORD, WORST_WORDING_WORD,
+    BEST_WEIGHTED_COVERED, VERBATIM, LENGTH_RATIO, WEIGHT_DIFFERENCE, COMPARED
+};
+
+enum { WIDTH = 50, TRAITS = 6 }; /* columns of the ranking model, and those of them that belong to a code alone */
+
+/* The largest value of a quantised row, and up to which every whole number is a float (`cosines.py`). */
+enum { LARGEST = 127, WHOLE = 1 << 24 };
+
 /* Weights that are divided by are at least this: a query of words without any weight covers nothing. */
 static const float LEAST_WEIGHT = 1e-6f;
 
@@ -32,3 +44,135 @@ static inline __attribute__((always_inline)) float cosine_of(const int16_t *one,
 }
 
 void descending(const float *values, int64_t count, const int64_t *first, int64_t runs, int64_t *order);
+
+/* --- what the files share ---------------------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t token, from, before, times; /* postings of one token of the query, and how often it has it */
+} Run;
+
+typedef struct {
+    const int32_t *indices; /* the wording of each posting, ascending within a token */
+    const float *added;     /* what it adds to the score of its wording */
+    const int64_t *start;   /* where the postings of each token begin */
+    int64_t most;           /* codes that are put forward */
+} Postings;
+
+typedef struct {
+    Postings words, characters;
+    const int64_t *row, *starts, *ends; /* the code of each wording; the wordings of each code */
+    int64_t wordings;
+} Catalog;
+
+/* The tokens of each distinct word of the queries lie in `token` from its `start` to before the next one's. */
+typedef struct {
+    const int64_t *token, *start;
+} Tokens;
+
+/* Words (Q, longest) of each query by their numbers, how many it has, and the tokens of each distinct word. */
+typedef struct {
+    const int64_t *words, *length;
+    Tokens by_word, by_character;
+    int64_t queries, longest;
+} Spelled;
+
+/* Room: both BM25s' score of every wording (2, wordings), all 0 before and after; one for each token of both, all -1
+ * before and after; runs for the most tokens of a query, of both; and numbers. */
+typedef struct {
+    float *scores;
+    int32_t *word, *character;
+    Run *of_words, *of_characters;
+    int64_t *numbers;
+    int32_t *words;   /* of each word of the catalog, all -1 before and after (`compare`) */
+    uint8_t *visits;  /* of each wording, all 0 before and after (`nearest`) */
+    int32_t *visited; /* room for as many */
+} Room;
+
+typedef struct {
+    const int64_t *words, *length;      /* (queries, longest) numbers of words; of each query */
+    const int16_t *vectors;             /* of each word of the queries */
+    const float *scales, *idf, *weight; /* the same */
+    const int16_t *whole;               /* the vector of each query */
+    const float *whole_scales, *whole_weight;
+    int64_t longest, dimensions;
+} Asked;
+
+typedef struct {
+    const int64_t *word_start;               /* where the words of each wording begin in `word` */
+    const int32_t *word;                     /* numbers of the wordings' words */
+    const int8_t *word_rows;                 /* their vectors */
+    const float *word_scales, *idf, *weight;
+    const int8_t *rows;                      /* the vector of each wording */
+    const float *scales, *whole_weight;
+    const int64_t *title, *row;              /* the title of each code; the code of each wording */
+    const int8_t *centres;                   /* the mean vector of each code */
+    const float *centre_scales;
+} Known;
+
+typedef struct {
+    const int8_t *rows; /* the vector of each wording */
+    const float *scales;
+    const int32_t *neighbours;   /* of each wording level by level, filled up with -1 */
+    const uint64_t *start;       /* where the neighbours of each wording begin */
+    const int32_t *before_level; /* how many neighbours a wording has below each level */
+    int64_t dimensions, entry, levels;
+} Graph;
+
+/* One of the nearest so far; the lowest bit of `mark` says whether it has been expanded, the others are its number. */
+typedef struct {
+    float similarity;
+    int32_t mark;
+} Found;
+
+/* The ranking model: networks of two hidden layers over the columns, `hidden` and `narrow` wide (`ranking.py`). */
+typedef struct {
+    const float *mean, *scale, *first, *first_bias, *second, *second_bias, *last;
+    const float *none; /* weights of the best values of some columns, and a constant: the logit of "none of these" */
+    const int64_t *none_columns;
+    const float *raw, *calibrated; /* shares, ascending, and what they mean */
+    int64_t networks, hidden, narrow, nones, points;
+} Networks;
+
+/* Of each code of the catalog what holds before any query (`traits.py`). */
+typedef struct {
+    const float *values[TRAITS];
+    const int64_t *category, *parent;
+    int64_t categories, parents;
+} Traits;
+
+/* Everything that is made once for a catalog. Without `graph` the nearest wordings are given, without `networks` the
+ * columns are what is asked for. `codes`: the number in the catalog of each code with a wording. */
+typedef struct {
+    const Catalog *catalog;
+    const Graph *graph;
+    const Known *known;
+    const Traits *traits;
+    const Networks *networks;
+    const int64_t *codes;
+    int64_t depth, kept; /* of the search in the graph; codes kept of each query */
+} Index;
+
+/* Queries and their distinct words as the encoder sees them (`retrieval.py`): unit vectors and their weights. */
+typedef struct {
+    Spelled spelled;
+    const float *vectors, *weight, *word_vectors, *word_weight, *idf;
+    int64_t words, dimensions;
+} Texts;
+
+/* Codes of queries, one query's behind the other's: the first two of all, and either shares or columns. */
+typedef struct {
+    int64_t *code, *wording;
+    float *share, *probability, *columns;
+} Ranked;
+
+void look_at(const Catalog *catalog, const Spelled *spelled, const Room *room, const int64_t *near, int64_t nears,
+             int64_t *wording, float *by_word, float *by_character, int64_t *counts);
+void nearest(const Graph *graph, const int16_t *asked, int64_t queries, int64_t count, int64_t depth, uint8_t *seen,
+             int32_t *visited, Found *best, int64_t *near);
+int64_t nearest_first(const Asked *asked, const Known *known, const int64_t *query, const int64_t *wording,
+                      int64_t pairs, int64_t *room, int64_t *ordered, float *similarity, int64_t *first);
+void compare(const Asked *asked, const Known *known, const int64_t *query, const int64_t *wording,
+             const float *similarity, int64_t pairs, const int64_t *first, int64_t codes, int32_t *seen, float *match,
+             float *by_word, float *columns, int64_t *best);
+void logits_of(const Networks *networks, const float *columns, int64_t codes, int64_t stride, float *room,
+               float *logits);

@@ -1,6 +1,6 @@
 """The columns of the ranking model once more, with loops over Python numbers: what `features` must say, by name.
 
-Nothing is shared with `features` but the lists of wordings to look at (`gather`) and the arrays of the index. One
+Nothing is shared with `ranking.c` but the lists of wordings to look at (`looked_at`) and the arrays of the index. One
 query, one code and one wording at a time; slow, and readable from top to bottom.
 """
 
@@ -13,7 +13,8 @@ from types import SimpleNamespace
 from clinical.reading.index import SearchIndex
 from clinical.search.bm25 import Bm25, character_grams
 from clinical.search.cosines import whole
-from clinical.search.retrieval import gather, read_queries
+from clinical.search.neighbours import SEARCH_DEPTH
+from clinical.search.retrieval import NEAREST, Queries, nearest_wordings, read_queries, room_of, spelled_of
 
 STEPS_TOTAL, LARGEST = 2**24, 127  # a query's vector is rounded so that products with int8 rows are exact
 
@@ -50,8 +51,16 @@ class _Query:
         self.words_bm25 = _scores(index.wordings.words_bm25, self.words)
         self.characters_bm25 = _scores(index.wordings.characters_bm25, character_grams(self.words))
         self.candidates: dict[int, list[int]] = {}
-        for wording in sorted(gather(queries, whole(queries.vectors).numbers, index.wordings).wording.tolist()):
+        for wording in sorted(looked_at(queries, index)):
             self.candidates.setdefault(int(tables.code[wording]), []).append(wording)
+
+
+def looked_at(queries: Queries, index: SearchIndex) -> list[int]:
+    """The wordings to look at for one query: the nearest ones, and those that a BM25 puts forward."""
+    numbers = whole(queries.vectors).numbers
+    near = nearest_wordings(queries.vectors, numbers, index.wordings, NEAREST, SEARCH_DEPTH)
+    found = index.wordings.looking.at(near, spelled_of(queries, index.wordings), room_of(index.wordings).looking)
+    return [int(number) for number in found.wording]
 
 
 def postings(bm25: Bm25, tokens: list[str]) -> tuple[list[int], list[float]]:

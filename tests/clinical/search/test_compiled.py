@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinical.errors import SettingError
-from clinical.search.native.compiled import AskedWords, Comparing, KnownWordings, descending, distances, load
+from clinical.search.native.compiled import AskedWords, Comparing, KnownWordings, descending, load
 from clinical.search.native.library import LIBRARY, is_current
 from clinical.search.native.looking import Looking, Postings, SpelledWords, WordTokens
 
@@ -176,13 +176,6 @@ def test_codes_are_compared_to_the_last_bit_alike_alone_and_among_others_and_not
         at = codes.stop
     assert (seen == -1).all()
     assert np.isfinite(np.stack(columns)).all()
-
-
-def test_distances_are_those_to_the_largest_value_of_the_query():
-    matrix = np.array([[1, 3, 2, 7], [0, 0, 5, 4]], dtype=np.float32)
-    found = np.empty((2, 4), dtype=np.float32)
-    distances(matrix, np.array([1, 0]), np.array([0, 2]), found)
-    assert found.tolist() == [[0, 0, 0, -1], [-2, 0, -5, 0]]
 
 
 # --- the library ------------------------------------------------------------------------------------------------------

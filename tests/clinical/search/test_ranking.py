@@ -1,5 +1,6 @@
 """The ranking model: its file, and shares that are shares."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinical.errors import ArtifactMismatch
+from clinical.reading.index import SearchIndex
+from clinical.search.features import candidates
 from clinical.search.ranking import WIDTH, Ranker
+from clinical.search.retrieval import read_queries
+from clinical.search.scoring import KEPT, Scorer
 from clinical.search.tensors import map_tensors, write_tensors
 
 
@@ -46,6 +51,24 @@ def test_the_shares_and_none_of_these_make_one(ranker: Ranker, seed: int, candid
     assert np.isfinite(shares).all()
     assert (shares >= 0).all()
     assert shares.sum() <= 1 + 1e-5
+
+
+def test_the_compiled_model_gives_the_best_codes_that_numpy_gives(starter_artifact: Path) -> None:
+    index = SearchIndex.load(starter_artifact)
+    scorer = Scorer(index.wordings, index.traits, index.ranker)
+    texts = [index.wordings.text(number) for number in range(0, len(index.wordings), 97)]
+    for queries in read_queries([*texts, *(text[:9] for text in texts)], index.encoder, index.wordings):
+        some, best = candidates(queries, index.wordings, index.traits), scorer.best([queries])
+        chances, shares = index.ranker.probabilities(some)
+        for number, (first, last) in zip(queries.number, pairwise([*some.first, len(some.codes)]), strict=True):
+            own, rows = best.at(best.part == number), first + np.argsort(-shares[first:last], kind="stable")[:KEPT]
+            assert len(own.code) == min(KEPT, last - first)
+            np.testing.assert_allclose(own.share, shares[rows], rtol=1e-3, atol=1e-6)
+            np.testing.assert_allclose(own.probability, chances[rows], rtol=1e-2, atol=1e-4)
+            at = {code: place for place, code in enumerate(some.codes[first:last].tolist())}
+            places = first + np.array([at[code] for code in own.code.tolist()])
+            np.testing.assert_allclose(shares[places], own.share, rtol=1e-3, atol=1e-6)
+            np.testing.assert_array_equal(some.wordings[places], own.wording)
 
 
 def test_the_order_of_the_candidates_does_not_matter(ranker: Ranker) -> None:
