@@ -76,8 +76,8 @@ class Bm25:
 
     def numbers(self, tokens: Iterable[str]) -> list[int]:
         """The numbers of the known ones of these tokens."""
-        known = self._index.vocab_dict
-        return [known[token] for token in tokens if token in known]
+        found = map(self._index.vocab_dict.get, tokens)
+        return [number for number in found if number is not None]
 
     def wordings_of(self, first: int, last: int) -> tuple[Ints, Ints]:
         """Numbers of the wordings that hold a token, token by token from `first` to before `last` in the order of the

@@ -12,6 +12,7 @@ import hashlib
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatch
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from clinical.errors import ArtifactMismatch, SettingError
 from clinical.search.bounds import ArraySizes, Bound, check, require, text_of
+from clinical.search.native.compiled import added
 from clinical.search.tensors import map_tensors, write_tensors
 from clinical.text import folded_words, words
 
@@ -107,21 +109,34 @@ class StaticEncoder:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Shape (texts, dimensions), sums of n-gram vectors; a text without a word gives a zero row."""
         parts = [self._sums(texts[start : start + _CHUNK]) for start in range(0, len(texts), _CHUNK)]
-        return np.concatenate(parts) if parts else np.zeros((0, self.dimensions), dtype=np.float32)
+        return (
+            np.concatenate(parts)
+            if len(parts) > 1
+            else parts[0]
+            if parts
+            else np.zeros((0, self.dimensions), dtype=np.float32)
+        )
 
     def _sums(self, texts: Sequence[str]) -> Vectors:
         """Each distinct word is looked up once: parts of one text share most of theirs."""
         folds: dict[str, str] = {}
         spelled = [folded_words(text, folds) for text in texts]
-        known, distinct = self.vocabulary, dict.fromkeys(word for own in spelled for word in own)
-        numbers = {word: [known[gram] for gram in grams(word) if gram in known] for word in distinct}
-        of_word = {word: row for row, word in enumerate(word for word, own in numbers.items() if own)}
-        sums = _added(self._rows, self._scales, [own for own in numbers.values() if own])
-        of_text = [[of_word[word] for word in own if word in of_word] for own in spelled]
-        result = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        row_of, numbers, starts = dict[str, int](), list[int](), [0]
+        for word in dict.fromkeys(word for own in spelled for word in own):
+            known = [row for row in map(self.vocabulary.get, grams(word)) if row is not None]
+            if known:
+                row_of[word] = len(row_of)
+                numbers += known
+                starts.append(len(numbers))
+        sums = _added(self._rows, self._scales, numbers, starts)
+        of_text = [[row_of[word] for word in own if word in row_of] for own in spelled]
         filled = [number for number, own in enumerate(of_text) if own]
-        if filled:
-            result[filled] = _added(sums, None, [of_text[number] for number in filled])
+        rows = [row for own in of_text for row in own]
+        found = _added(sums, None, rows, [0, *accumulate(len(of_text[number]) for number in filled)])
+        if len(filled) == len(texts):
+            return found
+        result = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        result[filled] = found
         for number in (number for number, own in enumerate(of_text) if not own):
             drawn = self._drawn(texts[number])
             if drawn is not None:
@@ -159,14 +174,9 @@ class StaticEncoder:
         return cls(vocabulary, tensors["rows"], tensors["scales"], metadata["name"])
 
 
-def _added(rows: NDArray[Any], scales: Vectors | None, runs: Sequence[Sequence[int]]) -> Vectors:
-    """For each run of row numbers, none of them empty, the sum of these rows, each times its scale."""
-    if not runs:
-        return np.zeros((0, rows.shape[1]), dtype=np.float32)
-    flat = np.array([number for run in runs for number in run], dtype=np.int64)
-    sizes = np.array([len(run) for run in runs])
-    table = rows[flat] if scales is None else rows[flat] * scales[flat, None]
-    return np.asarray(np.add.reduceat(table, np.cumsum(sizes) - sizes, axis=0), dtype=np.float32)
+def _added(rows: NDArray[Any], scales: Vectors | None, numbers: Sequence[int], starts: Sequence[int]) -> Vectors:
+    """The sums of rows that `added` gives, of lists."""
+    return added(rows, scales, np.array(numbers, dtype=np.int64), np.array(starts, dtype=np.int64))
 
 
 class TransformerEncoder:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from clinical.search.bm25 import character_grams
 from clinical.search.encoder import Encoder, Vectors
+from clinical.search.native.compiled import scaled_to_one
 from clinical.search.native.looking import SpelledWords, WordTokens
 from clinical.search.native.ranked import Room
 from clinical.search.native.ranked import Vectors as Asked
@@ -64,31 +65,33 @@ def read_queries(texts: Sequence[str], encoder: Encoder, wordings: Wordings) -> 
 def _read(
     numbers: Sequence[int], folded: Sequence[list[str]], encoder: Encoder, wordings: Wordings
 ) -> Iterator[Queries]:
-    distinct = list(dict.fromkeys(word for number in numbers for word in folded[number]))
-    rows = encoder.encode([*(" ".join(folded[number]) for number in numbers), *distinct])
-    weights = np.linalg.norm(rows, axis=1).astype(np.float32)
-    known = np.flatnonzero(weights[: len(numbers)] >= 1e-6)
+    own = [folded[number] for number in numbers]
+    distinct = list(dict.fromkeys(word for spelled in own for word in spelled))
+    rows = encoder.encode([*map(" ".join, own), *distinct])
+    units = np.zeros((len(rows) + 1, rows.shape[1]), dtype=np.float32)  # the last one is of no word
+    units[:-1] = rows
+    weights = scaled_to_one(units)
+    known = np.flatnonzero(weights[: len(own)] >= 1e-6)
     if not len(known):
         return
-    units = rows / np.maximum(weights, np.float32(1e-9))[:, None]
-    own = [folded[numbers[int(at)]] for at in known]
+    vectors, weight = units[: len(own)], weights[: len(own)]
+    if len(known) < len(own):
+        vectors, weight, own = vectors[known], weight[known], [own[at] for at in known.tolist()]
     of_word = {word: at for at, word in enumerate(distinct)}
-    length = np.array([len(spelled) for spelled in own])
-    filled = np.full((len(own), int(length.max())), len(distinct), dtype=np.int64)
-    for row, spelled in enumerate(own):
-        filled[row, : len(spelled)] = [of_word[word] for word in spelled]
-    none = np.zeros(1, dtype=np.float32)
+    length = [len(spelled) for spelled in own]
+    longest, none = max(length), len(distinct)
+    filled = [[*(of_word[word] for word in spelled), *[none] * (longest - len(spelled))] for spelled in own]
     yield Queries(
         np.array(numbers, dtype=np.int64)[known],
         own,
         distinct,
-        units[known],
-        weights[known],
-        length,
-        filled,
-        np.concatenate([units[len(numbers) :], np.zeros((1, rows.shape[1]), dtype=np.float32)]),
-        np.concatenate([weights[len(numbers) :], none]),
-        np.concatenate([wordings.idf(distinct), none]),
+        vectors,
+        weight,
+        np.array(length),
+        np.array(filled),
+        units[len(numbers) :],
+        weights[len(numbers) :],
+        wordings.idf(distinct, 0.0),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -27,12 +28,13 @@ class Scorer:
 
     def best(self, batches: Iterable[Queries]) -> Hits:
         """The best KEPT codes of each query, query by query, best first; `part` is the query's number."""
-        found = []
+        found, ascending, before = [], True, -1
         for queries in batches:
             best = self._ranking.best(*asked_of(queries, self._wordings))
+            numbers = queries.number.tolist()
+            ascending &= all(one < other for one, other in pairwise((before, *numbers)))
+            before = numbers[-1]
             part = np.repeat(queries.number, best.counts)
             found.append(Hits(part, best.code, best.share, best.probability, best.wording))
-        if len(found) == 1 and len(found[0].part) and bool((np.diff(found[0].part) >= 0).all()):
-            return found[0]
-        hits = joined(found)
-        return hits.at(np.argsort(hits.part, kind="stable"))
+        hits = found[0] if len(found) == 1 else joined(found)
+        return hits if ascending else hits.at(np.argsort(hits.part, kind="stable"))

@@ -85,6 +85,7 @@ class Wordings:
         self.row: Ints = np.repeat(np.arange(len(self.codes)), self.ends - self.starts)  # (N,) wording -> row of C
         self._text = memoryview(cast("bytes", tables.text))
         lines = text_of(tables.word_text, "word_text of wordings.safetensors").split("\n")
+        self._spelled = lines
         self.vocabulary = {word: number for number, word in enumerate(lines)}
         self.rarest = float(np.log((len(tables.code) + 1) / 0.5))
         by_word = Postings(words_bm25.indices, words_bm25.data, words_bm25.start, BEST_BY_WORDS)
@@ -106,6 +107,12 @@ class Wordings:
         """The wording as the source has it."""
         start, end = self.tables.text_start[number : number + 2].tolist()
         return str(self._text[start:end], "utf-8")
+
+    def folded(self, number: int) -> list[str]:
+        """The folded words of the wording, in their order."""
+        start, end = self.tables.word_start[number : number + 2].tolist()
+        spelled = self._spelled
+        return [spelled[word] for word in self.tables.word[start:end].tolist()]
 
     def texts(self, numbers: range) -> list[str]:
         """These neighbouring wordings as the source has them."""
@@ -133,11 +140,11 @@ class Wordings:
         """Unit vectors of wordings, shape (numbers, dimensions)."""
         return np.asarray(self.tables.rows[numbers] * self.tables.scales[numbers, None], dtype=np.float32)
 
-    def idf(self, folded: Sequence[str]) -> Vectors:
-        """Inverse document frequency of words; an unknown word counts as the rarest."""
-        known = [self.vocabulary.get(word, -1) for word in folded]
-        values = [self.tables.word_idf[number] if number >= 0 else self.rarest for number in known]
-        return np.array(values, dtype=np.float32)
+    def idf(self, folded: Sequence[str], *more: float) -> Vectors:
+        """Inverse document frequency of words, an unknown word counts as the rarest; `more` values behind them."""
+        known = [self.vocabulary.get(word) for word in folded]
+        values = [self.rarest if number is None else self.tables.word_idf.item(number) for number in known]
+        return np.array([*values, *more], dtype=np.float32)
 
     @classmethod
     def build(cls, texts: Sequence[str], codes: Sequence[int], titles: Sequence[bool], encoder: Encoder) -> Wordings:

@@ -58,6 +58,8 @@ class Loops(NamedTuple):
     compare: Any
     nearest: Any
     rank: Any
+    add_runs: Any
+    scale_to_one: Any
 
 
 @cache
@@ -77,6 +79,8 @@ def loops() -> Loops:
         declared("compare", *[POINTER] * 5, NUMBER, POINTER, NUMBER, *[POINTER] * 5),
         declared("nearest", POINTER, POINTER, NUMBER, NUMBER, NUMBER, *[POINTER] * 4),
         declared("rank", *[POINTER] * 4, NUMBER, POINTER, POINTER, restype=NUMBER),
+        declared("add_runs", *[POINTER] * 3, NUMBER, POINTER, POINTER, NUMBER, POINTER, restype=NUMBER),
+        declared("scale_to_one", POINTER, NUMBER, NUMBER, POINTER),
     )
 
 
@@ -231,3 +235,27 @@ class Comparing:
             address_of(best, LONG),
         )  # fmt: skip
         return OfCodes(*columns), best
+
+
+def added(rows: NDArray[np.int8] | Floats, scales: Floats | None, numbers: Ints, start: Ints) -> Floats:
+    """For each run of row numbers, none of them empty, the sum of these rows, each times its scale where they are int8;
+    `start` (runs + 1,). Rounded as `np.add.reduceat` does."""
+    runs, dimensions = len(start) - 1, rows.shape[1]
+    found = np.empty((runs, dimensions), dtype=np.float32)
+    table: tuple[int | None, int | None, int | None]
+    if scales is None:
+        table = (address_of(rows, FLOAT), None, None)
+    else:
+        table = (None, address_of(rows, BYTE), address_of(scales, FLOAT))
+    places = (address_of(numbers, LONG), address_of(start, LONG), runs, address_of(found, FLOAT))
+    if loops().add_runs(*table, dimensions, *places):
+        raise MemoryError("no memory for the vectors of a text")
+    return found
+
+
+def scaled_to_one(rows: Floats) -> Floats:
+    """Scale the rows to length 1 in their place, and return their lengths; zero rows stay zero. Rounded as
+    `np.linalg.norm` does."""
+    lengths = np.empty(len(rows), dtype=np.float32)
+    loops().scale_to_one(address_of(rows, FLOAT), *rows.shape, address_of(lengths, FLOAT))
+    return lengths
