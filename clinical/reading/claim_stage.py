@@ -78,8 +78,9 @@ class ClaimStage:
     def weighed(self, hits: Hits, spots: Sequence[Spot]) -> Hits:
         """The best hit of each code for each spot (`part` is its number); of what is past, active-disease codes are
         down-weighted (`PRESENT`)."""
-        past = np.isin(hits.part, [number for number, spot in enumerate(spots) if spot.claim.is_past])
-        if past.any():
+        over = [number for number, spot in enumerate(spots) if spot.claim.is_past]
+        if over:
+            past = np.isin(hits.part, over)
             past[past] = ~self._past.among(hits.wording[past], hits.code[past])
             hits = hits.weighed(np.where(past, np.float32(PRESENT), np.float32(1)))
         return merged_by_part(hits)
@@ -92,12 +93,23 @@ class ClaimStage:
         """Claims on relatives give codes of the family's history, and no other claim does; past ones give codes of the
         past. A procedure in a plan has not been done yet, so it gives no state after it ("Procedere:
         ICD-Implantation")."""
+        own, rows = hits, list[Hits]()
+        if {"family", "history"}.intersection(draft.assertions):
+            own, rows = self._elsewhere_told(draft, hits)
+        meant = ~self._of_family[own.code]
+        planned = [claim.section == "plan" for claim in draft.claims]
+        if any(planned):
+            meant &= ~(np.array(planned)[own.part] & self._is_state[own.code])
+        rows = [own.at(meant), *rows]
+        found = joined(rows)
+        return found.at(np.lexsort((-found.share, found.part)))
+
+    def _elsewhere_told(self, draft: TextSpans, hits: Hits) -> tuple[Hits, list[Hits]]:
+        """The patient's own present, and the codes of what relatives have and of what is over."""
         family, over = (
             np.array([said == name for said in draft.assertions])[hits.part] for name in ("family", "history")
         )
-        relatives, own, past = hits.at(family), hits.at(~family & ~over), hits.at(over)
-        planned = np.array([claim.section == "plan" for claim in draft.claims])
-        rows = [own.at(~self._of_family[own.code] & ~(planned[own.part] & self._is_state[own.code]))]
+        relatives, past, rows = hits.at(family), hits.at(over), list[Hits]()
         if family.any():
             known = self._of_family[relatives.code]
             moved = self._elsewhere.moved(relatives.at(~known), self._elsewhere.family)
@@ -106,8 +118,7 @@ class ClaimStage:
             gone = self._past.among(past.wording, past.code)
             rows.append(past.at(~gone & ~self._elsewhere.over[past.code]))
             rows.append(self._elsewhere.with_past(past.at(gone), past.at(~gone).weighed(1 / PRESENT)))
-        found = joined(rows)
-        return found.at(np.lexsort((-found.share, found.part)))
+        return hits.at(~family & ~over), rows
 
     def _without_treated(self, draft: TextSpans, hits: Hits, likely: float) -> Hits:
         """The hits without a tumour in the patient's history that the text says is there."""
@@ -125,7 +136,7 @@ class ClaimStage:
             denied = draft.reading.denied_beside(span.part.start, span.part.end)
             stems = [word[:ALIKE] for name in denied for word in folded_words(name) if len(word) >= TOLD]
             for at in np.flatnonzero(hits.part == number).tolist() if stems else ():
-                worded = self._wordings.text(int(hits.wording[at]))
-                said = any(stem in word for word in folded_words(worded) for stem in stems)
-                meant[at] = not said or Reading.of(worded).speaks_of("negation")
+                worded = int(hits.wording[at])
+                said = any(stem in word for word in self._wordings.folded(worded) for stem in stems)
+                meant[at] = not said or Reading.of(self._wordings.text(worded)).speaks_of("negation")
         return hits if meant.all() else hits.at(meant)

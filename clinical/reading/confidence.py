@@ -27,7 +27,7 @@ from clinical.reading.alike import says
 from clinical.reading.claim_stage import TextSpans
 from clinical.reading.kinds import CodeKinds
 from clinical.reading.reranking import NEVER_SURE, Reranker, bounded
-from clinical.search import REMEDY, Hits, Ints, Vectors, Wordings, json_of, require, run_starts
+from clinical.search import REMEDY, Hits, Ints, Vectors, Wordings, json_of, lengths, require, run_starts
 from clinical.text import folded_words
 from clinical.thresholds import NEVER, TextThresholds
 
@@ -51,7 +51,10 @@ characters, from which a code can only be guessed ("QTc", beside "OTC"); `everyd
 (`clinical.icd.Code`); `common`: how common it is (`clinical.search.Suggester`); `doubt`: the tagger's probability of
 another claim (`clinical.claims.Claim`); `begun`: the text is a wording by itself that stops within a word, as a search
 field gets it ("Hypok")."""
-_PLAIN: Final = COLUMNS.index("plain")
+_PLAIN, _BEGUN, _VERBATIM, _CHANCE = (COLUMNS.index(name) for name in ("plain", "begun", "verbatim", "chance"))
+_TOLD: Final = ("symptom", "small", "verbatim", "unspecified", "logit")
+"""Columns on a mention of which those on the text are made."""
+_TOLD_AT: Final = [COLUMNS.index(name) for name in _TOLD]
 GUESSED: Final = 4
 LIKELY: Final = 0.25
 """Probability of the ranking model from which a disease counts as named."""
@@ -76,7 +79,7 @@ def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds)
     found = np.empty((len(rows), len(COLUMNS)), dtype=np.float32)
     for number, row in enumerate(rows):
         found[number, : len(OF_MENTION)] = [row[name] for name in OF_MENTION]
-    of = {name: found[:, number] for number, name in enumerate(COLUMNS)}
+    of = dict(zip(_TOLD, found[:, _TOLD_AT].T, strict=True))
     explained = of["symptom"] * text["disease"]
     together: dict[str, Any] = {
         "plain": draft.plain,
@@ -90,8 +93,8 @@ def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds)
         "logit_in_prose": of["logit"] * text["prose"],
         "begun": draft.begun,
     }
-    for name in OF_TEXT:
-        of[name][:] = together[name]
+    for number, name in enumerate(OF_TEXT, len(OF_MENTION)):
+        found[:, number] = together[name]
     return first, found
 
 
@@ -120,7 +123,7 @@ def _row(
     same = traits.category[hits.code] == traits.category[code]
     wording, length = int(hits.wording[0]), max(1, _characters(spelled))
     verbatim = wordings.has_words(wording, spelled)
-    worded = [] if verbatim else folded_words(wordings.text(wording))
+    worded = [] if verbatim else wordings.folded(wording)
     bare = [] if verbatim else _uncovered(spelled, worded)
     strange = [word for word in spelled if word.isalpha() and word not in wordings.vocabulary]
     return {
@@ -165,7 +168,7 @@ class Regression(NamedTuple):
 
     def probabilities(self, rows: Vectors) -> Vectors:
         """Of each row, that its code is right: shape (m,)."""
-        logits = np.clip(rows @ self.weights + self.bias, -_SURE, _SURE)
+        logits = np.minimum(np.maximum(rows @ self.weights + self.bias, -_SURE), _SURE)
         return (1 / (1 + np.exp(-logits))).astype(np.float32)
 
 
@@ -202,13 +205,19 @@ class Confidence:
         as they were less probable."""
         if not len(first):
             return hits
-        shown = self.network.probabilities(rows)
-        if self.plain is not None:
-            shown = np.where(rows[:, _PLAIN] == 1, self.plain.probabilities(rows), shown)
+        plain = rows[:, _PLAIN] == 1
+        if self.plain is None:
+            shown = self.network.probabilities(rows)
+        elif plain.all():
+            shown = self.plain.probabilities(rows)
+        else:
+            shown = self.network.probabilities(rows)
+            if plain.any():
+                shown = np.where(plain, self.plain.probabilities(rows), shown)
         shown = np.where(_settled(rows), hits.probability[first], shown)
-        if self.begun is not None:
-            shown = np.where(is_begun(rows), self.begun.probabilities(rows), shown)
-        of = np.repeat(np.arange(len(first)), np.diff(first, append=len(hits.part)))
+        if self.begun is not None and (begun := is_begun(rows)).any():
+            shown = np.where(begun, self.begun.probabilities(rows), shown)
+        of = np.repeat(np.arange(len(first)), lengths(first, len(hits.part)))
         top = np.maximum(hits.probability[first], np.float32(NEVER_SURE))
         return hits._replace(probability=np.minimum(hits.probability / top[of], 1) * shown[of])
 
@@ -265,13 +274,12 @@ def _regression(names: Sequence[str], tree: Mapping[str, Any]) -> Regression:
 
 def is_begun(rows: Vectors) -> NDArray[np.bool_]:
     """Rows of wordings that stop within a word, and that no wording has word for word."""
-    begun: NDArray[np.bool_] = (rows[:, COLUMNS.index("begun")] == 1) & (rows[:, COLUMNS.index("verbatim")] == 0)
+    begun: NDArray[np.bool_] = (rows[:, _BEGUN] == 1) & (rows[:, _VERBATIM] == 0)
     return begun
 
 
 def _settled(rows: Vectors) -> NDArray[np.bool_]:
     """Rows whose probability stays: of wordings by themselves that are new to the index, which is what the ranking
     model's own calibration was fitted on; and of the whole of a short text, a proposal that is never shown."""
-    plain, verbatim, chance = (rows[:, COLUMNS.index(name)] for name in ("plain", "verbatim", "chance"))
-    settled: NDArray[np.bool_] = (chance == 0) | ((plain == 1) & (verbatim == 0))
+    settled: NDArray[np.bool_] = (rows[:, _CHANCE] == 0) | ((rows[:, _PLAIN] == 1) & (rows[:, _VERBATIM] == 0))
     return settled

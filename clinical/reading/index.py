@@ -150,8 +150,10 @@ class SearchIndex:
         asked = [(place, *own) for place, draft in enumerate(drafts) for own in self._stage.spots(draft)]
         spots = [spot for _, _, spot in asked]
         hits = self._stage.weighed(self._rewriter.hits(spots, self._hits), spots)
-        places = np.array([place for place, _, _ in asked], dtype=np.int64)
         numbers = np.array([number for _, number, _ in asked], dtype=np.int64)
+        if len(drafts) == 1:
+            return [hits._replace(part=numbers[hits.part])]
+        places = np.array([place for place, _, _ in asked], dtype=np.int64)
         ends = np.searchsorted(hits.part, np.searchsorted(places, np.arange(len(drafts) + 1))).tolist()
         runs = (hits.at(slice(start, end)) for start, end in pairwise(ends))
         return [own._replace(part=numbers[own.part]) for own in runs]
@@ -239,11 +241,14 @@ class SearchIndex:
         """The hits of each text for the part of that place; a text that several parts share is ranked once."""
         number = {text: at for at, text in enumerate(dict.fromkeys(text for text, _ in asked))}
         hits = self._ranked_texts(list(number))
+        places = np.array([place for _, place in asked], dtype=np.int64)
+        if len(number) == len(asked):  # no two are the same
+            return hits._replace(part=places[hits.part])
         starts = np.searchsorted(hits.part, np.arange(len(number) + 1))
         texts = np.array([number[text] for text, _ in asked], dtype=np.int64)
         sizes = np.diff(starts)[texts]
         rows, _ = ranges(starts[texts], sizes)
-        return hits.at(rows)._replace(part=np.repeat(np.array([place for _, place in asked], dtype=np.int64), sizes))
+        return hits.at(rows)._replace(part=np.repeat(places, sizes))
 
     def _ranked_texts(self, texts: Sequence[str]) -> Hits:
         """The best codes of each text, text by text; `part` is the place of the text."""

@@ -141,11 +141,13 @@ class MentionReader:
         if (whole := self._whole_statement(draft, hits, numbers, weights)) is not None:
             return [whole], hits.at(hits.part == whole)
         apart = any(draft.assertions[n] in NOT_SEARCHED for n in numbers)  # the whole holds what is not his
+        taken = np.zeros(len(draft.spans), dtype=bool)
+        taken[numbers] = True
         if apart:
-            hits = hits.at(np.isin(hits.part, numbers))
-        beside = np.isin(hits.part, [n for n, span in enumerate(draft.spans) if not span.chance])
+            hits = hits.at(taken[hits.part])
+        beside = np.array([not span.chance for span in draft.spans])[hits.part]
         hits = hits.weighed(np.where(beside, np.float32(weights.beside), np.float32(1)))
-        return numbers, hits.at(np.isin(hits.part, numbers) | beside)
+        return numbers, hits.at(taken[hits.part] | beside)
 
     def _whole_statement(
         self, draft: TextSpans, hits: Hits, numbers: Sequence[int], weights: ReadingWeights
@@ -171,7 +173,7 @@ class MentionReader:
         first = np.flatnonzero(hits.part == number)[:1]
         if draft.spans[number].chance or not len(first):
             return None
-        same = folded_words(draft.reading.text) == folded_words(self._wordings.text(int(hits.wording[first[0]])))
+        same = folded_words(draft.reading.text) == self._wordings.folded(int(hits.wording[first[0]]))
         return number if same else None
 
 

@@ -74,7 +74,7 @@ def _row(
     chance = bounded(float(hits.probability[at]))
     shares = (
         share
-        for worded in (folded_words(wordings.text(wording)), kinds.title_words(code))
+        for worded in (wordings.folded(wording), kinds.title_words(code))
         for share in _shares(worded, said, beside)
     )
     unsaid, near, title_unsaid, title_near = shares

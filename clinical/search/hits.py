@@ -32,6 +32,8 @@ class Hits(NamedTuple):
 
 def joined(some: Sequence[Hits]) -> Hits:
     """One behind the other; of none, no hits."""
+    if len(some) == 1:
+        return some[0]
     if not some:
         numbers, values = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
         return Hits(numbers, numbers, values, values, numbers)

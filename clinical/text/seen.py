@@ -51,7 +51,8 @@ def see(text: str, written: Sequence[Token] | None = None) -> Seen:
     folded, grams = _each([word.text for word in found], _grams)
     sizes = np.array([len(own) for own in grams], dtype=np.int64)[folded]
     spelled, shapes = _each([text[word.start : word.end] for word in found], _shape)
-    between, marks = _each(gaps, _marks)
+    between, marked = _each(gaps, _gap)
+    marks, rows = zip(*marked, strict=True)
     dense = np.zeros((len(found), DENSE), dtype=np.float32)
     if found:
         beside = np.array(marks, dtype=np.float32)[between]
@@ -61,12 +62,17 @@ def see(text: str, written: Sequence[Token] | None = None) -> Seen:
         dense[:, SHAPES + len(MARKS) + 1 :] = beside[1:]
     places = np.array(bounds[1:-1], dtype=np.int64).reshape(-1, 2)
     every = np.array([gram for at in folded.tolist() for gram in grams[at]], dtype=np.int64)
-    whole = np.array([_gap_row(gap) for gap in gaps], dtype=np.int64)
+    whole = np.array(rows, dtype=np.int64)[between]
     return Seen(places, every, np.cumsum(sizes) - sizes, dense, np.stack([whole[:-1], whole[1:]], axis=1))
 
 
 def _gap_row(gap: str) -> int:
     return zlib.crc32(_BLANKS.sub(" ", gap)[:LONGEST_GAP].encode("utf-8", "replace")) % GAPS
+
+
+def _gap(gap: str) -> tuple[list[bool], int]:
+    """The marks in a gap, and its row in the table of gaps."""
+    return _COMMON.get(gap) or (_marks(gap), _gap_row(gap))
 
 
 def _each(some: Sequence[str], of: Callable[[str], Row]) -> tuple[NDArray[np.int64], list[Row]]:
@@ -96,3 +102,29 @@ def _shape(word: str) -> tuple[bool, ...]:
 def _marks(gap: str) -> list[bool]:
     """For each of MARKS, true if it stands between two words; last, true if any other character does."""
     return [*(mark in gap for mark in MARKS), any(character not in MARKS for character in gap)]
+
+
+_COMMON: Final = {
+    gap: (_marks(gap), _gap_row(gap))
+    for gap in (
+        "",
+        " ",
+        ", ",
+        ". ",
+        ".",
+        ",",
+        ": ",
+        ":",
+        "\n",
+        ".\n",
+        "; ",
+        " (",
+        ") ",
+        "-",
+        "/",
+        " - ",
+        "\n- ",
+        "\n\n",
+    )
+}
+"""What mostly stands between two words, read once for all texts."""

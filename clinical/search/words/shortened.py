@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from clinical.search.encoder import Vectors
-from clinical.search.runs import Ints
+from clinical.search.runs import Ints, run_starts
 from clinical.search.terms import Wordings
 from clinical.text import Token, fold, replaced, words
 
@@ -183,8 +183,9 @@ class Shortened:
         return None
 
     def _of(self, texts: Sequence[str], wordings: Ints, sizes: Ints) -> Meant:
-        own = distinct(wordings, len(self._wordings))
-        codes = distinct(self._wordings.row[own], len(self._wordings.codes))
+        own = wordings if len(sizes) == 1 else distinct(wordings, len(self._wordings))  # those of one word ascend
+        rows = self._wordings.row[own]
+        codes = rows[run_starts(rows)]  # wordings lie in the order of their codes
         rarity, code_rarity = _idf(len(own), len(self._wordings)), _idf(len(codes), len(self._wordings.codes))
         return Meant(texts, sizes, wordings, rarity, code_rarity, own, codes)
 
