@@ -245,12 +245,12 @@ def _statements(out: Path | None, measure: bool) -> None:
 @click.option("--seed", type=int, default=0, help="of the first network")
 @click.option("--nets", type=click.IntRange(1), default=2, help="networks that teach the served one (2; 1: it alone)")
 @click.option("--width", type=click.IntRange(1), default=32, help="of the table of n-grams (32)")
-@click.option("--hidden", type=click.IntRange(1), default=64, help="units of a layer (64)")
+@click.option("--hidden", type=click.IntRange(1), default=128, help="units of a layer (128)")
 @click.option("--layers", type=click.IntRange(1), default=5, help="each sees twice as far as the one before (5)")
-@click.option("--epochs", type=click.IntRange(1), default=12, help="rounds of training (12)")
+@click.option("--epochs", type=click.IntRange(1), default=13, help="rounds of training (13)")
 @click.option("--rate", type=float, default=2e-3, help="learning rate (0.002)")
-@click.option("--framed", type=click.IntRange(0), default=16_000, help="texts written from frames (16000)")
-@click.option("--mixed", type=click.IntRange(0), default=3_500, help="of them in each round (3500)")
+@click.option("--framed", type=click.IntRange(0), default=30_000, help="texts written from frames (30000)")
+@click.option("--mixed", type=click.IntRange(0), default=6_500, help="of them in each round (6500)")
 @click.option("--texts", type=PATH, multiple=True, help="authors' files to learn from, in place of Befund's own")
 def _tagger(out: Path, texts: tuple[Path, ...], **how: Any) -> None:
     """Train the tagger of claims from scratch on the labelled texts of the authors to learn from."""

@@ -74,11 +74,11 @@ class Recipe:
 
     nets: int = 2
     width: int = 32
-    hidden: int = 64
+    hidden: int = 128
     layers: int = 5
-    epochs: int = 12
-    framed: int = 16_000
-    mixed: int = 3_500
+    epochs: int = 13
+    framed: int = 30_000
+    mixed: int = 6_500
     rate: float = 2e-3
     seed: int = 0
 

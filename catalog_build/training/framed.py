@@ -1,7 +1,7 @@
 """Texts with claims written from frames, to learn from beside the authors' own texts.
 
 An author says "zu keinem Zeitpunkt" once in a hundred texts and "Fehlablage" once in a thousand; a frame
-(`claim_frames.txt`) says them as often as they are needed, around mentions of the authors, between their texts. Lists,
+(`claim_frames/`, a file a hand) says them as often as they are needed, around mentions of the authors, between their texts. Lists,
 headings, boxes and joints are drawn by chance, and so are lower case, umlauts written as two letters, and slips.
 """
 
@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from catalog_build.training.authors import LabelledMention, LabelledText
 
-FRAMES: Final = Path(__file__).with_name("claim_frames.txt")
+FRAMES: Final = Path(__file__).with_name("claim_frames")
 LETTERS: Final = {
     **{"p": "present", "s": "suspected", "e": "excluded", "h": "history"},
     **{"f": "family", "o": "other", "y": "hypothetical"},
@@ -52,7 +52,7 @@ _JOINTS: Final = (" ", " ", " ", "\n", "\n- ", "; ")
 
 
 class Frames(NamedTuple):
-    """The file of frames: lists by name, and sentences."""
+    """All files of frames: lists by name, and sentences."""
 
     lists: Mapping[str, tuple[str, ...]]
     sentences: tuple[str, ...]
@@ -62,7 +62,7 @@ class Frames(NamedTuple):
 def frames() -> Frames:
     """The frames as they are shipped."""
     lists, sentences = {}, []
-    for line in FRAMES.read_text("utf-8").splitlines():
+    for line in "\n".join(file.read_text("utf-8") for file in sorted(FRAMES.glob("*.txt"))).splitlines():
         name, is_list, several = line.partition(" = ")
         if not line or line.startswith("#"):
             continue

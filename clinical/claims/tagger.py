@@ -9,7 +9,8 @@ weights are part of the package, as the table is: they know the language, no cat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import as_file, files
@@ -23,7 +24,7 @@ from safetensors.numpy import save_file
 
 from clinical.claims.governing import Governed
 from clinical.claims.triggers import AXES, VALUES
-from clinical.text import BUCKETS, DENSE, GAPS, Section, Seen
+from clinical.text import BUCKETS, DENSE, GAPS, Section, Seen, full_year
 
 Numbers = NDArray[np.float32]
 
@@ -37,13 +38,22 @@ SECTIONS: Final = (
 )
 MARKED: Final = tuple((axis, value) for axis in AXES for value in VALUES[axis][1:])
 """Values of triggers that may govern a word: a column each."""
-BESIDES: Final = len(MARKED) + len(SECTIONS) + 1
-"""Columns of a word beside those of `Seen`: governing triggers, the section, beginning a line."""
+DATES: Final = ("day", "year", "newest", "older", "long ago")
+"""A word of a date: exact to the day, or not; of the newest year that the text names, of the two years before it, or of
+earlier ones."""
+BESIDES: Final = len(MARKED) + len(SECTIONS) + len(DATES) + 1
+"""Columns of a word beside those of `Seen`: governing triggers, the section, dates, beginning a line."""
+RECENT: Final = 2
+"""Years before the newest one that are not long ago."""
+_DATE: Final = re.compile(
+    r"(?<![\d.,/])(?:(\d\d?\.\s?(?:0?[1-9]|1[0-2])\.)\s?(\d{4}|\d\d)?|(?:\d\d?[/.])?((?:19|20)\d\d)|"
+    r"(?:0[1-9]|1[0-2])/(\d\d))(?!\d|[./,]\d)"
+)
 
 
 def besides(text: str, starts: Sequence[int], seen: Seen, known: Governed, sections: Sequence[Section]) -> Numbers:
-    """Columns of each word: values of the triggers that govern it, its section, whether it begins a line; shape (words,
-    BESIDES). `starts`: where the tokens begin of which `known` speaks."""
+    """Columns of each word: values of the triggers that govern it, its section, its date, whether it begins a line;
+    shape (words, BESIDES). `starts`: where the tokens begin of which `known` speaks."""
     columns = np.zeros((len(seen.places), BESIDES), dtype=np.float32)
     if not len(columns) or not starts:
         return columns
@@ -59,9 +69,27 @@ def besides(text: str, starts: Sequence[int], seen: Seen, known: Governed, secti
         if section.kind in SECTIONS:
             inside = (places >= section.start) & (places < section.end)
             columns[inside, len(MARKED) + SECTIONS.index(section.kind)] = 1
+    for start, end, kinds in _dates(text):
+        inside = slice(*np.searchsorted(places, [start, end]))
+        for kind in kinds:
+            columns[inside, len(MARKED) + len(SECTIONS) + DATES.index(kind)] = 1
     begins = np.searchsorted(places, [0, *(at for at, char in enumerate(text) if char == "\n")])
     columns[begins[begins < len(places)], -1] = 1
     return columns
+
+
+def _dates(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Places of the dates of a text, with what of DATES they are. A day without a year is as new as any."""
+    found = [(match, match[2] or match[3] or match[4]) for match in _DATE.finditer(text)]
+    years = [
+        None if year is None else int(year) if len(year) == 4 else full_year(int(year), birth=False)
+        for _, year in found
+    ]
+    newest = max((year for year in years if year is not None), default=0)
+    for (match, _), year in zip(found, years, strict=True):
+        back = newest - year if year is not None else 0
+        age = "newest" if back == 0 else "older" if back <= RECENT else "long ago"
+        yield *match.span(), ("day" if match[1] else "year", age)
 
 
 _COLUMN: Final[Mapping[tuple[str, str], int]] = {name: number for number, name in enumerate(MARKED)}

@@ -1,7 +1,7 @@
 """German clinical text as it is written: folding, OCR, tokens, segments, dates, sections, the patient as stated."""
 
 from clinical.text.abbreviations import is_abbreviation
-from clinical.text.dates import MONTH_NAMES, DateMention, by_iso, dates_of, day_places, parse_date
+from clinical.text.dates import MONTH_NAMES, DateMention, by_iso, dates_of, day_places, full_year, parse_date
 from clinical.text.folding import Token, fold, folded_words, replaced, spelling, words
 from clinical.text.keys import name_key
 from clinical.text.morphemes import same_meaning, translated
@@ -63,6 +63,7 @@ __all__ = [
     "day_places",
     "fold",
     "folded_words",
+    "full_year",
     "has_noun",
     "is_abbreviation",
     "is_opposite",
