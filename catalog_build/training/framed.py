@@ -1,8 +1,9 @@
 """Texts with claims written from frames, to learn from beside the authors' own texts.
 
 An author says "zu keinem Zeitpunkt" once in a hundred texts and "Fehlablage" once in a thousand; a frame
-(`claim_frames/`, a file a hand) says them as often as they are needed, around mentions of the authors, between their texts. Lists,
-headings, boxes and joints are drawn by chance, and so are lower case, umlauts written as two letters, and slips.
+(`claim_frames/`, a file a hand) says them as often as they are needed, around mentions of the authors, between their
+texts. Lists, headings, boxes and joints are drawn by chance, and so are lower case, umlauts written as two letters, and
+slips.
 """
 
 from __future__ import annotations

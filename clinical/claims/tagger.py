@@ -70,9 +70,9 @@ def besides(text: str, starts: Sequence[int], seen: Seen, known: Governed, secti
             inside = (places >= section.start) & (places < section.end)
             columns[inside, len(MARKED) + SECTIONS.index(section.kind)] = 1
     for start, end, kinds in _dates(text):
-        inside = slice(*np.searchsorted(places, [start, end]))
+        first, behind = np.searchsorted(places, [start, end])
         for kind in kinds:
-            columns[inside, len(MARKED) + len(SECTIONS) + DATES.index(kind)] = 1
+            columns[first:behind, len(MARKED) + len(SECTIONS) + DATES.index(kind)] = 1
     begins = np.searchsorted(places, [0, *(at for at, char in enumerate(text) if char == "\n")])
     columns[begins[begins < len(places)], -1] = 1
     return columns
