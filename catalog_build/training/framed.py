@@ -106,7 +106,7 @@ class FramedWriter:
             return self._renamed(*chance.choice(self._short))
         if chance.random() < FILLER:
             return chance.choice(self._frames.lists["fill"]), ()
-        return self._filled(self._drawn(chance.choice(self._frames.sentences)).lstrip())
+        return self._filled(drawn(chance.choice(self._frames.sentences), self._frames.lists, chance).lstrip())
 
     def _renamed(self, text: str, mentions: Sequence[LabelledMention]) -> tuple[str, Sequence[LabelledMention]]:
         """An author's text in which some mentions have other names, so that no name has a claim of its own."""
@@ -119,14 +119,6 @@ class FramedWriter:
             found.append(one._replace(start=len(written), end=len(written) + len(name)))
             written += name
         return written + text[at:], found
-
-    def _drawn(self, frame: str) -> str:
-        """A frame with its choices made, the inner ones first."""
-        while (match := _CHOICE.search(frame)) is not None:
-            frame = frame[: match.start()] + self._chance.choice(match[1].split("|")) + frame[match.end() :]
-        lists = self._frames.lists
-        frame = _LIST.sub(lambda one: self._chance.choice(lists[one[1]]) if one[1] in lists else one[0], frame)
-        return _BLANKS.sub(" ", frame)
 
     def _filled(self, frame: str) -> tuple[str, Sequence[LabelledMention]]:
         """A frame with names in its slots."""
@@ -165,6 +157,14 @@ class FramedWriter:
         if not text[at].isalpha() or chance.random() >= SLIP:
             return text[at]
         return chance.choice(("", "", 2 * text[at], chance.choice("enirtsa"), (text[at : at + 2])[-1]))
+
+
+def drawn(frame: str, lists: Mapping[str, Sequence[str]], chance: random.Random) -> str:
+    """A frame with its choices made, the inner ones first, and one of each list that it names."""
+    while (match := _CHOICE.search(frame)) is not None:
+        frame = frame[: match.start()] + chance.choice(match[1].split("|")) + frame[match.end() :]
+    frame = _LIST.sub(lambda one: chance.choice(lists[one[1]]) if one[1] in lists else one[0], frame)
+    return _BLANKS.sub(" ", frame)
 
 
 def _is_name(words: str) -> bool:

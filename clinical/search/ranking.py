@@ -107,7 +107,8 @@ class Ranker:
         """The same for the compiled loops (`native/ranking.c`), which give what `probabilities` does to within a few
         of the last bits: they add up in another order."""
         own = (self.mean, self.scale, self.first, self.first_bias, self.second, self.second_bias, self.last, self.none)
-        return Networks(*own, np.array(_NONE_NUMBERS, dtype=np.int64), self.raw, self.calibrated)
+        rows = (np.ascontiguousarray(one) for one in own)  # fresh from training they may be views
+        return Networks._make((*rows, np.array(_NONE_NUMBERS, dtype=np.int64), self.raw, self.calibrated))
 
     def probabilities(self, found: Candidates) -> tuple[Vectors, Vectors]:
         """(calibrated probability, raw share) of each candidate; order by the raw share, which has no plateaus."""

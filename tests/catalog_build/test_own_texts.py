@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -68,7 +67,8 @@ def test_own_texts_become_an_artifact_that_has_learned_them(trained, starter_art
 
 def test_the_command_says_what_was_gained_and_where_it_lies(trained, starter_artifact: Path, capsys) -> None:
     folder, _ = trained
-    shutil.copy(folder / "anna.txt", folder / "bert.txt")
+    theirs = (folder / "anna.txt").read_text("utf-8").replace("\n===\n", " Kontrolle.\n===\n") + " Kontrolle."
+    (folder / "bert.txt").write_text(theirs, "utf-8")
     how = ["--only", "claims", "--parts", "2", "--rounds", "1", "--replayed", "20", "--weight", "1"]
     assert main(["train", str(starter_artifact), "--texts", str(folder), "--out", str(folder / "two"), *how]) == 0
     said = capsys.readouterr().out

@@ -49,13 +49,13 @@ Strings = dict[str, Any]
 Body = TypeVar("Body", bound=BaseModel)
 
 
-class Asked(BaseModel):
+class AskedDiagnoses(BaseModel):
     """Diagnoses to code, an empty one in the place of each that was removed."""
 
     diagnoses: Annotated[list[Annotated[str, Field(max_length=TEXT_MAX)]], Field(max_length=MOST_DIAGNOSES)]
 
 
-class Checked(BaseModel):
+class CheckedLetter(BaseModel):
     """What the page shows of a letter: the fields as they were `read` and as they are now (`data`, entries that were
     emptied being null), where they stand, and the codes that go along."""
 
@@ -89,7 +89,7 @@ def page(organization_id: uuid.UUID, document: uuid.UUID) -> str:
 def codes(organization_id: uuid.UUID, document: uuid.UUID) -> AnyResponse:
     """The codes of the diagnoses as the page shows them now."""
     _mine(organization_id, document)
-    asked = _posted(Asked)
+    asked = _posted(AskedDiagnoses)
     try:
         with place(str(current_user.id)):
             found = marked(Asking(PAGE_S).codes(asked.diagnoses))
@@ -131,11 +131,11 @@ def keep(organization_id: uuid.UUID, document: uuid.UUID) -> Response:
 
 def _bundle(organization_id: uuid.UUID, document: uuid.UUID) -> tuple[dict[str, Any], SourceDocument]:
     row = _mine(organization_id, document)
-    source, reading = source_of(organization_id, row), _reading(_posted(Checked))
+    source, reading = source_of(organization_id, row), _reading(_posted(CheckedLetter))
     return bundles.document(source, reading, keeping.checked(source, reading), now()), source
 
 
-def _reading(checked: Checked) -> LetterReading:
+def _reading(checked: CheckedLetter) -> LetterReading:
     """The reading as a person hands it out: what they changed has no evidence, and a code the catalog does not have is
     refused."""
     model = Zuweisung if checked.document_type == "zuweisung" else Arztbrief
