@@ -140,12 +140,17 @@ def _challenge() -> str:
     tokens come from."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     shown = scheme.lower() == "bearer" and token.strip()
-    organization = str((request.view_args or {}).get("organization", ""))
+    organization = _organization()
     path = f"/.well-known/oauth-protected-resource/{organization}/fhir/r4"
     known = (
         f', resource_metadata="{public_origin()}{request.script_root}{path}"' if UUID.fullmatch(organization) else ""
     )
     return 'Bearer realm="Befund FHIR"' + (', error="invalid_token"' if shown else "") + known
+
+
+def _organization() -> str:
+    """The organization that the path names, also where no view is reached."""
+    return request.path.partition(BELOW)[0].strip("/")
 
 
 def init_blueprint(blueprint: Blueprint) -> None:
@@ -162,10 +167,10 @@ def init_app(app: Flask, authorize: Callable[[str], object]) -> None:
     def page(status: int, _: str) -> Response:
         try:
             if status in (404, 405) and request.method != "OPTIONS":
-                authorize(request.path.partition(BELOW)[0].strip("/"))
+                authorize(_organization())
         except FhirError as fault:
-            return _fhir_error(fault)
-        return error_answer(status)
+            return _finish(_fhir_error(fault))
+        return _finish(error_answer(status))
 
     register_api_prefix(app, lambda path: BELOW in path, page)
 
