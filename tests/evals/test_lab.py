@@ -68,7 +68,7 @@ def test_every_text_is_in_the_table_with_its_own_index_whatever_it_holds(index: 
     assert (knee.code, knee["rank"], knee.side, knee.claim) == ("M17.9", 1, "L", "present")
     assert knee.text[slice(*knee.span)] == "Gonarthrose links"
     assert found.loc["d", "code"] == "E11.90"
-    assert "J18.9" in set(found.loc["h", "code"])
+    assert "J18.9" in set(found.loc[["h"], "code"])
     assert lab.first("V. a. Asthma bronchiale", index).claim[0] == "suspected"
 
 

@@ -221,6 +221,7 @@ function renew(path) {
   old.replaceWith(field({ path, value: valueOf(path) }, groupOf(path)));
   if (held) boxOf(path).focus();
   showCount();
+  dispatchEvent(new Event("shown"));
   mark();
 }
 
@@ -446,4 +447,4 @@ storedText(byId("failure")).then((stored) => {
 
 // For the page of a stored document, which reads its file here.
 export { choose, leave };
-export const current = () => ({ read, data, file });
+export const current = () => ({ read: it?.read, data: it?.data, file });
