@@ -160,16 +160,16 @@ def counted(app: Flask) -> Iterator[list[str]]:
 
 def test_a_patient_of_many_identifiers_needs_no_more_statements_than_one_of_few(place: Place, program: Caller) -> None:
     numbers = []
-    for start, many in ((0, 2), (500, 2), (1_000, MOST_IDENTIFIERS)):
+    for start, many in ((0, 2), (500, 2), (1_000, MOST_IDENTIFIERS), (9_000, MOST_IDENTIFIERS)):
         add_document(place, external_system=SYSTEM, external_value=str(start))
         person = PATIENT | {"identifier": [{"system": SYSTEM, "value": str(start + one)} for one in range(many)]}
         person |= {"name": [{"family": "a", "given": [str(one) for one in range(MOST_WORDS)]}]}
         with counted(place.app) as sent:
             assert post(program, "Patient", person, Prefer="return=minimal").status_code == 201
         numbers.append(len(sent))
-    assert numbers[1] == numbers[2] > 0, "the first also opens the connection"
+    assert min(numbers[:2]) == min(numbers[2:]) > 0, "any of them may also open a connection"
     linked = [found["subject"]["reference"][:8] for found in program.all("DocumentReference")]
-    assert linked == ["Patient/"] * 3
+    assert linked == ["Patient/"] * 4
 
 
 def test_a_transaction_of_many_documents_needs_no_more_statements_than_one_of_few(
