@@ -66,7 +66,7 @@ class TimedCompletion(Completion):
 
 
 class ModelInFront:
-    """What is the same for a LanguageModel that stands in front of another: name, business and health are its."""
+    """Base of a LanguageModel in front of another: name, business and health are those of the other."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model

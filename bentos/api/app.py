@@ -171,7 +171,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    """Either of the two."""
+    """Answer a BefundError or an HTTPException as FastAPI's handlers of them do."""
     return await (_befund_error if isinstance(error, BefundError) else _http_error)(request, error)
 
 

@@ -79,7 +79,10 @@ def besides(text: str, starts: Sequence[int], seen: Seen, known: Governed, secti
 
 
 def _dates(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Places of the dates of a text, with what of DATES they are. A day without a year is as new as any."""
+    """Places of the dates of a text, with what of DATES they are. A day without a year is as new as any.
+
+    Rougher than `clinical.text.dates_of`, which knows no bare years: the weights were learned with these places.
+    """
     found = [(match, match[2] or match[3] or match[4]) for match in _DATE.finditer(text)]
     years = [
         None if year is None else int(year) if len(year) == 4 else full_year(int(year), birth=False)

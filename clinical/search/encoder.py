@@ -109,13 +109,9 @@ class StaticEncoder:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Shape (texts, dimensions), sums of n-gram vectors; a text without a word gives a zero row."""
         parts = [self._sums(texts[start : start + _CHUNK]) for start in range(0, len(texts), _CHUNK)]
-        return (
-            np.concatenate(parts)
-            if len(parts) > 1
-            else parts[0]
-            if parts
-            else np.zeros((0, self.dimensions), dtype=np.float32)
-        )
+        if not parts:
+            return np.zeros((0, self.dimensions), dtype=np.float32)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _sums(self, texts: Sequence[str]) -> Vectors:
         """Each distinct word is looked up once: parts of one text share most of theirs."""

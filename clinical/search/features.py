@@ -65,7 +65,7 @@ def candidates(queries: Queries, wordings: Wordings, traits: CodeTraits) -> Cand
 
 
 def ranking_of(wordings: Wordings, traits: CodeTraits, networks: Networks | None = None, kept: int = 0) -> Ranking:
-    """What the compiled loops need of a catalog; with the networks of a ranking model for the best `kept` codes."""
+    """Make the ranking of a catalog; with the networks of a ranking model it gives the best `kept` codes."""
     own = Traits(
         tuple(getattr(traits, name) for name in TRAITS),
         traits.category, traits.parent, traits.categories, traits.parents,

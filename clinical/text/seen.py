@@ -127,4 +127,4 @@ _COMMON: Final = {
         "\n\n",
     )
 }
-"""What mostly stands between two words, read once for all texts."""
+"""Gaps that mostly stand between two words, read once for all texts."""

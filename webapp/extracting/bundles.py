@@ -1,4 +1,4 @@
-"""What a stored document was read into, as a FHIR R4 document: a Bundle whose Composition has a section for each group
+"""Makes a FHIR R4 document of what was read from a stored one: a Bundle whose Composition has a section for each group
 of fields, with the Conditions, drugs and procedures of the letter and the Provenance of it all.
 
 Each field is an extension of its section (`FIELD`): path and value as in the text API, and where the letter says it

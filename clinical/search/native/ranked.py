@@ -129,8 +129,8 @@ class AllRanked(NamedTuple):
 
 
 class Ranking:
-    """What is made once for a catalog. The arrays are kept with their addresses. `codes`: the catalog numbers of the
-    codes with a wording; without `networks` there are columns only."""
+    """The ranking of one catalog, made once: its arrays are kept with their addresses. `codes`: the catalog numbers of
+    the codes with a wording; without `networks` there are columns only."""
 
     def __init__(
         self,

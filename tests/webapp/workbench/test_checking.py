@@ -36,7 +36,7 @@ def focused(page: Page) -> str:
 
 
 def counts(page: Page) -> tuple[int, int]:
-    """How many fields are checked, of how many."""
+    """The number of checked fields, and of all."""
     n, _, m, *_ = page.locator("#count").inner_text().split()
     return int(n), int(m)
 

@@ -51,7 +51,7 @@ class Corrections(NamedTuple):
 
 
 def corrections(mentions: Sequence[LabelledMention], cards: Sequence[dict[str, Any]]) -> Corrections:
-    """What has to be done to the cards until they hold the author's codes; a defensible one is as good as the first."""
+    """List the changes to the cards until they hold the author's codes; a defensible one is as good as the first."""
     stated = [one for one in mentions if one.claim in STATED or one.second in STATED]
     right = {code for one in stated for code in (*one.codes, *one.also)}
     taken = [card for card in cards if card["state"] == "accepted"]
