@@ -75,6 +75,7 @@ def test_an_empty_text_has_no_codes(page: Page) -> None:
     page.keyboard.type("M10.99")
     page.locator("#matches .choice").first.wait_for()
     page.keyboard.press("Enter")
+    expect(page.locator("#outcome")).to_have_text("M10.99G")
     page.keyboard.press("t")
     page.keyboard.press("Control+a")
     page.keyboard.press("Delete")

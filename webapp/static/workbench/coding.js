@@ -557,11 +557,13 @@ function takeCode(code) {
   focusCard(all.findIndex((one) => one.code === code.code));
 }
 
-// Enter takes the first of what is found for the words that stand there, not for those of a moment ago.
+// Enter takes the first of what is found for the words that stand there, neither for those of a moment ago nor, where
+// the answer is slow, for those typed since.
 async function takeFirst(event) {
   event.preventDefault();
-  if (matches.dataset.of !== byId("add").value.trim()) await find();
-  matches.querySelector(".choice")?.click();
+  const asked = byId("add").value.trim();
+  if (matches.dataset.of !== asked) await find();
+  if (matches.dataset.of === asked) matches.querySelector(".choice")?.click();
 }
 byId("add").addEventListener("input", find);
 byId("add").addEventListener("focus", () => {
