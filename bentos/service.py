@@ -23,6 +23,10 @@ if enter():  # before the import that loads the library of the metrics
     from bentos.patience import be_patient
 
     be_patient()
+else:
+    from bentos.listening import listen_when_ready
+
+    listen_when_ready()
 
 import bentoml
 from starlette.applications import Starlette

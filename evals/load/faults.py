@@ -36,7 +36,8 @@ from evals.load.servers import NotStarted, answers, environment_with, free_port
 from evals.measures.results import Row, row
 
 API, WEB = "api.befund.example", "befund.example"
-START_SECONDS: Final = 180.0
+START_SECONDS: Final = 600.0
+"""For a machine that others keep busy."""
 PAUSE_SECONDS: Final = 0.02
 EACH: Final = 4
 """Calls of each caller between two steps, so that every fault has load before and behind it."""
@@ -44,10 +45,42 @@ STOPPED_SECONDS: Final = 3.0
 PROBLEM, OUTCOME = "application/problem+json", "application/fhir+json"
 REFUSED: Final = (502, 503, 504)
 SYSTEM: Final = "urn:oid:1.2.3.4"
+TRIES_BEFORE: Final = "map $status $issue"
+TRIES: Final = """log_format tries '$msec $host $status $request_time tried $upstream_addr: $upstream_status, '
+        'connected $upstream_connect_time, answered $upstream_header_time, over $upstream_response_time';
+    access_log tries.log tries;"""
+"""Added to nginx's configuration here: which server was tried when, to see why a call was lost."""
 RIGHT, BROKEN_OFF, REFUSAL = "right", "broken off", "refused"
 LETTER = (
     "Arztbrief vom 3. März 2026\n\nPatientin: Erika Muster, geb. 12.08.1957\n\nDiagnosen:\n- Arterielle Hypertonie\n"
 )
+
+
+@dataclass
+class Journal:
+    """When each server was killed, started and ready, and each call that was not answered as it must be; nothing of
+    what was asked. Times are seconds since the journal began."""
+
+    began: float = field(default_factory=time.time)
+    events: list[tuple[float, str]] = field(default_factory=list)
+    calls: list[tuple[float, float, str, str]] = field(default_factory=list)
+    """Begin, seconds it took, name of the caller, verdict."""
+
+    def note(self, what: str) -> None:
+        """Something happened to a server now."""
+        self.events.append((time.time() - self.began, what))
+
+    def call(self, took: float, name: str, verdict: str) -> None:
+        """A call ended now."""
+        self.calls.append((time.time() - self.began - took, took, name, verdict))
+
+    def lines(self) -> Iterator[str]:
+        """Each of these calls, with what was done last before it began, and all that was done while it was open."""
+        for began, took, name, verdict in sorted(self.calls):
+            before = [one for one in self.events if one[0] <= began][-1:]
+            during = [one for one in self.events if began < one[0] <= began + took]
+            around = "; ".join(f"{what} at {when - began:+.2f} s" for when, what in (*before, *during))
+            yield f"{began:8.2f} s, {name}: {verdict} after {took:.2f} s; {around or 'nothing was done before'}"
 
 
 @dataclass
@@ -59,10 +92,12 @@ class Server:
     environment: Mapping[str, str]
     port: int
     log: Path
+    journal: Journal
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start it without waiting."""
+        self.journal.note(f"{self.name} started")
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 self.command, cwd=self.log.parent, env=self.environment, stdout=log, stderr=log
@@ -79,6 +114,7 @@ class Server:
             if self.process is None or self.process.poll() is not None or time.monotonic() > until:
                 raise NotStarted(f"{self.name} is not ready: {self.log.read_text('utf-8', 'replace')[-2_000:]}")
             time.sleep(0.2)
+        self.journal.note(f"{self.name} ready")
 
     def processes(self) -> list[psutil.Process]:
         """Its first process and all that it started."""
@@ -91,6 +127,7 @@ class Server:
 
     def kill(self) -> None:
         """End all its processes without a farewell."""
+        self.journal.note(f"{self.name} killed")
         for each in self.processes():
             with suppress(psutil.NoSuchProcess):
                 each.kill()
@@ -117,9 +154,17 @@ class Deployed:
     secret: str
     documents: str
     environment: Mapping[str, str]
+    journal: Journal
+    gets_may_be_refused: bool
     verdicts: dict[str, Counter[str]] = field(default_factory=dict)
     stored: set[str] = field(default_factory=set)
     newest: str = ""
+
+    def is_wrong(self, name: str, verdict: str) -> bool:
+        """Whether this must not be. Who posts may be refused or broken off, and sees it."""
+        if name.startswith("GET"):
+            return verdict not in ({RIGHT, REFUSAL} if self.gets_may_be_refused else {RIGHT})
+        return verdict not in {RIGHT, REFUSAL, BROKEN_OFF}
 
     def client(self, host: str, authorization: str = "") -> httpx.Client:
         """A client of one of the two names."""
@@ -136,16 +181,18 @@ class Deployed:
 
 
 @contextmanager
-def deployed(catalog: Path) -> Iterator[Deployed]:
-    """All of it on this machine, on ports of its own; ended by process at the end."""
+def deployed(catalog: Path, *, gets_may_be_refused: bool) -> Iterator[Deployed]:
+    """All of it on this machine, on ports of its own; ended by process at the end. Where a call was answered as it must
+    not be, its time among what was done to the servers is printed, and their logs stay in a folder that is named."""
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if program is None:
         raise NotStarted("nginx is not installed", "it", "on Debian: apt-get install nginx-light")
     with rigs.filled(1_000) as there, tempfile.TemporaryDirectory(prefix="befund-faults-") as name, ExitStack() as end:
-        folder, url = Path(name), there.environment["BEFUND_DATABASE_URL"]
+        folder, url, journal = Path(name), there.environment["BEFUND_DATABASE_URL"], Journal()
+        end.callback(_keep, folder, journal)
         key = Keys(open_database(url)).create("load", KeyLimits(0, 0))
-        servers = [_text_api(folder, number, catalog, url) for number in (1, 2)]
-        servers += [_webapp(folder, number, there.environment) for number in (1, 2)]
+        servers = [_text_api(folder, number, catalog, url, journal) for number in (1, 2)]
+        servers += [_webapp(folder, number, there.environment, journal) for number in (1, 2)]
         for server in servers:
             end.callback(server.kill)
             server.start()
@@ -161,25 +208,40 @@ def deployed(catalog: Path) -> Iterator[Deployed]:
         end.callback(nginx.terminate)
         trust = ssl.create_default_context(cafile=str(folder / "certificate"))
         given = (key, rigs.service_account(there), f"/{there.organization}/fhir/r4/DocumentReference")
-        found = Deployed(servers, port, trust, *given, there.environment)
+        found = Deployed(servers, port, trust, *given, there.environment, journal, gets_may_be_refused)
         _await_nginx(found, nginx, folder / "nginx.out")
         yield found
 
 
-def _text_api(folder: Path, number: int, catalog: Path, url: str) -> Server:
+def _keep(folder: Path, journal: Journal) -> None:
+    """Print which calls were answered as they must not be, and copy the logs out of `folder` if there were any."""
+    if not journal.calls:
+        return
+    kept = Path(tempfile.mkdtemp(prefix="befund-lost-"))
+    for log in (*folder.glob("*/log"), *folder.glob("*.log"), *folder.glob("nginx.*")):
+        shutil.copy(log, kept / "-".join(log.relative_to(folder).parts))
+    events = [f"{when:8.2f} s, {what}" for when, what in journal.events]
+    calls = list(journal.lines())
+    began = f"0 is {journal.began:.3f} of the clock"
+    (kept / "events").write_text("\n".join((began, *events, "", *calls, "")), "utf-8")
+    print(*calls, f"The logs of all servers are in {kept}.", sep="\n", file=sys.stderr)
+
+
+def _text_api(folder: Path, number: int, catalog: Path, url: str, journal: Journal) -> Server:
     place, port = folder / f"api{number}", free_port()
     place.mkdir()
     given = {"ENV": "development", "CATALOG": catalog, "API_PORT": port, "API_DATABASE_URL": url, "LLM": "rules"}
     environment = environment_with({**given, "VAR": place, "DRAIN_SECONDS": 10})
-    return Server(f"text API {number}", [sys.executable, "-m", "bentos", "serve"], environment, port, place / "log")
+    command = [sys.executable, "-m", "bentos", "serve"]
+    return Server(f"text API {number}", command, environment, port, place / "log", journal)
 
 
-def _webapp(folder: Path, number: int, environment: Mapping[str, str]) -> Server:
+def _webapp(folder: Path, number: int, environment: Mapping[str, str], journal: Journal) -> Server:
     place, port = folder / f"web{number}", free_port()
     place.mkdir()
     given = {"BEFUND_WEB_PORT": str(port), "BEFUND_TRUSTED_PROXIES": "1", "WEB_CONCURRENCY": "2"}
     command = [sys.executable, "-m", "webapp", "serve"]
-    return Server(f"webapp {number}", command, {**environment, **given}, port, place / "log")
+    return Server(f"webapp {number}", command, {**environment, **given}, port, place / "log", journal)
 
 
 def _certificate(folder: Path) -> None:
@@ -213,7 +275,7 @@ def _configuration(folder: Path, port: int, servers: Sequence[Server]) -> str:
         "/var/log/befund/": "",
         "listen 443 ssl": f"listen 127.0.0.1:{port} ssl",
     }
-    places |= {"listen 80 ": f"listen 127.0.0.1:{free_port()} "}
+    places |= {"listen 80 ": f"listen 127.0.0.1:{free_port()} ", TRIES_BEFORE: f"{TRIES}\n    {TRIES_BEFORE}"}
     for shipped, own in places.items():
         if shipped not in text:
             raise NotStarted(f"befund.conf has no {shipped!r}", "the lines that are replaced here")
@@ -325,6 +387,7 @@ def loaded(there: Deployed) -> Iterator[Callable[[], None]]:
         seen = there.verdicts[name]
         with there.client(host, key) as client:
             while not over.is_set():
+                began = time.monotonic()
                 try:
                     verdict = call(client)
                 except httpx.HTTPError as error:
@@ -332,6 +395,8 @@ def loaded(there: Deployed) -> Iterator[Callable[[], None]]:
                 except (ValueError, KeyError) as error:
                     verdict = f"unreadable ({type(error).__name__})"
                 seen[verdict] += 1
+                if there.is_wrong(name, verdict):
+                    there.journal.call(time.monotonic() - began, name, verdict)
                 over.wait(PAUSE_SECONDS)
 
     there.verdicts |= {name: Counter() for name in _callers(there)}
@@ -367,18 +432,16 @@ def _titles(there: Deployed) -> Counter[str]:
     return Counter({title: times for title, times in found.items() if re.fullmatch(r"Befund \d+", title)})
 
 
-def _rows(there: Deployed, gets_may_be_refused: bool) -> Iterator[Row]:
+def _rows(there: Deployed) -> Iterator[Row]:
     """Calls, verdicts and documents; `failures` is what must not be."""
     failures = 0
     for name, seen in there.verdicts.items():
-        get = name.startswith("GET")
-        allowed = {RIGHT} | ({REFUSAL, BROKEN_OFF} if not get else {REFUSAL} if gets_may_be_refused else set())
-        wrong = sum(count for verdict, count in seen.items() if verdict not in allowed)
+        wrong = sum(count for verdict, count in seen.items() if there.is_wrong(name, verdict))
         failures += wrong
         yield from row("calls", name, seen.total(), float(seen.total()))
         for verdict in seen.keys() - {RIGHT}:
             yield from row(verdict.replace(" ", "_"), name, seen.total(), float(seen[verdict]))
-        yield from row("lost" if get else "answered_wrongly", name, seen.total(), float(wrong))
+        yield from row("lost" if name.startswith("GET") else "answered_wrongly", name, seen.total(), float(wrong))
     for reason, count in REASONS.items():
         yield from row("refused_because", reason, count, float(count))
     titles = _titles(there)
@@ -390,26 +453,27 @@ def _rows(there: Deployed, gets_may_be_refused: bool) -> Iterator[Row]:
 # --- measurements ---------------------------------------------------------------------------------------------------
 
 
-def killed(catalog: Path, rounds: int) -> Iterator[Row]:
-    """Each of the four servers is killed in turn and started again, so many rounds."""
-    with deployed(catalog) as there:
+def killed(catalog: Path, rounds: int, only: str = "") -> Iterator[Row]:
+    """Each of the four servers (those whose name begins with `only`) is killed in turn and started again, so many
+    rounds."""
+    with deployed(catalog, gets_may_be_refused=False) as there:
         with loaded(there) as further:
             for _ in range(rounds):
-                for server in there.servers:
+                for server in (one for one in there.servers if one.name.startswith(only)):
                     further()
                     server.kill()
                     further()
                     server.start()
                     server.wait()
             further()
-        yield from _rows(there, gets_may_be_refused=False)
+        yield from _rows(there)
 
 
 def soaked(catalog: Path, minutes: float, every: float, warm_up: float) -> Iterator[Row]:
     """A fault every so many seconds, in turn: a server of each kind killed, one ended and one stopped for a while. The
     first of each kind is only ever stopped, so that its processes can be seen to grow: from their size after `warm_up`
     minutes of the same load and faults on, since a new process first loads what it needs."""
-    with deployed(catalog) as there:
+    with deployed(catalog, gets_may_be_refused=True) as there:
         steady = [server for server in there.servers if server.name.endswith("1")]
         failing = [server for server in there.servers if server.name.endswith("2")]
         faults = [(how, server) for how in (_killed, _ended) for server in failing]
@@ -434,7 +498,7 @@ def soaked(catalog: Path, minutes: float, every: float, warm_up: float) -> Itera
             for number, (early, late) in enumerate(zip(before, after, strict=False), 1):
                 yield from row("resident_mb", f"{name}, process {number}", 1, late)
                 yield from row("grown_percent", f"{name}, process {number}", 1, 100 * (late / early - 1))
-        yield from _rows(there, gets_may_be_refused=True)
+        yield from _rows(there)
 
 
 def _killed(server: Server) -> None:
@@ -445,6 +509,7 @@ def _killed(server: Server) -> None:
 
 def _ended(server: Server) -> None:
     """As an operator restarts it."""
+    server.journal.note(f"{server.name} ended")
     if server.process:
         server.process.terminate()
         server.process.wait(60)
@@ -455,6 +520,7 @@ def _ended(server: Server) -> None:
 def _stopped(server: Server) -> None:
     """As a machine that stands still: all its processes, for some seconds."""
     still = server.processes()
+    server.journal.note(f"{server.name} stopped")
     for each in still:
         with suppress(psutil.NoSuchProcess):
             each.suspend()
@@ -462,3 +528,4 @@ def _stopped(server: Server) -> None:
     for each in still:
         with suppress(psutil.NoSuchProcess):
             each.resume()
+    server.journal.note(f"{server.name} goes on")

@@ -268,9 +268,10 @@ def harmed(seconds: float) -> Iterator[Row]:
 @_part("killed", "two text APIs and two webapps behind the shipped nginx, each killed in turn under load")
 @CATALOG
 @click.option("--rounds", type=click.IntRange(1), default=10, show_default=True)
-def killed(catalog: Path, rounds: int) -> Iterator[Row]:
+@click.option("--only", type=click.Choice(["text API", "webapp"]), default=None, help="kill servers of this kind alone")
+def killed(catalog: Path, rounds: int, only: str | None) -> Iterator[Row]:
     """See `faults.killed`."""
-    return faults.killed(catalog.resolve(), rounds)
+    return faults.killed(catalog.resolve(), rounds, only or "")
 
 
 @_part("soak", "the same four servers for some minutes, with a fault every so many seconds")
