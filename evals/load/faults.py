@@ -82,6 +82,19 @@ class Journal:
             around = "; ".join(f"{what} at {when - began:+.2f} s" for when, what in (*before, *during))
             yield f"{began:8.2f} s, {name}: {verdict} after {took:.2f} s; {around or 'nothing was done before'}"
 
+    def keep(self, folder: Path) -> None:
+        """Print these calls, and copy the logs of all servers out of `folder`, where there are any."""
+        if not self.calls:
+            return
+        kept = Path(tempfile.mkdtemp(prefix="befund-lost-"))
+        for log in (*folder.glob("*/log"), *folder.glob("*.log"), *folder.glob("nginx.out")):
+            shutil.copy(log, kept / "-".join(log.relative_to(folder).parts))
+        calls = list(self.lines())
+        events = [f"{when:8.2f} s, {what}" for when, what in self.events]
+        began = f"0 is {self.began:.3f} of the clock."
+        (kept / "events").write_text("\n".join((began, *events, "", *calls, "")), "utf-8")
+        print(*calls, f"The logs of all servers are in {kept}.", sep="\n", file=sys.stderr)
+
 
 @dataclass
 class Server:
@@ -189,7 +202,7 @@ def deployed(catalog: Path, *, gets_may_be_refused: bool) -> Iterator[Deployed]:
         raise NotStarted("nginx is not installed", "it", "on Debian: apt-get install nginx-light")
     with rigs.filled(1_000) as there, tempfile.TemporaryDirectory(prefix="befund-faults-") as name, ExitStack() as end:
         folder, url, journal = Path(name), there.environment["BEFUND_DATABASE_URL"], Journal()
-        end.callback(_keep, folder, journal)
+        end.callback(journal.keep, folder)
         key = Keys(open_database(url)).create("load", KeyLimits(0, 0))
         servers = [_text_api(folder, number, catalog, url, journal) for number in (1, 2)]
         servers += [_webapp(folder, number, there.environment, journal) for number in (1, 2)]
@@ -211,20 +224,6 @@ def deployed(catalog: Path, *, gets_may_be_refused: bool) -> Iterator[Deployed]:
         found = Deployed(servers, port, trust, *given, there.environment, journal, gets_may_be_refused)
         _await_nginx(found, nginx, folder / "nginx.out")
         yield found
-
-
-def _keep(folder: Path, journal: Journal) -> None:
-    """Print which calls were answered as they must not be, and copy the logs out of `folder` if there were any."""
-    if not journal.calls:
-        return
-    kept = Path(tempfile.mkdtemp(prefix="befund-lost-"))
-    for log in (*folder.glob("*/log"), *folder.glob("*.log"), *folder.glob("nginx.*")):
-        shutil.copy(log, kept / "-".join(log.relative_to(folder).parts))
-    events = [f"{when:8.2f} s, {what}" for when, what in journal.events]
-    calls = list(journal.lines())
-    began = f"0 is {journal.began:.3f} of the clock"
-    (kept / "events").write_text("\n".join((began, *events, "", *calls, "")), "utf-8")
-    print(*calls, f"The logs of all servers are in {kept}.", sep="\n", file=sys.stderr)
 
 
 def _text_api(folder: Path, number: int, catalog: Path, url: str, journal: Journal) -> Server:

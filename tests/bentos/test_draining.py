@@ -21,6 +21,7 @@ from bentos.keys.database import open_database
 from bentos.keys.keys import KeyLimits, Keys
 from clinical.contract import PartialEvent, StatusEvent
 from clinical.sse import Decoder
+from evals.load.servers import listens
 from tests.bentos.conftest import nginx_before
 from tests.openai_server import model_server
 from tests.serving import answers, free_port, wait_until
@@ -156,6 +157,19 @@ async def _refused(base: str) -> bool:
                 return True
             except httpx.TransportError:
                 continue
+
+
+# --- a start ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_server_that_starts_refuses_connections_until_a_worker_can_answer(tmp_path, starter_artifact):
+    """One that took them before would keep a caller waiting whom the next server could have answered."""
+    with _serving("bentoml serve", tmp_path, starter_artifact, wait=False) as (base, server):
+        port = int(base.rpartition(":")[2])
+        wait_until(lambda: server.poll() is not None or listens(port), "nobody listens", 120)
+        assert "Service Befund initialized" in (tmp_path / "log").read_text("utf-8")
+        assert httpx.get(f"{base}/internal/livez", timeout=60, trust_env=False).text == "ok\n"
+        _wait_until_ready(base, server)
 
 
 # --- a rolling restart ----------------------------------------------------------------------------------------------

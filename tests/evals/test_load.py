@@ -6,11 +6,13 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 
 import httpx
 import pytest
 
 from evals.load import bench, served
+from evals.load.faults import Journal
 from evals.load.measure import main
 from evals.load.model import SlowModel
 from evals.load.served import LoadEntry
@@ -174,6 +176,36 @@ def test_the_terminology_is_asked_in_turns_with_a_server_that_does_nothing(start
     assert found["ms_p50", "$expand with filter"] > 0
     assert found["ms_p50", "suggest, one caller"] > 0
     assert 0 < found["own_mb", "the second year"] < found["own_mb", "one year"]
+
+
+def test_a_lost_call_is_told_with_what_was_done_to_the_servers_before_and_meanwhile():
+    journal = Journal(began=0.0)
+    journal.events += [(1.0, "text API 1 killed"), (3.0, "text API 1 started"), (9.0, "text API 1 ready")]
+    journal.calls += [(4.0, 2.5, "GET a code", "ReadTimeout"), (2.0, 4.0, "GET health", "status 502")]
+    assert [" ".join(line.split()) for line in journal.lines()] == [
+        "2.00 s, GET health: status 502 after 4.00 s; text API 1 killed at -1.00 s; text API 1 started at +1.00 s",
+        "4.00 s, GET a code: ReadTimeout after 2.50 s; text API 1 started at -1.00 s",
+    ]
+
+
+def test_logs_are_kept_where_something_was_lost_and_nothing_else_is(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "kept"))
+    served, kept = tmp_path / "served", tmp_path / "kept"
+    (served / "api1").mkdir(parents=True)
+    kept.mkdir()
+    for name in ("api1/log", "tries.log", "nginx.out", "key"):
+        (served / name).write_text(name)
+    journal = Journal()
+    journal.note("text API 1 killed")
+    journal.keep(served)
+    assert list(kept.iterdir()) == []
+    journal.call(0.5, "GET health", "ReadTimeout")
+    journal.keep(served)
+    [folder] = kept.iterdir()
+    assert {file.name for file in folder.iterdir()} == {"api1-log", "tries.log", "nginx.out", "events"}
+    assert "text API 1 killed" in (folder / "events").read_text()
+    assert (said := capsys.readouterr().err).count("GET health: ReadTimeout after 0.50 s; text API 1 killed") == 1
+    assert str(folder) in said
 
 
 @needs_postgres
