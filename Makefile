@@ -90,10 +90,12 @@ docs: $(VENV)/.all
 	@echo "open site/index.html"
 
 #: make bundle              all that an installation without internet needs, in dist/; CATALOG=dir takes another
-#:                          catalog than the starter's, WITH_VLLM=1 adds the wheels of vLLM (many GB)
+#:                          catalog than the starter's, WITH_VLLM=1 adds the wheels of vLLM (many GB), WITH_IMAGES=1
+#:                          the images, by buildah or podman (IMAGE_OPTIONS="--build-arg PYTHON=python@sha256:...")
 BUNDLE = dist/befund-$(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' clinical/__init__.py)-linux-x86_64
 bundle: docs var/starter/manifest.json
-	$(BIN)/python -m deploy.bundle --site site --catalog "$(or $(CATALOG),var/starter)" $(if $(WITH_VLLM),--vllm)
+	$(BIN)/python -m deploy.bundle --site site --catalog "$(or $(CATALOG),var/starter)" $(if $(WITH_VLLM),--vllm) \
+		$(if $(WITH_IMAGES),--images "$(IMAGE_OPTIONS)")
 
 #: make test-bundle         makes that bundle, installs it with the network off, codes a text with it, goes through
 #:                          docs/production.md with it; prints seconds

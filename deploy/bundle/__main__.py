@@ -2,11 +2,13 @@
 
 Wheels for linux x86-64 and the Python this runs on, with their hashes; the Bentos; a catalog; the documentation; the
 files of deploy/; checksums and install.sh. `--vllm` adds the wheels of the language model's own environment, which are
-many gigabytes. `make bundle` calls it, `make test-bundle` installs the result with the network off.
+many gigabytes, `--images` the images of both servers where buildah or podman is. `make bundle` calls it, `make
+test-bundle` installs the result with the network off.
 """
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -23,9 +25,11 @@ from deploy.bundle.wheels import EXTRAS
 @click.option("--out", type=PATH, default=Path("dist"), help="the folder in which the bundle is made")
 @click.option("--extras", default=",".join(EXTRAS), help="what of pyproject.toml is installed, with commas between")
 @click.option("--vllm", is_flag=True, help="also the wheels of vLLM: many gigabytes")
-def command(catalog: Path, site: Path, out: Path, extras: str, vllm: bool) -> None:
+@click.option("--images", help="also the images; its words are options of `buildah build`, '' for none")
+def command(catalog: Path, site: Path, out: Path, extras: str, vllm: bool, images: str | None) -> None:
     """Make the bundle and say where it is."""
-    made = bundle(out, Parts(catalog, site, tuple(extras.split(",")), vllm))
+    options = None if images is None else tuple(shlex.split(images))
+    made = bundle(out, Parts(catalog, site, tuple(extras.split(",")), vllm, options))
     size = sum(file.stat().st_size for file in made.rglob("*") if file.is_file()) / 1e6
     click.echo(f"{made}: {size:,.0f} MB; as one file: {made}.tar")
 

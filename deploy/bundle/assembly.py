@@ -16,6 +16,7 @@ import yaml
 from packaging.requirements import Requirement
 
 from clinical import __version__
+from deploy.bundle.images import add_images
 from deploy.bundle.wheels import (
     EXTRAS,
     ROOT,
@@ -40,12 +41,14 @@ CHECKSUMS = "SHA256SUMS"
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Contents of a bundle: an artifact, a built site, extras of pyproject.toml, and optionally vLLM's wheels."""
+    """Contents of a bundle: an artifact, a built site, extras of pyproject.toml, and optionally vLLM's wheels, and the
+    images built with these options."""
 
     catalog: Path
     site: Path
     extras: tuple[str, ...] = EXTRAS
     vllm: bool = False
+    images: Sequence[str] | None = None
 
 
 def bundle(out: Path, parts: Parts) -> Path:
@@ -67,6 +70,8 @@ def bundle(out: Path, parts: Parts) -> Path:
     shutil.copytree(parts.site, folder / "docs")
     copy_files(folder)
     export_bentos(folder, parts.catalog)
+    if parts.images is not None:
+        add_images(folder / "images", parts.images)
     seal(folder, [Requirement(f"befund[{','.join(parts.extras)}]")])
     with tarfile.open(f"{folder}.tar", "w") as archive:
         archive.add(folder, folder.name)

@@ -6,12 +6,16 @@ The mechanism with the project's own wheel and a few real ones; `make test-bundl
 from __future__ import annotations
 
 import ast
+import hashlib
+import io
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from zipfile import ZipFile
@@ -20,7 +24,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from deploy.bundle import assembly, wheels
+from clinical.errors import BefundError
+from deploy.bundle import assembly, images, wheels
 from tests.conftest import ROOT
 from tests.system.packed import needed as needed_with
 from tests.system.packed import own_wheel, packed
@@ -234,6 +239,52 @@ def test_the_bundle_is_for_what_is_served_and_made_by_the_targets():
     assert not {"test", "notebooks", "train"} & set(wheels.EXTRAS)
     assert assembly.packages_of("bentos/vllm.bentofile.yaml") == ["bentoml==1.4.39", "vllm==0.32.0"]
     assert sysconfig.get_platform() == "linux-x86_64", "bundles are made for the machine they are made on"
+
+
+def test_each_image_is_a_file_with_the_digest_that_a_registry_names_it_by(tmp_path, monkeypatch):
+    """Two recipes that need no other image, built in a store of their own."""
+    if not any(map(shutil.which, images.BUILDERS)):
+        pytest.skip("no program is here that builds images (apt-get install buildah)")
+    store = tmp_path / "store"
+    (tmp_path / "storage.conf").write_text(
+        f'[storage]\ndriver = "vfs"\ngraphroot = "{store}/root"\nrunroot = "{store}/run"\n', "utf-8"
+    )
+    monkeypatch.setenv("CONTAINERS_STORAGE_CONF", str(tmp_path / "storage.conf"))
+    recipes = tmp_path / "recipes"
+    recipes.mkdir()
+    for recipe in images.RECIPES.values():
+        (recipes / recipe).write_text(f"ARG WORD\nFROM scratch\nARG WORD\nLABEL word=$WORD\nCOPY {recipe} /\n", "utf-8")
+    images.add_images(tmp_path / "images", ("--build-arg", "WORD=befund"), recipes, recipes)
+    lines = (tmp_path / "images" / images.DIGESTS).read_text("utf-8").splitlines()
+    assert [line.partition("  ")[2] for line in lines] == [f"{name}.tar" for name in images.RECIPES]
+    for line in lines:
+        digest, _, file = line.partition("  ")
+        with tarfile.open(tmp_path / "images" / file) as archive:
+
+            def blob(of: str, archive: tarfile.TarFile = archive) -> bytes:
+                found = archive.extractfile(f"blobs/{of.replace(':', '/')}")
+                assert found is not None
+                return found.read()
+
+            [listed] = json.load(archive.extractfile("index.json"))["manifests"]
+            assert digest == f"sha256:{hashlib.sha256(blob(digest)).hexdigest()}"
+            manifest = json.loads(blob(digest))
+            config = json.loads(blob(manifest["config"]["digest"]))
+            [layer] = manifest["layers"]
+            with tarfile.open(fileobj=io.BytesIO(blob(layer["digest"]))) as files:
+                copied = files.getnames()
+        assert listed["digest"] == digest
+        assert config["config"]["Labels"]["word"] == "befund"
+        assert copied == [images.RECIPES[file.removesuffix(".tar")]]
+    (recipes / images.RECIPES["befund-api"]).write_text("FROM scratch\nCOPY none /\n", "utf-8")
+    with pytest.raises(BefundError, match=r"(?s)build failed: .*none"):
+        images.add_images(tmp_path / "other", (), recipes, recipes)
+
+
+def test_without_a_builder_of_images_the_way_on_is_said(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BefundError, match="buildah or podman"):
+        images.add_images(tmp_path / "images")
 
 
 def test_a_bundle_has_what_each_shipped_package_imports():

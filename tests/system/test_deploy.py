@@ -203,6 +203,9 @@ def test_an_image_installs_pinned_wheels_alone_and_copies_nothing_that_is_not_th
     assert not re.search(r"gcc|libc6-dev|build-essential", last), "what serves has no compiler"
     assert re.search(r"^HEALTHCHECK ", recipe, re.MULTILINE)
     assert "/internal/readyz" in recipe[recipe.index("HEALTHCHECK") :]
+    [asked] = re.findall(r'urlopen\([^"]+', recipe)
+    service = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"][image]
+    assert asked in service["healthcheck"]["test"][-1], "an image of OCI's format has no HEALTHCHECK"
     assert re.search(r"^USER 10001", recipe, re.MULTILINE)
     code = re.search(r'python -c "(import tomllib.*)" > needed', recipe)[1]
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
