@@ -152,8 +152,6 @@ class Suggester:
         self._by_code = np.argsort(bare, kind="stable")
         self._bare = bare[self._by_code]
         self._terminal = np.array([code.terminal for code in catalog])
-        bm25 = wordings.characters_bm25
-        self._rarity = np.log((len(wordings) + 1) / (np.diff(bm25.start) + 1)).astype(np.float32)
 
     def suggest(
         self, typed: str, limit: int = 8, patient: KnownPatient = ANYBODY, within: Bools | None = None

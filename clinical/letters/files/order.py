@@ -9,7 +9,7 @@ of the next one had no room on it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
@@ -616,8 +616,3 @@ def _continues(above: Line, line: Line) -> bool:
 
 def _is_below(above: Box, box: Box) -> bool:
     return box.top >= above.top and box.left < above.right and box.right > above.left
-
-
-def every_word(pages: Sequence[PageWords]) -> Iterator[Word]:
-    for page in pages:
-        yield from page.words
