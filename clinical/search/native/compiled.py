@@ -52,10 +52,6 @@ def _refused(found: str) -> SettingError:
 class Loops(NamedTuple):
     """The functions of the library."""
 
-    descending: Any
-    look_at: Any
-    nearest_first: Any
-    compare: Any
     nearest: Any
     rank: Any
     add_runs: Any
@@ -73,10 +69,6 @@ def loops() -> Loops:
         return function
 
     return Loops(
-        declared("descending", POINTER, NUMBER, POINTER, NUMBER, POINTER),
-        declared("look_at", *[POINTER] * 4, NUMBER, *[POINTER] * 4),
-        declared("nearest_first", *[POINTER] * 4, NUMBER, *[POINTER] * 4, restype=NUMBER),
-        declared("compare", *[POINTER] * 5, NUMBER, POINTER, NUMBER, *[POINTER] * 5),
         declared("nearest", POINTER, POINTER, NUMBER, NUMBER, NUMBER, *[POINTER] * 4),
         declared("rank", *[POINTER] * 4, NUMBER, POINTER, POINTER, restype=NUMBER),
         declared("add_runs", *[POINTER] * 3, NUMBER, POINTER, POINTER, NUMBER, POINTER, restype=NUMBER),
@@ -97,50 +89,15 @@ def all_at(arrays: Iterable[Any], kinds: Iterable[np.dtype[Any]]) -> list[int]:
     return [address_of(array, kind) for array, kind in zip(arrays, kinds, strict=True)]
 
 
-def descending(values: Floats, first: Ints) -> Ints:
-    """The places of the values, run by run, in each run the largest first; equal ones in their order."""
-    order = np.empty(len(values), dtype=np.int64)
-    loops().descending(
-        address_of(values, FLOAT), len(values), address_of(first, LONG), len(first), address_of(order, LONG)
-    )
-    return order
-
-
 def fields_of(pointers: str, numbers: str = "") -> tuple[tuple[str, Any], ...]:
     """The fields of a structure of the library: addresses, then numbers."""
     return (*((name, POINTER) for name in pointers.split()), *((name, NUMBER) for name in numbers.split()))
-
-
-class _Asked(ctypes.Structure):
-    _fields_ = fields_of(
-        "words length vectors scales idf weight whole whole_scales whole_weight", numbers="longest dimensions"
-    )
 
 
 class _Known(ctypes.Structure):
     _fields_ = fields_of(
         "word_start word word_rows word_scales idf weight rows scales whole_weight title row centres centre_scales"
     )
-
-
-class AskedWords(NamedTuple):
-    """Q queries, W words in the longest, m distinct ones: `words` (Q, W) are numbers of the m words. Vectors are whole
-    numbers with a scale (`cosines.Whole`)."""
-
-    words: Ints
-    length: Ints  # (Q,)
-    vectors: NDArray[np.int16]  # (m, D)
-    scales: Floats  # (m,)
-    idf: Floats  # (m,)
-    weight: Floats  # (m,)
-    whole: NDArray[np.int16]  # (Q, D)
-    whole_scales: Floats  # (Q,)
-    whole_weight: Floats  # (Q,)
-
-    def struct(self) -> _Asked:
-        """The addresses; they count while the arrays live."""
-        kinds = (LONG, LONG, SHORT, FLOAT, FLOAT, FLOAT, SHORT, FLOAT, FLOAT)
-        return _Asked(*all_at(self, kinds), self.words.shape[1], self.vectors.shape[1])
 
 
 class KnownWordings(NamedTuple):
@@ -162,42 +119,8 @@ class KnownWordings(NamedTuple):
     centre_scales: Floats  # (C,)
 
 
-class OfCodes(NamedTuple):
-    """Columns that compare the wordings of each code with the query, shape (c,) each: the largest value of all of them,
-    or (`best_...`, `worst_...`, `length_ratio`, `weight_difference`) the value of the best one. In the order of
-    `columns.c`."""
-
-    similarity: Floats
-    second: Floats
-    title: Floats
-    centre: Floats
-    query_covered: Floats
-    wording_covered: Floats
-    alignment: Floats
-    weighted_alignment: Floats
-    query_covered_by_all: Floats
-    best_query_covered: Floats
-    best_wording_covered: Floats
-    worst_query_word: Floats
-    worst_wording_word: Floats
-    best_weighted_covered: Floats
-    verbatim: Floats
-    length_ratio: Floats
-    weight_difference: Floats
-
-
-class Ordered(NamedTuple):
-    """Wordings to look at, n of c codes: of each code of each query the most similar first; `first` (c,) where each
-    code of each query begins."""
-
-    query: Ints
-    wording: Ints
-    similarity: Floats
-    first: Ints
-
-
 class Comparing:
-    """Queries compared with the wordings of a catalog. The arrays are kept with their addresses."""
+    """The wordings of a catalog, to compare queries with. The arrays are kept with their addresses."""
 
     def __init__(self, known: KnownWordings) -> None:
         self._known = known
@@ -206,35 +129,8 @@ class Comparing:
         self.address = ctypes.addressof(self._struct)
 
     def seen(self) -> NDArray[np.int32]:
-        """Room for what `compared` has seen, all -1; it leaves nothing in it."""
+        """Room for the words of a query that were seen, all -1; a search leaves nothing in it."""
         return np.full(len(self._known.word_rows), -1, dtype=np.int32)
-
-    def ordered(self, asked: AskedWords, query: Ints, wording: Ints) -> Ordered:
-        """The wordings of each query, ascending before, in the order of `Ordered`."""
-        size = len(wording)
-        room, ordered, first = (np.empty(count, dtype=np.int64) for count in (2 * size, size, size))
-        similarity, struct = np.empty(size, dtype=np.float32), asked.struct()
-        codes = loops().nearest_first(
-            ctypes.addressof(struct), self.address, address_of(query, LONG), address_of(wording, LONG), size,
-            address_of(room, LONG), address_of(ordered, LONG), address_of(similarity, FLOAT), address_of(first, LONG),
-        )  # fmt: skip
-        return Ordered(query, ordered, similarity, first[:codes])
-
-    def compared(self, asked: AskedWords, some: Ordered, seen: NDArray[np.int32]) -> tuple[OfCodes, Ints]:
-        """Compare the wordings of each code with the query; return the columns and the best wording of each: the one
-        whose alignment and similarity add up to the most, the first of equal ones."""
-        codes, longest, starts = len(some.first), asked.words.shape[1], self._known.word_start
-        columns, best = np.empty((len(OfCodes._fields), codes), dtype=np.float32), np.empty(codes, dtype=np.int64)
-        most = int((starts[some.wording + 1] - starts[some.wording]).sum())
-        match, by_word = (np.empty(count * longest, dtype=np.float32) for count in (most, 2))
-        struct = asked.struct()
-        loops().compare(
-            ctypes.addressof(struct), self.address, address_of(some.query, LONG), address_of(some.wording, LONG),
-            address_of(some.similarity, FLOAT), len(some.wording), address_of(some.first, LONG), codes,
-            address_of(seen, INT), address_of(match, FLOAT), address_of(by_word, FLOAT), address_of(columns, FLOAT),
-            address_of(best, LONG),
-        )  # fmt: skip
-        return OfCodes(*columns), best
 
 
 def added(rows: NDArray[np.int8] | Floats, scales: Floats | None, numbers: Ints, start: Ints) -> Floats:

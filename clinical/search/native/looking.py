@@ -1,18 +1,15 @@
-"""Select the wordings to look at for each query: both BM25s, added up by `loops.c`, beside the nearest wordings."""
+"""Both BM25s of a catalog and the words of queries, as `loops.c` takes them to select the wordings to look at."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinical.search.native.compiled import FLOAT, INT, LONG, Floats, Ints, address_of, fields_of, loops
-
-_RUN: Final = 4
-"""Numbers of a `Run` in `loops.c`."""
 
 
 class _Postings(ctypes.Structure):
@@ -90,18 +87,8 @@ class SpelledWords(NamedTuple):
         return SpelledStruct(words, length, *tokens, *self.words.shape)
 
 
-class LookedAt(NamedTuple):
-    """Wordings to look at for each query: `wording` ascending; both BM25s' best value for each code of theirs,
-    ascending; one query's behind the other's, `counts` (Q, 2) the numbers of wordings and of codes."""
-
-    wording: Ints
-    by_word: Floats
-    by_character: Floats
-    counts: Ints
-
-
 class LookingRoom(NamedTuple):
-    """Room for `Looking.at`, which leaves nothing in it."""
+    """Room for the scores of a query, which a search leaves as it was."""
 
     scores: Floats  # (2, wordings) all 0
     word: NDArray[np.int32]  # one for each token, all -1
@@ -129,27 +116,3 @@ class Looking:
         words, characters, *_ = self._kept
         tokens = (np.full(len(one.start), -1, dtype=np.int32) for one in (words, characters))
         return LookingRoom(np.zeros((2, self._catalog.wordings), dtype=np.float32), *tokens)
-
-    def at(self, near: Ints, spelled: SpelledWords, room: LookingRoom) -> LookedAt:
-        """The near wordings of each query (Q, K; numbers below 0 are none), and the best one of each code that a BM25
-        puts forward."""
-        queries, nears = near.shape
-        size, runs = nears + self.most, []
-        struct = spelled.struct()
-        for tokens in (spelled.by_word, spelled.by_character):
-            most = int(np.diff(tokens.start)[spelled.words].sum(axis=1).max(initial=0))
-            runs.append(np.empty((most, _RUN), dtype=np.int64))
-        numbers, wording = (np.empty(count, dtype=np.int64) for count in (size + self.most, queries * size))
-        by_word, by_character = np.empty((2, queries * size), dtype=np.float32)
-        counts = np.empty((queries, 2), dtype=np.int64)
-        taken = RoomStruct(
-            address_of(room.scores, FLOAT), address_of(room.word, INT), address_of(room.character, INT),
-            *(address_of(array, LONG) for array in (*runs, numbers)),
-        )  # fmt: skip
-        loops().look_at(
-            self.address, ctypes.addressof(struct), ctypes.addressof(taken), address_of(near, LONG), nears,
-            address_of(wording, LONG), address_of(by_word, FLOAT), address_of(by_character, FLOAT),
-            address_of(counts, LONG),
-        )  # fmt: skip
-        wordings, codes = counts.sum(axis=0).tolist()
-        return LookedAt(wording[:wordings], by_word[:codes], by_character[:codes], counts)

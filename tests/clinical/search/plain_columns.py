@@ -1,7 +1,7 @@
 """The columns of the ranking model once more, with loops over Python numbers: what `features` must say, by name.
 
-Nothing is shared with `ranking.c` but the lists of wordings to look at (`looked_at`) and the arrays of the index. One
-query, one code and one wording at a time; slow, and readable from top to bottom.
+Nothing is shared with `ranking.c` but the nearest wordings and the arrays of the index. One query, one code and one
+wording at a time; slow, and readable from top to bottom.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from clinical.reading.index import SearchIndex
 from clinical.search.bm25 import Bm25, character_grams
 from clinical.search.cosines import whole
 from clinical.search.neighbours import SEARCH_DEPTH
-from clinical.search.retrieval import NEAREST, Queries, nearest_wordings, read_queries, room_of, spelled_of
+from clinical.search.retrieval import NEAREST, Queries, nearest_wordings, read_queries
+from clinical.search.terms import BEST_BY_CHARACTERS, BEST_BY_WORDS
 
 STEPS_TOTAL, LARGEST = 2**24, 127  # a query's vector is rounded so that products with int8 rows are exact
 
@@ -51,16 +52,24 @@ class _Query:
         self.words_bm25 = _scores(index.wordings.words_bm25, self.words)
         self.characters_bm25 = _scores(index.wordings.characters_bm25, character_grams(self.words))
         self.candidates: dict[int, list[int]] = {}
-        for wording in sorted(looked_at(queries, index)):
+        for wording in sorted(looked_at(queries, index, self.words_bm25, self.characters_bm25)):
             self.candidates.setdefault(int(tables.code[wording]), []).append(wording)
 
 
-def looked_at(queries: Queries, index: SearchIndex) -> list[int]:
-    """The wordings to look at for one query: the nearest ones, and those that a BM25 puts forward."""
-    numbers = whole(queries.vectors).numbers
-    near = nearest_wordings(queries.vectors, numbers, index.wordings, NEAREST, SEARCH_DEPTH)
-    found = index.wordings.looking.at(near, spelled_of(queries, index.wordings), room_of(index.wordings).looking)
-    return [int(number) for number in found.wording]
+def looked_at(queries: Queries, index: SearchIndex, words: dict[int, float], characters: dict[int, float]) -> set[int]:
+    """The wordings to look at for one query: the nearest ones, and the best of each code that a BM25 puts forward."""
+    numbers, wordings = whole(queries.vectors).numbers, index.wordings
+    near = nearest_wordings(queries.vectors, numbers, wordings, NEAREST, SEARCH_DEPTH)
+    found = {int(number) for number in near[0] if number >= 0}
+    for scores, most in ((words, BEST_BY_WORDS), (characters, BEST_BY_CHARACTERS)):
+        best: dict[int, float] = {}
+        for number, score in scores.items():
+            row = int(wordings.row[number])
+            best[row] = max(best.get(row, 0.0), score)
+        for row in sorted(best, key=lambda row: (-best[row], row))[:most]:
+            own = range(int(wordings.starts[row]), int(wordings.ends[row]))
+            found.add(max(own, key=lambda number: words.get(number, 0.0) + characters.get(number, 0.0)))
+    return found
 
 
 def postings(bm25: Bm25, tokens: list[str]) -> tuple[list[int], list[float]]:
