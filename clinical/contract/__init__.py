@@ -58,6 +58,7 @@ from clinical.contract.extraction import (
     TextWord,
     Versicherung,
     Zuweisung,
+    values_of,
     words_of_fields,
 )
 from clinical.contract.service import CatalogHealth, GenerateRequest, GenerateResponse, Health, ModelHealth
@@ -153,5 +154,6 @@ __all__ = [
     "Usage",
     "Versicherung",
     "Zuweisung",
+    "values_of",
     "words_of_fields",
 ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
@@ -285,3 +286,19 @@ class TextResponse(Frozen):
     pages: tuple[FilePage, ...] = ()
     words: tuple[TextWord, ...] = ()
     processing_time_ms: float
+
+
+def values_of(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every value of a document's data with its path, in their order; None and blank values are none."""
+    for name, value in data.items():
+        yield from _values(name, value)
+
+
+def _values(path: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        yield from ((f"{path}.{inner}", one) for inner, one in values_of(value))
+    elif isinstance(value, list | tuple):
+        for number, one in enumerate(value):
+            yield from _values(f"{path}[{number}]", one)
+    elif isinstance(value, str) and value.strip():
+        yield path, value

@@ -34,7 +34,6 @@ from clinical.letters.grounding import (
     ground,
     judge,
     named_choice,
-    values_of,
 )
 from clinical.letters.layout import LetterLayout
 from clinical.letters.reader import (
@@ -121,6 +120,5 @@ __all__ = [
     "reviewed",
     "schema_of",
     "statements_of",
-    "values_of",
     "words_of",
 ]

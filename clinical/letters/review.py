@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from clinical.contract import Arztbrief, ReviewNote, Zuweisung
+from clinical.contract import Arztbrief, ReviewNote, Zuweisung, values_of
 from clinical.letters.fields import FIELDS, PARTS, Fields, field_of
-from clinical.letters.grounding import Grounded, ground, values_of
+from clinical.letters.grounding import Grounded, ground
 from clinical.letters.reader import RulesReader, lists_by_form
 
 SHORTEST = 3

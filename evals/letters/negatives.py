@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
+from clinical.contract import values_of as values_with_paths
 from clinical.letters import Verdict, field_of, judge, messages_for
-from clinical.letters import values_of as values_with_paths
 from clinical.thresholds import GroundingThresholds
 from evals.letters.generator import Letter, written_dates
 from evals.letters.traps import KEYWORDS, TRAPS, stated, trap, with_sentence

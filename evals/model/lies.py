@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from clinical.contract import DocumentType, ExtractRequest, ExtractResponse
-from clinical.letters import DOCUMENTS, field_of, values_of
+from clinical.contract import DocumentType, ExtractRequest, ExtractResponse, values_of
+from clinical.letters import DOCUMENTS, field_of
 from evals.letters.fields import alike, normal
 from evals.letters.generator import letters
 from evals.letters.negatives import negatives

@@ -28,8 +28,7 @@ from bentos.models import endpoint_of
 from catalog_build.files import check_place, write_json, write_text
 from clinical.coding import PROMPT_VERSION
 from clinical.command_line import PATH, Command, Several, paragraphs
-from clinical.contract import ExtractResponse
-from clinical.letters import values_of
+from clinical.contract import ExtractResponse, values_of
 from clinical.llm import LanguageModel, Limits, Message
 from clinical.progress import note
 from clinical.reading import SearchIndex

@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from bentos.language_model import Endpoint, OpenAIModel
-from clinical.contract import ExtractRequest, ExtractResponse
+from clinical.contract import ExtractRequest, ExtractResponse, values_of
 from clinical.errors import ModelTimeout
 from clinical.letters import extract
-from clinical.letters.grounding.validator import values_of
 from clinical.llm import Completion, JsonSchema, Limits, Message
 from evals.letters.generator import letters
 from tests.oracle import is_evidenced

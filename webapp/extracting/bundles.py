@@ -9,11 +9,11 @@ import base64
 import html
 import re
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from clinical.contract import DocumentType, words_of_fields
+from clinical.contract import DocumentType, values_of, words_of_fields
 from webapp.extracting.codes import TABLE, FoundCode, Resource, condition
 
 FIELD: Final = "urn:befund:field"
@@ -61,24 +61,6 @@ class LetterReading:
 def document(source: SourceDocument, reading: LetterReading, identifier: str, now: str) -> Resource:
     """The Bundle. `identifier` is the value of the Composition's in `MADE`, `now` an instant."""
     return _Maker(source, reading).bundle(identifier, now)
-
-
-def values_of(data: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Group, path and value of every field that has one, in their order."""
-    for group, value in data.items():
-        for path, one in _flat(group, value):
-            yield group, path, one
-
-
-def _flat(path: str, value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _flat(f"{path}.{name}", inner)
-    elif isinstance(value, list | tuple):
-        for number, inner in enumerate(value):
-            yield from _flat(f"{path}[{number}]", inner)
-    elif isinstance(value, str) and value.strip():
-        yield path, value
 
 
 class _Maker:
@@ -130,8 +112,8 @@ class _Maker:
 
     def _sections(self) -> list[Resource]:
         groups: dict[str, list[tuple[str, str]]] = {}
-        for group, path, value in values_of(self.reading.data):
-            groups.setdefault(group, []).append((path, value))
+        for path, value in values_of(self.reading.data):
+            groups.setdefault(re.split(r"[.\[]", path)[0], []).append((path, value))
         made = {"diagnosen": self._conditions, "medikation": self._drugs, "eingriffe": self._procedures}
         sections = [self._section(group, fields, made[group]() if group in made else [])
                     for group, fields in groups.items()]  # fmt: skip

@@ -14,14 +14,14 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as AnyResponse
 
-from clinical.contract import TEXT_MAX, Arztbrief, DocumentType, PlacedEvidence, ReviewNote, Zuweisung
+from clinical.contract import TEXT_MAX, Arztbrief, DocumentType, PlacedEvidence, ReviewNote, Zuweisung, values_of
 from clinical.fhir import MEDIA_TYPE
 from webapp import audit
 from webapp.config import settings
 from webapp.extensions import db
 from webapp.extracting import bundles, keeping
 from webapp.extracting.asking import PAGE_S, Asking, NotRead, place
-from webapp.extracting.bundles import LetterReading, SourceDocument, values_of
+from webapp.extracting.bundles import LetterReading, SourceDocument
 from webapp.extracting.codes import FoundCode
 from webapp.extracting.routes import marked, now, readable, source_of
 from webapp.fhir.answers import FhirError
@@ -144,9 +144,8 @@ def _reading(checked: CheckedLetter) -> LetterReading:
         model.model_validate(_without_null(data))
     except ValidationError:
         abort(422)
-    before = {path: value for _group, path, value in values_of(checked.read)}
-    now_there = {path: value for _group, path, value in values_of(data)}
-    same = {path for path, value in now_there.items() if before.get(path) == value}
+    before = dict(values_of(checked.read))
+    same = {path for path, value in values_of(data) if before.get(path) == value}
     book = open_book(settings().catalog)
     if book and any(book.get(one.code) is None for one in checked.codes):
         abort(422)

@@ -3,7 +3,7 @@
 from clinical.letters.grounding.enumerations import named_choice
 from clinical.letters.grounding.free_text import Kind, find_statement
 from clinical.letters.grounding.policy import Grounded, Verdict
-from clinical.letters.grounding.validator import ground, judge, values_of
+from clinical.letters.grounding.validator import ground, judge
 
 __all__ = [
     "Grounded",
@@ -13,5 +13,4 @@ __all__ = [
     "ground",
     "judge",
     "named_choice",
-    "values_of",
 ]

@@ -6,14 +6,14 @@ not reach the caller. A value that stands in the text but belongs into another f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
 from clinical.claims import Reading
-from clinical.contract import Arztbrief, Document, DocumentType, Match, Zuweisung
-from clinical.letters.fields import FIELDS, Fields, Kind, field_of, paths_of
+from clinical.contract import Arztbrief, DocumentType, Match, Zuweisung, values_of
+from clinical.letters.fields import FIELDS, Fields, Kind, field_of
 from clinical.letters.grounding.enumerations import Circumstances, find_choice, sex_of, values
 from clinical.letters.grounding.free_text import Kind as Said
 from clinical.letters.grounding.free_text import find_statement
@@ -164,22 +164,6 @@ JUDGES: Mapping[Kind, Judge] = {
 """The rule that judges the values of each kind."""
 
 
-def values_of(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Every value of a model's answer with its path, in the order of the schema; None and blank values are none."""
-    for key, value in answer.items():
-        if isinstance(value, Mapping):
-            yield from ((f"{key}.{path}", inner) for path, inner in values_of(value))
-        elif isinstance(value, str):
-            if value.strip():
-                yield key, value
-        elif isinstance(value, (list, tuple)):
-            for number, item in enumerate(value):
-                inner_values = (
-                    values_of(item) if isinstance(item, Mapping) else [("", item)] if item and item.strip() else []
-                )
-                yield from ((f"{key}[{number}]{'.' + path if path else ''}", inner) for path, inner in inner_values)
-
-
 def judge(
     answer: Mapping[str, Any],
     text: str,
@@ -232,8 +216,3 @@ def ground(
     letter.explains = explain
     grounded = apply(_judged(answer, letter, fields), document, fields)
     return with_silent_fields(grounded, letter.circumstances, fields) if explain else grounded
-
-
-def unruled_paths(document: type[Document], fields: Fields = FIELDS) -> tuple[str, ...]:
-    """Values of a document that no rule judges: none, or the guarantee has a hole (a test asks)."""
-    return tuple(sorted(set(paths_of(document)) - set(fields)))

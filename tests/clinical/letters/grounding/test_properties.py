@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clinical.contract import Arztbrief, Zuweisung
+from clinical.contract import Arztbrief, Zuweisung, values_of
 from clinical.letters.grounding.numbers import digits_of
 from clinical.letters.grounding.policy import Grounded
-from clinical.letters.grounding.validator import ground, values_of
+from clinical.letters.grounding.validator import ground
 from clinical.text.dates import parse_date
 from evals.letters.generator import letters
 from tests.oracle import is_evidenced
