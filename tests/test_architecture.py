@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,17 @@ def test_every_room_of_clinical_has_a_door_that_only_names_and_a_contract_that_k
         assert f"clinical.{room}.*" in kept
         body = ast.parse((ROOT / "clinical" / room / "__init__.py").read_text("utf-8")).body[1:]
         assert all(isinstance(node, ast.ImportFrom | ast.Assign) for node in body), f"clinical/{room}: names, no code"
+
+
+def test_every_name_that_a_door_of_clinical_hands_out_is_asked_for():
+    """It stands in the door, in its own file, and with whoever asks."""
+    asked = Counter()
+    for path in [*PYTHON_FILES, *(ROOT / "tests").rglob("*.py"), *(ROOT / "notebooks").glob("*.ipynb")]:
+        asked.update(set(re.findall(r"\w+", path.read_text("utf-8"))))
+    for room in ROOMS:
+        body = ast.parse((ROOT / "clinical" / room / "__init__.py").read_text("utf-8")).body
+        names = {name.asname or name.name for node in body if isinstance(node, ast.ImportFrom) for name in node.names}
+        assert {name for name in names if asked[name] < 3} == set(), f"clinical/{room}"
 
 
 def test_the_ground_floor_and_the_served_api_load_nothing_heavy():

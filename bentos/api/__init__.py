@@ -3,13 +3,3 @@
 from bentos.api.agents import server_of as agents_of
 from bentos.api.app import PARTS, Part, contract_paths, create_app, internal_paths
 from bentos.api.edge import OnlyContractPaths
-
-__all__ = [
-    "PARTS",
-    "OnlyContractPaths",
-    "Part",
-    "agents_of",
-    "contract_paths",
-    "create_app",
-    "internal_paths",
-]

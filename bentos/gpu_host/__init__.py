@@ -3,7 +3,5 @@
 Imports nothing of the text API: the image of that Bento holds vLLM and BentoML only, and vLLM itself loads the door.
 """
 
-from bentos.gpu_host.child import Backoff, Child, answers
+from bentos.gpu_host.child import Backoff, Child
 from bentos.gpu_host.host_settings import Host, WrongSetting, command, environment, read
-
-__all__ = ["Backoff", "Child", "Host", "WrongSetting", "answers", "command", "environment", "read"]

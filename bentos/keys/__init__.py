@@ -13,18 +13,3 @@ from bentos.keys.keys import (
     Unauthorized,
     open_keys,
 )
-
-__all__ = [
-    "NAME_MAX",
-    "PER_DAY",
-    "PER_MINUTE",
-    "KeyInfo",
-    "KeyLimits",
-    "Keys",
-    "KeysUnavailable",
-    "LimitReached",
-    "Standing",
-    "Unauthorized",
-    "open_database",
-    "open_keys",
-]

@@ -8,28 +8,3 @@ from bentos.terminology.systems import SYSTEM, Systems, Year
 from bentos.terminology.translation import concept_maps, translate
 from bentos.terminology.validation import validate_code
 from bentos.terminology.valuesets import expand
-
-__all__ = [
-    "SYSTEM",
-    "ImportMissing",
-    "Inputs",
-    "Issue",
-    "OperationRefused",
-    "Systems",
-    "Year",
-    "capabilities",
-    "code_systems",
-    "concept_maps",
-    "expand",
-    "invalid",
-    "lookup",
-    "lookup_json",
-    "outcome",
-    "read",
-    "searched",
-    "statement",
-    "subsumes",
-    "translate",
-    "validate_code",
-    "value_sets",
-]

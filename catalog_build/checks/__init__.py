@@ -1,10 +1,3 @@
 """Checks on the tables before anything is built from them."""
 
 from catalog_build.checks.expectations import CheckReport, check, counts, previous_counts
-
-__all__ = [
-    "CheckReport",
-    "check",
-    "counts",
-    "previous_counts",
-]

@@ -5,33 +5,8 @@ from clinical.coding.deep_research import research_deeply
 from clinical.coding.instant import most_probable, tier_one, with_written_codes
 from clinical.coding.ledger import Hit
 from clinical.coding.many import CodedAs, code_many, status_of
-from clinical.coding.prompts import CODES_MAX, FINDINGS_MAX, PROMPT_VERSION
+from clinical.coding.prompts import PROMPT_VERSION
 from clinical.coding.rules_only import CERTAIN, NEVER, choose, find
 from clinical.coding.search_queue import SearchQueue
 from clinical.coding.selection import select, understand
 from clinical.coding.stream import research
-
-__all__ = [
-    "CERTAIN",
-    "CODES_MAX",
-    "FINDINGS_MAX",
-    "NEVER",
-    "PROMPT_VERSION",
-    "Case",
-    "CodedAs",
-    "Hit",
-    "Located",
-    "Offer",
-    "SearchQueue",
-    "choose",
-    "code_many",
-    "find",
-    "most_probable",
-    "research",
-    "research_deeply",
-    "select",
-    "status_of",
-    "tier_one",
-    "understand",
-    "with_written_codes",
-]

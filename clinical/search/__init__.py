@@ -12,8 +12,8 @@ from clinical.search.ranking import NONE_COLUMNS, WIDTH, Ranker, summary
 from clinical.search.retrieval import read_queries
 from clinical.search.runs import Ints, lengths, ranges, run_starts
 from clinical.search.scoring import Scorer
-from clinical.search.suggest import ANYBODY, MATCH, KnownPatient, Suggester, Suggestion
 from clinical.search.suggest import FILE as SUGGEST
+from clinical.search.suggest import MATCH, KnownPatient, Suggester, Suggestion
 from clinical.search.tensors import map_tensors, write_tensors
 from clinical.search.terms import Wordings
 from clinical.search.traits import CodeTraits, traits_of
@@ -21,56 +21,3 @@ from clinical.search.words.expansion import Expansion
 from clinical.search.words.numerals import Numerals
 from clinical.search.words.shortened import KnownWords, Shortened
 from clinical.search.words.typos import Typos
-
-__all__ = [
-    "ANYBODY",
-    "FILES",
-    "MATCH",
-    "NONE_COLUMNS",
-    "REMEDY",
-    "SUGGEST",
-    "WIDTH",
-    "ArraySizes",
-    "Bound",
-    "Candidates",
-    "CodeTraits",
-    "Encoder",
-    "Expansion",
-    "Graph",
-    "Hits",
-    "Ints",
-    "KnownPatient",
-    "KnownWords",
-    "Manifest",
-    "Numerals",
-    "Ranker",
-    "Scorer",
-    "Shortened",
-    "StaticEncoder",
-    "Suggester",
-    "Suggestion",
-    "TransformerEncoder",
-    "Typos",
-    "Vectors",
-    "Wordings",
-    "built",
-    "candidates",
-    "check",
-    "checksum",
-    "checksums",
-    "joined",
-    "json_of",
-    "lengths",
-    "map_tensors",
-    "merged",
-    "merged_by_part",
-    "nearest",
-    "ranges",
-    "read_queries",
-    "require",
-    "run_starts",
-    "summary",
-    "traits_of",
-    "vocabulary_of",
-    "write_tensors",
-]

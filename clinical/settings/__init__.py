@@ -4,18 +4,3 @@ from clinical.settings.language_model import base_urls
 from clinical.settings.ports import require_free_port
 from clinical.settings.reader import Settings, address, server_settings, settings
 from clinical.settings.sources import FROM_FILES, NO_SETTINGS, NO_SETTINGS_BEGIN, PREFIX, ROOT, given
-
-__all__ = [
-    "FROM_FILES",
-    "NO_SETTINGS",
-    "NO_SETTINGS_BEGIN",
-    "PREFIX",
-    "ROOT",
-    "Settings",
-    "address",
-    "base_urls",
-    "given",
-    "require_free_port",
-    "server_settings",
-    "settings",
-]

@@ -5,20 +5,4 @@ from evals.lab.browser import browser
 from evals.lab.fitted import CalibratedSearch
 from evals.lab.measured import Evaluation, compare, evaluate, flips
 from evals.lab.misses import CAUSES, errors
-from evals.lab.opened import opened
 from evals.lab.searched import first, search
-
-__all__ = [
-    "CAUSES",
-    "CalibratedSearch",
-    "Evaluation",
-    "Lab",
-    "browser",
-    "compare",
-    "errors",
-    "evaluate",
-    "first",
-    "flips",
-    "opened",
-    "search",
-]

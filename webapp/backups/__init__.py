@@ -1,5 +1,3 @@
 """Backups of the databases of both servers and of the stored files: one folder, made while the servers run."""
 
 from webapp.backups.folders import back_up, restore
-
-__all__ = ["back_up", "restore"]

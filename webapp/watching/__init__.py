@@ -7,22 +7,3 @@ from webapp.watching.outages import RETRY_SECONDS, part_of
 from webapp.watching.probes import Probes, need, unanswered
 from webapp.watching.shared import a_worker_ended, in_a_folder, server_ended
 from webapp.watching.tracing import Traced
-
-__all__ = [
-    "DOCUMENTS_SERVED",
-    "DOCUMENTS_STORED",
-    "FAILURES",
-    "RETRY_SECONDS",
-    "SIGN_INS",
-    "Counted",
-    "Probes",
-    "Traced",
-    "a_worker_ended",
-    "has_connections",
-    "has_room",
-    "in_a_folder",
-    "need",
-    "part_of",
-    "server_ended",
-    "unanswered",
-]

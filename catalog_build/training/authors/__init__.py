@@ -22,5 +22,3 @@ from catalog_build.training.authors.labelled import (
     read,
     summary,
 )
-
-__all__ = ["CLAIMS", "Author", "LabelledMention", "LabelledText", "authors", "parse", "read", "summary"]

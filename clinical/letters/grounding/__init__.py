@@ -4,13 +4,3 @@ from clinical.letters.grounding.enumerations import named_choice
 from clinical.letters.grounding.free_text import Kind, find_statement
 from clinical.letters.grounding.policy import Grounded, Verdict
 from clinical.letters.grounding.validator import ground, judge
-
-__all__ = [
-    "Grounded",
-    "Kind",
-    "Verdict",
-    "find_statement",
-    "ground",
-    "judge",
-    "named_choice",
-]

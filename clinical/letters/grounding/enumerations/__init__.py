@@ -8,13 +8,3 @@ from clinical.letters.grounding.enumerations.choices import (
 )
 from clinical.letters.grounding.enumerations.circumstances import Circumstances, says
 from clinical.letters.grounding.enumerations.phrases import values
-
-__all__ = [
-    "Circumstances",
-    "find_choice",
-    "is_denied_choice",
-    "named_choice",
-    "says",
-    "sex_of",
-    "values",
-]

@@ -3,5 +3,3 @@
 from clinical.letters.reader.narrative.diagnoses import told_diagnoses
 from clinical.letters.reader.narrative.drugs import drugs_within, told_drugs
 from clinical.letters.reader.narrative.procedures import acts_in
-
-__all__ = ["acts_in", "drugs_within", "told_diagnoses", "told_drugs"]
