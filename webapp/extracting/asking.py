@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn
 
-import orjson
 from flask import request
 
 from clinical.contract import QUERY_MAX
@@ -19,7 +18,7 @@ from webapp.config import settings
 from webapp.extracting.codes import FoundCode, codes_of
 from webapp.workbench.calls import BUSY_WAIT_S, api_key, api_url, slots
 from webapp.workbench.failures import FAILURES
-from webapp.workbench.relay import ApiCall, browser_left, relayed
+from webapp.workbench.relay import ApiCall, browser_left, event_fields, relayed
 
 DEADLINE_S: Final = 110.0
 """Seconds for reading and coding together: less than a proxy waits (deploy/nginx)."""
@@ -75,7 +74,8 @@ class Asking:
 
     def _events(self, path: str, body: dict[str, Any], *, streams: bool) -> list[dict[str, Any]]:
         call = ApiCall(self._base + path, self._key, body, streams)
-        return list(_parsed(relayed(call, _KINDS, self._gone)))  # to its end, which closes the connection
+        blocks = b"".join(relayed(call, _KINDS, self._gone)).split(b"\n\n")  # to its end, which closes the connection
+        return list(filter(None, map(event_fields, blocks)))
 
     def _gone(self) -> bool:
         return self._left() or time.monotonic() > self._until
@@ -100,20 +100,6 @@ def place(caller: str) -> Iterator[None]:
         yield
     finally:
         held.free(key)
-
-
-def _parsed(chunks: Iterator[bytes]) -> Iterator[dict[str, Any]]:
-    rest = b""
-    for chunk in chunks:
-        *whole, rest = (rest + chunk).split(b"\n\n")
-        for block in whole:
-            if block.strip().startswith(b"data:"):
-                try:
-                    event = orjson.loads(block.strip().removeprefix(b"data:"))
-                except orjson.JSONDecodeError:
-                    continue  # cut in two; the failure behind it says so
-                if isinstance(event, dict):
-                    yield event
 
 
 def _queries(diagnoses: Sequence[str]) -> Iterator[tuple[int, list[str]]]:

@@ -140,18 +140,23 @@ async def _streamed(answer: httpx2.Response, words: Words) -> AsyncIterator[byte
     ended, rest = False, b""
     async for chunk in answer.aiter_raw():
         *whole, rest = (rest + chunk).split(b"\n\n")
-        ended = ended or any(map(_is_last, whole))
+        ended = ended or any(_is_last(event_fields(block)) for block in whole)
         yield chunk
     if not ended:
         yield event(words["broken"])
 
 
-def _is_last(block: bytes) -> bool:
+def event_fields(block: bytes) -> dict[str, Any]:
+    """The fields of one event; none of a ping, or of what was cut in two."""
     try:
-        told = json.loads(block.strip().removeprefix(b"data:"))
-    except ValueError:  # a ping
-        return False
-    return isinstance(told, dict) and (told.get("type") == "result" or told.get("status") == "error")
+        found = json.loads(block.strip().removeprefix(b"data:"))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_last(fields: Mapping[str, Any]) -> bool:
+    return fields.get("type") == "result" or fields.get("status") == "error"
 
 
 @lru_cache(maxsize=1)
