@@ -136,32 +136,24 @@ def test_declared_entities_are_refused(tmp_path: Path, declaration: str) -> None
         catalog_of(tmp_path, claml(body, doctype=f"<!DOCTYPE ClaML [{declaration}]>"))
 
 
-def test_a_billion_laughs_end_quickly_in_one_error(tmp_path: Path) -> None:
-    levels = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
-    doctype = f'<!DOCTYPE ClaML [<!ENTITY l0 "ha">{levels}]>'
-    with pytest.raises(SourceError, match="entities"):
-        catalog_of(tmp_path, claml(CLASS.format(code="E11", body=rubric("note", "&l11;")), doctype=doctype))
+ZUCKER = claml(CLASS.format(code="E11", body=rubric("inclusion", "Zucker")))
+LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
+REFUSED = {
+    "a billion laughs": (claml(CLASS.format(code="E11", body=rubric("note", "&l11;")),
+                               doctype=f'<!DOCTYPE ClaML [<!ENTITY l0 "ha">{LAUGHS}]>'), "entities"),
+    "a file cut off": (ZUCKER[: len(ZUCKER) // 2], r"claml_20250912\.xml, line \d+: broken XML.*download it again"),
+    "an unknown category": (claml("\n", CLASS.format(code="E99", body="")),
+                            "claml.*line 7: E99 is not in the catalog.*one year"),
+    "another year": (claml(CLASS.format(code="E11", body=""), version="2025"), "content is of 2025, the name of 2026"),
+    "another kind of XML": ("<html><body/></html>", "no Class element"),
+}  # fmt: skip
 
 
-def test_a_cut_off_file_is_named_with_its_line(tmp_path: Path) -> None:
-    xml = claml(CLASS.format(code="E11", body=rubric("inclusion", "Zucker")))
-    with pytest.raises(SourceError, match=r"claml_20250912\.xml, line \d+: broken XML.*download it again"):
-        catalog_of(tmp_path, xml[: len(xml) // 2])
-
-
-def test_an_unknown_category_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"claml.*line 7: E99 is not in the catalog.*one year"):
-        catalog_of(tmp_path, claml("\n", CLASS.format(code="E99", body="")))
-
-
-def test_content_of_another_year_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="content is of 2025, the name of 2026"):
-        catalog_of(tmp_path, claml(CLASS.format(code="E11", body=""), version="2025"))
-
-
-def test_xml_of_another_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="no Class element"):
-        catalog_of(tmp_path, "<html><body/></html>")
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_read_is_refused_with_a_sentence(tmp_path: Path, name: str) -> None:
+    xml, said = REFUSED[name]
+    with pytest.raises(SourceError, match=said):
+        catalog_of(tmp_path, xml)
 
 
 def test_the_sample_of_the_real_file_reads_whole(shared_data: Path, tmp_path: Path) -> None:

@@ -72,11 +72,6 @@ def test_two_years_mixed_are_refused_naming_both(tmp_path: Path) -> None:
     assert "one year" in str(caught.value)
 
 
-def test_without_the_code_table_the_error_says_what_to_fetch(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"no code table.*icd10gm<year>syst_kodes\.txt"):
-        read_source(folder(tmp_path, release(kodes=None)))
-
-
 def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="nowhere"):
         read_source(tmp_path / "nowhere")
@@ -115,11 +110,6 @@ def test_a_zip_bomb_is_refused_unread(tmp_path: Path) -> None:
         read_source(zipped(tmp_path / "bomb.zip", bomb))
 
 
-def test_a_file_beyond_the_limit_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="more than 64 MiB"):
-        read_source(folder(tmp_path, release(kodes=b"0" * (bfarm_files.FILE_MAX + 1))))
-
-
 def test_a_cut_off_zip_is_refused(tmp_path: Path) -> None:
     path = zipped(tmp_path / "cut.zip", release())
     path.write_bytes(path.read_bytes()[:-200])
@@ -152,14 +142,3 @@ def test_a_text_file_named_zip_is_refused(tmp_path: Path) -> None:
     (tmp_path / "icd10gm2026syst-meta.zip").write_text("not a zip")
     with pytest.raises(SourceError, match="not a readable zip"):
         read_source(tmp_path)
-
-
-def test_another_encoding_is_refused_with_its_line(tmp_path: Path) -> None:
-    data = text(ALPHAID[:2]) + "1|I9|E11.90|||||Übergewicht\r\n".encode("cp1252")
-    with pytest.raises(SourceError, match=r"alphaidse.*line 3: not UTF-8"):
-        read_source(folder(tmp_path, release(alphaid=data)))
-
-
-def test_an_empty_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"kodes\.txt: the file is empty"):
-        read_source(folder(tmp_path, release(kodes=b"\xef\xbb\xbf\r\n")))

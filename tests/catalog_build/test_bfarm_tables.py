@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from catalog_build.official.files import FILE_MAX
 from catalog_build.official.source import CrossReference, Source, Synonym, read_source
 from catalog_build.official.tables import split_reference
 from catalog_build.synonyms import WordSynonym, all_texts, fold, fold_of, word_synonyms
@@ -153,43 +154,33 @@ def test_a_wrong_value_in_the_code_table_is_named_with_line_and_field(tmp_path: 
         read_source(folder(tmp_path, release(kodes=text(rows))))
 
 
-def test_a_wrong_field_count_is_named_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"kodes\.txt, line 2: 27 fields; expected 28 fields"):
-        read_source(folder(tmp_path, release(kodes=text([KODES[0], KODES[1][:-2], *KODES[2:]]))))
+LONG = text([ALPHAID[0].replace("Alters", f"Typ {number} ") for number in range(1_200)])
+REFUSED = {
+    "a wrong count of fields": ({"kodes": text([KODES[0], KODES[1][:-2], *KODES[2:]])},
+                                r"kodes\.txt, line 2: 27 fields; expected 28 fields"),
+    "a line that breaks off": ({"alphaid": text(ALPHAID)[:-25]}, r"alphaidse.*line 6: .*cut off: download it again"),
+    "cut at the end of a line": ({"kodes": text(KODES[:6])},
+                                 r"line 6: the file ends, and block U60-U61 has no code.*cut off"),
+    "a long file without its last end": ({"alphaid": LONG.rstrip(b"\r\n")}, "line 1200: the last line does not end"),
+    "a code twice": ({"kodes": text([*KODES, KODES[0]])}, "line 9: E11 comes a second time"),
+    "a synonym of no code": ({"alphaid": text(["1|I9|E99.9|||||Fremd"])}, r"line 1: E99\.9 is not in the catalog"),
+    "an entry of no code": ({"alphabet": text(["1|9|1|E99.9||||Fremd"])}, r"line 1: E99\.9 is not in the catalog"),
+    "a synonym without a text": ({"alphaid": text(["1|I9|E11.90||||| "])}, "line 1: an empty text"),
+    "a block that is no range": ({"gruppen": text([GRUPPEN[0].replace("E10", "E1"), *GRUPPEN[1:]])},
+                                 r"gruppen\.txt, line 1: block 'E1' to 'E14'"),
+    "another encoding": ({"alphaid": text(ALPHAID[:2]) + "1|I9|E11.90|||||Übergewicht\r\n".encode("cp1252")},
+                         "alphaidse.*line 3: not UTF-8"),
+    "an empty file": ({"kodes": b"\xef\xbb\xbf\r\n"}, r"kodes\.txt: the file is empty"),
+    "more than the limit": ({"kodes": b"0" * (FILE_MAX + 1)}, "more than 64 MiB"),
+    "no code table": ({"kodes": None}, r"no code table.*icd10gm<year>syst_kodes\.txt"),
+}  # fmt: skip
 
 
-def test_a_line_that_breaks_off_says_the_file_is_cut_off(tmp_path: Path) -> None:
-    data = text(ALPHAID)[:-25]
-    with pytest.raises(SourceError, match=r"alphaidse.*line 6: .*cut off: download it again"):
-        read_source(folder(tmp_path, release(alphaid=data)))
-
-
-def test_a_code_table_cut_at_the_end_of_a_line_is_noticed_by_its_blocks(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"line 6: the file ends, and block U60-U61 has no code.*cut off"):
-        read_source(folder(tmp_path, release(kodes=text(KODES[:6]))))
-
-
-def test_a_long_file_whose_last_line_does_not_end_is_cut_off(tmp_path: Path) -> None:
-    many = text([ALPHAID[0].replace("Alters", f"Typ {number} ") for number in range(1_200)])
-    with pytest.raises(SourceError, match=r"line 1200: the last line does not end"):
-        read_source(folder(tmp_path, release(alphaid=many.rstrip(b"\r\n"))))
-
-
-def test_a_code_that_comes_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"line 9: E11 comes a second time"):
-        read_source(folder(tmp_path, release(kodes=text([*KODES, KODES[0]]))))
-
-
-@pytest.mark.parametrize("role", ["alphaid", "alphabet"])
-def test_an_unknown_code_in_a_synonym_is_refused(tmp_path: Path, role: str) -> None:
-    rows = {"alphaid": ["1|I9|E99.9|||||Fremd"], "alphabet": ["1|9|1|E99.9||||Fremd"]}[role]
-    with pytest.raises(SourceError, match=r"line 1: E99\.9 is not in the catalog"):
-        read_source(folder(tmp_path, release(**{role: text(rows)})))
-
-
-def test_a_synonym_without_a_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"line 1: an empty text"):
-        read_source(folder(tmp_path, release(alphaid=text(["1|I9|E11.90||||| "]))))
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_damaged_table_is_refused_with_file_and_line(tmp_path: Path, name: str) -> None:
+    changed, said = REFUSED[name]
+    with pytest.raises(SourceError, match=said):
+        read_source(folder(tmp_path, release(**changed)))
 
 
 def test_wordings_without_a_code_are_left_out_and_said(tmp_path: Path) -> None:
@@ -198,11 +189,6 @@ def test_wordings_without_a_code_are_left_out_and_said(tmp_path: Path) -> None:
     assert source.missing == (
         "1 lines of icd10gm2026_alphaidse_edvtxt_20250926.txt without any code: these wordings are not found",
     )
-
-
-def test_a_block_that_is_no_range_of_categories_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"gruppen\.txt, line 1: block 'E1' to 'E14'"):
-        read_source(folder(tmp_path, release(gruppen=text([GRUPPEN[0].replace("E10", "E1"), *GRUPPEN[1:]]))))
 
 
 def test_the_sample_of_the_alphabetical_index_reads_whole(shared_data: Path, tmp_path: Path) -> None:
