@@ -52,25 +52,26 @@ def test_the_claim_of_the_text_decides_what_may_be_coded(code, assertion, kept):
     assert (codes(decided(proposal(code, located(assertion=assertion)))) == [code]) is kept
 
 
-def test_a_non_terminal_code_becomes_its_only_terminal_child():
-    outcome = decided(proposal("I25.2"))
-    assert codes(outcome) == ["I25.22"]
-    assert "I25.2 ist nicht endständig" in outcome.proposals[0].notes[0]
-
-
-def test_a_non_terminal_code_becomes_the_child_that_search_found_for_the_finding():
-    assert codes(decided(proposal("E11.9"), offered=("E11.91",))) == ["E11.91"]
+@pytest.mark.parametrize(
+    ("code", "offered", "found", "said"),
+    [
+        ("I25.2", (), ["I25.22"], "I25.2 ist nicht endständig"),  # its only terminal child
+        ("E11.9", ("E11.91",), ["E11.91"], "E11.9 ist nicht endständig"),  # the child that search found
+        ("E11.9", (), ["E11.9"], "E11.90, E11.91"),
+        ("G63.2", ("E11.41",), ["E11.41", "G63.2"], "Kreuz-Kode zu G63.2."),
+        ("N77.1", (), ["B37.3", "N77.1"], "Kreuz-Kode zu N77.1."),  # the only possible dagger
+        ("G63.2", (), ["G63.2"], "braucht einen Kreuz-Kode (z. B. E11.40, E11.41)"),
+    ],
+)
+def test_a_code_that_may_not_stand_so_becomes_what_is_certain_or_is_said_to_need_it(code, offered, found, said):
+    outcome = decided(proposal(code), offered=offered)
+    assert codes(outcome) == found
+    assert said in " ".join((outcome.proposals[0].reasoning, *outcome.proposals[0].notes))
 
 
 def test_a_non_terminal_code_becomes_its_unspecified_child_and_is_less_sure():
     outcome = decided(proposal("C50"))
     assert [(item.code.code, item.confidence) for item in outcome.proposals] == [("C50.9", "medium")]
-
-
-def test_a_non_terminal_code_without_a_certain_child_is_said_to_need_one():
-    outcome = decided(proposal("E11.9"))
-    assert codes(outcome) == ["E11.9"]
-    assert "E11.90, E11.91" in outcome.proposals[0].reasoning
 
 
 @pytest.mark.parametrize(
@@ -112,22 +113,6 @@ def test_an_asterisk_code_gets_the_dagger_that_was_chosen_too_and_stands_behind_
     outcome = decided(proposal("G63.2", located(1)), proposal("R05", located(3)), proposal("E11.40", located(2)))
     assert codes(outcome) == ["R05", "E11.40", "G63.2"]
     assert [item.pair for item in outcome.proposals] == [None, "G63.2", "E11.40"]
-
-
-def test_an_asterisk_code_gets_the_dagger_that_was_on_offer():
-    outcome = decided(proposal("G63.2"), offered=("E11.41",))
-    assert codes(outcome) == ["E11.41", "G63.2"]
-    assert outcome.proposals[0].reasoning == "Kreuz-Kode zu G63.2."
-
-
-def test_an_asterisk_code_gets_its_only_possible_dagger():
-    assert codes(decided(proposal("N77.1"))) == ["B37.3", "N77.1"]
-
-
-def test_an_asterisk_code_without_a_certain_dagger_is_said_to_need_one():
-    outcome = decided(proposal("G63.2"))
-    assert codes(outcome) == ["G63.2"]
-    assert "braucht einen Kreuz-Kode (z. B. E11.40, E11.41)" in outcome.proposals[0].reasoning
 
 
 def test_a_dagger_found_by_a_text_that_is_coded_with_both_brings_its_asterisk_code():
