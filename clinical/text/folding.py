@@ -20,14 +20,6 @@ class Token(NamedTuple):
     end: int
 
 
-_TOKEN = re.compile(r"[^\W\d_]+|\d+")
-
-
-def tokens(text: str) -> list[Token]:
-    """Split into runs of alphabetic characters and of digits with their places in `text`."""
-    return [Token(match.group(), match.start(), match.end()) for match in _TOKEN.finditer(text)]
-
-
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "œ": "oe", "æ": "ae"})
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 

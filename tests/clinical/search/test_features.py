@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,11 +23,6 @@ TEXTS = (
 )
 Find = Callable[..., Candidates]
 Plain = tuple[dict[int, dict[str, float]], dict[int, dict[str, float]]]
-
-
-@pytest.fixture(scope="module")
-def index(starter_artifact: Path) -> SearchIndex:
-    return SearchIndex.load(starter_artifact)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from clinical.reading.index import SearchIndex
 from clinical.search.features import Candidates, candidates
@@ -23,11 +22,6 @@ TEXTS = [
     "chronische Niereninsuffizienz Stadium 3 bei Diabetes mellitus Typ 2 und arterieller Hypertonie",
     "Gürtelrose",
 ]
-
-
-@pytest.fixture(scope="module")
-def index(starter_artifact: Path) -> SearchIndex:
-    return SearchIndex.load(starter_artifact)
 
 
 def asked(index: SearchIndex, texts: list[str]) -> dict[int, tuple[Candidates, int]]:
