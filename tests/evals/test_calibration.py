@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import brier_score_loss
 
 from evals.measures import calibration as cal
 
@@ -54,11 +53,6 @@ def test_the_best_order_has_the_smallest_area():
     worst = cal.area_under_risk_coverage(np.linspace(0, 1, 100).tolist(), right)[0]
     flat = cal.area_under_risk_coverage([0.6] * 100, right)[0]
     assert best < flat == 0.4 < worst
-
-
-def test_brier_is_that_of_scikit_learn():
-    probability, right = sample(200)
-    assert cal.brier(probability, right)[0] == pytest.approx(brier_score_loss(right, probability), abs=1e-4)
 
 
 def test_nothing_is_no_measure():

@@ -5,7 +5,7 @@ import asyncio
 from clinical.errors import ModelUnavailable
 from clinical.llm import Completion
 from clinical.reading.index import SearchIndex
-from evals.coding.costs import QUESTIONS, Metered, answers
+from evals.coding.costs import QUESTIONS, answers
 from evals.rules_model import RulesModel
 
 TEXT = "Diabetes mellitus Typ 2, arterielle Hypertonie. Kein Fieber."
@@ -53,7 +53,3 @@ def test_a_model_that_fails_leaves_tier_one(index: SearchIndex) -> None:
     one, two, three = asyncio.run(answers(TEXT, index, Broken()))
     assert one.codes
     assert (two.codes, three.codes, two.calls) == (None, None, 0)
-
-
-def test_what_is_metered_has_the_name_of_its_model() -> None:
-    assert (Metered(RulesModel()).name, Metered(RulesModel()).busy) == (RulesModel.name, False)

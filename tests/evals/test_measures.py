@@ -40,14 +40,6 @@ def test_a_code_of_another_year_hangs_where_it_would_be():
     assert path_of("Y99.1", CATALOG)[-2:] == ("Y99", "Y99.1")
 
 
-def test_sets_of_codes():
-    found = measured([outcome("E11.90 I10.90", "E11.90 J18.9 R05"), outcome("R05", "R05", shown=False)])
-    assert found["set_precision", "all"] == pytest.approx((1 / 3 + 0) / 2, abs=1e-4)
-    assert found["set_recall", "all"] == pytest.approx((1 / 2 + 0) / 2)
-    assert found["f1", "all"] == pytest.approx((2 / 5 + 0) / 2)
-    assert found["micro_f1", "all"] == pytest.approx(2 * 1 / (3 + 3), abs=1e-4)
-
-
 def test_chapters_count_alike_whatever_their_size():
     found = measured([outcome("E11.90", "E11.90")] * 9 + [outcome("R05", "E11.90")])
     assert found["top_1", "all"] == 0.9
