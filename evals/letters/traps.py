@@ -1,5 +1,5 @@
 """Explicit words for values of fixed lists that mean something else, made from parts: whose, when, which stay, names
-and opening hours, boxes that are not ticked, conditions and refusals; and the same words where they do mean the letter.
+and opening hours, boxes that are not ticked, conditions and refusals.
 """
 
 from __future__ import annotations
@@ -175,23 +175,3 @@ def with_sentence(text: str, sentence: str) -> str:
     """The sentence as a paragraph of its own before the last one."""
     head, _, foot = text.rpartition("\n\n")
     return f"{head}\n\n{sentence}\n\n{foot}"
-
-
-_TRUE = (
-    "{label}: {option}", "{label}\t{option}", "{label}: [x] {option} [ ] unbekannt",
-    "{label}\t[ ] andere  [x] {option}",
-    "{label}:\n{option}", "| {label} | {option} |", "{label}: ☒ {option} ☐ offen",
-    "Die Ehefrau begleitet. {label}: {option}",
-)  # fmt: skip
-
-
-def true_statement(chance: random.Random, letter: Letter) -> tuple[str, str, str] | None:
-    """(field, value, text) of a letter that does state the value, in one of the forms of forms."""
-    (field, value), said = chance.choice(tuple(WAYS.items()))
-    if not _is_silent(letter, field):
-        return None
-    return (
-        field,
-        value,
-        with_sentence(letter.text, chance.choice(_TRUE).format(label=_FIELDS[field], option=said.option)),
-    )
