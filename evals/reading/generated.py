@@ -1,4 +1,4 @@
-"""Generated texts: mentions and claims that are found, why a stated mention is not shown, and the worth of labels.
+"""Generated texts: mentions and claims that are found, and the worth of labels.
 
 The grammar is that of training, the seed is not; texts that people wrote are read worse (`evals.reading.inputs`).
 """
@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from catalog_build.training.texts import NOT_CODED, Text, TextWriter, WrittenMention
 from clinical.icd import NONE, category
-from clinical.reading import Elsewhere, Mentioned, SearchIndex
+from clinical.reading import Elsewhere, SearchIndex
 from evals.measures.intervals import clustered, share
 
 
@@ -39,44 +39,6 @@ def found_in(index: SearchIndex, texts: Sequence[Text]) -> dict[str, Counter[str
                 if near is not None:
                     counts[name] += Counter(claims=1, claims_right=near.claim == said.claim)
     return counts
-
-
-# --- why a stated mention is not shown -------------------------------------------------------------------------------
-
-CAUSES: Final = ("shown", "not found", "cut wrongly", "claim misread", "too unsure", "another code", "invented")
-"""In the order in which they are looked for. `cut wrongly`: a mention overlaps and begins or ends elsewhere; `another
-code`: found whole, with its claim, and shown with a code that is not its own; `invented`: a mention with a code where
-the text states nothing."""
-CODED: Final = ("present", "suspected")
-
-
-def causes(index: SearchIndex, texts: Sequence[Text]) -> dict[str, Counter[str]]:
-    """Counts by kind of text. Only what is there or suspected is looked at: other claims have other codes."""
-    found: dict[str, Counter[str]] = {}
-    for text in texts:
-        own = found.setdefault(text.kind, Counter())
-        mentions = index.read(text.text).mentions
-        for said in text.said:
-            if said.claim in CODED and said.code:
-                own[_cause(said, mentions)] += 1
-        for mention in mentions:
-            stated = any(said.start < mention.end and mention.start < said.end for said in text.said)
-            own["invented"] += bool(mention.codes) and not stated
-    return found
-
-
-def _cause(said: WrittenMention, mentions: Sequence[Mentioned]) -> str:
-    near = [one for one in mentions if one.start < said.end and said.start < one.end]
-    if any(said.code in one.codes for one in near):
-        return "shown"
-    if not near:
-        return "not found"
-    exact = next((one for one in near if (one.start, one.end) == (said.start, said.end)), None)
-    if exact is None:
-        return "cut wrongly"
-    if exact.claim != said.claim:
-        return "claim misread"
-    return "another code" if exact.codes else "too unsure"
 
 
 # --- the worth of labels ---------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -107,20 +107,9 @@ def author_of(row: Mapping[str, Any]) -> str:
     return str(row.get("author") or (ident.partition("-")[0] if "-" in ident else "somebody"))
 
 
-def scored(rows: Iterable[Mapping[str, Any]], shown: Shown) -> dict[str, Counter[str]]:
-    """Counts by class and for `ALL`: statements, found, shown, right, high, high_right, medium, medium_right, inputs,
-    silent, absent, absent_shown."""
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for row in rows:
-        own = _counted(row, shown(row["text"]) or [])
-        counts[row["class"]] += own
-        counts["ALL"] += own
-    return counts
-
-
 def frame_of(rows: Sequence[Mapping[str, Any]], shown: Shown) -> pd.DataFrame:
     """One row for each text: `id` (a hash of the text and its right codes, so that two results can be paired without
-    it), text, kind, author, whether the target failed, the counts of `scored`, `asked` (the codes of which each
+    it), text, kind, author, whether the target failed, the counts (`COUNTS`), `asked` (the codes of which each
     statement accepts one), `hit` (whether it is shown), and `wrong` (the codes shown that no statement means)."""
     seen: Counter[str] = Counter()
     table = []

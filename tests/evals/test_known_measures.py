@@ -19,7 +19,7 @@ from evals.data.examples import Example
 from evals.measures.calibration import brier
 from evals.measures.intervals import mean, share
 from evals.measures.queries import rows_of
-from evals.reading.inputs import scored
+from evals.reading.inputs import frame_of as texts_of
 from tests.fakes import tiny_catalog
 
 CODES = [code.code for code in tiny_catalog().codes if code.terminal]
@@ -91,7 +91,7 @@ def test_precision_and_recall_of_statements_are_those_of_scikit_learn():
     labels = MultiLabelBinarizer().fit([CODES])
     right = labels.transform([one.example.codes for one in OUTCOMES])
     found = labels.transform([[code for code, _ in shown[row["text"]]] for row in rows])
-    counts = scored(rows, shown.__getitem__)["ALL"]
+    counts = texts_of(rows, shown.__getitem__).sum(numeric_only=True)
     assert counts["found"] / counts["statements"] == pytest.approx(recall_score(right, found, average="micro"))
     assert counts["right"] / counts["shown"] == pytest.approx(precision_score(right, found, average="micro"))
 

@@ -5,14 +5,11 @@ import re
 
 import pytest
 
-from catalog_build.training.texts import Text, WrittenMention
-from clinical.claims import Reading
 from clinical.errors import SourceError
-from clinical.reading import Candidate, Mentioned, Understood
+from clinical.reading import Candidate
 from evals.measures.intervals import clustered, clusters_of, ratio, share
 from evals.reading import claimed, reasons
-from evals.reading.generated import causes
-from evals.reading.inputs import given, read_inputs, scored, statements
+from evals.reading.inputs import frame_of, given, read_inputs, statements
 from evals.reading.judged import CAUSES, errors_of, shown
 from evals.reading.measure import main, of_inputs
 from evals.reading.offered import offered, probe_texts, read_marked
@@ -39,50 +36,21 @@ def test_an_authors_coded_texts_are_inputs(tmp_path):
 
 
 def test_what_is_stated_shown_right_silent_and_absent():
-    counts = scored([ROW], lambda text: [("I10.00", "high"), ("E14.90", "medium")])["ALL"]
+    counts = frame_of([ROW], lambda text: [("I10.00", "high"), ("E14.90", "medium")]).iloc[0]
     expected = {"statements": 1, "found": 1, "shown": 2, "right": 1, "high": 1, "high_right": 1, "absent_shown": 1}
     assert {name: counts[name] for name in expected} == expected
-    silent = scored([ROW], lambda text: [])["denied"]
+    silent = frame_of([ROW], lambda text: []).iloc[0]
     assert (silent["silent"], silent["found"], silent["absent_shown"]) == (1, 0, 0)
 
 
 def test_the_category_of_what_is_denied_counts_too():
-    assert scored([ROW], lambda text: [("E14.91", "high")])["ALL"]["absent_shown"] == 1
+    assert frame_of([ROW], lambda text: [("E14.91", "high")])["absent_shown"][0] == 1
 
 
 def test_statements_by_themselves():
     codes = {"Hypertonie": [("I15.00", "medium"), ("I10.00", "low"), ("I10.90", "medium")]}
     counts = given([ROW], lambda text: codes[text])
     assert counts == {"statements": 1, "ten": 1, "found": 1}
-
-
-class FakeIndex:
-    """Reads the texts it was told about."""
-
-    def __init__(self, **mentions: list[Mentioned]) -> None:
-        self._mentions = mentions
-
-    def read(self, text: str, limit: int = 10) -> Understood:
-        return Understood((), tuple(self._mentions[text.split()[0].strip(",.")]), Reading.of(text))
-
-
-def test_the_first_thing_that_went_wrong_is_the_cause():
-    text = "Gicht, Asthma, Husten bei Grippe, Ekzem"
-    said = [
-        WrittenMention(text.index(word), text.index(word) + len(word), code, "present")
-        for word, code in (("Gicht", "M10"), ("Asthma", "J45"), ("Husten bei Grippe", "J11"), ("Ekzem", "L30"))
-    ]
-    index = FakeIndex(
-        Gicht=[
-            Mentioned(0, 5, "present", 0.9, ("M10",)),
-            Mentioned(7, 13, "present", 0.9, ()),
-            Mentioned(15, 21, "present", 0.9, ("R05",)),
-        ]
-    )
-    found = causes(index, [Text(text, tuple(said), "list")])
-    assert {name: count for name, count in found["list"].items() if count} == {
-        "shown": 1, "too unsure": 1, "cut wrongly": 1, "not found": 1,
-    }  # fmt: skip
 
 
 def test_intervals_are_wider_where_mistakes_come_together():
@@ -136,7 +104,7 @@ def test_errors_of_a_text_are_those_that_are_counted_and_each_has_its_cause(inde
     assert wrong["I10.90"].cause == "sibling"
     assert wrong["I10.90"].wording
     assert set(CAUSES) >= {one.cause for one in found}
-    counts = scored(rows, lambda text: shown(index, text))["ALL"]
+    counts = frame_of(rows, lambda text: shown(index, text)).sum(numeric_only=True)
     assert len(causes) == counts["statements"] - counts["found"]
     assert len(wrong) == counts["shown"] - counts["right"]
 
