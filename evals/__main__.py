@@ -1,7 +1,6 @@
 """python -m evals NAME ...: measure; each name is a module with a `main(arguments)`.
 
 coding         how often the right ICD-10-GM code is found, and what high and medium are worth
-batch          the old name of `python -m batch`: ICD-10-GM codes for every text of a file
 suggest        is a right code among the first that are suggested for the first characters?
 compare        two results of `coding`: what changed, tested in pairs, and which queries flipped
 register       an artifact as a model in MLflow, to be loaded and served
@@ -29,7 +28,6 @@ from evals.command import INTERRUPTED
 
 MEASURES = {
     "coding": "evals.coding.measure",
-    "batch": "batch.__main__",
     "suggest": "evals.coding.suggest",
     "compare": "evals.report.compare",
     "report": "evals.report.page",
@@ -46,8 +44,6 @@ MEASURES = {
     "notebooks": "evals.lab.run",
 }
 """The module of each measure."""
-MOVED = {"batch": "python -m batch"}
-"""Names kept for those who know them, and what to say now."""
 ONE_THREAD = ("coding", "suggest", "gate", "reading", "claims", "benchmark", "model")
 """As a served worker: matrices of one query are too small to share, and threads that wait for each other took 2.4 times
 the processor's time on a busy machine."""
@@ -63,8 +59,6 @@ def main(arguments: Sequence[str]) -> int:
         if arguments:
             print(f"evals: there is no {arguments[0]!r}; the names are above", file=sys.stderr)
         return 2
-    if arguments[0] in MOVED:
-        print(f"evals: `python -m evals {arguments[0]}` is now `{MOVED[arguments[0]]}`", file=sys.stderr)
     if arguments[0] in ONE_THREAD:
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy is imported
     try:

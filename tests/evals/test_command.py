@@ -7,13 +7,6 @@ import re
 from evals import __main__ as command
 
 
-def test_the_old_name_of_batch_coding_still_works_and_says_the_new_one(capsys):
-    assert command.main(["batch", "--help"]) == 0
-    shown = capsys.readouterr()
-    assert shown.out.startswith("Usage: python -m batch")
-    assert "`python -m evals batch` is now `python -m batch`" in shown.err
-
-
 def test_every_name_is_explained_and_an_unknown_one_is_refused(capsys):
     explained = re.findall(r"^([a-z-]+) +\S", command.__doc__.partition("\n\n")[2], re.MULTILINE)
     assert sorted(explained) == sorted(command.MEASURES)
