@@ -58,6 +58,21 @@ def test_a_page_that_is_listed_still_needs_a_token_and_reads_why(place: Place) -
     assert (answer.status_code, answer.headers[ALLOW]) == (401, PAGE)
 
 
+@pytest.mark.parametrize("path", ["Observation", "Observation/1/x", ".well-known/smart-configuration"])
+def test_a_page_reads_why_below_the_base_there_is_nothing(place: Place, path: str) -> None:
+    run(place.app, "add", PAGE, "--org", str(place.organization))
+    bearer = {"Authorization": f"Bearer {place.token}"}
+    before = asked(place, f"{place.path}/{path}")
+    assert (before.status_code // 100, before.headers[ALLOW]) == (2, PAGE), "else the browser does not call at all"
+    for status, sent in ((404, bearer), (401, {})):
+        answer = asked(place, f"{place.path}/{path}", method="GET", **sent)
+        assert (answer.status_code, answer.headers[ALLOW]) == (200 if path.startswith(".") else status, PAGE)
+        assert answer.status_code == 200 or answer.get_json(force=True)["resourceType"] == "OperationOutcome"
+    other = asked(place, f"{place.path}/{path}", "https://evil.example")
+    assert ALLOW not in other.headers
+    assert other.status_code == (200 if path.startswith(".") else 404)
+
+
 def test_the_list_is_of_one_organization_and_of_its_fhir_routes(place: Place) -> None:
     other = Place(place.app, add_organization(place.app, "Andere Praxis").id, place.user, place.token)
     run(place.app, "add", PAGE, "--org", str(other.organization))
