@@ -7,7 +7,7 @@ elements.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import zip_longest
@@ -62,6 +62,28 @@ def to_xml(resource: Resource) -> bytes:
         raise NotXml(said, resource["resourceType"]) from None
     written: bytes = etree.tostring(root, encoding="UTF-8", xml_declaration=True)
     return written
+
+
+def is_resource_type(name: Any) -> bool:
+    """Return True for the name of a type of resources in FHIR R4."""
+    model = _model(name) if isinstance(name, str) and name.isalpha() else None
+    return model is not None and _is_resource(model)
+
+
+def repeats(resource: Resource, way: Iterable[str | int]) -> bool:
+    """Return True where a way of names, and numbers of items, leads from a resource to an element that is a list in
+    FHIR R4. Raises LookupError where there is none."""
+    value: Any = resource
+    model, many = _model(resource["resourceType"]), False
+    for step in way:
+        if isinstance(step, str):
+            element = _elements(model)[step]
+            many, model, value = element.many, element.model, value.get(step) if isinstance(value, dict) else None
+        else:
+            many, value = False, value[step] if isinstance(value, list) and step < len(value) else None
+        if model is None and isinstance(value, dict):
+            model = _model(value.get("resourceType", ""))
+    return many
 
 
 def from_xml(body: bytes) -> Resource:

@@ -116,12 +116,16 @@ def versioned(response: Response, version: str, at: int) -> Response:
     return response
 
 
-def read(resource: Resource, at: int, *, lasting: bool = True) -> Response:
+def read(resource: Resource, at: int, alone: Callable[[], bool], *, lasting: bool) -> Response:
     """A resource as the version of it that was made `at`; 304 where the caller holds that version, unless what it holds
-    may not last. `If-Modified-Since` is not looked at: two versions can be of one second."""
-    version = resource["meta"]["versionId"]
-    held = lasting and request.if_none_match.contains_weak(version)
-    return versioned(Response(status=304) if held else answer(resource), version, at)
+    may not last. Of the second that `If-Modified-Since` names the caller may hold another version, unless this one
+    stands `alone` in it."""
+    version, since = resource["meta"]["versionId"], request.if_modified_since
+    held = request.if_none_match.contains_weak(version)
+    if since is not None and "If-None-Match" not in request.headers:
+        made = datetime.fromtimestamp(at // 1_000_000, UTC)
+        held = since > made or (since == made and alone())
+    return versioned(Response(status=304) if held and lasting else answer(resource), version, at)
 
 
 def error_answer(status: int, text: str = "", *expressions: str) -> Response:

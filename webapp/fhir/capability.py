@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from clinical.fhir import PATCH_TYPE
+from clinical.fhir import MEDIA_TYPE, PATCH_TYPE, XML_TYPE
 from webapp.fhir.details import Resource
-from webapp.fhir.parameters import DATE, DOCUMENT, PATIENT, PREFIXES, STUDY, Parameter
+from webapp.fhir.parameters import DATE, DOCUMENT, INCLUSIONS, PATIENT, PREFIXES, STUDY, Parameter
 
 _VERSIONED = ["update", "patch", "delete", "read", "vread", "search-type", "history-instance", "history-type"]
 _OPERATIONS = {
@@ -29,8 +29,8 @@ def capability_statement(base: str) -> Resource:
         "software": {"name": "Befund"},
         "implementation": {"description": "Befund Dokumentenabruf", "url": base},
         "fhirVersion": "4.0.1",
-        "format": ["application/fhir+json", "json", "application/fhir+xml", "xml"],
-        "patchFormat": [PATCH_TYPE],
+        "format": [MEDIA_TYPE, "json", XML_TYPE, "xml"],
+        "patchFormat": [PATCH_TYPE, MEDIA_TYPE, XML_TYPE],
         "rest": [
             {
                 "mode": "server",
@@ -60,8 +60,7 @@ def _security(base: str) -> Resource:
 
 def _documents() -> Resource:
     operations = {"operation": [{"name": name, "definition": url} for name, url in _OPERATIONS.items()]}
-    includes = {"searchInclude": ["DocumentReference:patient", "DocumentReference:subject"]}
-    return _resource("DocumentReference", ["create", *_VERSIONED], DOCUMENT) | operations | includes
+    return _resource("DocumentReference", ["create", *_VERSIONED], DOCUMENT) | operations
 
 
 def _patients() -> Resource:
@@ -73,9 +72,16 @@ def _patients() -> Resource:
 def _resource(kind: str, interactions: list[str], searches: Iterable[Parameter]) -> Resource:
     resource: Resource = {"type": kind, "interaction": [{"code": code} for code in interactions]}
     if kind != "Binary":
-        resource |= {"versioning": "versioned", "readHistory": "vread" in interactions, "conditionalRead": "not-match"}
+        resource |= {
+            "versioning": "versioned",
+            "readHistory": "vread" in interactions,
+            "conditionalRead": "full-support",
+        }
         resource |= dict.fromkeys(("conditionalCreate", "conditionalUpdate"), "create" in interactions)
         resource["conditionalDelete"] = "single" if "delete" in interactions else "not-supported"
+    for way, told in (("_include", "searchInclude"), ("_revinclude", "searchRevInclude")):
+        if names := [one.name for one in INCLUSIONS if (one.way, one.searched) == (way, kind)]:
+            resource[told] = names
     found = [_search(parameter) for parameter in searches]
     return resource | ({"searchParam": found} if found else {})
 

@@ -62,6 +62,15 @@ def objects(value: Any) -> list[Resource]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+def values_at(resource: Any, path: str) -> list[Any]:
+    """All values of an element, through the lists on the way to it; what has another shape has none."""
+    found = [resource]
+    for step in path.split("."):
+        nexts = (item.get(step) for item in found if isinstance(item, dict))
+        found = [one for item in nexts for one in (item if isinstance(item, list) else [item]) if one is not None]
+    return found
+
+
 def without_nothing(value: Any) -> Any:
     """The same without members that are null or empty, which FHIR's JSON does not have; the nulls of a list stay, for
     they keep its place beside its extensions (FHIR R4, section 2.6.2.3)."""

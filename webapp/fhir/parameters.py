@@ -8,9 +8,10 @@ is a column of its own, and `searching.readers` names its reader. A reference is
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 TOKEN, REFERENCE, STRING, DATE, NUMBER, URI = "token", "reference", "string", "date", "number", "uri"
+COMPOSITE = "composite"
 MODIFIERS = {
     TOKEN: (":not", ":missing"),
     REFERENCE: (":identifier", ":missing"),
@@ -25,7 +26,7 @@ PREFIXES = ("eq", "ne", "gt", "lt", "ge", "le", "sa", "eb", "ap")
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A search parameter. `paths`: elements of the resource; `own`: modifiers beside those of the type; `targets`: the
-    types that a reference may lead to."""
+    types that a reference may lead to; `system`: that of codes which stand without one in a resource."""
 
     name: str
     type: str
@@ -33,11 +34,12 @@ class Parameter:
     paths: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
+    system: str = ""
 
     @property
     def modifiers(self) -> tuple[str, ...]:
         """All that may stand behind the name, as it is written there."""
-        typed = MODIFIERS[self.type] if self.paths else ()
+        typed = MODIFIERS.get(self.type, ()) if self.paths else ()
         return (*typed, *self.own, *(f":{target}" for target in self.targets))
 
     @property
@@ -69,6 +71,7 @@ CHAINS = tuple(f"{way}{of}" for way in (".", ":Patient.") for of in _FOLLOWED)
 _PATIENT = (":Patient", "._id", ":Patient._id", ":identifier", ".identifier", ":Patient.identifier")
 _WORKERS = ("Practitioner", "PractitionerRole", "Organization")
 _WHO = (*_WORKERS, "Device", "Patient", "RelatedPerson")
+_RELATION = "http://hl7.org/fhir/document-relationship-type"
 _ID = Parameter("_id", TOKEN, "Eine Id oder mehrere, durch Komma getrennt")
 _PAGING = (
     Parameter("_count", NUMBER, "1 bis 200, sonst 50"),
@@ -86,16 +89,16 @@ DOCUMENT = (
     Parameter("location", URI, "Adresse der Datei, auch eine abgelaufene"),
     _ID,
     Parameter("identifier", TOKEN, "Auch masterIdentifier", ("masterIdentifier", "identifier"), own=(":of-type",)),
-    Parameter("type", TOKEN, "Zum Beispiel KDL oder LOINC", ("type",)),
-    Parameter("category", TOKEN, "Klasse des Dokuments", ("category",)),
+    Parameter("type", TOKEN, "Zum Beispiel KDL oder LOINC", ("type",), own=(":text",)),
+    Parameter("category", TOKEN, "Klasse des Dokuments", ("category",), own=(":text",)),
     Parameter("security-label", TOKEN, "Des Dokuments oder der Ressource", ("securityLabel", "meta.security")),
     Parameter("_tag", TOKEN, "Etikett der Ressource", ("meta.tag",)),
     Parameter("facility", TOKEN, "Art der Einrichtung", ("context.facilityType",)),
     Parameter("setting", TOKEN, "Fachrichtung", ("context.practiceSetting",)),
     Parameter("event", TOKEN, "Worum es geht", ("context.event",)),
     Parameter("format", TOKEN, "Format des Inhalts", ("content.format",)),
-    Parameter("language", TOKEN, "Sprache des Inhalts", ("content.attachment.language",)),
-    Parameter("relation", TOKEN, "replaces, appends, transforms oder signs", ("relatesTo.code",)),
+    Parameter("language", TOKEN, "Sprache des Inhalts", ("content.attachment.language",), system="urn:ietf:bcp:47"),
+    Parameter("relation", TOKEN, "replaces, appends, transforms oder signs", ("relatesTo.code",), system=_RELATION),
     Parameter("author", REFERENCE, "Verfasst von", ("author",), targets=_WHO),
     Parameter("authenticator", REFERENCE, "Freigegeben von", ("authenticator",), targets=_WORKERS),
     Parameter("custodian", REFERENCE, "Aufbewahrt von", ("custodian",), targets=("Organization",)),
@@ -104,6 +107,7 @@ DOCUMENT = (
     ),
     Parameter("related", REFERENCE, "Verwandte Ressourcen", ("context.related",)),
     Parameter("relatesto", REFERENCE, "Anderes Dokument", ("relatesTo.target",), targets=("DocumentReference",)),
+    Parameter("relationship", COMPOSITE, "relatesto$relation desselben Verweises", ("relatesTo",), system=_RELATION),
     Parameter("description", STRING, _BEGINS.format("Beschreibung"), ("description",)),
     Parameter("creation", DATE, "Beginn der Zeit, zu der der Anhang entstand", ("content.attachment.creation",)),
     Parameter("period", DATE, "Zeitraum der Behandlung", ("context.period",)),
@@ -129,10 +133,25 @@ STUDY = (
 )
 
 
-def values_at(resource: Any, path: str) -> list[Any]:
-    """All values of an element, through the lists on the way to it; what has another shape has none."""
-    found = [resource]
-    for step in path.split("."):
-        nexts = (item.get(step) for item in found if isinstance(item, dict))
-        found = [one for item in nexts for one in (item if isinstance(item, list) else [item]) if one is not None]
-    return found
+class Inclusion(NamedTuple):
+    """Resources of the type `sent` that are sent along with matches of the type `searched`: what these refer to by the
+    parameter of a type (`name`) whose `target` is a type, or with `_revinclude` what refers to them by it.
+    `right`: the letter of a scope that it takes."""
+
+    way: str
+    name: str
+    target: str
+    searched: str
+    sent: str
+    right: str
+
+
+INCLUSIONS = tuple(
+    Inclusion(way, name, target, searched, sent, right)
+    for name, source, target in (
+        *((f"{source}:{of}", source, "Patient")
+          for source in ("DocumentReference", "ImagingStudy") for of in ("patient", "subject")),
+        ("DocumentReference:relatesto", "DocumentReference", "DocumentReference"),
+    )
+    for way, right, searched, sent in (("_include", "r", source, target), ("_revinclude", "s", target, source))
+)  # fmt: skip

@@ -148,6 +148,8 @@ def _entries(base: str, resources: Iterable[Resource], mode: str) -> list[Resour
     search = {"mode": mode}
     return [
         {"fullUrl": f"{base}/{resource['resourceType']}/{resource['id']}", "resource": resource, "search": search}
+        if "id" in resource
+        else {"resource": resource, "search": {"mode": "outcome"}}
         for resource in resources
     ]
 
@@ -191,9 +193,9 @@ def _elements_of(kind: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(always), frozenset(model.summary_elements_sequence())
 
 
-def outcome(code: str, text: str, *expressions: str) -> Resource:
-    """OperationOutcome with one error; `code` from the FHIR issue-type value set, `text` for people (German)."""
-    issue: Resource = {"severity": "error", "code": code, "details": {"text": text}, "diagnostics": text}
+def outcome(code: str, text: str, *expressions: str, severity: str = "error") -> Resource:
+    """OperationOutcome with one issue; `code` from the FHIR issue-type value set, `text` for people (German)."""
+    issue: Resource = {"severity": severity, "code": code, "details": {"text": text}, "diagnostics": text}
     if expressions:
         issue["expression"] = list(expressions)
     return {"resourceType": "OperationOutcome", "issue": [issue]}

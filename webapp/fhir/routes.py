@@ -6,23 +6,25 @@ Each: authorize, read the parameters, one statement, rows to resources, bytes.
 import re
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import quote
 
+import orjson
 from flask import Blueprint, Response, request
 
 from webapp.fhir import answers, dates, resources
 from webapp.fhir.access import authorize, bearer, log_access, parse_id, require
 from webapp.fhir.answers import FhirError, answer, tagged, versioned
 from webapp.fhir.capability import capability_statement
-from webapp.fhir.details import Resource
+from webapp.fhir.details import Resource, values_at
 from webapp.fhir.machines.scopes import FILES
+from webapp.fhir.parameters import Inclusion
 from webapp.fhir.received import Pairs, sent
 from webapp.fhir.searching import params
-from webapp.fhir.searching.wanted import AnswerOptions, PatientKey, ResultPage, Search
+from webapp.fhir.searching.wanted import TARGET, AnswerOptions, Carried, Paging, PatientKey, ResultPage, Row, Search
 from webapp.fhir.service import fhir_base, public_base, service
 from webapp.urls import LIFETIME
 
@@ -37,16 +39,14 @@ _TOLD = {
 }  # fmt: skip
 SHOWN, MOST_TOLD = 50, 10  # characters of a name or value, and how many of them; the caller knows what it sent
 _VERSION = re.compile(r"[1-9][0-9]{0,8}")  # the database counts to 2^31
+MOST_INCLUDED = 1_000  # resources that are sent along with a page
 HALF_LIFE = LIFETIME // 2  # seconds
 UNKNOWN = {
     "DocumentReference": "Dieses Dokument gibt es in dieser Organisation nicht.",
     "Patient": "Diese Patientin oder diesen Patienten gibt es in dieser Organisation nicht.",
     "ImagingStudy": "Diese Bildgebungsstudie gibt es in dieser Organisation nicht.",
 }
-UNDERSTAND = {
-    "DocumentReference": params.search, "Patient": params.patient_search, "ImagingStudy": params.study_search,
-}  # fmt: skip
-_SEARCHED = f"any({', '.join(UNDERSTAND)})"
+_SEARCHED = f"any({', '.join(UNKNOWN)})"
 
 
 @fhir.get("/metadata")
@@ -63,7 +63,7 @@ def metadata(organization: str) -> Response:
 @fhir.post(f"/<{_SEARCHED}:kind>/_search")
 def search(organization: str, kind: str) -> Response:
     """Search a type, newest first."""
-    organization_id, wanted = _asked(organization, UNDERSTAND[kind])
+    organization_id, wanted = _asked(organization, partial(params.search, kind=kind))
     return _found(organization_id, kind, wanted, kind)
 
 
@@ -71,7 +71,7 @@ def search(organization: str, kind: str) -> Response:
 @fhir.post("/Patient/<patient_id>/<any(DocumentReference, ImagingStudy):kind>/_search")
 def search_compartment(organization: str, patient_id: str, kind: str) -> Response:
     """Search in the compartment of a patient: what is linked to it (FHIR R4, section 3.1.1.1)."""
-    organization_id, wanted = _asked(organization, UNDERSTAND[kind])
+    organization_id, wanted = _asked(organization, partial(params.search, kind=kind))
     key = parse_id(patient_id)
     if key is None or service().stored["Patient"].one(organization_id, key) is None:
         raise FhirError(404, UNKNOWN["Patient"])
@@ -94,11 +94,40 @@ def _found(organization_id: uuid.UUID, kind: str, wanted: Search, path: str) -> 
     if wanted.having and not wanted.never:
         having = service().documents.patients_with(organization_id, wanted.having)
         wanted = replace(wanted, ids=tuple(having if wanted.ids is None else having.intersection(wanted.ids)))
-    found = stored[kind].search(organization_id, wanted)
-    referred = [row[1] for row in found.rows if row[1]] if wanted.answer.with_patients else []
-    patients = [resources.of_row(row) for row in stored["Patient"].listed(organization_id, referred)]
-    make = partial(resources.bundle, included=patients)
-    return _bundle(organization_id, path, wanted.answer, found, maker(organization_id), make)
+    found, make = stored[kind].search(organization_id, wanted), maker(organization_id)
+    others = list(map(make, _included(organization_id, wanted.answer.included, found.rows)))
+    if len(others) > MOST_INCLUDED:
+        said = f"Zu diesen Treffern gehört mehr, als mitgesandt wird ({MOST_INCLUDED}). Bitte für sich suchen."
+        others[MOST_INCLUDED:] = [resources.outcome("too-costly", said, severity="warning")]
+    return _bundle(organization_id, path, wanted.answer, found, make, partial(resources.bundle, included=others))
+
+
+def _included(organization_id: uuid.UUID, inclusions: Iterable[Inclusion], rows: list[Row]) -> list[Row]:
+    """What is sent along with the rows of a page, each once: one more than is sent where there is more."""
+    found: dict[str, Row] = {}
+    for one in sorted(inclusions):
+        if (asked := _related(one, rows, fhir_base(organization_id))) is not None:
+            answer = AnswerOptions(paging=Paging(count=MOST_INCLUDED + 1))
+            page = service().stored[one.sent].search(organization_id, replace(asked, answer=answer))
+            there = {row[0] for row in rows}
+            found |= {row[0]: row for row in page.rows if row[0] not in there}
+    return list(found.values())[: MOST_INCLUDED + 1]
+
+
+def _related(one: Inclusion, rows: list[Row], base: str) -> Search | None:
+    """The search for what an inclusion sends along; None where the rows of a page refer to nothing."""
+    if one.way == "_revinclude" and one.searched == "Patient":
+        return Search(people=(tuple(PatientKey(uuid.UUID(row[0])) for row in rows),)) if rows else None
+    if one.way == "_revinclude":
+        ways = ("DocumentReference/", "urn:uuid:", f"{base}/DocumentReference/")
+        words = tuple(f"{way}{row[0]}" for row in rows for way in ways)
+        return Search(carried=(Carried("relatesto", words),)) if rows else None
+    ids = [row[1] for row in rows]
+    if one.sent != "Patient":
+        kept = {"rows": [orjson.loads(row[11]) for row in rows if row[11]]}
+        named = (TARGET.fullmatch(text) for text in values_at(kept, "rows.relatesTo.target.reference"))
+        ids = [match[1] for match in named if match]
+    return Search(ids=tuple({uuid.UUID(ident) for ident in ids if ident})) if any(ids) else None
 
 
 @fhir.get("/_history", defaults={"kind": ""}, endpoint="changes")
@@ -147,7 +176,8 @@ def read(organization: str, kind: str, ident: str) -> Response:
         raise FhirError(404, UNKNOWN[kind])
     log_access("metadata", organization_id, key, kind)
     row, at = found
-    return answers.read(maker(organization_id)(row), at, lasting=_outlasts(row, at, time.time()))
+    lasting, alone = _outlasts(row, at, time.time()), partial(_alone, organization_id, key, row, at)
+    return answers.read(maker(organization_id)(row), at, alone, lasting=lasting)
 
 
 @fhir.route("/Patient/<patient_id>/$everything", methods=["GET", "POST"])
@@ -231,6 +261,15 @@ def maker(organization_id: uuid.UUID) -> Callable[[Any], Resource]:
         return resources.of_row
     url = service().presigner.signer(public_base(), str(organization_id), bearer().token_id, time.time())
     return lambda row: resources.document(row, url(row[0])) if row[8] else resources.of_row(row)
+
+
+def _alone(organization_id: uuid.UUID, document: uuid.UUID, row: Any, at: int) -> bool:
+    """Return True where the version before this one of a document was not made in the same second, and has another
+    `Last-Modified`. Of what is no document nobody knows."""
+    if row[8] is None or row[10] == 1:
+        return row[8] is not None
+    before = service().histories.changes(organization_id, Search(), document, row[10] - 1).rows
+    return bool(before) and before[0][-1] // dates.MICROS < at // dates.MICROS
 
 
 def _outlasts(row: Any, at: int, now: float) -> bool:

@@ -222,7 +222,7 @@ def test_a_patch_changes_what_it_names(place: Place, writer: Caller) -> None:
         patch(writer, path, {"op": "remove", "path": ""}).status_code,
         patch(writer, path, {"nothing": 1}).status_code,
         patch(writer, path, *[{"op": "copy", "from": "/content", "path": "/content/-"}] * 40).status_code,
-        patch(writer, path, kind=FHIR).status_code,
+        patch(writer, path, kind="text/plain").status_code,
         patch(writer, f"DocumentReference/{NEW}9", {"op": "remove", "path": "/x"}).status_code,
     ]
     assert statuses == [422, 400, 400, 422, 400, 400, 422, 415, 404]

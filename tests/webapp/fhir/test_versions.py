@@ -6,6 +6,7 @@ from email.utils import parsedate_to_datetime
 
 from alembic import command
 from sqlalchemy import select, update
+from werkzeug.http import http_date
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Outside
@@ -119,6 +120,35 @@ def test_304_is_answered_only_while_every_link_of_that_version_is_good_for_half_
     gone = caller.get(path, headers={"If-None-Match": 'W/"2"'})
     assert gone.status_code == 304, "there is no link that works, so that none can be dead"
     assert HALF_LIFE * 2 <= LIFETIME
+
+
+def test_if_modified_since_is_answered_304_only_where_it_names_one_version(
+    place: Place, caller: Caller, db: Outside
+) -> None:
+    ident, patient = add_document(place), add_patient(place)
+    path, now = f"DocumentReference/{ident}", int(time.time())
+
+    def made(*at: float) -> None:
+        with db.write() as session:
+            for version, second in enumerate(at, 1):
+                mine = (DocumentChange.document_id == ident, DocumentChange.version == version)
+                session.execute(update(DocumentChange).where(*mine).values(at=int(second * 1_000_000)))
+
+    def asked(second: int, path: str = path, **more: str) -> int:
+        since = {"If-Modified-Since": http_date(second)}
+        return caller.get(path, headers=since | {name.replace("_", "-"): one for name, one in more.items()}).status_code
+
+    made(now - 60.5)
+    assert [asked(second) for second in (now - 62, now - 61, now - 60)] == [200, 304, 304]
+    mark(place, ident)
+    made(now - 60.75, now - 60.25)
+    assert [asked(second) for second in (now - 61, now - 60)] == [200, 304], "two versions are of one second"
+    made(now - 62, now - 60.25)
+    assert [asked(second) for second in (now - 62, now - 61)] == [200, 304]
+    assert asked(now, If_None_Match='W/"1"') == 200, "the version that is named goes before"
+    assert caller.get(path, headers={"If-Modified-Since": "yesterday"}).status_code == 200
+    stamp = seconds(caller.get(f"Patient/{patient}"))
+    assert [asked(second, f"Patient/{patient}") for second in (stamp, stamp + 1)] == [200, 304]
 
 
 def test_what_was_stored_before_there_were_versions_has_them_and_is_found(place: Place, program: Caller) -> None:

@@ -47,15 +47,15 @@ class Taken:
     found: defaultdict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
     applied: list[tuple[str, str]] = field(default_factory=list)
     ignored: list[Ignored] = field(default_factory=list)
+    rights: list[Iterable[Right]] = field(default_factory=list)
     never: bool = False  # PostgreSQL holds no U+0000, so nothing equals a value with it; or more than a statement holds
 
 
-def search(pairs: Pairs) -> Search:
-    """The search for documents that a query string (decoded pairs, in order) asks for."""
-    taken = _taken(pairs, readers.SEARCH)
-    followed = {("Patient", "s")} if taken.found["terms"] else set()
-    included = {("Patient", "r")} if any(taken.found["with_patients"]) else set()
-    return _wanted(taken, MOST_PATIENTS, followed | included)
+def search(pairs: Pairs, kind: str = "DocumentReference") -> Search:
+    """The search for resources of a type that a query string (decoded pairs, in order) asks for."""
+    return _wanted(
+        _taken(pairs, readers.SEARCHED[kind]), MOST_PATIENTS if kind == "DocumentReference" else MOST_IDENTIFIERS
+    )
 
 
 def docref(pairs: Pairs) -> Search:
@@ -73,17 +73,6 @@ def everything(pairs: Pairs) -> Search:
 def history(pairs: Pairs) -> Search:
     """The `_history` a query string asks for."""
     return _wanted(_taken(pairs, readers.HISTORY), 0)
-
-
-def patient_search(pairs: Pairs) -> Search:
-    """The Patient search a query string asks for."""
-    taken = _taken(pairs, readers.PATIENT)
-    return _wanted(taken, MOST_IDENTIFIERS, {("DocumentReference", "s")} if taken.found["having"] else ())
-
-
-def study_search(pairs: Pairs) -> Search:
-    """The ImagingStudy search a query string asks for."""
-    return _wanted(_taken(pairs, readers.STUDY), MOST_IDENTIFIERS)
 
 
 def _wanted(taken: Taken, most_people: int, rights: Iterable[Right] = ()) -> Search:
@@ -107,7 +96,7 @@ def _wanted(taken: Taken, most_people: int, rights: Iterable[Right] = ()) -> Sea
         having=tuple(search([pair]) for pair in found["having"]),
         types=next(iter(found["types"]), frozenset(EVERYTHING_TYPES)),
         since=max(found["since"], default=None),
-        rights=frozenset(rights),
+        rights=frozenset(rights).union(*taken.rights),
     )
 
 
@@ -121,7 +110,7 @@ def _answer(taken: Taken) -> AnswerOptions:
         tuple(applied), tuple(taken.ignored), Paging(once("count", DEFAULT_COUNT), offset, cursor),
         summary=(found["summary"] or [""])[-1].replace("false", ""),
         elements=frozenset().union(*found["elements"]) if found["elements"] else None,
-        order=order, with_patients=any(found["with_patients"]),
+        order=order, included=frozenset().union(*found["included"]),
     )  # fmt: skip
 
 
@@ -134,6 +123,7 @@ def _taken(pairs: Pairs, table: readers.Table) -> Taken:
             if value or name not in readers.RESULT:
                 taken.ignored.append(_not_understood(name, value, table))
         elif _add(taken, row.field, understood):
+            taken.rights.append(row.rights(understood))
             taken.never |= row.field in _TEXTS and "\0" in value
             taken.applied.append((name, str(understood) if row.field in ("count", "offset") else value))
         else:

@@ -31,17 +31,17 @@ from webapp.fhir.searching.wanted import (
     Cursor,
     Identifier,
     PatientKey,
+    Right,
     Term,
 )  # fmt: skip
 
 STATUS_SYSTEM = "http://hl7.org/fhir/document-reference-status"
 MIME_SYSTEM = "urn:ietf:bcp:13"
 GENDER_SYSTEM = "http://hl7.org/fhir/administrative-gender"
-REFERENCES = frozenset(item.name for item in rows.DOCUMENT if item.type == REFERENCE)
 MOST_KEYS = 4  # of an order, or documents that a patient has: each is looked up for all that is found
 _INTEGER = re.compile(r"-?[0-9]+")
 _ELEMENT = re.compile(r"[A-Za-z]+")
-_REVERSE = re.compile(r"[A-Z][A-Za-z]+:[a-z][a-z-]*(:[A-Z][A-Za-z]+)?")
+_REFERRING = re.compile(r"([A-Z][A-Za-z]+:[a-z][a-z-]*)(?::([A-Z][A-Za-z]+))?")
 _ELSEWHERE = re.compile(r"(?:https?://[^?#|\s]+/)?Patient/(" + UUID.pattern + r")(?:/_history/[^/|\s]+)?")
 _ABSOLUTE = re.compile(r"https?://[^?#|\s]+/([A-Z][A-Za-z]+/[A-Za-z0-9.\-]{1,64})")
 _LOCATION = re.compile(r"(?:https?://[^?#\s]+/)?(?:files|Binary)/(" + UUID.pattern + r")(?:\?[^#\s]*)?")
@@ -52,10 +52,12 @@ Read = Callable[[str], Any]
 
 
 class ParameterRow(NamedTuple):
-    """The field of a search that a parameter adds to ("": none, it changes nothing), and its reader."""
+    """The field of a search that a parameter adds to ("": none, it changes nothing), its reader, and the rights that it
+    takes beside those of the path, by what was read."""
 
     field: str
     read: Read
+    rights: Callable[[Any], Iterable[Right]] = lambda _: ()
 
 
 Table = dict[str, ParameterRow]
@@ -177,7 +179,7 @@ def _cursor(value: str) -> Cursor | None:
 
 def _sort(table: Iterable[Parameter]) -> Read:
     """By parameters of the table, each of them once; the last key is the id, which alone tells equal ones apart."""
-    known = {"date", "_id"} | {item.name for item in table if item.type not in (NUMBER, URI)}
+    known = {"date", "_id"} | {item.name for item in table if item.type not in (NUMBER, URI, rows.COMPOSITE)}
 
     def read(value: str) -> str | None:
         keys = value.replace("_lastUpdated", "date").split(",")
@@ -193,13 +195,30 @@ def _having(name: str, row: ParameterRow) -> Read:
     return lambda value: None if row.read(value) is None else [(name, value)]
 
 
-def _include(value: str) -> bool | None:
-    """Patients of the documents; of what else a DocumentReference may refer to, nothing is stored here."""
-    source, _, rest = value.partition(":")
-    name, _, target = rest.partition(":")
-    if source != "DocumentReference" or name not in REFERENCES:
-        return None
-    return name in ("patient", "subject") and target in ("", "Patient")
+def _included(searched: str, way: str, table: Iterable[Parameter]) -> Read:
+    """What is sent along with matches of a type; of what else they may refer to, or may refer to them, nothing is
+    stored here."""
+    known = [one for one in rows.INCLUSIONS if (one.way, one.searched) == (way, searched)]
+    names = {f"{searched}:{item.name}" for item in table if item.type == REFERENCE}
+
+    def read(value: str) -> frozenset[rows.Inclusion] | None:
+        if value in ("*", f"{searched}:*") and way == "_include":
+            return frozenset(known)
+        match = _REFERRING.fullmatch(value)
+        if match is None or (way == "_include" and match[1] not in names):
+            return None
+        return frozenset(one for one in known if one.name == match[1] and match[2] in (None, one.target))
+
+    return read
+
+
+def _including(searched: str, table: Iterable[Parameter]) -> Table:
+    return {
+        way: ParameterRow(
+            "included", _included(searched, way, table), lambda some: {(one.sent, one.right) for one in some}
+        )
+        for way in ("_include", "_revinclude")
+    }
 
 
 def _elements(value: str) -> frozenset[str] | None:
@@ -227,7 +246,8 @@ def _reader(parameter: Parameter, modifier: str) -> Read:
         make = _chained(*parameter.chains[modifier])
     elif target in parameter.targets:
         make = _of_target(target)
-    return lambda value: make(parameter.name, value) or None
+    system = f"{parameter.system}|" if parameter.system else "\0"
+    return lambda value: make(parameter.name, value.replace(system, "")) or None
 
 
 def _any(kind: str, words: Iterable[str]) -> list[Carried]:
@@ -257,6 +277,14 @@ def _of_type(name: str, value: str) -> list[Carried] | None:
 def _references(name: str, value: str) -> list[Carried]:
     """An id, `Type/id`, or an absolute URL: as it was given, or the local one with that id (section 3.1.1.4.12)."""
     return _any(name, [form for part in listed(value) for form in _forms(part)])
+
+
+def _composite(name: str, value: str) -> list[Carried] | None:
+    """`relatesto$relation`: a reference in any of its forms, and the code that stands beside it."""
+    parts = [part.rpartition("$") for part in listed(value)]
+    if not all(reference and code for reference, _, code in parts):
+        return None
+    return _any(name, [f"{form}${code}" for reference, _, code in parts for form in _forms(reference)])
 
 
 def _of_target(target: str) -> Conditions:
@@ -320,11 +348,13 @@ def _date(name: str, value: str) -> list[Carried] | None:
     return found[match[1] or "eq"]
 
 
-_PLAIN: dict[str, Conditions] = {TOKEN: _tokens, REFERENCE: _references, STRING: _beginning, DATE: _date}
+_PLAIN: dict[str, Conditions] = {TOKEN: _tokens, REFERENCE: _references, STRING: _beginning, DATE: _date,
+                                 rows.COMPOSITE: _composite}  # fmt: skip
 _BY_MODIFIER: dict[str, Conditions] = {
     ":not": _not, ":missing": _missing, ":of-type": _of_type, ":contains": _containing,
     ":exact": lambda name, value: _any(f"{name}:exact", listed(value)),
     ":identifier": lambda name, value: _any(f"{name}:id", [value, *listed(value)]),
+    ":text": lambda name, value: _beginning(f"{name}:text", value),
 }  # fmt: skip
 
 
@@ -414,19 +444,25 @@ SEARCH: Table = (
         "_id": ParameterRow("ids", _ids),
         "location": ParameterRow("ids", _located),
         "_sort": ParameterRow("order", _sort(rows.DOCUMENT)),
-        "_include": ParameterRow("with_patients", _include),
-        "_revinclude": ParameterRow("", _REVERSE.fullmatch),  # nothing that is stored here refers to a document
     }
-    | {name + chain: _ABOUT_PATIENT[chain.rpartition(".")[2]] for name in ("patient", "subject") for chain in CHAINS}
+    | _including("DocumentReference", rows.DOCUMENT)
+    | {
+        name + chain: _ABOUT_PATIENT[chain.rpartition(".")[2]]._replace(rights=lambda _: {("Patient", "s")})
+        for name in ("patient", "subject")
+        for chain in CHAINS
+    }
     | {name: row for parameter in rows.DOCUMENT if parameter.paths for name, row in _rows_of(parameter)}
 )
 _STORED: Table = _COMMON | {"_id": ParameterRow("ids", _ids)}
 PATIENT: Table = (
     _STORED
     | _ABOUT_PATIENT
+    | _including("Patient", rows.PATIENT)
     | {"_sort": ParameterRow("order", _sort(rows.PATIENT)), "identifier": ParameterRow("people", _owned)}
     | {
-        f"_has:DocumentReference:{of}:{name}": ParameterRow("having", _having(name, row))
+        f"_has:DocumentReference:{of}:{name}": ParameterRow(
+            "having", _having(name, row), lambda _: {("DocumentReference", "s")}
+        )
         for of in ("patient", "subject")
         for name, row in SEARCH.items()
         if name not in RESULT and name.partition(":")[0].partition(".")[0] not in ("patient", "subject")
@@ -436,9 +472,11 @@ PATIENT: Table = (
 STUDY: Table = (
     _STORED
     | _SUBJECT
+    | _including("ImagingStudy", rows.STUDY)
     | {name: ParameterRow("people", _owned) for name, row in _SUBJECT.items() if row.field == "chained"}
 )
 STUDY |= {"_sort": ParameterRow("order", _sort(rows.STUDY)), "identifier": _words("study", _only)}
+SEARCHED = {"DocumentReference": SEARCH, "Patient": PATIENT, "ImagingStudy": STUDY}
 _PERIOD: Table = {"start": ParameterRow("window", _bound("start")), "end": ParameterRow("window", _bound("end"))}
 EVERYTHING: Table = (
     _COMMON | _PERIOD | {"_type": ParameterRow("types", _types), "_since": ParameterRow("since", _since)}

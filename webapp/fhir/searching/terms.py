@@ -13,9 +13,9 @@ from sqlalchemy import Connection, delete, event, insert
 from sqlalchemy.orm import Mapper
 
 from webapp.fhir.dates import parse_bound
-from webapp.fhir.details import Details, Resource, objects
+from webapp.fhir.details import Details, Resource, objects, values_at
 from webapp.fhir.models import TERM_LENGTH, ImagingStudy, Patient, SearchTerm
-from webapp.fhir.parameters import CONTAINED, DATE, DOCUMENT, PERSON, REFERENCE, STRING, TOKEN, values_at
+from webapp.fhir.parameters import COMPOSITE, CONTAINED, DATE, DOCUMENT, PERSON, REFERENCE, STRING, TOKEN
 
 LAST = "\U0010ffff"  # sorts behind every character
 PRESENT = ""  # the word of an element that is there
@@ -66,6 +66,9 @@ def document_terms(details: Details) -> Iterator[tuple[str, str]]:
             yield parameter.name, PRESENT
         for value in found:
             yield from _WORDS[parameter.type](parameter.name, value)
+            if ":text" in parameter.own:
+                texts = (text for path in ("text", "coding.display") for text in values_at(value, path))
+                yield from ((f"{parameter.name}:text", folded(text)[:TERM_LENGTH]) for text in texts if text)
             if parameter.type == REFERENCE and isinstance(value, dict):
                 yield from _contained(parameter.name, contained.get(value.get("reference", "")))
 
@@ -111,6 +114,12 @@ def _references(kind: str, reference: Any) -> Iterator[tuple[str, str]]:
         if slash and "/" not in ident:  # `Encounter/1`, not an absolute one
             yield kind, short(ident)
     yield from _identified(kind, reference.get("type"), reference.get("identifier"))
+
+
+def _composite(kind: str, related: Resource) -> Iterator[tuple[str, str]]:
+    """A reference and the code beside it, as `relatesto$relation`."""
+    for _, word in _references("", (related.get("target") or {}) | {"identifier": None}):
+        yield kind, short(f"{word}${related.get('code')}")
 
 
 def _contained(kind: str, resource: Resource | None) -> Iterator[tuple[str, str]]:
@@ -161,7 +170,7 @@ def _dates(kind: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 _WORDS: dict[str, Callable[[str, Any], Iterator[tuple[str, str]]]] = {
-    TOKEN: _tokens, REFERENCE: _references, STRING: _strings, DATE: _dates,
+    TOKEN: _tokens, REFERENCE: _references, STRING: _strings, DATE: _dates, COMPOSITE: _composite,
 }  # fmt: skip
 
 

@@ -9,10 +9,13 @@ from typing import Any, Literal
 
 from webapp.fhir import dates
 from webapp.fhir.models import Status
+from webapp.fhir.parameters import Inclusion
 
 DEFAULT_COUNT, LARGEST_COUNT = 50, 200
 LARGEST_OFFSET = 2**31 - 1
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+TARGET = re.compile(rf"(?:urn:uuid:|(?:https?://[^?#\s]+/)?DocumentReference/)({UUID.pattern})(?:/_history/[^/\s]+)?")
+"""A reference to a document, which may be here."""
 CURSOR = struct.Struct(">qI16s")
 EVERYTHING_TYPES = ("DocumentReference", "ImagingStudy")  # and the Patient where `_type` names it
 KEYSET = frozenset({"-date", "date", "_id", "-_id"})
@@ -78,7 +81,7 @@ class AnswerOptions:
     summary: str = ""  # `count`: the total alone; `true`, `data` or `text`: parts of a resource
     elements: frozenset[str] | None = None
     order: str = "-date"
-    with_patients: bool = False  # `_include=DocumentReference:patient`
+    included: frozenset[Inclusion] = frozenset()
 
     @property
     def count(self) -> int:

@@ -14,7 +14,7 @@ from webapp.fhir.details import Resource
 
 MOST_CALLS = 50
 LARGEST_ANSWER = 32 * 1024 * 1024  # bytes of all answers together; what comes behind is told to ask for itself
-_METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _CONDITIONS = {"ifNoneExist": "HTTP_IF_NONE_EXIST", "ifMatch": "HTTP_IF_MATCH", "ifNoneMatch": "HTTP_IF_NONE_MATCH"}
 _KEPT = ("REMOTE_ADDR", "SERVER_NAME", "SERVER_PORT", "SERVER_PROTOCOL", "SCRIPT_NAME", "HTTP_HOST", "HTTP_PREFER",
          "HTTP_AUTHORIZATION", "HTTP_USER_AGENT")  # fmt: skip

@@ -1,7 +1,7 @@
 """Programs change what is there: PUT and PATCH make a new version, DELETE leaves a tombstone.
 
     PUT    DocumentReference/<id>, Patient/<id>     scope `.u`; of an unknown id with `.c` and the organization's leave
-    PATCH  the same                                 JSON Patch (RFC 6902)
+    PATCH  the same                                 JSON Patch (RFC 6902), or FHIRPath Patch
     PUT    DocumentReference?identifier=, Patient?..  the one that has it, or a new one; PATCH and DELETE: the one
     POST   DocumentReference/<id>/$update-metadata  `docStatus` alone (ISiK)
     DELETE DocumentReference/<id>                   scope `.d` and the organization's leave: row, file and versions go
@@ -20,18 +20,17 @@ from flask import Response, request
 from jsonpointer import JsonPointerException
 from sqlalchemy.orm import Session
 
-from clinical.fhir import PATCH_TYPE
+from clinical.fhir import PATCH_TYPE, XML_TYPE, format_of
 from webapp import audit
 from webapp.extensions import db
 from webapp.fhir import clock, dates, linking, resources, store
 from webapp.fhir.access import bearer, parse_id, require
 from webapp.fhir.answers import FhirError
-from webapp.fhir.details import POSTED, Resource
+from webapp.fhir.details import POSTED, Resource, values_at
 from webapp.fhir.models import Document, Patient, Status
-from webapp.fhir.parameters import values_at
-from webapp.fhir.received import Pairs, check_size
+from webapp.fhir.received import RESOURCE_TYPES, Pairs, check_size, resource_of
 from webapp.fhir.service import service
-from webapp.fhir.writing import given, purging, storing
+from webapp.fhir.writing import given, pathpatch, purging, storing
 from webapp.fhir.writing.given import DOCUMENT
 from webapp.fhir.writing.storing import Result, SentDocument
 from webapp.models import Organization
@@ -94,22 +93,24 @@ def metadata_updated(organization_id: uuid.UUID, ident: str, sent: Pairs) -> Res
 
 
 def patched(organization_id: uuid.UUID, kind: str, ident: str) -> Result:
-    """Apply a JSON Patch to the resource as it is read. Raises FhirError 400, 404, 413, 415 and 422."""
+    """Apply a JSON Patch, or as Parameters a FHIRPath Patch, to the resource as it is read. Raises FhirError 400, 404,
+    413, 415 and 422."""
     require([(kind, "r")])  # a patch tests what is there
-    if request.mimetype != PATCH_TYPE:
-        raise FhirError(415, f"Erwartet wird {PATCH_TYPE}.")
+    is_json, is_xml = request.mimetype == PATCH_TYPE, format_of(request.mimetype) == XML_TYPE
+    if not is_json and request.mimetype not in RESOURCE_TYPES:
+        raise FhirError(415, f"Erwartet wird {PATCH_TYPE}, oder eine Ressource Parameters (FHIRPath Patch).")
     body, key = request.get_data(cache=False), parse_id(ident)
-    check_size(body)
+    check_size(body, xml=is_xml)
     before = _now(organization_id, kind, key) if key else None
     if before is None:
         raise FhirError(404)
     try:
-        steps = orjson.loads(body)
-        if not isinstance(steps, list) or len(steps) > MOST_STEPS:
-            raise FhirError(400, f"Erwartet werden höchstens {MOST_STEPS} Schritte (JSON Patch).")
+        asked = orjson.loads(body) if is_json else resource_of(body, "Parameters", xml=is_xml).get("parameter")
+        if not isinstance(asked, list) or len(asked) > MOST_STEPS:
+            raise FhirError(400, f"Erwartet werden höchstens {MOST_STEPS} Schritte.")
         after = before
-        for step in steps:  # one by one: copies of copies grow without a bound
-            after = jsonpatch.JsonPatch([step]).apply(after)
+        for one in asked:  # one by one: copies of copies grow without a bound
+            after = jsonpatch.JsonPatch([one] if is_json else pathpatch.steps(one, after)).apply(after)
             if not isinstance(after, dict) or len(orjson.dumps(after)) > LARGEST_PATCHED:
                 raise FhirError(422, f"Erwartet wird eine Ressource von höchstens {LARGEST_PATCHED} Bytes.")
     except jsonpatch.JsonPatchTestFailed:
@@ -187,7 +188,8 @@ def _without_ours(document: Document, resource: Resource, data: bytes | None) ->
     given.check_file(attachment, document.sha256, b"", document.size)
     shown = {"title": document.title, "contentType": document.content_type,
              "hash": base64.b64encode(document.sha256).decode()}  # fmt: skip
-    ours = _is_storage_time(document, resource.get("date"))
+    window = dates.parse_bound(resource.get("date") or "")
+    ours = window is not None and document.stored_at in window
     said = _renewed(resource, {"date": resource["date"] if ours else ""})
     said["content"] = [resource["content"][0] | {"attachment": _renewed(attachment, shown)}]
     if ours:
@@ -204,11 +206,6 @@ def _renewed(element: Resource, shown: Mapping[str, str]) -> Resource:
     anew = {POSTED + name for name, value in shown.items() if element.get(name) not in (None, value)}
     rest = [one for one in element.get("extension", []) if one.get("url") not in anew]
     return {name: one for name, one in element.items() if name != "extension"} | ({"extension": rest} if rest else {})
-
-
-def _is_storage_time(document: Document, date: str | None) -> bool:
-    window = dates.parse_bound(date or "")
-    return window is not None and document.stored_at in window
 
 
 def _patient(organization_id: uuid.UUID, key: uuid.UUID, resource: Resource, read: str) -> Result:

@@ -7,6 +7,7 @@ recursion comes first, which ends at the first thing that is wrong and names it.
 from collections.abc import Iterator
 from typing import Any
 
+from clinical.fhir import is_resource_type
 from webapp.fhir.answers import FhirError
 from webapp.fhir.details import Resource
 
@@ -50,7 +51,7 @@ def _refuse(start: str, path: _Path, name: str, value: Any) -> None:
         raise FhirError(422, said, where)
     if name == "fhir_comments":
         raise FhirError(400, "fhir_comments gibt es in FHIR R4 nicht.", where)
-    if name == "resourceType" and path != (None, "resourceType") and not _is_kind(value):
+    if name == "resourceType" and path != (None, "resourceType") and not is_resource_type(value):
         raise FhirError(400, "Diesen Typ von Ressourcen gibt es in FHIR R4 nicht.", where)
     if name == "contained" and path is not None and path[0] is not None:
         raise FhirError(400, "Enthaltene Ressourcen enthalten keine weiteren.", where)
@@ -76,15 +77,6 @@ def _expression(path: _Path) -> str:
         path, step = path
         steps.append(f"[{step}]" if isinstance(step, int) else f".{step}")
     return "".join(reversed(steps))
-
-
-def _is_kind(name: Any) -> bool:
-    from fhir.resources.R4B import get_fhir_model_class  # slow to import: 1 s
-
-    try:
-        return isinstance(name, str) and name.isalpha() and get_fhir_model_class(name) is not None
-    except ValueError:
-        return False
 
 
 def misread(sent: Any, read: Any, at: str) -> str | None:

@@ -58,9 +58,7 @@ class Transaction:
         self._patients: dict[int, GivenPatient] = {}
         for entry in self.entries:
             self._check(entry)
-        for entry in self._of("DocumentReference"):
-            self._require_file(entry)
-        self._require_documents()
+        self._require_files()
         self._bound()
 
     def documents(self, puts: Mapping[str, Stored]) -> list[SentDocument]:
@@ -93,8 +91,8 @@ class Transaction:
         for entry in self.entries:
             result = results.get(entry.number)
             if result is None:
-                told = outcome("informational", "Wurde gelesen und wird nicht aufbewahrt.", entry.at + entry.kind)
-                told["issue"][0]["severity"] = "information"
+                said = "Wurde gelesen und wird nicht aufbewahrt."
+                told = outcome("informational", said, entry.at + entry.kind, severity="information")
                 listed.append({"response": {"status": "200 OK", "outcome": told}})
             else:
                 status = "201 Created" if result.created else "200 OK"
@@ -126,14 +124,13 @@ class Transaction:
             return inline
         return str(self._attachments[entry.number].get("url", ""))
 
-    def _require_file(self, entry: BundleEntry) -> None:
-        if self._file_name(entry) not in self.files:
-            where = f"{entry.at}DocumentReference.content[0].attachment.url"
-            raise FhirError(422, "Erwartet wird data oder das fullUrl eines Binary in diesem Bundle.", where)
-
-    def _require_documents(self) -> None:
-        """A file that nobody refers to could never be read."""
-        named = {self._file_name(entry) for entry in self._of("DocumentReference")}
+    def _require_files(self) -> None:
+        """Each document has a file; and one that nobody refers to could never be read."""
+        named = {self._file_name(entry): entry for entry in self._of("DocumentReference")}
+        for name, entry in named.items():
+            if name not in self.files:
+                where = f"{entry.at}DocumentReference.content[0].attachment.url"
+                raise FhirError(422, "Erwartet wird data oder das fullUrl eines Binary in diesem Bundle.", where)
         for entry in self._of("Binary"):
             if entry.name not in named:
                 raise FhirError(422, "Kein Dokument in diesem Bundle verweist auf diese Datei.", f"{entry.at}Binary")
