@@ -66,15 +66,9 @@ def log_access(
     One whose reading cannot be logged is not handed out."""
     if caller := g.get("bearer"):
         user, token = caller.user_id, caller.token_id
-    entry = AccessLog(
-        organization_id=organization,
-        kind=kind,
-        document_id=read,
-        user_id=uuid.UUID(user) if user else None,
-        token_id=token or None,
-        how=how,
-        address=short_ip(request.remote_addr),
-    )
+    whose = {"user_id": uuid.UUID(user) if user else None, "token_id": token or None}
+    entry = AccessLog(organization_id=organization, kind=kind, document_id=read, how=how, **whose)
+    entry.address = short_ip(request.remote_addr)
     with db.write() as session:
         session.add(entry)
 

@@ -13,7 +13,8 @@ from calendar import isleap, monthrange
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import and_
 
 MICROSECOND = timedelta(microseconds=1)
 MICROS, DAY = 1_000_000, 86_400_000_000  # microseconds of a second and of a day
@@ -76,10 +77,7 @@ def parse_bound(value: str) -> Window | None:
 
 def tightest(windows: Iterable[Window]) -> Window:
     """All windows at once: repeated `date` values bound each other."""
-    result = ALWAYS
-    for window in windows:
-        result = result & window
-    return result
+    return reduce(and_, windows, ALWAYS)
 
 
 def to_micros(instant: datetime) -> int:

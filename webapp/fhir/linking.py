@@ -95,21 +95,14 @@ def known_patients(session: Session, organization: uuid.UUID, references: Iterab
     return {text: ident for text, ident in named.items() if ident in there}
 
 
-def tag_of(text: str) -> Pair | None:
-    """System and value of an identifier; None where it is none that can be kept."""
-    found = identifier(text)
-    if found is None or found.value is None or "\0" in text or len(found.value) > VALUE_LENGTH:
-        return None
-    return found.system or "", found.value
-
-
 def stated(text: str) -> Stated:
     """The subject of a document as a person or a manifest states it. Raises ValueError for anything else."""
     if not text or referenced_id(text):
         return Stated(text, None)
-    if (tag := tag_of(text)) is None:
-        raise ValueError
-    return Stated("", tag)
+    found = identifier(text)
+    if found is None or found.value is None or "\0" in text or len(found.value) > VALUE_LENGTH:
+        raise ValueError  # no identifier that can be kept
+    return Stated("", (found.system or "", found.value))
 
 
 class Subjects:

@@ -111,12 +111,9 @@ def revoke_token(token_id: str) -> AnyResponse:
 @signed_in_required
 def all_documents() -> str | AnyResponse:
     """The first organization's documents, or a word that there is none."""
-    mine = _organizations()
-    return (
-        redirect(url_for("documents.of_organization", organization_id=mine[0].id))
-        if mine
-        else render_template("no_place.html")
-    )
+    for first in _organizations():
+        return redirect(url_for("documents.of_organization", organization_id=first.id))
+    return render_template("no_place.html")
 
 
 @member_pages.get("/documents/<uuid:organization_id>/")

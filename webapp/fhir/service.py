@@ -46,15 +46,12 @@ def init_app(app: Flask) -> None:
     reader = Reader(given.database_url)
     documents = Documents(reader)
     files = open_files(given.storage)
+    others = {"Patient": Resources(reader, Patient), "ImagingStudy": Resources(reader, ImagingStudy)}
     app.extensions[_KEY] = Service(
         reader=reader,
         documents=documents,
         histories=Histories(reader),
-        stored={
-            "DocumentReference": documents,
-            "Patient": Resources(reader, Patient),
-            "ImagingStudy": Resources(reader, ImagingStudy),
-        },
+        stored={"DocumentReference": documents, **others},
         callers=Callers(reader, given.secret),
         origins=Origins(reader),
         files=files,

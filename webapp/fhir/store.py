@@ -16,21 +16,7 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 import orjson
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Insert,
-    Table,
-    bindparam,
-    delete,
-    event,
-    func,
-    insert,
-    literal_column,
-    select,
-    union_all,
-    update,
-)  # fmt: skip
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from webapp.fhir import clock, dates
@@ -55,13 +41,13 @@ T = TypeVar("T")
 R = TypeVar("R")
 _Key = tuple[int, bool, bool, str]  # day, entered in error, superseded, content type
 Times = tuple[int, list[tuple[int, int]]]  # see `clock.numbered`
-_INSERT_TERM = insert(cast(Table, DocumentTerm.__table__))
-_DOCUMENT = cast(Table, Document.__table__)
-_INSERT = insert(_DOCUMENT)
+_INSERT_TERM = sa.insert(cast(sa.Table, DocumentTerm.__table__))
+_DOCUMENT = cast(sa.Table, Document.__table__)
+_INSERT = sa.insert(_DOCUMENT)
 _SUPERSEDE = (
-    update(_DOCUMENT)
-    .where(_DOCUMENT.c.id == bindparam("document"))
-    .values(superseded=True, version=bindparam("next_version"))
+    sa.update(_DOCUMENT)
+    .where(_DOCUMENT.c.id == sa.bindparam("document"))
+    .values(superseded=True, version=sa.bindparam("next_version"))
 )
 
 
@@ -157,7 +143,7 @@ def store_stamped(session: Session, organization: uuid.UUID, new: Sequence[NewDo
         for key in _keys(document.stored_at, item.status is Status.ENTERED_IN_ERROR, False, item.content_type)
     )
     _count(session, organization, counts)
-    event.listen(session, "after_commit", lambda _: DOCUMENTS_STORED.inc(len(placed)), once=True)
+    sa.event.listen(session, "after_commit", lambda _: DOCUMENTS_STORED.inc(len(placed)), once=True)
     return placed
 
 
@@ -198,7 +184,7 @@ def _row(organization: uuid.UUID, placed: Placed, item: NewDocument) -> dict[str
 
 
 def _keep_terms(
-    connection: Connection, organization: uuid.UUID, placed: Sequence[Placed], new: Sequence[NewDocument]
+    connection: sa.Connection, organization: uuid.UUID, placed: Sequence[Placed], new: Sequence[NewDocument]
 ) -> None:
     """The words by which documents with details are found."""
     rows = [
@@ -240,7 +226,7 @@ def revise(session: Session, document: Document, new: NewDocument) -> None:
     said = {name: getattr(document, name) for name in KEPT}
     kept = orjson.dumps({name: str(one) if isinstance(one, uuid.UUID) else one for name, one in said.items()}).decode()
     mine = (DocumentChange.document_id == document.id, DocumentChange.kept.is_(None))
-    session.execute(update(DocumentChange).where(*mine).values(kept=kept))
+    session.execute(sa.update(DocumentChange).where(*mine).values(kept=kept))
     with _changed(session, document):
         document.patient_id, document.external_system, document.external_value = (
             new.patient_id, new.external_system, new.external_value,
@@ -249,7 +235,7 @@ def revise(session: Session, document: Document, new: NewDocument) -> None:
         document.details = orjson.dumps(new.details).decode() if new.details else None
         document.entered_in_error, document.version = new.status is Status.ENTERED_IN_ERROR, document.version + 1
     mine = (DocumentTerm.document_id == document.id, DocumentTerm.term.not_like(f"{KEYED}|%"))
-    session.execute(delete(DocumentTerm).where(*mine))
+    session.execute(sa.delete(DocumentTerm).where(*mine))
     _keep_terms(session.connection(), document.organization_id, [Placed(document.id, document.stored_at)], [new])
 
 
@@ -284,8 +270,8 @@ def mark(session: Session, document_id: uuid.UUID, status: Status) -> Document |
 def remove(session: Session, document: Document) -> None:
     """Delete a document's row, its words and its place in the counters; pollers are told, and the file stays."""
     clock.lock(session, document.organization_id)
-    session.execute(delete(DocumentTerm).where(DocumentTerm.document_id == document.id))
-    session.execute(update(DocumentChange).where(DocumentChange.document_id == document.id).values(kept=None))
+    session.execute(sa.delete(DocumentTerm).where(DocumentTerm.document_id == document.id))
+    session.execute(sa.update(DocumentChange).where(DocumentChange.document_id == document.id).values(kept=None))
     with _changed(session, document, deleted=True):
         session.delete(document)
 
@@ -297,17 +283,17 @@ def miscounted(session: Session, organization: uuid.UUID) -> Counter[_Key]:
     """
     day = Document.stored_at // dates.DAY
     kind = (Document.entered_in_error, Document.superseded, Document.content_type)
-    real: ColumnElement[int] = literal_column("1").label("real")
-    noted: ColumnElement[int] = literal_column("0").label("real")
-    counted = select(day.label("day"), *kind, func.count().label("number"), real)
+    real: sa.ColumnElement[int] = sa.literal_column("1").label("real")
+    noted: sa.ColumnElement[int] = sa.literal_column("0").label("real")
+    counted = sa.select(day.label("day"), *kind, sa.func.count().label("number"), real)
     table = DocumentCount
-    there = select(table.day, table.entered_in_error, table.superseded, table.content_type, -table.number, noted)
-    both = union_all(
+    there = sa.select(table.day, table.entered_in_error, table.superseded, table.content_type, -table.number, noted)
+    both = sa.union_all(
         counted.where(Document.organization_id == organization).group_by(day, *kind),
         there.where(DocumentCount.organization_id == organization),
     ).subquery()
     differences: Counter[_Key] = Counter()
-    for number, in_error, superseded, content_type, count, is_real in session.execute(select(both)):
+    for number, in_error, superseded, content_type, count, is_real in session.execute(sa.select(both)):
         differences[int(number), bool(in_error), bool(superseded), content_type] += count
         if is_real:
             differences[WHOLE, bool(in_error), bool(superseded), content_type] += count
@@ -340,9 +326,11 @@ def _count(session: Session, organization: uuid.UUID, counts: Counter[_Key]) -> 
 
 
 @cache
-def _counting(kind: Any) -> Insert:
-    table = cast(Table, DocumentCount.__table__)
+def _counting(kind: Any) -> sa.Insert:
+    table = cast(sa.Table, DocumentCount.__table__)
     row = kind.insert(table)
     key = [table.c.organization_id, table.c.day, table.c.entered_in_error, table.c.superseded, table.c.content_type]
-    added: Insert = row.on_conflict_do_update(index_elements=key, set_={"number": table.c.number + row.excluded.number})
+    added: sa.Insert = row.on_conflict_do_update(
+        index_elements=key, set_={"number": table.c.number + row.excluded.number}
+    )
     return added

@@ -77,11 +77,7 @@ def purge_document(document: uuid.UUID, reason: str) -> None:
 
 
 @documents.command("verify")
-@click.option(
-    "--sweep",
-    is_flag=True,
-    help="Also remove what is a day old: files no document points to.",
-)
+@click.option("--sweep", is_flag=True, help="Also remove what is a day old: files no document points to.")
 def verify_documents(sweep: bool) -> None:
     """Read every stored file and compare it with its hash and size. Exits with 1 when a file is missing or rotten."""
     with db.engine.connect() as connection:

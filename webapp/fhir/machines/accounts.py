@@ -60,12 +60,8 @@ def find(session: Session, account: str) -> ServiceAccount:
 def all_accounts(session: Session) -> Sequence[ServiceAccount]:
     """All of them with their secrets, by organization and name."""
     both = (selectinload(ServiceAccount.secrets), selectinload(ServiceAccount.organization))
-    return session.scalars(
-        select(ServiceAccount)
-        .join(Organization)
-        .options(*both)
-        .order_by(Organization.name, ServiceAccount.name, ServiceAccount.id)
-    ).all()
+    rows = select(ServiceAccount).join(Organization).options(*both)
+    return session.scalars(rows.order_by(Organization.name, ServiceAccount.name, ServiceAccount.id)).all()
 
 
 def add_secret(session: Session, account: ServiceAccount, days: int = DAYS, *, by: User | None = None) -> str:

@@ -9,25 +9,10 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    ARRAY,
-    ColumnElement,
-    String,
-    Text,
-    and_,
-    any_,
-    bindparam,
-    cast,
-    exists,
-    func,
-    literal_column,
-    or_,
-    select,
-    true,
-)  # fmt: skip
+import sqlalchemy as sa
 
 from webapp.fhir.models import DocumentTerm, SearchTerm
-from webapp.fhir.searching.wanted import Carried, Identifier, PatientKey, Search
+from webapp.fhir.searching.wanted import Carried, PatientKey, Search
 
 _CARRIED = DocumentTerm.__table__
 _TERM = SearchTerm.__table__
@@ -51,29 +36,31 @@ class Binds:
 
     def one(self, type_: Any) -> Any:
         """A single value."""
-        return bindparam(f"{self._part}_{next(self._numbers)}", required=False, type_=type_)
+        return sa.bindparam(f"{self._part}_{next(self._numbers)}", required=False, type_=type_)
 
-    def equal(self, column: Any, number: int, type_: Any = None) -> ColumnElement[bool]:
+    def equal(self, column: Any, number: int, type_: Any = None) -> sa.ColumnElement[bool]:
         """The column is the value (ONE), or one of the list (SOME)."""
         type_ = column.type if type_ is None else type_
         return column == self.one(type_) if number == ONE else among(column, self.list(type_), self.sqlite)
 
     def list(self, type_: Any) -> Any:
         """A list of values, as `among` compares with it."""
-        return self.one(String() if self.sqlite else ARRAY(type_))
+        return self.one(sa.String() if self.sqlite else sa.ARRAY(type_))
 
     def texts(self) -> Any:
         """A list of texts as rows with the column `value`."""
-        given = self.list(Text())
+        given = self.list(sa.Text())
         if self.sqlite:
-            return func.json_each(given).table_valued("value", "key")
-        return func.unnest(given).table_valued("value").render_derived()
+            return sa.func.json_each(given).table_valued("value", "key")
+        return sa.func.unnest(given).table_valued("value").render_derived()
 
 
-def among(column: Any, given: Any, sqlite: bool) -> ColumnElement[bool]:
+def among(column: Any, given: Any, sqlite: bool) -> sa.ColumnElement[bool]:
     """The column is one of a list."""
-    found: ColumnElement[bool] = (
-        column.in_(select(func.json_each(given).table_valued("value").c.value)) if sqlite else column == any_(given)
+    found: sa.ColumnElement[bool] = (
+        column.in_(sa.select(sa.func.json_each(given).table_valued("value").c.value))
+        if sqlite
+        else column == sa.any_(given)
     )
     return found
 
@@ -103,7 +90,7 @@ def people_part(keys: Iterable[PatientKey]) -> BoundCondition:
     return BoundCondition((PEOPLE, *(min(len(some), SOME) for some in lists)), tuple(values))
 
 
-def identifiers(table: Any, way: Way, binds: Binds, system: str, value: str) -> Iterator[ColumnElement[bool]]:
+def identifiers(table: Any, way: Way, binds: Binds, system: str, value: str) -> Iterator[sa.ColumnElement[bool]]:
     """The columns of those names hold one of the identifiers: any of these conditions."""
     _, _, loose, pairs, systems = way
     named, valued = table.c[system], table.c[value]
@@ -111,15 +98,10 @@ def identifiers(table: Any, way: Way, binds: Binds, system: str, value: str) -> 
         yield binds.equal(valued, loose)
     if pairs:
         first = binds.equal(valued, pairs)
-        both = named if pairs == ONE else func.coalesce(named, "") + "|" + valued
-        yield and_(first, binds.equal(both, pairs, named.type if pairs == ONE else Text()))
+        both = named if pairs == ONE else sa.func.coalesce(named, "") + "|" + valued
+        yield sa.and_(first, binds.equal(both, pairs, named.type if pairs == ONE else sa.Text()))
     if systems:
-        yield and_(binds.equal(named, systems), valued.is_not(None))
-
-
-def identifiers_part(given: Iterable[Identifier]) -> BoundCondition:
-    """One of these identifiers, whoever has it."""
-    return people_part(PatientKey(None, one) for one in given)
+        yield sa.and_(binds.equal(named, systems), valued.is_not(None))
 
 
 def owners(way: Way, binds: Binds) -> Any:
@@ -130,23 +112,27 @@ def owners(way: Way, binds: Binds) -> Any:
     (else it expects a list to match most words and walks all patients: 160 ms for 30,000, 0.1 ms so).
     """
     if binds.sqlite:
-        given, ends = binds.texts(), binds.list(Text())
-        place = literal_column("'$['", String()) + cast(given.c.key, String()) + literal_column("']'", String())
-        end = func.json_extract(ends, place, type_=String())
-        ranges = select(given.c.value.label("first"), end.label("end")).subquery()
+        given, ends = binds.texts(), binds.list(sa.Text())
+        place = (
+            sa.literal_column("'$['", sa.String())
+            + sa.cast(given.c.key, sa.String())
+            + sa.literal_column("']'", sa.String())
+        )
+        end = sa.func.json_extract(ends, place, type_=sa.String())
+        ranges = sa.select(given.c.value.label("first"), end.label("end")).subquery()
     else:
-        bounds = (binds.list(Text()), binds.list(Text()))
-        given = func.unnest(*bounds).table_valued("first", "end").render_derived()
-        ranges = select(given.c.first, given.c.end).subquery()
-    within = and_(
-        _TERM.c.organization_id == bindparam("organization", type_=_TERM.c.organization_id.type),
-        _TERM.c.kind == literal_column(f"'{way[1]}'"),
+        bounds = (binds.list(sa.Text()), binds.list(sa.Text()))
+        given = sa.func.unnest(*bounds).table_valued("first", "end").render_derived()
+        ranges = sa.select(given.c.first, given.c.end).subquery()
+    within = sa.and_(
+        _TERM.c.organization_id == sa.bindparam("organization", type_=_TERM.c.organization_id.type),
+        _TERM.c.kind == sa.literal_column(f"'{way[1]}'"),
         _TERM.c.term >= ranges.c.first, _TERM.c.term < ranges.c.end,
     )  # fmt: skip
     if binds.sqlite:
-        return select(_TERM.c.owner).select_from(ranges.outerjoin(_TERM, within))
-    words = select(_TERM.c.owner).where(within).offset(literal_column("0")).lateral()
-    return select(words.c.owner).select_from(ranges.join(words, true()))
+        return sa.select(_TERM.c.owner).select_from(ranges.outerjoin(_TERM, within))
+    words = sa.select(_TERM.c.owner).where(within).offset(sa.literal_column("0")).lateral()
+    return sa.select(words.c.owner).select_from(ranges.join(words, sa.true()))
 
 
 def _words_part(item: Carried) -> BoundCondition:
@@ -162,28 +148,28 @@ def _words_part(item: Carried) -> BoundCondition:
     return BoundCondition((WORDS, item.kind, form, item.negated, either.way), (*values, *either.values))
 
 
-def is_carried(document: Any, way: Way, binds: Binds) -> ColumnElement[bool]:
+def is_carried(document: Any, way: Way, binds: Binds) -> sa.ColumnElement[bool]:
     """A document meets a condition on its words."""
     _, _, _, negated, either = way
-    holds = exists().where(_CARRIED.c.document_id == document, *words(way, binds))
-    whole: ColumnElement[bool] = or_(holds, is_carried(document, either, binds)) if either else holds
+    holds = sa.exists().where(_CARRIED.c.document_id == document, *words(way, binds))
+    whole: sa.ColumnElement[bool] = sa.or_(holds, is_carried(document, either, binds)) if either else holds
     return ~whole if negated else whole
 
 
-def words(way: Way, binds: Binds) -> Iterator[ColumnElement[bool]]:
+def words(way: Way, binds: Binds) -> Iterator[sa.ColumnElement[bool]]:
     """A row of the words of documents meets a condition, whether it is negated or not."""
     _, kind, form, _, _ = way
     term = _CARRIED.c.term
-    yield _CARRIED.c.organization_id == bindparam("organization", type_=_CARRIED.c.organization_id.type)
-    yield _CARRIED.c.kind == literal_column(f"'{kind}'")
+    yield _CARRIED.c.organization_id == sa.bindparam("organization", type_=_CARRIED.c.organization_id.type)
+    yield _CARRIED.c.kind == sa.literal_column(f"'{kind}'")
     if form in ("one", "some"):
-        yield binds.equal(term, ONE if form == "one" else SOME, String())
+        yield binds.equal(term, ONE if form == "one" else SOME, sa.String())
     if form == "part":
         given = binds.texts().c.value
-        yield exists().where((func.instr if binds.sqlite else func.strpos)(term, given) > 0)
+        yield sa.exists().where((sa.func.instr if binds.sqlite else sa.func.strpos)(term, given) > 0)
     if form in ("from", "between"):
-        yield term >= binds.one(String())
+        yield term >= binds.one(sa.String())
     if form in ("until", "between"):
-        yield term < binds.one(String())
+        yield term < binds.one(sa.String())
     if form == "until":
-        yield term != literal_column("''")  # the word of an element that is there, whatever it says
+        yield term != sa.literal_column("''")  # the word of an element that is there, whatever it says

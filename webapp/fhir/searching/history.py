@@ -64,15 +64,11 @@ class Histories:
 
 def _total(*, since: bool) -> ColumnElement[Any]:
     """The number of changes of the organization, or of those since an instant."""
-    number = _clock(_CLOCK.c.changes)
+    mine = select(_CLOCK.c.changes).where(_CLOCK.c.organization_id == bind("organization")).scalar_subquery()
+    number = func.coalesce(mine, literal_column("0"))
     if not since:
         return number
     table = _CHANGE
     earlier = select(table.c.number).where(table.c.organization_id == bind("organization"), table.c.at < bind("since"))
     last = earlier.order_by(table.c.at.desc(), table.c.number.desc()).limit(1).scalar_subquery()
     return number - func.coalesce(last, literal_column("0"))
-
-
-def _clock(column: Any) -> ColumnElement[Any]:
-    mine = select(column).where(_CLOCK.c.organization_id == bind("organization")).scalar_subquery()
-    return func.coalesce(mine, literal_column("0"))

@@ -12,28 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import (
-    Boolean,
-    ColumnElement,
-    Select,
-    String,
-    Subquery,
-    Text,
-    and_,
-    case,
-    cast,
-    exists,
-    false,
-    func,
-    literal,
-    literal_column,
-    null,
-    or_,
-    select,
-    true,
-    tuple_,
-    union_all,
-)  # fmt: skip
+import sqlalchemy as sa
 
 from webapp.fhir import models
 from webapp.fhir.dates import DAY
@@ -52,17 +31,7 @@ from webapp.fhir.searching.totals import (
     total,
     window_values,
 )  # fmt: skip
-from webapp.fhir.searching.wanted import (
-    KEYSET,
-    LARGEST_COUNT,
-    AnswerOptions,
-    Cursor,
-    Paging,
-    PatientKey,
-    ResultPage,
-    Row,
-    Search,
-)  # fmt: skip
+from webapp.fhir.searching.wanted import KEYSET, AnswerOptions, Cursor, PatientKey, ResultPage, Row, Search
 
 SHAPES = 256  # kept statements of 20 kB: callers use a handful of shapes, and a stranger's cost no more than 5 MB
 _CHANGE = models.DocumentChange.__table__
@@ -81,9 +50,9 @@ class Resources:
         self._reader, self._sqlite = reader, reader.is_sqlite
         self._table: Any = stored.__table__
         self._patient = self._table.c.id if stored is models.Patient else self._table.c.patient_id
-        mine = and_(self._table.c.id == bind("id"), self._table.c.organization_id == bind("organization"))
-        self._one = Statement(select(*self._columns()).where(mine), reader.engine)
-        self._mark = Statement(select(complete_until()), reader.engine)
+        mine = sa.and_(self._table.c.id == bind("id"), self._table.c.organization_id == bind("organization"))
+        self._one = Statement(sa.select(*self._columns()).where(mine), reader.engine)
+        self._mark = Statement(sa.select(complete_until()), reader.engine)
         self._statement = lru_cache(maxsize=SHAPES)(self._compose)
 
     def search(self, organization: uuid.UUID, wanted: Search) -> ResultPage:
@@ -106,12 +75,6 @@ class Resources:
         row = self.one(organization, ident)
         return None if row is None else (row, row[-1])
 
-    def listed(self, organization: uuid.UUID, ids: Iterable[str]) -> list[Row]:
-        """The rows of these ids of an organization, newest first."""
-        wanted = tuple(dict.fromkeys(map(uuid.UUID, ids)))
-        answer = AnswerOptions(paging=Paging(count=LARGEST_COUNT))  # a page has no more documents, so no more patients
-        return self.search(organization, Search(answer, ids=wanted)).rows if wanted else []
-
     def _values(self, organization: uuid.UUID, wanted: Search, parts: Sequence[BoundCondition]) -> Values:
         value, cursor = self._reader.value, wanted.answer.paging.cursor
         values = window_values(wanted.window) | {"organization": value(organization)}
@@ -127,80 +90,82 @@ class Resources:
 
     def _compose(self, shape: Shape) -> Statement:
         table = self._table
-        where = and_(table.c.organization_id == bind("organization"), *self._conditions(shape.parts))
+        where = sa.and_(table.c.organization_id == bind("organization"), *self._conditions(shape.parts))
         return self._paged(shape, number_of(table, where), [where])
 
-    def _conditions(self, parts: Sequence[Way], first: int = 0) -> list[ColumnElement[bool]]:
+    def _conditions(self, parts: Sequence[Way], first: int = 0) -> list[sa.ColumnElement[bool]]:
         """The parts of a search, from one of them on."""
         return [self._condition(way, Binds(f"part{number}", self._sqlite))
                 for number, way in enumerate(parts) if number >= first]  # fmt: skip
 
-    def _condition(self, way: Way, binds: Binds) -> ColumnElement[bool]:
+    def _condition(self, way: Way, binds: Binds) -> sa.ColumnElement[bool]:
         if way[0] == conditions.IDS:
             return binds.equal(self._table.c.id, conditions.SOME)
         if way[0] == conditions.OWNERS:
             owner = self._table.c.id if self._table is _STUDY else self._patient
-            found: ColumnElement[bool] = owner.in_(conditions.owners(way, binds))
+            found: sa.ColumnElement[bool] = owner.in_(conditions.owners(way, binds))
             return found
         linked = [binds.equal(self._patient, way[1])] if way[1] else []
-        return or_(*linked, *self._tagged(way, binds))
+        return sa.or_(*linked, *self._tagged(way, binds))
 
-    def _tagged(self, way: Way, binds: Binds) -> list[ColumnElement[bool]]:
+    def _tagged(self, way: Way, binds: Binds) -> list[sa.ColumnElement[bool]]:
         """The patient has one of the identifiers."""
         having = list(conditions.identifiers(_IDENTIFIER, way, binds, "system", "value"))
         mine = [_IDENTIFIER.c.patient_id == self._patient, _IDENTIFIER.c.organization_id == bind("organization")]
-        return [exists().where(*mine, or_(*having))] if having else []
+        return [sa.exists().where(*mine, sa.or_(*having))] if having else []
 
-    def _columns(self, order: tuple[Any, Any] | None = None) -> list[ColumnElement[Any]]:
+    def _columns(self, order: tuple[Any, Any] | None = None) -> list[sa.ColumnElement[Any]]:
         """Columns of `resources.DocumentRow`, then the id as it is stored, to order by. `order`: storage time and id of
         the index in whose order the rows are read, where it is not one of the table."""
         return stored_columns(self._table, self._patient, self._sqlite)
 
-    def _sort_key(self, name: str, falling: bool) -> ColumnElement[Any]:
+    def _sort_key(self, name: str, falling: bool) -> sa.ColumnElement[Any]:
         """The value of a parameter to sort by; of several the one that comes first."""
         table = self._table
         own = {"date": table.c.stored_at, "_id": table.c.id, "patient": self._patient, "subject": self._patient}
-        first = func.max if falling else func.min
+        first = sa.func.max if falling else sa.func.min
         if name in own:
-            key: ColumnElement[Any] = own[name]
+            key: sa.ColumnElement[Any] = own[name]
             return key
         if name == "identifier" and table is _PATIENT:
-            return select(first(_IDENTIFIER.c.value)).where(_IDENTIFIER.c.patient_id == table.c.id).scalar_subquery()
+            return sa.select(first(_IDENTIFIER.c.value)).where(_IDENTIFIER.c.patient_id == table.c.id).scalar_subquery()
         words, owner = (_CARRIED, "document_id") if table is _DOCUMENT else (_TERM, "owner")
-        named: Any = literal_column(f"'{'study' if name == 'identifier' and table is _STUDY else name}'")
-        mine = (words.c[owner] == table.c.id, words.c.kind == named, words.c.term != literal_column("''"))
-        return select(first(words.c.term)).where(*mine).scalar_subquery()
+        named: Any = sa.literal_column(f"'{'study' if name == 'identifier' and table is _STUDY else name}'")
+        mine = (words.c[owner] == table.c.id, words.c.kind == named, words.c.term != sa.literal_column("''"))
+        return sa.select(first(words.c.term)).where(*mine).scalar_subquery()
 
     def _paged(
-        self, shape: Shape, number: ColumnElement[Any], ways: Sequence[ColumnElement[bool]], led: Any = None,
-        newer: tuple[ColumnElement[bool], ColumnElement[Any]] | None = None,
+        self, shape: Shape, number: sa.ColumnElement[Any], ways: Sequence[sa.ColumnElement[bool]], led: Any = None,
+        newer: tuple[sa.ColumnElement[bool], sa.ColumnElement[Any]] | None = None,
     ) -> Statement:  # fmt: skip
         """The number of matches beside each row of the page. `led`: rows in whose order it is read; `newer`: a bound of
         the rows, and how many matches it leaves out."""
-        total = select(number.label("total")).subquery("counted")
+        total = sa.select(number.label("total")).subquery("counted")
         offset: Any = bind("offset") if shape.skip else None
         if newer is not None:
-            ways, offset = [and_(way, newer[0]) for way in ways], offset - newer[1]
+            ways, offset = [sa.and_(way, newer[0]) for way in ways], offset - newer[1]
         if shape.order not in KEYSET and shape.count:
-            return Statement(self._sorted(total, or_(*ways), shape, offset), self._reader.engine)
+            return Statement(self._sorted(total, sa.or_(*ways), shape, offset), self._reader.engine)
         columns = self._columns(None if led is None else (led.c.stored_at, led.c.document_id))
-        pages = [select(*columns).where(way) for way in ways]
+        pages = [sa.select(*columns).where(way) for way in ways]
         if led is not None:
             pages = [page.join(led, led.c.document_id == self._table.c.id) for page in pages]
         return Statement(paged(total, pages, shape, offset), self._reader.engine)
 
-    def _sorted(self, total: Subquery, where: ColumnElement[bool], shape: Shape, offset: Any) -> Select[Any]:
+    def _sorted(self, total: sa.Subquery, where: sa.ColumnElement[bool], shape: Shape, offset: Any) -> sa.Select[Any]:
         """The total beside the rows of a page in any order: all that is found is sorted; what has no value is last."""
         table, keys = self._table, []
         for name in shape.order.split(","):
             falling, value = name.startswith("-"), self._sort_key(name.removeprefix("-"), name.startswith("-"))
             keys.append((value.desc() if falling else value.asc()).nulls_last())
-        place = func.row_number().over(order_by=[*keys, table.c.id.asc()]).label("place")
-        found = select(table.c.id, place).where(where).order_by(place).limit(literal_column(str(shape.count + 1)))
+        place = sa.func.row_number().over(order_by=[*keys, table.c.id.asc()]).label("place")
+        found = sa.select(table.c.id, place).where(where).order_by(place).limit(sa.literal_column(str(shape.count + 1)))
         page = (found if offset is None else found.offset(offset)).subquery("sorted")
-        rows = select(*self._columns(), page.c.place).join_from(page, table, table.c.id == page.c.id).subquery("page")
+        rows = (
+            sa.select(*self._columns(), page.c.place).join_from(page, table, table.c.id == page.c.id).subquery("page")
+        )
         listed = [column for column in rows.c if column.name != "place"]
-        whole = select(total.c.total, *listed, complete_until()).select_from(total.outerjoin(rows, true()))
+        whole = sa.select(total.c.total, *listed, complete_until()).select_from(total.outerjoin(rows, sa.true()))
         return whole.order_by(rows.c.place)
 
 
@@ -209,11 +174,11 @@ class Documents(Resources):
 
     def __init__(self, reader: Reader) -> None:
         super().__init__(reader, models.Document)
-        mine = and_(_DOCUMENT.c.id == bind("id"), _DOCUMENT.c.organization_id == bind("organization"))
-        of_version = and_(_CHANGE.c.document_id == _DOCUMENT.c.id, _CHANGE.c.version == _DOCUMENT.c.version)
-        made = select(_CHANGE.c.at).where(of_version).scalar_subquery()
-        made_at = func.coalesce(made, _DOCUMENT.c.stored_at).label("made_at")
-        self._read = Statement(select(*self._columns(), made_at).where(mine), reader.engine)
+        mine = sa.and_(_DOCUMENT.c.id == bind("id"), _DOCUMENT.c.organization_id == bind("organization"))
+        of_version = sa.and_(_CHANGE.c.document_id == _DOCUMENT.c.id, _CHANGE.c.version == _DOCUMENT.c.version)
+        made = sa.select(_CHANGE.c.at).where(of_version).scalar_subquery()
+        made_at = sa.func.coalesce(made, _DOCUMENT.c.stored_at).label("made_at")
+        self._read = Statement(sa.select(*self._columns(), made_at).where(mine), reader.engine)
         self._patients = lru_cache(maxsize=SHAPES)(self._compose_patients)
         self._owned = lru_cache(maxsize=SHAPES)(self._compose_owned)
         self._everything = lru_cache(maxsize=SHAPES)(self._compose_everything)
@@ -252,7 +217,7 @@ class Documents(Resources):
         """The identifiers of patients as the patients that have them, and whoever is tagged with one."""
         people = list(wanted.people)
         for identifiers in wanted.chained:
-            part = conditions.identifiers_part(identifiers)
+            part = conditions.people_part(PatientKey(None, one) for one in identifiers)
             values = {f"part0_{place}": self._reader.value(one) for place, one in enumerate(part.values)}
             values["organization"] = self._reader.value(organization)
             owners = [uuid.UUID(str(row[0])) for row in self._reader.rows(self._owned(part.way), values)]
@@ -264,12 +229,12 @@ class Documents(Resources):
 
     def _compose_owned(self, way: Way) -> Statement:
         terms = conditions.identifiers(_IDENTIFIER, way, Binds("part0", self._sqlite), "system", "value")
-        mine = and_(_IDENTIFIER.c.organization_id == bind("organization"), or_(*terms))
-        return Statement(select(_IDENTIFIER.c.patient_id).where(mine).distinct(), self._reader.engine)
+        mine = sa.and_(_IDENTIFIER.c.organization_id == bind("organization"), sa.or_(*terms))
+        return Statement(sa.select(_IDENTIFIER.c.patient_id).where(mine).distinct(), self._reader.engine)
 
     def _compose_patients(self, shape: Shape) -> Statement:
         linked = _DOCUMENT.c.patient_id
-        of = select(linked).where(or_(*self._ways(shape)), linked.is_not(None)).distinct()
+        of = sa.select(linked).where(sa.or_(*self._ways(shape)), linked.is_not(None)).distinct()
         return Statement(of, self._reader.engine)
 
     def _compose(self, shape: Shape) -> Statement:
@@ -281,23 +246,23 @@ class Documents(Resources):
         ways = self._ways(shape, 1 if leads else 0)
         if leads:
             first = conditions.words(shape.parts[0], Binds("part0", self._sqlite))
-            words = select(_CARRIED.c.stored_at, _CARRIED.c.document_id)
+            words = sa.select(_CARRIED.c.stored_at, _CARRIED.c.document_id)
             words = words.where(*first, *bounds(_CARRIED, shape.start, shape.end))
             led = (words if shape.parts[0][2] == "one" else words.distinct()).subquery("led")
             alone = len(shape.parts) == 1 and shape.statuses is None and not shape.content_type
             counted = led if alone else led.join(_DOCUMENT, _DOCUMENT.c.id == led.c.document_id)
             return self._paged(shape, number_of(counted, *([] if alone else ways)), ways, led)
         number = total(shape, ways[0]) if len(ways) == 1 else sum(
-            (number_of(_DOCUMENT, way) for way in ways), literal_column("0")
+            (number_of(_DOCUMENT, way) for way in ways), sa.literal_column("0")
         )  # fmt: skip
         if shape.by_day:
             place = day_of_offset(shape)
-            first_newer = (select(place.c.day).scalar_subquery() + 1) * literal_column(str(DAY))
-            left_out = func.coalesce(select(place.c.newer).scalar_subquery(), 0)
+            first_newer = (sa.select(place.c.day).scalar_subquery() + 1) * sa.literal_column(str(DAY))
+            left_out = sa.func.coalesce(sa.select(place.c.newer).scalar_subquery(), 0)
             newer = _DOCUMENT.c.stored_at < first_newer, left_out
         return self._paged(shape, number, ways, newer=newer)
 
-    def _ways(self, shape: Shape, first: int = 0) -> list[ColumnElement[bool]]:
+    def _ways(self, shape: Shape, first: int = 0) -> list[sa.ColumnElement[bool]]:
         """The ways to match, each with an index of its own: one, or for a bare UUID two, ours and (not ours but)
         tagged."""
         table = _DOCUMENT
@@ -306,41 +271,41 @@ class Documents(Resources):
         both = [number for number, way in enumerate(shape.parts)
                 if way[:2] == (conditions.PEOPLE, ONE) and set(way[2:]) == {0, ONE}]  # fmt: skip
         if len(both) != 1:
-            return [and_(*common, *self._conditions(shape.parts, first))]
+            return [sa.and_(*common, *self._conditions(shape.parts, first))]
         (number,) = both
         way, binds = shape.parts[number], Binds(f"part{number}", self._sqlite)
         others = self._conditions([*shape.parts[:number], (), *shape.parts[number + 1 :]], first)
         ours = binds.equal(self._patient, ONE)
         strange = table.c.patient_id.is_distinct_from(Binds(f"part{number}", self._sqlite).one(self._patient.type))
-        return [and_(*common, *others, ours), and_(*common, *others, or_(*self._tagged(way, binds)), strange)]
+        return [sa.and_(*common, *others, ours), sa.and_(*common, *others, sa.or_(*self._tagged(way, binds)), strange)]
 
-    def _condition(self, way: Way, binds: Binds) -> ColumnElement[bool]:
+    def _condition(self, way: Way, binds: Binds) -> sa.ColumnElement[bool]:
         if not way:
-            return true()
+            return sa.true()
         if way[0] == conditions.TYPES:
             return binds.equal(_DOCUMENT.c.content_type, conditions.SOME)
         if way[0] == conditions.WORDS:
             return conditions.is_carried(_DOCUMENT.c.id, way, binds)
         return super()._condition(way, binds)
 
-    def _tagged(self, way: Way, binds: Binds) -> list[ColumnElement[bool]]:
+    def _tagged(self, way: Way, binds: Binds) -> list[sa.ColumnElement[bool]]:
         """The document is tagged with one of the identifiers."""
         terms = conditions.identifiers(_DOCUMENT, way, binds, "external_system", "external_value")
-        return [and_(term, _DOCUMENT.c.external_value.is_not(None)) for term in terms]
+        return [sa.and_(term, _DOCUMENT.c.external_value.is_not(None)) for term in terms]
 
-    def _columns(self, order: tuple[Any, Any] | None = None) -> list[ColumnElement[Any]]:
+    def _columns(self, order: tuple[Any, Any] | None = None) -> list[sa.ColumnElement[Any]]:
         return document_columns(self._sqlite, order)
 
-    def _sort_key(self, name: str, falling: bool) -> ColumnElement[Any]:
+    def _sort_key(self, name: str, falling: bool) -> sa.ColumnElement[Any]:
         if name == "status":
-            return case((_DOCUMENT.c.entered_in_error, 2), (_DOCUMENT.c.superseded, 1), else_=0)
+            return sa.case((_DOCUMENT.c.entered_in_error, 2), (_DOCUMENT.c.superseded, 1), else_=0)
         return _DOCUMENT.c.content_type if name == "contenttype" else super()._sort_key(name, falling)
 
     def _compose_everything(self, shape: Shape, types: frozenset[str], since: bool) -> Statement:
-        known = and_(_PATIENT.c.id == bind("patient"), _PATIENT.c.organization_id == bind("organization"))
+        known = sa.and_(_PATIENT.c.id == bind("patient"), _PATIENT.c.organization_id == bind("organization"))
         current, sqlite = ~_DOCUMENT.c.entered_in_error, self._sqlite
         parts = [
-            (table, columns, and_(*mine, *([table.c.stored_at >= bind("since")] if since else [])))
+            (table, columns, sa.and_(*mine, *([table.c.stored_at >= bind("since")] if since else [])))
             for name, table, columns, mine in (
                 ("DocumentReference", _DOCUMENT, document_columns(sqlite), [*_of_patient(_DOCUMENT, shape), current]),
                 ("ImagingStudy", _STUDY, stored_columns(_STUDY, _STUDY.c.patient_id, sqlite),
@@ -349,15 +314,15 @@ class Documents(Resources):
             )
             if name in types
         ]  # fmt: skip
-        number = sum((number_of(table, where) for table, _, where in parts), literal_column("0"))
-        total = select(number.label("total")).select_from(_PATIENT).where(known).subquery("counted")
-        pages = [select(*columns).where(where) for _, columns, where in parts]
-        none = select(*document_columns(sqlite)).where(false())
+        number = sum((number_of(table, where) for table, _, where in parts), sa.literal_column("0"))
+        total = sa.select(number.label("total")).select_from(_PATIENT).where(known).subquery("counted")
+        pages = [sa.select(*columns).where(where) for _, columns, where in parts]
+        none = sa.select(*document_columns(sqlite)).where(sa.false())
         offset = bind("offset") if shape.skip else None
         return Statement(paged(total, pages or [none], shape, offset), self._reader.engine)
 
 
-def document_columns(sqlite: bool, order: tuple[Any, Any] | None = None) -> list[ColumnElement[Any]]:
+def document_columns(sqlite: bool, order: tuple[Any, Any] | None = None) -> list[sa.ColumnElement[Any]]:
     """Columns of `resources.DocumentRow`, then the id as it is stored, to order by. `order`: storage time and id of the
     index in whose order the rows are read, where it is not one of `document`."""
     table = _DOCUMENT
@@ -365,84 +330,88 @@ def document_columns(sqlite: bool, order: tuple[Any, Any] | None = None) -> list
     return [
         id_text(table.c.id, sqlite).label("id"), id_text(table.c.patient_id, sqlite).label("patient_id"),
         table.c.external_system, table.c.external_value,
-        cast(table.c.entered_in_error, Boolean).label("entered_in_error") if not sqlite else table.c.entered_in_error,
+        table.c.entered_in_error if sqlite else sa.cast(table.c.entered_in_error, sa.Boolean).label("entered_in_error"),
         table.c.content_type, table.c.title, table.c.size, table.c.sha256,
-        cast(table.c.superseded, Boolean).label("superseded") if not sqlite else table.c.superseded, table.c.version,
-        table.c.details, stored_at.label("stored_at"), ident.label("sort_id"),
+        table.c.superseded if sqlite else sa.cast(table.c.superseded, sa.Boolean).label("superseded"),
+        table.c.version, table.c.details, stored_at.label("stored_at"), ident.label("sort_id"),
     ]  # fmt: skip
 
 
-def stored_columns(table: Any, patient: Any, sqlite: bool) -> list[ColumnElement[Any]]:
+def stored_columns(table: Any, patient: Any, sqlite: bool) -> list[sa.ColumnElement[Any]]:
     """The same columns for what is kept as FHIR JSON: its type stands in `content_type`, its JSON in `details`, and
     without a file it has no `sha256`."""
-    no = cast(false(), Boolean) if not sqlite else literal(0)
+    no = sa.cast(sa.false(), sa.Boolean) if not sqlite else sa.literal(0)
     named = {
         "id": id_text(table.c.id, sqlite), "patient_id": id_text(patient, sqlite),
-        "content_type": literal_column("'Patient'" if table is _PATIENT else "'ImagingStudy'", String()),
-        "entered_in_error": no, "superseded": no, "version": cast(literal_column("1"), models.Document.version.type),
-        "details": cast(table.c.resource, Text), "stored_at": table.c.stored_at, "sort_id": table.c.id,
+        "content_type": sa.literal_column("'Patient'" if table is _PATIENT else "'ImagingStudy'", sa.String()),
+        "entered_in_error": no, "superseded": no,
+        "version": sa.cast(sa.literal_column("1"), models.Document.version.type),
+        "details": sa.cast(table.c.resource, sa.Text), "stored_at": table.c.stored_at, "sort_id": table.c.id,
     }  # fmt: skip
-    return [named.get(column.name, cast(null(), column.type)).label(column.name) for column in document_columns(sqlite)]
+    return [
+        named.get(column.name, sa.cast(sa.null(), column.type)).label(column.name)
+        for column in document_columns(sqlite)
+    ]
 
 
-def id_text(column: Any, sqlite: bool) -> ColumnElement[Any]:
+def id_text(column: Any, sqlite: bool) -> sa.ColumnElement[Any]:
     """A UUID as canonical text, made by the database: cheaper than an object per row."""
     if not sqlite:
-        return cast(column, Text)
+        return sa.cast(column, sa.Text)
     first, *others = (
-        func.substr(column, *part, type_=String()) for part in ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
+        sa.func.substr(column, *part, type_=sa.String()) for part in ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
     )
-    return sum((literal_column("'-'", String()) + part for part in others), first)
+    return sum((sa.literal_column("'-'", sa.String()) + part for part in others), first)
 
 
-def complete_until() -> ColumnElement[Any]:
+def complete_until() -> sa.ColumnElement[Any]:
     """The last storage time given out, in the snapshot of the statement: whoever stores later gets a later one, and
     whoever got an earlier one has committed, since the row is locked until then."""
     mine = models.StorageClock.organization_id == bind("organization")
-    last = select(models.StorageClock.__table__.c.last).where(mine).scalar_subquery()
-    return func.coalesce(last, literal_column("0")).label("complete")
+    last = sa.select(models.StorageClock.__table__.c.last).where(mine).scalar_subquery()
+    return sa.func.coalesce(last, sa.literal_column("0")).label("complete")
 
 
 def paged(
-    total: Subquery, ways: Sequence[Select[Any]], shape: Shape, offset: Any, after: str = "after_id"
-) -> Select[Any]:  # fmt: skip
+    total: sa.Subquery, ways: Sequence[sa.Select[Any]], shape: Shape, offset: Any, after: str = "after_id"
+) -> sa.Select[Any]:  # fmt: skip
     """`total` beside each row of the page, or alone where the page is empty. One row more tells of a next page. `after`
     is the parameter of the second half of the cursor, `sort_id`.
 
     Several ways to match (never the same row by two) are each read in order and no further than the page reaches.
     """
     if shape.count == 0:
-        return select(total.c.total, complete_until())
-    limit: ColumnElement[Any] = literal_column(str(shape.count + 1))
+        return sa.select(total.c.total, complete_until())
+    limit: sa.ColumnElement[Any] = sa.literal_column(str(shape.count + 1))
     parts = [_ordered(way, shape.order, after if shape.cursor else "") for way in ways]
     if len(parts) > 1:
         reach = limit if offset is None else limit + offset
         limited = [part.limit(reach).subquery() for part in parts]
-        both = select(union_all(*(select(part) for part in limited)).subquery("ways"))
+        both = sa.select(sa.union_all(*(sa.select(part) for part in limited)).subquery("ways"))
         parts = [_ordered(both, shape.order)]
     rows = parts[0].limit(limit).offset(offset).subquery("page")
-    ordered = select(total.c.total, *rows.c, complete_until()).select_from(total.outerjoin(rows, true()))
+    ordered = sa.select(total.c.total, *rows.c, complete_until()).select_from(total.outerjoin(rows, sa.true()))
     return ordered.order_by(*_order_of(rows.c, shape.order))
 
 
-def _ordered(page: Select[Any], order: str, after: str = "") -> Select[Any]:
+def _ordered(page: sa.Select[Any], order: str, after: str = "") -> sa.Select[Any]:
     """In that order, from behind the cursor on, where there is one."""
     columns = page.selected_columns
     if after:
         last: Any = columns["sort_id"], bind(after)
         if order in ("-date", "date"):
-            last = tuple_(columns["stored_at"], columns["sort_id"]), tuple_(bind("after"), bind(after))
+            last = sa.tuple_(columns["stored_at"], columns["sort_id"]), sa.tuple_(bind("after"), bind(after))
         page = page.where(last[0] < last[1] if order.startswith("-") else last[0] > last[1])
     return page.order_by(*_order_of(columns, order))
 
 
-def _order_of(columns: Any, order: str) -> list[ColumnElement[Any]]:
+def _order_of(columns: Any, order: str) -> list[sa.ColumnElement[Any]]:
     """Newest first (the contract's), oldest first, or by id; ties of the time are broken by the id."""
     names = ("sort_id",) if order in ("_id", "-_id") else ("stored_at", "sort_id")
     return [columns[name].desc() if order.startswith("-") else columns[name].asc() for name in names]
 
 
-def _of_patient(table: Any, shape: Shape) -> list[ColumnElement[bool]]:
+def _of_patient(table: Any, shape: Shape) -> list[sa.ColumnElement[bool]]:
     mine = [table.c.organization_id == bind("organization"), table.c.patient_id == bind("patient")]
     return [*mine, *bounds(table, shape.start, shape.end)]
 
@@ -454,18 +423,11 @@ def shape_of(wanted: Search, parts: Sequence[BoundCondition]) -> Shape:
     ends = None if parts else edges(window)
     by_day = skip and not parts and order == "-date"
     return Shape(
-        count=wanted.answer.count,
-        skip=skip,
-        by_day=by_day and (window.end is None or window.end % DAY == 0 or ends is not None),
-        cursor=paging.cursor is not None,
-        start=window.start is not None,
-        end=window.end is not None,
-        statuses=wanted.statuses,
-        content_type=len(wanted.content_types) == 1,
-        edges=ends,
-        order=order,
+        count=wanted.answer.count, skip=skip, cursor=paging.cursor is not None, order=order, statuses=wanted.statuses,
+        by_day=by_day and (window.end is None or window.end % DAY == 0 or ends is not None), edges=ends,
+        start=window.start is not None, end=window.end is not None, content_type=len(wanted.content_types) == 1,
         parts=tuple(part.way for part in parts),
-    )
+    )  # fmt: skip
 
 
 def _leads(shape: Shape) -> bool:

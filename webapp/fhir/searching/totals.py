@@ -54,14 +54,9 @@ def window_values(window: Window) -> Values:
     if window == ALWAYS:
         return {}
     first, last = _whole_days(window)
-    return {
-        "start": window.start,
-        "end": window.end,
-        "first_day": first,
-        "last_day": last,
-        "first_day_start": None if first is None else first * DAY,
-        "last_day_start": None if last is None else last * DAY,
-    }
+    days = {"first_day": first, "last_day": last}
+    starts = {f"{name}_start": None if day is None else day * DAY for name, day in days.items()}
+    return {"start": window.start, "end": window.end, **days, **starts}
 
 
 def total(shape: Shape, where: ColumnElement[bool]) -> ColumnElement[Any]:

@@ -48,15 +48,8 @@ def purge(session: Session, document: uuid.UUID, reason: str, *, by: User | None
     now = store.stamp(session, row.organization_id)  # nobody stores, marks or counts meanwhile
     digest = bytes(row.sha256)
     store.remove(session, row)
-    session.add(
-        PurgedDocument(
-            id=row.id,
-            organization_id=row.organization_id,
-            stored_at=row.stored_at,
-            purged_at=now,
-            reason=reason[:REASON_LENGTH],
-        )
-    )
+    kept = {"id": row.id, "organization_id": row.organization_id, "stored_at": row.stored_at, "purged_at": now}
+    session.add(PurgedDocument(**kept, reason=reason[:REASON_LENGTH]))
     audit.record(session, "purged", user=by, detail=f"{row.id}: {reason}")
     session.flush()
     return b"" if _used(session, digest) else digest

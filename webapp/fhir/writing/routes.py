@@ -19,6 +19,7 @@ from typing import Any, cast
 
 import psycopg
 from flask import Blueprint, Response, request
+from sqlalchemy import select
 from sqlalchemy.exc import DataError, IntegrityError
 from sqlalchemy.orm import Session
 
@@ -28,6 +29,7 @@ from webapp.fhir import answers, store
 from webapp.fhir.access import authorize, bearer, log_access, require
 from webapp.fhir.answers import FhirError, answer, versioned
 from webapp.fhir.files import clean_content_type
+from webapp.fhir.models import Document
 from webapp.fhir.received import RESOURCE_TYPES, sent, sent_resource
 from webapp.fhir.routes import maker, negotiate
 from webapp.fhir.searching.wanted import UUID
@@ -73,7 +75,9 @@ def _new_document(
         posted = replace(new, file=file, sender=(bearer().account, short_ip(request.remote_addr)))
         done = cast(Result, service().together.do(organization_id, posted, partial(_store_together, organization_id)))
         if key and condition == key and not done.created:
-            storing.require_same(db.session, done.id, file.digest)
+            digest = db.session.scalar(select(Document.sha256).where(Document.id == done.id))
+            if digest != file.digest:
+                raise FhirError(422, "Dieser Schlüssel kam schon mit einer anderen Datei.", "Idempotency-Key")
         return done
 
     # The file is synced before the organization's lock is taken.
@@ -123,25 +127,21 @@ def _new_patient(
 _NEW = {given.DOCUMENT: _new_document, "Patient": _new_patient}
 
 
-@writing.put("/<any(DocumentReference, Patient):kind>")
-def update_found(organization: str, kind: str) -> Response:
-    """Update the one resource that has the identifier, or store it where none has (FHIR R4, http, 3.1.0.4.3)."""
-    organization_id, resource = _writer(organization), sent_resource(request, kind)
-    ident, condition = changing.found(organization_id, kind, resource)
-    if ident is None:
-        require([(kind, "c")])
-        result = _NEW[kind](organization_id, resource, condition)
-        if result.created:
-            return _created(organization_id, result)
-        ident = str(result.id)  # somebody else stored it meanwhile
-    resource |= {"id": ident}
-    return _created(organization_id, changing.put(organization_id, kind, ident, resource, new=_NEW[kind]))
-
-
+@writing.put("/<any(DocumentReference, Patient):kind>", defaults={"ident": ""})
 @writing.put("/<any(DocumentReference, Patient):kind>/<fhir_id:ident>")
 def update(organization: str, kind: str, ident: str) -> Response:
-    """Update a resource, or store it under that id."""
+    """Update a resource, or store it under that id; without one update the one resource that has the identifier of the
+    query, or store it where none has (FHIR R4, http, section 3.1.0.4.3)."""
     organization_id, resource = _writer(organization), sent_resource(request, kind)
+    if not ident:
+        found, condition = changing.found(organization_id, kind, resource)
+        if found is None:
+            require([(kind, "c")])
+            result = _NEW[kind](organization_id, resource, condition)
+            if result.created:
+                return _created(organization_id, result)
+            found = str(result.id)  # somebody else stored it meanwhile
+        ident = resource["id"] = found
     return _created(organization_id, changing.put(organization_id, kind, ident, resource, new=_NEW[kind]))
 
 

@@ -6,7 +6,6 @@ database is done before (`webapp.fhir.writing.given`), and what needs it is aske
 """
 
 import hashlib
-import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,18 +20,10 @@ from webapp import audit
 from webapp.extensions import db
 from webapp.fhir import clock, linking, store
 from webapp.fhir.answers import FhirError
-from webapp.fhir.models import (
-    VALUE_LENGTH,
-    Document,
-    DocumentTerm,
-    Patient,
-    PatientIdentifier,
-    Status,
-    WaitingBinary,
-)
+from webapp.fhir.models import VALUE_LENGTH, Document, DocumentTerm, Patient, PatientIdentifier, Status, WaitingBinary
 from webapp.fhir.searching import terms
 from webapp.fhir.searching.readers import identifier
-from webapp.fhir.searching.wanted import UUID
+from webapp.fhir.searching.wanted import TARGET
 from webapp.fhir.writing.given import DOCUMENT, GivenDocument, GivenPatient, RelatedDocument
 from webapp.fhir.writing.purging import PurgedDocument
 from webapp.models import utcnow
@@ -40,8 +31,6 @@ from webapp.storage import FileMissing, Files, Stored
 
 WAITS = timedelta(days=1)  # a Binary for its document; as long as `documents verify --sweep` leaves files alone
 KEY_MOST = 255
-_ID = UUID.pattern
-_TARGET = re.compile(rf"(?:urn:uuid:|(?:https?://[^?#\s]+/)?{DOCUMENT}/)({_ID})(?:/_history/[^/\s]+)?")
 _LOCAL = ("urn:uuid:", f"{DOCUMENT}/")
 ID_TAKEN = "Diese Id ist vergeben."
 Condition = tuple[str, str]
@@ -115,12 +104,6 @@ def key_of(text: str, account: str) -> Condition | None:
     if not 0 < len(key) <= KEY_MOST or not key.isprintable():
         raise FhirError(400, f"Erwartet wird ein Schlüssel von 1 bis {KEY_MOST} Zeichen.", "Idempotency-Key")
     return store.KEYED, hashlib.sha256(f"{account}|{key}".encode()).hexdigest()
-
-
-def require_same(session: Session, document: uuid.UUID, digest: bytes) -> None:
-    """Raise FhirError 422 where a key is sent again with another file."""
-    if session.scalar(select(Document.sha256).where(Document.id == document)) != digest:
-        raise FhirError(422, "Dieser Schlüssel kam schon mit einer anderen Datei.", "Idempotency-Key")
 
 
 def put_documents(
@@ -413,7 +396,7 @@ class Targets:
         return found
 
     def _id(self, target: RelatedDocument) -> uuid.UUID | None:
-        match = _TARGET.fullmatch(self._references.get(target.reference, target.reference))
+        match = TARGET.fullmatch(self._references.get(target.reference, target.reference))
         return uuid.UUID(match[1]) if match else None
 
     def _by_identifier(self, target: RelatedDocument, at: str) -> uuid.UUID | None:
