@@ -5,13 +5,13 @@ or a body byte by byte behind an answer stays open for as long as its client lik
 its first byte (of a new connection: from the connection on) to its last header, in at most HEADERS_MAX bytes; then
 BODY_S and the time that its announced length takes at SLOWEST; whose request was answered before its end is read for
 LINGER_S more. What is over is closed. The answer to a request that is there is never cut: streams last as long as they
-do.
+do, and none begins with its headers alone.
 """
 
 from __future__ import annotations
 
-from asyncio import TimerHandle, Transport
-from typing import Final
+from asyncio import TimerHandle, Transport, get_running_loop
+from typing import Any, Final, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -28,6 +28,40 @@ LENGTH_DIGITS: Final = 12
 LINGER_S: Final = 5.0
 
 
+class Joined:
+    """A transport that sends the headers of an answer together with what is written in the same turn of the loop, which
+    a short answer is to its end. uvicorn sends them before: a process that is killed between the two leaves a proxy
+    with headers that it has passed on already, so that it cannot ask the next server."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._headers = b""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send it with the headers that wait; headers themselves wait for the end of this turn."""
+        if self._headers or not data.startswith(b"HTTP/1."):
+            self._transport.write(self._taken() + data)
+        else:
+            self._headers = data
+            get_running_loop().call_soon(self._send)
+
+    def close(self) -> None:
+        """Send what waits, and close."""
+        self._send()
+        self._transport.close()
+
+    def _taken(self) -> bytes:
+        headers, self._headers = self._headers, b""
+        return headers
+
+    def _send(self) -> None:
+        if self._headers:
+            self._transport.write(self._taken())
+
+
 class PatientProtocol(HttpToolsProtocol):
     """One connection of a client."""
 
@@ -42,7 +76,7 @@ class PatientProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """The first request is waited for."""
-        super().connection_made(transport)
+        super().connection_made(cast(Transport, Joined(transport)))
         self._wait(self.headers_s)
 
     def connection_lost(self, exc: Exception | None) -> None:

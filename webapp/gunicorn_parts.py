@@ -1,9 +1,11 @@
-"""Gunicorn's log, which quotes no request, and its worker, which hangs up on nobody who is still sending."""
+"""Gunicorn's log, which quotes no request, and its worker, which hangs up on nobody who is still sending and sends no
+headers alone."""
 
 import time
 from typing import Any, Final
 
 from gunicorn.glogging import Logger
+from gunicorn.http import wsgi
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from clinical.settings import settings
@@ -18,9 +20,42 @@ class LingeringWorker(ThreadWorker):  # type: ignore[misc] # no types there
     is. Gunicorn gives up after 64 KiB and closes; a proxy that is still sending then finds the connection reset and
     answers 502 in place of the answer. A proxy that has read the answer stops sending and closes, in milliseconds."""
 
+    def init_process(self) -> None:
+        """Requests are taken from here on; gunicorn has no setting for the class of their answers."""
+        wsgi.Response = WholeResponse
+        super().init_process()
+
     def _keepalive_after(self, conn: TConn, keepalive: bool) -> bool:
         drained = conn.parser.finish_body(deadline=time.monotonic() + LINGER_SECONDS, max_bytes=LINGER_BYTES)
         return bool(drained and keepalive)
+
+
+class WholeResponse(wsgi.Response):  # type: ignore[misc] # no types there
+    """Sends the headers together with the first bytes of the body. Gunicorn sends them before, and another thread may
+    run between the two: a process that is killed there leaves a proxy with headers that it has passed on already, so
+    that it cannot ask the next server."""
+
+    sock: Any
+
+    def write(self, arg: bytes) -> None:
+        """As it is, but for its first call, which is sent as one."""
+        if self.headers_sent:
+            super().write(arg)
+            return
+        sock, self.sock = self.sock, Kept()
+        try:
+            super().write(arg)
+        finally:
+            kept, self.sock = self.sock, sock
+        sock.sendall(b"".join(kept))
+
+
+class Kept(list[bytes]):
+    """Stands in for a socket: what is sent is kept."""
+
+    def sendall(self, data: bytes) -> None:
+        """Keep it."""
+        self.append(data)
 
 
 class QuietLogger(Logger):  # type: ignore[misc] # no types there

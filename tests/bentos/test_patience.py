@@ -136,3 +136,27 @@ def test_one_connection_serves_many_requests(base: str) -> None:
             while b"0\r\n\r\n" not in answer:
                 answer += opened.recv(65_536)
             assert answer.startswith(b"HTTP/1.1 200")
+
+
+def test_headers_are_sent_together_with_what_follows_at_once(base):
+    """Else a server that is killed between the two had begun an answer that no other server can give any more."""
+    for _ in range(20):
+        with connected(base, b"GET /at-once HTTP/1.1\r\nHost: x\r\n\r\n") as opened:
+            assert opened.recv(64_000).endswith(b"3\r\nend\r\n0\r\n\r\n")
+
+
+def test_headers_do_not_wait_for_a_body_that_comes_later(base):
+    with connected(base, b"GET /stream HTTP/1.1\r\nHost: x\r\n\r\n") as opened:
+        got = [opened.recv(64_000)]
+        while not got[-1].endswith(b"0\r\n\r\n"):
+            got.append(opened.recv(64_000))
+    assert got[0].startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"".join(got).count(b"piece") == 8
+    assert len(got) > 1
+
+
+def test_pipelined_requests_are_answered_in_their_order(base):
+    request = b"GET /at-once HTTP/1.1\r\nHost: x\r\n\r\n"
+    with connected(base, request * 3 + request.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")) as opened:
+        answers = read_to_the_end(opened).split(b"HTTP/1.1 200 OK")
+    assert [answer.endswith(b"3\r\nend\r\n0\r\n\r\n") for answer in answers] == [False, True, True, True, True]

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import requests
+from gunicorn.config import Config
 
 from tests.serving import answers, free_port, wait_until
 from tests.webapp import nginx
 from tests.webapp.sso.live import CALLBACK
+from webapp.gunicorn_parts import WholeResponse
 
 ROUNDS = 3
 EACH = 40
@@ -196,3 +200,36 @@ def test_with_both_servers_gone_a_call_is_answered_502_and_not_tried_for_ever(pa
     pair.end()
     for path in ("/documents/", CALLBACK):
         assert requests.get(f"{pair.base}{path}", timeout=30).status_code == 502
+
+
+def _messages(*parts: bytes, method: str = "GET", length: int | None = None) -> list[bytes]:
+    """What gunicorn's answer of these parts sends, each call by itself."""
+    here, there = socket.socketpair(type=socket.SOCK_SEQPACKET)
+    with here, there:
+        asked = SimpleNamespace(method=method, version=(1, 1), headers=[], should_close=lambda: False)
+        answer = WholeResponse(asked, here, Config())
+        headers = [] if length is None else [("Content-Length", str(length))]
+        answer.start_response("200 OK", headers)
+        for part in parts:
+            answer.write(part)
+        answer.close()
+        there.setblocking(False)
+        found: list[bytes] = []
+        with suppress(BlockingIOError):
+            while True:
+                found.append(there.recv(65_536))
+        return found
+
+
+def test_headers_are_sent_together_with_the_first_bytes_of_the_body() -> None:
+    """Else a server that is killed between the two had begun an answer that no other server can give any more."""
+    [whole] = _messages(b"body", length=4)
+    assert whole.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert whole.endswith(b"\r\n\r\nbody")
+    first, *further = _messages(b"one", b"two")
+    assert first.endswith(b"\r\n\r\n3\r\none\r\n")
+    assert further == [b"3\r\ntwo\r\n", b"0\r\n\r\n"]
+    [alone] = _messages(length=0)
+    assert alone.endswith(b"\r\n\r\n")
+    [of_head] = _messages(b"", method="HEAD", length=4)
+    assert of_head.endswith(b"\r\n\r\n")
