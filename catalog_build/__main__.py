@@ -243,7 +243,7 @@ def _statements(out: Path | None, measure: bool) -> None:
 @command.command("tagger")
 @click.option("--out", type=PATH, required=True, help="file to write the weights into")
 @click.option("--seed", type=int, default=0, help="of the first network")
-@click.option("--nets", type=click.IntRange(1), default=2, help="networks that teach the served one (2; 1: it alone)")
+@click.option("--nets", type=click.IntRange(1), default=4, help="networks whose answers are averaged (4)")
 @click.option("--width", type=click.IntRange(1), default=32, help="of the table of n-grams (32)")
 @click.option("--hidden", type=click.IntRange(1), default=128, help="units of a layer (128)")
 @click.option("--layers", type=click.IntRange(1), default=5, help="each sees twice as far as the one before (5)")

@@ -1,8 +1,9 @@
-"""Tagger of claims: a small network that reads a whole text once and says of any mention what the text claims of it.
+"""Tagger of claims: small networks that read a whole text once and say of any mention what the text claims of it.
 
-A convolutional network with growing dilation (Yu and Koltun 2016; residual as in van den Oord et al. 2016) over hashed
-character n-grams of each word, its shape, the marks and gaps around it, the section, and the triggers of the table
-that govern it. A mention is judged by the states of its first and last word and by the verdict of the table. Its
+Each is a convolutional network with growing dilation (Yu and Koltun 2016; residual as in van den Oord et al. 2016) over
+hashed character n-grams of each word, its shape, the marks and gaps around it, the section, and the triggers of the
+table that govern it. A mention is judged by the states of its first and last word and by the verdict of the table. The
+networks differ by the chance of their training alone, and their answers are averaged (Hansen and Salamon 1990). Their
 weights are part of the package, as the table is: they know the language, no catalog. Training is in
 `catalog_build.training.claims`.
 """
@@ -31,7 +32,7 @@ Numbers = NDArray[np.float32]
 LABELS: Final = ("present", "suspected", "excluded", "history", "family", "other", "hypothetical")
 """Claims of a mention, in the order of the network's outputs."""
 WEIGHTS: Final = "tagger.safetensors"
-FORMAT: Final = "befund-claims-1"
+FORMAT: Final = "befund-claims-2"
 SECTIONS: Final = (
     *("diagnoses", "history", "past", "family", "findings"),
     *("medication", "procedures", "plan", "question"),
@@ -100,32 +101,35 @@ _COLUMN: Final[Mapping[tuple[str, str], int]] = {name: number for number, name i
 
 @dataclass(frozen=True)
 class Tagger:
-    """The weights of the network, all float32; E: width of the n-gram table, G: of the table of gaps, H: hidden width,
+    """The weights of N networks, all float32; E: width of the n-gram table, G: of the table of gaps, H: hidden width,
     L: layers, each of which sees the word and one on either side, 1, 2, 4, ... words away."""
 
-    table: Numbers  # (BUCKETS, E)
-    gaps: Numbers  # (2 * GAPS, G): before a word, behind a word
-    entry: Numbers  # (E + DENSE + BESIDES + 2 * G, H)
-    entry_bias: Numbers  # (H,)
-    layers: Numbers  # (L, 3 * H, H)
-    layers_bias: Numbers  # (L, H)
-    joint: Numbers  # (2 * H + LABELS, H)
-    joint_bias: Numbers  # (H,)
-    last: Numbers  # (H, LABELS)
-    last_bias: Numbers  # (LABELS,)
+    table: Numbers  # (N, BUCKETS, E)
+    gaps: Numbers  # (N, 2 * GAPS, G): before a word, behind a word
+    entry: Numbers  # (N, E + DENSE + BESIDES + 2 * G, H)
+    entry_bias: Numbers  # (N, H)
+    layers: Numbers  # (N, L, 3 * H, H)
+    layers_bias: Numbers  # (N, L, H)
+    joint: Numbers  # (N, 2 * H + LABELS, H)
+    joint_bias: Numbers  # (N, H)
+    last: Numbers  # (N, H, LABELS)
+    last_bias: Numbers  # (N, LABELS)
 
     def read(self, seen: Seen, columns: Numbers) -> TaggedText:
         """Read a text: its words as they are seen and their columns (`besides`). Linear in the words."""
-        spelled = np.add.reduceat(self.table[seen.grams], seen.first, axis=0)
+        nets, words = len(self.table), len(seen.first)
+        spelled = np.add.reduceat(self.table[:, seen.grams], seen.first, axis=1)
         spelled /= np.diff(seen.first, append=len(seen.grams)).astype(np.float32)[:, None]
-        between = self.gaps[seen.gaps + np.array([0, GAPS])].reshape(len(spelled), -1)
-        known = np.concatenate([spelled, seen.dense, columns, between], axis=1)
-        state = np.maximum(known @ self.entry + self.entry_bias, 0)
-        for number, (weights, bias) in enumerate(zip(self.layers, self.layers_bias, strict=True)):
-            state = state + np.maximum(_reached(state, 1 << number) @ weights + bias, 0)
-        hidden = state.shape[1]
-        first, last = state @ self.joint[:hidden], state @ self.joint[hidden : 2 * hidden]
-        return TaggedText(self, first + self.joint_bias, last)
+        between = self.gaps[:, seen.gaps + np.array([0, GAPS])].reshape(nets, words, -1)
+        told = np.concatenate([seen.dense, columns], axis=1)
+        known = np.concatenate([spelled, np.broadcast_to(told, (nets, *told.shape)), between], axis=2)
+        state = np.maximum(known @ self.entry + self.entry_bias[:, None], 0)
+        for number in range(self.layers.shape[1]):
+            reached = _reached(state, 1 << number)
+            state = state + np.maximum(reached @ self.layers[:, number] + self.layers_bias[:, number, None], 0)
+        hidden = state.shape[2]
+        first, last = state @ self.joint[:, :hidden], state @ self.joint[:, hidden : 2 * hidden]
+        return TaggedText(self, first + self.joint_bias[:, None], last)
 
     def save(self, path: Path) -> None:
         """Write one safetensors file, in half precision."""
@@ -146,19 +150,26 @@ class Tagger:
 
     def _fits(self) -> bool:
         """True if the arrays have the shapes that the reading asks for."""
-        wide, between, hidden = self.table.shape[1], self.gaps.shape[1], self.entry.shape[1]
+        nets, _, wide = self.table.shape
+        between, hidden = self.gaps.shape[2], self.entry.shape[2]
         entered, judged = wide + DENSE + BESIDES + 2 * between, 2 * hidden + len(LABELS)
         return (
-            (len(self.table), len(self.gaps), len(self.entry)) == (BUCKETS, 2 * GAPS, entered)
-            and self.layers.shape[1:] == (3 * hidden, hidden)
-            and (len(self.joint), self.last.shape) == (judged, (hidden, len(LABELS)))
+            all(len(getattr(self, one.name)) == nets for one in fields(self))
+            and (self.table.shape[1], self.gaps.shape[1], self.entry.shape[1]) == (BUCKETS, 2 * GAPS, entered)
+            and self.layers.shape[2:] == (3 * hidden, hidden)
+            and (self.joint.shape[1], self.last.shape[1:]) == (judged, (hidden, len(LABELS)))
         )
+
+    @classmethod
+    def joined(cls, taggers: Sequence[Tagger]) -> Tagger:
+        """The networks of several taggers, which have one shape, as one tagger."""
+        return cls(**{one.name: np.concatenate([getattr(each, one.name) for each in taggers]) for one in fields(cls)})
 
 
 @dataclass(frozen=True)
 class TaggedText:
     """A text as the tagger has read it: of each word, its share in the judgement as the first and as the last of a
-    mention, shape (words, H) each."""
+    mention, shape (N, words, H) each."""
 
     tagger: Tagger
     first: Numbers
@@ -168,21 +179,22 @@ class TaggedText:
         """Probability of each of LABELS for the mention from the first to the last word, of which the table says
         `told`; shape (LABELS,)."""
         net = self.tagger
-        verdict = net.joint[2 * self.first.shape[1] + LABELS.index(told)]
-        logits = np.maximum(self.first[first] + self.last[last] + verdict, 0) @ net.last + net.last_bias
-        powers = np.exp(logits - logits.max())
-        shares: Numbers = powers / powers.sum()
+        verdict = net.joint[:, 2 * self.first.shape[2] + LABELS.index(told)]
+        hidden = np.maximum(self.first[:, first] + self.last[:, last] + verdict, 0)
+        logits = (hidden[:, None] @ net.last)[:, 0] + net.last_bias
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+        shares: Numbers = (powers / powers.sum(axis=1, keepdims=True)).mean(axis=0)
         return shares
 
 
 def _reached(state: Numbers, away: int) -> Numbers:
-    """Each row with those `away` rows before and behind it, zeros beyond the text: shape (words, 3 * H)."""
-    words, wide = state.shape
-    found = np.zeros((words, 3 * wide), dtype=np.float32)
-    found[:, wide : 2 * wide] = state
+    """Each row with those `away` rows before and behind it, zeros beyond the text: shape (N, words, 3 * H)."""
+    nets, words, wide = state.shape
+    found = np.zeros((nets, words, 3 * wide), dtype=np.float32)
+    found[:, :, wide : 2 * wide] = state
     if away < words:
-        found[away:, :wide] = state[:-away]
-        found[:-away, 2 * wide :] = state[away:]
+        found[:, away:, :wide] = state[:, :-away]
+        found[:, :-away, 2 * wide :] = state[:, away:]
     return found
 
 

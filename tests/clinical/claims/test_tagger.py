@@ -1,4 +1,4 @@
-"""The tagger of claims reads as its network was trained, any text, once, in time linear in its length."""
+"""The tagger of claims reads as its networks were trained, any text, once, in time linear in its length."""
 
 import dataclasses
 
@@ -54,17 +54,18 @@ def test_any_text_and_any_place_has_a_claim(text, one, other):
     )
 
 
-def test_it_reads_as_the_network_that_was_trained():
+def test_it_reads_as_the_networks_that_were_trained():
     torch = pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
     from catalog_build.training.authors import read
     from catalog_build.training.claims import Network, Recipe, batch_of, lesson
 
     torch.manual_seed(3)
-    network = Network(Recipe()).eval()
-    served = network.served()
+    networks = [Network(Recipe()).eval() for _ in range(2)]
+    served = Tagger.joined([network.served() for network in networks])
     for text in [one for texts in list(read("train").values())[:2] for one in texts[:20]]:
         with torch.no_grad():
-            expected = torch.softmax(network(batch_of([lesson(text)])), -1).numpy()
+            each = [torch.softmax(network(batch_of([lesson(text)])), -1).numpy() for network in networks]
+        expected = np.mean(each, axis=0)
         reading = Reading.of(text.text)
         tagged = served.read(reading.seen, reading.columns)
         for mention, right in zip(text.mentions, expected, strict=True):
@@ -78,6 +79,6 @@ def test_what_is_saved_is_what_is_loaded_and_other_weights_are_refused(tmp_path)
     shipped.save(tmp_path / "same.safetensors")
     again = Tagger.load(tmp_path / "same.safetensors")
     assert all((getattr(again, one.name) == getattr(shipped, one.name)).all() for one in dataclasses.fields(Tagger))
-    dataclasses.replace(shipped, table=shipped.table[:100]).save(tmp_path / "short.safetensors")
+    dataclasses.replace(shipped, table=shipped.table[:, :100]).save(tmp_path / "short.safetensors")
     with pytest.raises(ValueError, match="trained for another reading"):
         Tagger.load(tmp_path / "short.safetensors")
