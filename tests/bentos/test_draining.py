@@ -95,7 +95,7 @@ def _wait_until_ready(base: str, server: subprocess.Popen[bytes]) -> None:
     def all_ready() -> bool:  # each worker: every connection is new and goes to any of them
         return all(answers(f"{base}/internal/readyz") for _ in range(10))
 
-    wait_until(lambda: server.poll() is not None or all_ready(), "it did not become ready", 120)
+    wait_until(lambda: server.poll() is not None or all_ready(), "it did not become ready", 200)
 
 
 def _key(folder: Path) -> str:
@@ -166,7 +166,7 @@ def test_a_server_that_starts_refuses_connections_until_a_worker_can_answer(tmp_
     """One that took them before would keep a caller waiting whom the next server could have answered."""
     with _serving("bentoml serve", tmp_path, starter_artifact, wait=False) as (base, server):
         port = int(base.rpartition(":")[2])
-        wait_until(lambda: server.poll() is not None or listens(port), "nobody listens", 120)
+        wait_until(lambda: server.poll() is not None or listens(port), "nobody listens", 200)
         assert "Service Befund initialized" in (tmp_path / "log").read_text("utf-8")
         assert httpx.get(f"{base}/internal/livez", timeout=60, trust_env=False).text == "ok\n"
         _wait_until_ready(base, server)
