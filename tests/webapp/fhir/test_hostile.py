@@ -45,7 +45,7 @@ REFUSED: dict[str, tuple[Resource, int, str]] = {
     "contained is no list": (document(contained={"resourceType": "Patient"}), 400, "DocumentReference.contained"),
     "contained is a number": (document(contained=5), 400, "DocumentReference.contained"),
     "a type that is no resource": (containing({"resourceType": "Extension", "url": "x"}), 400,
-                                   "DocumentReference.contained[0].root"),
+                                   "DocumentReference.contained[0].resourceType"),
     "unknown type deeper": (
         containing({"resourceType": "Bundle", "type": "collection", "entry": [{"resource": {"resourceType": "Foo"}}]}),
         400, f"{AT}.entry[0].resource.resourceType",
