@@ -36,6 +36,7 @@ TEXTS = (
 LIMITS = Limits(max_tokens=2_000, timeout_s=120)
 PATIENCES = [0.05 * 1.5**step for step in range(18)]  # seconds, up to 50
 MANY_TOKENS = 8_000
+LATE = 3
 
 
 @pytest.fixture
@@ -94,7 +95,11 @@ def test_a_client_that_leaves_a_draft_stops_the_engine(api, language_server):
         async with httpx.AsyncClient(base_url=api.base_url, headers=api.headers, timeout=120) as client:
             await client.post("/api/llm/generate", json=body)
 
-    assert 0 < tokens_for_a_client_that_left(draft, language_server) < generation.LIMITS.max_tokens
+    assert (
+        0
+        < tokens_for_a_client_that_left(draft, language_server, generation.LIMITS.max_tokens)
+        < generation.LIMITS.max_tokens
+    )
 
 
 def test_a_client_that_leaves_a_stream_stops_the_engine(api, language_server):
@@ -103,7 +108,11 @@ def test_a_client_that_leaves_a_stream_stops_the_engine(api, language_server):
         async with httpx.AsyncClient(base_url=api.base_url, headers=api.headers, timeout=120) as client:
             await client.post("/api/deep-research", json=body)
 
-    assert 0 < tokens_for_a_client_that_left(read_the_stream, language_server) < FINDINGS_LIMITS.max_tokens
+    assert (
+        0
+        < tokens_for_a_client_that_left(read_the_stream, language_server, FINDINGS_LIMITS.max_tokens)
+        < FINDINGS_LIMITS.max_tokens
+    )
 
 
 def test_a_cancelled_call_stops_the_engine(language_server):
@@ -113,24 +122,31 @@ def test_a_cancelled_call_stops_the_engine(language_server):
         model = OpenAIModel(Endpoint(language_server.base_url))
         await model.complete([Message("user", "Husten")], schema=None, limits=Limits(MANY_TOKENS, timeout_s=120))
 
-    assert 0 < tokens_for_a_client_that_left(call, language_server) < MANY_TOKENS
+    assert 0 < tokens_for_a_client_that_left(call, language_server, MANY_TOKENS) < MANY_TOKENS
 
 
-def tokens_for_a_client_that_left(call: Callable[[], Coroutine[Any, Any, object]], server: RealServer) -> float:
-    """Tokens that the engine wrote for a client that left while it was at work.
+def tokens_for_a_client_that_left(
+    call: Callable[[], Coroutine[Any, Any, object]], server: RealServer, longest: int
+) -> float:
+    """Tokens that the engine wrote for a client that left while it was at work, of `longest` for one that stays.
 
-    When the engine begins depends on the machine, so clients of growing patience try. Nobody asks the engine's metrics
-    meanwhile: beside a call that keeps both cores busy they answer late, on some machines after its end.
+    When the engine begins depends on the machine, so clients of growing patience try; the engine may also be at its end
+    before it hears that one has left, so that one of LATE that are told to it in time is enough. Nobody asks the
+    engine's metrics meanwhile: beside a call that keeps both cores busy they answer late, on some machines after its
+    end.
     """
+    late = 0
     for patience in PATIENCES:
         before = server.tokens()
         ended = asyncio.run(_ends_within(patience, call()))
         wait_until(server.idle, "the engine went on for nobody", PATIENCE)
         if ended:
             raise AssertionError(
-                f"the call ended within {patience} s, and none that was left earlier reached the engine"
+                f"the call ended within {patience} s; {late} that were left earlier reached the engine, which wrote on"
             )
-        if written := server.tokens() - before:
+        written = server.tokens() - before
+        late += written >= longest
+        if written and (written < longest or late == LATE):
             return written
     raise AssertionError(f"the engine wrote nothing for clients that waited up to {PATIENCES[-1]} s")
 
