@@ -208,7 +208,7 @@ def _lessons_of(texts: Sequence[LabelledText], recipe: Recipe) -> tuple[list[Cla
 
 
 _prepared: tuple[list[ClaimLesson], list[ClaimLesson], Recipe]
-"""What the networks of a process learn from."""
+"""Lessons of the authors' texts, framed lessons and recipe from which the networks of a process learn."""
 
 
 def _prepare(texts: Sequence[LabelledText], recipe: Recipe) -> None:

@@ -58,8 +58,8 @@ LETTER = (
 
 @dataclass
 class Journal:
-    """When each server was killed, started and ready, and each call that was not answered as it must be; nothing of
-    what was asked. Times are seconds since the journal began."""
+    """Times at which each server was killed, started and ready, and each call that was not answered as it must be;
+    nothing of what was asked. Times are seconds since the journal began."""
 
     began: float = field(default_factory=time.time)
     events: list[tuple[float, str]] = field(default_factory=list)
@@ -174,7 +174,7 @@ class Deployed:
     newest: str = ""
 
     def is_wrong(self, name: str, verdict: str) -> bool:
-        """Whether this must not be. Who posts may be refused or broken off, and sees it."""
+        """Return True for a verdict that must not be. Who posts may be refused or broken off, and sees it."""
         if name.startswith("GET"):
             return verdict not in ({RIGHT, REFUSAL} if self.gets_may_be_refused else {RIGHT})
         return verdict not in {RIGHT, REFUSAL, BROKEN_OFF}

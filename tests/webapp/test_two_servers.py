@@ -203,7 +203,7 @@ def test_with_both_servers_gone_a_call_is_answered_502_and_not_tried_for_ever(pa
 
 
 def _messages(*parts: bytes, method: str = "GET", length: int | None = None) -> list[bytes]:
-    """What gunicorn's answer of these parts sends, each call by itself."""
+    """Send an answer of these parts by gunicorn's class; each of its calls of the socket by itself."""
     here, there = socket.socketpair(type=socket.SOCK_SEQPACKET)
     with here, there:
         asked = SimpleNamespace(method=method, version=(1, 1), headers=[], should_close=lambda: False)

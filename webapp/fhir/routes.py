@@ -103,7 +103,7 @@ def _found(organization_id: uuid.UUID, kind: str, wanted: Search, path: str) -> 
 
 
 def _included(organization_id: uuid.UUID, inclusions: Iterable[Inclusion], rows: list[Row]) -> list[Row]:
-    """What is sent along with the rows of a page, each once: one more than is sent where there is more."""
+    """Fetch what is sent along with the rows of a page, each once: one more than is sent where there is more."""
     found: dict[str, Row] = {}
     for one in sorted(inclusions):
         if (asked := _related(one, rows, fhir_base(organization_id))) is not None:

@@ -1,4 +1,4 @@
-"""What is sent along with matches: each row of the table, its rights, its bounds, and each resource once."""
+"""Resources are sent along with matches: each row of the table, its rights, its bounds, and each resource once."""
 
 from typing import Any
 

@@ -196,7 +196,7 @@ def _having(name: str, row: ParameterRow) -> Read:
 
 
 def _included(searched: str, way: str, table: Iterable[Parameter]) -> Read:
-    """What is sent along with matches of a type; of what else they may refer to, or may refer to them, nothing is
+    """Read what is sent along with matches of a type; of what else they may refer to, or may refer to them, nothing is
     stored here."""
     known = [one for one in rows.INCLUSIONS if (one.way, one.searched) == (way, searched)]
     names = {f"{searched}:{item.name}" for item in table if item.type == REFERENCE}
