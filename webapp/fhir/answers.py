@@ -3,13 +3,13 @@
 Errors are raised as `FhirError` where they are found and become HTTP here.
 """
 
-import gzip
 import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from flask import Blueprint, Flask, Response, g, request
+from isal import igzip
 from werkzeug.exceptions import HTTPException
 
 from clinical.fhir import FORMATS, MEDIA_TYPE, XML_TYPE, NotXml, format_of, to_xml
@@ -200,5 +200,5 @@ def _finish(response: Response) -> Response:
 def _compress(response: Response) -> None:
     body = response.get_data()
     if len(body) >= WORTH_COMPRESSING:
-        response.set_data(gzip.compress(body, 1, mtime=0))
+        response.set_data(igzip.compress(body, 1, mtime=0))  # less than half the time of zlib, and smaller
         response.headers["Content-Encoding"] = "gzip"
