@@ -10,8 +10,8 @@ or wait with all that we have.
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 import requests
 import urllib3
@@ -47,8 +47,8 @@ class PublicKeys:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()
         self._answered: dict[str, _Answered] = {}
-        self._fetching: dict[str, Future[_Answered]] = {}
-        self._threads = 0
+        self._turns: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()  # of the URLs that are asked now
+        self._room = threading.Semaphore(AT_ONCE)
 
     def of(self, account: ServiceAccount, kid: str) -> KeySet:
         """The account's public keys; those at a URL at most KEPT_S old, or AGAIN_S when `kid` is not among them. Raises
@@ -57,7 +57,7 @@ class PublicKeys:
             return checked_keys(account.jwks)
         if not account.jwks_url:
             raise SettingError("the account has no keys")
-        answered = self._known(account.jwks_url, kid) or self._asked(account.jwks_url)
+        answered = self._known(account.jwks_url, kid) or self._asked(account.jwks_url, kid)
         if answered.keys is None:
             raise SettingError(answered.reason)
         return answered.keys
@@ -71,23 +71,20 @@ class PublicKeys:
         has = last.keys is not None and kid in {key.kid for key in last.keys.keys}
         return last if self._clock() - last.at < (KEPT_S if has else AGAIN_S) else None
 
-    def _asked(self, url: str) -> _Answered:
-        """The answer of the URL now: fetched here, or by the thread that is at it."""
-        with self._lock:
-            if self._threads >= AT_ONCE:
-                raise KeysBusy
-            self._threads += 1
-            under_way = self._fetching.get(url)
-            if under_way is None:
-                mine = self._fetching[url] = Future()
+    def _asked(self, url: str, kid: str) -> _Answered:
+        """The answer of the URL now: fetched here, or by the thread whose turn was before."""
+        if not self._room.acquire(blocking=False):
+            raise KeysBusy
         try:
-            return under_way.result() if under_way else self._fetched(url, mine)
-        finally:
             with self._lock:
-                self._threads -= 1
+                turn = self._turns.setdefault(url, threading.Lock())
+            with turn:
+                return self._known(url, kid) or self._fetched(url)
+        finally:
+            self._room.release()
 
-    def _fetched(self, url: str, told: "Future[_Answered]") -> _Answered:
-        """Fetch, keep, and tell those who wait; a thread that is ended meanwhile leaves nobody waiting."""
+    def _fetched(self, url: str) -> _Answered:
+        """Fetch and keep, also that a fetch was ended: whoever comes next does not wait for the same."""
         answered = _Answered(self._clock(), None, "the fetch of the key set was ended")
         try:
             answered = _Answered(self._clock(), _fetch(url))
@@ -98,8 +95,6 @@ class PublicKeys:
                 if len(self._answered) >= KEPT_AT_MOST:
                     self._answered.clear()
                 self._answered[url] = answered
-                del self._fetching[url]
-            told.set_result(answered)
         return answered
 
 
