@@ -1,6 +1,5 @@
 """Documents, patients and imaging studies come in by command; what is bad is reported, what is in is not repeated."""
 
-import hashlib
 import io
 import json
 import os
@@ -13,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 
 from tests.webapp.conftest import SECRET
 from tests.webapp.fhir.conftest import Caller, add_patient, make_place
@@ -271,19 +270,6 @@ def test_keys_of_a_line_in_another_order_are_the_same_line(place, run, caller, t
     manifest(tmp_path / "mo", '{ "title":"Brief",  "path":"scan001.pdf", "patient": ""}')
     assert "0 stored, 1 already there" in run("documents", "import", "--org", place.organization, first)[1]
     assert caller.bundle("DocumentReference")["total"] == 1
-
-
-def test_documents_of_an_earlier_version_are_still_known(place, run, caller, tmp_path):
-    """Before, the key was of the line's text alone."""
-    path = day(tmp_path, "mo", b"%PDF 1")
-    run("documents", "import", "--org", place.organization, path)
-    text = path.read_text().strip().encode()
-    earlier = hashlib.sha256(hashlib.sha256(text).digest() + b"0").digest()
-    with place.app.app_context(), database.write() as session:
-        session.execute(update(Document).values(import_key=earlier, import_line=None))
-    assert "0 stored, 1 already there" in run("documents", "import", "--org", place.organization, path)[1]
-    (tmp_path / "mo" / "scan001.pdf").write_bytes(b"%PDF 2")
-    assert "1 stored, 0 already there" in run("documents", "import", "--org", place.organization, path)[1]
 
 
 # --- whose they are --------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 from pydantic import Field, ValidationError, field_validator
@@ -55,17 +55,14 @@ class DocumentLine(DetailsLine):
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """A line that can be read, and its file: SHA-256 of the content, and what the line is known by (32 bytes each).
-
-    `key` is of line and content, `line_key` of line and folder, `earlier_key` is what older versions stored.
-    """
+    """A line that can be read, and its file: SHA-256 of the content, and what the line is known by (32 bytes each):
+    `key` is of line and content, `line_key` of line and folder."""
 
     number: int
     line: DocumentLine
     digest: bytes
     key: bytes
     line_key: bytes
-    earlier_key: bytes
     whose: linking.Stated
 
 
@@ -114,16 +111,12 @@ class DocumentImporter:
 
     def _known(self, keyed: Sequence[Keyed]) -> tuple[set[bytes], set[bytes]]:
         """Keys of the lines whose document is in, and of those that are in with another content."""
-        keys = [key for item in keyed for key in (item.key, item.earlier_key)]
-        found = db.session.execute(
-            select(Document.import_key, Document.import_line, Document.sha256).where(
-                Document.organization_id == self.organization,
-                or_(Document.import_key.in_(keys), Document.import_line.in_([item.line_key for item in keyed])),
-            )
-        ).all()
-        contents = {(bytes(key), bytes(digest)) for key, _, digest in found if key}
-        lines = {bytes(line) for _, line, _ in found if line}
-        known = {item.key for item in keyed if {(item.key, item.digest), (item.earlier_key, item.digest)} & contents}
+        there = Document.import_key.in_([item.key for item in keyed])
+        there = or_(there, Document.import_line.in_([item.line_key for item in keyed]))
+        mine = select(Document.import_key, Document.import_line).where(Document.organization_id == self.organization)
+        found = db.session.execute(mine.where(there)).all()
+        known = {bytes(key) for key, _ in found if key}
+        lines = {bytes(line) for _, line in found if line}
         return known, {item.key for item in keyed if item.line_key in lines} - known
 
     def _put(self, folder: Path, new: list[Ready]) -> list[Ready | LineResult]:
@@ -177,31 +170,23 @@ class _LineReader:
         self._seen: Counter[bytes] = Counter()
 
     def read(self, number: int, text: str) -> Keyed | LineResult:
-        """The line and its keys, or why it is bad. An earlier version counted lines of the same text."""
+        """The line and its keys, or why it is bad."""
         try:
             line = _validated(text)
             digest, whose = _digest_of(self._folder, line.path), _stated(line.patient)
         except BadLine as error:
             return LineResult(number, "bad", str(error))
-        said = hashlib.sha256(orjson.dumps(_said(line), option=orjson.OPT_SORT_KEYS)).digest()
-        written = hashlib.sha256(text.strip().encode()).digest()
+        # without the details it does not give: one that is added to the form changes the keys of no line
+        given = orjson.dumps(line.model_dump(mode="json", exclude_none=True), option=orjson.OPT_SORT_KEYS)
+        said = hashlib.sha256(given).digest()
         where = hashlib.sha256(str(self._folder).encode() + b"\0" + said).digest()
-        return Keyed(
-            number, line, digest, key=self._counted(b"2" + said + digest), line_key=self._counted(b"line" + where),
-            earlier_key=self._counted(written), whose=whose,
-        )  # fmt: skip
+        return Keyed(number, line, digest, self._counted(b"2" + said + digest), self._counted(b"line" + where), whose)
 
     def _counted(self, what: bytes) -> bytes:
         """A key of `what` and of how often it came before."""
         key = hashlib.sha256(what + str(self._seen[what]).encode()).digest()
         self._seen[what] += 1
         return key
-
-
-def _said(line: DocumentLine) -> dict[str, Any]:
-    """All fields of a line but the details it does not give: so a line that gives none keeps the key it always had."""
-    said = line.model_dump(mode="json")
-    return {name: value for name, value in said.items() if value is not None or name not in DetailsLine.model_fields}
 
 
 def _stated(patient: str) -> linking.Stated:
