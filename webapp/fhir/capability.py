@@ -8,10 +8,13 @@ from webapp.fhir.parameters import DATE, DOCUMENT, INCLUSIONS, PATIENT, PREFIXES
 
 _VERSIONED = ["update", "patch", "delete", "read", "vread", "search-type", "history-instance", "history-type"]
 _OPERATIONS = {
-    "extract": "urn:befund:OperationDefinition:extract",
-    "docref": "http://hl7.org/fhir/uv/ipa/OperationDefinition/docref",
-    "generate-metadata": "https://profiles.ihe.net/ITI/MHD/OperationDefinition/generate-metadata",
-    "update-metadata": "https://gematik.de/fhir/isik/OperationDefinition/UpdateMetadata",
+    "DocumentReference": {
+        "extract": "urn:befund:OperationDefinition:extract",
+        "docref": "http://hl7.org/fhir/uv/ipa/OperationDefinition/docref",
+        "generate-metadata": "https://profiles.ihe.net/ITI/MHD/OperationDefinition/generate-metadata",
+        "update-metadata": "https://gematik.de/fhir/isik/OperationDefinition/UpdateMetadata",
+    },
+    "Patient": {"everything": "http://hl7.org/fhir/OperationDefinition/Patient-everything"},
 }
 _HANDLING = (
     "Was eine Suche nicht versteht, wird Dienstkonten mit 400 abgelehnt und für Personen weggelassen "
@@ -37,7 +40,9 @@ def capability_statement(base: str) -> Resource:
                 "documentation": _HANDLING,
                 "security": _security(base),
                 "resource": [
-                    _documents(), _patients(), _resource("Binary", ["create", "read"], ()),
+                    _resource("DocumentReference", ["create", *_VERSIONED], DOCUMENT),
+                    _resource("Patient", ["create", "update", "patch", "read", "search-type"], PATIENT),
+                    _resource("Binary", ["create", "read"], ()),
                     _resource("ImagingStudy", ["read", "search-type"], STUDY),
                 ],
                 "interaction": [{"code": "transaction"}, {"code": "batch"}, {"code": "history-system"}],
@@ -58,17 +63,6 @@ def _security(base: str) -> Resource:
     }
 
 
-def _documents() -> Resource:
-    operations = {"operation": [{"name": name, "definition": url} for name, url in _OPERATIONS.items()]}
-    return _resource("DocumentReference", ["create", *_VERSIONED], DOCUMENT) | operations
-
-
-def _patients() -> Resource:
-    everything = {"name": "everything", "definition": "http://hl7.org/fhir/OperationDefinition/Patient-everything"}
-    patient = _resource("Patient", ["create", "update", "patch", "read", "search-type"], PATIENT)
-    return patient | {"operation": [everything]}
-
-
 def _resource(kind: str, interactions: list[str], searches: Iterable[Parameter]) -> Resource:
     resource: Resource = {"type": kind, "interaction": [{"code": code} for code in interactions]}
     if kind != "Binary":
@@ -80,10 +74,10 @@ def _resource(kind: str, interactions: list[str], searches: Iterable[Parameter])
         resource |= dict.fromkeys(("conditionalCreate", "conditionalUpdate"), "create" in interactions)
         resource["conditionalDelete"] = "single" if "delete" in interactions else "not-supported"
     for way, told in (("_include", "searchInclude"), ("_revinclude", "searchRevInclude")):
-        if names := [one.name for one in INCLUSIONS if (one.way, one.searched) == (way, kind)]:
-            resource[told] = names
-    found = [_search(parameter) for parameter in searches]
-    return resource | ({"searchParam": found} if found else {})
+        resource[told] = [one.name for one in INCLUSIONS if (one.way, one.searched) == (way, kind)]
+    resource["searchParam"] = [_search(parameter) for parameter in searches]
+    resource["operation"] = [{"name": name, "definition": url} for name, url in _OPERATIONS.get(kind, {}).items()]
+    return {name: value for name, value in resource.items() if value != []}
 
 
 def _search(parameter: Parameter) -> Resource:
