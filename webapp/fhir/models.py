@@ -33,7 +33,7 @@ from typing import Annotated, Any
 from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, LargeBinary, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from webapp.models import NAME_LENGTH, Base, User, utcnow
+from webapp.models import NAME_LENGTH, Base, utcnow
 
 TITLE_LENGTH = 255
 TYPE_LENGTH = 127  # RFC 6838: the longest type/subtype
@@ -81,7 +81,7 @@ class Patient(Base):
     resource: Mapped[dict[str, Any]] = mapped_column(JSON)
 
     identifiers: Mapped[list["PatientIdentifier"]] = relationship(
-        back_populates="patient", cascade="all, delete-orphan", order_by="PatientIdentifier.id"
+        cascade="all, delete-orphan", order_by="PatientIdentifier.id"
     )
 
 
@@ -96,8 +96,6 @@ class PatientIdentifier(Base):
     patient_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("patient.id", ondelete="CASCADE"), index=True)
     system: Mapped[str] = mapped_column(String(SYSTEM_LENGTH), default="")
     value: Mapped[str] = mapped_column(String(VALUE_LENGTH))
-
-    patient: Mapped[Patient] = relationship(back_populates="identifiers")
 
 
 class Document(Base):
@@ -264,8 +262,6 @@ class AccessToken(Base):
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     expires_at: Mapped[int] = mapped_column(BigInteger)  # microseconds, as compared in the statement that checks it
     revoked_at: Mapped[datetime | None]
-
-    user: Mapped[User] = relationship()
 
 
 class AccessLog(Base):

@@ -30,7 +30,7 @@ class ServiceAccount(Base):
 
     organization: Mapped[Organization] = relationship()
     secrets: Mapped[list["ServiceSecret"]] = relationship(
-        back_populates="account", cascade="all, delete-orphan", order_by="ServiceSecret.created_at"
+        cascade="all, delete-orphan", order_by="ServiceSecret.created_at"
     )
 
 
@@ -47,8 +47,6 @@ class ServiceSecret(Base):
     expires_at: Mapped[int] = mapped_column(BigInteger)  # microseconds
     last_used_at: Mapped[int | None] = mapped_column(BigInteger)
     revoked_at: Mapped[datetime | None]
-
-    account: Mapped[ServiceAccount] = relationship(back_populates="secrets")
 
 
 class UsedAssertion(Base):

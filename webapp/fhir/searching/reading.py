@@ -87,20 +87,18 @@ class Reader:
 
 def _engine(url: str) -> Engine:
     address = parsed(url)
-    if address.get_backend_name() == "sqlite":
-        engine = create_engine(address, pool_size=POOL_SIZE, connect_args={"timeout": SQLITE_BUSY_S}, **_KEEP)
-        event.listen(engine, "connect", _prepare_sqlite)
-    else:
-        options = " ".join(f"-c {name}={value}" for name, value in _SETTINGS.items())
-        engine = create_engine(address, pool_size=POOL_SIZE, connect_args={"options": options}, **_KEEP)
-        event.listen(engine, "connect", _prepare_postgresql)
+    sqlite = address.get_backend_name() == "sqlite"
+    options = " ".join(f"-c {name}={value}" for name, value in _SETTINGS.items())
+    given: dict[str, Any] = {"timeout": SQLITE_BUSY_S} if sqlite else {"options": options}
+    # autocommit leaves nothing to roll back
+    engine = create_engine(address, pool_size=POOL_SIZE, pool_reset_on_return=None, connect_args=given)
+    event.listen(engine, "connect", _prepare_sqlite if sqlite else _prepare_postgresql)
     return engine
 
 
 # A plan is made once per prepared statement: every shape of a search has an index made for it, whatever the values, and
 # planning a statement anew costs more than running it (0.12 to 0.26 ms against 0.08 to 0.12).
 _SETTINGS = {"timezone": "utc", "default_transaction_read_only": "on", "plan_cache_mode": "force_generic_plan"}
-_KEEP: dict[str, Any] = {"pool_reset_on_return": None}  # autocommit leaves nothing to roll back
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:

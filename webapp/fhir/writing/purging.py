@@ -21,7 +21,7 @@ from webapp import audit
 from webapp.extensions import db
 from webapp.fhir import clock, store
 from webapp.fhir.models import Document, WaitingBinary
-from webapp.models import Base, User
+from webapp.models import Base
 from webapp.storage import STALE, FileMissing, Files, FolderFiles
 
 REASON_LENGTH = 200
@@ -39,7 +39,7 @@ class PurgedDocument(Base):
     reason: Mapped[str] = mapped_column(String(REASON_LENGTH), default="")
 
 
-def purge(session: Session, document: uuid.UUID, reason: str, *, by: User | None = None) -> bytes | None:
+def purge(session: Session, document: uuid.UUID, reason: str) -> bytes | None:
     """Delete a document's row and leave its tombstone; None when there is none of that id. Else the hash of its file,
     which the caller lets `remove_unused` have once this is committed; empty where another document has the same."""
     row = session.get(Document, document)
@@ -50,7 +50,7 @@ def purge(session: Session, document: uuid.UUID, reason: str, *, by: User | None
     store.remove(session, row)
     kept = {"id": row.id, "organization_id": row.organization_id, "stored_at": row.stored_at, "purged_at": now}
     session.add(PurgedDocument(**kept, reason=reason[:REASON_LENGTH]))
-    audit.record(session, "purged", user=by, detail=f"{row.id}: {reason}")
+    audit.record(session, "purged", detail=f"{row.id}: {reason}")
     session.flush()
     return b"" if _used(session, digest) else digest
 
