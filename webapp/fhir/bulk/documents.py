@@ -20,7 +20,7 @@ from typing import Literal
 
 import orjson
 from pydantic import Field, ValidationError, field_validator
-from sqlalchemy import or_, select
+from sqlalchemy import select
 
 from clinical.listed import open_listed
 from webapp.extensions import db
@@ -111,10 +111,10 @@ class DocumentImporter:
 
     def _known(self, keyed: Sequence[Keyed]) -> tuple[set[bytes], set[bytes]]:
         """Keys of the lines whose document is in, and of those that are in with another content."""
-        there = Document.import_key.in_([item.key for item in keyed])
-        there = or_(there, Document.import_line.in_([item.line_key for item in keyed]))
+        of_key = Document.import_key.in_([item.key for item in keyed])
+        of_line = Document.import_line.in_([item.line_key for item in keyed])
         mine = select(Document.import_key, Document.import_line).where(Document.organization_id == self.organization)
-        found = db.session.execute(mine.where(there)).all()
+        found = db.session.execute(mine.where(of_key | of_line)).all()
         known = {bytes(key) for key, _ in found if key}
         lines = {bytes(line) for _, line in found if line}
         return known, {item.key for item in keyed if item.line_key in lines} - known
