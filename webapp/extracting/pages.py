@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
+import orjson
 from flask import Blueprint, Response, abort, jsonify, render_template, request, url_for
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as _l
@@ -25,7 +26,7 @@ from webapp.extracting.bundles import LetterReading, SourceDocument
 from webapp.extracting.codes import FoundCode
 from webapp.extracting.routes import marked, now, readable, source_of
 from webapp.fhir.answers import FhirError
-from webapp.fhir.resources import DocumentRow, to_bytes
+from webapp.fhir.resources import DocumentRow
 from webapp.guards import signed_in_required
 from webapp.models import Membership
 from webapp.workbench.catalog import open_book
@@ -103,7 +104,7 @@ def codes(organization_id: uuid.UUID, document: uuid.UUID) -> AnyResponse:
 def fhir(organization_id: uuid.UUID, document: uuid.UUID) -> Response:
     """What the page shows, as a FHIR document."""
     bundle, _source = _bundle(organization_id, document)
-    return _private(Response(to_bytes(bundle), content_type=MEDIA_TYPE))
+    return _private(Response(orjson.dumps(bundle), content_type=MEDIA_TYPE))
 
 
 @extracted.post("/keep/")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+import orjson
 from flask import Blueprint, Flask, Response, g, request
 from isal import igzip
 from werkzeug.exceptions import HTTPException
@@ -15,7 +16,7 @@ from werkzeug.exceptions import HTTPException
 from clinical.fhir import FORMATS, MEDIA_TYPE, XML_TYPE, NotXml, format_of, to_xml
 from webapp.errors import register_api_prefix
 from webapp.fhir.details import Resource
-from webapp.fhir.resources import etag, outcome, to_bytes
+from webapp.fhir.resources import etag, outcome
 from webapp.fhir.searching.wanted import UUID
 from webapp.urls import public_origin
 
@@ -52,7 +53,7 @@ class FhirError(Exception):
 def answer(resource: Resource, status: int = 200) -> Response:
     """A resource as the answer, in the format that was asked for. Raises FhirError 406 where it has no form in it."""
     if _asked_format() != XML_TYPE:
-        return Response(to_bytes(resource), status, content_type=MEDIA_TYPE)
+        return Response(orjson.dumps(resource), status, content_type=MEDIA_TYPE)
     try:
         return Response(to_xml(resource), status, content_type=XML_TYPE)
     except NotXml as error:

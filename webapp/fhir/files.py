@@ -12,13 +12,13 @@ from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
+import orjson
 from flask import Blueprint, Response, request, send_file
 
 from clinical.fhir import XML_TYPE, to_xml
 from webapp.fhir import answers
 from webapp.fhir.access import authorize, log_access, parse_id
 from webapp.fhir.answers import FhirError
-from webapp.fhir.resources import to_bytes
 from webapp.fhir.service import service
 from webapp.storage import BucketFiles, FileMissing
 from webapp.urls import Link
@@ -83,7 +83,7 @@ def _as_resource(row: Any, form: str) -> Response:
     digest, size = row[8], row[7]
     told = {"resourceType": "Binary", "id": row[0], "contentType": row[5],
             "securityContext": {"reference": f"DocumentReference/{row[0]}"}, "data": "="}  # fmt: skip
-    before, after = (to_xml(told) if form == XML_TYPE else to_bytes(told)).split(b'"="')
+    before, after = (to_xml(told) if form == XML_TYPE else orjson.dumps(told)).split(b'"="')
     files = service().files
     if not files.has(digest):
         raise FhirError(500, LOST)

@@ -201,11 +201,6 @@ def outcome(code: str, text: str, *expressions: str, severity: str = "error") ->
     return {"resourceType": "OperationOutcome", "issue": [issue]}
 
 
-def to_bytes(resource: Resource) -> bytes:
-    """UTF-8 JSON."""
-    return orjson.dumps(resource)
-
-
 def _links(url: str, answer: AnswerOptions, page: ResultPage) -> Iterable[Resource]:
     paging = answer.paging
     kept = [pair for pair in answer.applied if pair[0] not in ("_count", "_offset", "_cursor")]
