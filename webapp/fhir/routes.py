@@ -190,9 +190,7 @@ def patient_everything(organization: str, patient_id: str) -> Response:
     found = service().documents.everything(organization_id, key, wanted) if key else None
     if key is None or found is None:
         raise FhirError(404, UNKNOWN["Patient"])
-    return _bundle(
-        organization_id, f"Patient/{key}/$everything", wanted.answer, found, maker(organization_id), resources.bundle
-    )
+    return _bundle(organization_id, f"Patient/{key}/$everything", wanted.answer, found, maker(organization_id))
 
 
 @fhir.before_request
@@ -235,7 +233,7 @@ def _refuse_ignored(organization_id: uuid.UUID, wanted: AnswerOptions) -> None:
 
 def _bundle(
     organization_id: uuid.UUID, path: str, wanted: AnswerOptions, found: ResultPage, make: Callable[[Any], Any],
-    shape: Callable[..., Resource],
+    shape: Callable[..., Resource] = resources.bundle,
 ) -> Response:  # fmt: skip
     page = replace(found, rows=[make(row) for row in found.rows])
     response = answer(shape(fhir_base(organization_id), path, wanted, page))

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, and_, func, literal_column, select
 
 from webapp.fhir.models import Document, DocumentChange, StorageClock
 from webapp.fhir.searching.reading import Reader, Statement
-from webapp.fhir.searching.search import SHAPES, document_columns, found, id_text, paged, shape_of
+from webapp.fhir.searching.search import SHAPES, columns_of, found, id_text, paged, shape_of
 from webapp.fhir.searching.totals import Shape, Values, bind, number_of
 from webapp.fhir.searching.wanted import ResultPage, Search
 
@@ -51,7 +51,7 @@ class Histories:
         mine += [table.c.version == bind("version")] if versioned else []
         newer = [table.c.at >= bind("since")] if since else []
         number = number_of(table, *mine, *newer) if one else _total(since=since)
-        *columns, stored_at, _ = document_columns(sqlite)
+        *columns, stored_at, _ = columns_of(_DOCUMENT, sqlite)
         described = [table.c[column.name] if column.name in _OF_VERSION else column for column in columns]
         page = select(
             table.c.deleted, id_text(table.c.document_id, sqlite).label("document"), table.c.kept, *described,

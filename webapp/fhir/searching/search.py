@@ -50,8 +50,8 @@ class Resources:
         self._reader, self._sqlite = reader, reader.is_sqlite
         self._table: Any = stored.__table__
         self._patient = self._table.c.id if stored is models.Patient else self._table.c.patient_id
-        mine = sa.and_(self._table.c.id == bind("id"), self._table.c.organization_id == bind("organization"))
-        self._one = Statement(sa.select(*self._columns()).where(mine), reader.engine)
+        self._mine = sa.and_(self._table.c.id == bind("id"), self._table.c.organization_id == bind("organization"))
+        self._one = Statement(sa.select(*columns_of(self._table, self._sqlite)).where(self._mine), reader.engine)
         self._mark = Statement(sa.select(complete_until()), reader.engine)
         self._statement = lru_cache(maxsize=SHAPES)(self._compose)
 
@@ -114,11 +114,6 @@ class Resources:
         mine = [_IDENTIFIER.c.patient_id == self._patient, _IDENTIFIER.c.organization_id == bind("organization")]
         return [sa.exists().where(*mine, sa.or_(*having))] if having else []
 
-    def _columns(self, order: tuple[Any, Any] | None = None) -> list[sa.ColumnElement[Any]]:
-        """Columns of `resources.DocumentRow`, then the id as it is stored, to order by. `order`: storage time and id of
-        the index in whose order the rows are read, where it is not one of the table."""
-        return stored_columns(self._table, self._patient, self._sqlite)
-
     def _sort_key(self, name: str, falling: bool) -> sa.ColumnElement[Any]:
         """The value of a parameter to sort by; of several the one that comes first."""
         table = self._table
@@ -146,7 +141,7 @@ class Resources:
             ways, offset = [sa.and_(way, newer[0]) for way in ways], offset - newer[1]
         if shape.order not in KEYSET and shape.count:
             return Statement(self._sorted(total, sa.or_(*ways), shape, offset), self._reader.engine)
-        columns = self._columns(None if led is None else (led.c.stored_at, led.c.document_id))
+        columns = columns_of(self._table, self._sqlite, () if led is None else (led.c.stored_at, led.c.document_id))
         pages = [sa.select(*columns).where(way) for way in ways]
         if led is not None:
             pages = [page.join(led, led.c.document_id == self._table.c.id) for page in pages]
@@ -161,9 +156,8 @@ class Resources:
         place = sa.func.row_number().over(order_by=[*keys, table.c.id.asc()]).label("place")
         found = sa.select(table.c.id, place).where(where).order_by(place).limit(sa.literal_column(str(shape.count + 1)))
         page = (found if offset is None else found.offset(offset)).subquery("sorted")
-        rows = (
-            sa.select(*self._columns(), page.c.place).join_from(page, table, table.c.id == page.c.id).subquery("page")
-        )
+        columns = sa.select(*columns_of(table, self._sqlite), page.c.place)
+        rows = columns.join_from(page, table, table.c.id == page.c.id).subquery("page")
         listed = [column for column in rows.c if column.name != "place"]
         whole = sa.select(total.c.total, *listed, complete_until()).select_from(total.outerjoin(rows, sa.true()))
         return whole.order_by(rows.c.place)
@@ -174,11 +168,11 @@ class Documents(Resources):
 
     def __init__(self, reader: Reader) -> None:
         super().__init__(reader, models.Document)
-        mine = sa.and_(_DOCUMENT.c.id == bind("id"), _DOCUMENT.c.organization_id == bind("organization"))
         of_version = sa.and_(_CHANGE.c.document_id == _DOCUMENT.c.id, _CHANGE.c.version == _DOCUMENT.c.version)
         made = sa.select(_CHANGE.c.at).where(of_version).scalar_subquery()
         made_at = sa.func.coalesce(made, _DOCUMENT.c.stored_at).label("made_at")
-        self._read = Statement(sa.select(*self._columns(), made_at).where(mine), reader.engine)
+        read = sa.select(*columns_of(_DOCUMENT, self._sqlite), made_at).where(self._mine)
+        self._read = Statement(read, reader.engine)
         self._patients = lru_cache(maxsize=SHAPES)(self._compose_patients)
         self._owned = lru_cache(maxsize=SHAPES)(self._compose_owned)
         self._everything = lru_cache(maxsize=SHAPES)(self._compose_everything)
@@ -293,9 +287,6 @@ class Documents(Resources):
         terms = conditions.identifiers(_DOCUMENT, way, binds, "external_system", "external_value")
         return [sa.and_(term, _DOCUMENT.c.external_value.is_not(None)) for term in terms]
 
-    def _columns(self, order: tuple[Any, Any] | None = None) -> list[sa.ColumnElement[Any]]:
-        return document_columns(self._sqlite, order)
-
     def _sort_key(self, name: str, falling: bool) -> sa.ColumnElement[Any]:
         if name == "status":
             return sa.case((_DOCUMENT.c.entered_in_error, 2), (_DOCUMENT.c.superseded, 1), else_=0)
@@ -303,55 +294,49 @@ class Documents(Resources):
 
     def _compose_everything(self, shape: Shape, types: frozenset[str], since: bool) -> Statement:
         known = sa.and_(_PATIENT.c.id == bind("patient"), _PATIENT.c.organization_id == bind("organization"))
-        current, sqlite = ~_DOCUMENT.c.entered_in_error, self._sqlite
         parts = [
-            (table, columns, sa.and_(*mine, *([table.c.stored_at >= bind("since")] if since else [])))
-            for name, table, columns, mine in (
-                ("DocumentReference", _DOCUMENT, document_columns(sqlite), [*_of_patient(_DOCUMENT, shape), current]),
-                ("ImagingStudy", _STUDY, stored_columns(_STUDY, _STUDY.c.patient_id, sqlite),
-                 _of_patient(_STUDY, shape)),
-                ("Patient", _PATIENT, stored_columns(_PATIENT, _PATIENT.c.id, sqlite), [known]),
+            (table, sa.and_(*mine, *([table.c.stored_at >= bind("since")] if since else [])))
+            for name, table, mine in (
+                ("DocumentReference", _DOCUMENT, [*_of_patient(_DOCUMENT, shape), ~_DOCUMENT.c.entered_in_error]),
+                ("ImagingStudy", _STUDY, _of_patient(_STUDY, shape)),
+                ("Patient", _PATIENT, [known]),
             )
             if name in types
-        ]  # fmt: skip
-        number = sum((number_of(table, where) for table, _, where in parts), sa.literal_column("0"))
+        ]
+        number = sum((number_of(table, where) for table, where in parts), sa.literal_column("0"))
         total = sa.select(number.label("total")).select_from(_PATIENT).where(known).subquery("counted")
-        pages = [sa.select(*columns).where(where) for _, columns, where in parts]
-        none = sa.select(*document_columns(sqlite)).where(sa.false())
+        pages = [sa.select(*columns_of(table, self._sqlite)).where(where) for table, where in parts]
+        none = sa.select(*columns_of(_DOCUMENT, self._sqlite)).where(sa.false())
         offset = bind("offset") if shape.skip else None
         return Statement(paged(total, pages or [none], shape, offset), self._reader.engine)
 
 
-def document_columns(sqlite: bool, order: tuple[Any, Any] | None = None) -> list[sa.ColumnElement[Any]]:
+def columns_of(table: Any, sqlite: bool, order: tuple[Any, ...] = ()) -> list[sa.ColumnElement[Any]]:
     """Columns of `resources.DocumentRow`, then the id as it is stored, to order by. `order`: storage time and id of the
-    index in whose order the rows are read, where it is not one of `document`."""
-    table = _DOCUMENT
-    stored_at, ident = order or (table.c.stored_at, table.c.id)
-    return [
-        id_text(table.c.id, sqlite).label("id"), id_text(table.c.patient_id, sqlite).label("patient_id"),
-        table.c.external_system, table.c.external_value,
-        table.c.entered_in_error if sqlite else sa.cast(table.c.entered_in_error, sa.Boolean).label("entered_in_error"),
-        table.c.content_type, table.c.title, table.c.size, table.c.sha256,
-        table.c.superseded if sqlite else sa.cast(table.c.superseded, sa.Boolean).label("superseded"),
-        table.c.version, table.c.details, stored_at.label("stored_at"), ident.label("sort_id"),
+    index in whose order the rows are read, where it is not one of `document`. Of what is kept as FHIR JSON the type
+    stands in `content_type`, the JSON in `details`, and without a file it has no `sha256`."""
+    of = _DOCUMENT.c
+    stored_at, ident = order or (of.stored_at, of.id)
+    columns: list[sa.ColumnElement[Any]] = [
+        id_text(of.id, sqlite).label("id"), id_text(of.patient_id, sqlite).label("patient_id"),
+        of.external_system, of.external_value,
+        of.entered_in_error if sqlite else sa.cast(of.entered_in_error, sa.Boolean).label("entered_in_error"),
+        of.content_type, of.title, of.size, of.sha256,
+        of.superseded if sqlite else sa.cast(of.superseded, sa.Boolean).label("superseded"),
+        of.version, of.details, stored_at.label("stored_at"), ident.label("sort_id"),
     ]  # fmt: skip
-
-
-def stored_columns(table: Any, patient: Any, sqlite: bool) -> list[sa.ColumnElement[Any]]:
-    """The same columns for what is kept as FHIR JSON: its type stands in `content_type`, its JSON in `details`, and
-    without a file it has no `sha256`."""
+    if table is _DOCUMENT:
+        return columns
     no = sa.cast(sa.false(), sa.Boolean) if not sqlite else sa.literal(0)
     named = {
-        "id": id_text(table.c.id, sqlite), "patient_id": id_text(patient, sqlite),
+        "id": id_text(table.c.id, sqlite),
+        "patient_id": id_text(table.c.id if table is _PATIENT else table.c.patient_id, sqlite),
         "content_type": sa.literal_column("'Patient'" if table is _PATIENT else "'ImagingStudy'", sa.String()),
         "entered_in_error": no, "superseded": no,
         "version": sa.cast(sa.literal_column("1"), models.Document.version.type),
         "details": sa.cast(table.c.resource, sa.Text), "stored_at": table.c.stored_at, "sort_id": table.c.id,
     }  # fmt: skip
-    return [
-        named.get(column.name, sa.cast(sa.null(), column.type)).label(column.name)
-        for column in document_columns(sqlite)
-    ]
+    return [named.get(column.name, sa.cast(sa.null(), column.type)).label(column.name) for column in columns]
 
 
 def id_text(column: Any, sqlite: bool) -> sa.ColumnElement[Any]:
