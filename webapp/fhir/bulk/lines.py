@@ -48,12 +48,11 @@ def problems_of(error: ValidationError, most: int | None = 5, whole: str = "") -
 def resource_of(text: str, kind: str) -> dict[str, Any]:
     """The FHIR resource on a line, once fhir.resources (R4B) finds it valid; of `meta` only what is not the service's
     own. Raises BadLine."""
-    from fhir.resources.R4B.imagingstudy import ImagingStudy as ValidStudy  # slow to import: 1 s
-    from fhir.resources.R4B.patient import Patient as ValidPatient
+    from fhir.resources.R4B import get_fhir_model_class  # slow to import: 1 s
 
     try:
         resource = orjson.loads(text)
-        (ValidPatient if kind == "Patient" else ValidStudy).model_validate(resource)
+        get_fhir_model_class(kind).model_validate(resource)
     except ValidationError as error:
         raise BadLine(problems_of(error), f"a FHIR R4 {kind}") from None
     except ValueError:

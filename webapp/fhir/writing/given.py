@@ -108,10 +108,9 @@ def _cleaned(resource: Resource) -> Resource:
 
 def _validated(resource: Resource, kind: str, at: str) -> Resource:
     """The resource as fhir.resources reads it. Raises FhirError 400."""
-    from fhir.resources.R4B.documentreference import DocumentReference  # slow to import: 1 s
-    from fhir.resources.R4B.patient import Patient
+    from fhir.resources.R4B import get_fhir_model_class  # slow to import: 1 s
 
-    model = Patient if kind == "Patient" else DocumentReference
+    model = get_fhir_model_class(kind)
     try:
         read: Resource = orjson.loads(model.model_validate(resource).model_dump_json())
     except ValidationError as error:
@@ -185,9 +184,7 @@ def sha1_of(body: bytes) -> bytes:
     return hashlib.sha1(body, usedforsecurity=False).digest()
 
 
-def document(
-    resource: Resource, at: str = "", *, inline: bool = False, superseded: bool = False
-) -> GivenDocument:  # fmt: skip
+def document(resource: Resource, at: str = "", *, inline: bool = False, superseded: bool = False) -> GivenDocument:
     """The kept part of a valid DocumentReference; `inline`: its file was in it, `superseded`: another one has
     replaced it. Raises FhirError 400 and 422."""
     attachment, here = attachment_of(resource, at), f"{at}{DOCUMENT}"
