@@ -20,6 +20,7 @@ from clinical.errors import BefundError
 from webapp.fhir import dates
 from webapp.fhir.models import DocumentChange, Status, StorageClock
 
+Times = tuple[int, list[tuple[int, int]]]  # see `numbered`
 _TABLE = typed(Table, StorageClock.__table__)
 _CHANGED = insert(typed(Table, DocumentChange.__table__))
 _ORGANIZATION = bindparam("organization_", type_=_TABLE.c.organization_id.type)
@@ -40,9 +41,7 @@ def stamps(session: Session, organization: uuid.UUID, number: int) -> range:
     return range(last - number + 1, last + 1)
 
 
-def numbered(
-    session: Session, organization: uuid.UUID, given: Sequence[int | None]
-) -> tuple[int, list[tuple[int, int]]]:
+def numbered(session: Session, organization: uuid.UUID, given: Sequence[int | None]) -> Times:
     """The number of the first of as many changes; and for each, when it is stored and when that was done, which is the
     same but where the original time is given."""
     last, changes, now = _advance(session, organization, len(given), len(given))

@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from webapp.fhir import clock, dates
+from webapp.fhir.clock import Times
 from webapp.fhir.details import Details
 from webapp.fhir.models import (
     WHOLE,
@@ -40,7 +41,6 @@ NO_FILE = Stored(b"", 0)
 T = TypeVar("T")
 R = TypeVar("R")
 _Key = tuple[int, bool, bool, str]  # day, entered in error, superseded, content type
-Times = tuple[int, list[tuple[int, int]]]  # see `clock.numbered`
 _INSERT_TERM = sa.insert(cast(sa.Table, DocumentTerm.__table__))
 _DOCUMENT = cast(sa.Table, Document.__table__)
 _INSERT = sa.insert(_DOCUMENT)
@@ -197,16 +197,17 @@ def _keep_terms(
         connection.execute(_INSERT_TERM, one_or_all(rows))
 
 
-def renew(session: Session, patient: Patient, resource: dict[str, Any], pairs: Iterable[tuple[str, str]]) -> None:
+def renew(
+    session: Session, patient: Patient, stored_at: int, resource: dict[str, Any], pairs: Iterable[tuple[str, str]]
+) -> None:
     """Store a patient, or what it is now, with its identifiers (system, value)."""
     have = {(item.system, item.value): item for item in patient.identifiers}
-    patient.stored_at, patient.resource = stamp(session, patient.organization_id), resource
+    patient.stored_at, patient.resource = stored_at, resource
     patient.identifiers = [
         have.get(pair) or PatientIdentifier(organization_id=patient.organization_id, system=pair[0], value=pair[1])
         for pair in dict.fromkeys(pairs)
     ]
     session.add(patient)
-    session.flush()
 
 
 def stamp(session: Session, organization: uuid.UUID) -> int:
@@ -227,16 +228,15 @@ def revise(session: Session, document: Document, new: NewDocument) -> None:
     kept = orjson.dumps({name: str(one) if isinstance(one, uuid.UUID) else one for name, one in said.items()}).decode()
     mine = (DocumentChange.document_id == document.id, DocumentChange.kept.is_(None))
     session.execute(sa.update(DocumentChange).where(*mine).values(kept=kept))
+    placed = Placed(document.id, document.stored_at)
+    row = _row(document.organization_id, placed, new)
     with _changed(session, document):
-        document.patient_id, document.external_system, document.external_value = (
-            new.patient_id, new.external_system, new.external_value,
-        )  # fmt: skip
-        document.content_type, document.title = new.content_type, new.title
-        document.details = orjson.dumps(new.details).decode() if new.details else None
-        document.entered_in_error, document.version = new.status is Status.ENTERED_IN_ERROR, document.version + 1
+        for name in (*KEPT, "entered_in_error"):
+            setattr(document, name, row[name])
+        document.version += 1
     mine = (DocumentTerm.document_id == document.id, DocumentTerm.term.not_like(f"{KEYED}|%"))
     session.execute(sa.delete(DocumentTerm).where(*mine))
-    _keep_terms(session.connection(), document.organization_id, [Placed(document.id, document.stored_at)], [new])
+    _keep_terms(session.connection(), document.organization_id, [placed], [new])
 
 
 @contextmanager

@@ -23,7 +23,6 @@ from webapp.fhir.searching.wanted import UUID
 from webapp.fhir.writing.bounds import beyond
 
 Kept = TypeVar("Kept", Patient, ImagingStudy)
-_Take = Callable[[Session, int, str], LineResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class ResourceImporter:
         """Store or renew FHIR ImagingStudies; `subject` names a patient of ours by reference or by identifier."""
         yield from self._each(source, self._study)
 
-    def _each(self, source: Path, take: _Take) -> Iterator[LineResult]:
+    def _each(self, source: Path, take: Callable[[Session, int, str], LineResult]) -> Iterator[LineResult]:
         with source.open(encoding="utf-8", errors="replace") as lines:
             for number, text in numbered(lines):
                 try:
@@ -62,7 +61,7 @@ class ResourceImporter:
         have = {(item.system, item.value) for item in patient.identifiers}
         renewed = patient.stored_at is None or patient.resource != resource or have != set(pairs)
         if renewed:
-            store.renew(session, patient, resource, pairs)
+            store.renew(session, patient, store.stamp(session, self.organization), resource, pairs)
         linked = linking.link_waiting(session, self.organization, pairs)
         kind = "stored" if renewed else "known"
         return LineResult(number, kind, documents=linked, note=_renamed(given, patient.id))

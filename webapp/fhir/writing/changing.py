@@ -32,7 +32,7 @@ from webapp.fhir.received import RESOURCE_TYPES, Pairs, check_size, resource_of
 from webapp.fhir.service import service
 from webapp.fhir.writing import given, pathpatch, purging, storing
 from webapp.fhir.writing.given import DOCUMENT
-from webapp.fhir.writing.storing import Result, SentDocument
+from webapp.fhir.writing.storing import Result
 from webapp.models import Organization
 
 MOST_STEPS, LARGEST_PATCHED = 100, 256 * 1024  # operations of a patch, and bytes of what it makes of a resource
@@ -83,10 +83,7 @@ def metadata_updated(organization_id: uuid.UUID, ident: str, sent: Pairs) -> Res
     require([(DOCUMENT, "r")])
     if [name for name, _ in sent] != ["docStatus"] or sent[0][1] not in DOC_STATUS:
         raise FhirError(400, f"Erwartet wird docStatus: {', '.join(DOC_STATUS)}.", "docStatus")
-    key = parse_id(ident)
-    before = _now(organization_id, DOCUMENT, key) if key else None
-    if before is None:
-        raise FhirError(404)
+    before = _now(organization_id, DOCUMENT, ident)
     after = before | {"docStatus": sent[0][1]}
     after |= {"status": sent[0][1]} if sent[0][1] == Status.ENTERED_IN_ERROR else {}
     return put(organization_id, DOCUMENT, ident, after, read=before["meta"]["versionId"])
@@ -99,11 +96,9 @@ def patched(organization_id: uuid.UUID, kind: str, ident: str) -> Result:
     is_json, is_xml = request.mimetype == PATCH_TYPE, format_of(request.mimetype) == XML_TYPE
     if not is_json and request.mimetype not in RESOURCE_TYPES:
         raise FhirError(415, f"Erwartet wird {PATCH_TYPE}, oder eine Ressource Parameters (FHIRPath Patch).")
-    body, key = request.get_data(cache=False), parse_id(ident)
+    body = request.get_data(cache=False)
     check_size(body, xml=is_xml)
-    before = _now(organization_id, kind, key) if key else None
-    if before is None:
-        raise FhirError(404)
+    before = _now(organization_id, kind, ident)
     try:
         asked = orjson.loads(body) if is_json else resource_of(body, "Parameters", xml=is_xml).get("parameter")
         if not isinstance(asked, list) or len(asked) > MOST_STEPS:
@@ -157,13 +152,12 @@ def _revise(session: Session, document: Document, resource: Resource, data: byte
     """The new version of a document that is locked. Raises FhirError 422."""
     said = _without_ours(document, resource, data)
     new = given.document(said, superseded=document.superseded)
-    pair = (SentDocument(new, store.NO_FILE, id=document.id), new)
     organization = document.organization_id
     said_of = storing.stated(new, {})
     subject = storing.subject_of(new, said_of, linking.Subjects(session, organization, [said_of]))
     if subject.patient is not None and subject.patient == document.patient_id:
         subject = linking.Subject(document.patient_id, document.external_system, document.external_value)
-    targets = storing.Targets(session, organization, [pair], {})
+    targets = storing.Targets(session, organization, {document.id: new}, {})
     for ident in targets.replaced_by(document.id, new, subject.patient):
         if not targets.standing[ident].superseded:
             raise FhirError(422, "Ein Dokument ersetzt ein anderes, wenn es gespeichert wird (POST).",
@@ -214,10 +208,10 @@ def _patient(organization_id: uuid.UUID, key: uuid.UUID, resource: Resource, rea
         clock.lock(session, organization_id)
         row = session.get_one(Patient, key)  # nobody deletes patients
         _check_version(str(row.stored_at), read)
-        pairs = [pair for pair in dict.fromkeys(new.pairs) if pair]
+        pairs = new.identifiers
         taken = linking.owners_of(session, organization_id, pairs)
         storing.refuse_taken(new, {pair: owner for pair, owner in taken.items() if owner != key})
-        store.renew(session, row, new.resource, pairs)
+        store.renew(session, row, store.stamp(session, organization_id), new.resource, pairs)
         linking.link_waiting(session, organization_id, pairs)
         audit.record(session, "updated", detail=f"Patient/{key} by {bearer().account}")
         return Result("Patient", key, created=False, stored_at=row.stored_at)
@@ -252,7 +246,10 @@ def _require_leave(session: Session, organization_id: uuid.UUID, leave: str) -> 
         raise FhirError(403, f"Diese Organisation erlaubt Programmen nicht, {told}.")
 
 
-def _now(organization_id: uuid.UUID, kind: str, key: uuid.UUID) -> Resource | None:
-    """The resource as it is read, without a link to its file."""
-    row = service().stored[kind].one(organization_id, key)
-    return resources.of_row(row) if row else None
+def _now(organization_id: uuid.UUID, kind: str, ident: str) -> Resource:
+    """The resource as it is read, without a link to its file. Raises FhirError 404."""
+    key = parse_id(ident)
+    row = service().stored[kind].one(organization_id, key) if key else None
+    if row is None:
+        raise FhirError(404)
+    return resources.of_row(row)

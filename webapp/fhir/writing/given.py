@@ -75,6 +75,11 @@ class GivenPatient:
     words: Words
     at: str = ""
 
+    @property
+    def identifiers(self) -> list[tuple[str, str]]:
+        """Those with a value, each once."""
+        return [pair for pair in dict.fromkeys(self.pairs) if pair]
+
 
 def checked(resource: Resource, kind: str, at: str = "") -> Resource:
     """The resource without what is empty, once fhir.resources (R4B) finds it valid and understands it as it was sent.

@@ -13,14 +13,14 @@ from datetime import timedelta
 from typing import cast
 from urllib.parse import parse_qsl
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from webapp import audit
 from webapp.extensions import db
 from webapp.fhir import clock, linking, store
 from webapp.fhir.answers import FhirError
-from webapp.fhir.models import VALUE_LENGTH, Document, DocumentTerm, Patient, PatientIdentifier, Status, WaitingBinary
+from webapp.fhir.models import VALUE_LENGTH, Document, DocumentTerm, Patient, Status, WaitingBinary
 from webapp.fhir.searching import terms
 from webapp.fhir.searching.readers import identifier
 from webapp.fhir.searching.wanted import TARGET
@@ -79,7 +79,7 @@ class WritePlan:
 
     new: list[store.NewDocument]
     replaced: list[store.OldDocument]
-    times: store.Times
+    times: clock.Times
     results: list[Result | FhirError]
 
 
@@ -143,7 +143,7 @@ def put_patients(session: Session, organization_id: uuid.UUID, new: Sequence[Sen
     is taken."""
     clock.lock(session, organization_id)
     asked = [item.condition for item in new if item.condition]
-    pairs = [pair for item in new for pair in item.given.pairs if pair]
+    pairs = [pair for item in new for pair in item.given.identifiers]
     owners = linking.find_patients(session, organization_id, asked)
     taken = linking.owners_of(session, organization_id, pairs)
     results: list[Result] = []
@@ -155,23 +155,15 @@ def put_patients(session: Session, organization_id: uuid.UUID, new: Sequence[Sen
         if known is None:
             refuse_taken(item.given, taken)
             stored.append(item)
-            mine = {pair: item.id for pair in item.given.pairs if pair}
+            mine = dict.fromkeys(item.given.identifiers, item.id)
             taken, owners = taken | mine, mine | {("", value): item.id for _, value in mine} | owners
         results.append(Result("Patient", known or item.id, created=known is None))
     stamps = clock.stamps(session, organization_id, len(stored))
     times = {item.id: stored_at for item, stored_at in zip(stored, stamps, strict=True)}
     for item in stored:
-        row = {"stored_at": times[item.id], "resource": item.given.resource}
-        session.add(Patient(id=item.id, organization_id=organization_id, **row))
+        patient = Patient(id=item.id, organization_id=organization_id)
+        store.renew(session, patient, times[item.id], item.given.resource, item.given.identifiers)
     session.flush()
-    identifiers = [
-        {"organization_id": organization_id, "patient_id": item.id, "system": pair[0], "value": pair[1]}
-        for item in stored
-        for pair in dict.fromkeys(item.given.pairs)
-        if pair
-    ]
-    if identifiers:
-        session.execute(insert(PatientIdentifier), identifiers)
     linking.link_waiting(session, organization_id, pairs)
     return [replace(result, stored_at=times.get(result.id, 0)) for result in results]
 
@@ -220,13 +212,12 @@ def _plan(
     """All that has to be read, under the lock; afterwards no statement needs to return anything."""
     clock.lock(session, organization_id)  # whoever stores a patient links what is there
     results = _found(session, organization_id, asked)
-    becomes = {item.name: f"{DOCUMENT}/{result.id}" for item, result in _pairs(asked, results) if item.name}
-    led = {**references, **becomes}
-    items = [(item, item.given.led(led) if led else item.given)
-             for item, result in _pairs(asked, results) if result.created]  # fmt: skip
+    both = [(item, one) for item, one in zip(asked, results, strict=True) if isinstance(one, Result)]
+    led = {**references, **{item.name: f"{DOCUMENT}/{result.id}" for item, result in both if item.name}}
+    items = [(item, item.given.led(led)) for item, result in both if result.created]
     whose = {item.id: stated(given, led) for item, given in items}
     subjects = linking.Subjects(session, organization_id, whose.values())
-    targets = Targets(session, organization_id, items, led)
+    targets = Targets(session, organization_id, {item.id: given for item, given in items}, led)
     new: dict[uuid.UUID, store.NewDocument] = {}
     replaced: dict[uuid.UUID, None] = {}
     for item, given in items:
@@ -244,9 +235,7 @@ def _plan(
     return _timed(session, organization_id, list(new.values()), targets, list(replaced), results, files)
 
 
-def _unless(
-    result: Result | FhirError, failed: uuid.UUID, fault: FhirError
-) -> Result | FhirError:  # fmt: skip
+def _unless(result: Result | FhirError, failed: uuid.UUID, fault: FhirError) -> Result | FhirError:
     """The result, unless it was to be the document that cannot be stored, or one that its condition took for there."""
     if isinstance(result, FhirError) or result.id != failed:
         return result
@@ -258,21 +247,18 @@ def _timed(
     replaced: list[uuid.UUID], results: list[Result | FhirError], files: Files,
 ) -> WritePlan:  # fmt: skip
     """The plan, once everything that changes has its time."""
-    there = [targets.standing[ident] for ident in replaced if ident in targets.standing]
-    there = [item for item in there if not item.superseded]
-    own = [item for item in new if item.id in replaced]
-    shown = [item for item in there if not item.entered_in_error] + [
-        item for item in own if item.status is Status.CURRENT
-    ]
-    times = store.times_of(session, organization_id, new, files, more=len(shown))
-    stored = {item.id: stored_at for item, (stored_at, _) in zip(new, times[1], strict=False)}
-    made = [
-        store.OldDocument(item.id, item.patient_id, stored[item.id], item.content_type,
-                       item.status is Status.ENTERED_IN_ERROR, superseded=False, version=1)
-        for item in own if item.id
+    own = [
+        store.OldDocument(item.id, item.patient_id, 0, item.content_type, item.status is Status.ENTERED_IN_ERROR,
+                          superseded=False, version=1)
+        for item in new if item.id in replaced
     ]  # fmt: skip
+    there = [targets.standing[ident] for ident in replaced if ident in targets.standing]
+    olds = [*(item for item in there if not item.superseded), *own]
+    times = store.times_of(session, organization_id, new, files, more=sum(not item.entered_in_error for item in olds))
+    stored = {item.id: stored_at for item, (stored_at, _) in zip(new, times[1], strict=False)}
+    olds = [replace(item, stored_at=stored.get(item.id, item.stored_at)) for item in olds]
     results = [replace(one, stored_at=stored.get(one.id, 0)) if isinstance(one, Result) else one for one in results]
-    return WritePlan(new, [*there, *made], times, results)
+    return WritePlan(new, olds, times, results)
 
 
 def _write(session: Session, organization_id: uuid.UUID, plan: WritePlan) -> None:
@@ -300,13 +286,6 @@ def _found(session: Session, organization_id: uuid.UUID, asked: Sequence[SentDoc
                     there.setdefault(word, []).append(item.id)
         results.append(Result(DOCUMENT, known[0] if known else item.id, created=not known))
     return results
-
-
-def _pairs(
-    asked: Sequence[SentDocument], results: Sequence[Result | FhirError]
-) -> list[tuple[SentDocument, Result]]:  # fmt: skip
-    both = zip(asked, results, strict=True)
-    return [(item, result) for item, result in both if isinstance(result, Result)]
 
 
 def is_taken(session: Session, ident: uuid.UUID, *tables: type[Document | PurgedDocument | Patient]) -> bool:
@@ -362,12 +341,11 @@ class Targets:
     """
 
     def __init__(
-        self, session: Session, organization_id: uuid.UUID, items: Sequence[tuple[SentDocument, GivenDocument]],
+        self, session: Session, organization_id: uuid.UUID, new: Mapping[uuid.UUID, GivenDocument],
         references: Mapping[str, str],
     ) -> None:  # fmt: skip
-        self._references = references
-        self._new = {item.id: given for item, given in items}
-        related = [target for _, given in items for target in given.related]
+        self._references, self._new = references, new
+        related = [target for given in new.values() for target in given.related]
         named = [word_of(*target.identifier) for target in related if target.replaces and not target.reference
                  and target.identifier]  # fmt: skip
         self._named = documents_with(session, organization_id, named)
