@@ -23,8 +23,6 @@ from webapp.storage import Files, Stored
 MOST_ENTRIES = 200  # as many as an import stores at once: others wait for the organization's lock that long
 MOST_ROWS = 4_000  # of indexes, for identifiers and words of all entries: 15 for each of 200 documents are 3,000
 KINDS = ("Binary", "Patient", "DocumentReference", "List")
-
-
 File = tuple[bytes, str]
 """A file of the bundle, inline in a document or a Binary, and its type."""
 
@@ -41,6 +39,16 @@ class BundleEntry:
     at: str
 
 
+@dataclass(frozen=True, slots=True)
+class BundleDocument:
+    """A document of the bundle: its entry, what was given of it, its attachment, and its file's name in `files`."""
+
+    entry: BundleEntry
+    given: GivenDocument
+    attachment: Resource
+    file: str
+
+
 class Transaction:
     """A bundle that was read and checked; `store` then does it. Raises FhirError for everything that is wrong."""
 
@@ -53,9 +61,8 @@ class Transaction:
         self.entries = [_entry(number, item) for number, item in enumerate(listed)]
         self.kinds = {entry.kind for entry in self.entries} - {"List"}
         self.files: dict[str, File] = {}
-        self._attachments: dict[int, Resource] = {}
-        self._documents: dict[int, GivenDocument] = {}
-        self._patients: dict[int, GivenPatient] = {}
+        self._documents: list[BundleDocument] = []
+        self._patients: list[tuple[BundleEntry, GivenPatient]] = []
         for entry in self.entries:
             self._check(entry)
         self._require_files()
@@ -65,25 +72,26 @@ class Transaction:
         """The documents with their files, once these are put. Raises FhirError 422 where a file is another than its
         document says."""
         new = []
-        for entry in self._of("DocumentReference"):
-            name = self._file_name(entry)
-            (body, content_type), put = self.files[name], puts[name]
-            given.check_file(self._attachments[entry.number], put.digest, given.sha1_of(body), put.size, entry.at)
-            document = self._documents[entry.number]
-            new.append(SentDocument(document, put, content_type, entry.condition, entry.name))
+        for document in self._documents:
+            (body, content_type), put, entry = self.files[document.file], puts[document.file], document.entry
+            given.check_file(document.attachment, put.digest, given.sha1_of(body), put.size, entry.at)
+            new.append(SentDocument(document.given, put, content_type, entry.condition, entry.name))
         return new
 
     def store(
         self, session: Session, organization_id: uuid.UUID, documents: Sequence[SentDocument], files: Files
     ) -> dict[int, Result]:
         """Patients first, so that documents find them; by number of the entry."""
-        people = [SentPatient(self._patients[entry.number], entry.condition) for entry in self._of("Patient")]
+        people = [SentPatient(patient, entry.condition) for entry, patient in self._patients]
         patients = storing.put_patients(session, organization_id, people)
-        results = {entry.number: result for entry, result in zip(self._of("Patient"), patients, strict=True)}
+        results = {entry.number: one for (entry, _), one in zip(self._patients, patients, strict=True)}
         references = {self.entries[number].name: f"Patient/{result.id}" for number, result in results.items()}
         stored = storing.put_documents(session, organization_id, documents, files, references)
-        results |= {entry.number: one for entry, one in zip(self._of("DocumentReference"), stored, strict=True)}
-        return results | self._binaries(results)
+        results |= {document.entry.number: one for document, one in zip(self._documents, stored, strict=True)}
+        # a file is read under the id of the first document that refers to it
+        first = {document.file: results[document.entry.number] for document in reversed(self._documents)}
+        there = ((entry.number, first[entry.name]) for entry in self.entries if entry.kind == "Binary")
+        return results | {number: Result("Binary", document.id, document.created) for number, document in there}
 
     def answer(self, base: str, results: Mapping[int, Result]) -> Resource:
         """A transaction-response with one entry for each, in their order."""
@@ -100,9 +108,6 @@ class Transaction:
                 listed.append({"response": {"status": status, "location": where}})
         return {"resourceType": "Bundle", "type": "transaction-response", "entry": listed}
 
-    def _of(self, kind: str) -> list[BundleEntry]:
-        return [entry for entry in self.entries if entry.kind == kind]
-
     def _check(self, entry: BundleEntry) -> None:
         if entry.kind == "Binary":
             body = given.decoded(entry.resource.get("data", ""), f"{entry.at}Binary.data")
@@ -111,45 +116,35 @@ class Transaction:
         elif entry.kind == "DocumentReference":
             data = given.taken_data(entry.resource, entry.at)
             resource = given.checked(entry.resource, entry.kind, entry.at)
-            self._attachments[entry.number] = given.attachment_of(resource, entry.at)
-            self._documents[entry.number] = given.document(resource, entry.at, inline=data is not None)
+            attachment = given.attachment_of(resource, entry.at)
+            name = str(attachment.get("url", "")) if data is None else f"inline {entry.number}"
+            document = given.document(resource, entry.at, inline=data is not None)
+            self._documents.append(BundleDocument(entry, document, attachment, name))
             if data is not None:
-                self.files[f"inline {entry.number}"] = data, ""
+                self.files[name] = data, ""
         elif entry.kind == "Patient":
-            self._patients[entry.number] = given.patient(entry.resource, entry.at)
-
-    def _file_name(self, entry: BundleEntry) -> str:
-        inline = f"inline {entry.number}"
-        if inline in self.files:
-            return inline
-        return str(self._attachments[entry.number].get("url", ""))
+            self._patients.append((entry, given.patient(entry.resource, entry.at)))
 
     def _require_files(self) -> None:
         """Each document has a file; and one that nobody refers to could never be read."""
-        named = {self._file_name(entry): entry for entry in self._of("DocumentReference")}
+        named = {document.file: document.entry for document in self._documents}
         for name, entry in named.items():
             if name not in self.files:
                 where = f"{entry.at}DocumentReference.content[0].attachment.url"
                 raise FhirError(422, "Erwartet wird data oder das fullUrl eines Binary in diesem Bundle.", where)
-        for entry in self._of("Binary"):
-            if entry.name not in named:
+        for entry in self.entries:
+            if entry.kind == "Binary" and entry.name not in named:
                 raise FhirError(422, "Kein Dokument in diesem Bundle verweist auf diese Datei.", f"{entry.at}Binary")
 
     def _bound(self) -> None:
         """Others wait while the rows are written."""
-        rows = sum(len(document.words) for document in self._documents.values())
-        rows += sum(len(patient.words) + len(patient.pairs) for patient in self._patients.values())
+        rows = sum(len(document.given.words) for document in self._documents)
+        rows += sum(len(patient.words) + len(patient.pairs) for _, patient in self._patients)
         if rows > MOST_ROWS:
             raise FhirError(
                 422, f"Das Bundle hat {rows} Kennungen und Suchwörter; erwartet werden höchstens {MOST_ROWS}. "
                 "Bitte auf mehrere verteilen.", "Bundle.entry",
             )  # fmt: skip
-
-    def _binaries(self, results: Mapping[int, Result]) -> dict[int, Result]:
-        """A file is read under the id of the first document that refers to it."""
-        first = {self._file_name(entry): results[entry.number] for entry in reversed(self._of("DocumentReference"))}
-        there = ((entry.number, first[entry.name]) for entry in self._of("Binary"))
-        return {number: Result("Binary", document.id, document.created) for number, document in there}
 
 
 def _entry(number: int, item: Any) -> BundleEntry:
