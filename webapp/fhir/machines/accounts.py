@@ -42,7 +42,6 @@ def create(
     if wrong := smart.problem(scopes):
         raise SettingError(wrong)
     account = ServiceAccount(id=_new_id(), organization_id=organization, name=name.strip(), scopes=scopes)
-    account.jwks_url = account.jwks = ""
     session.add(account)
     session.flush()
     audit.record(session, "service_added", user=by, detail=f"{account.id} for {found.name}: {scopes}")

@@ -13,14 +13,12 @@ from webapp.extensions import db
 from webapp.fhir.bulk.cli import ORG, organization_of
 from webapp.fhir.dates import to_text
 from webapp.fhir.machines import accounts, origins, scopes
-from webapp.fhir.machines.models import ServiceAccount
 from webapp.fhir.tokens import MOST_DAYS
 
 services = Group("services", help="Service accounts: programs that call an organization's FHIR base.")
 origin_list = Group("origins", help="Origins of web pages that may call an organization's FHIR base (CORS).")
 
 _ACCOUNT = click.argument("account")
-_DAYS = click.option("--days", default=accounts.DAYS, show_default=True, help=f"Valid for, at most {MOST_DAYS}.")
 
 
 @services.command("add")
@@ -52,7 +50,7 @@ def show() -> None:
 
 @services.command("add-secret")
 @_ACCOUNT
-@_DAYS
+@click.option("--days", default=accounts.DAYS, show_default=True, help=f"Valid for, at most {MOST_DAYS}.")
 def add_secret(account: str, days: int) -> None:
     """Print a new secret for ACCOUNT, and nothing else. It is shown only now; those before it go on working."""
     with _writing() as session:
@@ -101,8 +99,7 @@ def handling(account: str, how: str) -> None:
 def deactivate(account: str, undo: bool) -> None:
     """Refuse all calls of ACCOUNT from now on, and the document links it made."""
     with _writing() as session:
-        row: ServiceAccount = accounts.find(session, account)
-        accounts.set_active(session, row, undo)
+        accounts.set_active(session, accounts.find(session, account), undo)
     click.echo(f"{account} is {'active' if undo else 'inactive'}")
 
 

@@ -40,8 +40,6 @@ LONGEST_ASSERTION = 16 * 1024
 LONGEST_JTI = 255
 NO_ORGANIZATION = "the path names no organization"
 PER_ADDRESS = "600 per minute"  # a program asks every five minutes; each refusal is a row of the audit trail
-
-
 BUSY = "temporarily_unavailable"
 STATUS = {"invalid_client": 401, BUSY: 503}  # RFC 6749, section 5.2: all others 400
 BUSY_S = 2
@@ -181,12 +179,9 @@ def _unverified(assertion: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Header and claims of a compact JWS, before its signature can be checked: whose key is asked for."""
     try:
         read = jws.extract_compact(assertion.encode("ascii"))
-        claims = orjson.loads(read.payload)
-    except (JoseError, ValueError, RecursionError):  # the library reads a header of any depth
+        return dict(read.headers()), {**orjson.loads(read.payload)}
+    except (JoseError, ValueError, TypeError, RecursionError):  # the library reads a header of any depth
         raise TokenRefused("invalid_client", "client_assertion is no JWT") from None
-    if not isinstance(claims, dict):
-        raise TokenRefused("invalid_client", "client_assertion is no JWT")
-    return dict(read.headers()), claims
 
 
 def _check(account: ServiceAccount, claims: dict[str, Any], audience: str) -> None:

@@ -59,7 +59,7 @@ class ScopesForm(FlaskForm):  # type: ignore[misc] # no types there
 class KeysForm(FlaskForm):  # type: ignore[misc] # no types there
     """Keys by which a program authenticates itself."""
 
-    way = SelectField(_l("Womit es sich ausweist"), choices=WAYS)
+    way = SelectField(_l("Womit es sich ausweist"), choices=[way for way in WAYS if way[0] != SECRET])
     url = StringField(_l("URL der Schlüssel"))
     jwks = TextAreaField(_l("Schlüsselsatz (JSON)"), validators=[Length(max=accounts.LARGEST_KEYS)])
 
@@ -90,6 +90,7 @@ class KeysForm(FlaskForm):  # type: ignore[misc] # no types there
 class NewForm(KeysForm, ScopesForm):
     """A new account."""
 
+    way = SelectField(_l("Womit es sich ausweist"), choices=WAYS)
     organization = SelectField(_l("Organisation"))
     name = StringField(
         _l("Name des Programms"), validators=[InputRequired(_l("Bitte ausfüllen.")), Length(max=NAME_LENGTH)]
@@ -124,9 +125,8 @@ def add() -> Page:
     if not form.validate():
         return _listed(form), 422
     with db.write() as session:
-        account = accounts.create(
-            session, uuid.UUID(form.organization.data), form.name.data, form.scopes.data, by=current_user
-        )  # fmt: skip
+        organization = uuid.UUID(form.organization.data)
+        account = accounts.create(session, organization, form.name.data, form.scopes.data, by=current_user)
         fresh = form.give(session, account)
     return _answer(account.id, fresh)
 
@@ -174,7 +174,7 @@ def revoke_secret(account: str, secret: str) -> Response:
 @operator_required
 def change(account: str, what: str) -> Page:
     """Say where the public keys are, or what it may do, in place of what was said before; from its next call on."""
-    form = _keys_form() if what == "keys" else ScopesForm()
+    form = KeysForm() if what == "keys" else ScopesForm()
     if not form.validate():
         return _shown(_found(db.session, account), **{what: form}), 422
     with db.write() as session:
@@ -219,12 +219,6 @@ def _new_form() -> NewForm:
     return form
 
 
-def _keys_form(**more: Any) -> KeysForm:
-    form = KeysForm(**more)
-    form.way.choices = [way for way in WAYS if way[0] != SECRET]
-    return form
-
-
 def _listed(form: NewForm) -> str:
     rows = [
         (account, accounts.living(account), _when(account.last_used_at), accounts.ends_soon(account))
@@ -236,7 +230,7 @@ def _listed(form: NewForm) -> str:
 def _shown(account: ServiceAccount, fresh: str = "", **forms: FlaskForm) -> str:
     secrets = [(one, instant(one.expires_at), _when(one.last_used_at), state(one)) for one in account.secrets]
     ends = accounts.ends_soon(account)
-    given: dict[str, Any] = {"days": DaysForm(formdata=None), "keys": _keys_form(formdata=None)}
+    given: dict[str, Any] = {"days": DaysForm(formdata=None), "keys": KeysForm(formdata=None)}
     given["scopes"] = ScopesForm(formdata=None, scopes=account.scopes)
     return render_template(
         "service.html", account=account, secrets=secrets, fresh=fresh, used=_when(account.last_used_at),
