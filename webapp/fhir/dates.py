@@ -58,16 +58,8 @@ def parse(value: str) -> Window | None:
     if period is None:
         return None
     start, end = period
-    match match["prefix"]:
-        case "ge":
-            return Window(start, None)
-        case "gt":
-            return Window(end, None)
-        case "le":
-            return Window(None, end)
-        case "lt":
-            return Window(None, start)
-    return Window(start, end)
+    sides = {"ge": (start, None), "gt": (end, None), "le": (None, end), "lt": (None, start)}
+    return Window(*sides.get(match["prefix"], period))
 
 
 def parse_bound(value: str) -> Window | None:

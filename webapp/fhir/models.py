@@ -47,9 +47,9 @@ Owned = Annotated[uuid.UUID, mapped_column(ForeignKey("organization.id", ondelet
 _Id = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by itself only in an INTEGER primary key
 
 
-def _where(condition: str) -> dict[str, Any]:
-    """The condition of an index over a part of a table."""
-    return {"postgresql_where": text(condition), "sqlite_where": text(condition)}
+def _where(condition: str, sqlite: str = "") -> dict[str, Any]:
+    """The condition of an index over a part of a table; that of SQLite where it has to be written otherwise there."""
+    return {"postgresql_where": text(condition), "sqlite_where": text(sqlite or condition)}
 
 
 class Status(enum.StrEnum):
@@ -119,17 +119,11 @@ class Document(Base):
             )
         ),
         Index("ix_document_type", "organization_id", "content_type", "stored_at", "id"),
-        Index(
-            "ix_document_status", "organization_id", "stored_at", "id",
-            postgresql_where=text("entered_in_error"), sqlite_where=text("entered_in_error = 1"),
+        *(
+            Index(name, "organization_id", "stored_at", "id", **_where(fact, f"{fact} = 1"))
+            for name, fact in (("ix_document_status", "entered_in_error"), ("ix_document_replaced", "superseded"))
         ),
-        Index(
-            "ix_document_replaced", "organization_id", "stored_at", "id",
-            postgresql_where=text("superseded"), sqlite_where=text("superseded = 1"),
-        ),
-        Index(
-            "ix_document_import_line", "organization_id", "import_line", **_where("import_line IS NOT NULL"),
-        ),
+        Index("ix_document_import_line", "organization_id", "import_line", **_where("import_line IS NOT NULL")),
         UniqueConstraint("organization_id", "import_key"),
     )  # fmt: skip
 
