@@ -169,9 +169,7 @@ class Callers:
         row = self._known(self._itself, str(claims.get("sub", "")), organization)
         return self._bearer(row, row.account, organization, str(claims.get("scope", ""))) if row.stands else None
 
-    def _bearer(
-        self, row: _Known, token_id: str, organization: uuid.UUID | None, granted: str | None = None
-    ) -> Bearer:  # fmt: skip
+    def _bearer(self, row: _Known, token_id: str, organization: uuid.UUID | None, granted: str | None = None) -> Bearer:
         """`granted`: the scopes of an access token, which may be fewer than the account has by now, or more."""
         if row.scopes is None:
             return Bearer(token_id, str(row.user), row.belongs(organization), strict=bool(row.strict))

@@ -169,9 +169,8 @@ def _tags(session: Session, where: ColumnElement[bool]) -> list[Pair]:
 
 def one_of(session: Session, column: Any, values: Iterable[Any]) -> ColumnElement[bool]:
     """The column holds one of the values, which are one parameter however many they are."""
-    return (
-        Binds("values", clock.dialect(session) is sqlite).equal(column, SOME).params(values_0=_given(session, values))
-    )
+    held = Binds("values", clock.dialect(session) is sqlite).equal(column, SOME)
+    return held.params(values_0=_given(session, values))
 
 
 def _given(session: Session, values: Iterable[Any]) -> Any:

@@ -25,7 +25,6 @@ POSTED_TOGETHER = 50  # documents a transaction; more than a process has threads
 class Service:
     """The parts of document retrieval of one application."""
 
-    reader: Reader
     documents: Documents
     histories: Histories
     stored: dict[str, Resources]
@@ -48,7 +47,6 @@ def init_app(app: Flask) -> None:
     files = open_files(given.storage)
     others = {"Patient": Resources(reader, Patient), "ImagingStudy": Resources(reader, ImagingStudy)}
     app.extensions[_KEY] = Service(
-        reader=reader,
         documents=documents,
         histories=Histories(reader),
         stored={"DocumentReference": documents, **others},

@@ -174,8 +174,7 @@ def _report(source: Path, results: Iterator[LineResult]) -> None:
     with click.progressbar(length=length, label=source.name, file=sys.stderr) as bar:
         for result in results:
             counts.update({result.kind: 1, result.subject: 1, "waiting": result.documents})
-            said = result.reason or result.note
-            if said:
+            if said := result.reason or result.note:
                 click.echo(f"\nline {result.line}: {said}", err=True)
             bar.update(1)
     click.echo(f"{counts['stored']} stored, {counts['known']} already there, {counts['bad']} bad")

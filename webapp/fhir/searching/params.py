@@ -53,9 +53,8 @@ class Taken:
 
 def search(pairs: Pairs, kind: str = "DocumentReference") -> Search:
     """The search for resources of a type that a query string (decoded pairs, in order) asks for."""
-    return _wanted(
-        _taken(pairs, readers.SEARCHED[kind]), MOST_PATIENTS if kind == "DocumentReference" else MOST_IDENTIFIERS
-    )
+    most_people = MOST_PATIENTS if kind == "DocumentReference" else MOST_IDENTIFIERS
+    return _wanted(_taken(pairs, readers.SEARCHED[kind]), most_people)
 
 
 def docref(pairs: Pairs) -> Search:
@@ -148,9 +147,8 @@ def _add(taken: Taken, name: str, understood: Any) -> bool:
 def _not_understood(name: str, value: str, table: readers.Table) -> Ignored:
     """The part of a parameter that no reader understands, and what it is."""
     if name in table:
-        prefix = (
-            (_BARE_PREFIX if name in readers.BARE_DATES else _PREFIX).match(value) if name in readers.DATES else None
-        )
+        known = _BARE_PREFIX if name in readers.BARE_DATES else _PREFIX
+        prefix = known.match(value) if name in readers.DATES else None
         return Ignored(name, "prefix", prefix[0]) if prefix else Ignored(name, "value", value)
     base, mark, rest = _BASE.fullmatch(name).groups()  # type: ignore[union-attr] # matches everything
     if not mark or base not in table:

@@ -86,8 +86,7 @@ def patient_key(value: str) -> PatientKey | None:
         return PatientKey(uuid.UUID(bare), Identifier(None, value) if bare == value else None)
     if UUID.fullmatch(value.removeprefix("urn:uuid:")):
         return PatientKey(uuid.UUID(value.removeprefix("urn:uuid:")), Identifier(None, value))
-    reference = _ELSEWHERE.fullmatch(value)
-    if reference:
+    if reference := _ELSEWHERE.fullmatch(value):
         return PatientKey(uuid.UUID(reference[1]), Identifier(None, value))
     found = identifier(value)
     return PatientKey(None, found) if found else None

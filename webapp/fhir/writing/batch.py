@@ -68,8 +68,7 @@ def _environ(item: Any, number: int, base: str) -> dict[str, Any]:
 def _entry(response: Response) -> Resource:
     headers, body = response.headers, response.get_data()
     told: Resource = {"status": response.status}
-    told |= {"location": headers["Location"]} if "Location" in headers else {}
-    told |= {"etag": headers["ETag"]} if "ETag" in headers else {}
+    told |= {name.lower(): headers[name] for name in ("Location", "ETag") if name in headers}
     if response.last_modified:
         told["lastModified"] = response.last_modified.isoformat()
     resource = orjson.loads(body) if body and response.content_type == MEDIA_TYPE else None
