@@ -10,7 +10,8 @@ import json
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -49,24 +50,27 @@ def event(fields: Mapping[str, Any]) -> bytes:
 def relayed(call: ApiCall, words: Words, gone: Callable[[], bool]) -> Iterator[bytes]:
     """The events of a call, with pings between them, until it ends, `gone()` holds or the iterator is closed."""
     until, last = time.monotonic() + LONGEST_S, time.monotonic()
-    with asyncio.Runner() as runner:  # leaving it cancels what still runs, which closes the connection to the API
+    with asyncio.Runner() as runner:
         source = _chunks(call, words)
         step = _next(runner, source)
-        while not gone():
-            runner.run(asyncio.wait({step}, timeout=LOOK_S))
-            now = time.monotonic()
-            if step.done():
-                chunk = step.result()
-                if chunk is None:
+        try:
+            while not gone():
+                runner.run(asyncio.wait({step}, timeout=LOOK_S))
+                now = time.monotonic()
+                if step.done():
+                    chunk = step.result()
+                    if chunk is None:
+                        return
+                    yield chunk
+                    last, step = now, _next(runner, source)
+                elif now > until:
+                    yield event(words["slow"])
                     return
-                yield chunk
-                last, step = now, _next(runner, source)
-            elif now > until:
-                yield event(words["slow"])
-                return
-            elif now - last > PING_S:
-                yield PING
-                last = now
+                elif now - last > PING_S:
+                    yield PING
+                    last = now
+        finally:
+            runner.run(_end(step, source))
 
 
 def warm_up() -> None:
@@ -100,7 +104,15 @@ def _next(runner: asyncio.Runner, source: AsyncIterator[bytes]) -> asyncio.Task[
     return runner.get_loop().create_task(step())
 
 
-async def _chunks(call: ApiCall, words: Words) -> AsyncIterator[bytes]:
+async def _end(step: asyncio.Task[bytes | None], source: AsyncGenerator[bytes]) -> None:
+    """Close the connection to the API, from its reader outwards: a runner ends all that is open at once, and what is
+    ended twice is a traceback in the log."""
+    step.cancel()
+    await asyncio.wait({step})
+    await source.aclose()
+
+
+async def _chunks(call: ApiCall, words: Words) -> AsyncGenerator[bytes]:
     """Yields the API's answer as events; a failure is the last event."""
     opened = False
     try:
@@ -114,8 +126,9 @@ async def _chunks(call: ApiCall, words: Words) -> AsyncIterator[bytes]:
                     told = {"retry_after": wait, "status": answer.status_code, "said": await _said(answer)}
                     yield event({**words[kind], **told})
                 elif call.streams:
-                    async for chunk in _streamed(answer, words):
-                        yield chunk
+                    async with aclosing(_streamed(answer, words)) as chunks:
+                        async for chunk in chunks:
+                            yield chunk
                 else:
                     yield event({"type": "answer", "answer": json.loads(await answer.aread())})
     except httpx2.TimeoutException:
@@ -134,7 +147,7 @@ async def _said(answer: httpx2.Response) -> str:
     return detail[:LONGEST_SAID] if isinstance(detail, str) else ""
 
 
-async def _streamed(answer: httpx2.Response, words: Words) -> AsyncIterator[bytes]:
+async def _streamed(answer: httpx2.Response, words: Words) -> AsyncGenerator[bytes]:
     """The API's own events, byte by byte; a stream that ends without its last event says so. Nothing else of an event
     is looked at, so that a text API of another version is served too."""
     ended, rest = False, b""

@@ -13,14 +13,14 @@ from datetime import timedelta
 from typing import cast
 from urllib.parse import parse_qsl
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
 from webapp import audit
 from webapp.extensions import db
 from webapp.fhir import clock, linking, store
 from webapp.fhir.answers import FhirError
-from webapp.fhir.models import VALUE_LENGTH, Document, DocumentTerm, Patient, Status, WaitingBinary
+from webapp.fhir.models import VALUE_LENGTH, Document, DocumentTerm, Patient, PatientIdentifier, Status, WaitingBinary
 from webapp.fhir.searching import terms
 from webapp.fhir.searching.readers import identifier
 from webapp.fhir.searching.wanted import TARGET
@@ -161,9 +161,16 @@ def put_patients(session: Session, organization_id: uuid.UUID, new: Sequence[Sen
     stamps = clock.stamps(session, organization_id, len(stored))
     times = {item.id: stored_at for item, stored_at in zip(stored, stamps, strict=True)}
     for item in stored:
-        patient = Patient(id=item.id, organization_id=organization_id)
-        store.renew(session, patient, times[item.id], item.given.resource, item.given.identifiers)
+        row = {"stored_at": times[item.id], "resource": item.given.resource}
+        session.add(Patient(id=item.id, organization_id=organization_id, **row))
     session.flush()
+    identifiers = [
+        {"organization_id": organization_id, "patient_id": item.id, "system": system, "value": value}
+        for item in stored
+        for system, value in item.given.identifiers
+    ]
+    if identifiers:  # by one statement: the session takes one each on SQLite
+        session.execute(insert(PatientIdentifier), identifiers)
     linking.link_waiting(session, organization_id, pairs)
     return [replace(result, stored_at=times.get(result.id, 0)) for result in results]
 
