@@ -197,17 +197,16 @@ def _keep_terms(
         connection.execute(_INSERT_TERM, one_or_all(rows))
 
 
-def renew(
-    session: Session, patient: Patient, stored_at: int, resource: dict[str, Any], pairs: Iterable[tuple[str, str]]
-) -> None:
+def renew(session: Session, patient: Patient, resource: dict[str, Any], pairs: Iterable[tuple[str, str]]) -> None:
     """Store a patient, or what it is now, with its identifiers (system, value)."""
     have = {(item.system, item.value): item for item in patient.identifiers}
-    patient.stored_at, patient.resource = stored_at, resource
+    patient.stored_at, patient.resource = stamp(session, patient.organization_id), resource
     patient.identifiers = [
         have.get(pair) or PatientIdentifier(organization_id=patient.organization_id, system=pair[0], value=pair[1])
         for pair in dict.fromkeys(pairs)
     ]
     session.add(patient)
+    session.flush()
 
 
 def stamp(session: Session, organization: uuid.UUID) -> int:

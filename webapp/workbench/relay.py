@@ -151,10 +151,11 @@ async def _streamed(answer: httpx2.Response, words: Words) -> AsyncGenerator[byt
     """The API's own events, byte by byte; a stream that ends without its last event says so. Nothing else of an event
     is looked at, so that a text API of another version is served too."""
     ended, rest = False, b""
-    async for chunk in answer.aiter_raw():
-        *whole, rest = (rest + chunk).split(b"\n\n")
-        ended = ended or any(_is_last(event_fields(block)) for block in whole)
-        yield chunk
+    async with aclosing(answer.aiter_raw()) as chunks:
+        async for chunk in chunks:
+            *whole, rest = (rest + chunk).split(b"\n\n")
+            ended = ended or any(_is_last(event_fields(block)) for block in whole)
+            yield chunk
     if not ended:
         yield event(words["broken"])
 

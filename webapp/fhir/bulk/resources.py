@@ -61,7 +61,7 @@ class ResourceImporter:
         have = {(item.system, item.value) for item in patient.identifiers}
         renewed = patient.stored_at is None or patient.resource != resource or have != set(pairs)
         if renewed:
-            store.renew(session, patient, store.stamp(session, self.organization), resource, pairs)
+            store.renew(session, patient, resource, pairs)
         linked = linking.link_waiting(session, self.organization, pairs)
         kind = "stored" if renewed else "known"
         return LineResult(number, kind, documents=linked, note=_renamed(given, patient.id))

@@ -211,7 +211,7 @@ def _patient(organization_id: uuid.UUID, key: uuid.UUID, resource: Resource, rea
         pairs = new.identifiers
         taken = linking.owners_of(session, organization_id, pairs)
         storing.refuse_taken(new, {pair: owner for pair, owner in taken.items() if owner != key})
-        store.renew(session, row, store.stamp(session, organization_id), new.resource, pairs)
+        store.renew(session, row, new.resource, pairs)
         linking.link_waiting(session, organization_id, pairs)
         audit.record(session, "updated", detail=f"Patient/{key} by {bearer().account}")
         return Result("Patient", key, created=False, stored_at=row.stored_at)
