@@ -60,15 +60,14 @@ def _check(source: Path, previous: Path | None, docs: Path | None) -> None:
 @click.option("--encoder", type=PATH, help="only this sentence-transformers model (a folder), fine-tuned on the pairs")
 @click.option("--rounds", type=click.IntRange(1), help="with --encoder: pairs of each code (4); with --texts (2)")
 @click.option("--rate", type=float, default=5e-4, help="with --encoder: learning rate (0.0005; large models 0.00002)")
-@click.option("--reading", type=PATH, help="only finder and confidence, with this artifact, which holds a fold out")
+@click.option("--reading", is_flag=True, help="only the confidence in codes of texts; SOURCE: an artifact")
 @click.option("--suggest", type=PATH, help="only the weights of suggestions, with this artifact")
 @click.option("--commonness", is_flag=True, help="with --suggest: also how common codes are; --reading is due then")
 @click.option("--texts", type=PATH, multiple=True, help="own annotated texts (files, folders); SOURCE: an artifact")
 @click.option("--only", type=click.Choice(FITTED), multiple=True, help="with --texts: fit this alone; repeat for two")
 @click.option("--parts", type=click.IntRange(0), default=3, help="with --texts: left out in so many parts (3; 0: none)")
 @click.option("--weight", type=click.IntRange(1), default=3, help="with --texts: times one is seen in a round (3)")
-@click.option("--finder-rate", type=float, default=1e-3, help="with --texts: learning rate of the finder (0.001)")
-@click.option("--claims-rate", type=float, default=5e-4, help="with --texts: learning rate of the claims (0.0005)")
+@click.option("--claims-rate", type=float, default=5e-4, help="with --texts: learning rate of the tagger (0.0005)")
 @click.option("--hidden", type=click.IntRange(1), default=32, help="with --texts: width of the second stage (32)")
 @click.option("--decay", type=float, default=0.3, help="with --texts: decay of the second stage's weights (0.3)")
 @click.option("--written", type=click.IntRange(0), default=1_500, help="with --texts: kept inputs read again (0: all)")
@@ -79,7 +78,7 @@ def _train(
     holdout: int | None,
     out: Path,
     encoder: Path | None,
-    reading: Path | None,
+    reading: bool,
     suggest: Path | None,
     commonness: bool,
     texts: tuple[Path, ...],
@@ -87,7 +86,7 @@ def _train(
     rate: float,
     **how: Any,
 ) -> None:
-    """Train encoder, ranking model, finder and confidence from SOURCE; or fine-tune a model of your own; or train an
+    """Train encoder, ranking model and confidence from SOURCE; or fine-tune a model of your own; or train an
     artifact's reading further on own annotated texts: train ARTIFACT --texts FILE --out DIR."""
     BuildOptions(train=True, holdout=holdout)
     if texts:
@@ -99,8 +98,8 @@ def _train(
     if encoder is not None:
         _tune(source, encoder, out, holdout or 0, rounds=rounds or 4, rate=rate)
         return
-    if reading is not None:
-        _train_reading(source, out, reading)
+    if reading:
+        _train_reading(source, out)
         return
     try:
         from catalog_build.build import WEIGHTS, train_weights
@@ -154,21 +153,21 @@ def _tune(source: Path, encoder: Path, out: Path, fold: int, **how: Any) -> None
     click.echo(f"to build with it: python -m catalog_build build {source} --encoder {out} --out DIR")
 
 
-def _train_reading(source: Path, out: Path, artifact: Path) -> None:
+def _train_reading(artifact: Path, out: Path) -> None:
     try:
         from catalog_build.build import WEIGHTS
-        from catalog_build.own_synonyms import own_texts
-        from catalog_build.training.reading import save, train_reading
+        from catalog_build.training.reading import train_reading
+        from clinical.reading import CONFIDENCE
 
-        files = read_source(source)
-        texts = all_texts(files)
-        finder, confidence = train_reading(files, texts + own_texts(files, texts), artifact)
+        confidence = train_reading(artifact)
     except ModuleNotFoundError as error:
         raise _extra_missing(error) from None
-    save(finder, confidence, out)
+    out.mkdir(parents=True, exist_ok=True)
+    confidence.save(out / CONFIDENCE)
+    (out / CONFIDENCE).chmod(0o644)
     bounds = confidence.bounds
-    click.echo(f"finder and confidence in {out}; in texts high from {bounds.high:.3f}, medium from {bounds.medium:.3f}")
-    click.echo(f"to ship them: copy both files to {WEIGHTS}")
+    click.echo(f"confidence in {out}; in texts high from {bounds.high:.3f}, medium from {bounds.medium:.3f}")
+    click.echo(f"to ship it: copy {CONFIDENCE} to {WEIGHTS}")
 
 
 def _train_suggestions(artifact: Path, out: Path, commonness: bool) -> None:
@@ -241,6 +240,7 @@ def _statements(out: Path | None, measure: bool) -> None:
 
 
 @command.command("tagger")
+@click.argument("artifact", type=PATH)
 @click.option("--out", type=PATH, required=True, help="file to write the weights into")
 @click.option("--seed", type=int, default=0, help="of the first network")
 @click.option("--nets", type=click.IntRange(1), default=4, help="networks whose answers are averaged (4)")
@@ -249,21 +249,27 @@ def _statements(out: Path | None, measure: bool) -> None:
 @click.option("--layers", type=click.IntRange(1), default=5, help="each sees twice as far as the one before (5)")
 @click.option("--epochs", type=click.IntRange(1), default=13, help="rounds of training (13)")
 @click.option("--rate", type=float, default=2e-3, help="learning rate (0.002)")
-@click.option("--framed", type=click.IntRange(0), default=30_000, help="texts written from frames (30000)")
-@click.option("--mixed", type=click.IntRange(0), default=6_500, help="of them in each round (6500)")
+@click.option("--framed", type=click.IntRange(0), default=30_000, help="texts written from frames and wordings (30000)")
+@click.option("--mixed", type=click.IntRange(0), default=6_500, help="of those from frames in each round (6500)")
+@click.option("--worded", type=click.IntRange(0), default=2_500, help="of those from wordings in each round (2500)")
 @click.option("--texts", type=PATH, multiple=True, help="authors' files to learn from, in place of Befund's own")
-def _tagger(out: Path, texts: tuple[Path, ...], **how: Any) -> None:
-    """Train the tagger of claims from scratch on the labelled texts of the authors to learn from."""
+def _tagger(artifact: Path, out: Path, texts: tuple[Path, ...], **how: Any) -> None:
+    """Train the tagger of mentions and claims from scratch: on the labelled texts of the authors to learn from, and on
+    texts written from the wordings of an artifact."""
     try:
-        from catalog_build.training.authors import parse, read
+        from catalog_build.training.authors import parse
         from catalog_build.training.claims import Recipe, train_claims
+        from catalog_build.training.reading import material
+        from clinical.reading import SearchIndex
 
-        authors = {file.stem: parse(file) for file in texts} if texts else read("train")
-        tagger = train_claims([text for own in authors.values() for text in own], Recipe(**how))
+        known = material(SearchIndex.load(artifact))
+        if texts:
+            known = known._replace(texts=[text for file in texts for text in parse(file)])
+        tagger = train_claims(known, Recipe(**how))
     except ModuleNotFoundError as error:
         raise _extra_missing(error) from None
     tagger.save(out)
-    click.echo(f"tagger of claims in {out}; to ship it: copy it to clinical/claims, then run the tests")
+    click.echo(f"tagger in {out}; to ship it: copy it to clinical/claims, then fit the confidence: train --reading")
 
 
 @command.command("build")

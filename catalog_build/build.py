@@ -24,7 +24,7 @@ from catalog_build.training.suggesting import suggester_of
 from catalog_build.vocabulary import Layers, layered
 from clinical.errors import SettingError
 from clinical.progress import note
-from clinical.reading import CONFIDENCE, FINDER, Confidence, Finder, SearchIndex
+from clinical.reading import CONFIDENCE, Confidence, SearchIndex
 from clinical.search import (
     Encoder,
     Expansion,
@@ -57,7 +57,6 @@ class Weights:
     ranker: Ranker
     thresholds: ConfidenceThresholds
     calibration: Calibration | None = None
-    finder: Finder | None = None
     confidence: Confidence | None = None
 
     @property
@@ -73,8 +72,6 @@ class Weights:
         self.ranker.save(folder / "ranker.safetensors")
         if self.calibration is not None:
             self.calibration.save(folder / CALIBRATION)
-        if self.finder is not None:
-            self.finder.save(folder / FINDER)
         if self.confidence is not None:
             self.confidence.save(folder / CONFIDENCE)
         for path in folder.iterdir():
@@ -85,12 +82,10 @@ class Weights:
         """The shipped weights, or those that `train` wrote elsewhere. Raises SettingError, see `thresholds_of`."""
         thresholds = thresholds_of(folder)
         encoder = StaticEncoder.load(folder / "encoder.safetensors")
-        finder = Finder.load(folder / FINDER) if (folder / FINDER).is_file() else None
         return cls(
             encoder,
             Ranker.load(folder / "ranker.safetensors"),
             thresholds,
-            finder=finder,
             confidence=confidence_of(folder),
         )
 
@@ -165,10 +160,9 @@ def _make(source: Source, made: Path, options: BuildOptions) -> None:
     manifest = replace(manifest, layers=layers.about)
     catalog = with_pairs(source.catalog, (text for text in kept if text.secondary))
     expansion = Expansion.of(replacements(references(source, options.holdout)))
-    finder = weights.finder or Finder.load(WEIGHTS / FINDER)
     parts = (catalog, wordings, weights.served, weights.ranker, manifest, expansion)
     begun = suggester_of(catalog, wordings, weights.served)
-    index = SearchIndex(*parts, finder=finder, confidence=weights.confidence, suggester=begun)
+    index = SearchIndex(*parts, confidence=weights.confidence, suggester=begun)
     note("writing the artifact")
     index.save(made)
 
@@ -217,7 +211,6 @@ def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None)
     new to encoder and index; then the one to keep, from all texts but the held-out fold.
     """
     from catalog_build.training.encoder import EncoderTexts, train_encoder
-    from catalog_build.training.finder import train_finder
 
     known = references(source, holdout)
     unseen = calibration_folds(holdout)
@@ -227,8 +220,7 @@ def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None)
         return train_encoder(EncoderTexts([text.text for text in kept], [text.code for text in kept], known))
 
     first = encoder_of({*unseen, holdout})
-    finder = train_finder([(text.text, text.code) for text in texts if holdout is None or fold_of(text) != holdout])
-    fitted = _fit(source, texts, first, holdout, finder)
+    fitted = _fit(source, texts, first, holdout)
     return replace(fitted, encoder=encoder_of({holdout}))
 
 
@@ -239,7 +231,7 @@ def calibration_folds(holdout: int | None) -> tuple[int, ...]:
 
 def _weights(source: Source, texts: Sequence[Synonym], options: BuildOptions) -> Weights:
     if options.train:
-        note("training encoder, ranking model, finder and confidence: several minutes with the full catalog")
+        note("training encoder, ranking model and confidence: several minutes with the full catalog")
         return train_weights(source, texts, options.holdout)
     if options.encoder is None:
         return Weights.load()
@@ -252,9 +244,7 @@ def _weights(source: Source, texts: Sequence[Synonym], options: BuildOptions) ->
     return _fit(source, texts, encoder, options.holdout)
 
 
-def _fit(
-    source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: int | None, finder: Finder | None = None
-) -> Weights:
+def _fit(source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: int | None) -> Weights:
     """A ranking model, thresholds and the second stage of calibration for this encoder, from the calibration folds."""
     from catalog_build.training.augmentation import Augmenter
     from catalog_build.training.confidence import confidence_for
@@ -290,12 +280,12 @@ def _fit(
     if warning := silent_bands(thresholds):
         note(warning)
     calibration = Calibration(fitted.probability, fitted.right)
-    weights = Weights(encoder, fitted.ranker, thresholds, calibration, finder)
+    weights = Weights(encoder, fitted.ranker, thresholds, calibration)
     manifest = _manifest(source, weights, len(wordings), BuildOptions(), {})
     expansion = Expansion.of(replacements(references(source, holdout)))
     begun = suggester_of(source.catalog, wordings, encoder)
     parts = (source.catalog, wordings, encoder, fitted.ranker, manifest, expansion)
-    index = SearchIndex(*parts, finder=finder, suggester=begun)
+    index = SearchIndex(*parts, suggester=begun)
     note("fitting the confidence in codes of texts: reading what people wrote, then texts of our own grammar")
     confidence = confidence_for(index, held_out, indexed)
     if warning := silent_bands(confidence.bounds, "in texts"):

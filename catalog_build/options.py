@@ -9,7 +9,7 @@ from typing import Final
 from catalog_build.synonyms import FOLDS
 from clinical.errors import SettingError
 
-FITTED: Final = ("finder", "claims", "confidence")
+FITTED: Final = ("claims", "confidence")
 """Parts of the reading that own texts train further."""
 
 

@@ -22,9 +22,11 @@ from torch import nn
 
 from catalog_build.training.authors import LabelledText
 from catalog_build.training.framed import FramedWriter
-from clinical.claims import BESIDES, LABELS, Reading, Tagger
+from catalog_build.training.texts import TextWriter
+from clinical.claims import BESIDES, LABELS, PLACES, Reading, Tagger
+from clinical.icd import HEALTH_FACTORS
 from clinical.progress import progress
-from clinical.text import BUCKETS, DENSE, GAPS
+from clinical.text import BUCKETS, DENSE, GAPS, folded_words
 
 BATCH, BETWEEN = 32, 8
 """Texts of a step, width of the table of gaps."""
@@ -35,44 +37,82 @@ TABLE_HIDDEN, NAMES_HIDDEN = 0.2, 0.5
 WIDENED, TRIMMED, BEFORE = 0.12, 0.06, 3
 """Shares of mentions that are read with up to BEFORE words before them, and by their last word alone: nobody marks as
 exactly as the authors do."""
+NO_MATTER: Final = -100
+"""Place of a word that counts nowhere (`torch`'s)."""
 LONGEST_STEP: Final = 5.0
 """Norm of the longest gradient."""
+LONGEST: Final = 5
+"""Words of the longest wording that is looked for where nobody marked anything."""
+REPLAYED: Final = 3_000
+"""Written texts that are seen again in each round when a tagger is trained further."""
 TRAINED_FURTHER: Final = 2
 """Networks of a tagger that learn from own texts; the others would only hold them back, and cost their time."""
 
 
+States = frozenset[tuple[str, ...]]
+"""Folded words of wordings of states that nobody marks."""
+Marks = Sequence[tuple[int, int]]
+"""Where mentions stand in a text: start, end in code points."""
+
+
 class ClaimLesson(NamedTuple):
-    """A text as the tagger sees it, and of each mention: first and last word, verdict of the table, right claims."""
+    """A text as the tagger sees it, the place of each word, and of each mention: first and last word, verdict of the
+    table, right claims."""
 
     grams: NDArray[np.int64]
     sizes: NDArray[np.int64]
     dense: NDArray[np.float32]
     gaps: NDArray[np.int64]
+    places: NDArray[np.int64]  # (words,)
     spans: NDArray[np.int64]  # (mentions, 3)
     right: NDArray[np.float32]  # (mentions, 7)
 
 
-def lesson(text: LabelledText) -> ClaimLesson | None:
-    """A labelled text as a lesson; None where it has no word or no mention."""
+def lesson(text: LabelledText, states: States = frozenset()) -> ClaimLesson | None:
+    """A labelled text as a lesson, where `states` that nobody marked count nowhere; None where it has no word."""
     read, spans, right = Reading.of(text.text), [], []
-    seen, columns = read.seen, read.columns
     for mention in text.mentions:
         first, last = read.words_in(mention.start, mention.end)
         if first <= last:
             spans.append((first, last, LABELS.index(read.ruled(mention.start, mention.end).label)))
             right.append([claim in (mention.claim, mention.second) for claim in LABELS])
-    if not spans:
+    return _lesson(read, spans, right, states)
+
+
+def marked_lesson(text: str, marks: Marks, states: States = frozenset()) -> ClaimLesson | None:
+    """The same of a text that tells where its mentions stand, and not what it claims of them."""
+    read = Reading.of(text)
+    return _lesson(read, [(*read.words_in(*mark), 0) for mark in marks], [], states)
+
+
+def _lesson(
+    read: Reading, spans: Sequence[tuple[int, int, int]], right: Sequence[Sequence[bool]], states: States
+) -> ClaimLesson | None:
+    seen = read.seen
+    if not len(seen.first):
         return None
+    places = np.zeros(len(seen.first), dtype=np.int64)
+    for first, last, _ in spans:
+        if first <= last:
+            places[first : last + 1] = 2
+            places[first] = 1
+    said = [tuple(folded_words(read.text[start:end])) for start, end in seen.places.tolist()] if states else []
+    for first in np.flatnonzero(places[: len(said)] == 0).tolist():
+        for last in range(first + 1, min(len(said), first + LONGEST) + 1):
+            if not places[first:last].any() and tuple(word for own in said[first:last] for word in own) in states:
+                places[first:last] = NO_MATTER
     sizes = np.diff(seen.first, append=len(seen.grams))
-    dense = np.concatenate([seen.dense, columns], axis=1)
-    labels = np.array(right, dtype=np.float32)
-    return ClaimLesson(seen.grams, sizes, dense, seen.gaps, np.array(spans, dtype=np.int64), labels)
+    dense = np.concatenate([seen.dense, read.columns], axis=1)
+    claimed = np.array(spans[: len(right)], dtype=np.int64).reshape(-1, 3)
+    labels = np.array(right, dtype=np.float32).reshape(-1, len(LABELS))
+    return ClaimLesson(seen.grams, sizes, dense, seen.gaps, places, claimed, labels)
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Hyperparameters of a training of `nets` networks: `framed` texts are written, of which `mixed` are read in each
-    epoch."""
+    """Hyperparameters of a training of `nets` networks: `framed` texts are written from frames and as many from the
+    wordings of a catalog, of which `mixed` and `worded` are read in an epoch: with more from wordings the claims are
+    read worse (evals/LOG.md)."""
 
     nets: int = 4
     width: int = 32
@@ -81,6 +121,7 @@ class Recipe:
     epochs: int = 13
     framed: int = 30_000
     mixed: int = 6_500
+    worded: int = 2_500
     rate: float = 2e-3
     seed: int = 0
 
@@ -102,6 +143,7 @@ class Network(nn.Module):
         )
         self.joint = nn.Linear(2 * hidden + len(LABELS), hidden)
         self.last = nn.Linear(hidden, len(LABELS))
+        self.mark = nn.Linear(hidden, PLACES)
 
     @classmethod
     def of(cls, tagger: Tagger, number: int = 0) -> Network:
@@ -109,7 +151,7 @@ class Network(nn.Module):
         _, deep, _, hidden = tagger.layers.shape
         net = cls(Recipe(width=tagger.table.shape[2], hidden=hidden, layers=deep))
         own = {"table.weight": tagger.table[number], "gaps.weight": tagger.gaps[number]}
-        for name in ("entry", "joint", "last"):
+        for name in ("entry", "joint", "last", "mark"):
             own |= {
                 f"{name}.weight": getattr(tagger, name)[number].T,
                 f"{name}.bias": getattr(tagger, f"{name}_bias")[number],
@@ -121,8 +163,8 @@ class Network(nn.Module):
         net.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in own.items()})
         return net
 
-    def forward(self, batch: _Batch) -> Any:
-        """Logits of every mention of the batch."""
+    def forward(self, batch: _Batch) -> tuple[Any, Any]:
+        """Logits of the claims of every mention of the batch, and of the places of every word: (texts, words, 3)."""
         spelled = torch.zeros(*batch.real.shape, self.table.embedding_dim)
         spelled[batch.real] = self.table(batch.grams, batch.first)
         spelled = self.words_dropped(spelled * ~batch.hidden[..., None])
@@ -135,7 +177,8 @@ class Network(nn.Module):
         state = state.transpose(1, 2)
         row, first, last = batch.spans
         both = torch.cat([state[row, first], state[row, last], batch.told], -1)
-        return self.last(self.states_dropped(torch.relu(self.joint(both))))
+        claims = self.last(self.states_dropped(torch.relu(self.joint(both))))
+        return claims, self.mark(self.states_dropped(state))
 
     def served(self) -> Tagger:
         """The weights as numpy reads them: a tagger of this network alone."""
@@ -152,6 +195,8 @@ class Network(nn.Module):
             joint_bias=own["joint.bias"][None],
             last=own["last.weight"].T[None].copy(),
             last_bias=own["last.bias"][None],
+            mark=own["mark.weight"].T[None].copy(),
+            mark_bias=own["mark.bias"][None],
         )
 
 
@@ -165,79 +210,119 @@ class _Batch(NamedTuple):
     spans: Any
     told: Any
     right: Any
+    places: Any
 
 
-def train_claims(texts: Sequence[LabelledText], recipe: Recipe | None = None) -> Tagger:
-    """Train from authors' texts, deterministic for a seed; twenty minutes for forty authors on two cores."""
+class Material(NamedTuple):
+    """What a tagger learns from: labelled texts; texts of which only the marks are known; and wordings (text, code) of
+    a catalog, from which more of these are written."""
+
+    texts: Sequence[LabelledText]
+    marked: Sequence[tuple[str, Marks]] = ()
+    wordings: Sequence[tuple[str, str]] = ()
+
+
+def train_claims(material: Material, recipe: Recipe | None = None) -> Tagger:
+    """Train from these texts, deterministic for a seed; ten minutes for fifty authors on two cores."""
     recipe = recipe or Recipe()
     seeds, at_once = range(recipe.seed, recipe.seed + recipe.nets), min(recipe.nets, os.cpu_count() or 1)
     if at_once == 1:
-        lessons = _lessons_of(texts, recipe)
-        return Tagger.joined([_trained(*lessons, recipe, seed).served() for seed in seeds])
+        lessons = _lessons_of(material, recipe)
+        return Tagger.joined([_trained(lessons, recipe, seed).served() for seed in seeds])
     # Started anew, since a fork of a process that has used torch's threads hangs; each writes the lessons for itself.
-    with ProcessPoolExecutor(at_once, get_context("spawn"), _prepare, (texts, recipe)) as pool:
+    with ProcessPoolExecutor(at_once, get_context("spawn"), _prepare, (material, recipe)) as pool:
         return Tagger.joined(list(pool.map(_network, seeds)))
 
 
 def retrained_claims(
     tagger: Tagger,
     own: Sequence[LabelledText],
-    others: Sequence[LabelledText],
+    others: Material,
     *,
     rounds: int,
     rate: float,
     weight: int,
+    written: int = REPLAYED,
     seed: int = 0,
 ) -> Tagger:
     """A tagger whose first TRAINED_FURTHER networks were trained further on own texts, each seen `weight` times in a
-    round beside the `others` that they have learned from, so that what they knew stays. Deterministic for a seed."""
-    recipe = Recipe(epochs=rounds, rate=rate, mixed=0, seed=seed)
-    lessons = weight * _lessons(own) + _lessons(others)
-    if not lessons:
+    round beside the `others` that they have learned from, and `written` ones, so that what they knew stays.
+    Deterministic for a seed."""
+    recipe = Recipe(epochs=rounds, rate=rate, framed=written, worded=written, seed=seed)
+    states = _states(others.wordings)
+    lessons = _lessons_of(others, recipe, framed=False)
+    lessons = lessons._replace(real=[*lessons.real, *weight * _labelled(own, states)])
+    if not lessons.real:
         return tagger
     begun = [Network.of(tagger, number) for number in range(min(TRAINED_FURTHER, len(tagger.table)))]
-    return Tagger.joined(
-        [_trained(lessons, (), recipe, seed + number, net).served() for number, net in enumerate(begun)]
-    )
+    return Tagger.joined([_trained(lessons, recipe, seed + number, net).served() for number, net in enumerate(begun)])
 
 
-def _lessons_of(texts: Sequence[LabelledText], recipe: Recipe) -> tuple[list[ClaimLesson], list[ClaimLesson]]:
-    """Lessons of the authors' texts and of those that are written."""
-    writer = FramedWriter(texts, recipe.seed)
-    return _lessons(texts), _lessons(writer.write() for _ in progress(range(recipe.framed), "claims", "texts written"))
+class _Lessons(NamedTuple):
+    """Those of texts that people wrote, read in every round, and of those that are drawn from: written from frames and
+    from wordings."""
+
+    real: Sequence[ClaimLesson]
+    framed: Sequence[ClaimLesson] = ()
+    worded: Sequence[ClaimLesson] = ()
 
 
-_prepared: tuple[list[ClaimLesson], list[ClaimLesson], Recipe]
-"""Lessons of the authors' texts, framed lessons and recipe from which the networks of a process learn."""
+def _lessons_of(material: Material, recipe: Recipe, framed: bool = True) -> _Lessons:
+    states = _states(material.wordings)
+    real = [*_labelled(material.texts, states), *_marked(material.marked, states)]
+    frames: Sequence[ClaimLesson] = ()
+    words: Sequence[ClaimLesson] = ()
+    if framed:
+        frames_of = FramedWriter(material.texts, recipe.seed)
+        frames = _labelled(frames_of.write() for _ in progress(range(recipe.framed), "claims", "texts written"))
+    if material.wordings:
+        words_of, count = TextWriter(material.wordings, recipe.seed), min(recipe.framed, 3 * len(material.wordings))
+        written = (words_of.write() for _ in progress(range(count), "mentions", "texts written"))
+        words = _marked((one.text, [(said.start, said.end) for said in one.said]) for one in written)
+    return _Lessons(real, frames, words)
 
 
-def _prepare(texts: Sequence[LabelledText], recipe: Recipe) -> None:
+_prepared: tuple[_Lessons, Recipe]
+"""Lessons and recipe from which the networks of a process learn."""
+
+
+def _prepare(material: Material, recipe: Recipe) -> None:
     global _prepared
     torch.set_num_threads(1)
-    _prepared = (*_lessons_of(texts, recipe), recipe)
+    _prepared = _lessons_of(material, recipe), recipe
 
 
 def _network(seed: int) -> Tagger:
     return _trained(*_prepared, seed).served()
 
 
-def _lessons(texts: Iterable[LabelledText]) -> list[ClaimLesson]:
-    return [one for text in texts if (one := lesson(text)) is not None]
+def _states(wordings: Sequence[tuple[str, str]]) -> States:
+    """Words of the wordings of operations, devices and other states of chapter XXI: nobody was asked to mark them."""
+    return frozenset(tuple(folded_words(text)) for text, code in wordings if code in HEALTH_FACTORS)
 
 
-def _trained(
-    real: Sequence[ClaimLesson], framed: Sequence[ClaimLesson], recipe: Recipe, seed: int, begun: Network | None = None
-) -> Network:
+def _labelled(texts: Iterable[LabelledText], states: States = frozenset()) -> list[ClaimLesson]:
+    return [one for text in texts if (one := lesson(text, states)) is not None]
+
+
+def _marked(texts: Iterable[tuple[str, Marks]], states: States = frozenset()) -> list[ClaimLesson]:
+    return [one for text, marks in texts if (one := marked_lesson(text, marks, states)) is not None]
+
+
+def _trained(known: _Lessons, recipe: Recipe, seed: int, begun: Network | None = None) -> Network:
     """`begun`: a network to be trained further, instead of a new one."""
     torch.manual_seed(seed)
     chance, net = np.random.default_rng(seed), begun or Network(recipe)
-    mixed = min(recipe.mixed, len(framed))
+    ready = (known.framed, recipe.mixed), (known.worded, recipe.worded)
+    drawn = [(some, min(most, len(some))) for some, most in ready]
     optimiser = torch.optim.AdamW(net.parameters(), lr=recipe.rate, weight_decay=DECAY)
-    steps = recipe.epochs * -(-(len(real) + mixed) // BATCH)
+    steps = recipe.epochs * -(-(len(known.real) + sum(count for _, count in drawn)) // BATCH)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, recipe.rate, total_steps=steps + 1)
     net.train()
     for _ in progress(range(recipe.epochs), f"claims, network {seed + 1}", "rounds of training"):
-        lessons = [*real, *(framed[at] for at in chance.choice(len(framed), mixed, replace=False))]
+        lessons = [*known.real]
+        for some, count in drawn:
+            lessons += [some[at] for at in chance.choice(len(some), count, replace=False).tolist()]
         lengths = np.array([len(one.sizes) for one in lessons])
         order = np.argsort(lengths + chance.random(len(lessons)) * 20)  # texts of about one length are read together
         batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
@@ -252,20 +337,24 @@ def _trained(
 
 
 def _loss(net: Network, batch: _Batch) -> Any:
-    """Either of two defensible claims is right."""
-    shares = torch.log_softmax(net(batch), -1)
-    return -torch.logsumexp(shares + torch.log(batch.right + 1e-9), -1).mean()
+    """Either of two defensible claims is right; and each word is at its place."""
+    claims, places = net(batch)
+    shares = torch.log_softmax(claims, -1)
+    claimed = -torch.logsumexp(shares + torch.log(batch.right + 1e-9), -1).sum() / max(1, len(batch.right))
+    return claimed + nn.functional.cross_entropy(places.flatten(0, 1), batch.places.flatten(), ignore_index=NO_MATTER)
 
 
 def batch_of(some: Sequence[ClaimLesson], chance: np.random.Generator | None = None) -> _Batch:
     """Several texts side by side; with `chance`, as they are learned from: words and verdicts hidden at random."""
     longest = max(len(one.sizes) for one in some)
     real, hidden = (np.zeros((len(some), longest), dtype=bool) for _ in range(2))
+    places = np.full((len(some), longest), NO_MATTER)
     dense = np.zeros((len(some), longest, DENSE + BESIDES), dtype=np.float32)
     gaps = np.zeros((len(some), longest, 2), dtype=np.int64)
     for row, one in enumerate(some):
         words = len(one.sizes)
         real[row, :words], dense[row, :words], gaps[row, :words] = True, one.dense, one.gaps
+        places[row, :words] = one.places
         if chance is not None:
             drawn = chance.random(len(one.spans)) < chance.random() * NAMES_HIDDEN
             for first, last, _ in one.spans[drawn]:
@@ -287,6 +376,7 @@ def batch_of(some: Sequence[ClaimLesson], chance: np.random.Generator | None = N
         (tensor(rows), tensor(spans[:, 0]), tensor(spans[:, 1])),
         tensor(told.astype(np.float32)),
         tensor(np.concatenate([one.right for one in some])),
+        tensor(np.where(hidden, NO_MATTER, places)),
     )
 
 
@@ -294,7 +384,7 @@ def _as_found(spans: NDArray[np.int64], chance: np.random.Generator) -> NDArray[
     """The mentions of a text as somebody else might mark them: with words before them that are no mention's, or by
     their last word alone."""
     found, drawn = spans.copy(), chance.random(len(spans))
-    free = spans[:, 0] - np.r_[0, spans[:-1, 1] + 1]
+    free = spans[:, 0] - np.r_[0, spans[:, 1] + 1][: len(spans)]
     wider = np.minimum(chance.integers(1, BEFORE + 1, len(spans)), np.maximum(free, 0))
     found[:, 0] -= np.where(drawn < WIDENED, wider, 0)
     found[:, 0] = np.where(drawn > 1 - TRIMMED, found[:, 1], found[:, 0])

@@ -33,6 +33,7 @@ from clinical.reading import (
     ConfidenceNetwork,
     Elsewhere,
     Regression,
+    Reranker,
     SearchIndex,
     is_begun,
 )
@@ -193,7 +194,7 @@ def confidence_for(
     accepted = {"|".join(sorted(own)): own for own in codes.values()}
     wordings = [(text, "|".join(sorted(codes[text.casefold()]))) for text, _ in mixture]
     reranker = reranker_for(index, written_inputs())
-    index.confidence = Confidence(_SILENT, TextThresholds(NEVER, NEVER, NEVER), reranker=reranker)
+    index.confidence = unfitted(reranker)
     generated = examples(index, wordings, accepted, seed, min(TEXTS, len(mixture) // 2))
     fitted = replace(fit_confidence(generated, written_examples(index, written_inputs())), reranker=reranker)
     return with_begun(fitted, begun_examples(index, wordings, accepted, seed))
@@ -205,16 +206,33 @@ def refitted(index: SearchIndex, written: Sequence[WrittenInput], hidden: int, d
     found to fit one."""
     old = index.confidence
     reranker = reranker_for(index, written) or (None if old is None else old.reranker)
-    index.confidence = Confidence(_SILENT, TextThresholds(NEVER, NEVER, NEVER), reranker=reranker)
+    index.confidence = unfitted(reranker)
     found = written_examples(index, written)
     index.confidence = old
     if old is None or len(found.right) < WINDOW:
         return old
+    return replace(fitted_on(old, found, hidden, decay), reranker=reranker)
+
+
+def unfitted(reranker: Reranker | None) -> Confidence:
+    """Of an index that is read with before its second stage is fitted."""
+    return Confidence(_SILENT, TextThresholds(NEVER, NEVER, NEVER), reranker=reranker)
+
+
+def joined(found: Sequence[FoundMentions]) -> FoundMentions:
+    """What was found in several lots of texts, their parts apart."""
+    behind = np.cumsum([0, *(int(one.part.max(initial=-1)) + 1 for one in found)])
+    parts = [one.part + at for one, at in zip(found, behind.tolist(), strict=False)]
+    rows, right, category = (np.concatenate([one[column] for one in found]) for column in range(3))
+    return FoundMentions(rows, right, category, np.concatenate(parts))
+
+
+def fitted_on(old: Confidence, found: FoundMentions, hidden: int = HIDDEN, decay: float = DECAY) -> Confidence:
+    """The same with network and bounds fitted anew on what was found in texts that people wrote."""
     own, share, shape = found.rows * _COUNTS, np.ones(len(found.right)), (hidden, decay)
     blind, network = (_blind(found, own, found.right, share, shape), _network(own, found.right, share, shape))
     texts = own[:, _PLAIN] == 0
-    bounds = bounds_of(blind[texts], found.right[texts], found.category[texts])
-    return replace(old, network=network, bounds=bounds, reranker=reranker)
+    return replace(old, network=network, bounds=bounds_of(blind[texts], found.right[texts], found.category[texts]))
 
 
 def begun_examples(

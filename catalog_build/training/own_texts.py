@@ -1,4 +1,4 @@
-"""Train what reads texts further on annotated texts of one's own: finder of mentions, tagger of claims, second stage.
+"""Train what reads texts further on annotated texts of one's own: tagger of mentions and claims, second stage.
 
 The form of the texts is that of the authors (`catalog_build.training.authors`), a file an author, or the workbench's
 feedback file (JSON lines): of it those texts that somebody has gone through to their end. The weights of an artifact
@@ -21,10 +21,10 @@ import numpy as np
 
 from catalog_build.build import folder_beside, put_in_place
 from catalog_build.options import FITTED
-from catalog_build.training.authors import CLAIMS, Author, LabelledMention, LabelledText, parse, read
-from catalog_build.training.claims import retrained_claims
+from catalog_build.training.authors import CLAIMS, Author, LabelledMention, LabelledText, parse
+from catalog_build.training.claims import REPLAYED, retrained_claims
 from catalog_build.training.confidence import refitted
-from catalog_build.training.finder import retrained_finder
+from catalog_build.training.reading import material
 from catalog_build.training.written import STATED, WrittenInput, as_input, is_coded, written_inputs
 from clinical import claims as of_claims
 from clinical.claims import Reading
@@ -32,7 +32,7 @@ from clinical.coding import most_probable, with_written_codes
 from clinical.contract import TIER1_MAX_CODES
 from clinical.errors import SettingError, SourceError
 from clinical.progress import note, progress
-from clinical.reading import CONFIDENCE, FINDER, TAGGER, Finder, SearchIndex
+from clinical.reading import CONFIDENCE, TAGGER, SearchIndex
 from clinical.search import checksums
 
 PARTS: Final = 3
@@ -45,11 +45,10 @@ FEWEST: Final = 20
 class OwnRecipe:
     """Hyperparameters. `weight`: times that an own text is seen in a round, beside the authors' and generated texts
     seen once; `hidden`, `decay`: width of the second stage and its decay of weights; `written`: of the inputs that it
-    was fitted on, how many are read again, `replayed`: of the authors' texts how many finder and tagger see again (0:
-    all)."""
+    was fitted on, how many are read again, `replayed`: of the authors' texts, and of generated ones,
+    how many the tagger sees again (0: all)."""
 
     rounds: int = 2
-    finder_rate: float = 1e-3
     claims_rate: float = 5e-4
     weight: int = 3
     hidden: int = 32
@@ -77,9 +76,11 @@ def train_on(artifact: Path, files: Sequence[Path], out: Path, recipe: OwnRecipe
     SettingError for too few of them, ArtifactMissing or ArtifactMismatch.
     """
     recipe, index = recipe or OwnRecipe(), SearchIndex.load(artifact)
-    if index.finder is None or index.confidence is None:
+    if index.confidence is None:
         remedy = "build the artifact again: python -m catalog_build build SOURCE --out DIR"
-        raise SettingError(f"{artifact} has no finder to be trained further", "an artifact of this version", remedy)
+        raise SettingError(
+            f"{artifact} has no second stage to be trained further", "an artifact of this version", remedy
+        )
     if out.resolve() == artifact.resolve():
         raise SettingError("--out is the artifact that is trained further", "another folder", "name another folder")
     texts = own_texts(named(files), index)
@@ -196,19 +197,16 @@ def parts_of(texts: Mapping[str, Sequence[LabelledText]], parts: int) -> list[di
 def trained(index: SearchIndex, texts: Mapping[str, Sequence[LabelledText]], recipe: OwnRecipe) -> SearchIndex:
     """An index like this one whose reading was trained further on these texts (by author)."""
     own = [text for some in texts.values() for text in some]
-    finder, claims = index.finder, index.tagger
-    how = {"rounds": recipe.rounds, "weight": recipe.weight, "seed": recipe.seed}
-    if "finder" in recipe.only and isinstance(finder, Finder):
-        names = index.wordings.tables.code.tolist()
-        wordings = [(index.wordings.text(n), index.catalog.codes[code].code) for n, code in enumerate(names)]
-        marked = [(text.text, tuple((one.start, one.end) for one in text.mentions)) for text in own]
-        finder = retrained_finder(finder, marked, wordings, rate=recipe.finder_rate, replayed=recipe.replayed, **how)
+    claims = index.tagger
     if "claims" in recipe.only:
-        others = [text for some in read("train").values() for text in some]
-        others = others[: recipe.replayed] if recipe.replayed else others
-        claims = retrained_claims(claims or of_claims.tagger(), own, others, rate=recipe.claims_rate, **how)
+        known = material(index)
+        if recipe.replayed:
+            known = known._replace(texts=known.texts[: recipe.replayed], marked=known.marked[: recipe.replayed])
+        written = min(recipe.replayed or REPLAYED, REPLAYED)
+        how = {"rounds": recipe.rounds, "weight": recipe.weight, "written": written, "seed": recipe.seed}
+        claims = retrained_claims(claims or of_claims.tagger(), own, known, rate=recipe.claims_rate, **how)
     parts = (index.catalog, index.wordings, index.encoder, index.ranker, index.manifest, index.expansion, index.typos)
-    made = SearchIndex(*parts, finder, index.confidence, index.suggester, tagger=claims)
+    made = SearchIndex(*parts, index.confidence, index.suggester, tagger=claims)
     if "confidence" in recipe.only and index.confidence is not None:
         coded = [as_input(one, _author(name)) for name, some in texts.items() for one in some if is_coded(one)]
         inputs = [*_some(written_inputs(), recipe), *coded]
@@ -231,8 +229,6 @@ def _some(inputs: Sequence[WrittenInput], recipe: OwnRecipe) -> list[WrittenInpu
 
 def _save(made: SearchIndex, folder: Path) -> None:
     """Write the trained parts into a copy of the artifact; the manifest last."""
-    if made.finder is not None:
-        made.finder.save(folder / FINDER)
     if made.tagger is not None:
         made.tagger.save(folder / TAGGER)
     if made.confidence is not None:

@@ -59,21 +59,14 @@ def source_of(row: Mapping[str, Any]) -> str:
     return str(row["id"]).partition("-")[0]
 
 
-def marked_texts() -> list[tuple[str, tuple[tuple[int, int], ...]]]:
-    """Texts that people wrote and where conditions stand in them (start, end in code points).
-
-    They are those of the authors of split train, and of the inputs above those that only state what is there: other
-    statements are marked there together with the words that tell of the claim.
-    """
-    found = [
-        (one.text, tuple((mention.start, mention.end) for mention in one.mentions))
-        for texts in read("train").values()
-        for one in texts
-    ]
+def marked_inputs() -> list[tuple[str, str, tuple[tuple[int, int], ...]]]:
+    """Set and text of those rows of FILE that only state what is there, and where it stands (start, end in code
+    points): other statements are marked there together with the words that tell of the claim."""
+    found = []
     for row in written_rows():
         marks = _places(row["text"], [said["text"] for said in row["codes"]])
         if marks is not None and not row.get("absent") and all(said["claim"] == "present" for said in row["codes"]):
-            found.append((row["text"], marks))
+            found.append((source_of(row), row["text"], marks))
     return found
 
 

@@ -11,13 +11,14 @@ from clinical.claims.reading import (
     claims_by_tagger,
     claims_by_triggers,
 )
-from clinical.claims.tagger import BESIDES, LABELS, WEIGHTS, Tagger, besides, tagger
+from clinical.claims.tagger import BESIDES, LABELS, PLACES, WEIGHTS, Tagger, besides, tagger
 from clinical.claims.trigger_words import begins_with_relative, either, ends_in_relative, names_relative
 from clinical.claims.triggers import denying_words, group, written_groups
 
 __all__ = [
     "BESIDES",
     "LABELS",
+    "PLACES",
     "WEIGHTS",
     "Claim",
     "ClaimReader",

@@ -290,6 +290,11 @@ class Reading(SourceText):
     def _tagged(self) -> TaggedText:
         return (self._by or tagger()).read(self.seen, self.columns)
 
+    @property
+    def marks(self) -> NDArray[np.float32]:
+        """Of each word of `seen`, the tagger's probability that it stands outside, begins or continues a mention."""
+        return self._tagged.marks
+
     def words_in(self, start: int, end: int) -> tuple[int, int]:
         """The first and the last word that a span touches; the last before the first where it touches none."""
         places = self.seen.places

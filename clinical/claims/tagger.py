@@ -1,8 +1,10 @@
-"""Tagger of claims: small networks that read a whole text once and say of any mention what the text claims of it.
+"""Tagger of claims: small networks that read a whole text once and say of any mention what the text claims of it, and
+of each word whether it stands in a mention.
 
 Each is a convolutional network with growing dilation (Yu and Koltun 2016; residual as in van den Oord et al. 2016) over
 hashed character n-grams of each word, its shape, the marks and gaps around it, the section, and the triggers of the
-table that govern it. A mention is judged by the states of its first and last word and by the verdict of the table. The
+table that govern it. A mention is judged by the states of its first and last word and by the verdict of the table; a
+word's state alone says whether it stands outside, begins or continues one (Ramshaw and Marcus 1995). The
 networks differ by the chance of their training alone, and their answers are averaged (Hansen and Salamon 1990). Their
 weights are part of the package, as the table is: they know the language, no catalog. Training is in
 `catalog_build.training.claims`.
@@ -13,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
@@ -32,7 +34,9 @@ Numbers = NDArray[np.float32]
 LABELS: Final = ("present", "suspected", "excluded", "history", "family", "other", "hypothetical")
 """Claims of a mention, in the order of the network's outputs."""
 WEIGHTS: Final = "tagger.safetensors"
-FORMAT: Final = "befund-claims-2"
+FORMAT: Final = "befund-claims-3"
+PLACES: Final = 3
+"""Places of a word: outside, beginning, continuing a mention."""
 SECTIONS: Final = (
     *("diagnoses", "history", "past", "family", "findings"),
     *("medication", "procedures", "plan", "question"),
@@ -114,10 +118,15 @@ class Tagger:
     joint_bias: Numbers  # (N, H)
     last: Numbers  # (N, H, LABELS)
     last_bias: Numbers  # (N, LABELS)
+    mark: Numbers  # (N, H, PLACES)
+    mark_bias: Numbers  # (N, PLACES)
 
     def read(self, seen: Seen, columns: Numbers) -> TaggedText:
         """Read a text: its words as they are seen and their columns (`besides`). Linear in the words."""
         nets, words = len(self.table), len(seen.first)
+        if not words:
+            nothing = np.zeros((nets, 0, self.joint.shape[2]), dtype=np.float32)
+            return TaggedText(self, nothing, nothing, nothing)
         spelled = np.add.reduceat(self.table[:, seen.grams], seen.first, axis=1)
         spelled /= np.diff(seen.first, append=len(seen.grams)).astype(np.float32)[:, None]
         between = self.gaps[:, seen.gaps + np.array([0, GAPS])].reshape(nets, words, -1)
@@ -129,7 +138,7 @@ class Tagger:
             state = state + np.maximum(reached @ self.layers[:, number] + self.layers_bias[:, number, None], 0)
         hidden = state.shape[2]
         first, last = state @ self.joint[:, :hidden], state @ self.joint[:, hidden : 2 * hidden]
-        return TaggedText(self, first + self.joint_bias[:, None], last)
+        return TaggedText(self, first + self.joint_bias[:, None], last, state)
 
     def save(self, path: Path) -> None:
         """Write one safetensors file, in half precision."""
@@ -158,6 +167,7 @@ class Tagger:
             and (self.table.shape[1], self.gaps.shape[1], self.entry.shape[1]) == (BUCKETS, 2 * GAPS, entered)
             and self.layers.shape[2:] == (3 * hidden, hidden)
             and (self.joint.shape[1], self.last.shape[1:]) == (judged, (hidden, len(LABELS)))
+            and self.mark.shape[1:] == (hidden, PLACES)
         )
 
     @classmethod
@@ -169,11 +179,19 @@ class Tagger:
 @dataclass(frozen=True)
 class TaggedText:
     """A text as the tagger has read it: of each word, its share in the judgement as the first and as the last of a
-    mention, shape (N, words, H) each."""
+    mention, and its state, shape (N, words, H) each."""
 
     tagger: Tagger
     first: Numbers
     last: Numbers
+    state: Numbers
+
+    @cached_property
+    def marks(self) -> Numbers:
+        """Probability of each place of each word, shape (words, PLACES); a wording by itself is not asked for it."""
+        net = self.tagger
+        shares: Numbers = _softmax(self.state @ net.mark + net.mark_bias[:, None]).mean(axis=0)
+        return shares
 
     def shares(self, first: int, last: int, told: str) -> Numbers:
         """Probability of each of LABELS for the mention from the first to the last word, of which the table says
@@ -182,9 +200,14 @@ class TaggedText:
         verdict = net.joint[:, 2 * self.first.shape[2] + LABELS.index(told)]
         hidden = np.maximum(self.first[:, first] + self.last[:, last] + verdict, 0)
         logits = (hidden[:, None] @ net.last)[:, 0] + net.last_bias
-        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-        shares: Numbers = (powers / powers.sum(axis=1, keepdims=True)).mean(axis=0)
+        shares: Numbers = _softmax(logits).mean(axis=0)
         return shares
+
+
+def _softmax(logits: Numbers) -> Numbers:
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    shares: Numbers = powers / powers.sum(axis=-1, keepdims=True)
+    return shares
 
 
 def _reached(state: Numbers, away: int) -> Numbers:

@@ -24,9 +24,9 @@ NOT_CODED: Final = frozenset({"excluded", "family"})
 """Claims that give no code of the disease itself."""
 NO_MENTION: Final = 0.3
 NO_CODE: Final = 0.05
-"""Words are said to be no diagnosis where the finder gives less for their being a mention, and the search less for the
+"""Words are said to be no diagnosis where the tagger gives less for their being a mention, and the search less for the
 best code it found, than these: `python -m evals reading --inputs FILE` counts how many of them somebody stated all the
-same. Of `evals/data/written.jsonl` these are 0.11; by the finder alone, below 0.5, they were 0.45."""
+same. Of `evals/data/written.jsonl` these are 0.11; by the marks alone, below 0.5, they were 0.45."""
 SHOWN: Final = 8
 """Siblings that are named."""
 

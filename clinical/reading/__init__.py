@@ -3,17 +3,14 @@
 from clinical.reading.candidate import Candidate, Mentioned, Understood
 from clinical.reading.confidence import COLUMNS, Confidence, ConfidenceNetwork, Regression, is_begun
 from clinical.reading.elsewhere import Elsewhere
-from clinical.reading.finder import REACH, Finder, labels
-from clinical.reading.index import CONFIDENCE, FINDER, TAGGER, TOGETHER, SearchIndex
+from clinical.reading.index import CONFIDENCE, TAGGER, TOGETHER, SearchIndex
 from clinical.reading.kinds import CodeKinds
 from clinical.reading.reranking import OF_HIT, Reranker, columns_of_hits
 
 __all__ = [
     "COLUMNS",
     "CONFIDENCE",
-    "FINDER",
     "OF_HIT",
-    "REACH",
     "TAGGER",
     "TOGETHER",
     "Candidate",
@@ -21,7 +18,6 @@ __all__ = [
     "Confidence",
     "ConfidenceNetwork",
     "Elsewhere",
-    "Finder",
     "Mentioned",
     "Regression",
     "Reranker",
@@ -29,5 +25,4 @@ __all__ = [
     "Understood",
     "columns_of_hits",
     "is_begun",
-    "labels",
 ]

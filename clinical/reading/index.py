@@ -27,7 +27,6 @@ from clinical.icd import Catalog
 from clinical.reading.candidate import Candidate, Level, Mentioned, Understood
 from clinical.reading.claim_stage import ClaimStage, TextSpans
 from clinical.reading.confidence import Confidence, columns
-from clinical.reading.finder import Finder
 from clinical.reading.general import without_general
 from clinical.reading.gestation import Gestation
 from clinical.reading.kinds import CodeKinds
@@ -68,7 +67,7 @@ TOGETHER: Final = 64
 """Queries searched at once: with more the arrays leave the processor's cache, with fewer numpy's calls cost more."""
 MODEL: Final = "encoder"
 """The folder of an artifact that holds its sentence-transformers model, where it was built with one."""
-FINDER, CONFIDENCE = "finder.safetensors", "confidence.json"
+CONFIDENCE = "confidence.json"
 """Files of an artifact with the models that read texts; an artifact from before there were any has none."""
 TAGGER: Final = "claims.safetensors"
 """The tagger of claims of an artifact that was trained on own texts; without it the shipped one reads."""
@@ -92,7 +91,6 @@ class SearchIndex:
         manifest: Manifest,
         expansion: Expansion,
         typos: Typos | None = None,
-        finder: Finder | None = None,
         confidence: Confidence | None = None,
         suggester: Suggester | None = None,
         claims_of: ClaimReader = claims_by_tagger,
@@ -100,7 +98,7 @@ class SearchIndex:
     ) -> None:
         self.catalog, self.wordings, self.encoder = catalog, wordings, encoder
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
-        self.traits, self.finder, self.suggester = traits_of(catalog, wordings), finder, suggester
+        self.traits, self.suggester = traits_of(catalog, wordings), suggester
         self.confidence, self.tagger = confidence, tagger
         self._scorer = Scorer(wordings, self.traits, ranker)
         self.kinds = CodeKinds(catalog, None if suggester is None else suggester.tables.commonness)
@@ -108,7 +106,7 @@ class SearchIndex:
         self.typos = typos or Typos.of(list(wordings.vocabulary))
         shortened, past = Shortened(wordings), PastWordings(catalog, wordings)
         self._stage = ClaimStage(catalog, wordings, past, claims_of)
-        self.reader = MentionReader(catalog, wordings, finder, shortened, self._stage, claims_of, tagger)
+        self.reader = MentionReader(catalog, wordings, shortened, self._stage, claims_of, tagger)
         self._rewriter = Rewriter(wordings, expansion, self.typos, shortened, past)
 
     def search(self, query: str, limit: int = 10) -> tuple[Candidate, ...]:
@@ -197,7 +195,7 @@ class SearchIndex:
         return chosen, hits if reranker is None else reranker.ordered(draft, hits, self.wordings, self.kinds)
 
     def _mentioned(self, draft: TextSpans, number: int, hits: Hits, shown: NDArray[np.bool_]) -> Mentioned:
-        """The mention of a chosen span; what the catalog has word for word is one, whatever the finder thinks of it."""
+        """The mention of a chosen span; what the catalog has word for word is one, however it is marked."""
         span, claim = draft.spans[number], draft.assertions[number]
         own = hits.part == number
         codes = tuple(self.catalog.codes[code].code for code in hits.code[own & shown].tolist())
@@ -281,8 +279,6 @@ class SearchIndex:
         self.ranker.save(folder / "ranker.safetensors")
         self.expansion.save(folder / "expansion.json")
         self.typos.save(folder / "typos.safetensors")
-        if self.finder is not None:
-            self.finder.save(folder / FINDER)
         if self.confidence is not None:
             self.confidence.save(folder / CONFIDENCE)
         if self.suggester is not None:
@@ -315,11 +311,10 @@ class SearchIndex:
             require(widths[0] == widths[1], f"encoder and wordings have {widths} numbers a vector", "as many")
             ranker, expansion = Ranker.load(folder / "ranker.safetensors"), Expansion.load(folder / "expansion.json")
             typos = Typos.load(folder / "typos.safetensors", list(wordings.vocabulary))
-            finder = Finder.load(folder / FINDER) if FINDER in manifest.files else None
             sure = Confidence.load(folder / CONFIDENCE) if CONFIDENCE in manifest.files else None
             begun = Suggester.load(folder, catalog, wordings, encoder) if SUGGEST in manifest.files else None
             own = _tagger(folder / TAGGER) if TAGGER in manifest.files else None
-            parts = (catalog, wordings, encoder, ranker, manifest, expansion, typos, finder, sure, begun)
+            parts = (catalog, wordings, encoder, ranker, manifest, expansion, typos, sure, begun)
             return cls(*parts, tagger=own)
         finally:
             if collecting:

@@ -1,9 +1,9 @@
 """Segmentation of a text into mentions: candidate spans, and the cover of the text that explains it best.
 
-Candidates run from word to word between hard borders (lines, commas, semicolons, slashes, "und" and the like), up to
-LONGEST content words. Each is ranked whole; the cover with the largest sum of gains is found by dynamic programming
-(a segmentation lattice: Bellman 1961; Viterbi decoding of a semi-Markov model, Sarawagi and Cohen 2004). The dot of an
-abbreviation ends nothing, so that "chron. Pankreatitis" is one mention.
+Candidates are runs of words that the tagger marks, of up to LONGEST content words. Each is ranked whole; the cover with
+the largest sum of gains is found by dynamic programming (a segmentation lattice: Bellman 1961; Viterbi decoding of a
+semi-Markov model, Sarawagi and Cohen 2004). A text without a hard border (line, comma, semicolon, slash, "und" and the
+like) may be one wording; the dot of an abbreviation is none, so that "chron. Pankreatitis" is one mention.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.claims import Reading
+from clinical.search import Vectors
 from clinical.text import (
     ARROW,
     BOX_SIGNS,
@@ -129,25 +130,22 @@ def is_plain(text: str, written: Sequence[Token] | None = None, cut_off: Callabl
     return {text[word.start : word.end].casefold() for word in others} <= _WITHIN
 
 
-def spans(text: str) -> list[CandidateSpan]:
-    """All candidates, in the order of their first word; they begin and end with a content word.
+def mentions(shares: Vectors, least: float, longest: int) -> list[tuple[int, int, float]]:
+    """(first word, last word, probability) of every run of words that is a mention at least so probably.
 
-    Between two borders every run of words up to LONGEST; over borders ("Potenzstörung, organisch") two neighbouring
-    runs as wholes, and a short text as a whole. Their number is linear in the length of the text.
+    The number of runs is linear in the words: at most `longest` for each.
     """
-    lower, runs = text.islower(), _runs(text)
-    places = {
-        (start, end): content
-        for run in runs
-        for first, (start, _) in enumerate(run)
-        for content, (_, end) in enumerate(run[first : first + LONGEST], 1)
-    }
-    for together in (*pairwise(runs), runs):
-        content = sum(map(len, together))
-        if 1 < content <= ACROSS:
-            places.setdefault((together[0][0][0], together[-1][-1][1]), content)
-    ordered = sorted(places.items())
-    return [CandidateSpan(Part(text[a:b], a, b, has_noun(text[a:b], lower)), content) for (a, b), content in ordered]
+    found: list[tuple[int, int, float]] = []
+    begins, inside = shares[:, 1].tolist(), [*shares[:, 2].tolist(), 0.0]
+    for first, chance in enumerate(begins):
+        last = first
+        while chance >= least and last < min(len(begins), first + longest):
+            whole = chance * (1 - inside[last + 1])
+            if whole >= least:
+                found.append((first, last, whole))
+            last += 1
+            chance *= inside[last]
+    return found
 
 
 def spans_of(
@@ -308,20 +306,6 @@ def _behind(leading: Sequence[bool], first: int, last: int) -> int:
     while at <= last and leading[at]:
         at += 1
     return at if at <= last else first
-
-
-def _runs(text: str) -> list[list[tuple[int, int]]]:
-    """Places of the content words between two hard borders, run by run."""
-    limits, at = borders(text), 0
-    runs: list[list[tuple[int, int]]] = [[]]
-    for word in content_words(text):
-        crossed = False
-        while at < len(limits) and limits[at][0] < word.end:
-            crossed, at = True, at + 1
-        if crossed and runs[-1]:
-            runs.append([])
-        runs[-1].append((word.start, word.end))
-    return [run for run in runs if run]
 
 
 def gain(probability: float, span: CandidateSpan, weights: ReadingWeights) -> float:

@@ -1,6 +1,6 @@
 """A text as tier 1 reads it: which spans are searched, in which words, and which of them explain the text.
 
-A wording by itself is one span. In a text the finder names the spans that may be mentions, and their claims are read.
+A wording by itself is one span. In a text the tagger marks the spans that may be mentions, and says their claims.
 Of the spans that are ranked, a cover without overlap is chosen, once their claims are applied (`claim_stage`).
 """
 
@@ -24,8 +24,7 @@ from clinical.icd import (
     category,
 )
 from clinical.reading.claim_stage import NOT_SEARCHED, ClaimStage, TextSpans
-from clinical.reading.finder import Finder, mentions
-from clinical.reading.lattice import ACROSS, CandidateSpan, cover, gain, is_plain, spans, spans_of
+from clinical.reading.lattice import ACROSS, CandidateSpan, cover, gain, is_plain, mentions, spans_of
 from clinical.reading.titles import ChapterTitles
 from clinical.search import Hits, Shortened, Vectors, Wordings
 from clinical.text import Part, content_words, folded_words
@@ -57,20 +56,18 @@ def seldom_meant(catalog: Catalog) -> Vectors:
 
 
 class MentionReader:
-    """Reads texts with a finder; without one (an artifact from before there was one) every run of words may be a
-    mention."""
+    """Reads texts with the tagger of an artifact, or with the shipped one."""
 
     def __init__(
         self,
         catalog: Catalog,
         wordings: Wordings,
-        finder: Finder | None,
         shortened: Shortened,
         stage: ClaimStage,
         claims_of: ClaimReader,
         tagger: Tagger | None = None,
     ) -> None:
-        self._catalog, self._wordings, self._finder, self._tagger = catalog, wordings, finder, tagger
+        self._catalog, self._wordings, self._tagger = catalog, wordings, tagger
         self._shortened, self._stage, self._claims_of = shortened, stage, claims_of
         self._seldom = seldom_meant(catalog)
         self.weights = reading_weights()
@@ -103,10 +100,8 @@ class MentionReader:
         return TextSpans(Reading.of(phrase, self._tagger), (whole,), (Claim(),), ("present",), True)
 
     def _spans(self, reading: Reading) -> list[CandidateSpan]:
-        if self._finder is None:
-            return spans(reading.text)[:RANKED_SPANS]
         seen = reading.seen
-        found = mentions(self._finder.probabilities(seen), self.weights.least, MOST_WORDS)
+        found = mentions(reading.marks, self.weights.least, MOST_WORDS)
         best = sorted(found, key=lambda run: -run[2])
         titles = self._titles.places(reading.written)
 

@@ -1,6 +1,6 @@
 """Words of a text as small networks read them: hashed character n-grams, shape, and the marks around each word.
 
-The finder of mentions and the tagger of claims look at the same words; a text is seen once for both.
+What reads a text as words and shapes sees it once.
 """
 
 from __future__ import annotations

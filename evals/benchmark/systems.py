@@ -21,7 +21,7 @@ from evals.rules_model import RulesModel
 BEFUND: Final = "Befund, tier 1"
 VECTORS: Final = "plain vectors"
 STATED_CHANCE: Final = 0.5
-"""A mention counts where the finder thinks it likelier than not."""
+"""A mention counts where the tagger thinks it likelier than not."""
 
 Answers = Iterator[dict[str, Any]]
 

@@ -92,4 +92,4 @@ def with_encoder(index: SearchIndex, source: Source, texts: Sequence[Synonym], e
     wordings = index_wordings(source, texts, encoder)
     made = (index.catalog, wordings, encoder, index.ranker, index.manifest, index.expansion)
     begun = suggester_of(index.catalog, wordings, encoder)
-    return SearchIndex(*made, finder=index.finder, confidence=index.confidence, suggester=begun)
+    return SearchIndex(*made, confidence=index.confidence, suggester=begun)

@@ -54,7 +54,7 @@ def index_of(source: Source, texts: Sequence[Synonym], like: SearchIndex) -> Sea
     manifest = replace(like.manifest, year=source.year, codes=len(source.catalog), wordings=len(wordings))
     made = (source.catalog, wordings, like.encoder, like.ranker, manifest, like.expansion)
     begun = suggester_of(source.catalog, wordings, like.encoder)
-    return SearchIndex(*made, finder=like.finder, confidence=like.confidence, suggester=begun)
+    return SearchIndex(*made, confidence=like.confidence, suggester=begun)
 
 
 def moves(before: SearchIndex, after: SearchIndex, queries: Sequence[str], limit: int = 10) -> list[Moved]:

@@ -171,7 +171,7 @@ class Lab:
         wordings = index_wordings(source, kept, whole.encoder)
         made = (whole.catalog, wordings, whole.encoder, whole.ranker, whole.manifest, whole.expansion)
         begun = suggester_of(whole.catalog, wordings, whole.encoder)
-        return SearchIndex(*made, finder=whole.finder, confidence=whole.confidence, suggester=begun)
+        return SearchIndex(*made, confidence=whole.confidence, suggester=begun)
 
     @property
     def about(self) -> dict[str, str | int]:

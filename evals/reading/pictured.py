@@ -61,17 +61,17 @@ COLOURS: Final = {
 """One colour a claim, in every picture of a text."""
 
 
-def drawn_finder(index: SearchIndex, text: str) -> Figure:
-    """Of each word the finder's probability of beginning a mention, and of continuing one."""
+def drawn_marks(index: SearchIndex, text: str) -> Figure:
+    """Of each word the tagger's probability of beginning a mention, and of continuing one."""
     reading = Reading.of(text)
     places = reading.seen.places[:WORDS].tolist()
-    shares = index.finder.probabilities(reading.seen)[:WORDS] if index.finder else np.zeros((len(places), 3))
+    shares = reading.marks[:WORDS]
     figure, axis = plt.subplots(figsize=(11, 3.2))
     at = np.arange(len(places))
     axis.bar(at, shares[:, 1], color="tab:blue", label="begins a mention")
     axis.bar(at, shares[:, 2], bottom=shares[:, 1], color="tab:orange", label="continues one")
     axis.set_xticks(at, [text[start:end] for start, end in places], rotation=90)
-    axis.set(ylabel="probability", ylim=(0, 1.02), title=f"finder: {len(places)} words")
+    axis.set(ylabel="probability", ylim=(0, 1.02), title=f"marks: {len(places)} words")
     axis.legend(loc="upper left", bbox_to_anchor=(1, 1))
     return figure
 

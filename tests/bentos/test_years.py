@@ -26,7 +26,7 @@ def earlier(index: SearchIndex) -> SearchIndex:
     codes = [replace(code, code="E11.95") if code.code == "E11.91" else code for code in index.catalog]
     catalog = Catalog("2025", codes, index.catalog.chapters, index.catalog.blocks)
     parts = (catalog, index.wordings, index.encoder, index.ranker, replace(index.manifest, year=2025), index.expansion)
-    return SearchIndex(*parts, finder=index.finder, confidence=index.confidence, suggester=index.suggester)
+    return SearchIndex(*parts, confidence=index.confidence, suggester=index.suggester)
 
 
 @pytest.fixture

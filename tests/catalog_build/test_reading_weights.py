@@ -1,19 +1,23 @@
 """What the second stage of calibration learns from: what counts as right of a generated text, and what nobody knows."""
 
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
 
-from catalog_build.official.source import read_source
-from catalog_build.own_synonyms import STARTER
-from catalog_build.synonyms import all_texts
+from catalog_build.training.authors import read
 from catalog_build.training.begun import begun_queries
-from catalog_build.training.confidence import TextJudge, begun_examples
-from catalog_build.training.reading import train_reading
+from catalog_build.training.confidence import FoundMentions, TextJudge, begun_examples, joined
+from catalog_build.training.reading import HALVES, _half, material, train_reading
 from catalog_build.training.texts import NOT_CODED, WrittenMention
+from catalog_build.training.written import written_inputs
 from clinical.errors import SettingError
-from clinical.reading import COLUMNS, SearchIndex
+from clinical.reading import COLUMNS, CONFIDENCE, SearchIndex
+from clinical.search import Manifest
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +76,34 @@ def test_a_begun_query_is_the_beginning_of_its_wording():
     assert len("Chronische Gas") <= len(begun) < len(whole)
 
 
-def test_reading_is_trained_with_an_artifact_that_holds_a_fold_out(starter_artifact):
-    source = read_source(STARTER)
-    with pytest.raises(SettingError, match="holds no fold out"):
-        train_reading(source, all_texts(source), starter_artifact)
+def test_no_half_is_read_by_networks_that_have_learned_from_it(starter_artifact):
+    index, halves = SearchIndex.load(starter_artifact), [_half(number) for number in range(HALVES)]
+    assert frozenset.union(*halves) == {*read("train"), *(one.source for one in written_inputs())}
+    assert not frozenset.intersection(*halves)
+    learned = [material(index, half) for half in halves]
+    whole = material(index)
+    for kind in ("texts", "marked"):
+        parts = [getattr(one, kind) for one in learned]
+        assert sum(map(len, parts)) == len(getattr(whole, kind))
+        assert all(one not in parts[1] for one in parts[0])
+    asked = [{one.text for one in written_inputs() if one.source in half} for half in halves]
+    assert not asked[1] & {one.text for one in learned[0].texts}
+
+
+def test_what_was_found_by_each_half_is_left_out_apart():
+    one, other = (
+        FoundMentions(np.full((2, len(COLUMNS)), n, dtype=np.float32), np.array([True, False]), np.array([n, n]), part)
+        for n, part in enumerate((np.array([0, 1]), np.array([0, 0])))
+    )
+    both = joined([one, other])
+    assert both.part.tolist() == [0, 1, 2, 2]
+    assert both.rows[:, 0].tolist() == [0, 0, 1, 1]
+
+
+def test_an_artifact_without_a_second_stage_is_refused(starter_artifact, tmp_path):
+    bare = Path(shutil.copytree(starter_artifact, tmp_path / "bare"))
+    manifest = Manifest.load(bare)
+    files = {name: digest for name, digest in manifest.files.items() if name != CONFIDENCE}
+    replace(manifest, files=files).save(bare)
+    with pytest.raises(SettingError, match="no second stage to be fitted anew"):
+        train_reading(bare)

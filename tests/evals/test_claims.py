@@ -62,12 +62,12 @@ def test_a_file_is_an_author_in_either_form(tmp_path, capsys):
 
 def test_a_tagger_learns_from_the_words_around_a_mention():
     pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
-    from catalog_build.training.claims import Recipe, train_claims
+    from catalog_build.training.claims import Material, Recipe, train_claims
 
     names = ["Gicht", "Asthma", "Migräne", "Ekzem", "Fieber", "Husten", "Angina", "Rheuma"]
     lessons = [text(f"Blorp {name} heute", (name, "other", None)) for name in names[:6]]
     lessons += [text(f"Heute {name} da", (name, "present", None)) for name in names[:6]]
-    tagger = train_claims(lessons, Recipe(nets=1, epochs=30, rate=1e-2, framed=30, mixed=1))
+    tagger = train_claims(Material(lessons), Recipe(nets=1, epochs=30, rate=1e-2, framed=30, mixed=1))
     ask = tagged(tagger)
     for marked, claim in (("Blorp Rheuma heute", "other"), ("Heute Angina da", "present")):
         reading, at = Reading.of(marked), marked.index("R" if claim == "other" else "A")

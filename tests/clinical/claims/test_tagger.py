@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinical.claims import LABELS, Claim, Reading, Tagger, tagger
+from catalog_build.training.authors import LabelledMention, LabelledText
+from clinical.claims import LABELS, PLACES, Claim, Reading, Tagger, tagger
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,41 @@ def test_any_text_and_any_place_has_a_claim(text, one, other):
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Arterielle Hypertonie, Diabetes mellitus Typ 2, Gicht", 3),
+        ("1. Hypertonie\n2. Gicht\n3. Asthma bronchiale", 3),
+        ("Ramipril 5 mg 1-0-0", 0),
+        ("Bekannt: chron. Pankreatitis, seit 2019", 1),
+    ],
+)
+def test_words_that_begin_a_mention_are_marked(text, expected):
+    assert (Reading.of(text).marks[:, 1] > 0.5).sum() == expected
+
+
+@given(st.text(max_size=200))
+def test_the_marks_of_any_word_are_shares(text):
+    reading = Reading.of(text)
+    assert reading.marks.shape == (len(reading.seen.first), PLACES)
+    assert np.allclose(reading.marks.sum(axis=1), 1, atol=1e-4)
+
+
+def test_texts_that_are_only_marked_teach_where_mentions_stand_and_no_claim():
+    pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
+    from catalog_build.training.claims import NO_MATTER, batch_of, lesson, marked_lesson
+
+    text = "Z. n. Stent, akute Pankreatitis, Gicht"
+    one = marked_lesson(text, [(13, 31), (33, 38)], frozenset({("stent",)}))
+    assert one.places.tolist() == [0, 0, NO_MATTER, 1, 2, 1]
+    assert len(one.spans) == len(one.right) == 0
+    batch = batch_of(
+        [one, lesson(LabelledText("x-1", "Kein Asthma", (LabelledMention(5, 11, "excluded", None, (), ()),)))]
+    )
+    assert batch.places.tolist() == [one.places.tolist(), [0, 1, *4 * [NO_MATTER]]]
+    assert len(batch.right) == 1
+
+
 def test_it_reads_as_the_networks_that_were_trained():
     torch = pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
     from catalog_build.training.authors import read
@@ -64,10 +100,13 @@ def test_it_reads_as_the_networks_that_were_trained():
     served = Tagger.joined([network.served() for network in networks])
     for text in [one for texts in list(read("train").values())[:2] for one in texts[:20]]:
         with torch.no_grad():
-            each = [torch.softmax(network(batch_of([lesson(text)])), -1).numpy() for network in networks]
-        expected = np.mean(each, axis=0)
+            told = [network(batch_of([lesson(text)])) for network in networks]
+        expected, marks = (
+            np.mean([torch.softmax(one, -1).numpy() for one in of], axis=0) for of in zip(*told, strict=True)
+        )
         reading = Reading.of(text.text)
         tagged = served.read(reading.seen, reading.columns)
+        np.testing.assert_allclose(tagged.marks, marks[0], atol=1e-5)
         for mention, right in zip(text.mentions, expected, strict=True):
             told = reading.ruled(mention.start, mention.end).label
             found = tagged.shares(*reading.words_in(mention.start, mention.end), told)

@@ -56,11 +56,11 @@ def test_a_code_that_another_mention_says_more_precisely_is_no_code_that_was_not
     ("chance", "best", "reason"),
     [
         (0.2, 0.01, "not-a-diagnosis"),
-        (0.2, 0.4, "no-code-found"),  # hardly a mention to the finder, but a code was nearly sure enough
+        (0.2, 0.4, "no-code-found"),  # hardly a mention by its marks, but a code was nearly sure enough
         (0.8, 0.01, "no-code-found"),
     ],
 )
-def test_words_are_no_diagnosis_where_neither_finder_nor_search_takes_them_for_one(chance, best, reason):
+def test_words_are_no_diagnosis_where_neither_marks_nor_search_takes_them_for_one(chance, best, reason):
     one = mentioned("Gicht", chance=chance)._replace(best=best)
     assert ledger(Reading.of(TEXT), [one], [], set())[0].reason == reason
 

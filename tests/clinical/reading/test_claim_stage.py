@@ -18,7 +18,7 @@ def index(starter_artifact: Path) -> SearchIndex:
 
 def read_by(index: SearchIndex, claims_of: ClaimReader) -> SearchIndex:
     parts = (index.catalog, index.wordings, index.encoder, index.ranker, index.manifest, index.expansion)
-    return SearchIndex(*parts, index.typos, index.finder, index.confidence, index.suggester, claims_of)
+    return SearchIndex(*parts, index.typos, index.confidence, index.suggester, claims_of)
 
 
 def shown(index: SearchIndex, text: str = TEXT) -> set[str]:

@@ -8,26 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinical.claims import Reading
-from clinical.reading.lattice import LONGEST, CandidateSpan, cover, gain, is_plain, spans, spans_of
+from clinical.reading.lattice import CandidateSpan, cover, gain, is_plain, mentions, spans_of
 from clinical.text import Part, words
 from clinical.thresholds import reading_weights
 
 WEIGHTS = reading_weights()
-
-
-def texts_of(text: str) -> set[str]:
-    return {span.part.text for span in spans(text)}
-
-
-def test_the_dot_of_an_abbreviation_ends_nothing():
-    assert "chron. Pankreatitis" in texts_of("chron. Pankreatitis, dekomp. HI")
-    assert "dekomp. HI" in texts_of("chron. Pankreatitis, dekomp. HI")
-
-
-@pytest.mark.parametrize("separator", [", ", "; ", " / ", " + ", "\n", " und ", " sowie ", " u. "])
-def test_the_items_of_a_list_are_candidates(separator):
-    found = texts_of(separator.join(["Hypertonie", "Diabetes mellitus Typ 2", "Gicht"]))
-    assert {"Hypertonie", "Diabetes mellitus Typ 2", "Gicht"} <= found
 
 
 @pytest.mark.parametrize(
@@ -46,11 +31,19 @@ def test_what_is_a_wording_by_itself(text, plain):
     assert is_plain(text) is plain
 
 
-def test_the_number_of_candidates_is_linear_in_the_text():
-    sentence = "Arterielle Hypertonie, Diabetes mellitus Typ 2 mit Nephropathie, chronische Niereninsuffizienz. "
-    once, often = len(spans(sentence * 5)), len(spans(sentence * 20))
-    assert often <= 4.5 * once
-    assert often <= (LONGEST + 1) * len((sentence * 20).split())
+@given(st.lists(st.lists(st.floats(0.01, 1), min_size=3, max_size=3), max_size=30))
+def test_mentions_are_runs_of_marked_words_and_linear_in_their_number(drawn):
+    shares = np.array(drawn, dtype=np.float32).reshape(-1, 3)
+    shares /= shares.sum(axis=1, keepdims=True)
+    found = mentions(shares, 0.05, 12)
+    assert len(found) <= 12 * len(shares)
+    assert len({(first, last) for first, last, _ in found}) == len(found)
+    for first, last, chance in found:
+        inside = np.append(shares[:, 2], 0)
+        expected = shares[first, 1] * inside[first + 1 : last + 1].prod() * (1 - inside[last + 1])
+        assert chance == pytest.approx(expected, abs=1e-5)
+        assert 0 <= first <= last < first + 12
+        assert chance >= 0.05
 
 
 @st.composite

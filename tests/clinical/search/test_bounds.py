@@ -16,7 +16,7 @@ from clinical.search.manifest import FILE, Manifest, checksum
 ROOT = Path(__file__).resolve().parents[3]
 ARRAYS = {
     "wordings.safetensors": 16, "encoder.safetensors": 3, "ranker.safetensors": 10, "typos.safetensors": 2,
-    "finder.safetensors": 7, "vectors.faiss": 4, "suggest.safetensors": 6,
+    "vectors.faiss": 4, "suggest.safetensors": 6,
     **{f"{kind}/{name}.csc.index.npy": 1 for kind in ("words", "characters") for name in ("data", "indices", "indptr")},
 }  # fmt: skip
 LEAST_VARIANTS = 6
@@ -83,11 +83,8 @@ def test_thresholds_that_cannot_be_are_refused(artifact: Path, thresholds: dict[
 
 def test_what_the_manifest_does_not_name_is_not_read(artifact: Path) -> None:
     """Files of older builds are not there; one that lies beside the others is not taken for one."""
-    spoil(artifact, "finder.safetensors", b"anything", named=False)
     spoil(artifact, "confidence.json", b"anything", named=False)
-    index = SearchIndex.load(artifact)
-    assert index.finder is None
-    assert index.confidence is None
+    assert SearchIndex.load(artifact).confidence is None
 
 
 VOCABULARY = "words/vocab.index.json"
