@@ -248,9 +248,9 @@ def retrained_claims(
     """A tagger whose first TRAINED_FURTHER networks were trained further on own texts, each seen `weight` times in a
     round beside the `others` that they have learned from, and `written` ones, so that what they knew stays.
     Deterministic for a seed."""
-    recipe = Recipe(epochs=rounds, rate=rate, framed=written, worded=written, seed=seed)
+    recipe = Recipe(epochs=rounds, rate=rate, framed=written, mixed=0, worded=written, seed=seed)
     states = _states(others.wordings)
-    lessons = _lessons_of(others, recipe, framed=False)
+    lessons = _lessons_of(others, recipe)
     lessons = lessons._replace(real=[*lessons.real, *weight * _labelled(own, states)])
     if not lessons.real:
         return tagger
@@ -267,12 +267,12 @@ class _Lessons(NamedTuple):
     worded: Sequence[ClaimLesson] = ()
 
 
-def _lessons_of(material: Material, recipe: Recipe, framed: bool = True) -> _Lessons:
+def _lessons_of(material: Material, recipe: Recipe) -> _Lessons:
     states = _states(material.wordings)
     real = [*_labelled(material.texts, states), *_marked(material.marked, states)]
     frames: Sequence[ClaimLesson] = ()
     words: Sequence[ClaimLesson] = ()
-    if framed:
+    if recipe.mixed:
         frames_of = FramedWriter(material.texts, recipe.seed)
         frames = _labelled(frames_of.write() for _ in progress(range(recipe.framed), "claims", "texts written"))
     if material.wordings:

@@ -209,9 +209,7 @@ def refitted(index: SearchIndex, written: Sequence[WrittenInput], hidden: int, d
     index.confidence = unfitted(reranker)
     found = written_examples(index, written)
     index.confidence = old
-    if old is None or len(found.right) < WINDOW:
-        return old
-    return replace(fitted_on(old, found, hidden, decay), reranker=reranker)
+    return None if old is None else fitted_on(old, found, reranker, (hidden, decay))
 
 
 def unfitted(reranker: Reranker | None) -> Confidence:
@@ -227,12 +225,18 @@ def joined(found: Sequence[FoundMentions]) -> FoundMentions:
     return FoundMentions(rows, right, category, np.concatenate(parts))
 
 
-def fitted_on(old: Confidence, found: FoundMentions, hidden: int = HIDDEN, decay: float = DECAY) -> Confidence:
-    """The same with network and bounds fitted anew on what was found in texts that people wrote."""
-    own, share, shape = found.rows * _COUNTS, np.ones(len(found.right)), (hidden, decay)
+def fitted_on(
+    old: Confidence, found: FoundMentions, reranker: Reranker | None, shape: tuple[int, float] = (HIDDEN, DECAY)
+) -> Confidence:
+    """The same with network and bounds fitted anew on what was found, in this reranker's order, in texts that people
+    wrote; as it was where that is too little. `shape`: hidden units and decay of weights."""
+    if len(found.right) < WINDOW:
+        return old
+    own, share = found.rows * _COUNTS, np.ones(len(found.right))
     blind, network = (_blind(found, own, found.right, share, shape), _network(own, found.right, share, shape))
     texts = own[:, _PLAIN] == 0
-    return replace(old, network=network, bounds=bounds_of(blind[texts], found.right[texts], found.category[texts]))
+    bounds = bounds_of(blind[texts], found.right[texts], found.category[texts])
+    return replace(old, network=network, bounds=bounds, reranker=reranker)
 
 
 def begun_examples(

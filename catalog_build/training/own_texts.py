@@ -24,7 +24,7 @@ from catalog_build.options import FITTED
 from catalog_build.training.authors import CLAIMS, Author, LabelledMention, LabelledText, parse
 from catalog_build.training.claims import REPLAYED, retrained_claims
 from catalog_build.training.confidence import refitted
-from catalog_build.training.reading import material
+from catalog_build.training.reading import material, read_by
 from catalog_build.training.written import STATED, WrittenInput, as_input, is_coded, written_inputs
 from clinical import claims as of_claims
 from clinical.claims import Reading
@@ -45,8 +45,8 @@ FEWEST: Final = 20
 class OwnRecipe:
     """Hyperparameters. `weight`: times that an own text is seen in a round, beside the authors' and generated texts
     seen once; `hidden`, `decay`: width of the second stage and its decay of weights; `written`: of the inputs that it
-    was fitted on, how many are read again, `replayed`: of the authors' texts, and of generated ones,
-    how many the tagger sees again (0: all)."""
+    was fitted on, how many are read again, `replayed`: of the authors' texts, and of generated ones, how many
+    the tagger sees again (0: all)."""
 
     rounds: int = 2
     claims_rate: float = 5e-4
@@ -205,8 +205,7 @@ def trained(index: SearchIndex, texts: Mapping[str, Sequence[LabelledText]], rec
         written = min(recipe.replayed or REPLAYED, REPLAYED)
         how = {"rounds": recipe.rounds, "weight": recipe.weight, "written": written, "seed": recipe.seed}
         claims = retrained_claims(claims or of_claims.tagger(), own, known, rate=recipe.claims_rate, **how)
-    parts = (index.catalog, index.wordings, index.encoder, index.ranker, index.manifest, index.expansion, index.typos)
-    made = SearchIndex(*parts, index.confidence, index.suggester, tagger=claims)
+    made = read_by(index, claims, index.confidence)
     if "confidence" in recipe.only and index.confidence is not None:
         coded = [as_input(one, _author(name)) for name, some in texts.items() for one in some if is_coded(one)]
         inputs = [*_some(written_inputs(), recipe), *coded]

@@ -10,7 +10,6 @@ themselves stays, for texts tell nothing of these.
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -43,7 +42,7 @@ def train_reading(artifact: Path) -> Confidence:
     asked = [_Asked(artifact, tagger, reranker, number) for number, tagger in enumerate(taggers)]
     with ProcessPoolExecutor(HALVES, get_context("spawn")) as pool:
         found = joined(list(pool.map(_found, asked)))
-    return replace(fitted_on(index.confidence, found), reranker=reranker)
+    return fitted_on(index.confidence, found, reranker)
 
 
 def material(index: SearchIndex, names: frozenset[str] | None = None) -> Material:
@@ -57,6 +56,12 @@ def material(index: SearchIndex, names: frozenset[str] | None = None) -> Materia
     )
 
 
+def read_by(index: SearchIndex, tagger: Tagger | None, confidence: Confidence | None) -> SearchIndex:
+    """An index like this one that reads with another tagger (None: the shipped one) and second stage."""
+    parts = (index.catalog, index.wordings, index.encoder, index.ranker, index.manifest, index.expansion, index.typos)
+    return SearchIndex(*parts, confidence, index.suggester, tagger=tagger)
+
+
 class _Asked(NamedTuple):
     artifact: Path
     tagger: Tagger
@@ -66,9 +71,8 @@ class _Asked(NamedTuple):
 
 def _found(asked: _Asked) -> FoundMentions:
     """What is found in the texts of one half by networks that have not learned from it."""
-    whole, names = SearchIndex.load(asked.artifact), _half(asked.half)
-    parts = (whole.catalog, whole.wordings, whole.encoder, whole.ranker, whole.manifest, whole.expansion, whole.typos)
-    index = SearchIndex(*parts, unfitted(asked.reranker), whole.suggester, tagger=asked.tagger)
+    names = _half(asked.half)
+    index = read_by(SearchIndex.load(asked.artifact), asked.tagger, unfitted(asked.reranker))
     return written_examples(index, [one for one in written_inputs() if one.source in names])
 
 

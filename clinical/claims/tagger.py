@@ -124,12 +124,9 @@ class Tagger:
     def read(self, seen: Seen, columns: Numbers) -> TaggedText:
         """Read a text: its words as they are seen and their columns (`besides`). Linear in the words."""
         nets, words = len(self.table), len(seen.first)
-        if not words:
-            nothing = np.zeros((nets, 0, self.joint.shape[2]), dtype=np.float32)
-            return TaggedText(self, nothing, nothing, nothing)
         spelled = np.add.reduceat(self.table[:, seen.grams], seen.first, axis=1)
         spelled /= np.diff(seen.first, append=len(seen.grams)).astype(np.float32)[:, None]
-        between = self.gaps[:, seen.gaps + np.array([0, GAPS])].reshape(nets, words, -1)
+        between = self.gaps[:, seen.gaps + np.array([0, GAPS])].reshape(nets, words, 2 * self.gaps.shape[2])
         told = np.concatenate([seen.dense, columns], axis=1)
         known = np.concatenate([spelled, np.broadcast_to(told, (nets, *told.shape)), between], axis=2)
         state = np.maximum(known @ self.entry + self.entry_bias[:, None], 0)

@@ -100,7 +100,7 @@ class CandidateSpan(NamedTuple):
 
     part: Part
     content: int
-    chance: float = 0.5
+    chance: float
 
 
 def borders(text: str, cut_off: Callable[[str], bool] | None = None) -> list[tuple[int, int]]:

@@ -63,7 +63,7 @@ COLOURS: Final = {
 
 def drawn_marks(index: SearchIndex, text: str) -> Figure:
     """Of each word the tagger's probability of beginning a mention, and of continuing one."""
-    reading = Reading.of(text)
+    reading = Reading.of(text, index.tagger)
     places = reading.seen.places[:WORDS].tolist()
     shares = reading.marks[:WORDS]
     figure, axis = plt.subplots(figsize=(11, 3.2))
