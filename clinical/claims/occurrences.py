@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from clinical.claims.patterns import Element, Gap, Mark, Words
-from clinical.claims.triggers import ANSWER, BOX, ENDING, FORMS, TICKED, Axis, Table, TriggerRow, group, table
+from clinical.claims.triggers import ANSWER_ENDS, BOX, ENDING, FORMS, TICKED, Axis, Table, TriggerRow, group, table
 from clinical.text import COLON, COMMA, LINE, STOP, SourceText, word_set
 
 _MARKED_ITEM: Final = re.compile(ENDING.format("G"))  # by it, other markers at the ends of items count too
 _MARKED_LINE: Final = re.compile(r"[GAVZ] (?=[A-ZÄÖÜ])(?:(?<=^..)|(?<=^[-•*] ..))", re.M)
-_ANSWERED: Final = re.compile(ANSWER.format(r"(?:0|[nj]\.?|-|\++)"))
+_ANSWERED: Final = re.compile(r"[0nj+-](?<=[^\W\d_]{2}[ \t].)(?:(?<=[nj])\.|(?<=\+)\++)?" + ANSWER_ENDS)
 ANSWERS: Final = 2
 """Items that end with a short answer (0, n, j, +) before one of them is read as one: a single 0 may be a stage."""
-_PLUS: Final = re.compile(r"(?<=[^\W\d_])\+(?=[ \t]*(?:[,;/|.\n]|\Z))")
+_PLUS: Final = re.compile(r"\+(?<=[^\W\d_]\+)(?=[ \t]*(?:[,;/|.\n]|\Z))")
 """By a plus at the end of a word a minus there is a sign too, not a hyphen ("Sturz-, Dekubitus-")."""
-_BOX_LEADS: Final = re.compile(rf"(?:^|[\n:])[ \t]*(?:{BOX}|{TICKED})", re.M)
+_BOX_LEADS: Final = re.compile(rf"[\n:][ \t]*(?:{BOX}|{TICKED})")
 """A box before the first word of a line or list belongs to what follows, and so do the others of the text."""
 MARKED_LINES: Final = 2
 """Lines that open with a marker before one of them is read as a marker: a single letter may be a name or a grade."""
@@ -78,9 +78,13 @@ def _is_beaten(one: Occurrence, held: list[dict[Axis, int]]) -> bool:
 
 
 def _of_words(source: SourceText, rows: Table) -> Iterator[Occurrence]:
-    for word, places in source.word_places.items():
+    known = source.word_places
+    words = known.keys()
+    for word in rows.heads.fitting(known):
         for row in _beginning(word, rows):
-            for i in _followed(source, row.elements, places):
+            if any(words.isdisjoint(needed) for needed in row.needs):
+                continue
+            for i in _followed(source, row.elements, known[word]):
                 own = _match(source, row.elements, i)
                 if own:
                     yield Occurrence(row, own[0], own[-1], own, source.start[own[0]], source.end[own[-1]])
@@ -112,7 +116,7 @@ def _of_signs(source: SourceText, rows: Table) -> Iterator[Occurrence]:
     marked = len(_MARKED_LINE.findall(source.text)) >= MARKED_LINES
     shut = {"(^": not marked, "$)": _MARKED_ITEM.search(source.text) is None}
     answered = len(_ANSWERED.findall(source.text)) >= ANSWERS
-    leads = _BOX_LEADS.search(source.text) is not None
+    leads = _BOX_LEADS.search("\n" + source.text) is not None
     shut |= {"(a": _PLUS.search(source.text) is None, "( ": not answered, "☐)": not leads, " )": leads}
     for sign, form in FORMS.items():
         if sign in rows.by_sign and not shut.get(sign[:2]) and not shut.get(sign[-2:]):

@@ -46,10 +46,16 @@ class Words:
 
     def fitting(self, words: Iterable[str]) -> list[str]:
         """Those of the words that fit."""
-        if self.number or self.year:
-            return [word for word in words if self.fits(word)]
         same, stems, endings = self.words, self.stems, self.endings
-        return [word for word in words if word in same or word.startswith(stems) or word.endswith(endings)]
+        numbers = ("#",) if self.number or self.year else ()
+        return [
+            word
+            for word in words
+            if word in same
+            or word.startswith(stems)
+            or word.endswith(endings)
+            or (word.startswith(numbers) and self.fits(word))
+        ]
 
 
 @dataclass(frozen=True, slots=True)

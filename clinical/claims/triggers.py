@@ -38,7 +38,8 @@ VALUES: Final[Mapping[Axis, tuple[str, ...]]] = {
 
 _NAMED: Final = "".join(rf"(?<!{w} .)" for w in ("Influenza", "Hepatitis", "Grippe", "Typ", "Hämophilie", "Faktor"))
 ENDING: Final = r"{}(?=[ \t]*(?:[,;\n]|\Z))(?<=[^\W\d_)] .)" + _NAMED
-ANSWER: Final = r"(?<=[^\W\d_]{{2}}[ \t]){}(?=[ \t]*(?:[;/\n]|,(?!\d)|\Z))"
+ANSWER_ENDS: Final = r"(?=[ \t]*(?:[;/\n]|,(?!\d)|\Z))"
+ANSWER: Final = r"(?<=[^\W\d_]{{2}}[ \t]){}" + ANSWER_ENDS
 """A short answer at the end of an item of a form."""
 BOX: Final = r"(?:\[ {0,2}\]|\( {1,2}\)|[☐□▢◻○])"
 TICKED: Final = r"(?:\[ ?[xX✓✗] ?\]|\( ?[xX] ?\)|[☑☒⊠■◼●✓✔])"
@@ -84,6 +85,8 @@ class TriggerRow:
     elements: tuple[Element, ...]
     marks: int = 0
     """Number of marks among its elements."""
+    needs: tuple[frozenset[str], ...] = ()
+    """Words behind the first of each of which a text has one, or else the trigger stands nowhere in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,8 @@ class Table:
     """The rows as they are looked for: by the first word, by the beginning of the first word, and the signs."""
 
     rows: tuple[TriggerRow, ...]
+    heads: Words
+    """Every word that a trigger may begin with."""
     by_word: Mapping[str, tuple[TriggerRow, ...]]
     by_stem: Mapping[str, tuple[TriggerRow, ...]]
     endings: tuple[tuple[Words, TriggerRow], ...]
@@ -161,7 +166,9 @@ def _row(number: int, columns: Sequence[str], groups: Mapping[str, str]) -> Trig
         raise ValueError(f"{TABLE}, line {number}: no such axis, value, direction or scope in {columns[1:5]}")
     elements = () if is_sign(trigger) else elements_of(trigger, groups)
     marks = sum(isinstance(element, Mark) for element in elements)
-    return TriggerRow(trigger, axes, value, way, reach, example, counter, elements, marks)
+    behind = [element for element in elements if isinstance(element, Words)][1:]
+    needs = tuple(element.words for element in behind if element.plain and not element.optional)
+    return TriggerRow(trigger, axes, value, way, reach, example, counter, elements, marks, needs)
 
 
 def is_sign(trigger: str) -> bool:
@@ -195,6 +202,7 @@ def _indexed(rows: Sequence[TriggerRow], groups: Mapping[str, str]) -> Table:
     plain = [re.escape(sign) for sign in sorted(signs, key=len, reverse=True) if sign not in FORMS]
     return Table(
         tuple(rows),
+        Words(frozenset(by_word), tuple(by_stem), tuple(e for head, _ in endings for e in head.endings), bool(numbers)),
         {word: tuple(some) for word, some in by_word.items()},
         {stem: tuple(some) for stem, some in by_stem.items()},
         tuple(endings),

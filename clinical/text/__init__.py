@@ -2,7 +2,7 @@
 
 from clinical.text.abbreviations import is_abbreviation
 from clinical.text.dates import MONTH_NAMES, DateMention, by_iso, dates_of, day_places, full_year, parse_date
-from clinical.text.folding import Token, fold, folded_words, replaced, spelling, words
+from clinical.text.folding import Token, fold, folded_words, folds_of, replaced, spelling, words
 from clinical.text.keys import name_key
 from clinical.text.morphemes import same_meaning, translated
 from clinical.text.patient import StatedPatient

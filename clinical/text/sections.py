@@ -95,6 +95,8 @@ def _goes_on(line: str) -> bool:
 def _heading(line: str) -> tuple[Kind | None, int] | None:
     """The kind of section a line opens and where its heading ends; None where it opens none."""
     head = line[:_LONGEST].rstrip("\n")
+    if not head or head.isspace():
+        return None
     if ":" not in head and len(head.split()) > _MOST_WORDS and not _DASHED.search(head):
         return None
     match = _KNOWN.match(head)

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from functools import cached_property
+from itertools import accumulate
 
 from clinical.text.abbreviations import is_abbreviation
 from clinical.text.dates import MONTH_NAMES, DateMention, dates_of
@@ -24,8 +25,9 @@ _DATE = r"\d{4}-\d{2}-\d{2}|\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})(?!\d)"
 _NUMBER = r"\d+(?:[.,'’]\d+)*(?:[-–]\d+(?:[.,]\d+)*)?(?:[/:]\d+(?:[.,]\d+)*)*|[½¼¾]"
 _WORD = r"[^\W\d_½¼¾]+"
 _MARKED_WORD = r"[^\W\d_½¼¾](?:[^\W\d_½¼¾]|[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff])*"
-_TOKEN = re.compile(rf"({_WORD})|({_DATE}|{_SCHEME}|{_NUMBER})|[%♂♀]")
-_MARKED_TOKEN = re.compile(rf"({_MARKED_WORD})|({_DATE}|{_SCHEME}|{_NUMBER})|[%♂♀]")
+_TOKEN = re.compile(rf"({_WORD}|{_DATE}|{_SCHEME}|{_NUMBER}|[%♂♀])")
+_MARKED_TOKEN = re.compile(rf"({_MARKED_WORD}|{_DATE}|{_SCHEME}|{_NUMBER}|[%♂♀])")
+"""One group: a text divided by them is what stands between, token, what stands between, ..."""
 _MARKS = re.compile("[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]")
 _BULLET = re.compile(r"(?m)^[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]+(?=[A-ZÄÖÜ(\d])(?!\d{1,2}[.)]?\s*$)")
 _DAY_OF_MONTH = re.compile(rf"\s*\d{{1,2}}\.\s+(?:{MONTH_NAMES})\.?\s*\d", re.IGNORECASE)
@@ -72,10 +74,11 @@ class SourceText:
     def _tokenise(self) -> None:
         view = self._without_bullets()
         pattern = _MARKED_TOKEN if _MARKS.search(view) else _TOKEN
-        found = list(pattern.finditer(view))
-        self.start += [match.start() for match in found]
-        self.end += [match.end() for match in found]
-        written = [match.group() for match in found]
+        pieces = pattern.split(view)
+        written = pieces[1::2]
+        ends = list(accumulate(map(len, pieces)))
+        self.start += ends[:-1:2]
+        self.end += ends[1::2]
         known = of_each(_spelled, written)
         self.words += [known[raw] for raw in written]
 
@@ -199,6 +202,11 @@ class SourceText:
             for word, _ in chains:
                 places[word].append(i)
         return dict(places)
+
+    @cached_property
+    def merged_name_places(self) -> dict[str, list[int]]:
+        """Token numbers by the name key of the joined words that begin there."""
+        return by_key(self.merged_places, of_each(name_key, self.merged_places))
 
     @cached_property
     def by_head(self) -> dict[str, list[str]]:

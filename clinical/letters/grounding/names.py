@@ -51,9 +51,7 @@ def _places(source: SourceText, value: SourceText, order: list[int]) -> Iterator
     first = order[0]
     starts = set(source.name_places.get(value.names[first], ()))
     starts.update(source.merged_places.get(value.words[first], ()))
-    starts.update(
-        i for word, where in source.merged_places.items() if name_key(word) == value.names[first] for i in where
-    )
+    starts.update(source.merged_name_places.get(value.names[first], ()))
     starts.update(i for joined, _ in value.merged.get(first, ()) for i in source.name_places.get(joined, ()))
     if value.words[first] in SALUTATIONS:
         starts.update(i for word in SALUTATIONS for i in source.word_places.get(word, ()))

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final
 
 from clinical.claims import denying_words
-from clinical.text import FUNCTION_WORDS, SALUTATIONS, TITLES, SourceText, fold, same_meaning, word_set
+from clinical.text import FUNCTION_WORDS, SALUTATIONS, TITLES, SourceText, fold, folds_of, same_meaning, word_set
 
 SHORTEST_PART: Final = 4
 """Characters of a part of a compound: shorter ones are found in any word."""
@@ -42,12 +42,15 @@ _NO_CONTENT = word_set(
 
 def skeleton(word: str) -> str:
     """A spelled word with the characters that a scan mixes up made one."""
-    for one, other in (("rn", "m"), ("ae", "a"), ("oe", "o"), ("ue", "u"), ("vv", "w"), ("cl", "d"), ("ii", "u")):
+    for one, other in _LOOKALIKES:
         word = word.replace(one, other)
-    return word.translate(_LOOKALIKES)
+    return word
 
 
-_LOOKALIKES = str.maketrans("1|i0", "lllo")
+_LOOKALIKES: Final = (
+    *(("rn", "m"), ("ae", "a"), ("oe", "o"), ("ue", "u"), ("vv", "w"), ("cl", "d"), ("ii", "u")),
+    *(("1", "l"), ("|", "l"), ("i", "l"), ("0", "o")),
+)
 
 
 class Wordlist:
@@ -73,13 +76,13 @@ class Wordlist:
     @cached_property
     def skeletons(self) -> frozenset[str]:
         """Words as a scan may have mixed them up."""
-        return frozenset(map(skeleton, self.words))
+        return frozenset(skeleton("\n".join(self.words)).split("\n"))
 
     @cached_property
     def folded(self) -> frozenset[str]:
         """Words and their stems in the spelling of the table of counterparts."""
-        stems = (_ENDINGS.sub("", word) for word in self.words if len(word) > SHORTEST_STEM)
-        return frozenset(map(fold, self.words)) | {stem for each in stems if len(stem := fold(each)) > SHORTEST_STEM}
+        stems = [_ENDINGS.sub("", word) for word in self.words if len(word) > SHORTEST_STEM]
+        return folds_of(self.words) | {stem for stem in folds_of(stems) if len(stem) > SHORTEST_STEM}
 
     @cached_property
     def solid(self) -> str:
