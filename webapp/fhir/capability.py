@@ -1,15 +1,18 @@
-"""The CapabilityStatement: what every FHIR client asks for first."""
+"""The CapabilityStatement, what every FHIR client asks for first, and the definition of the operation of our own."""
 
 from collections.abc import Iterable
+from typing import get_args
 
+from clinical.contract import DocumentType
 from clinical.fhir import MEDIA_TYPE, PATCH_TYPE, XML_TYPE
 from webapp.fhir.details import Resource
 from webapp.fhir.parameters import DATE, DOCUMENT, INCLUSIONS, PATIENT, PREFIXES, STUDY, Parameter
 
 _VERSIONED = ["update", "patch", "delete", "read", "vread", "search-type", "history-instance", "history-type"]
+EXTRACT = "OperationDefinition/extract"
 _OPERATIONS = {
     "DocumentReference": {
-        "extract": "urn:befund:OperationDefinition:extract",
+        "extract": f"{{base}}/{EXTRACT}",
         "docref": "http://hl7.org/fhir/uv/ipa/OperationDefinition/docref",
         "generate-metadata": "https://profiles.ihe.net/ITI/MHD/OperationDefinition/generate-metadata",
         "update-metadata": "https://gematik.de/fhir/isik/OperationDefinition/UpdateMetadata",
@@ -40,15 +43,50 @@ def capability_statement(base: str) -> Resource:
                 "documentation": _HANDLING,
                 "security": _security(base),
                 "resource": [
-                    _resource("DocumentReference", ["create", *_VERSIONED], DOCUMENT),
-                    _resource("Patient", ["create", "update", "patch", "read", "search-type"], PATIENT),
-                    _resource("Binary", ["create", "read"], ()),
-                    _resource("ImagingStudy", ["read", "search-type"], STUDY),
+                    _resource("DocumentReference", ["create", *_VERSIONED], DOCUMENT, base),
+                    _resource("Patient", ["create", "update", "patch", "read", "search-type"], PATIENT, base),
+                    _resource("Binary", ["create", "read"], (), base),
+                    _resource("ImagingStudy", ["read", "search-type"], STUDY, base),
                 ],
                 "interaction": [{"code": "transaction"}, {"code": "batch"}, {"code": "history-system"}],
             }
         ],
     }  # fmt: skip
+
+
+def extract_definition(base: str) -> Resource:
+    """Describe `$extract` to clients of the organization whose FHIR base URL is `base`."""
+    types = f"{' oder '.join(get_args(DocumentType))}; ohne Angabe arztbrief"
+    given = (
+        ("document_type", "code", types),
+        ("coded", "boolean", "Diagnosen werden kodiert; ohne Angabe true"),
+        ("store", "boolean", "Das Ergebnis wird als Dokument behalten; ohne Angabe false"),
+    )
+    taken = [
+        {"name": name, "use": "in", "min": 0, "max": "1", "documentation": said, "type": kind}
+        for name, kind, said in given
+    ]
+    returned = "Ein FHIR-Dokument (type: document) mit Feldern, Belegen und Kodes"
+    return {
+        "resourceType": "OperationDefinition",
+        "id": EXTRACT.partition("/")[2],
+        "url": f"{base}/{EXTRACT}",
+        "name": "Extract",
+        "title": "Felder und Kodes eines gespeicherten Dokuments",
+        "status": "active",
+        "kind": "operation",
+        "date": "2026-11-01",
+        "affectsState": True,  # with `store`, the result becomes a document
+        "code": "extract",
+        "resource": ["DocumentReference"],
+        "system": False,
+        "type": False,
+        "instance": True,
+        "parameter": [
+            *taken,
+            {"name": "return", "use": "out", "min": 1, "max": "1", "documentation": returned, "type": "Bundle"},
+        ],
+    }
 
 
 def _security(base: str) -> Resource:
@@ -63,7 +101,7 @@ def _security(base: str) -> Resource:
     }
 
 
-def _resource(kind: str, interactions: list[str], searches: Iterable[Parameter]) -> Resource:
+def _resource(kind: str, interactions: list[str], searches: Iterable[Parameter], base: str) -> Resource:
     resource: Resource = {"type": kind, "interaction": [{"code": code} for code in interactions]}
     if kind != "Binary":
         resource |= {
@@ -76,7 +114,9 @@ def _resource(kind: str, interactions: list[str], searches: Iterable[Parameter])
     for way, told in (("_include", "searchInclude"), ("_revinclude", "searchRevInclude")):
         resource[told] = [one.name for one in INCLUSIONS if (one.way, one.searched) == (way, kind)]
     resource["searchParam"] = [_search(parameter) for parameter in searches]
-    resource["operation"] = [{"name": name, "definition": url} for name, url in _OPERATIONS.get(kind, {}).items()]
+    resource["operation"] = [
+        {"name": name, "definition": url.format(base=base)} for name, url in _OPERATIONS.get(kind, {}).items()
+    ]
     return {name: value for name, value in resource.items() if value != []}
 
 

@@ -18,7 +18,7 @@ from flask import Blueprint, Response, request
 from webapp.fhir import answers, dates, resources
 from webapp.fhir.access import authorize, bearer, log_access, parse_id, require
 from webapp.fhir.answers import FhirError, answer, tagged, versioned
-from webapp.fhir.capability import capability_statement
+from webapp.fhir.capability import EXTRACT, capability_statement, extract_definition
 from webapp.fhir.details import Resource, values_at
 from webapp.fhir.machines.scopes import FILES
 from webapp.fhir.parameters import Inclusion
@@ -56,6 +56,15 @@ def metadata(organization: str) -> Response:
     if organization_id is None:
         raise FhirError(404)
     return tagged(capability_statement(fhir_base(organization_id)))
+
+
+@fhir.get(f"/{EXTRACT}")
+def operation_definition(organization: str) -> Response:
+    """What `$extract` takes and answers; needs no token, like the CapabilityStatement that names it."""
+    organization_id = parse_id(organization)
+    if organization_id is None:
+        raise FhirError(404)
+    return tagged(extract_definition(fhir_base(organization_id)))
 
 
 @fhir.get(f"/<{_SEARCHED}:kind>", strict_slashes=False)

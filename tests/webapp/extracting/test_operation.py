@@ -1,12 +1,15 @@
 """`$extract`: a stored letter becomes a FHIR document of its fields, codes and their places; kept only where asked."""
 
 import base64
+import dataclasses
 import logging
 import uuid
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from fhir.resources.R4B.bundle import Bundle
+from fhir.resources.R4B.operationdefinition import OperationDefinition
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
@@ -18,6 +21,7 @@ from tests.webapp.fhir.test_machines import calls, machine
 from tests.webapp.workbench.conftest import Behind
 from tests.written_files import pdf_of, scan_of
 from webapp.extracting import asking
+from webapp.extracting.routes import Wanted
 from webapp.fhir.models import AccessLog, Document
 from webapp.models import AuditEvent
 
@@ -279,7 +283,20 @@ def test_a_place_is_taken_and_given_back(place: Place, reader: Caller, behind: B
 
 def test_the_capability_statement_names_the_operation(place: Place) -> None:
     told = Caller(place).bundle("metadata")["rest"][0]["resource"][0]["operation"]
-    assert "extract" in {one["name"] for one in told}
+    (definition,) = [one["definition"] for one in told if one["name"] == "extract"]
+    answer = place.app.test_client().get(urlsplit(definition).path)
+    assert answer.status_code == 200, "without a token, like the CapabilityStatement"
+    resource = answer.get_json(force=True)
+    OperationDefinition.model_validate(resource)
+    assert resource["url"] == definition
+    taken = {one["name"] for one in resource["parameter"] if one["use"] == "in"}
+    assert taken == {field.name for field in dataclasses.fields(Wanted)}
+
+
+def test_only_the_operation_of_our_own_is_defined_here(place: Place) -> None:
+    client = place.app.test_client()
+    assert client.get("/nobody/fhir/r4/OperationDefinition/extract").status_code == 404
+    assert Caller(place).get("OperationDefinition/docref").status_code == 404
 
 
 def test_it_is_no_call_of_a_batch(place: Place) -> None:

@@ -135,7 +135,9 @@ def test_no_detour_leads_to_content(place: Place, names: dict[str, str], tried: 
 
 def test_every_route_asks_for_a_right(place: Place, names: dict[str, str]) -> None:
     """Routes of today and those that somebody adds: a program that may do nothing gets no content anywhere."""
-    open_to_all = {"/fhir/r4/metadata", "/fhir/r4/.well-known/smart-configuration"}
+    open_to_all = {
+        "/fhir/r4/metadata", "/fhir/r4/OperationDefinition/extract", "/fhir/r4/.well-known/smart-configuration",
+    }  # fmt: skip
     weak, seen = program(place, f"{STUDIES}c"), 0
     keys = {"document_id": names["d"], "patient_id": names["p"], "version_id": "1", "key": names["s"], "_rest": "x"}
     for rule in place.app.url_map.iter_rules():

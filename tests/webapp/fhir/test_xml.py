@@ -40,7 +40,8 @@ def without_urls(value: Any) -> Any:
 @pytest.mark.parametrize(
     "path",
     [
-        "metadata", "DocumentReference", "DocumentReference?_count=1&_summary=true", "DocumentReference/{document}",
+        "metadata", "OperationDefinition/extract",
+        "DocumentReference", "DocumentReference?_count=1&_summary=true", "DocumentReference/{document}",
         "DocumentReference/_history", "DocumentReference/{document}/_history",
         "DocumentReference/{document}/_history/1", "Patient", "Patient/{patient}",
         "Patient/{patient}/$everything", "ImagingStudy", "ImagingStudy/{study}",
