@@ -346,6 +346,7 @@ let target = null;
 const MOST_TAKEN = 400; // characters
 
 function offer() {
+  if (byId("fill").contains(document.activeElement)) return; // a "select" comes late: the button that has the focus stays
   const place = (unit) => Array.from(text.value.slice(0, unit)).length;
   const [from, to] = [text.selectionStart, text.selectionEnd];
   const raw = text.value.slice(from, to);
