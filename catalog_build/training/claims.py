@@ -214,8 +214,8 @@ class _Batch(NamedTuple):
 
 
 class Material(NamedTuple):
-    """What a tagger learns from: labelled texts, and wordings (text, code) of a catalog, from which texts are written of
-    which only the marks are known."""
+    """What a tagger learns from: labelled texts, and wordings (text, code) of a catalog, from which more are written
+    of which only the marks are known."""
 
     texts: Sequence[LabelledText]
     wordings: Sequence[tuple[str, str]] = ()

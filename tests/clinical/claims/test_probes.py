@@ -7,8 +7,8 @@ import pytest
 
 from clinical.claims import Claim, Reading
 
-LEAST_RIGHT = 0.94
-"""Share of the probes that are read right as they are served, by tagger and table; the others are named in the table."""
+LEAST_RIGHT = 0.98
+"""Share of the probes that are read right; the others are named in the table."""
 KNOWN = "known failure: "
 
 
@@ -47,12 +47,12 @@ PROBES = read_probes()
 
 @pytest.mark.parametrize("probe", [one for one in PROBES if not one.failure], ids=lambda one: one.text)
 def test_a_probe_is_read_right(probe):
-    assert said_of(Reading.of(probe.text).claim(probe.start, probe.end)) == probe.claim
+    assert said_of(Reading.of(probe.text).ruled(probe.start, probe.end)) == probe.claim
 
 
 @pytest.mark.parametrize("probe", [one for one in PROBES if one.failure], ids=lambda one: one.text)
 def test_a_known_failure_still_fails_or_leaves_the_list(probe):
-    assert said_of(Reading.of(probe.text).claim(probe.start, probe.end)) != probe.claim
+    assert said_of(Reading.of(probe.text).ruled(probe.start, probe.end)) != probe.claim
 
 
 def test_there_are_enough_probes_and_few_known_failures():
@@ -60,12 +60,8 @@ def test_there_are_enough_probes_and_few_known_failures():
     assert sum(not probe.failure for probe in PROBES) >= LEAST_RIGHT * len(PROBES)
 
 
-def test_other_sentences_around_them_change_next_to_nothing():
+@pytest.mark.parametrize("probe", [one for one in PROBES if not one.failure], ids=lambda one: one.text)
+def test_other_sentences_around_it_change_nothing(probe):
     before, after = "Vorstellung am Montag.\n\n", "\n\nWir danken für die Zuweisung."
-    changed = []
-    for probe in PROBES:
-        alone = Reading.of(probe.text).claim(probe.start, probe.end)
-        beside = Reading.of(before + probe.text + after).claim(len(before) + probe.start, len(before) + probe.end)
-        if said_of(alone) != said_of(beside):
-            changed.append(probe.text)
-    assert len(changed) <= (1 - LEAST_RIGHT) * len(PROBES), changed
+    claim = Reading.of(before + probe.text + after).ruled(len(before) + probe.start, len(before) + probe.end)
+    assert said_of(claim) == probe.claim
