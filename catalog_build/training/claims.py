@@ -214,11 +214,10 @@ class _Batch(NamedTuple):
 
 
 class Material(NamedTuple):
-    """What a tagger learns from: labelled texts; texts of which only the marks are known; and wordings (text, code) of
-    a catalog, from which more of these are written."""
+    """What a tagger learns from: labelled texts, and wordings (text, code) of a catalog, from which more are written
+    of which only the marks are known."""
 
     texts: Sequence[LabelledText]
-    marked: Sequence[tuple[str, Marks]] = ()
     wordings: Sequence[tuple[str, str]] = ()
 
 
@@ -269,7 +268,7 @@ class _Lessons(NamedTuple):
 
 def _lessons_of(material: Material, recipe: Recipe) -> _Lessons:
     states = _states(material.wordings)
-    real = [*_labelled(material.texts, states), *_marked(material.marked, states)]
+    real = _labelled(material.texts, states)
     frames: Sequence[ClaimLesson] = ()
     words: Sequence[ClaimLesson] = ()
     if recipe.mixed:

@@ -201,7 +201,7 @@ def trained(index: SearchIndex, texts: Mapping[str, Sequence[LabelledText]], rec
     if "claims" in recipe.only:
         known = material(index)
         if recipe.replayed:
-            known = known._replace(texts=known.texts[: recipe.replayed], marked=known.marked[: recipe.replayed])
+            known = known._replace(texts=known.texts[: recipe.replayed])
         written = min(recipe.replayed or REPLAYED, REPLAYED)
         how = {"rounds": recipe.rounds, "weight": recipe.weight, "written": written, "seed": recipe.seed}
         claims = retrained_claims(claims or of_claims.tagger(), own, known, rate=recipe.claims_rate, **how)

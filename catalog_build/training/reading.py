@@ -18,7 +18,7 @@ from catalog_build.training.authors import read
 from catalog_build.training.claims import Material, Recipe, train_claims
 from catalog_build.training.confidence import FoundMentions, fitted_on, joined, unfitted, written_examples
 from catalog_build.training.reranking import reranker_for
-from catalog_build.training.written import marked_inputs, written_inputs
+from catalog_build.training.written import written_inputs
 from clinical.claims import Tagger
 from clinical.errors import SettingError
 from clinical.reading import Confidence, Reranker, SearchIndex
@@ -49,11 +49,8 @@ def material(index: SearchIndex, names: frozenset[str] | None = None) -> Materia
     """What a tagger learns from: the texts of the authors to learn from, or of those of these names, and the wordings
     of the index."""
     texts = [text for name, own in read("train").items() if names is None or name in names for text in own]
-    marked = [(text, marks) for name, text, marks in marked_inputs() if names is None or name in names]
     codes = index.wordings.tables.code.tolist()
-    return Material(
-        texts, marked, [(index.wordings.text(n), index.catalog.codes[code].code) for n, code in enumerate(codes)]
-    )
+    return Material(texts, [(index.wordings.text(n), index.catalog.codes[code].code) for n, code in enumerate(codes)])
 
 
 def read_by(index: SearchIndex, tagger: Tagger | None, confidence: Confidence | None) -> SearchIndex:
@@ -77,7 +74,5 @@ def _found(asked: _Asked) -> FoundMentions:
 
 
 def _half(number: int) -> frozenset[str]:
-    """Every other author, and every other set of the inputs."""
-    authors = sorted(read("train"))
-    sets = sorted({one.source for one in written_inputs()} - set(authors))
-    return frozenset(authors[number::HALVES] + sets[number::HALVES])
+    """Every other author."""
+    return frozenset(sorted(read("train"))[number::HALVES])

@@ -2,7 +2,7 @@
 
 Nobody publishes how often each code is written down in German practices. What is public: the patients of German
 hospitals by main diagnosis (`inpatients.tsv`, Destatis 2019), three characters deep and without most of what practices
-see. What is our own: what many hands wrote and coded (`written.jsonl` and the authors to learn from), Befund's everyday
+see. What is our own: what many hands wrote and coded (the authors to learn from), Befund's everyday
 wordings, and the number of wordings of each code. Their weights are fitted together with those of the match: each
 coded phrase, cut to 3 to 12 characters and a third of them with a slip, shall put one of its codes before all others
 (conditional logit, McFadden 1974). A phrase's own count is taken off while it is learnt from. How common a code is, the
@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from catalog_build.files import readable, write_text
 from catalog_build.training.augmentation import Augmenter
 from catalog_build.training.authors import read
-from catalog_build.training.written import source_of, written_rows
 from clinical.icd import Catalog, category, leaves_open
 from clinical.progress import progress
 from clinical.search import MATCH, Encoder, Ints, Suggester, Vectors, Wordings
@@ -113,21 +112,14 @@ def _inpatients() -> dict[str, int]:
 
 @cache
 def phrases() -> tuple[CodedPhrase, ...]:
-    """The phrases of `written.jsonl`, and those that authors of split train gave codes, with a claim of CLAIMS."""
-    written = [
-        CodedPhrase(one["text"], frozenset([*one["codes"], *one.get("also", ())]), tuple(one["codes"]), source_of(row))
-        for row in written_rows()
-        for one in row["codes"]
-        if one["claim"] in CLAIMS
-    ]
-    marked = [
+    """The mentions that authors of split train gave codes, with a claim of CLAIMS."""
+    return tuple(
         CodedPhrase(text.text[one.start : one.end], frozenset([*one.codes, *one.also]), one.codes, author)
         for author, texts in read("train").items()
         for text in texts
         for one in text.mentions
         if one.codes and one.claim in CLAIMS
-    ]
-    return (*written, *marked)
+    )
 
 
 def given_by(catalog: Catalog) -> dict[str, Ints]:

@@ -1,28 +1,21 @@
 """Inputs that people wrote, coded by hand: what the second stage of calibration learns of texts that no grammar has.
 
-1,596 invented inputs in fourteen sets (`written.jsonl`; the set is the letter and number before the hyphen of an `id`),
-each of another author than the rules', in the manner of wards, practices, coders and patients of Germany, Austria and
-Switzerland; the form of a line is that of `evals.reading.inputs`. And the texts of authors who gave codes
-(`catalog_build.training.authors`, split train). Whoever measures on them measures what was learnt from; what is kept
-apart for measuring is in none of them (`tests/catalog_build/test_written.py`).
+They are the texts of the authors to learn from (`catalog_build.training.authors`, split train) that have codes: notes,
+lists, letters and messages in the manner of wards, practices, coders and patients of Germany, Austria and Switzerland,
+each of another hand than the rules'. Whoever measures on them measures what was learnt from; what is kept apart for
+measuring is in none of them (`tests/catalog_build/test_written.py`).
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from catalog_build.training.authors import Author, LabelledText, authors, read
 
-FILE: Final = Path(__file__).with_name("written.jsonl")
-
 
 class WrittenInput(NamedTuple):
-    """A text, the codes that are right for anything it states, the set it is of, and the places (start, end in code
+    """A text, the codes that are right for anything it states, its author, and the places (start, end in code
     points) that it states something at without a code being known for it."""
 
     text: str
@@ -33,53 +26,9 @@ class WrittenInput(NamedTuple):
 
 @cache
 def written_inputs() -> tuple[WrittenInput, ...]:
-    """All of them, set by set."""
-    own = tuple(
-        WrittenInput(
-            row["text"],
-            frozenset(code for said in row["codes"] for code in (*said["codes"], *said.get("also", ()))),
-            source_of(row),
-        )
-        for row in written_rows()
-    )
+    """All of them, author by author."""
     texts = read("train")
-    return own + tuple(
-        as_input(one, author) for author in authors() for one in texts.get(author.ident, ()) if is_coded(one)
-    )
-
-
-@cache
-def written_rows() -> tuple[Mapping[str, Any], ...]:
-    """The rows of FILE."""
-    return tuple(json.loads(line) for line in FILE.read_text("utf-8").splitlines())
-
-
-def source_of(row: Mapping[str, Any]) -> str:
-    """The set that a row of FILE is of."""
-    return str(row["id"]).partition("-")[0]
-
-
-def marked_inputs() -> list[tuple[str, str, tuple[tuple[int, int], ...]]]:
-    """Set and text of those rows of FILE that only state what is there, and where it stands (start, end in code
-    points): other statements are marked there together with the words that tell of the claim."""
-    found = []
-    for row in written_rows():
-        marks = _places(row["text"], [said["text"] for said in row["codes"]])
-        if marks is not None and not row.get("absent") and all(said["claim"] == "present" for said in row["codes"]):
-            found.append((source_of(row), row["text"], marks))
-    return found
-
-
-def _places(text: str, said: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
-    """Find the place of each of these words, the next one where they occur again; None if one is missing."""
-    taken: list[tuple[int, int]] = []
-    for words in said:
-        starts = [match.start() for match in re.finditer(re.escape(words), text)]
-        free = [at for at in starts if all(at >= end or at + len(words) <= start for start, end in taken)]
-        if not words or not free:
-            return None
-        taken.append((free[0], free[0] + len(words)))
-    return tuple(sorted(taken))
+    return tuple(as_input(one, author) for author in authors() for one in texts.get(author.ident, ()) if is_coded(one))
 
 
 STATED: Final = ("present", "suspected", "history", "family")

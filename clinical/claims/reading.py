@@ -131,7 +131,7 @@ class Claim:
         return "present" if self.certainty == "certain" else "suspected"
 
 
-UNSURE, SURE = 0.5, 0.95
+UNSURE, SURE = 0.4, 0.95
 """Probability of a claim below which the table is asked; the second where the table has a suspicion, whose trigger
 stands beside the mention while the denial is often of what follows ("V. a. Pneumonie, kein Fieber")."""
 _THERE: Final = ("present", "suspected")

@@ -17,8 +17,8 @@ from evals.measures.results import Row, row
 from evals.reading.inputs import read_inputs
 
 DATA: Final = Path(__file__).parents[1] / "data"
-SETS: Final = ("written", "denials")
-"""The inputs of our own, by the names of their files."""
+SETS: Final = ("written",)
+"""The inputs of our own that nothing learns from, by the names of their files."""
 OF_PATIENT: Final = ("present", "suspected", "history")
 """Claims of what the patient has, may have or had."""
 WRONG: Final = {"there_read_as_not": ("hidden", "there"), "not_there_read_as_there": ("leaked", "absent")}
@@ -40,9 +40,15 @@ def claimed(rows: Iterable[Mapping[str, Any]]) -> Counter[str]:
 
 
 def _is_patients(reading: Reading, words: str) -> bool:
-    """Return True when the text claims these words of the patient."""
+    """Return True when the text claims of the patient what these words name: the word that most probably begins a
+    mention is asked for, since authors of inputs marked the words of denial together with what is denied."""
     start = reading.text.index(words)
-    return reading.claim(start, start + len(words)).assertion in OF_PATIENT
+    first, last = reading.words_in(start, start + len(words))
+    if first > last:
+        return reading.claim(start, start + len(words)).assertion in OF_PATIENT
+    named = first + int(reading.marks[first : last + 1, 1].argmax())
+    begin, end = reading.seen.places[named].tolist()
+    return reading.claim(begin, end).assertion in OF_PATIENT
 
 
 def own_sets() -> dict[str, Counter[str]]:
