@@ -148,12 +148,15 @@ def looks(page: Page, name: str) -> None:
     if not LOOKS:
         return
     Path(LOOKS).mkdir(parents=True, exist_ok=True)
+    touch = page.context.new_cdp_session(page)
     for look, size, scheme, forced in (
         ("light", DESK, "light", "none"), ("dark", DESK, "dark", "none"),
         ("phone", PHONE, "light", "none"), ("forced", DESK, "light", "active"),
     ):  # fmt: skip
         page.set_viewport_size(size)  # type: ignore[arg-type] # its keys are those of a size
+        touch.send("Emulation.setTouchEmulationEnabled", {"enabled": size is PHONE})
         page.emulate_media(color_scheme=scheme, forced_colors=forced)  # type: ignore[arg-type]
+        page.evaluate("scrollTo(0, 0)")
         whole = page.evaluate("document.documentElement.scrollHeight")
         page.set_viewport_size({**size, "height": max(size["height"], whole)})  # what sticks to the edge is at the edge
         page.screenshot(path=f"{LOOKS}/{name}-{look}.png")

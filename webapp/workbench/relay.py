@@ -47,9 +47,10 @@ def event(fields: Mapping[str, Any]) -> bytes:
     return b"\n\ndata: " + json.dumps(fields, separators=(",", ":")).encode("ascii") + b"\n\n"
 
 
-def relayed(call: ApiCall, words: Words, gone: Callable[[], bool]) -> Iterator[bytes]:
-    """The events of a call, with pings between them, until it ends, `gone()` holds or the iterator is closed."""
-    until, last = time.monotonic() + LONGEST_S, time.monotonic()
+def relayed(call: ApiCall, words: Words, gone: Callable[[], bool], longest: float = LONGEST_S) -> Iterator[bytes]:
+    """The events of a call, with pings between them, until it ends, `gone()` holds, the iterator is closed or `longest`
+    seconds are over, which is told as the last event."""
+    until, last = time.monotonic() + longest, time.monotonic()
     with asyncio.Runner() as runner:
         source = _chunks(call, words)
         step = _next(runner, source)

@@ -25,3 +25,13 @@ def test_a_search_is_handed_on_by_its_address(erika: Visitor) -> None:
     assert page.url.endswith("/catalog/#q=zuckerkr")
     other = erika.open("/catalog/#q=zuckerkr")
     expect(other.locator(FOUND)).to_be_visible()
+
+
+def test_a_code_shows_the_notes_that_it_inherits_and_its_usual_ages_in_german(erika: Visitor) -> None:
+    page = erika.open("/catalog/E11.90/")
+    inherited = page.get_by_role("region", name="Gilt auch: von E11")
+    expect(inherited).to_contain_text("Schließt aus: Diabetes mellitus in der Schwangerschaft")
+    inherited.get_by_role("link", name="O24.-").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("O24")
+    page = erika.open("/catalog/N40/")
+    expect(page.locator(".tags")).to_contain_text("üblich ab 30 Jahren")

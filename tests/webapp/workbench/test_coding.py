@@ -110,15 +110,61 @@ def test_single_letters_can_be_switched_off_as_keys_for_good(page: Page) -> None
     expect(page.locator(".code-card.rejected")).to_have_count(1)
 
 
-def test_the_system_colours_show_what_is_chosen(page: Page) -> None:
+def test_the_system_colours_show_every_choice(page: Page) -> None:
     page.emulate_media(forced_colors="active")
     typed(page, "Arterielle Hypertonie")
     finished(page)
     page.keyboard.press("Control+Enter")
     page.keyboard.press("Enter")
-    chosen, other = page.locator(".segment").all()[:2]
-    looks = [one.evaluate("one => getComputedStyle(one).backgroundColor") for one in (chosen, other)]
-    assert looks[0] != looks[1]
+    page.keyboard.press("n")
+    typed(page, "Hypothyreose, Gonarthrose links")
+    finished(page)
+    page.keyboard.press("Control+Enter")
+    for key in ("Enter", "Enter", "/"):
+        page.keyboard.press(key)
+    page.keyboard.type("gicht")
+    page.locator("#matches .choice").first.wait_for()
+    page.keyboard.press("Enter")
+    page.keyboard.press("x")
+    page.keyboard.press("Home")
+    page.keyboard.press("m")
+    for chosen, other in (
+        (".segment[aria-pressed=true]", ".segment[aria-pressed=false]"),
+        (".act.accept[aria-pressed=true]", ".act.accept[aria-pressed=false]"),
+        (".act.reject[aria-pressed=true]", ".act.reject[aria-pressed=false]"),
+        (".chip.main", ".chip:not(.main)"),
+        (".case[aria-current]", ".case:not([aria-current])"),
+        ("#mention [aria-pressed=true]", "#mention [aria-pressed=false]"),
+        ("nav [aria-current]", "nav a:not([aria-current])"),
+    ):
+        looks = [
+            page.locator(one).first.evaluate("one => [getComputedStyle(one).background, getComputedStyle(one).border]")
+            for one in (chosen, other)
+        ]
+        assert looks[0] != looks[1], chosen
+
+
+def test_the_keys_are_a_table(page: Page) -> None:
+    table = page.get_by_role("table", name="Tasten")
+    expect(table).to_be_hidden()
+    page.locator("h1").click()
+    page.keyboard.press("?")
+    expect(table.get_by_role("row", name="Strg Enter vom Text zu den Kodes")).to_be_visible()
+    expect(table.get_by_role("row", name="S alles sehr wahrscheinlich Richtige übernehmen")).to_be_visible()
+    page.keyboard.press("?")
+    expect(table).to_be_hidden()
+
+
+def test_print_shows_the_text_and_what_was_accepted(page: Page) -> None:
+    typed(page, "Arterielle Hypertonie, Hypothyreose")
+    finished(page)
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Enter")
+    page.emulate_media(media="print")
+    for there in ("#text", ".code-card.accepted", ".chip.main"):
+        expect(page.locator(there)).to_be_visible()
+    for gone in ("nav", ".code-card:not(.accepted)", "#add", "[data-do=copy]", ".code-acts", ".legend", ".foot"):
+        expect(page.locator(gone).first).to_be_hidden()
 
 
 def test_the_result_leaves_as_fhir_csv_and_feedback(page: Page, tmp_path: Path, index: SearchIndex) -> None:

@@ -70,6 +70,41 @@ def test_the_next_text_begins_with_nothing_decided(page: Page) -> None:
     assert leaving(page) == [["I10.90G"]] * 3
 
 
+def test_a_case_is_new_in_work_and_done(page: Page) -> None:
+    coded(page, "Arterielle Hypertonie, Hypothyreose", "Enter", "n")
+    first = page.locator(".case").first
+    expect(first).to_contain_text("in Arbeit · Kodes: 1")
+    expect(page.locator(".case[aria-current]")).to_contain_text("neu")
+    page.locator("h1").click()  # out of the text, in which a letter is a letter
+    page.keyboard.press("p")
+    expect(page.locator(".code-card").first).to_be_focused()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    page.keyboard.press("n")
+    expect(first).to_contain_text("fertig · Kodes: 2")
+
+
+def test_marks_move_with_the_text_before_any_answer_comes(page: Page, bench: Bench) -> None:
+    coded(page, "Hypothyreose, Gonarthrose links", "t")
+    bench.behind.mode = "silent"
+    page.keyboard.press("Control+Home")
+    for letter in "Seit 2019 ":
+        page.keyboard.type(letter)
+        assert page.locator("#marks mark").all_inner_texts() == ["Hypothyreose", "Gonarthrose links"]
+    expect(page.locator("#running")).to_contain_text("Suche im Katalog")
+
+
+def test_what_has_no_code_stands_in_the_order_of_the_text_with_its_reason(page: Page) -> None:
+    typed(page, "Kein Fieber. Bei Luftnot Wiedervorstellung. Arterielle Hypertonie. Keine Pneumonie.")
+    finished(page)
+    assert page.locator("#without li").all_inner_texts() == [
+        "Fieber verneint: kein Kode",
+        "Luftnot geplant oder befürchtet",
+        "Pneumonie verneint: kein Kode",
+    ]
+    expect(page.locator(".code-card")).to_have_count(1)
+
+
 def test_an_empty_text_has_no_codes(page: Page) -> None:
     coded(page, "Arterielle Hypertonie", "/")
     page.keyboard.type("M10.99")
@@ -231,6 +266,19 @@ def test_a_mention_without_a_code_ends_with_one_or_deliberately_without(page: Pa
     expect(cards.nth(2)).to_contain_text("unentschieden")
 
 
+def test_candidates_that_could_not_be_asked_for_are_not_said_to_be_none(page: Page, bench: Bench) -> None:
+    bench.behind.mode = "unsure"
+    page.route("**/catalog/search/", lambda route: route.abort())
+    with page.expect_event("requestfailed"):
+        typed(page, "Hypertonie, Gicht, Asthma")
+    expect(page.locator(".code-card.undecided")).to_have_count(2)
+    expect(page.locator("#codes")).not_to_contain_text("Kein Kode mit diesen Worten.")
+    page.unroute("**/catalog/search/")
+    page.locator("#text").press("End")
+    page.keyboard.type(".")
+    expect(page.locator(".code-card.undecided:has(.choice)")).to_have_count(2)
+
+
 # --- the codes ------------------------------------------------------------------------------------------------------
 
 
@@ -241,6 +289,10 @@ def test_an_asterisk_code_that_is_left_out_leaves_by_no_way(page: Page, bench: B
     page.keyboard.press("Control+Enter")
     page.keyboard.press("Enter")
     assert leaving(page) == [["E11.20G", "N08.3G"]] * 3
+    dagger, asterisk = json.loads(saved(page, "FHIR"))["entry"]
+    assert "extension" not in dagger["resource"]
+    (related,) = asterisk["resource"]["extension"]
+    assert related["valueReference"] == {"reference": dagger["fullUrl"]}, "the asterisk code names its dagger code"
     page.get_by_role("button", name="N08.3* mitkodieren").click()
     assert leaving(page) == [["E11.20G"]] * 3
     expect(page.locator(".code-card .pair")).to_contain_text("Es fehlt N08.3*.")
@@ -288,7 +340,7 @@ def test_codes_above_the_limit_of_ten_are_shown_and_leave_with_their_titles(page
 # --- the session ----------------------------------------------------------------------------------------------------
 
 
-def signed_in_again(someone: Visitor) -> None:
+def signed_in_again(someone: Visitor, path: str = "/coding/") -> None:
     """In a second tab, by the link that is offered."""
     with someone.context.expect_page() as opened:
         someone.page.get_by_role("link", name="Anmelden").last.click()
@@ -297,7 +349,7 @@ def signed_in_again(someone: Visitor) -> None:
     assert "/accounts/login/" in second.url
     second.locator(".vendor").click()
     second.locator('button[value="erika"]').click()
-    second.wait_for_url("**/coding/")
+    second.wait_for_url(f"**{path}")
     second.close()
 
 
@@ -321,6 +373,28 @@ def test_an_ended_session_says_so_keeps_the_text_and_goes_on_after_signing_in(ch
     page.locator("#adder").get_by_role("button", name="Erneut versuchen").click()
     expect(page.locator("#matches .choice").first).to_be_visible()
     someone.context.close()
+
+
+def test_an_ended_session_keeps_a_letter_and_an_instruction(chromium: Browser, bench: Bench) -> None:
+    for path, button, kept in (
+        ("/extraction/", "Felder lesen", {"#text": LETTER}),
+        ("/drafting/", "Entwurf schreiben", {"#text": LETTER, "#prompt": "Fasse zusammen."}),
+    ):
+        someone = member(chromium, bench)
+        page = someone.open(path)
+        someone.context.clear_cookies()
+        for box, words in kept.items():
+            page.locator(box).fill(words)
+        page.get_by_role("button", name=button).click()
+        expect(page.locator("#failure")).to_contain_text(ENDED)
+        for box, words in kept.items():
+            expect(page.locator(box)).to_have_value(words)
+        signed_in_again(someone, path)
+        page.locator("#failure").get_by_role("button", name="Erneut versuchen").click()
+        expect(page.locator("#failure")).to_be_empty()
+        expect(page.locator("#running")).to_be_hidden()
+        assert page.locator(".fields").count() or page.locator("#draft").input_value()
+        someone.context.close()
 
 
 # --- letters --------------------------------------------------------------------------------------------------------

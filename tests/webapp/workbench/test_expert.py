@@ -1,10 +1,14 @@
 """What a coder who knows the keys does: a long list to an exported result, conflicts, what is said more exactly, codes
 that were used before."""
 
+import os
 import re
+from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
+from tests.webapp.browser import PHONE
 from tests.webapp.workbench.conftest import finished, typed
 
 KEYS_MOST = 30
@@ -66,15 +70,57 @@ def test_twenty_diagnoses_become_a_list_within_thirty_keys(page: Page) -> None:
     assert len(left) >= 15
 
 
+def by_hand(page: Page, *codes: str) -> None:
+    for code in codes:
+        page.locator("#add").fill(code)
+        expect(page.locator("#matches")).to_have_attribute("data-of", code)
+        page.keyboard.press("Enter")
+
+
+IN_THE_FULL_CATALOG: list[Any] = (
+    [(["C50.9", "Z85.3"], {}, "Z85.3 sagt, dass es vorbei ist, C50.9, dass es da ist.", "C50.9")]
+    if os.environ.get("CATALOG")
+    else []
+)
+"""The starter catalog has no notes of Z85.3; `test_conflicts` has a catalog with them."""
+
+
+@pytest.mark.parametrize(
+    ("codes", "about", "said", "focused"),
+    [
+        (["J45.99", "J46"], {}, "J45.99 schließt J46 aus: Status asthmaticus", "J45.99"),
+        (["F03", "F00.1", "G30.1"], {}, "F00.1 sagt genauer, was F03 offen lässt.", "F03"),
+        (["E14.90", "E11.90"], {}, "E11.90 sagt genauer, was E14.90 offen lässt.", "E14.90"),
+        (["N08.3"], {}, "N08.3* steht nie allein: es fehlt der Kreuzkode.", "N08.3"),
+        (["N40"], {"sex": "W"}, "N40: nur bei Männern üblich.", "N40"),
+        (["N40"], {"age": "12"}, "N40 ist im Alter von 12 Jahren nicht üblich (üblich ab 30 Jahren).", "N40"),
+        *IN_THE_FULL_CATALOG,
+    ],
+)
+def test_every_kind_of_conflict_stands_in_the_strip_and_a_key_leads_to_it(
+    page: Page, codes: list[str], about: dict[str, str], said: str, focused: str
+) -> None:
+    by_hand(page, *codes)
+    strip = page.locator("#conflicts")
+    if about:
+        expect(page.locator(".code-card")).to_have_count(len(codes))
+        expect(strip).to_be_hidden()  # nothing is said of sex and age before they are known to be others
+        page.get_by_text("Angaben zum Fall").click()
+    for box, value in about.items():
+        element = page.locator(f"#{box}")
+        element.select_option(value) if box == "sex" else element.fill(value)
+    expect(strip).to_contain_text(said)
+    expect(page.locator(".code-card.doubted")).not_to_have_count(0)
+    page.locator(".code-card").last.focus()
+    page.keyboard.press("w")
+    expect(page.locator(".code-card.doubted:focus")).to_have_attribute("data-code", focused)
+
+
 def test_what_does_not_go_together_is_said_and_can_be_left(page: Page) -> None:
     typed(page, "Arterielle Hypertonie")
     finished(page)
     page.keyboard.press("Control+Enter")
-    for code in ("E11.90", "E14.90"):
-        page.keyboard.press("/")
-        page.keyboard.type(code)
-        expect(page.locator("#matches")).to_have_attribute("data-of", code)
-        page.keyboard.press("Enter")
+    by_hand(page, "E11.90", "E14.90")
     strip = page.locator("#conflicts")
     expect(strip).to_contain_text("E11.90 sagt genauer, was E14.90 offen lässt.")
     strip.get_by_role("button", name="E11.90 sagt genauer").click()
@@ -103,13 +149,14 @@ def test_what_the_text_leaves_open_is_a_button_with_its_code(page: Page) -> None
     expect(page.locator("#outcome")).to_have_text(f"{code}G")
     page.keyboard.press("o")
     expect(page.locator(".choice").first).to_be_focused()
+    heads = page.locator(".more h3").all_inner_texts()
+    assert heads[0] == "Diese Worte können auch heißen", "what the words may mean goes before the tree"
+    assert set(heads[1:]) <= {"Darunter", "Daneben", "Darüber"}
+    assert len(heads) > 1
 
 
 def test_codes_used_before_are_offered_first_and_favourites_before_them(page: Page) -> None:
-    for word in ("gicht", "asthma"):
-        page.locator("#add").fill(word)
-        expect(page.locator("#matches")).to_have_attribute("data-of", word)
-        page.keyboard.press("Enter")
+    by_hand(page, "gicht", "asthma")
     page.locator("#add").focus()
     offered = page.locator("#matches .choice")
     expect(offered).to_have_count(2)
@@ -118,14 +165,30 @@ def test_codes_used_before_are_offered_first_and_favourites_before_them(page: Pa
     expect(offered.first).to_have_text(re.compile("^M10"))
 
 
-def test_half_a_pair_names_what_is_missing_and_adds_it(page: Page) -> None:
-    page.locator("#add").fill("N08.3")
-    expect(page.locator("#matches")).to_have_attribute("data-of", "N08.3")
-    page.keyboard.press("Enter")
-    card = page.locator('.code-card[data-code="N08.3"]')
-    expect(card).to_contain_text("Steht nie allein, es fehlt der Kreuzkode:")
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [("N08.3", "Steht nie allein, es fehlt der Kreuzkode:"), ("E11.20", "Kreuzkode, noch ohne Sternkode:")],
+)
+def test_half_a_pair_names_what_is_missing_and_adds_it(page: Page, code: str, said: str) -> None:
+    by_hand(page, code)
+    card = page.locator(f'.code-card[data-code="{code}"]')
+    expect(card).to_contain_text(said)
     half = card.locator("[data-half]").first
-    code = half.get_attribute("data-half")
+    other = half.get_attribute("data-half")
     half.click()
-    expect(page.locator("#outcome")).to_contain_text(f"{code}G")
+    expect(page.locator("#outcome")).to_contain_text(f"{other}G")
     expect(card.locator("[data-half]")).to_have_count(0)
+
+
+def test_the_result_stays_in_sight_on_a_phone(page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    typed(page, TWENTY)
+    finished(page)
+    page.locator("[data-do=probable]").click()
+    for place in ("scrollTo(0, 0)", "scrollTo(0, document.documentElement.scrollHeight / 2)"):
+        page.evaluate(place)
+        for name in (".chip.main", "[data-do=copy]"):
+            expect(page.locator(name)).to_be_in_viewport(ratio=1)
+    page.locator("[data-do=copy]").click()
+    expect(page.locator("#said.seen")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#said")).to_contain_text("Kopiert: ")

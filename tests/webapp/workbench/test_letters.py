@@ -171,6 +171,8 @@ def test_several_files_are_read_one_after_the_other_and_one_that_cannot_be_read_
     expect(page.locator('[data-path="patient.nachname"]')).to_have_value("Kern")
     page.get_by_role("button", name="✗ zwei.pdf").click()
     expect(page.locator("#failure")).to_contain_text("Sie kann diese Datei nicht lesen.")
+    expect(page.locator("#text")).to_have_value("")  # nothing of another file stands under its name
+    expect(page.locator("#marks mark")).to_have_count(0)
     page.locator("#text").fill(LETTER)
     page.keyboard.press("Control+Enter")
     expect(page.locator('[data-path="patient.nachname"]')).to_have_value("Muster")

@@ -78,7 +78,7 @@ def wrong_with(page: Page, name: str) -> list[str]:
     return found
 
 
-PARTS = 4
+PARTS = 6
 """Parts of a walk over all pages or states: one test would be long on a busy machine."""
 
 
@@ -203,8 +203,95 @@ def filed(page: Page, bench: Bench) -> None:
     expect(page.locator(".sheet img")).to_have_attribute("src", re.compile("^data:image"), timeout=20_000)
 
 
+def another(page: Page, bench: Bench) -> None:
+    opened(page, "Arterielle Hypertonie")
+    page.keyboard.press("Enter")
+    page.keyboard.press("c")
+    typed(page, "Kein Fieber. Mutter: Mammakarzinom. Termin zur Abklärung einer Gicht.")
+    finished(page)
+    page.locator("#same").wait_for()
+
+
+def unread(page: Page, bench: Bench) -> None:
+    bench.behind.mode = "unusable"
+    page.get_by_role("button", name="Beispielbrief").click()
+    page.locator("#failure .note").wait_for()
+
+
+def reading(page: Page, bench: Bench) -> None:
+    bench.behind.mode = "silent"
+    page.get_by_role("button", name="Beispielbrief").click()
+    page.locator("#running .spinner").wait_for()
+
+
+def queued(page: Page, bench: Bench) -> None:
+    files = {"eins.pdf": pdf_of(LETTER.splitlines()), "zwei.pdf": b"%PDF-1.7"}
+    page.locator("#file").set_input_files(
+        [{"name": name, "mimeType": "", "buffer": data} for name, data in files.items()]
+    )
+    page.get_by_role("button", name="✗ zwei.pdf").click(timeout=20_000)
+    page.locator("#failure .note").wait_for()
+
+
+def undrafted(page: Page, bench: Bench) -> None:
+    bench.behind.mode = "quota"
+    page.get_by_role("button", name="Beispiel").click()
+    page.get_by_role("button", name="Entwurf schreiben").click()
+    page.locator("#failure .note").wait_for()
+
+
+def dropping(page: Page, bench: Bench) -> None:
+    page.get_by_label("Anweisung", exact=True).fill("Fasse zusammen.")
+    page.get_by_text("Anweisung merken").click()
+    page.get_by_label("Name").fill("Kurzfassung")
+    page.get_by_role("button", name="Speichern").click()
+    page.get_by_role("button", name="Kurzfassung löschen").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def looking_up(page: Page, bench: Bench) -> None:
+    page.locator("#q").press_sequentially("zuckerkr")
+    page.locator("#live a").first.wait_for()
+
+
+def unfound(page: Page, bench: Bench) -> None:
+    page.locator("#q").fill("xqzxqz")
+    page.keyboard.press("Enter")
+    page.locator("h1", has_text="Katalog").wait_for()
+
+
+def stored(page: Page, bench: Bench) -> None:
+    page.get_by_role("link", name="Arztbrief Kardiologie").click()
+    page.get_by_role("button", name="Als fehlerhaft markieren").wait_for()
+
+
+def read_out(page: Page, bench: Bench) -> None:
+    stored(page, bench)
+    page.get_by_role("link", name="Auslesen").click()
+    page.locator("[data-code]").first.wait_for(timeout=20_000)
+
+
+def revoking(page: Page, bench: Bench) -> None:
+    page.get_by_label("Wofür").fill("Praxisprogramm")
+    page.get_by_role("button", name="Erstellen").click()
+    page.get_by_role("button", name="widerrufen").first.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def serving(page: Page, bench: Bench) -> None:
+    page.get_by_label("Name des Programms").fill("Praxisprogramm")
+    page.get_by_role("button", name="Anlegen").click()
+    page.locator("h1", has_text="Praxisprogramm").wait_for()
+
+
+def removing(page: Page, bench: Bench) -> None:
+    page.get_by_role("button", name="entfernen").first.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
 def asking(page: Page, bench: Bench) -> None:
     page.get_by_role("button", name="Alle Sitzungen beenden").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
 
 
 def managing(page: Page, bench: Bench) -> None:
@@ -218,7 +305,14 @@ STATES = {
     "coding-failed": ("/coding/", failing), "coding-slow": ("/coding/", waiting),
     "extraction-empty": ("/extraction/", None), "extraction-removed": ("/extraction/", lying),
     "extraction-file": ("/extraction/", filed), "account-asks": ("/accounts/", asking),
-    "management": ("/", managing),
+    "management": ("/", managing), "coding-another-case": ("/coding/", another),
+    "extraction-failed": ("/extraction/", unread), "extraction-slow": ("/extraction/", reading),
+    "extraction-files": ("/extraction/", queued), "drafting-failed": ("/drafting/", undrafted),
+    "drafting-asks": ("/drafting/", dropping), "catalog-typed": ("/catalog/", looking_up),
+    "catalog-nothing": ("/catalog/", unfound), "document": ("/documents/", stored),
+    "stored-letter": ("/documents/", read_out), "token-asks": ("/tokens/", revoking),
+    "services": ("/operator/services/", None), "service": ("/operator/services/", serving),
+    "members-ask": ("/operator/members/", removing),
 }  # fmt: skip
 
 
@@ -281,6 +375,15 @@ def test_the_menu_is_whole_on_a_phone_and_by_keys(erika: Visitor) -> None:
     expect(page.get_by_role("button", name="Verwaltung")).to_have_attribute("aria-current", "true")
 
 
+def test_every_page_has_the_same_width(looking: Visitor) -> None:
+    boxes = {}
+    for path in PAGES:
+        box = looking.open(path).locator("main").bounding_box()
+        assert box
+        boxes[path] = (box["x"], box["width"])
+    assert len(set(boxes.values())) == 1, boxes
+
+
 def test_people_see_no_identifiers_of_systems(erika: Visitor) -> None:
     page = erika.open("/documents/")
     expect(page.locator("tbody tr").first).to_be_visible()
@@ -331,11 +434,13 @@ def test_how_long_the_page_is_busy_while_somebody_types_on_at_two_thousand_chara
              ...list.getEntries().map((one) => Math.round(one.duration)))).observe({type: "longtask"}); }"""
     )
     page.locator("#text").press("Control+End")
-    page.keyboard.type(" und noch Worte", delay=60)
-    expect(page.locator("#text")).to_have_value(re.compile("und noch Worte$"))
+    page.keyboard.type(" und noch", delay=60)
+    page.locator("#text").press("Control+Home")
+    page.keyboard.type("Heute: ", delay=60)
+    expect(page.locator("#text")).to_have_value(re.compile("^Heute: .* und noch$"))
     expect(page.locator("#count")).to_contain_text("Stufe 3", timeout=20_000)
     tasks = page.evaluate("window.tasks")
-    print(f"tasks of more than 50 ms while 15 keys were typed: {len(tasks)}, the longest {max(tasks, default=0)} ms")
+    print(f"tasks of more than 50 ms while 16 keys were typed: {len(tasks)}, the longest {max(tasks, default=0)} ms")
     assert page.locator("#marks mark").count() > 0, "marks stay while somebody types"
 
 

@@ -11,6 +11,8 @@ import pytest
 from flask import Flask
 
 from clinical.reading.index import SearchIndex
+from clinical.sse import PING
+from tests.serving import wait_until
 from tests.webapp.conftest import add_organization, add_user, login, make_app
 from tests.webapp.workbench.conftest import text_api
 from webapp.workbench import catalog, relay
@@ -148,6 +150,17 @@ def test_a_browser_that_is_gone_ends_the_call_before_it_begins() -> None:
     words = {kind: {"type": "failure", "kind": kind} for kind in FAILURES}
     assert list(relayed(ApiCall(DEAD, "", {}), words, lambda: True)) == []
     assert list(relayed(ApiCall(DEAD, "", {}), words, lambda: False)) == [event(words["dead"])]
+
+
+def test_waiting_for_an_answer_that_never_comes_has_an_end(index: SearchIndex, tmp_path: Path) -> None:
+    words = {kind: {"type": "failure", "kind": kind} for kind in FAILURES}
+    with text_api(index, tmp_path) as (url, key, behind):
+        behind.mode = "silent"
+        call = ApiCall(f"{url}/api/deep-research", key, {"query": "Gicht"}, streams=True)
+        *before, last = relayed(call, words, lambda: False, longest=1.0)
+        assert last == event(words["slow"])
+        assert set(before) <= {PING}
+        wait_until(lambda: behind.open == 0, "the call to the text API did not end")
 
 
 def test_every_status_of_the_contract_has_words() -> None:

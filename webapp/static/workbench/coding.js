@@ -35,6 +35,7 @@ function research() {
   const query = here(state).text;
   if (!query.trim()) return show(state);
   showFailure(byId("failure"), null);
+  for (const [phrase, known] of candidates) if (!known) candidates.delete(phrase);
   const pieces = parts(query, given.longest);
   const answers = pieces.map(({ text }) => read.get(text) ?? []);
   const missing = pieces.flatMap(({ text }, number) => (answers[number].length ? [] : [{ number, text }]));
@@ -101,7 +102,7 @@ async function suggest() {
 
 async function suggested(phrase) {
   const answer = await fetch(given.urls.search, { method: "POST", body: new URLSearchParams({ q: phrase }), headers: { Accept: "application/json" }, redirect: "manual" }).catch(() => null);
-  return answer?.ok ? answer.json() : [];
+  return answer?.ok ? answer.json() : null; // nobody knows: it is asked again with the next reading
 }
 
 // Another text is shown: the next, the one before.

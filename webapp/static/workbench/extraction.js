@@ -60,6 +60,8 @@ function showFile(one) {
   file = one;
   aside = null;
   clear();
+  text.value = "";
+  mark();
   showQueue();
   if (one.answer) return take({ type: "answer", answer: one.answer }, one.answer.text);
   readFile(one);
@@ -80,7 +82,7 @@ function readFile(one) {
 
 function showQueue() {
   byId("queue").hidden = queue.length < 2;
-  byId("queue").replaceChildren(...queue.map((one) => h("button", { class: `button quiet${one === file ? " chosen" : ""}`, type: "button", "aria-pressed": String(one === file), onclick: () => showFile(one) }, `${one.answer ? "✓ " : one.failed ? "✗ " : ""}${one.name}`)));
+  byId("queue").replaceChildren(...queue.map((one) => h("button", { class: "button quiet", type: "button", "aria-pressed": String(one === file), onclick: () => showFile(one) }, `${one.answer ? "✓ " : one.failed ? "✗ " : ""}${one.name}`)));
 }
 
 // The sheet in place of the text, or the other way round; a file without pages is its text.
