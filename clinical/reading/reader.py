@@ -87,7 +87,7 @@ class MentionReader:
         if not found:
             return TextSpans(reading, (whole,), tuple(own), (_of_whole(own[0]),), True)
         claims = self._claims_of(reading, [(span.part.start, span.part.end) for span in found])
-        assertions = _settled(found, [claim.assertion for claim in claims])
+        assertions = _settled(found, [claim.assertion for claim in claims], reading.folds)
         if len(content_words(text, written)) <= ACROSS:
             found.append(whole._replace(chance=0.0))
             claims += own
@@ -168,7 +168,9 @@ class MentionReader:
         first = np.flatnonzero(hits.part == number)[:1]
         if draft.spans[number].chance or not len(first):
             return None
-        same = folded_words(draft.reading.text) == self._wordings.folded(int(hits.wording[first[0]]))
+        same = folded_words(draft.reading.text, draft.reading.folds) == self._wordings.folded(
+            int(hits.wording[first[0]])
+        )
         return number if same else None
 
 
@@ -182,14 +184,14 @@ def _of_whole(claim: Claim) -> Assertion:
     return "suspected" if claim.assertion == "suspected" else "present"
 
 
-def _settled(found: Sequence[CandidateSpan], claims: Sequence[Assertion]) -> list[Assertion]:
+def _settled(found: Sequence[CandidateSpan], claims: Sequence[Assertion], folds: dict[str, str]) -> list[Assertion]:
     """The claims of the spans, in their order; what is suspected first and denied further on in words that begin the
     same ("Z. A. KHK: ... KHK ausgeschlossen") is denied."""
     settled, denied = list(claims), list[list[str]]()
     if "suspected" not in claims:
         return settled
     for number in reversed(range(len(found))):
-        said = folded_words(found[number].part.text)
+        said = folded_words(found[number].part.text, folds)
         if claims[number] == "excluded":
             denied.append(said)
         elif claims[number] == "suspected" and said and any(one[: len(said)] == said for one in denied):
