@@ -119,10 +119,13 @@ typedef struct {
     const float *centre_scales;
 } Known;
 
+/* A number of a mapped file, which may lie at any place in it. */
+typedef int32_t Mapped __attribute__((aligned(1)));
+
 typedef struct {
     const int8_t *rows; /* the vector of each wording */
     const float *scales;
-    const int32_t *neighbours;   /* of each wording level by level, filled up with -1 */
+    const Mapped *neighbours;    /* of each wording level by level, filled up with -1 */
     const uint64_t *start;       /* where the neighbours of each wording begin */
     const int32_t *before_level; /* how many neighbours a wording has below each level */
     int64_t dimensions, entry, levels;
