@@ -155,6 +155,8 @@ class Reading(SourceText):
     def __init__(self, text: str, by: Tagger | None = None) -> None:
         super().__init__(text)
         self._by = by
+        self.folds: dict[str, str] = {}
+        """The folded form of each word of the text that was read so far: its parts are not folded again."""
 
     @classmethod
     def of(cls, text: str, by: Tagger | None = None) -> Reading:
@@ -228,18 +230,29 @@ class Reading(SourceText):
         "Gallensteine ohne Entzündung"), where relatives do not have it ("Mutter: kein Infarkt"), and of a wording with
         nothing around it.
         """
-        told = self.ruled(start, end)
-        first, last = self.words_in(start, end)
-        if first > last or (told.is_denied and told.is_of_another) or self._is_whole(start, end):
-            return told
-        if bisect_left(self._trigger_starts, start) < bisect_left(self._trigger_starts, end):
-            return told
-        shares = self._tagged.shares(first, last, told.label)
-        label = LABELS[int(shares.argmax())]
-        least = SURE if told.label == "suspected" else UNSURE
-        served = told if label == told.label or shares.max() < least else _learned(told, label)
-        alike = _THERE if served.label in _THERE else (served.label,)
-        return replace(served, doubt=1 - float(sum(shares[LABELS.index(one)] for one in alike)))
+        return self.claims([(start, end)])[0]
+
+    def claims(self, spans: Sequence[tuple[int, int]]) -> list[Claim]:
+        """The claims of many mentions (`claim`), which the tagger judges together."""
+        found = [self.ruled(start, end) for start, end in spans]
+        places = [self.words_in(start, end) for start, end in spans]
+        asked = [
+            number
+            for number, (span, told, (first, last)) in enumerate(zip(spans, found, places, strict=True))
+            if first <= last and not (told.is_denied and told.is_of_another) and self._is_tagged(*span)
+        ]
+        if asked:
+            labels = [found[number].label for number in asked]
+            first, last = zip(*(places[number] for number in asked), strict=True)
+            for number, own in zip(asked, self._tagged.all_shares(first, last, labels).tolist(), strict=True):
+                found[number] = _judged(found[number], own)
+        return found
+
+    def _is_tagged(self, start: int, end: int) -> bool:
+        """True if the tagger is asked of a span: something stands around it, and it holds no trigger."""
+        begin = bisect_left(self._trigger_starts, start)
+        held = begin < len(self._trigger_starts) and self._trigger_starts[begin] < end
+        return not held and not self._is_whole(start, end)
 
     def _is_whole(self, start: int, end: int) -> bool:
         """True if nothing stands around a span."""
@@ -274,7 +287,7 @@ class Reading(SourceText):
     @cached_property
     def written(self) -> Sequence[Token]:
         """The folded words of the text."""
-        return words(self.text)
+        return words(self.text, self.folds)
 
     @cached_property
     def seen(self) -> Seen:
@@ -297,9 +310,15 @@ class Reading(SourceText):
 
     def words_in(self, start: int, end: int) -> tuple[int, int]:
         """The first and the last word that a span touches; the last before the first where it touches none."""
-        places = self.seen.places
-        first, last = np.searchsorted(places[:, 1], start, side="right"), np.searchsorted(places[:, 0], end)
-        return int(first), int(last) - 1
+        return bisect_right(self._word_ends, start), bisect_left(self._word_starts, end) - 1
+
+    @cached_property
+    def _word_starts(self) -> list[int]:
+        return [word.start for word in self.written]
+
+    @cached_property
+    def _word_ends(self) -> list[int]:
+        return [word.end for word in self.written]
 
     def tellings(self, starts: Sequence[int]) -> list[int | None]:
         """Return the trigger that denies the word at each place or attributes it to somebody else: -1 without any, None
@@ -408,6 +427,15 @@ class Reading(SourceText):
         return self._side_of(range(first - 1, first))
 
 
+def _judged(told: Claim, shares: Sequence[float]) -> Claim:
+    """The claim of a mention of which the table says `told`, with the tagger's `shares` of LABELS."""
+    said, most = told.label, max(shares)
+    label = LABELS[shares.index(most)]
+    served = told if label == said or most < (SURE if said == "suspected" else UNSURE) else _learned(told, label)
+    alike = _THERE if served.label in _THERE else (served.label,)
+    return replace(served, doubt=1 - sum(shares[LABELS.index(one)] for one in alike))
+
+
 def _learned(told: Claim, label: str) -> Claim:
     """The claim of a label: its axis has its value, all others what holds where nothing is said; signs of the table
     stay that say the same."""
@@ -448,4 +476,4 @@ def claims_by_triggers(reading: Reading, spans: Sequence[tuple[int, int]]) -> li
 
 def claims_by_tagger(reading: Reading, spans: Sequence[tuple[int, int]]) -> list[Claim]:
     """The claims of spans as they are served, by tagger and table: a `ClaimReader`."""
-    return [reading.claim(start, end) for start, end in spans]
+    return reading.claims(spans)

@@ -193,11 +193,15 @@ class TaggedText:
     def shares(self, first: int, last: int, told: str) -> Numbers:
         """Probability of each of LABELS for the mention from the first to the last word, of which the table says
         `told`; shape (LABELS,)."""
+        own: Numbers = self.all_shares([first], [last], [told])[0]
+        return own
+
+    def all_shares(self, first: Sequence[int], last: Sequence[int], told: Sequence[str]) -> Numbers:
+        """The same of many mentions at once; shape (mentions, LABELS)."""
         net = self.tagger
-        verdict = net.joint[:, 2 * self.first.shape[2] + LABELS.index(told)]
+        verdict = net.joint[:, [2 * self.first.shape[2] + LABELS.index(one) for one in told]]
         hidden = np.maximum(self.first[:, first] + self.last[:, last] + verdict, 0)
-        logits = (hidden[:, None] @ net.last)[:, 0] + net.last_bias
-        shares: Numbers = _softmax(logits).mean(axis=0)
+        shares: Numbers = _softmax(hidden @ net.last + net.last_bias[:, None]).mean(axis=0)
         return shares
 
 

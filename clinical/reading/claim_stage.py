@@ -134,7 +134,9 @@ class ClaimStage:
         meant = np.ones(len(hits.part), dtype=bool)
         for number, span in enumerate(draft.spans):
             denied = draft.reading.denied_beside(span.part.start, span.part.end)
-            stems = [word[:ALIKE] for name in denied for word in folded_words(name) if len(word) >= TOLD]
+            stems = [
+                word[:ALIKE] for name in denied for word in folded_words(name, draft.reading.folds) if len(word) >= TOLD
+            ]
             for at in np.flatnonzero(hits.part == number).tolist() if stems else ():
                 worded = int(hits.wording[at])
                 said = any(stem in word for word in self._wordings.folded(worded) for stem in stems)

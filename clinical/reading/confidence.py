@@ -69,8 +69,7 @@ def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds)
     """The row of `hits` (span by span, best first) that is each span's first, and its columns: (m,), (m, COLUMNS)."""
     first = run_starts(hits.part)
     starts, parts = [*first.tolist(), len(hits.part)], hits.part[first].tolist()
-    folds: dict[str, str] = {}
-    spelled = [folded_words(draft.spans[part].part.text, folds) for part in parts]
+    spelled = [folded_words(draft.spans[part].part.text, draft.reading.folds) for part in parts]
     text = _of_text(draft, [draft.spans[part].chance > 0 for part in parts], spelled, hits.at(first), traits)
     rows = [
         _row(draft, own, hits.at(slice(*bounds)), wordings, traits)

@@ -199,7 +199,7 @@ class SearchIndex:
         span, claim = draft.spans[number], draft.assertions[number]
         own = hits.part == number
         codes = tuple(self.catalog.codes[code].code for code in hits.code[own & shown].tolist())
-        spelled = folded_words(span.part.text)
+        spelled = folded_words(span.part.text, draft.reading.folds)
         verbatim = any(self.wordings.has_words(wording, spelled) for wording in hits.wording[own].tolist())
         best = float(hits.probability[own].max(initial=0))
         return Mentioned(

@@ -149,15 +149,19 @@ def mentions(shares: Vectors, least: float, longest: int) -> list[tuple[int, int
 
 
 def spans_of(
-    reading: Reading, places: NDArray[np.int64], runs: Sequence[tuple[int, int, float]]
+    reading: Reading,
+    places: NDArray[np.int64],
+    runs: Sequence[tuple[int, int, float]],
+    written: WordFacts | None = None,
 ) -> list[CandidateSpan]:
     """Runs of words (first, last, probability that they are a mention) as candidates, in the order of the text.
 
-    `places` (words, 2): where each word stands. None goes across the end of a sentence or list item, and none ends with
-    a word that only leads to the next one ("Nesselfieber nach"): such a run counts as its parts do.
+    `places` (words, 2): where each word stands; `written`: what is known of each, where the caller has it. None goes
+    across the end of a sentence or list item, and none ends with a word that only leads to the next one ("Nesselfieber
+    nach"): such a run counts as its parts do.
     """
     text, lower = reading.text, reading.text.islower()
-    written = _Written.of(reading, places)
+    written = written or WordFacts.of(reading, places)
     best: dict[tuple[int, int], float] = {}
     for first, last, chance in runs:
         for a, b, share in written.within(first, last):
@@ -173,7 +177,7 @@ def spans_of(
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
+class WordFacts:
     """Facts on each word of a text (w,): itself in lower case, the number of its clause, whether a mark divides it from
     the word before it, whether it may join two mentions, whether it leads to one ("Verdacht"), the trigger that governs
     it (`Reading.tellings`), which word ends the grade or stage that follows it, and of which number of several pieces
@@ -189,7 +193,7 @@ class _Written:
     number: Sequence[int]
 
     @classmethod
-    def of(cls, reading: Reading, places: NDArray[np.int64]) -> _Written:
+    def of(cls, reading: Reading, places: NDArray[np.int64]) -> WordFacts:
         text, rows = reading.text, places.tolist()
         whole = (
             clause.end

@@ -6,7 +6,9 @@ Of the spans that are ranked, a cover without overlap is chosen, once their clai
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final
 
 import numpy as np
@@ -24,7 +26,7 @@ from clinical.icd import (
     category,
 )
 from clinical.reading.claim_stage import NOT_SEARCHED, ClaimStage, TextSpans
-from clinical.reading.lattice import ACROSS, CandidateSpan, cover, gain, is_plain, mentions, spans_of
+from clinical.reading.lattice import ACROSS, CandidateSpan, WordFacts, cover, gain, is_plain, mentions, spans_of
 from clinical.reading.titles import ChapterTitles
 from clinical.search import Hits, Shortened, Vectors, Wordings
 from clinical.text import Part, content_words, folded_words
@@ -87,7 +89,7 @@ class MentionReader:
         if not found:
             return TextSpans(reading, (whole,), tuple(own), (_of_whole(own[0]),), True)
         claims = self._claims_of(reading, [(span.part.start, span.part.end) for span in found])
-        assertions = _settled(found, [claim.assertion for claim in claims])
+        assertions = _settled(found, [claim.assertion for claim in claims], reading.folds)
         if len(content_words(text, written)) <= ACROSS:
             found.append(whole._replace(chance=0.0))
             claims += own
@@ -105,14 +107,16 @@ class MentionReader:
         best = sorted(found, key=lambda run: -run[2])
         titles = self._titles.places(reading.written)
 
+        written = WordFacts.of(reading, seen.places) if found else None
+
         def likeliest(runs: Sequence[tuple[int, int, float]]) -> list[CandidateSpan]:
-            some = spans_of(reading, seen.places, runs) if runs else []
+            some = spans_of(reading, seen.places, runs, written) if runs else []
             apart = (one for one in some if not any(a <= one.part.start and one.part.end <= b for a, b in titles))
             return sorted(apart, key=lambda span: -span.chance)
 
         ranked = likeliest(best[:RANKED_SPANS])[:RANKED_SPANS]
         others = likeliest(best[RANKED_SPANS : RANKED_SPANS + LISTED_SPANS])
-        ranked += [one for one in others if not any(_overlap(one, other) for other in ranked)][:LISTED_SPANS]
+        ranked += _apart(others, ranked)[:LISTED_SPANS]
         return sorted(ranked, key=lambda span: (span.part.start, span.part.end))
 
     def chosen(self, draft: TextSpans, hits: Hits, weights: ReadingWeights | None = None) -> tuple[list[int], Hits]:
@@ -168,12 +172,18 @@ class MentionReader:
         first = np.flatnonzero(hits.part == number)[:1]
         if draft.spans[number].chance or not len(first):
             return None
-        same = folded_words(draft.reading.text) == self._wordings.folded(int(hits.wording[first[0]]))
+        same = folded_words(draft.reading.text, draft.reading.folds) == self._wordings.folded(
+            int(hits.wording[first[0]])
+        )
         return number if same else None
 
 
-def _overlap(one: CandidateSpan, other: CandidateSpan) -> bool:
-    return one.part.start < other.part.end and other.part.start < one.part.end
+def _apart(some: Sequence[CandidateSpan], others: Sequence[CandidateSpan]) -> list[CandidateSpan]:
+    """Those that overlap with none of the others."""
+    taken = sorted((other.part.start, other.part.end) for other in others)
+    starts = [start for start, _ in taken]
+    reached = [0, *accumulate((end for _, end in taken), max)]
+    return [one for one in some if reached[bisect_left(starts, one.part.end)] <= one.part.start]
 
 
 def _of_whole(claim: Claim) -> Assertion:
@@ -182,14 +192,14 @@ def _of_whole(claim: Claim) -> Assertion:
     return "suspected" if claim.assertion == "suspected" else "present"
 
 
-def _settled(found: Sequence[CandidateSpan], claims: Sequence[Assertion]) -> list[Assertion]:
+def _settled(found: Sequence[CandidateSpan], claims: Sequence[Assertion], folds: dict[str, str]) -> list[Assertion]:
     """The claims of the spans, in their order; what is suspected first and denied further on in words that begin the
     same ("Z. A. KHK: ... KHK ausgeschlossen") is denied."""
     settled, denied = list(claims), list[list[str]]()
     if "suspected" not in claims:
         return settled
     for number in reversed(range(len(found))):
-        said = folded_words(found[number].part.text)
+        said = folded_words(found[number].part.text, folds)
         if claims[number] == "excluded":
             denied.append(said)
         elif claims[number] == "suspected" and said and any(one[: len(said)] == said for one in denied):

@@ -59,23 +59,37 @@ def columns_of_hits(draft: TextSpans, hits: Hits, wordings: Wordings, kinds: Cod
         if len(own) > 1:
             part = draft.spans[int(hits.part[first])].part
             text = draft.reading.text
-            said = folded_words(part.text)
+            said = folded_words(part.text, draft.reading.folds)
             around = text[max(0, part.start - BESIDE) : part.start], text[part.end : part.end + BESIDE]
-            beside = {word[:ALIKE] for piece in around for word in folded_words(piece) if len(word) >= ALIKE}
+            beside = {
+                word[:ALIKE]
+                for piece in around
+                for word in folded_words(piece, draft.reading.folds)
+                if len(word) >= ALIKE
+            }
             rows += own
-            found += [_row(hits, at, said, beside, wordings, kinds) for at in own]
+            like: dict[str, bool] = {}
+            found += [_row(hits, at, said, like, beside, wordings, kinds) for at in own]
     return np.array(rows, dtype=np.int64), np.array(found, dtype=np.float32).reshape(-1, len(OF_HIT))
 
 
 def _row(
-    hits: Hits, at: int, said: Sequence[str], beside: set[str], wordings: Wordings, kinds: CodeKinds
+    hits: Hits,
+    at: int,
+    said: Sequence[str],
+    like: dict[str, bool],
+    beside: set[str],
+    wordings: Wordings,
+    kinds: CodeKinds,
 ) -> tuple[float, ...]:
+    """The columns of a hit. `like` is filled with whether the mention has something like each word: its hits are worded
+    alike."""
     code, wording = int(hits.code[at]), int(hits.wording[at])
     chance = bounded(float(hits.probability[at]))
     shares = (
         share
         for worded in (wordings.folded(wording), kinds.title_words(code))
-        for share in _shares(worded, said, beside)
+        for share in _shares(worded, said, like, beside)
     )
     unsaid, near, title_unsaid, title_near = shares
     return (
@@ -85,9 +99,12 @@ def _row(
     )
 
 
-def _shares(worded: Sequence[str], said: Sequence[str], beside: set[str]) -> tuple[float, float]:
+def _shares(worded: Sequence[str], said: Sequence[str], like: dict[str, bool], beside: set[str]) -> tuple[float, float]:
     """The shares of characters in words that the mention has nothing like, and in those of them that are beside it."""
-    left = [word for word in worded if not says(said, word)]
+    for word in worded:
+        if word not in like:
+            like[word] = says(said, word)
+    left = [word for word in worded if not like[word]]
     size = max(1, sum(map(len, worded)))
     near = sum(len(word) for word in left if word[:ALIKE] in beside)
     return sum(map(len, left)) / size, near / size

@@ -63,6 +63,8 @@ class Rewriter:
         parts = [spot.part.text for spot in spots]
         asked = [(part, number) for number, part in enumerate(parts)]
         folds: dict[str, str] = {}
+        for reading in dict.fromkeys(spot.reading for spot in spots):
+            folds |= reading.folds
         written = [words(part, folds) for part in parts]
         expanded = map(self._expansion.expanded, parts, written)
         asked += [(other, number) for number, other in enumerate(expanded) if other]
@@ -98,9 +100,18 @@ class Rewriter:
     def _mended(self, parts: Sequence[str], written: Sequence[Sequence[Token]]) -> list[Asked]:
         """The parts with their unknown words mended or translated (Latin and German). `written`: the words of each."""
         known = self._wordings.vocabulary
-        unknown = [number for number, own in enumerate(written) if any(word.text not in known for word in own)]
-        mended = [(other, number) for number in unknown if (other := self._typos.mended(parts[number], known))]
-        return mended + [(other, number) for number in unknown for other in translated(parts[number], known)]
+        slips: dict[str, str | None] = {}
+        meanings: dict[str, list[str]] = {}
+        some = ([word for word in own if word.text not in known] for own in written)
+        unknown = [(number, parts[number], own) for number, own in enumerate(some) if own]
+        mended = [
+            (other, number)
+            for number, part, own in unknown
+            if (other := self._typos.mended(part, known, own, slips)) is not None
+        ]
+        return mended + [
+            (other, number) for number, part, own in unknown for other in translated(part, known, own, meanings)
+        ]
 
     def _with_forms(self, pasts: Mapping[int, Past], hits: Hits, rank: Rank) -> Hits:
         """The hits, and those of the wordings for something past ("alter Myokardinfarkt"). `pasts`: what the text says

@@ -96,9 +96,9 @@ class StaticEncoder:
         known = self.vocabulary
         return [known[gram] for word in words(text) for gram in grams(word.text) if gram in known]
 
-    def _drawn(self, text: str) -> Vectors | None:
-        """For a text of which no n-gram is known ("WPW"): a vector drawn from its characters, near only to itself."""
-        folded = " ".join(folded_words(text))
+    def _drawn(self, folded: str) -> Vectors | None:
+        """For a folded text of which no n-gram is known ("WPW"): a vector drawn from its characters, near only to
+        itself."""
         if not folded:
             return None
         seed = int.from_bytes(hashlib.blake2b(folded.encode(), digest_size=8).digest(), "little")
@@ -108,15 +108,22 @@ class StaticEncoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Shape (texts, dimensions), sums of n-gram vectors; a text without a word gives a zero row."""
-        parts = [self._sums(texts[start : start + _CHUNK]) for start in range(0, len(texts), _CHUNK)]
+        folds: dict[str, str] = {}
+        chunks = (texts[start : start + _CHUNK] for start in range(0, len(texts), _CHUNK))
+        parts = [self._sums([folded_words(text, folds) for text in chunk]) for chunk in chunks]
         if not parts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _sums(self, texts: Sequence[str]) -> Vectors:
-        """Each distinct word is looked up once: parts of one text share most of theirs."""
+    def encode_words(self, spelled: Sequence[Sequence[str]]) -> Vectors:
+        """The rows that `encode` gives texts of these folded words, which it would look for and fold again."""
         folds: dict[str, str] = {}
-        spelled = [folded_words(text, folds) for text in texts]
+        folded_words(" ".join(dict.fromkeys(word for own in spelled for word in own)), folds)
+        return self._sums([[again for word in own if (again := folds[word])] for own in spelled])
+
+    def _sums(self, spelled: Sequence[Sequence[str]]) -> Vectors:
+        """The rows of texts by their folded words. Each distinct word is looked up once: parts of one text share most
+        of theirs."""
         row_of, numbers, starts = dict[str, int](), list[int](), [0]
         for word in dict.fromkeys(word for own in spelled for word in own):
             known = [row for row in map(self.vocabulary.get, grams(word)) if row is not None]
@@ -129,12 +136,12 @@ class StaticEncoder:
         filled = [number for number, own in enumerate(of_text) if own]
         rows = [row for own in of_text for row in own]
         found = _added(sums, None, rows, [0, *accumulate(len(of_text[number]) for number in filled)])
-        if len(filled) == len(texts):
+        if len(filled) == len(spelled):
             return found
-        result = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        result = np.zeros((len(spelled), self.dimensions), dtype=np.float32)
         result[filled] = found
         for number in (number for number, own in enumerate(of_text) if not own):
-            drawn = self._drawn(texts[number])
+            drawn = self._drawn(" ".join(spelled[number]))
             if drawn is not None:
                 result[number] = drawn
         return result

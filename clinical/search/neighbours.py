@@ -160,7 +160,8 @@ def graph_of(index: Any, rows: NDArray[np.int8], scales: Vectors) -> Graph | Non
     if not hasattr(index, "hnsw"):
         return None
     links = index.hnsw
-    neighbours, start = _aligned(links.neighbors), _aligned(links.offsets)
+    neighbours = faiss.rev_swig_ptr(links.neighbors.data(), links.neighbors.size())  # 22 MB: mapped, wherever they lie
+    start = _aligned(links.offsets)
     before_level = faiss.vector_to_array(links.cum_nneighbor_per_level)
     own = Links(neighbours, start.view(np.int64), before_level, links.entry_point, links.max_level, owner=index)
     return Graph(own, rows, scales)

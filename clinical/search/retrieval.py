@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.search.bm25 import character_grams
-from clinical.search.encoder import Encoder, Vectors
+from clinical.search.encoder import Encoder, StaticEncoder, Vectors
 from clinical.search.native.compiled import scaled_to_one
 from clinical.search.native.looking import SpelledWords, WordTokens
 from clinical.search.native.ranked import Room
@@ -67,7 +67,10 @@ def _read(
 ) -> Iterator[Queries]:
     own = [folded[number] for number in numbers]
     distinct = list(dict.fromkeys(word for spelled in own for word in spelled))
-    rows = encoder.encode([*map(" ".join, own), *distinct])
+    if isinstance(encoder, StaticEncoder):
+        rows = encoder.encode_words([*own, *([word] for word in distinct)])
+    else:
+        rows = encoder.encode([*map(" ".join, own), *distinct])
     units = np.zeros((len(rows) + 1, rows.shape[1]), dtype=np.float32)  # the last one is of no word
     units[:-1] = rows
     weights = scaled_to_one(units)

@@ -80,12 +80,31 @@ def _without_variants(folded: str) -> str:
 
 
 def folds_of(words: Iterable[str]) -> frozenset[str]:
-    """The folded forms of many words. Those of plain characters are folded in one string, in a fraction of the time."""
-    plain, others = list[str](), list[str]()
-    for word in words:
-        (plain if word.isascii() and word.isalnum() else others).append(word)
-    together = _without_variants(" ".join(plain).casefold()).split(" ") if plain else ()
-    return frozenset((*together, *map(fold, others)))
+    """The folded forms of many words."""
+    return frozenset(_folded([*words]))
+
+
+def _folded(words: Sequence[str]) -> list[str]:
+    """The folded form of each word. Those of plain characters are folded in one string, in a fraction of the time."""
+    together = " ".join(words).casefold()
+    if not together.isascii():
+        together = together.translate(_WITHOUT_DOTS)
+    if together.isascii() and "".join(pieces := together.split(" ")).isalnum() and len(pieces) == len(words):
+        return _without_variants(together).split(" ")
+    plain = [word for word in words if word.isascii() and word.isalnum()]
+    known = dict(zip(plain, _folded(plain), strict=True)) if plain else {}
+    return [known[word] if word in known else fold(word) for word in words]
+
+
+def _known_folds(written: Iterable[str], folds: dict[str, str] | None) -> dict[str, str]:
+    """The folded form of each of these words; of what is too long for one, none. `folds` as in `words`."""
+    known = {} if folds is None else folds
+    fresh = [word for word in dict.fromkeys(written) if word not in known]
+    if fresh:
+        known.update(zip(fresh, _folded(fresh), strict=True))
+        if len(max(fresh, key=len)) > LONGEST_WORD:
+            known.update((word, "") for word in fresh if len(word) > LONGEST_WORD)
+    return known
 
 
 def words(text: str, folds: dict[str, str] | None = None) -> list[Token]:
@@ -94,30 +113,17 @@ def words(text: str, folds: dict[str, str] | None = None) -> list[Token]:
     So is what is longer than LONGEST_WORD: no word, and its n-grams would drown all others. `folds` is filled with the
     words met and their folded forms: for a caller that reads overlapping pieces of one text, and drops it with them.
     """
-    known = {} if folds is None else folds
-    found = []
-    for run in _word_in(text).finditer(text):
-        start, end = run.span()
-        word = run.group()
-        folded = known.get(word)
-        if folded is None:
-            folded = known[word] = fold(word) if end - start <= LONGEST_WORD else ""
-        if folded:
-            found.append(Token(folded, start, end))
-    return found
+    runs = [*_word_in(text).finditer(text)]
+    written = [run.group() for run in runs]
+    known = _known_folds(written, folds)
+    return [Token(folded, *run.span()) for run, word in zip(runs, written, strict=True) if (folded := known[word])]
 
 
 def folded_words(text: str, folds: dict[str, str] | None = None) -> list[str]:
     """Folded words of a text: as `words`, without the places, in half of its time."""
-    known = {} if folds is None else folds
-    found = []
-    for word in _word_in(text).findall(text):
-        folded = known.get(word)
-        if folded is None:
-            folded = known[word] = fold(word) if len(word) <= LONGEST_WORD else ""
-        if folded:
-            found.append(folded)
-    return found
+    written = _word_in(text).findall(text)
+    known = _known_folds(written, folds)
+    return [folded for word in written if (folded := known[word])]
 
 
 def _word_in(text: str) -> re.Pattern[str]:

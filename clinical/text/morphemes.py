@@ -12,7 +12,7 @@ from importlib.resources import files
 from itertools import islice
 from typing import Final, NamedTuple
 
-from clinical.text.folding import fold, replaced, words
+from clinical.text.folding import Token, fold, replaced, words
 
 SHORTEST: Final = 4
 """Characters from which an unknown word is taken apart: shorter ones are abbreviations."""
@@ -45,13 +45,24 @@ def table() -> MorphemeTable:
     return MorphemeTable(found["beginning"], found["ending"], found["word"])
 
 
-def translated(query: str, known: Collection[str]) -> list[str]:
+def translated(
+    query: str,
+    known: Collection[str],
+    unknown: Sequence[Token] | None = None,
+    meanings: dict[str, list[str]] | None = None,
+) -> list[str]:
     """The query with each unknown word in the other language, most literal first, at most MOST of them.
 
-    `known`: the folded words of all wordings. Empty when there is nothing to put in their place.
+    `known`: the folded words of all wordings. Empty when there is nothing to put in their place. `unknown`: the unknown
+    words of the query, where the caller has them. `meanings` is filled with what each may be called: for a caller that
+    reads overlapping pieces of one text, and drops it with them.
     """
-    unknown = [(word, _known(word.text, known)) for word in words(query) if word.text not in known]
-    meant = [(word, others) for word, others in unknown if others]
+    meanings = {} if meanings is None else meanings
+    unknown = [word for word in words(query) if word.text not in known] if unknown is None else unknown
+    for word in unknown:
+        if word.text not in meanings:
+            meanings[word.text] = _known(word.text, known)
+    meant = [(word, others) for word in unknown if (others := meanings[word.text])]
     count = max((len(others) for _, others in meant), default=0)
     return [replaced(query, [(word, others[min(n, len(others) - 1)]) for word, others in meant]) for n in range(count)]
 

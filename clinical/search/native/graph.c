@@ -15,7 +15,7 @@ static inline __attribute__((always_inline)) float similarity_to(const Graph *gr
 }
 
 /* The neighbours of a wording at a level: where they begin, and how many places they may take. */
-static inline const int32_t *neighbours_of(const Graph *graph, int64_t number, int64_t level, int64_t *most)
+static inline const Mapped *neighbours_of(const Graph *graph, int64_t number, int64_t level, int64_t *most)
 {
     *most = graph->before_level[level + 1] - graph->before_level[level];
     return graph->neighbours + graph->start[number] + graph->before_level[level];
@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) Found descend(const Graph *graph, c
         for (int32_t from = -1; from != number_of(&nearest);) {
             int64_t most;
             from = number_of(&nearest);
-            const int32_t *others = neighbours_of(graph, from, level, &most);
+            const Mapped *others = neighbours_of(graph, from, level, &most);
             for (int64_t at = 0; at < most && others[at] >= 0; at++) {
                 float similarity = similarity_to(graph, asked, others[at]);
                 if (similarity > nearest.similarity)
@@ -82,7 +82,7 @@ static inline __attribute__((always_inline)) int64_t expand(const Graph *graph, 
                                                             Found *best, int64_t *kept, int64_t depth)
 {
     int64_t most, begun = *visits, changed = depth;
-    const int32_t *others = neighbours_of(graph, number, 0, &most);
+    const Mapped *others = neighbours_of(graph, number, 0, &most);
     for (int64_t at = 0; at < most && others[at] >= 0; at++)
         if (!seen[others[at]]) {
             seen[others[at]] = 1;

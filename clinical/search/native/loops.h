@@ -88,14 +88,24 @@ typedef struct {
     int32_t *visited; /* room for as many */
 } Room;
 
+/* One query: its words by their numbers; the vectors and weights of all words of the call; its own vector. */
 typedef struct {
-    const int64_t *words, *length;      /* (queries, longest) numbers of words; of each query */
-    const int16_t *vectors;             /* of each word of the queries */
-    const float *scales, *idf, *weight; /* the same */
-    const int16_t *whole;               /* the vector of each query */
-    const float *whole_scales, *whole_weight;
-    int64_t longest, dimensions;
+    const int64_t *words;
+    int64_t length;
+    const int16_t *vectors;
+    const float *scales, *idf, *weight; /* of the words */
+    const int16_t *whole;
+    float whole_scale, whole_weight;
+    int64_t dimensions;
 } Asked;
+
+/* What words of the catalog have matched in a call: `seen` (one for each, -1 where it has not) says in which row of
+ * `match` (`room`, `words`) their squared cosines with the words of the queries lie, `word` which word a row is of. */
+typedef struct {
+    int32_t *seen, *word;
+    float *match;
+    int64_t words, matched, room;
+} Matches;
 
 typedef struct {
     const int64_t *word_start;               /* where the words of each wording begin in `word` */
@@ -109,10 +119,13 @@ typedef struct {
     const float *centre_scales;
 } Known;
 
+/* A number of a mapped file, which may lie at any place in it. */
+typedef int32_t Mapped __attribute__((aligned(1)));
+
 typedef struct {
     const int8_t *rows; /* the vector of each wording */
     const float *scales;
-    const int32_t *neighbours;   /* of each wording level by level, filled up with -1 */
+    const Mapped *neighbours;    /* of each wording level by level, filled up with -1 */
     const uint64_t *start;       /* where the neighbours of each wording begin */
     const int32_t *before_level; /* how many neighbours a wording has below each level */
     int64_t dimensions, entry, levels;
@@ -169,10 +182,10 @@ void look_at(const Catalog *catalog, const Spelled *spelled, const Room *room, c
              int64_t *wording, float *by_word, float *by_character, int64_t *counts);
 void nearest(const Graph *graph, const int16_t *asked, int64_t queries, int64_t count, int64_t depth, uint8_t *seen,
              int32_t *visited, Found *best, int64_t *near);
-int64_t nearest_first(const Asked *asked, const Known *known, const int64_t *query, const int64_t *wording,
-                      int64_t pairs, int64_t *room, int64_t *ordered, float *similarity, int64_t *first);
-void compare(const Asked *asked, const Known *known, const int64_t *query, const int64_t *wording,
-             const float *similarity, int64_t pairs, const int64_t *first, int64_t codes, int32_t *seen, float *match,
-             float *by_word, float *columns, int64_t *best);
+int64_t nearest_first(const Asked *asked, const Known *known, const int64_t *wording, int64_t count, int64_t *room,
+                      int64_t *ordered, float *similarity, int64_t *first);
+void compare(const Asked *asked, const Known *known, const int64_t *wording, const float *similarity, int64_t count,
+             const int64_t *first, int64_t codes, Matches *so_far, float *by_word, float *columns, int64_t *best);
+void forget(Matches *so_far);
 void logits_of(const Networks *networks, const float *columns, int64_t codes, int64_t stride, float *room,
                float *logits);

@@ -293,8 +293,8 @@ static void *take(Heap *heap, size_t bytes)
 typedef struct {
     int16_t *words, *whole; /* (distinct words, dimensions), (dimensions,) */
     float *word_scales;
-    int64_t *near, *wording, *ordered, *first, *best, *code, *order, *pairs, *zeros, *numbers;
-    float *by_word, *by_character, *similarity, *compared, *columns, *inputs, *logits, *hidden;
+    int64_t *near, *wording, *ordered, *first, *best, *code, *order, *pairs, *numbers;
+    float *by_word, *by_character, *by_query, *similarity, *compared, *columns, *inputs, *logits, *hidden;
     double *sums;
     Found *found;
     Run *of_words, *of_characters;
@@ -302,7 +302,7 @@ typedef struct {
 
 /* The sizes that decide how much memory a call needs. */
 typedef struct {
-    int64_t words, dimensions, most, stride, depth, tokens, characters, families, hidden, numbers;
+    int64_t words, dimensions, most, stride, depth, tokens, characters, families, hidden, numbers, longest;
 } Sizes;
 
 static size_t lay_out(Desk *desk, const Sizes *size, char *memory)
@@ -313,7 +313,7 @@ static size_t lay_out(Desk *desk, const Sizes *size, char *memory)
     desk->whole = take(&heap, wide * sizeof(int16_t));
     desk->word_scales = take(&heap, (size_t)size->words * sizeof(float));
     int64_t **numbers[] = {&desk->near, &desk->wording, &desk->ordered, &desk->first, &desk->best, &desk->code,
-                           &desk->order, &desk->zeros};
+                           &desk->order};
     for (size_t at = 0; at < sizeof numbers / sizeof *numbers; at++)
         *numbers[at] = take(&heap, most * sizeof(int64_t));
     desk->pairs = take(&heap, 2 * most * sizeof(int64_t));
@@ -321,6 +321,7 @@ static size_t lay_out(Desk *desk, const Sizes *size, char *memory)
     float **values[] = {&desk->by_word, &desk->by_character, &desk->similarity, &desk->logits};
     for (size_t at = 0; at < sizeof values / sizeof *values; at++)
         *values[at] = take(&heap, stride * sizeof(float));
+    desk->by_query = take(&heap, 2 * (size_t)size->longest * sizeof(float));
     desk->compared = take(&heap, COMPARED * most * sizeof(float));
     desk->columns = take(&heap, WIDTH * stride * sizeof(float));
     desk->inputs = take(&heap, WIDTH * stride * sizeof(float));
@@ -356,12 +357,36 @@ static Sizes sizes_of(const Index *index, const Texts *texts, int64_t nears)
     int64_t hidden = networks ? networks->hidden * networks->networks + networks->narrow : 0;
     return (Sizes){texts->words, texts->dimensions, most, (most + ABREAST - 1) / ABREAST * ABREAST,
                    index->depth > nears ? index->depth : nears, most_tokens(spelled, &spelled->by_word),
-                   most_tokens(spelled, &spelled->by_character), families, hidden, most + extra};
+                   most_tokens(spelled, &spelled->by_character), families, hidden, most + extra, spelled->longest};
+}
+
+/* Numbers that the matches of a call may take: some MB, whatever is searched together. */
+enum { MATCHES = 1 << 20 };
+
+/* Room for so many words of the catalog more; what was matched is forgotten where there would be too many. Not 0 where
+ * there is no memory. */
+static int64_t make_room(Matches *matches, int64_t more)
+{
+    if ((matches->matched + more) * matches->words > MATCHES)
+        forget(matches);
+    if (matches->matched + more <= matches->room)
+        return 0;
+    int64_t room = 2 * (matches->matched + more);
+    float *match = realloc(matches->match, (size_t)(room * matches->words) * sizeof *match);
+    if (match)
+        matches->match = match;
+    int32_t *word = realloc(matches->word, (size_t)room * sizeof *word);
+    if (word)
+        matches->word = word;
+    if (!match || !word)
+        return -1;
+    matches->room = room;
+    return 0;
 }
 
 /* The columns of one query; -1 where there is no memory. */
 static int64_t columns_of_one(const Index *index, const Texts *texts, int64_t query, const int64_t *near, int64_t nears,
-                              const Room *room, const Desk *desk, Candidates *some)
+                              const Room *room, const Desk *desk, Matches *matches, Candidates *some)
 {
     const Known *known = index->known;
     int64_t longest = texts->spelled.longest, length = texts->spelled.length[query], counts[2], words = 0;
@@ -376,19 +401,17 @@ static int64_t columns_of_one(const Index *index, const Texts *texts, int64_t qu
         nearest(index->graph, desk->whole, 1, nears, index->depth, room->visits, room->visited, desk->found, desk->near);
     look_at(index->catalog, &spelled, room, index->graph ? desk->near : near + query * nears, nears, desk->wording,
             desk->by_word, desk->by_character, counts);
-    Asked asked = {own, &length, desk->words, desk->word_scales, texts->idf, texts->word_weight, desk->whole, &scale,
-                   texts->weight + query, longest, texts->dimensions};
-    int64_t codes = nearest_first(&asked, known, desk->zeros, desk->wording, counts[0], desk->pairs, desk->ordered,
-                                  desk->similarity, desk->first);
+    Asked asked = {own, length, desk->words, desk->word_scales, texts->idf, texts->word_weight, desk->whole, scale,
+                   texts->weight[query], texts->dimensions};
+    int64_t codes = nearest_first(&asked, known, desk->wording, counts[0], desk->pairs, desk->ordered, desk->similarity,
+                                  desk->first);
     for (int64_t at = 0; at < counts[0]; at++)
         words += known->word_start[desk->ordered[at] + 1] - known->word_start[desk->ordered[at]];
-    float *match = malloc((size_t)(words + 2) * (size_t)longest * sizeof *match);
-    if (!match)
+    if (make_room(matches, words))
         return -1;
     if (codes)
-        compare(&asked, known, desk->zeros, desk->ordered, desk->similarity, counts[0], desk->first, codes, room->words,
-                match, match + words * longest, desk->compared, desk->best);
-    free(match);
+        compare(&asked, known, desk->ordered, desk->similarity, counts[0], desk->first, codes, matches, desk->by_query,
+                desk->compared, desk->best);
     float rarity = 0;
     for (int64_t at = 0; at < length; at++)
         rarity += texts->idf[own[at]];
@@ -450,7 +473,6 @@ int64_t rank(const Index *index, const Texts *texts, const Room *room, const int
     if (!memory)
         return -1;
     lay_out(&desk, &size, memory + (64 - (uintptr_t)memory % 64));
-    memset(desk.zeros, 0, (size_t)size.most * sizeof *desk.zeros);
     memset(desk.sums, 0, (size_t)size.families * sizeof *desk.sums);
     own.of_words = desk.of_words;
     own.of_characters = desk.of_characters;
@@ -459,16 +481,20 @@ int64_t rank(const Index *index, const Texts *texts, const Room *room, const int
     for (int64_t word = 0; word < texts->words; word++)
         desk.word_scales[word] = whole_of(texts->word_vectors + word * texts->dimensions, texts->dimensions, steps,
                                           desk.words + word * texts->dimensions);
+    Matches matches = {room->words, NULL, NULL, texts->words, 0, 0};
     int64_t done = 0;
     for (int64_t query = 0; query < texts->spelled.queries && done >= 0; query++) {
         Candidates some;
-        done = columns_of_one(index, texts, query, near, nears, &own, &desk, &some);
+        done = columns_of_one(index, texts, query, near, nears, &own, &desk, &matches, &some);
         counts[query] = done;
         if (done > 0 && index->networks)
             counts[query] = rank_one(index, &some, &desk, &written);
         else if (done > 0)
             copy_out(&some, &written);
     }
+    forget(&matches);
+    free(matches.match);
+    free(matches.word);
     free(memory);
     return done < 0 ? -1 : 0;
 }

@@ -54,8 +54,8 @@ class Numerals:
 
     def _says(self, before: Collection[str], numeral: str) -> bool:
         """True if a wording has all of these words and the numeral."""
-        having = (self._having(word) for word in (numeral, *before))
-        return reduce(np.intersect1d, having).size > 0
+        having = sorted((self._having(word) for word in (numeral, *before)), key=len)
+        return reduce(_common, having).size > 0
 
     def _having(self, word: str) -> Ints:
         """The wordings that have a word."""
@@ -63,6 +63,13 @@ class Numerals:
         if number is None:
             return np.zeros(0, dtype=np.int64)
         return self._wordings.words_bm25.wordings_of(number, number + 1)[0]
+
+
+def _common(few: Ints, many: Ints) -> Ints:
+    """Those of a few ascending numbers that are among many; both have each number once."""
+    at = np.searchsorted(many, few)
+    found: Ints = few[many[np.minimum(at, len(many) - 1)] == few] if len(many) else few[:0]
+    return found
 
 
 def _counts_on(query: str, one: Token, other: Token) -> bool:

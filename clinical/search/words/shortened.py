@@ -10,6 +10,7 @@ wordings have it, and by far the more where they, or others of their code, have 
 from __future__ import annotations
 
 import re
+import threading
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import islice
@@ -78,6 +79,7 @@ class Shortened:
 
     def __init__(self, wordings: Wordings) -> None:
         self._wordings, self._bm25 = wordings, wordings.words_bm25
+        self._of_thread = threading.local()
         self._words = list(wordings.vocabulary)  # in the order of the alphabet, as the postings are
 
     def is_cut(self, word: str) -> bool:
@@ -116,6 +118,9 @@ class Shortened:
         meant |= found_for
         context, there = self._context(list(meant.values())), {_stem(word) for word in whole}
         ranked = {word: self._ranked(found, context, there) for word, found in found_for.items()}
+        for found in meant.values():
+            context.by_wording[found.distinct] = 0
+            context.by_code[found.codes] = 0
         options = [(word, ranked[word.text]) for word in short if word.text in ranked]
         return _together(query, options, most) if options else []
 
@@ -190,12 +195,15 @@ class Shortened:
         return Meant(texts, sizes, wordings, rarity, code_rarity, own, codes)
 
     def _context(self, found: Sequence[Meant]) -> Context:
-        by_code = np.zeros(len(self._wordings.codes), dtype=np.float32)
-        by_wording = np.zeros(len(self._wordings), dtype=np.float32)
+        """The room of this thread, filled: whoever asks empties it again, for half a MB of zeros costs more."""
+        context: Context | None = getattr(self._of_thread, "context", None)
+        if context is None:
+            sizes = len(self._wordings.codes), len(self._wordings)
+            context = self._of_thread.context = Context(*(np.zeros(size, dtype=np.float32) for size in sizes))
         for meant in found:
-            by_wording[meant.distinct] += np.float32(meant.rarity)
-            by_code[meant.codes] += np.float32(meant.code_rarity)
-        return Context(by_code, by_wording)
+            context.by_wording[meant.distinct] += np.float32(meant.rarity)
+            context.by_code[meant.codes] += np.float32(meant.code_rarity)
+        return context
 
     def _ranked(self, meant: Meant, context: Context, there: set[str]) -> Chances:
         """The likeliest stems, each as its likeliest form; not those that stand in the query already (`there`)."""

@@ -20,7 +20,7 @@ from safetensors.numpy import save_file
 
 from clinical.search.bounds import ArraySizes, Bound, check
 from clinical.search.tensors import map_tensors
-from clinical.text import replaced, words
+from clinical.text import Token, replaced, words
 
 BOUNDS: Final = {
     "hashes": Bound("uint64", ("forms",), ascending=True),
@@ -64,10 +64,24 @@ class Typos:
         same_start = [other for other in near if other[0] == word[0]]
         return (same_start or near)[0]
 
-    def mended(self, query: str, known: Sequence[str] | dict[str, int]) -> str | None:
-        """The query with each unknown word replaced by its nearest known one; None when nothing is to be mended."""
-        unknown = (word for word in words(query) if word.text not in known)
-        mended = [(word, other) for word in unknown if (other := self.nearest(word.text)) is not None]
+    def mended(
+        self,
+        query: str,
+        known: Sequence[str] | dict[str, int],
+        unknown: Sequence[Token] | None = None,
+        slips: dict[str, str | None] | None = None,
+    ) -> str | None:
+        """The query with each unknown word replaced by its nearest known one; None when nothing is to be mended.
+
+        `unknown`: its unknown words, where the caller has them. `slips` is filled with what each is a slip of: for a
+        caller that reads overlapping pieces of one text, and drops it with them.
+        """
+        slips = {} if slips is None else slips
+        unknown = [word for word in words(query) if word.text not in known] if unknown is None else unknown
+        for word in unknown:
+            if word.text not in slips:
+                slips[word.text] = self.nearest(word.text)
+        mended = [(word, other) for word in unknown if (other := slips[word.text]) is not None]
         return replaced(query, mended) if mended else None
 
     def save(self, path: Path) -> None:

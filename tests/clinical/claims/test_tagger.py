@@ -55,6 +55,18 @@ def test_any_text_and_any_place_has_a_claim(text, one, other):
     )
 
 
+def test_mentions_that_are_judged_together_have_the_claims_that_each_has_alone():
+    text = "V. a. Pneumonie, kein Fieber. Mutter: Diabetes. Z. n. Infarkt 2015; Gallensteine geplant, Husten"
+    names = ("Pneumonie", "Fieber", "Diabetes", "Z. n. Infarkt", "Infarkt", "Gallensteine", "Husten", ",", text)
+    spans = [(text.index(name), text.index(name) + len(name)) for name in names]
+    alone = [Reading.of(text).claim(*span) for span in spans]
+    together = Reading.of(text).claims(spans)
+    assert together == alone
+    np.testing.assert_allclose([one.doubt for one in together], [one.doubt for one in alone], atol=1e-5)
+    assert len({one.label for one in together}) >= 4
+    assert Reading.of(text).claims([]) == []
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from clinical.claims import Reading
 from clinical.reading.lattice import CandidateSpan, cover, gain, is_plain, mentions, spans_of
+from clinical.reading.reader import _apart
 from clinical.text import Part, words
 from clinical.thresholds import reading_weights
 
@@ -115,3 +116,20 @@ def test_without_the_words_that_lead_to_it_a_mention_is_also_a_candidate():
     text = "Vd. a. Sarkoidose"
     assert {one for one, _, _ in runs(text, text)} == {text, "Sarkoidose"}
     assert [one for one, _, _ in runs("Verdacht auf", "Verdacht auf")] == ["Verdacht"]
+
+
+PLACES = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 12)), max_size=12)
+
+
+@given(PLACES, PLACES)
+def test_spans_apart_from_others_overlap_with_none_of_them(some, others):
+    one, other = (
+        [CandidateSpan(Part("x" * size, start, start + size), 1, 0.5) for start, size in drawn]
+        for drawn in (some, others)
+    )
+    expected = [
+        own
+        for own in one
+        if not any(own.part.start < each.part.end and each.part.start < own.part.end for each in other)
+    ]
+    assert _apart(one, other) == expected

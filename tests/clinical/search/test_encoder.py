@@ -86,6 +86,15 @@ def test_a_word_of_unknown_characters_is_near_to_itself_alone() -> None:
     assert abs(one @ other) < 0.9
 
 
+def test_folded_words_are_encoded_as_the_texts_of_them() -> None:
+    texts = [*TEXTS, "Labyrinthhydrops", "WPW", "akute Bronchitis, WPW", "..."]
+    spelled = [[word.text for word in words(text)] for text in texts]
+    assert spelled[len(TEXTS)] != [word.text for word in words(" ".join(spelled[len(TEXTS)]))]  # folded twice: another
+    expected = trained().encode([" ".join(own) for own in spelled])
+    np.testing.assert_array_equal(trained().encode_words(spelled), expected)
+    assert expected[:-1].any(axis=1).all()
+
+
 def test_no_text_gives_no_row() -> None:
     assert trained().encode([]).shape == (0, 24)
 

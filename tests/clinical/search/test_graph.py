@@ -1,14 +1,16 @@
 """The graph that FAISS has built, searched by our own loops: the nearest are found, and nothing of a search stays."""
 
+from pathlib import Path
 from typing import Any
 
+import faiss
 import numpy as np
 import pytest
 
 from clinical.search import Graph
 from clinical.search.cosines import whole
 from clinical.search.encoder import quantise, unit
-from clinical.search.neighbours import SEARCH_DEPTH, built, graph_of, nearest
+from clinical.search.neighbours import SEARCH_DEPTH, built, graph_of, nearest, read_graph
 
 WORDINGS, DIMENSIONS, NEAREST = 3_000, 16, 20
 chance = np.random.default_rng(11)
@@ -55,6 +57,23 @@ def test_each_finds_the_same_alone_and_after_others_and_nothing_of_a_search_stay
     for number in (0, 7, 39):
         alone = graph.nearest(asked[number : number + 1], NEAREST, SEARCH_DEPTH, room)
         np.testing.assert_array_equal(alone[0], together[number])
+
+
+@pytest.mark.parametrize("shift", [0, 1, 2, 3])
+def test_links_are_searched_where_the_mapped_file_has_them(graph: Graph, shift: int) -> None:
+    links = graph._kept[0]
+    written = np.frombuffer(bytes(shift) + links.neighbours.tobytes(), dtype=np.uint8)[shift:].view(np.int32)
+    moved = Graph(links._replace(neighbours=written), ROWS, SCALES)
+    asked = whole(ASKED).numbers
+    found = (one.nearest(asked, NEAREST, SEARCH_DEPTH, one.room()) for one in (moved, graph))
+    np.testing.assert_array_equal(*found)
+
+
+def test_links_of_a_loaded_index_are_not_copied(index: Any, tmp_path: Path) -> None:
+    faiss.write_index(index, str(tmp_path / "vectors.faiss"))
+    loaded = graph_of(read_graph(tmp_path / "vectors.faiss", WORDINGS, DIMENSIONS), ROWS, SCALES)
+    assert loaded is not None
+    assert not loaded._kept[0].neighbours.flags.owndata
 
 
 def test_where_there_are_fewer_the_rest_is_none() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from clinical.text.folding import LONGEST_WORD, fold, folded_words, words
+from clinical.text.folding import LONGEST_WORD, fold, folded_words, folds_of, words
 
 GERMAN = st.text("abcdefghijklmnopqrstuvwxyzäöüß", min_size=1, max_size=24)
 LETTER_PAIRS = [("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ß", "ss"), ("ph", "f"), ("th", "t"), ("rh", "r"), ("y", "i")]
@@ -131,3 +131,18 @@ def test_a_text_without_letters_and_digits_has_no_words(text: str) -> None:
 def test_odd_characters_beside_words_do_no_harm() -> None:
     for text in ("\ud800Hypertonie\udfff", "\u202eHypertonie\u202c", "\x00Hypertonie\x00", "😀Hypertonie😀"):
         assert [word.text for word in words(text)] == [fold("Hypertonie")]
+
+
+@given(st.lists(st.text(min_size=1, max_size=12), max_size=8))
+def test_words_are_folded_together_as_each_is_alone(pieces: list[str]) -> None:
+    text, folds = " ".join([*pieces, "Ärzte", "x" * (LONGEST_WORD + 1)]), dict[str, str]()
+    found = words(text, folds)
+    assert [word.text for word in found] == folded_words(text, folds) == folded_words(text)
+    for written, folded in folds.items():
+        assert folded == (fold(written) if len(written) <= LONGEST_WORD else "")
+    assert all(word.text == folds[text[word.start : word.end]] for word in found)
+
+
+@given(st.lists(st.text(max_size=12), max_size=8))
+def test_the_folds_of_many_words_are_those_of_each(some: list[str]) -> None:
+    assert folds_of(some) == frozenset(map(fold, some))
