@@ -1,4 +1,4 @@
-"""What the whole suite shares: system parts as real servers, the shared data, an environment of its own."""
+"""Fixtures that the whole suite shares: system parts as real servers, the shared data, an environment of its own."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ def test_logs_are_kept_where_something_was_lost_and_nothing_else_is(tmp_path, mo
 @needs_postgres
 @pytest.mark.timeout(1_200)
 def test_no_post_is_answered_wrongly_while_each_of_four_servers_is_killed(starter_artifact, capsys):
-    """How many GETs are lost is the measurement's; ten rounds of it stand in docs/measured.md."""
+    """The number of lost GETs is the measurement's; ten rounds of it stand in docs/measured.md."""
     if not (shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")):
         stay_out("nginx is not installed (apt-get install nginx-light)")
     main(["killed", "--catalog", str(starter_artifact), "--rounds", "1", "--json"])

@@ -1,4 +1,4 @@
-"""What a document says of itself beside the contract's fields: in from a manifest, out as FHIR, found by it."""
+"""Details of a document beside the contract's fields: in from a manifest, out as FHIR, found by it."""
 
 import json
 
