@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +35,21 @@ os.environ |= {
 settings.register_profile("patient", deadline=None)  # no example fails because a machine is busy
 settings.register_profile("ci", deadline=None, derandomize=True)  # and the same in every run: CI judges no luck
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "patient")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Files that hold a test of a longer time limit begin first, then those with most tests.
+
+    `make test` hands out whole files in this order: a long file that began last would be waited for alone.
+    """
+    if not hasattr(config, "workerinput"):
+        return
+    longest, number = dict[Path, float](), Counter[Path]()
+    for item in items:
+        limit = item.get_closest_marker("timeout")
+        longest[item.path] = max(longest.get(item.path, 0), limit.args[0] if limit else 0)
+        number[item.path] += 1
+    items.sort(key=lambda item: (-longest[item.path], -number[item.path], item.path))
 
 
 def stay_out(reason: str) -> None:

@@ -1,6 +1,5 @@
 """The catalog: tolerant spelling of one code, the tree, and its file."""
 
-import time
 from pathlib import Path
 
 import orjson
@@ -215,16 +214,10 @@ def test_a_catalog_with_kinds_of_codes_that_nobody_knows_is_refused(catalog: Cat
         Catalog.load(path)
 
 
-def test_the_full_catalog_survives_its_file_and_loads_quickly(shared_data: Path, tmp_path: Path) -> None:
+def test_the_full_catalog_survives_its_file(shared_data: Path, tmp_path: Path) -> None:
     full = read_source(shared_data / "icd10gm/2026-reconstructed").catalog
     full.save(tmp_path / "codes.json")
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        loaded = Catalog.load(tmp_path / "codes.json")
-        times.append(time.perf_counter() - start)
-    assert list(loaded) == list(full)
-    assert min(times) < 0.5  # a guard against a slow format, not a measurement
+    assert list(Catalog.load(tmp_path / "codes.json")) == list(full)
 
 
 def test_every_code_of_the_full_catalog_parses_from_every_spelling(shared_data: Path) -> None:
