@@ -5,6 +5,7 @@ A reader who follows the query by hand opens a file as often. Frames of librarie
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -25,7 +26,7 @@ def measured(catalog: Path) -> Iterator[Row]:
     index = SearchIndex.load(catalog)
     for name, text in ASKED.items():
         index.search(text)
-        moves, files = counted(lambda text=text: index.search(text))
+        moves, files = counted(partial(index.search, text))
         yield from row("moves", name, len(text), moves)
         yield from row("files", name, len(text), len(files))
 
