@@ -16,6 +16,7 @@ from hypothesis import settings
 from tests.serving import free_port, wait_until
 
 if TYPE_CHECKING:
+    from catalog_build.official.source import Source
     from clinical.reading.index import SearchIndex
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -66,6 +67,20 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the full ICD-10-GM files are not here: set BEFUND_SHARED_DATA to their folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def official(shared_data: Path) -> Source:
+    """BfArM's files of 2026, read once."""
+    from catalog_build.official.source import read_source
+
+    return read_source(shared_data / "icd10gm" / "2026-reconstructed")
+
+
+@pytest.fixture(scope="session")
+def terminal(official: Source) -> set[str]:
+    """The codes that can be coded."""
+    return {code.code for code in official.catalog if code.terminal}
 
 
 @pytest.fixture(scope="session")
