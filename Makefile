@@ -41,7 +41,7 @@ up: $(VENV)/.serve $(STARTER)
 #: make test                install everything and run the whole test suite
 test: $(VENV)/.all
 	@$(BIN)/python tests/system/install
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(TESTS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 #: make test-vllm           the tests with a real vLLM on CPU; installs it once (3.5 GB) where BEFUND_VLLM_VENV says
 test-vllm: $(VENV)/.all

@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: the search's loops are compiled as `clinical/search/native/library.py` compiles them.
+"""Compiles the search's loops as `clinical/search/native/library.py` does, which pyproject.toml cannot say.
 
 A machine without a C compiler gets everything else; whoever searches there is told what is missing.
 """

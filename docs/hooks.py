@@ -1,4 +1,4 @@
-"""How MkDocs builds these pages into a site that asks nothing of the network.
+"""Hooks of MkDocs that build these pages into a site that asks nothing of the network.
 
 The README is the start page, so that it is written once. Links to files outside `docs/` become their paths, as they are
 not part of the site. Pictures in Mermaid are drawn in the browser by a copy of the library that lies in the site; so

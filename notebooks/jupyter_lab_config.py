@@ -1,4 +1,4 @@
-"""How `make lab` runs JupyterLab: on this machine alone, with a token, and asking nobody for news or updates."""
+"""Settings with which `make lab` runs JupyterLab: on this machine alone, with a token, and asking nobody for news or updates."""
 
 from pathlib import Path
 

@@ -12,14 +12,14 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from tests.serving import serving
 
 CANARY = "kanarienvogel-4711"
-"""What no line and no span may hold."""
+"""A word that no line and no span may hold."""
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 REQUEST = "f058ebd6-02f7-4d3f-942e-904344e8cde5"
 IDS = {"X-Request-ID": REQUEST, "traceparent": PARENT}
 
 
 class Collector:
-    """What arrived. `url` is where to send it."""
+    """Spans that arrived. `url` is where to send them."""
 
     def __init__(self, url: str) -> None:
         self.url, self.bodies = url, []

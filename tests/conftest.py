@@ -1,10 +1,11 @@
-"""What the whole suite shares: system parts as real servers, the shared data, an environment of its own."""
+"""Fixtures that the whole suite shares: system parts as real servers, the shared data, an environment of its own."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from hypothesis import settings
 from tests.serving import free_port, wait_until
 
 if TYPE_CHECKING:
+    from catalog_build.official.source import Source
     from clinical.reading.index import SearchIndex
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,6 +38,21 @@ settings.register_profile("ci", deadline=None, derandomize=True)  # and the same
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "patient")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Files that hold a test of a longer time limit begin first, then those with most tests.
+
+    `make test` hands out whole files in this order: a long file that began last would be waited for alone.
+    """
+    if not hasattr(config, "workerinput"):
+        return
+    longest, number = dict[Path, float](), Counter[Path]()
+    for item in items:
+        limit = item.get_closest_marker("timeout")
+        longest[item.path] = max(longest.get(item.path, 0), limit.args[0] if limit else 0)
+        number[item.path] += 1
+    items.sort(key=lambda item: (-longest[item.path], -number[item.path], item.path))
+
+
 def stay_out(reason: str) -> None:
     """Skip with the reason printed; in CI nothing may stay out."""
     if os.environ.get("CI") == "true":
@@ -50,6 +67,20 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the full ICD-10-GM files are not here: set BEFUND_SHARED_DATA to their folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def official(shared_data: Path) -> Source:
+    """BfArM's files of 2026, read once."""
+    from catalog_build.official.source import read_source
+
+    return read_source(shared_data / "icd10gm" / "2026-reconstructed")
+
+
+@pytest.fixture(scope="session")
+def terminal(official: Source) -> set[str]:
+    """The codes that can be coded."""
+    return {code.code for code in official.catalog if code.terminal}
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""What the documentation says: its pages, their links, code blocks and commands, for the tests that hold it to it."""
+"""Contents of the documentation: its pages, their links, code blocks and commands, for the tests that hold it to it."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def events(block: Block) -> list[Any]:
 
 
 def shortened(shown: Any, real: Any) -> bool:
-    """Whether what is shown is the real answer with fields and entries left out, and nothing else."""
+    """Return True when the shown answer is the real one with fields and entries left out, and nothing else."""
     if isinstance(shown, dict):
         return isinstance(real, dict) and all(
             key in real and shortened(value, real[key]) for key, value in shown.items()

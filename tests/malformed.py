@@ -49,7 +49,7 @@ def filled(form: str, path: bytes, canary: bytes) -> bytes:
 
 
 def send(port: int, request: bytes) -> bytes:
-    """What comes back, until the server closes or has said enough."""
+    """The bytes that come back, until the server closes or has said enough."""
     with connect(("127.0.0.1", port)) as opened:
         opened.settimeout(2)
         try:

@@ -24,11 +24,11 @@ from tests.serving import served
 
 Answers = Callable[[str, Mapping[str, Any]], Any]
 Quirk = Callable[[Mapping[str, Any], int], Response | None]
-"""What a server does of its own kind with the body of a call and its number from 0; None: it answers as usual."""
+"""A server's own behaviour with the body of a call and its number from 0; None: it answers as usual."""
 
 
 def by_rules(form: str, question: Mapping[str, Any]) -> Any:
-    """What the rules say."""
+    """The answer of the rules."""
     return RULES[form](question, Budget())
 
 

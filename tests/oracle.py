@@ -1,4 +1,4 @@
-"""What "evidenced" means at the very least, written apart from the validator: plain string work, no windows, no scopes.
+"""The least meaning of "evidenced", written apart from the validator: plain string work, no windows, no scopes.
 
 Weaker than the validator on purpose. What it denies is an invention beyond dispute.
 """
@@ -45,7 +45,7 @@ _ROMAN = {"ll": "2", "lll": "3", "lv": "4", "vl": "6", "vll": "7", "vlll": "8", 
 
 
 def is_evidenced(path: str, value: str, text: str) -> bool:
-    """Whether the value could be said to stand in the text by anyone's reading."""
+    """Return True when the value could be said to stand in the text by anyone's reading."""
     field = re.sub(r"\[\d+\]", "", path)
     if field in STEMS:
         folded = unicodedata.normalize("NFKC", text.replace("\u00ad", "")).lower()

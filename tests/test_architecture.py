@@ -124,7 +124,7 @@ def _code(package: str) -> str:
 
 
 def test_the_imports_in_the_readmes_picture_are_those_of_the_code_and_no_package_is_missing():
-    """Which of them are allowed is import-linter's."""
+    """Import-linter says which of them are allowed."""
     arrows = _arrows()
     assert len(set(arrows)) == len(arrows) >= 10
     drawn = {end for source, target, *_ in arrows for end in (source, target)}

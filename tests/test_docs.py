@@ -1,4 +1,4 @@
-"""What is written for readers holds: links, commands with their options, settings, JSON."""
+"""Text written for readers holds: links, commands with their options, settings, JSON."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PAGES = pytest.mark.parametrize("page", docs.PAGES, ids=lambda page: page.name)
 OF_TODAY = pytest.mark.parametrize(
     "page", [one for one in docs.PAGES if one.name != "CHANGELOG.md"], ids=lambda page: page.name
 )
-"""What was said of older versions stays as it was: a command of then need not be there now."""
+"""Sentences on older versions stay as they were: a command of then need not be there now."""
 EXAMPLE = (ROOT / ".env.example").read_text("utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 LONGEST_MS = 150_000
@@ -111,7 +111,7 @@ def test_the_pages_show_commands_and_a_wrong_one_is_noticed():
 
 
 def _fault(words: list[str]) -> str:
-    """What is wrong with a command; empty when it exists and has the options that are given."""
+    """The fault of a command; empty when it exists and has the options that are given."""
     program, rest = words[0], words[1:]
     if program == "make":
         return _fault_of_make(rest)
@@ -183,7 +183,7 @@ def _fault_of_module(module: str, rest: list[str]) -> str:
 
 @cache
 def _help(module: str, *names: str) -> str:
-    """What `python -m module names --help` prints, run in this process: importing once is most of its time."""
+    """The output of `python -m module names --help`, run in this process: importing once is most of its time."""
     written = io.StringIO()
     given, sys.argv = sys.argv, [f"python -m {module}", *names, "--help"]
     try:

@@ -208,7 +208,7 @@ def test_a_run_leaves_an_executed_copy_a_page_without_scripts_and_pictures(start
 
 
 def test_sizes_and_own_data_reach_the_notebooks_that_declare_them():
-    """What a person passes to `make notebooks` has a home in each notebook that draws queries."""
+    """Every size that a person passes to `make notebooks` has a home in each notebook that draws queries."""
     sizes = Sizes({"QUERIES": 7}, full=True)
     asked = {path.name[:2]: sizes.for_notebook(path, {"DATA": "mine.tsv", "CATALOG": "DIR"}) for path in NOTEBOOKS}
     assert {name for name, own in asked.items() if own.get("QUERIES") == 7} == {"03", "05", "06", "10"}

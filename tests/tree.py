@@ -60,7 +60,7 @@ def write(comments: dict[str, str]) -> str:
 
 
 def _commented(path: str, before: str) -> str:
-    """What the package says of itself, else what the map said of the folder before."""
+    """The package's own words on itself, else those of the map before."""
     said = _comment(path)
     return before if said == MISSING else said
 

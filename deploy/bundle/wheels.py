@@ -169,7 +169,7 @@ def _followed(there: Sequence[Wheel], asked: Sequence[Requirement]) -> tuple[set
 
 
 def _holds(requirement: Requirement, extra: str) -> bool:
-    """Whether a requirement counts with this extra, for this Python or for the first release of it."""
+    """Return True when a requirement counts with this extra, for this Python or for the first release of it."""
     first = f"{sys.version_info.major}.{sys.version_info.minor}.0"
     return requirement.marker is None or any(
         requirement.marker.evaluate({"extra": extra, **version}) for version in ({}, {"python_full_version": first})

@@ -38,7 +38,7 @@ BEGIN, END = "<!-- leaderboard -->", "<!-- /leaderboard -->"
 STARTER: Final = making.ROOT / "catalog_build" / "starter"
 TRAIN, CATALOG, NONE = "train", "catalog", "none"
 SEARCHED: Final = (TRAIN, CATALOG, NONE)
-"""What the baselines search."""
+"""Data that the baselines search."""
 
 
 @click.command(help=paragraphs(__doc__))

@@ -12,11 +12,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog_build.build import index_wordings
 from catalog_build.official import Source, Synonym
-from catalog_build.training.suggesting import suggester_of
 from clinical.reading import SearchIndex
 from clinical.search import Candidates, Encoder, Ranker, Vectors, candidates, read_queries
+from evals.coding.heldout import reindexed
 from evals.data.examples import Example
 from evals.measures.intervals import Measure, share
 
@@ -89,7 +88,4 @@ def _first(codes: Sequence[object], right: Collection[object]) -> int | None:
 
 def with_encoder(index: SearchIndex, source: Source, texts: Sequence[Synonym], encoder: Encoder) -> SearchIndex:
     """The same ranking model over an index of these texts made with another encoder."""
-    wordings = index_wordings(source, texts, encoder)
-    made = (index.catalog, wordings, encoder, index.ranker, index.manifest, index.expansion)
-    begun = suggester_of(index.catalog, wordings, encoder)
-    return SearchIndex(*made, confidence=index.confidence, suggester=begun)
+    return reindexed(index, source, texts, index.catalog, encoder)

@@ -10,15 +10,21 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from catalog_build.build import index_wordings
 from catalog_build.files import write_text
 from catalog_build.official import Source, Synonym, read_source
 from catalog_build.synonyms import all_texts, fold, fold_of
+from catalog_build.training.suggesting import suggester_of
 from clinical.command_line import PATH, paragraphs
+from clinical.icd import Catalog
 from clinical.progress import progress
+from clinical.reading import SearchIndex
+from clinical.search import Encoder
 from clinical.text import folded_words
 from evals.coding.near import NearTexts
 from evals.command import main_of
@@ -29,6 +35,16 @@ from evals.data.examples import Example
 def held_out(source: Source, number: int) -> list[Example]:
     """The synonyms of fold `number` (0 to 19) in the order of the file, each with its primary and further codes."""
     return [Example(each.text, frozenset([each.code, *each.secondary])) for each in _of_fold(source, number)]
+
+
+def reindexed(
+    index: SearchIndex, source: Source, texts: Sequence[Synonym], catalog: Catalog, encoder: Encoder
+) -> SearchIndex:
+    """An index of these wordings with the trained weights of another: without a fold, by another encoder, of a year."""
+    wordings = index_wordings(source, texts, encoder)
+    manifest = replace(index.manifest, year=source.year, codes=len(catalog), wordings=len(wordings))
+    made = (catalog, wordings, encoder, index.ranker, manifest, index.expansion)
+    return SearchIndex(*made, confidence=index.confidence, suggester=suggester_of(catalog, wordings, encoder))
 
 
 def _of_fold(source: Source, number: int) -> list[Synonym]:

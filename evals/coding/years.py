@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
-from catalog_build.build import index_wordings
 from catalog_build.official import Source, Synonym
 from catalog_build.synonyms import NEVER_HELD_OUT
-from catalog_build.training.suggesting import suggester_of
 from clinical.icd import Catalog, Code
 from clinical.reading import SearchIndex
+from evals.coding.heldout import reindexed
 
 Move = Literal["same", "renumbered", "moved", "lost", "gained"]
 
@@ -50,11 +49,7 @@ def texts_in(texts: Sequence[Synonym], catalog: Catalog) -> list[Synonym]:
 
 def index_of(source: Source, texts: Sequence[Synonym], like: SearchIndex) -> SearchIndex:
     """The catalog of another year with the wordings that live in it, searched with the weights of `like`."""
-    wordings = index_wordings(source, texts_in(texts, source.catalog), like.encoder)
-    manifest = replace(like.manifest, year=source.year, codes=len(source.catalog), wordings=len(wordings))
-    made = (source.catalog, wordings, like.encoder, like.ranker, manifest, like.expansion)
-    begun = suggester_of(source.catalog, wordings, like.encoder)
-    return SearchIndex(*made, confidence=like.confidence, suggester=begun)
+    return reindexed(like, source, texts_in(texts, source.catalog), source.catalog, like.encoder)
 
 
 def moves(before: SearchIndex, after: SearchIndex, queries: Sequence[str], limit: int = 10) -> list[Moved]:

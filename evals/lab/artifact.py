@@ -13,15 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from catalog_build.build import index_wordings
 from catalog_build.official import Source, Synonym, read_source
 from catalog_build.own_synonyms import STARTER, own_texts
 from catalog_build.synonyms import all_texts, fold_of
-from catalog_build.training.suggesting import suggester_of
 from clinical.errors import SettingError
 from clinical.reading import SearchIndex
 from clinical.search import Manifest
-from evals.coding.heldout import held_out
+from evals.coding.heldout import held_out, reindexed
 from evals.data.cards import Dataset, read_dataset
 from evals.data.examples import Example
 
@@ -168,10 +166,7 @@ class Lab:
         source = self._needed_source()
         whole = SearchIndex.load(self.holdout) if self.holdout else self.index
         kept = [text for text in self.texts if fold_of(text) not in folds]
-        wordings = index_wordings(source, kept, whole.encoder)
-        made = (whole.catalog, wordings, whole.encoder, whole.ranker, whole.manifest, whole.expansion)
-        begun = suggester_of(whole.catalog, wordings, whole.encoder)
-        return SearchIndex(*made, confidence=whole.confidence, suggester=begun)
+        return reindexed(whole, source, kept, whole.catalog, whole.encoder)
 
     @property
     def about(self) -> dict[str, str | int]:

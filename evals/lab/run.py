@@ -118,7 +118,7 @@ def needs_of(notebook: Path) -> str:
 
 
 def lacks(notebook: Path, lab: Lab) -> str:
-    """What a notebook needs and the lab has not, as it says it itself; empty where nothing is missing."""
+    """Needs of a notebook that the lab does not meet, as it says them itself; empty where nothing is missing."""
     said = needs_of(notebook)
     named = {"`SOURCE`": lab.source is not None, "`DATA`": lab.data is not None}
     wanted = [there for name, there in named.items() if name in said]

@@ -96,7 +96,7 @@ class Count:
         return found + row("f1", of, right + missing, rounded(float(2 * both.sum() / more.sum()), *f1))
 
     def _drawn(self) -> list[str]:
-        """What is drawn whole, for each letter of the table."""
+        """The unit that is drawn whole, for each letter of the table."""
         names = list(self.by_letter)
         return clusters_of(names, [self.hands.get(name) or name for name in names] if self.hands else [""] * len(names))
 
@@ -132,7 +132,7 @@ class FieldCounts:
     """(letter, path with its value) of everything that grounding took away."""
     failed: list[str] = field(default_factory=list)
     hands: dict[str, str] = field(default_factory=dict)
-    """Who wrote which letter, where that is known."""
+    """The author of each letter, where that is known."""
 
     def of(self, path: str) -> Count:
         """The counts of a field, to be added to."""

@@ -117,7 +117,7 @@ class Server:
             )
 
     def ready(self) -> bool:
-        """Whether it says so."""
+        """Return True when it says so."""
         return answers(f"http://127.0.0.1:{self.port}/internal/readyz")
 
     def wait(self) -> None:
@@ -318,7 +318,7 @@ def _get(path: Callable[[], str], holds: str) -> Callable[[httpx.Client], str]:
 
 
 def _refused(answer: httpx.Response) -> bool:
-    """Whether this is an error that says so in its caller's form."""
+    """Return True for an error that says so in its caller's form."""
     form = answer.headers.get("content-type", "").partition(";")[0]
     if answer.status_code in REFUSED and form == PROBLEM:
         REASONS[f"{answer.status_code} {answer.json().get('detail')}"] += 1
@@ -418,7 +418,7 @@ def loaded(there: Deployed) -> Iterator[Callable[[], None]]:
 
 
 def _titles(there: Deployed) -> Counter[str]:
-    """How often each document of this run is found, over all pages."""
+    """The number of times each document of this run is found, over all pages."""
     found: Counter[str] = Counter()
     with there.client(WEB, there.secret) as client:
         target = f"{there.documents}?_count=500"

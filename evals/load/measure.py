@@ -2,10 +2,10 @@
 
 In process, in processor time, with `--against CHECKOUT` in turns with the code of another checkout: search, note (tier
 1 of a short clinical note), grounding (60 values), letter (read by rules). Also: tiers (own time of tiers 2 and 3),
-artifact, batch, nearest (kinds of vector index), slow-texts (texts made to be slow), start (`make up`, to its
-greeting). Servers, by locust (extra `load`): instant (tier 1), streams (over a slow model), fhir (searches, with
-`--against` too), documents, sign-in, both. Without it: terminology (in turns with bare FastAPI; memory of a second
-year), hostile (others' writes beside a program that does harm).
+artifact, batch, moves (between files), nearest (kinds of vector index), slow-texts (texts made to be slow), start
+(`make up`, to its greeting). Servers, by locust (extra `load`): instant (tier 1), streams (over a slow model), fhir
+(searches, with `--against` too), documents, sign-in, both. Without it: terminology (in turns with bare FastAPI; memory
+of a second year), hostile (others' writes beside a program that does harm).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import psutil
 from clinical.command_line import PATH, Group, paragraphs
 from clinical.settings import ROOT
 from evals.command import CATALOG, main_of
-from evals.load import bench, faults, hostile, served, terminology
+from evals.load import bench, faults, hostile, moves, served, terminology
 from evals.load.batch import command as batch
 from evals.load.servers import NotStarted, free_port
 from evals.load.slow_texts import command as slow_texts
@@ -112,6 +112,13 @@ def tiers(catalog: Path, count: int) -> Iterator[Row]:
     for tier, times in zip((2, 3), np.array(asyncio.run(every())[10:]).T, strict=True):
         for percent in (50, 95):
             yield from row(f"own_p{percent}_ms", f"tier {tier}", len(times), float(np.percentile(times, percent)))
+
+
+@_part("moves", "calls and returns between files of the search, and the files")
+@CATALOG
+def moved(catalog: Path) -> Iterator[Row]:
+    """Of one word and of a short note."""
+    return moves.measured(catalog)
 
 
 @_part("artifact", "seconds to load an artifact in a fresh process, and its memory then")

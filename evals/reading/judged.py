@@ -149,7 +149,7 @@ def _reads_otherwise(said: str, read: str) -> bool:
 
 
 def _span_fault(said: StatedCode, start: int, end: int) -> str:
-    """How a found span differs from a statement; empty where it does not."""
+    """The difference of a found span from a statement; empty where there is none."""
     if (start, end) == (said.start, said.end):
         return ""
     return "merged" if start <= said.start and end >= said.end else "span cut"

@@ -1,4 +1,4 @@
-"""What the server does with an artifact that it cannot use, and with one that is put in its place."""
+"""Artifacts that the server cannot use, and those that are put in their place."""
 
 import json
 import shutil

@@ -75,8 +75,8 @@ def _serving(
 
 
 def _as_first_process() -> list[str]:
-    """What makes a command the first process of a PID namespace, as in a container: signals that it does not handle do
-    not reach it there, orphans become its children, and all others end with it."""
+    """Words that make a command the first process of a PID namespace, as in containers: signals that it does not handle
+    do not reach it there, orphans become its children, and all others end with it."""
     rights = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     command = ["unshare", *rights, "--pid", "--fork", "--kill-child", "--mount-proc"]
     if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
@@ -118,7 +118,7 @@ def test_open_streams_end_in_words_at_sigterm_and_nobody_new_hangs(way, tmp_path
 
 
 async def _stopped(base: str, key: str, server: subprocess.Popen[bytes], count: int) -> list[str]:
-    """How each stream ended, when the server is told to stop once all of them show their first tier."""
+    """The end of each stream, when the server is told to stop once all of them show their first tier."""
     shown = asyncio.Semaphore(0)
     limits = httpx.Limits(max_connections=None)
     headers = {"Authorization": f"Bearer {key}"}
@@ -146,7 +146,7 @@ async def _stopped(base: str, key: str, server: subprocess.Popen[bytes], count: 
 
 
 async def _refused(base: str) -> bool:
-    """Whether new connections are refused soon, and none hangs until then."""
+    """Return True when new connections are refused soon, and none hangs until then."""
     while True:
         async with httpx.AsyncClient(timeout=5, trust_env=False) as client:
             try:

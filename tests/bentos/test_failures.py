@@ -34,7 +34,7 @@ LETTER = {"text": f"{CANARY} hustet.", "prompt": "Fasse zusammen."}
 
 @dataclass
 class Place:
-    """What an injection needs: a folder, the index, and how settings are made."""
+    """Things that an injection needs: a folder, the index, and how settings are made."""
 
     folder: Path
     index: Any
@@ -51,7 +51,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Kind:
-    """What is injected, the line it leaves, and the metric that counts it."""
+    """A fault that is injected, the line it leaves, and the metric that counts it."""
 
     inject: Callable[[Place], object]
     line: str
@@ -300,7 +300,7 @@ KINDS = {
 
 @pytest.fixture
 def lines(caplog: pytest.LogCaptureFixture) -> Iterator[Callable[[], list[str]]]:
-    """What is logged under `befund`, also when a service that was imported keeps it from the root logger."""
+    """Lines logged under `befund`, also when a service that was imported keeps it from the root logger."""
     logger = logging.getLogger("befund")
     logger.addHandler(caplog.handler)
     caplog.set_level("WARNING", logger="befund")

@@ -56,7 +56,7 @@ def connected(base: str, *pieces: bytes) -> Iterator[socket.socket]:
 
 
 def read_to_the_end(opened: socket.socket) -> bytes:
-    """What comes until the server closes; TimeoutError when it does not."""
+    """The bytes that come until the server closes; TimeoutError when it does not."""
     parts = []
     while part := opened.recv(65_536):
         parts.append(part)

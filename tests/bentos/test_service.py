@@ -62,7 +62,7 @@ def bentoml_serve(target: str, folder: Path, environment: dict[str, str]) -> Ite
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Where the servers of this file run: their log and their database."""
+    """The folder in which the servers of this file run: their log and their database."""
     return tmp_path_factory.mktemp("service")
 
 

@@ -117,7 +117,7 @@ SECOND_TERMINAL = (
     ("flask", "--app", "webapp", "users", "list"),
     ("flask", "--app", "webapp", "db", "current"),
 )
-"""What the documentation says to type beside a running `make up`."""
+"""Commands that the documentation says to type beside a running `make up`."""
 
 
 def _in_an_empty_environment(folder, *command, **settings):

@@ -1,4 +1,4 @@
-"""What an operator sees: every metric is documented, alerts and dashboard ask for those there are, failures count."""
+"""The view of an operator: every metric is documented, alerts and dashboard ask for those there are, failures count."""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from catalog_build.official import read_source
 from catalog_build.training import authors as labelled
 from clinical.errors import SourceError
 from tests.catalog_build.runs import measured_with, runs
@@ -57,11 +56,6 @@ def test_every_author_is_listed_once_with_a_split_and_every_file_has_a_row():
     assert len(set(listed)) == len(listed) >= 30
     assert {file.stem for file in FILES} <= set(listed)
     assert {author.split for author in labelled.authors()} == {"train", "tune", "report"}
-
-
-@pytest.fixture(scope="module")
-def terminal(shared_data: Path) -> set[str]:
-    return {code.code for code in read_source(shared_data / "icd10gm" / "2026-reconstructed").catalog if code.terminal}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

@@ -1,4 +1,4 @@
-"""What changed between two catalogs: made-up changes one by one, and the real years where they are at hand."""
+"""Changes between two catalogs: made-up changes one by one, and the real years where they are at hand."""
 
 import csv
 from collections import Counter

@@ -14,11 +14,6 @@ from catalog_build.synonyms import all_texts, fold_of
 from catalog_build.vocabulary import layered
 
 
-@pytest.fixture(scope="module")
-def official(shared_data: Path) -> Source:
-    return read_source(shared_data / "icd10gm/2026-reconstructed")
-
-
 @pytest.mark.parametrize(
     ("folder", "codes", "terminal"),
     [("2024", 16_793, 14_290), ("2025", 16_817, 14_309), ("2026-reconstructed", 16_903, 14_369)],

@@ -1,4 +1,4 @@
-"""What the second stage of calibration learns from: what counts as right of a generated text, and what nobody knows."""
+"""The second stage of calibration learns from generated texts: some codes count as right, of others nobody knows."""
 
 import shutil
 from dataclasses import replace

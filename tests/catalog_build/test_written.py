@@ -8,7 +8,6 @@ import pytest
 
 pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
 
-from catalog_build.official.source import read_source
 from catalog_build.training.authors import Author, authors, parse, read
 from catalog_build.training.authors.labelled import FOLDER
 from catalog_build.training.confidence import written_examples
@@ -21,11 +20,6 @@ DATA = Path(__file__).resolve().parents[2] / "evals" / "data"
 KEPT = read_inputs(DATA / "written.jsonl")
 SHARED = 7
 """Words in a row that two people rarely write alike."""
-
-
-@pytest.fixture(scope="module")
-def terminal(shared_data: Path) -> set[str]:
-    return {code.code for code in read_source(shared_data / "icd10gm" / "2026-reconstructed").catalog if code.terminal}
 
 
 def test_every_code_can_be_coded_and_every_statement_stands_in_its_text(terminal):

@@ -30,7 +30,7 @@ TOKENS = (
     "[x] ",
     "a-",
 )
-"""What a text made to be slow repeats: what begins a code, a date, a name, a label, an item, a number, a box."""
+"""Pieces repeated by a text made to be slow: starts of a code, a date, a name, a label, an item, a number, boxes."""
 
 
 def seconds(rule: str, text: str) -> float:

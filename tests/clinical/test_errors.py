@@ -1,4 +1,4 @@
-"""Why a database cannot be reached is one of our own phrases, never the drivers' words, which may hold values."""
+"""The cause of an unreachable database is one of our own phrases, never the drivers' words, which may hold values."""
 
 import sqlite3
 

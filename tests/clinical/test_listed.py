@@ -1,4 +1,4 @@
-"""What a list names is opened below the list's own folder and nowhere else."""
+"""Files that a list names are opened below the list's own folder and nowhere else."""
 
 import os
 import socket

@@ -16,7 +16,7 @@ LINE = re.compile(r"\d\d:\d\d:\d\d queries: (\d+) of 40 asked, \S+ gone, (\S+) l
 
 @pytest.fixture
 def log(monkeypatch, capsys):
-    """What stands in the log since it was last asked for."""
+    """The lines of the log since it was last asked for."""
     monkeypatch.delenv("TQDM_DISABLE", raising=False)
     return lambda: capsys.readouterr().err
 

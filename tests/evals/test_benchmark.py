@@ -412,7 +412,7 @@ def test_the_published_rows_of_train_come_out_again(data):
 
 
 def test_befund_is_what_is_published_of_it(data):
-    """Where no catalog is asked: within the published interval, since it changes with each rule."""
+    """Tasks that ask no catalog: within the published interval, since it changes with each rule."""
     for task in ("claims", "lies"):
         rows = texts(task, "test", data)
         befund = {systems.BEFUND: systems.systems_of(task, None)[systems.BEFUND]}

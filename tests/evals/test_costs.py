@@ -1,4 +1,4 @@
-"""What the tiers take is counted at the model, question by question."""
+"""The costs of the tiers are counted at the model, question by question."""
 
 import asyncio
 

@@ -11,13 +11,16 @@ import tempfile
 import httpx
 import pytest
 
+from clinical.icd import is_unspecified
 from evals.load import bench, served
 from evals.load.faults import Journal
 from evals.load.measure import main
 from evals.load.model import SlowModel
+from evals.load.moves import counted
 from evals.load.served import LoadEntry
 from evals.load.worker import way_of
 from tests.conftest import stay_out
+from tests.fakes import tiny_catalog
 from tests.webapp import postgres
 
 needs_locust = pytest.mark.skipif(importlib.util.find_spec("locust") is None, reason="locust is not installed")
@@ -60,6 +63,21 @@ def test_own_time_of_the_tiers(starter_artifact, capsys):
     found = rows_of(capsys)
     assert {of for _, of in found} == {"tier 2", "tier 3"}
     assert min(found.values()) > 0
+
+
+def test_calls_into_other_files_and_returns_from_them_are_counted(starter_artifact, capsys):
+    assert main(["moves", "--catalog", str(starter_artifact), "--json"]) == 0
+    found = rows_of(capsys)
+    assert found["moves", "one word"] < 300, "the way of one word does not grow longer"
+    assert found["files", "one word"] < found["moves", "one word"] < found["moves", "a note of 82 characters"]
+
+
+def test_a_move_is_a_call_or_a_return_between_two_files_of_ours():
+    """The title is looked at in `titles.py`; the call from here is none, this file being none of the package's."""
+    code = next(iter(tiny_catalog()))
+    moves, files = counted(lambda: is_unspecified(code))
+    assert sorted(file.rpartition("/")[2] for file in files) == ["groups.py", "titles.py"]
+    assert moves == 2, "the call there and the return from it"
 
 
 def test_percentiles_are_nearest_rank():
@@ -211,7 +229,7 @@ def test_logs_are_kept_where_something_was_lost_and_nothing_else_is(tmp_path, mo
 @needs_postgres
 @pytest.mark.timeout(1_200)
 def test_no_post_is_answered_wrongly_while_each_of_four_servers_is_killed(starter_artifact, capsys):
-    """How many GETs are lost is the measurement's; ten rounds of it stand in docs/measured.md."""
+    """The number of lost GETs is the measurement's; ten rounds of it stand in docs/measured.md."""
     if not (shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")):
         stay_out("nginx is not installed (apt-get install nginx-light)")
     main(["killed", "--catalog", str(starter_artifact), "--rounds", "1", "--json"])

@@ -105,7 +105,7 @@ def test_baits_are_of_every_class_and_the_same_each_time() -> None:
 
 
 def answer(kind: str, data: dict[str, Any], text: str) -> ExtractResponse | None:
-    """What comes out where a model says these fields of a text."""
+    """The answer where a model says these fields of a text."""
     whole = {**DOCUMENTS[kind]().model_dump(), **data}
     request = ExtractRequest(document_type=kind, text=text, evidence=True)
     said = FakeModel(**{DOCUMENTS[kind].__name__: whole})

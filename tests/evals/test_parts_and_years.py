@@ -1,4 +1,4 @@
-"""What notebooks 02, 03 and 10 compute with: damaged sources, the search part by part, and one year after another."""
+"""Parts of notebooks 02, 03 and 10: damaged sources, the search part by part, and one year after another."""
 
 import pytest
 

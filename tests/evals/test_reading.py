@@ -1,4 +1,4 @@
-"""What `evals reading` counts."""
+"""Counts of `evals reading`."""
 
 import json
 import re

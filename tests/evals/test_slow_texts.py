@@ -52,7 +52,7 @@ def test_what_never_ends_is_ended_by_the_kernel():
 
 
 LONG = ("...", "?", "\u0661", "24.12.2024 ", "notfall ", "männlich ", "Z ", "Dr. ", "A\n")
-"""What took 3 to 60 times an ordinary letter of 20,000 characters, one token for each cause."""
+"""Tokens that took 3 to 60 times an ordinary letter of 20,000 characters, one token for each cause."""
 
 
 def test_every_kind_of_token_stays_near_an_ordinary_text_on_every_way(index):

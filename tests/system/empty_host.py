@@ -103,7 +103,7 @@ class Host:
         )  # fmt: skip
 
     def settled(self) -> bool:
-        """Whether systemd has started what belongs to `basic.target`."""
+        """Return True when systemd has started all that belongs to `basic.target`."""
         return self.shell("systemctl is-active basic.target", 30).stdout.strip() == "active"
 
 

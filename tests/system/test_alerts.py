@@ -161,7 +161,7 @@ def test_nothing_fires_while_all_is_well(tmp_path):
 
 
 def test_every_rule_has_its_fault_and_every_injected_fault_its_alert():
-    """What is refused is a 5xx as well (`befund_refused_total`)."""
+    """A refused request is a 5xx as well (`befund_refused_total`)."""
     rules = [rule["alert"] for group in yaml.safe_load(ALERTS.read_text("utf-8"))["groups"] for rule in group["rules"]]
     assert set(rules) == {alert for _, alert, _ in FAULTS.values()}
     assert len(FAULTS) >= 25

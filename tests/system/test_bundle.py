@@ -34,9 +34,9 @@ SETTINGS = (
     *("pydantic", "pydantic-core", "pydantic-settings", "python-dotenv", "annotated-types", "typing-extensions"),
     *("typing-inspection", "click", "pip"),
 )
-"""What reading the settings needs, and what installs it."""
+"""Packages that reading the settings needs, and the installer of each."""
 OPTIONAL = {"batch/ray.py", "catalog_build/training/"}
-"""What wants an extra of its own (ray, train), and says so in a sentence."""
+"""Modules that want an extra of their own (ray, train), and say so in a sentence."""
 CLOSED = "http://127.0.0.1:9"
 
 

@@ -44,7 +44,7 @@ def _compose() -> dict:
 
 
 def _documents(overlay: str) -> list[dict]:
-    """What `kubectl apply -k` would send; without kubectl the base as it is written, without its patches."""
+    """Documents that `kubectl apply -k` would send; without kubectl the base as it is written, without its patches."""
     if kubectl := shutil.which("kubectl"):
         command = [kubectl, "kustomize", str(DEPLOY / "kustomize" / overlay)]
         text = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout

@@ -1,4 +1,4 @@
-"""What belongs beside a bundle: bill of materials, licences, upgrade note."""
+"""Papers that belong beside a bundle: bill of materials, licences, upgrade note."""
 
 from __future__ import annotations
 

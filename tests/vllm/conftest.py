@@ -54,7 +54,7 @@ class RealServer:
         return self._metric("vllm:generation_tokens_total")
 
     def idle(self) -> bool:
-        """Whether no request is under way and none begins within half a second."""
+        """Return True when no request is under way and none begins within half a second."""
         before = self.tokens()
         if self.running():
             return False

@@ -116,7 +116,7 @@ def test_a_client_that_leaves_a_stream_stops_the_engine(api, language_server):
 
 
 def test_a_cancelled_call_stops_the_engine(language_server):
-    """What the two tests above rest on: our client of the model's port closes its connection when it is cancelled."""
+    """The two tests above rest on this: our client of the model's port closes its connection when it is cancelled."""
 
     async def call() -> None:
         model = OpenAIModel(Endpoint(language_server.base_url))
@@ -152,7 +152,7 @@ def tokens_for_a_client_that_left(
 
 
 async def _ends_within(seconds: float, call: Coroutine[Any, Any, object]) -> bool:
-    """Whether a call ends by itself; it is cancelled otherwise."""
+    """Return True when a call ends by itself; it is cancelled otherwise."""
     task = asyncio.create_task(call)
     await asyncio.wait({task}, timeout=seconds)
     ended = task.done()

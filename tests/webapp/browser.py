@@ -175,7 +175,7 @@ def operator(visitor: Visitor, link: str = "Mit Klinikum Musterstadt anmelden") 
 
 
 def violations(page: Page, options: str = "{}") -> list[str]:
-    """What axe-core finds on the page as it is now; the context must bypass the CSP. `options` are axe's, a script."""
+    """Violations that axe-core finds on the page; the context must bypass the CSP. `options` are axe's, a script."""
     if not page.evaluate("'axe' in window"):
         page.add_script_tag(content=(live.NODE / "node_modules" / "axe-core" / "axe.min.js").read_text())
     found = page.evaluate(f"axe.run({options})")["violations"]

@@ -15,7 +15,7 @@ CONFIG = live.ROOT / "webapp" / "proxy.conf"
 
 
 def program() -> str:
-    """Where nginx is; the test is skipped when it is nowhere."""
+    """The path of nginx; the test is skipped where there is none."""
     found = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if not found:
         pytest.skip("nginx is not installed (apt-get install nginx-light)")

@@ -1,4 +1,4 @@
-"""How the webapp runs under gunicorn, as it is shipped."""
+"""The webapp under gunicorn, as it is shipped."""
 
 import psutil
 import pytest

@@ -1,4 +1,4 @@
-"""What production refuses, and what it keeps to itself."""
+"""Refusals of production, and facts that it keeps to itself."""
 
 import os
 import stat

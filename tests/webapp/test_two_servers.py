@@ -78,7 +78,7 @@ class Pair:
             self.kill(port)
 
     def reached(self) -> Counter[str]:
-        """How often each request reached a server."""
+        """The number of times each request reached a server."""
         return Counter((self._folder / "seen").read_text("utf-8").splitlines())
 
 

@@ -1,4 +1,4 @@
-"""What an operator sees of the webapp: probes, counts over several processes, and outages answered in words."""
+"""An operator's view of the webapp: probes, counts over several processes, and outages answered in words."""
 
 import re
 import shutil

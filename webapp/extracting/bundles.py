@@ -142,7 +142,7 @@ class _Maker:
         return {"url": FIELD, "extension": inner}
 
     def _evidence(self, path: str) -> list[Resource]:
-        """Where the letter says it; nothing for what a person wrote."""
+        """The place where the letter says it; nothing for words of a person."""
         if (found := self.places.get(path)) is None:
             return []
         inner: list[Resource] = [{"url": name, "valueUnsignedInt": found[name]} for name in ("start", "end")]

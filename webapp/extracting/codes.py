@@ -7,11 +7,11 @@ from typing import Any, Final, Literal
 import orjson
 from pydantic import BaseModel, ConfigDict
 
-import webapp
 from clinical.contract import Certainty, Side
 
 Resource = dict[str, Any]
-TABLE: Final = orjson.loads((Path(webapp.__file__).parent / "static" / "workbench" / "condition.json").read_bytes())
+_STATIC = Path(__file__).parents[1] / "static"
+TABLE: Final = orjson.loads((_STATIC / "workbench" / "condition.json").read_bytes())
 CONFIDENCE: Final = "urn:befund:confidence"
 
 

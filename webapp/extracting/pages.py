@@ -57,7 +57,7 @@ class AskedDiagnoses(BaseModel):
 
 
 class CheckedLetter(BaseModel):
-    """What the page shows of a letter: the fields as they were `read` and as they are now (`data`, entries that were
+    """The page's contents of a letter: the fields as they were `read` and as they are now (`data`, entries that were
     emptied being null), where they stand, and the codes that go along."""
 
     document_type: DocumentType
@@ -102,7 +102,7 @@ def codes(organization_id: uuid.UUID, document: uuid.UUID) -> AnyResponse:
 @extracted.post("/fhir/")
 @signed_in_required
 def fhir(organization_id: uuid.UUID, document: uuid.UUID) -> Response:
-    """What the page shows, as a FHIR document."""
+    """The page's contents as a FHIR document."""
     bundle, _source = _bundle(organization_id, document)
     return _private(Response(orjson.dumps(bundle), content_type=MEDIA_TYPE))
 

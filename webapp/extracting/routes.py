@@ -128,7 +128,7 @@ def source_of(organization_id: uuid.UUID, row: DocumentRow) -> SourceDocument:
 
 
 def read(row: DocumentRow, wanted: Wanted) -> LetterReading:
-    """What the text API reads in the file. Raises NotRead, and FhirError where the file is lost."""
+    """The text API's reading of the file. Raises NotRead, and FhirError where the file is lost."""
     try:
         data = b"".join(service().files.read(row.sha256))
     except FileMissing:

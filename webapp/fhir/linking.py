@@ -106,7 +106,7 @@ def stated(text: str) -> Stated:
 
 
 class Subjects:
-    """Whose documents are, looked up for all of them at once."""
+    """The subjects of documents, looked up for all of them at once."""
 
     def __init__(self, session: Session, organization: uuid.UUID, all_stated: Iterable[Stated]) -> None:
         said = set(all_stated)

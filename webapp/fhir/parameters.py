@@ -44,7 +44,7 @@ class Parameter:
 
     @property
     def chains(self) -> dict[str, tuple[str, str]]:
-        """What may stand behind the name to ask for what it refers to: the type that is meant ("": any), and by what
+        """Chains that may stand behind the name: the type of the resource it refers to ("": any), and by what
         it is found there."""
         if not self.paths or self.type != REFERENCE:
             return {}
@@ -63,7 +63,7 @@ CONTAINED: dict[str, dict[str, tuple[str, ...]]] = {
     "PractitionerRole": {"identifier": ("identifier",)},
     "Encounter": {"identifier": ("identifier",)},
 }
-"""What a document is found by of the resources that it contains: by type, the names of parameters and their elements.
+"""Elements of contained resources that a document is found by: by type, the names of parameters and their elements.
 An `identifier` is a token, all else a text that begins so."""
 _FOLLOWED = ("name", "name:exact", "family", "family:exact", "given", "given:exact", "birthdate", "gender")
 CHAINS = tuple(f"{way}{of}" for way in (".", ":Patient.") for of in _FOLLOWED)

@@ -84,8 +84,8 @@ def document(row: tuple[Any, ...], url: str) -> Resource:
 
 
 def _stored(ident: str, patient: str, *row: Any) -> Resource:
-    """What was imported or posted, under our id, an imaging study referring to our patient. It is stored anew with
-    every change: its storage time tells versions apart."""
+    """The resource as it was imported or posted, under our id, an imaging study referring to our patient. It is
+    stored anew with every change: its storage time tells versions apart."""
     kind, kept, stored_at = row[3], orjson.loads(row[-2]), row[-1]
     meta = {"versionId": str(stored_at), "lastUpdated": dates.to_text(stored_at)}
     ours: Resource = {"meta": (kept.get("meta") or {}) | meta}
@@ -214,6 +214,6 @@ def _links(url: str, answer: AnswerOptions, page: ResultPage) -> Iterable[Resour
 
 
 def _link(relation: str, url: str, pairs: Iterable[tuple[str, str]]) -> Resource:
-    """What a browser or a client would misread (`+`, `&`, `|`, ...) is escaped."""
+    """Characters that a browser or a client would misread (`+`, `&`, `|`, ...) are escaped."""
     query = "&".join(f"{quote(name, safe='$')}={quote(value, safe=':/,@!*')}" for name, value in pairs)
     return {"relation": relation, "url": f"{url}?{query}" if query else url}

@@ -60,7 +60,7 @@ def metadata(organization: str) -> Response:
 
 @fhir.get(f"/{EXTRACT}")
 def operation_definition(organization: str) -> Response:
-    """What `$extract` takes and answers; needs no token, like the CapabilityStatement that names it."""
+    """The definition of `$extract`; needs no token, like the CapabilityStatement that names it."""
     organization_id = parse_id(organization)
     if organization_id is None:
         raise FhirError(404)

@@ -216,7 +216,7 @@ def stamp(session: Session, organization: uuid.UUID) -> int:
 
 KEYED = "urn:befund:idempotency-key"  # the system of keys that documents were posted with: they stay
 KEPT = ("patient_id", "external_system", "external_value", "content_type", "title", "details")
-"""What an update changes of a document, and what the versions before it keep. The file is not among it: another file
+"""Columns that an update changes of a document, and the versions before it keep. The file is not among it: another file
 is another document, which pollers find by its own storage time."""
 
 

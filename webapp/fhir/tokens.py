@@ -36,7 +36,7 @@ def create(session: Session, user_id: uuid.UUID, name: str = "", days: int = DAY
 
 
 def state(row: Any) -> str:
-    """Whether a token or secret is `valid`, `revoked` or `expired`."""
+    """The state of a token or secret: `valid`, `revoked` or `expired`."""
     if row.revoked_at is not None:
         return "revoked"
     return "valid" if row.expires_at > to_micros(utcnow()) else "expired"

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from webapp import audit, members, organizations
+from webapp import audit, organizations
 from webapp.cli import Group
 from webapp.extensions import db
 from webapp.models import AuditEvent, Membership, Organization, Role, User
@@ -130,8 +130,8 @@ def add_member(organization_id: uuid.UUID, email: str, role: str) -> None:
     try:
         with db.write() as session:
             organization, person = _member(session, organization_id, email)
-            members.put(session, organization, person, Role(role))
-    except members.LastOperator:
+            organizations.put_member(session, organization, person, Role(role))
+    except organizations.LastOperator:
         raise click.ClickException(LAST) from None
     click.echo(f"{person.email} is {role}")
 
@@ -144,8 +144,8 @@ def remove_member(organization_id: uuid.UUID, email: str) -> None:
     try:
         with db.write() as session:
             organization, person = _member(session, organization_id, email)
-            done = members.remove(session, organization, person)
-    except members.LastOperator:
+            done = organizations.remove_member(session, organization, person)
+    except organizations.LastOperator:
         raise click.ClickException(LAST) from None
     if not done:
         raise click.ClickException(f"{person.email} is no member; `orgs members list` shows all")

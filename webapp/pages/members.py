@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 from werkzeug.wrappers import Response
 
-from webapp import members, organizations
+from webapp import organizations
 from webapp.extensions import db
 from webapp.guards import operator_required
 from webapp.models import Membership, Organization, Role, User
@@ -35,7 +35,7 @@ def add(place: uuid.UUID) -> Response:
     with db.write() as session:
         person = session.scalars(select(User).where(User.email_key == key)).one_or_none()
         if person is not None:
-            members.put(session, _place(session, place), person, _role(), by=current_user)
+            organizations.put_member(session, _place(session, place), person, _role(), by=current_user)
     if person is None:
         flash(_("Mit dieser Adresse hat sich noch niemand angemeldet."), "error")
     else:
@@ -53,11 +53,11 @@ def change(place: uuid.UUID, person: uuid.UUID) -> Response:
             if who is None:
                 abort(404)
             if request.form.get("role"):
-                members.put(session, row, who, _role(), by=current_user)
-            elif not members.remove(session, row, who, by=current_user):
+                organizations.put_member(session, row, who, _role(), by=current_user)
+            elif not organizations.remove_member(session, row, who, by=current_user):
                 abort(404)
         flash(_("Gespeichert."), "success")
-    except members.LastOperator:
+    except organizations.LastOperator:
         flash(_("Das ist der letzte Betreiber: ernennen Sie zuerst einen anderen."), "error")
     return redirect(url_for("members.show"))
 

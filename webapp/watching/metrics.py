@@ -14,7 +14,7 @@ from prometheus_client import (
     Histogram,
     generate_latest,
 )
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from webapp.watching.shared import FOLDER
 
@@ -65,3 +65,10 @@ def exposition() -> bytes:
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return generate_latest(registry)
+
+
+def a_worker_ended(pid: int) -> None:
+    """Counts an ended worker, and removes its gauges from the shared metrics; its counters stay."""
+    RESTARTS.inc()
+    if FOLDER in os.environ:
+        mark_process_dead(pid)  # type: ignore[no-untyped-call]

@@ -11,16 +11,17 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from cryptography import x509
 from flask import Flask
 
 from clinical.errors import BefundError, cause_of
 from clinical.settings import Settings
 from webapp.urls import Wsgi
-from webapp.watching.ages import look
-from webapp.watching.metrics import CONTENT_TYPE, FAILURES, READY, exposition
+from webapp.watching.metrics import BACKUP, CERTIFICATE, CONTENT_TYPE, FAILURES, READY, exposition
 
 log = logging.getLogger("befund.web")
 
@@ -31,6 +32,8 @@ PLAIN = "text/plain; charset=utf-8"
 _NEEDS = "befund_needs"
 _STATUS = {200: "200 OK", 404: "404 Not Found", 405: "405 Method Not Allowed", 503: "503 Service Unavailable"}
 _Answer = tuple[int, bytes, str]
+NEVER = 1.0
+"""As old as can be, where something is looked for and not there."""
 
 
 def need(app: Flask, part: str, well: Callable[[], bool]) -> None:
@@ -84,7 +87,7 @@ class Probes:
         if not (hmac.compare_digest(said, self._key.encode()) if self._key else self._open):
             return 404, b"", PLAIN
         READY.set(not self._readiness.missing())
-        look(self._settings)
+        _look(self._settings)
         return 200, exposition(), CONTENT_TYPE
 
 
@@ -127,3 +130,20 @@ def _why_not(well: Callable[[], bool]) -> str | None:
         return None if well() else "no"
     except Exception as error:  # noqa: BLE001 - whatever is wrong with a part, the answer is that it does not answer
         return str(error) if isinstance(error, BefundError) else cause_of(error)
+
+
+def _look(given: Settings) -> None:
+    """Bring the ages of what nobody misses before it is needed up to date: of the newest backup, and of the proxy's
+    certificate. What no setting names is left at 0."""
+    if given.backups:
+        BACKUP.set(max((file.stat().st_mtime for file in given.backups.glob("*/manifest.json")), default=NEVER))
+    if given.tls_certificate:
+        CERTIFICATE.set(_expiry(given.tls_certificate))
+
+
+def _expiry(file: Path) -> float:
+    """The earliest end of all certificates in a PEM file."""
+    try:
+        return min(each.not_valid_after_utc.timestamp() for each in x509.load_pem_x509_certificates(file.read_bytes()))
+    except (OSError, ValueError):
+        return NEVER

@@ -17,17 +17,6 @@ def in_a_folder() -> None:
     os.environ[FOLDER] = tempfile.mkdtemp(prefix=_BEGINS)
 
 
-def a_worker_ended(pid: int) -> None:
-    """Counts an ended worker, and removes its gauges from the shared metrics; its counters stay."""
-    from prometheus_client.multiprocess import mark_process_dead
-
-    from webapp.watching.metrics import RESTARTS
-
-    RESTARTS.inc()
-    if FOLDER in os.environ:
-        mark_process_dead(pid)  # type: ignore[no-untyped-call]
-
-
 def server_ended() -> None:
     """Remove the folder, if it is one of ours."""
     folder = os.environ.get(FOLDER, "")

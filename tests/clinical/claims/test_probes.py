@@ -35,7 +35,7 @@ def _probe(claim: str, sentence: str, remark: str) -> Probe:
 
 
 def said_of(claim: Claim) -> frozenset[str]:
-    """What a claim says apart from the defaults of the four axes."""
+    """The parts of a claim that differ from the defaults of the four axes."""
     denied = {"denied"} if claim.is_denied else set()
     return frozenset(
         denied | {claim.certainty, claim.temporality, claim.experiencer} - {"certain", "present", "patient"}

@@ -1,4 +1,4 @@
-"""What is read of a text beside the claims of `probes.tsv`: axes, markers, sides, layout, in linear time."""
+"""Readings of a text beside the claims of `probes.tsv`: axes, markers, sides, layout, in linear time."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What a model may choose from follows from what the text claims: nothing excluded, past or of relatives gets in."""
+"""The choice of a model follows from the claims of the text: nothing excluded, past or of relatives gets in."""
 
 import pytest
 

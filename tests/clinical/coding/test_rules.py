@@ -1,4 +1,4 @@
-"""What the classification demands holds whatever a model proposes."""
+"""The demands of the classification hold whatever a model proposes."""
 
 import pytest
 

@@ -114,7 +114,7 @@ def test_nobody_asked_nothing_added():
 
 
 def noted(answer):
-    """What is said of each value that is named."""
+    """The note on each value that is named."""
     return {note.path: note.reason for note in explained(answer).review}
 
 

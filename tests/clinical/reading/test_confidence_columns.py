@@ -1,4 +1,4 @@
-"""What the second stage of calibration sees of a mention, against plain loops; no two columns can be exchanged."""
+"""Columns of a mention for the second stage of calibration, against plain loops; no two columns can be exchanged."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def of_mention(
 
 
 def doubt(draft: TextSpans, number: int) -> float:
-    """What the tagger gives to other claims than the one that is served; 0 where only the table was asked."""
+    """The probability that the tagger gives to other claims than the one that is served; 0 without it."""
     part, served, reading = draft.spans[number].part, draft.claims[number], draft.reading
     told = reading.ruled(part.start, part.end)
     asks_table = any(part.start <= one.start < part.end for one in reading.triggers)

@@ -1,4 +1,4 @@
-"""What is over and what relatives have is coded by the disease, as the notes of the classification say."""
+"""Diseases that are over or of relatives are coded by the disease, as the notes of the classification say."""
 
 import numpy as np
 import pytest

@@ -79,7 +79,7 @@ def test_variants_have_the_same_first_code(index: SearchIndex, variants: tuple[s
 
 
 def sound(index: SearchIndex, query: str, found: tuple[Candidate, ...], limit: int) -> None:
-    """What holds of every result."""
+    """Assert all that holds of every result."""
     bounds = index._bounds(index.reader.draft(query))
     most = max((hit.probability for hit in found), default=0.0)
     assert len(found) <= limit

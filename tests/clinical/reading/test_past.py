@@ -1,4 +1,4 @@
-"""What a text says is over: found at, in and beside a mention, worded as the catalog does, and coded as such."""
+"""Past diseases of a text: found at, in and beside a mention, worded as the catalog does, and coded as such."""
 
 import pytest
 

@@ -102,7 +102,7 @@ def _cosine(vector: list[float], row: list[int], scale: float) -> float:
 
 
 def _of_wording(query: _Query, index: SearchIndex, wording: int) -> SimpleNamespace:
-    """How near a wording is to the query, and how well the words of both find each other."""
+    """The nearness of a wording to the query, and of the words of both to each other."""
     tables = index.wordings.tables
     words = tables.word[tables.word_start[wording] : tables.word_start[wording + 1]].tolist()
     rows = [(tables.word_rows[word].tolist(), float(tables.word_scales[word])) for word in words]
@@ -138,7 +138,7 @@ def _harmonic(one: float, other: float) -> float:
 
 
 def _of_code(query: _Query, index: SearchIndex, code: int, wordings: list[int]) -> dict[str, float]:
-    """What the wordings of a code say, and the code itself."""
+    """Columns of the wordings of a code, and of the code itself."""
     tables, row = index.wordings.tables, int(index.wordings.code_row[code])
     everything = range(int(index.wordings.starts[row]), int(index.wordings.ends[row]))
     seen = sorted((_of_wording(query, index, wording) for wording in wordings), key=lambda one: -one.similarity)
@@ -185,7 +185,7 @@ def _of_code(query: _Query, index: SearchIndex, code: int, wordings: list[int]) 
 
 
 def _of_the_list(columns: dict[int, dict[str, float]], index: SearchIndex) -> None:
-    """What a code is beside the other candidates; added to each row."""
+    """Columns of a code beside the other candidates; added to each row."""
     codes = index.catalog.codes
     total = sum(exp(row["mass_soft"]) for row in columns.values())
     for row in columns.values():

@@ -120,7 +120,7 @@ def _bytes(write: Any, name: str) -> bytes:
 
 
 def outcome(folder: Path) -> str:
-    """What loading and reading end in."""
+    """The outcome of loading and reading."""
     try:
         index = SearchIndex.load(folder)
     except ArtifactMismatch as error:

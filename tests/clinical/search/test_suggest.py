@@ -71,6 +71,7 @@ def test_closeness_is_that_of_a_plain_loop(index: SearchIndex, suggester: Sugges
     cosine = index.wordings.vectors(np.arange(len(index.wordings))) @ (row / np.linalg.norm(row))
     nearest = [number for number in np.argsort(-cosine)[:MOST_CLOSE].tolist() if cosine[number] > 0]
     found = suggester.matches(typed)
+    assert len(found.codes) > 1
     for code, columns in zip(found.codes.tolist(), found.columns, strict=True):
         own = [float(cosine[each]) for each in nearest if index.wordings.tables.code[each] == code]
         votes = sum(np.exp(SHARPNESS * each) for each in own)
@@ -91,7 +92,9 @@ def test_a_wording_is_found_inside_a_compound(suggester: Suggester) -> None:
 
 
 def test_the_wording_shown_is_one_of_the_code(index: SearchIndex, suggester: Suggester) -> None:
-    for code, wording in suggester.suggest("zuckerkr", 20):
+    found = suggester.suggest("zuckerkr", 20)
+    assert len(found) > 1
+    for code, wording in found:
         own = index.wordings.of_code(index.catalog.number(code.code))
         assert wording in [index.wordings.text(number) for number in own]
 

@@ -1,4 +1,4 @@
-"""Who may read what: tokens, members, presigned URLs, the log; and that no request makes the server fail."""
+"""Rights to read: tokens, members, presigned URLs, the log; and that no request makes the server fail."""
 
 import re
 import statistics

@@ -126,7 +126,7 @@ SAID = {
     "no jti": "jti must be a text of 1 to 255", "no JWT": "no JWT", "no ASCII": "no JWT", "a list": "no JWT",
     "empty": "client_assertion must be a JWT",
 }  # fmt: skip
-"""What a program is told; of the others, that nothing is told."""
+"""Events that a program is told of; of the others nothing is told."""
 
 
 @pytest.mark.parametrize("case", WRONG)

@@ -1,13 +1,11 @@
-"""What a document says of itself beside the contract's fields: in from a manifest, out as FHIR, found by it."""
+"""Details of a document beside the contract's fields: in from a manifest, out as FHIR, found by it."""
 
 import json
 
 import pytest
-from alembic import command
 from fhir.resources.R4B import get_fhir_model_class
 
-from tests.webapp.fhir.conftest import add_document, add_documents, add_patient
-from webapp.cli import alembic_config, upgrade_schema
+from tests.webapp.fhir.conftest import add_documents, add_patient
 from webapp.fhir.bulk.documents import _LineReader
 
 KDL, LOINC = "http://dvmd.de/fhir/CodeSystem/kdl", "http://loinc.org"
@@ -172,12 +170,3 @@ def test_more_conditions_than_a_statement_holds_are_named_as_ignored(place, call
     response = caller.get("DocumentReference?" + "&".join(f"type={number}" for number in range(9)))
     assert response.headers["Befund-Ignored"] == "type"
     assert caller.bundle("DocumentReference?type=%00")["total"] == 0
-
-
-def test_details_leave_with_the_schema_and_documents_stay(place, caller):
-    add_document(place, details=details())
-    with place.app.app_context():
-        command.downgrade(alembic_config(), "0005_search_terms")
-        upgrade_schema()
-    (found,) = caller.all("DocumentReference")
-    assert "type" not in found

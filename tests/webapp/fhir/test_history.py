@@ -3,12 +3,10 @@
 import threading
 import uuid
 
-from alembic import command
 from fhir.resources.R4B import get_fhir_model_class
 from sqlalchemy import delete
 
 from tests.webapp.fhir.conftest import Caller, add_document, add_documents, add_patient, link, make_place, mark
-from webapp.cli import alembic_config, upgrade_schema
 from webapp.extensions import db as database
 from webapp.fhir import clock, linking
 from webapp.fhir.models import Document, Status
@@ -164,13 +162,3 @@ def test_a_reader_of_the_feed_misses_nothing_while_writers_store_and_mark(place)
         thread.join()
     assert state == {resource["id"]: resource["status"] for resource in caller.all("DocumentReference")}
     assert caller.bundle("DocumentReference/_history?_summary=count")["total"] == 4 * (8 + 4 + 2)
-
-
-def test_the_migration_tells_what_is_stored_as_first_versions(place, caller):
-    ids = [str(ident) for ident in add_documents(place, [{}, {}, {}])]
-    with place.app.app_context():
-        command.downgrade(alembic_config(), "0007_instructions")
-        upgrade_schema()
-    assert [told(entry) for entry in entries(caller)] == [(ident, "POST", "current") for ident in ids[::-1]]
-    add_document(place)
-    assert caller.bundle("DocumentReference/_history")["total"] == 4

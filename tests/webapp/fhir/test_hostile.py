@@ -255,7 +255,7 @@ def mutated(chance: random.Random, resource: Resource) -> bytes:
 
 
 def read(body: bytes, kind: str) -> str:
-    """What becomes of a body before the database is asked: `taken`, or the status of its refusal."""
+    """The fate of a body before the database is asked: `taken`, or the status of its refusal."""
     try:
         resource = received.resource_of(body, kind)
         if kind == "Patient":

@@ -488,7 +488,7 @@ HEADERS = {
 
 @pytest.mark.parametrize("case", HEADERS)
 def test_a_header_decides_nothing(stage: Stage, db: Outside, unchanged: Any, case: str) -> None:
-    """What a proxy may say counts only where the operator names one; what a client says never."""
+    """A proxy's headers count only where the operator names it; a client's never."""
     headers = {name: stage.filled(value) for name, value in HEADERS[case].items()}
     for path in ("/{mine}/fhir/r4/DocumentReference", "/{mine}/fhir/r4/Binary/{document}"):
         refused(stage.get(path, stage.theirs.token, headers=headers))

@@ -100,7 +100,7 @@ def test_bad_lines_are_reported_and_skipped_and_can_be_mended(place, run, caller
     "name", ["../secret.txt", "inner/../../secret.txt", "{above}/secret.txt", "link.txt", "inner/a.txt", "pipe"]
 )
 def test_a_manifest_hands_out_nothing_from_outside_its_folder(place, run, caller, tmp_path, name):
-    """Who may write a manifest need not be allowed to read what the importing process may read."""
+    """A writer of manifests need not be allowed to read what the importing process may read."""
     folder = tmp_path / "letters"
     folder.mkdir()
     (tmp_path / "secret.txt").write_bytes(b"another's letter")
@@ -155,7 +155,7 @@ def test_a_killed_import_goes_on_where_it_was(database_url, tmp_path):
 
 
 def is_read(process, folder, line):
-    """Whether the process has the file of this line open."""
+    """Return True when the process has the file of this line open."""
     opened = set()
     for place in Path(f"/proc/{process}/fd").iterdir():
         with suppress(OSError):  # closed meanwhile

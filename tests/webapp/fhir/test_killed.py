@@ -125,7 +125,7 @@ def assert_kept(place, told):
 
 
 def assert_swept(place):
-    """What killed processes leave behind goes by the cleaning command once it is a day old, and nothing else does."""
+    """The remains of killed processes go by the cleaning command once it is a day old, and nothing else does."""
     with place.app.app_context():
         files = service().files
         left = files.put(io.BytesIO(b"a file whose transaction never ended")).digest

@@ -5,16 +5,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from alembic import command
 from fhir.resources.R4B import get_fhir_model_class
-from sqlalchemy import text
 
 from tests.docs import ROOT
 from tests.webapp.fhir.conftest import Caller, Place, add_documents, add_patient, make_place
 from tests.webapp.fhir.test_machines import calls, machine
 from tests.webapp.fhir.test_writing import document, post, program
-from webapp.cli import alembic_config, upgrade_schema
-from webapp.extensions import db as database
 from webapp.fhir.models import Status
 from webapp.fhir.parameters import (
     COMPOSITE,
@@ -298,33 +294,6 @@ def test_the_documentation_has_the_table() -> None:
         assert f"| `{parameter.name}` | {parameter.type} | {paths} | {modifiers} |" in lines
 
 
-def test_documents_that_were_there_before_are_found_after_the_migration(place: Place, caller: Caller) -> None:
-    (ident,) = add_documents(place, [{"details": {"context": {"facilityType": {"coding": [{"code": "KHS"}]}}}}])
-    with place.app.app_context():
-        command.downgrade(alembic_config(), "0014_versions")
-    assert caller.ids("DocumentReference?facility=KHS") == []
-    with place.app.app_context():
-        upgrade_schema()
-    assert caller.ids("DocumentReference?facility=KHS&facility:missing=false") == [str(ident)]
-    assert caller.ids("DocumentReference?setting:missing=true") == [str(ident)]
-
-
-def test_relations_and_texts_that_were_there_before_are_found_after_their_migration(
-    place: Place, caller: Caller
-) -> None:
-    texts = {"type": {"text": "Arztbrief"}, "category": [{"coding": [{"code": "1", "display": "Brief"}]}]}
-    related = {"relatesTo": [{"code": "appends", "target": {"reference": "DocumentReference/1"}}]}
-    ids = [str(ident) for ident in add_documents(place, [{"details": texts}, {"details": related}])]
-    asked = {"type:text=arzt": ids[:1], "category:text=brief": ids[:1], "relationship=1$appends": ids[1:]}
-    for before in ("0017_updates", "0014_versions"):  # from the latter, 0016 makes words by the code of today
-        with place.app.app_context():
-            command.downgrade(alembic_config(), before)
-        assert {one: caller.ids(f"DocumentReference?{one}") for one in asked} == {one: [] for one in asked}
-        with place.app.app_context():
-            upgrade_schema()
-        assert {one: caller.ids(f"DocumentReference?{one}") for one in asked} == asked
-
-
 def test_a_code_without_a_system_of_its_own_is_found_with_that_of_its_element(place: Place, caller: Caller) -> None:
     related = {"relatesTo": [{"code": "appends", "target": {"reference": "DocumentReference/1"}}]}
     language = {"content": [{"attachment": {"language": "de"}}]}
@@ -333,20 +302,6 @@ def test_a_code_without_a_system_of_its_own_is_found_with_that_of_its_element(pl
     for asked, wanted in ((f"relation={system}|appends", [first]), (f"relation={system}|signs,appends", [first]),
                           ("relation=urn:x|appends", []), ("language=urn:ietf:bcp:47|de", [second])):  # fmt: skip
         assert caller.ids(f"DocumentReference?{asked}") == wanted, asked
-
-
-def test_security_labels_that_were_there_before_are_words_after_their_migration(place: Place) -> None:
-    label = {"coding": [{"system": "urn:s", "code": "R"}]}
-    add_documents(place, [{"details": {"securityLabel": [label, label]}}])
-    with place.app.app_context():
-        command.downgrade(alembic_config(), "0013_handling")
-        command.upgrade(alembic_config(), "0014_versions")
-        with database.write() as session:
-            found = (
-                session.execute(text("SELECT term FROM document_term WHERE kind = 'security-label'")).scalars().all()
-            )
-        upgrade_schema()
-    assert sorted(found) == ["R", "urn:s|", "urn:s|R"]
 
 
 WRITTEN_BY = [

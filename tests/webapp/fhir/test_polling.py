@@ -143,7 +143,7 @@ class Writers:
 
 
 def ended(process):
-    """What the poller said when it ended otherwise than by our signal."""
+    """The poller's words when it ended otherwise than by our signal."""
     process.send_signal(signal.SIGKILL)
     said = process.stderr.read().decode()
     process.stderr.close()

@@ -100,7 +100,7 @@ def program(request: pytest.FixtureRequest, place: Place, tmp_path: Path) -> Cal
 
 
 def told(answer: TestResponse) -> Any:
-    """What an answer finds, in its order, or what it says is wrong."""
+    """The ids that an answer finds, in its order, or the fault that it names."""
     body = answer.get_json(force=True)
     if answer.status_code != 200:
         return answer.status_code, body["issue"][0]["details"]["text"]

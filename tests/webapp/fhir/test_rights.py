@@ -39,7 +39,7 @@ def program(place: Place, scopes: str) -> Caller:
 
 
 def leaks(answer: TestResponse) -> list[str]:
-    """What an answer gives away."""
+    """The secrets that an answer gives away."""
     text = answer.get_data(as_text=True)
     return [secret for secret in (*SECRETS, "/files/") if secret in text]
 

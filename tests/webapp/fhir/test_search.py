@@ -55,7 +55,7 @@ def stored(place):
 
 
 def holds(row, name, value):
-    """Whether a stored row satisfies one parameter; None where the parameter is one to be ignored."""
+    """Return True when a stored row satisfies one parameter; None where the parameter is one to be ignored."""
     if name in ("date", "_lastUpdated"):
         return None if value in NO_DATES else date_holds(row["at"], value)
     if name == "status" and value:

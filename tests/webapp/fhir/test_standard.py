@@ -7,11 +7,9 @@ fixture. Shapes are those that fhirpy, fhirclient, fhir-kit-client, @medplum/cor
 from urllib.parse import quote, urlsplit
 
 import pytest
-from alembic import command
 from fhir.resources.R4B import get_fhir_model_class
 
 from tests.webapp.fhir.conftest import Caller, add_document, add_patient, add_study, link, make_place, mark
-from webapp.cli import alembic_config, upgrade_schema
 from webapp.extensions import db as database
 from webapp.fhir.models import Patient
 
@@ -194,11 +192,3 @@ def test_a_renewed_patient_is_found_by_the_new_name_only(place, caller):
         session.get_one(Patient, patient).resource = {"name": [{"family": "Groß", "given": ["Änne"]}]}
     assert caller.ids("Patient?family=gross&given=anne") == [str(patient)]
     assert caller.ids("Patient?family=Alt") == []
-
-
-def test_the_migration_makes_the_words_of_who_is_stored(place, caller, names):
-    with place.app.app_context():
-        command.downgrade(alembic_config(), "0004_import_lines")
-        upgrade_schema()
-    assert caller.ids("Patient?family=muster") == [names["p1"]]
-    assert caller.ids("ImagingStudy?identifier=urn:oid:1.2.840.1") == [names["s1"]]

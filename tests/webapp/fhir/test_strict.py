@@ -1,4 +1,4 @@
-"""What a search does not understand: programs are refused, people are answered without it, unless the call or its
+"""Searches that are not understood: programs are refused, people are answered without it, unless the call or its
 account or organization says otherwise. A value that is understood and matches nothing finds nothing, for everybody."""
 
 import re

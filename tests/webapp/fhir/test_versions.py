@@ -4,19 +4,15 @@ import time
 import uuid
 from email.utils import parsedate_to_datetime
 
-from alembic import command
-from sqlalchemy import select, update
+from sqlalchemy import update
 from werkzeug.http import http_date
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Outside
 from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, mark, resources_of
 from tests.webapp.fhir.test_writing import SYSTEM, document, post, program
-from webapp.cli import alembic_config, upgrade_schema
-from webapp.extensions import db as database
-from webapp.fhir import store
 from webapp.fhir.dates import parse_bound
-from webapp.fhir.models import DocumentChange, DocumentTerm, Status
+from webapp.fhir.models import DocumentChange
 from webapp.fhir.routes import HALF_LIFE
 from webapp.urls import LIFETIME
 
@@ -149,27 +145,3 @@ def test_if_modified_since_is_answered_304_only_where_it_names_one_version(
     assert caller.get(path, headers={"If-Modified-Since": "yesterday"}).status_code == 200
     stamp = seconds(caller.get(f"Patient/{patient}"))
     assert [asked(second, f"Patient/{patient}") for second in (stamp, stamp + 1)] == [200, 304]
-
-
-def test_what_was_stored_before_there_were_versions_has_them_and_is_found(place: Place, program: Caller) -> None:
-    """Down to the schema of before and up again: what the columns say is made from what is written down."""
-    long = {"system": "urn:" + "s" * 300, "code": "R"}
-    first = post(program, "DocumentReference", document(securityLabel=[{"coding": [long, {"code": "N"}]}]))
-    second = add_document(place, content_type="text/plain")
-    mark(place, second)
-    mark(place, second, Status.CURRENT)
-    ident = first.get_json(force=True)["id"]
-    relation = {"code": "replaces", "target": {"reference": f"DocumentReference/{second}"}}
-    post(program, "DocumentReference", document(relatesTo=[relation]))
-    with place.app.app_context():
-        before = set(database.session.execute(select(DocumentTerm.term, DocumentTerm.document_id)).tuples())
-        command.downgrade(alembic_config(), "0012_origins")
-        upgrade_schema()
-        database.session.rollback()
-        assert set(database.session.execute(select(DocumentTerm.term, DocumentTerm.document_id)).tuples()) == before
-        assert store.miscounted(database.session, place.organization) == {}
-    assert len(before) > 5, "labels, relations and what is there at all"
-    assert program.ids(f"DocumentReference?security-label={long['system']}|R") == [ident]
-    versions = {one["id"]: one["meta"]["versionId"] for one in program.all("DocumentReference")}
-    assert (versions[ident], versions[str(second)]) == ("1", "4")
-    assert program.bundle(f"DocumentReference/{second}")["status"] == "current", "that it was replaced is not known"

@@ -1,4 +1,4 @@
-"""What a good vendor never does, by name: at the token endpoint, and at the userinfo endpoint."""
+"""Deeds of no good vendor, by name: at the token endpoint, and at the userinfo endpoint."""
 
 import gzip
 import json

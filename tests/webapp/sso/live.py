@@ -25,7 +25,7 @@ LONGEST_S = "5400"
 
 
 def node_missing(package: str) -> str:
-    """Why a part from npm cannot run; "" when it can."""
+    """The reason that a part from npm cannot run; "" when it can."""
     if shutil.which("node") is None:
         return "Node.js is not installed (apt-get install nodejs npm)"
     if not (NODE / "node_modules" / package).is_dir():
@@ -91,7 +91,7 @@ def oidc_provider(port: int, folder: Path, *webapps: str) -> Iterator[str]:
 
 
 def _answers(url: str) -> bool:
-    """Whether there is any answer at all."""
+    """Return True when there is any answer at all."""
     try:
         requests.get(url, timeout=2)
     except (requests.ConnectionError, requests.Timeout):

@@ -24,7 +24,7 @@ Behaviour = Callable[["Handler", dict[str, str]], None]
 
 @dataclass
 class Grant:
-    """What an authorization code stands for; it is used up by one token request."""
+    """The grant that an authorization code stands for; it is used up by one token request."""
 
     claims: Any
     redirect_uri: str

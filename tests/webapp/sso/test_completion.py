@@ -20,7 +20,7 @@ WITHOUT = {"sub": "s-1", "given_name": "Erika", "family_name": "Mustermann"}
 
 
 class Postbox:
-    """What the mail server received; `refuse` makes it turn mail away."""
+    """Messages that the mail server received; `refuse` makes it turn mail away."""
 
     def __init__(self, seen):
         self.mails: list[tuple[list[str], str]] = []

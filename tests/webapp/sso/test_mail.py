@@ -18,7 +18,7 @@ IN_URL = "befund%40example.org:p%3Aw%2F%C3%A4%401"
 
 
 class Server:
-    """What reached the mail server: recipients, whether over TLS, and every user and password that was tried."""
+    """Mail that reached the server: recipients, whether over TLS, and every user and password that was tried."""
 
     def __init__(self):
         self.mails: list[tuple[list[str], bool]] = []

@@ -1,4 +1,4 @@
-"""How often one may ask: codes per mailbox and per network, refusals per address."""
+"""Limits on asking: codes per mailbox and per network, refusals per address."""
 
 import re
 from email import message_from_bytes, policy
@@ -94,7 +94,7 @@ def test_beginning_a_sign_in_and_coming_back_count_per_address(app, path):
 
 
 def left(app, path, remote):
-    """How often that address may still ask for this in this minute, after having done so once more."""
+    """The number of times that address may still ask for this in this minute, after having done so once more."""
     seen: list[RequestLimit] = []
     with request_finished.connected_to(lambda _, **more: seen.extend(limiter.current_limits), app):
         app.test_client().get(path, environ_base={"REMOTE_ADDR": remote})

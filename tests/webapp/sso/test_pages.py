@@ -82,7 +82,7 @@ def test_sessions_are_listed_and_ended(app, client, db):
 
 
 def test_of_many_sessions_a_page_shows_this_one_and_the_latest_and_counts_the_rest(app, client, db):
-    """What is read, held and sent for the page is bounded, also for a program that signs in and never out."""
+    """Bytes read, held and sent for the page are bounded, also for a program that signs in and never out."""
     from datetime import timedelta
 
     user, own = add_user(app), SHOWN + 3

@@ -1,4 +1,4 @@
-"""What a vendor must say before its word about an address is enough, and whose account it is never enough for."""
+"""Conditions under which a vendor's word about an address is enough, and accounts for which it never is."""
 
 from typing import Any
 

@@ -309,7 +309,7 @@ def _beginning(name: str, value: str, target: str = "") -> list[Carried] | None:
 
 
 def _chained(target: str, chain: str) -> Conditions:
-    """What is contained, of that type where one is named; an identifier also as the reference itself has it."""
+    """Contained resources, of that type where one is named; an identifier also as the reference itself has it."""
     if chain != "identifier":
         return lambda name, value: _beginning(f"{name}.{chain}", value, target)
     return lambda name, value: _any(

@@ -232,10 +232,10 @@ class Documents(Resources):
         return Statement(of, self._reader.engine)
 
     def _compose(self, shape: Shape) -> Statement:
-        """Where nothing narrower is asked, the first condition on words leads: its words lie in the order of the
-        answer, newest first, so that a page is read from the index and no further than it reaches, however many
-        documents there are of a type. The others are looked up for each document. A list of words and a period have no
-        such order: what they match is sorted."""
+        """The first condition on words leads where nothing narrower is asked: its words lie in the order of the answer,
+        newest first, so that a page is read from the index and no further than it reaches, however many documents
+        there are of a type. The others are looked up for each document. A list of words and a period have no such
+        order: what they match is sorted."""
         leads, newer = _leads(shape), None
         ways = self._ways(shape, 1 if leads else 0)
         if leads:

@@ -123,7 +123,7 @@ def _composite(kind: str, related: Resource) -> Iterator[tuple[str, str]]:
 
 
 def _contained(kind: str, resource: Resource | None) -> Iterator[tuple[str, str]]:
-    """What a contained resource is found by, as the chains of a parameter ask for it."""
+    """Words that a contained resource is found by, as the chains of a parameter ask for it."""
     resource = resource or {}
     target = resource.get("resourceType")
     for name, paths in CONTAINED.get(target or "", {}).items():

@@ -296,7 +296,7 @@ def _found(session: Session, organization_id: uuid.UUID, asked: Sequence[SentDoc
 
 
 def is_taken(session: Session, ident: uuid.UUID, *tables: type[Document | PurgedDocument | Patient]) -> bool:
-    """Whether somebody has that id, or had it, in whatever organization."""
+    """Return True when somebody has that id, or had it, in whatever organization."""
     return any(session.get(table, ident) is not None for table in tables)
 
 

@@ -16,7 +16,7 @@ Work = Callable[[Sequence[Job]], Sequence[Done | Exception]]
 """Does some jobs in one transaction and commits: for each its result, or its own fault. What it raises ends them all.
 """
 _LEAD = object()
-"""What a thread is told that waits: lead the next transaction. Otherwise it is told what became of its job."""
+"""The word to a thread that waits: lead the next transaction. Otherwise it is told what became of its job."""
 
 
 class Together(Generic[Job, Done]):

@@ -327,10 +327,9 @@ def test_the_reason_is_named(answers, name, reason):
 
 
 def test_no_reason_repeats_what_stands_in_a_file(answers):
-    for answer, _ in answers[0].values():
-        if isinstance(answer, FileRefused):
-            assert "Mustermann" not in str(answer)
-            assert "root:" not in str(answer)
+    reasons = [str(answer) for answer, _ in answers[0].values() if isinstance(answer, FileRefused)]
+    assert len(reasons) > 20
+    assert [reason for reason in reasons if "Mustermann" in reason or "root:" in reason] == []
 
 
 def test_a_step_that_hangs_is_ended_by_the_kernel(monkeypatch):

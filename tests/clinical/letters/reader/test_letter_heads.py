@@ -1,4 +1,4 @@
-"""Who the patient is, which date is the letter's, who writes to whom: invented heads of letters in many layouts.
+"""The patient, the letter's date, sender and recipient: invented heads of letters in many layouts.
 
 `letter_heads.txt` holds them, each under a line `### kind | date | surname | first name | sender | recipient`; `-`
 where a head does not say it. Sender and recipient count where what was read holds, or is part of, what is expected.

@@ -1,4 +1,7 @@
-"""Counts each request by route, method and status: around the application, so that nothing passes uncounted."""
+"""Counts and traces each request: WSGI middleware around the application, so that nothing passes by it.
+
+Its ids go in and out and stand in every line of the log; it counts by route, method and status, and has a span.
+"""
 
 import time
 from collections.abc import Callable, Iterable
@@ -6,7 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from prometheus_client import Counter, Histogram
+from werkzeug.wsgi import ClosingIterator
 
+from clinical.tracing import Serving
 from webapp.urls import Wsgi
 from webapp.watching.metrics import REQUESTS, REQUESTS_OPEN, RESPONSE_START
 
@@ -37,6 +42,34 @@ class Counted:
             answered, started = _counters(route, _method(environ), status)
             answered.inc()
             started.observe(time.perf_counter() - began)
+
+
+class Traced:
+    """WSGI middleware: takes `X-Request-ID` and `traceparent`, gives both back, ends the span with the answer."""
+
+    def __init__(self, app: Wsgi) -> None:
+        self.app = app
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """Serve one request. A file that the server hands to the kernel itself is passed on as it is."""
+        serving = Serving(environ.get("HTTP_X_REQUEST_ID"), environ.get("HTTP_TRACEPARENT"))
+        status, route = 500, NOWHERE
+
+        def noted(line: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            nonlocal status, route
+            status, route = int(line[:3]), route_of(environ)
+            return start_response(line, [*headers, *serving.headers.items()], *rest)
+
+        def end() -> None:
+            serving.end(environ.get("REQUEST_METHOD", ""), route, status)
+
+        body: Iterable[bytes] | None = None
+        try:
+            body = self.app(environ, noted)
+        finally:
+            if body is None or isinstance(body, environ.get("wsgi.file_wrapper", ())):
+                end()
+        return body if isinstance(body, environ.get("wsgi.file_wrapper", ())) else ClosingIterator(body, end)
 
 
 @lru_cache(maxsize=2048)
