@@ -21,7 +21,7 @@ from bentos.api.edge import where
 from bentos.api.problems import YearNotLoaded
 from bentos.metrics import FAILURES, STREAMS, STREAMS_OPEN, TIERS, TIERS_ENDED
 from clinical.coding import Research
-from clinical.contract import Event, PartialEvent, ResearchRequest, ResultEvent, StatusEvent
+from clinical.contract import Event, ResearchRequest, StatusEvent
 from clinical.errors import ModelBusy, NotReady
 from clinical.reading import SearchIndex
 from clinical.sse import PING, PING_SECONDS, encode
@@ -68,15 +68,14 @@ class Told:
 
     def event(self, event: Event) -> bytes:
         """The bytes of an event."""
-        if isinstance(event, PartialEvent | ResultEvent):
+        if event.type != "status":
             self._tier = event.layer
             note(f"tier {event.layer}")
             seconds, answered = _TIERS[event.layer]
             seconds.observe(time.perf_counter() - self._began)
             answered.inc()
-        if isinstance(event, ResultEvent):
-            self._outcome = "result"
-        elif isinstance(event, StatusEvent) and event.status == "error":
+            self._outcome = "result" if event.type == "result" else self._outcome
+        elif event.status == "error":
             self._outcome = "error"
         return encode(event)
 
