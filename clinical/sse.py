@@ -8,7 +8,6 @@ would end the line for readers that split at every Unicode line break.
 from __future__ import annotations
 
 import codecs
-import json
 import re
 from collections.abc import Iterator
 from typing import Annotated
@@ -31,7 +30,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 def encode(event: Event) -> bytes:
     """One event as `data: {...}` and a blank line, ASCII only."""
-    return b"data: " + json.dumps(event.model_dump(), separators=(",", ":")).encode("ascii") + b"\n\n"
+    return b"data: " + event.model_dump_json(ensure_ascii=True).encode("ascii") + b"\n\n"
 
 
 class Decoder:

@@ -1,6 +1,6 @@
 """The FastAPI application: routers, start-up, and the one place where errors become HTTP.
 
-request -> OnlyContractPaths (service.py) -> Edge -> Terminology or router: admitted (401, 429) -> body (413, 422) ->
+request -> OnlyContractPaths (service.py) -> Edge -> direct route or router: admitted (401, 429) -> body (413, 422) ->
 ready (503)
 """
 
@@ -23,6 +23,7 @@ from starlette.routing import Route
 
 from bentos.api import bulk, coding, description, extraction, generation, health, terminology
 from bentos.api.agents import PATH, Agents
+from bentos.api.direct import Direct
 from bentos.api.draining import Draining
 from bentos.api.edge import Edge
 from bentos.api.files import UPLOADS
@@ -47,12 +48,12 @@ log = logging.getLogger("befund")
 Part = Literal["coding", "extraction", "generation"]
 PARTS: tuple[Part, ...] = ("coding", "extraction", "generation")
 _ROUTERS = {
-    "coding": (coding.router, bulk.router),
+    "coding": (bulk.router,),
     "extraction": (extraction.router,),
     "generation": (generation.router,),
 }
 _PATHS = {
-    "coding": ("/api/deep-research", bulk.PATH, terminology.SUGGEST, f"{terminology.BASE}/"),
+    "coding": (coding.PATH, bulk.PATH, terminology.SUGGEST, f"{terminology.BASE}/"),
     "extraction": ("/api/documents/extract", "/api/documents/text"),
     "generation": ("/api/llm/generate",),
 }
@@ -138,7 +139,7 @@ def create_app(
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     if "coding" in parts:
-        app.add_middleware(terminology.Terminology, refused=_refused)
+        app.add_middleware(Direct, routes=(*coding.ROUTES, *terminology.ROUTES), refused=_refused)
     app.add_middleware(Edge)
     if settings.hosts != ["*"]:
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.hosts, www_redirect=False)

@@ -10,7 +10,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from fastapi import Request
+from starlette.requests import Request
+from starlette.types import Receive
 
 from clinical.errors import BefundError
 
@@ -27,7 +28,7 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -
     The request's body must have been read before: what comes after it can only be the disconnect.
     """
     working = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_left(request))
+    leaving = asyncio.ensure_future(left(request.receive))
     try:
         await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -39,6 +40,7 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -
         await asyncio.gather(working, leaving, return_exceptions=True)
 
 
-async def _left(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
+async def left(receive: Receive) -> None:
+    """Return when the client has left, whose request has been read to its end."""
+    while (await receive())["type"] != "http.disconnect":
         pass

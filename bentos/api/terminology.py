@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -12,8 +12,7 @@ import orjson
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Match, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import Route
 
 from bentos.api.admission import admitted, read_body, understood
 from bentos.api.agents import suggestions
@@ -39,7 +38,7 @@ from bentos.terminology import (
     value_sets,
 )
 from clinical.contract import SuggestRequest
-from clinical.errors import BefundError, NotReady
+from clinical.errors import NotReady
 from clinical.fhir import MEDIA_TYPE, XML_TYPE, NotXml, from_xml, to_xml
 
 BASE: Final = "/api/fhir/r4"
@@ -112,49 +111,12 @@ async def read_or_ask(request: Request) -> Response:
     return _answered(request, operation(systems, given))
 
 
-routes: Final = (
+ROUTES: Final = (
     Route(f"{BASE}/metadata", metadata),
     Route(f"{BASE}/{{kind}}/{{name}}", read_or_ask, methods=["GET", "POST"]),
     Route(f"{BASE}/{{kind}}", search),
     Route(SUGGEST, suggest, methods=["POST"]),
 )
-
-
-class Terminology:
-    """The application of these routes, in front of `rest`, which answers all other paths; `refused` answers an error.
-
-    The layers of the frameworks (an exit stack, two of errors, a search through all routes, dependencies, models of
-    answers) take several times as long as looking a code up.
-    """
-
-    def __init__(self, rest: ASGIApp, refused: Callable[[Request, Exception], Awaitable[Response]]) -> None:
-        self._rest, self._refused = rest, refused
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        if scope["type"] != "http" or not scope["path"].startswith((f"{BASE}/", SUGGEST)):
-            await self._rest(scope, receive, send)
-            return
-        request = Request(scope, receive)
-        try:
-            response = await _answer(request)
-        except (BefundError, HTTPException) as error:
-            response = await self._refused(request, error)
-        await response(scope, receive, send)
-
-
-async def _answer(request: Request) -> Response:
-    """The answer of the first route of this path. Raises HTTPException where there is none, or not for this method."""
-    for route in routes:
-        match, found = route.matches(request.scope)
-        if match is Match.NONE:
-            continue
-        request.scope.update(found, route=route)
-        if match is Match.PARTIAL:
-            raise HTTPException(405, headers={"Allow": ", ".join(sorted(route.methods or ()))})
-        response: Response = await route.endpoint(request)
-        return response
-    raise HTTPException(404)
 
 
 def _systems(request: Request) -> Systems:

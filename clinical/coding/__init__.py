@@ -9,4 +9,4 @@ from clinical.coding.prompts import PROMPT_VERSION
 from clinical.coding.rules_only import CERTAIN, NEVER, choose, find
 from clinical.coding.search_queue import SearchQueue
 from clinical.coding.selection import select, understand
-from clinical.coding.stream import research
+from clinical.coding.stream import Research, research

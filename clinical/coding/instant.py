@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from clinical.claims import Reading
 from clinical.coding.ledger import CERTAINTY, NOT_CODED, Hit, ledger, missing
-from clinical.coding.search_queue import SearchQueue
 from clinical.coding.written_codes import written_codes
 from clinical.contract import TIER1_MAX_CODES, CodeEntry, DetailedCodeEntry, PartialEvent, ResearchRequest, Span
 
@@ -14,20 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clinical.icd import Catalog, Code
-    from clinical.reading import Candidate, SearchIndex, Understood
-
-SHORT_QUERY = 60
-"""Code points up to which a search is over before a thread could have been woken (about 2 ms)."""
+    from clinical.reading import Candidate, Understood
 
 WRITTEN_PROBABILITY = 0.8
 """Of a code that is spelled out inside a text: it was meant by somebody, but may be negated or of another time."""
-
-
-async def instant(request: ResearchRequest, index: SearchIndex, search_queue: SearchQueue) -> Understood:
-    """Read the text by search alone: all codes probable enough to be shown, and the mentions."""
-    if len(request.query) <= SHORT_QUERY:
-        return index.read(request.query)
-    return await search_queue.first(index.read, request.query)
 
 
 def tier_one(request: ResearchRequest, catalog: Catalog, found: Understood) -> PartialEvent:

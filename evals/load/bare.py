@@ -1,4 +1,4 @@
-"""FastAPI and nothing else: the least that an answer over HTTP costs, to compare with (`evals.load.terminology`)."""
+"""FastAPI and nothing else: the least that an answer over HTTP costs, to compare with (`terminology.beside_bare`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BODY = b"x" * int(os.environ.get(LENGTH, "2000"))
 app = FastAPI(openapi_url=None)
 
 
-@app.get("/{path:path}")
+@app.api_route("/{path:path}", methods=["GET", "POST"])
 async def fixed(path: str) -> Response:
     """The same bytes."""
     return Response(BODY, media_type="application/fhir+json")

@@ -25,7 +25,7 @@ import httpx
 from clinical.errors import SettingError
 from clinical.icd import EXAMPLE, Catalog
 from clinical.settings import ROOT
-from evals.load import rigs
+from evals.load import rigs, terminology
 from evals.load.bench import notes
 from evals.load.rigs import Filled, ServedUnderLoad, processor_seconds
 from evals.measures.results import Row, row
@@ -143,7 +143,8 @@ def streams(catalog: Path, number: int, workers: int = 1, seconds: float = 10.0)
 
 
 def instant(catalog: Path, workers: int, seconds: float) -> Iterator[Row]:
-    """Tier 1 alone: streams a second over sixteen callers, the first codes of one caller, memory of a worker."""
+    """Tier 1 alone: streams a second over sixteen callers, the first codes of one caller, memory of a worker; codes and
+    texts in turns with bare FastAPI."""
     texts = notes(Catalog.load(catalog / "codes.json"), TEXTS)
     with rigs.text_api(catalog, workers) as api:
         alone = sorted(rigs.first_codes_ms(api, texts[:20] + texts)[20:])
@@ -155,6 +156,17 @@ def instant(catalog: Path, workers: int, seconds: float) -> Iterator[Row]:
         yield from rows_of(of, found)
         yield from row("cpu_ms", of, found.requests, 1_000 * (api.cpu_seconds() - before) / max(1, found.requests))
         yield from row("resident_mb", of, workers, api.resident_mb()[0])
+        for name, asked in (("a code", [EXAMPLE]), ("notes", texts)):
+            requests = [_posted(api, text) for text in asked]
+            yield from terminology.beside_bare(api, f"tier 1 of {name}", requests, workers, seconds)
+
+
+def _posted(api: ServedUnderLoad, text: str) -> bytes:
+    """A request for a stream, as it is sent."""
+    body = json.dumps({"query": text}).encode()
+    head = f"Host: {httpx.URL(api.base).netloc.decode()}\r\nAuthorization: Bearer {api.key}\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+    return f"POST /api/deep-research HTTP/1.1\r\n{head}\r\n".encode() + body
 
 
 # --- documents ------------------------------------------------------------------------------------------------------

@@ -51,6 +51,7 @@ TYPED: Final = (
 )
 ALL: Final = f"{SYSTEM}?fhir_vs"
 ROUNDS: Final = 5
+LAST_CHUNK: Final = b"\r\n0\r\n\r\n"
 
 
 def in_process(catalog: Path, count: int = 200) -> Iterator[Row]:
@@ -87,18 +88,26 @@ def over_http(catalog: Path, workers: int, seconds: float) -> Iterator[Row]:
             "$validate-code": [_get("CodeSystem/$validate-code", head, url=SYSTEM, code=code) for code in codes],
         }
         for name, requests in kinds.items():
-            with bare(workers, asyncio.run(_length(api.base, requests))) as plain:
-                ours, theirs = [], []
-                for _ in range(ROUNDS):
-                    ours.append(_loaded(api, requests, seconds / ROUNDS / 2))
-                    theirs.append(_loaded(plain, requests, seconds / ROUNDS / 2))
-            of = f"{name}, {workers} workers"
-            for whose, found in ((of, ours), (f"{of}, bare", theirs)):
-                yield from row("requests_per_second", whose, ROUNDS, median(rate for rate, _ in found))
-                yield from row("cpu_ms", whose, ROUNDS, median(cpu for _, cpu in found))
-            pairs = list(zip(ours, theirs, strict=True))
-            yield from row("rate_ratio", of, ROUNDS, median(mine[0] / plain[0] for mine, plain in pairs))
-            yield from row("cpu_ratio", of, ROUNDS, median(plain[1] / mine[1] for mine, plain in pairs))
+            yield from beside_bare(api, name, requests, workers, seconds)
+
+
+def beside_bare(
+    api: ServedUnderLoad, name: str, requests: Sequence[bytes], workers: int, seconds: float
+) -> Iterator[Row]:
+    """Requests of one kind in turns with the bare server, which answers as many bytes: rates, processor time, and the
+    ratios of both."""
+    with bare(workers, asyncio.run(_length(api.base, requests))) as plain:
+        ours, theirs = [], []
+        for _ in range(ROUNDS):
+            ours.append(_loaded(api, requests, seconds / ROUNDS / 2))
+            theirs.append(_loaded(plain, requests, seconds / ROUNDS / 2))
+    of = f"{name}, {workers} workers"
+    for whose, found in ((of, ours), (f"{of}, bare", theirs)):
+        yield from row("requests_per_second", whose, ROUNDS, median(rate for rate, _ in found))
+        yield from row("cpu_ms", whose, ROUNDS, median(cpu for _, cpu in found))
+    pairs = list(zip(ours, theirs, strict=True))
+    yield from row("rate_ratio", of, ROUNDS, median(mine[0] / plain[0] for mine, plain in pairs))
+    yield from row("cpu_ratio", of, ROUNDS, median(plain[1] / mine[1] for mine, plain in pairs))
 
 
 def second_year(catalog: Path, earlier: Path) -> Iterator[Row]:
@@ -178,11 +187,13 @@ async def _connected(base: str) -> tuple[asyncio.StreamReader, asyncio.StreamWri
 
 
 async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> int:
-    """Bytes of the body. Raises RuntimeError for any status but 200."""
+    """Bytes of the body, with the lines around chunks. Raises RuntimeError for any status but 200."""
     writer.write(request)
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     if b" 200 " not in head[:20]:
         raise RuntimeError(f"expected 200, found {head[:40]!r}")
+    if b"chunked" in head:
+        return len(await reader.readuntil(LAST_CHUNK)) - len(LAST_CHUNK)
     length = int(head.partition(b"content-length:")[2].partition(b"\r\n")[0])
     await reader.readexactly(length)
     return length

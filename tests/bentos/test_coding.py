@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import httpx
 import pytest
-from fastapi.responses import StreamingResponse
 
-from bentos.api.coding import FAILED, stream
+from bentos.api.coding import FAILED, EventStream, stream
+from bentos.api.draining import Draining
 from clinical.coding.stream import NO_MODEL
 from clinical.contract import Event, StatusEvent
 from clinical.sse import PING
@@ -187,17 +187,52 @@ def test_a_silent_stream_is_kept_alive_by_pings():
     assert asyncio.run(first()) == 2 * PING
 
 
+class _Slowly:
+    """A research whose first event waits for nothing and whose second never comes."""
+
+    is_over = False
+
+    def __init__(self) -> None:
+        self.cancelled: list[bool] = []
+
+    def at_once(self) -> Iterator[Event]:
+        yield StatusEvent(status="searching", message="")
+
+    def later(self) -> AsyncIterator[Event]:
+        return _slow(self.cancelled)
+
+
 def test_a_client_that_leaves_ends_the_work():
-    cancelled: list[bool] = []
+    work = _Slowly()
 
     async def app(scope, receive, send):
         if scope["type"] == "http":
-            await StreamingResponse(stream(_slow(cancelled), silence=0.01))(scope, receive, send)
+            await receive()
+            await EventStream(work, Draining(0))(scope, receive, send)
 
     with served(app) as base, httpx.stream("GET", base, trust_env=False) as answer:
-        assert next(answer.iter_raw()) == PING
+        assert b"searching" in next(answer.iter_raw())
         answer.close()
-        wait_until(lambda: cancelled == [True], "the work went on without its client", 5)
+        wait_until(lambda: work.cancelled == [True], "the work went on without its client", 5)
+
+
+class _Failing(_Slowly):
+    def at_once(self) -> Iterator[Event]:
+        yield StatusEvent(status="searching", message="")
+        raise RuntimeError("Max Mustermann")
+
+
+def test_a_failure_at_once_is_the_last_event_of_an_open_stream(caplog):
+    async def app(scope, receive, send):
+        if scope["type"] == "http":
+            await EventStream(_Failing(), Draining(0))(scope, receive, send)
+
+    with served(app) as base:
+        answer = httpx.get(base, trust_env=False)
+    assert answer.status_code == 200
+    assert [json.loads(part[6:])["status"] for part in answer.text.split("\n\n") if part] == ["searching", "error"]
+    assert FAILED in answer.text
+    assert "Mustermann" not in caplog.text + answer.text
 
 
 def test_a_connection_cut_mid_stream_leaves_the_server_well(api, key):

@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 
+from bentos.api import coding, terminology
 from bentos.api.app import CONTRACT_PATHS, create_app, internal_paths
 from bentos.api.edge import Edge, OnlyContractPaths
 from bentos.api.problems import ANSWERS, of_error
@@ -169,6 +170,7 @@ def test_the_framework_writes_no_traces_even_where_tracing_is_set_up(tmp_path):
 def test_only_contract_and_internal_paths_are_routed(settings, index):
     app = create_app(settings, index)
     routed = set(get_openapi(title="", version="", routes=app.routes)["paths"])
+    routed |= {route.path for route in (*coding.ROUTES, *terminology.ROUTES)}
     begun = tuple(path for path in CONTRACT_PATHS if path.endswith("/"))
     others = {path for path in routed if not path.startswith(begun)}
     assert others <= {*CONTRACT_PATHS, *internal_paths(settings)}
