@@ -47,6 +47,9 @@ RIGHT_SIDE = 0.4
 """Share of the page's width right of which a block is an address or a date, and not wrapped at the page's margin."""
 MARGIN_LINES, MARGIN_HEIGHTS, MARGIN_WORDS = 3, 2.0, 4
 """Lines that end this near to the longest one, in heights, where a narrow column is wrapped, and words of its lines."""
+SMALL_PRINT, OVERPRINTED = 0.85, 0.3
+"""Height of a word, in heights of the highest on its row, below which it may be printed over it; and the shared part of
+two neighbours' width, in widths of the narrower, from which on one is."""
 HEAD, FOOT = 0.14, 0.86
 """Parts of a page above and below which lines that come again are running heads and feet."""
 
@@ -158,7 +161,22 @@ def _rows(words: Sequence[Word]) -> list[list[Word]]:
                 continue
         rows.append([word])
         tops.append((word.box.top, word.box.bottom))
-    return [sorted(row, key=lambda one: one.box.left) for row in rows]
+    return [line for row in rows for line in _overprinted(sorted(row, key=lambda one: one.box.left))]
+
+
+def _overprinted(row: list[Word]) -> list[list[Word]]:
+    """The row, or the two lines that it is where a smaller one is printed over it: a stamp, a foot."""
+    largest = max(word.height for word in row)
+    small = [word for word in row if word.height < SMALL_PRINT * largest]
+    if not any(_share_width(before, word) for before, word in pairwise(row)) or not small:
+        return [row]
+    return [[word for word in row if word.height >= SMALL_PRINT * largest], small]
+
+
+def _share_width(before: Word, word: Word) -> bool:
+    """True if the second word begins well before the first one ends."""
+    narrow = min(before.box.right - before.box.left, word.box.right - word.box.left)
+    return before.box.right - word.box.left > OVERPRINTED * narrow
 
 
 # --- one page ---------------------------------------------------------------------------------------------------------

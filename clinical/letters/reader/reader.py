@@ -11,6 +11,7 @@ from typing import Any
 from clinical.budget import Budget
 from clinical.claims import either, names_relative
 from clinical.contract import DocumentType
+from clinical.letters.grounding import named_sex
 from clinical.letters.layout import LetterLayout
 from clinical.letters.reader.choices import ChoiceReader
 from clinical.letters.reader.hashed import ReaderModels
@@ -29,9 +30,9 @@ _KVNR = re.compile(r"(?<![\w])[A-Z]\s?\d{3}\s?\d{3}\s?\d{3}\b")
 _PENSION = re.compile(r"(?<![\d.])\d{2}\s?\d{6}\s?[A-Z]\s?\d{3}(?!\d)")
 _CARD = re.compile(r"(?<!\d)80756\d{15}(?!\d)")
 _CASE = re.compile(
-    r"\b(?:Fall(?:nummer|nr|zahl|-Nr|-ID|(?=\s\d{6,}))|Aufn(?:ahme)?\.?-?(?:Nr|zahl|nummer))\.?(?:\s(?:Spital|"
-    r"Klinik))?\s?:?\s{0,3}"
-    r"((?:[A-Z]-?)?\d[\d./-]{3,16})",
+    r"\b(?:Fall(?:nummer|nr|zahl|-Nr|-ID|(?=\s(?:[A-Z]{2}-)?\d[\d-]{5,}))|Aufn(?:ahme)?\.?-?(?:Nr|zahl|nummer)|(?-i:AZ|FID))"
+    r"\.?(?:\s(?:Spital|Klinik))?\s?:?\s{0,3}"
+    r"((?:[A-Z]{1,2}-?)?\d[\d./-]{3,16})",
     re.IGNORECASE,
 )
 _SERIAL = r"[1-9]\d{3}"
@@ -141,7 +142,8 @@ class RulesReader:
             "nachname": name.last if name else None,
             "vorname": name.first if name else None,
             "geburtsdatum": self.found.born,
-            "geschlecht": stated_sex(self.sheet, name, self.found.lines),
+            "geschlecht": stated_sex(self.sheet, name, self.found.lines)
+            or named_sex(self.source, name.last if name else None),
             "strasse": street,
             "plz": plz,
             "ort": ort,
