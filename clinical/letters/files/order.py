@@ -431,6 +431,8 @@ def _behind_marks(words: Sequence[Word], gutter: Span) -> bool:
     return all(_MARK.fullmatch(word.text) for word in left)
 
 
+_REACHING = (None, "telefon", "fax", "email")
+"""What a line below the place may begin with: no label, or one of these."""
 _PLACED = re.compile(r"^(?:[AD]-|CH-)?\d{4,5}$")
 
 
@@ -465,11 +467,12 @@ def _is_prose(column: Sequence[Word]) -> bool:
 
 
 def _is_address(column: Sequence[Word]) -> bool:
-    """True if a postcode and a place end a block of lines that are no labelled values."""
+    """True if a postcode and a place end a block of lines, but for ways to reach who lives there."""
     rows = _rows(column)
     if len(rows) < 3 or _labels(column) or any(row[0].text.endswith(":") for row in rows[1:]):
         return False
-    return any(len(row) > 1 and _PLACED.match(row[0].text) for row in rows)
+    placed = next((n for n, row in enumerate(rows) if len(row) > 1 and _PLACED.match(row[0].text)), None)
+    return placed is not None and all(label_of(row[0].text) in _REACHING for row in rows[placed + 1 :])
 
 
 def _wrapped_cells(rows: list[list[list[Word]]], margins: Sequence[float | None]) -> list[list[list[Word]]]:
@@ -566,7 +569,7 @@ class _Writer:
 
     def word(self, word: Word, page: int) -> None:
         for sign, box in zip(word.text, word.boxes, strict=True):
-            self.sign(sign, page, box, word.confidence)
+            self.sign(sign, page, box.lowered(word.raised), word.confidence)
 
     def cells(self, cells: Sequence[Sequence[Word]], page: int) -> None:
         for n, cell in enumerate(cells):
@@ -583,7 +586,7 @@ class _Writer:
         """A space, or what joins a divided word where the cell's text ran over a line's end."""
         if word.box.left >= before.box.left and word.box.top < before.box.bottom:
             gap = Box(before.box.right, before.box.top, max(before.box.right, word.box.left), before.box.bottom)
-            self.sign(" ", page, gap)
+            self.sign(" ", page, gap.lowered(before.raised))
             return
         self.joint(before.text, word.text)
 
