@@ -16,6 +16,7 @@ from clinical.letters.reader.parties.houses import (
     MAIL,
     PLACE,
     institution,
+    is_of_practice,
     place_in,
     street_in,
     with_tail,
@@ -70,7 +71,7 @@ def contact_of(lines: Sequence[str], person: bool = True) -> Contact:
     lines = [_reached(line) if _OWN_SPECIALTY.match(line) else line for line in lines]
     pieces = [piece for piece in segments(lines) if len(piece) <= SEGMENT_MAX]
     house, department = institution(pieces)
-    department = with_tail(department, lines) if department else None
+    department = with_tail(department, lines) if department and not is_of_practice(house, department) else None
     plz, ort = place_in(pieces)
     doctors = (doctor_in(line) for line in lines if not LEADER.match(line.strip())) if person else iter(())
     return Contact(

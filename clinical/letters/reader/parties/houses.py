@@ -264,6 +264,14 @@ def with_tail(department: str, lines: Sequence[str]) -> str:
     return department
 
 
+_PRACTICE = re.compile(r"praxis|ordination|hausärzt|ärztehaus|\bDr(?:es)?\.|\bFA\b|\bFÄ\b", re.IGNORECASE)
+
+
+def is_of_practice(house: str | None, department: str) -> bool:
+    """True if a department is rather what a practice is for: `Praxis Dr. Kern, Palliativmedizin`."""
+    return house is not None and _PRACTICE.search(house) is not None and SPECIALTY.match(department) is not None
+
+
 _STATION = re.compile(r"(?:Station|Stat\.|IMC|Sektion|Bereich|\w*[sS]prechstunde|\w*[aA]mbulanz)\b[\w. ]{0,20}$")
 _AND = re.compile(r"\s(?:und|u\.)\s|,\s")
 

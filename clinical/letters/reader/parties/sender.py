@@ -248,7 +248,7 @@ class Sender:
         for block in self.head.blocks:
             for line in self.head.lines(block):
                 told = re.match(r"^([^\W\d_a-zäöü][\w.-]+(?:\s[^\W\d_a-zäöü][\w.-]+)?),\s*(?:den|am)?\s*\d", line)
-                if told and is_dated(line):
+                if told and is_dated(line) and not kind_of(told[1]) and not self.head.is_patient(told[1]):
                     return Contact(ort=told[1]).filled(found)
         return found
 
