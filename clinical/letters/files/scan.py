@@ -7,7 +7,8 @@ comes back as its table of words (TSV) with boxes in pixels and a confidence fro
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
@@ -97,7 +98,7 @@ class _Found(NamedTuple):
 
 def recognised(page: SheetPage, table: bytes) -> PageWords:
     """The words that Tesseract found on a page, its lines level though the page lay askew."""
-    found = list(_words(table))
+    found = _whole_addresses(_words(table))
     slope = _slope(found)
     words = []
     for one in found:
@@ -123,6 +124,20 @@ def _words(table: bytes) -> Iterator[_Found]:
         yield _Found(cells[11].strip(), Box(left, top, left + width, top + height), confidence, tuple(cells[2:5]))
 
 
+def _whole_addresses(words: Iterable[_Found]) -> list[_Found]:
+    """The words, an address of mail whole: the sign within is often printed so wide that it seems to begin a word."""
+    found: list[_Found] = []
+    for one in words:
+        before = found[-1] if found else None
+        if before and before.line == one.line and (before.text.endswith("@") or _BEHIND_SIGN.match(one.text)):
+            sure = min(before.confidence, one.confidence)
+            found[-1] = _Found(before.text + one.text, before.box.joined(one.box), sure, one.line)
+        else:
+            found.append(one)
+    return found
+
+
+_BEHIND_SIGN = re.compile(r"@[\w-]+\.")
 SLOPE_MOST = 0.05
 """Slope of lines that is believed: three degrees."""
 

@@ -60,7 +60,7 @@ STREET_NAMED = re.compile(
     rf"[^\W\d_a-zäöü]?[\w'’-]*(?i:{_STREET_WORD})\s+{_HOUSE_NUMBER})(?![\w])"
 )
 _NO_STREET = re.compile(
-    r"^(?:Station|Zimmer|Zi|Tel|Fax|Haus|Postfach|PF|Seite|Fall|Nr|LANR|BSNR|Tag|Stufe|Stock|Ebene|DECT|Vorgang|IK|"
+    r"^(?:Station|Zimmer|Zi|Te[l1]|Fax|Haus|Postfach|PF|Seite|Fall|Nr|LANR|BSNR|Tag|Stufe|Stock|Ebene|DECT|Vorgang|IK|"
     r"ÖKK|Modul)\b",
     re.IGNORECASE,
 )

@@ -198,6 +198,14 @@ def test_a_card_whose_lines_go_on_below_its_place_is_read_across():
     assert text.split("\n") == [f"{left}\t{right}" for left, right in zip(card, ticks, strict=True)]
 
 
+def test_an_address_of_mail_that_was_recognised_in_two_is_one_word():
+    rows = ["level\tpage\tblock\tpar\tline\tword\tleft\ttop\twidth\theight\tconf\ttext"]
+    for n, (left, text) in enumerate(((250, "E-Mail"), (500, "n.muster"), (760, "@praxis-muster.example"))):
+        rows.append(f"5\t1\t1\t1\t1\t{n}\t{left}\t400\t230\t40\t90\t{text}")
+    found = ordered([recognised(SheetPage(1, 595.2, 841.9), ("\n".join(rows) + "\n").encode())])
+    assert found.text == "E-Mail n.muster@praxis-muster.example"
+
+
 def test_lines_of_a_page_that_lay_askew_are_level_and_their_boxes_are_not():
     rows = ["level\tpage\tblock\tpar\tline\tword\tleft\ttop\twidth\theight\tconf\ttext"]
     for line in range(6):

@@ -63,7 +63,7 @@ def test_a_day_beside_a_line_of_the_head_is_the_letters_unless_its_label_says_ot
 
 def test_a_procedures_day_in_the_text_is_not_the_letters() -> None:
     course = "Verlauf:\nGut.\n\nDas Gehen gelang.\n\nDie Wunde war reizlos."
-    text = f"Spital Seeblick\n\nErika Muster, geb. 12.08.1957\n\nLiebe Anna,\n\nDiagnosen:\nRevision am 19.11.2025\n\n{course}"
+    text = f"Erika Muster, geb. 12.08.1957\n\nLiebe Anna,\n\nDiagnosen:\nRevision am 19.11.2025\n\n{course}"
     assert _value(text, "dokument.datum", "arztbrief") is None
 
 
