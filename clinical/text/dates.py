@@ -22,7 +22,8 @@ BIRTH_PIVOT = 30
 YEARS = range(1850, 2100)
 
 _MONTHS = {
-    "januar": 1, "jaenner": 1, "jän": 1, "jan": 1, "februar": 2, "feber": 2, "feb": 2, "maerz": 3, "mrz": 3, "mär": 3,
+    "januar": 1, "jaenner": 1, "jän": 1, "jan": 1, "februar": 2, "feber": 2, "febr": 2, "feb": 2,
+    "maerz": 3, "mrz": 3, "mär": 3,
     "april": 4, "apr": 4, "mai": 5, "juni": 6, "jun": 6, "juno": 6, "juli": 7, "jul": 7, "august": 8, "aug": 8,
     "september": 9, "sept": 9, "sep": 9, "oktober": 10, "october": 10, "okt": 10, "november": 11, "nov": 11,
     "dezember": 12, "december": 12, "dez": 12, "jänner": 1, "märz": 3,

@@ -47,6 +47,9 @@ RIGHT_SIDE = 0.4
 """Share of the page's width right of which a block is an address or a date, and not wrapped at the page's margin."""
 MARGIN_LINES, MARGIN_HEIGHTS, MARGIN_WORDS = 3, 2.0, 4
 """Lines that end this near to the longest one, in heights, where a narrow column is wrapped, and words of its lines."""
+SMALL_PRINT, OVERPRINTED = 0.85, 0.3
+"""Height of a word, in heights of the highest on its row, below which it may be printed over it; and the shared part of
+two neighbours' width, in widths of the narrower, from which on one is."""
 HEAD, FOOT = 0.14, 0.86
 """Parts of a page above and below which lines that come again are running heads and feet."""
 
@@ -158,7 +161,22 @@ def _rows(words: Sequence[Word]) -> list[list[Word]]:
                 continue
         rows.append([word])
         tops.append((word.box.top, word.box.bottom))
-    return [sorted(row, key=lambda one: one.box.left) for row in rows]
+    return [line for row in rows for line in _overprinted(sorted(row, key=lambda one: one.box.left))]
+
+
+def _overprinted(row: list[Word]) -> list[list[Word]]:
+    """The row, or the two lines that it is where a smaller one is printed over it: a stamp, a foot."""
+    largest = max(word.height for word in row)
+    small = [word for word in row if word.height < SMALL_PRINT * largest]
+    if not any(_share_width(before, word) for before, word in pairwise(row)) or not small:
+        return [row]
+    return [[word for word in row if word.height >= SMALL_PRINT * largest], small]
+
+
+def _share_width(before: Word, word: Word) -> bool:
+    """True if the second word begins well before the first one ends."""
+    narrow = min(before.box.right - before.box.left, word.box.right - word.box.left)
+    return before.box.right - word.box.left > OVERPRINTED * narrow
 
 
 # --- one page ---------------------------------------------------------------------------------------------------------
@@ -413,6 +431,8 @@ def _behind_marks(words: Sequence[Word], gutter: Span) -> bool:
     return all(_MARK.fullmatch(word.text) for word in left)
 
 
+_REACHING = (None, "telefon", "fax", "email")
+"""What a line below the place may begin with: no label, or one of these."""
 _PLACED = re.compile(r"^(?:[AD]-|CH-)?\d{4,5}$")
 
 
@@ -447,11 +467,12 @@ def _is_prose(column: Sequence[Word]) -> bool:
 
 
 def _is_address(column: Sequence[Word]) -> bool:
-    """True if a postcode and a place end a block of lines that are no labelled values."""
+    """True if a postcode and a place end a block of lines, but for ways to reach who lives there."""
     rows = _rows(column)
     if len(rows) < 3 or _labels(column) or any(row[0].text.endswith(":") for row in rows[1:]):
         return False
-    return any(len(row) > 1 and _PLACED.match(row[0].text) for row in rows)
+    placed = next((n for n, row in enumerate(rows) if len(row) > 1 and _PLACED.match(row[0].text)), None)
+    return placed is not None and all(label_of(row[0].text) in _REACHING for row in rows[placed + 1 :])
 
 
 def _wrapped_cells(rows: list[list[list[Word]]], margins: Sequence[float | None]) -> list[list[list[Word]]]:
@@ -548,7 +569,7 @@ class _Writer:
 
     def word(self, word: Word, page: int) -> None:
         for sign, box in zip(word.text, word.boxes, strict=True):
-            self.sign(sign, page, box, word.confidence)
+            self.sign(sign, page, box.lowered(word.raised), word.confidence)
 
     def cells(self, cells: Sequence[Sequence[Word]], page: int) -> None:
         for n, cell in enumerate(cells):
@@ -565,7 +586,7 @@ class _Writer:
         """A space, or what joins a divided word where the cell's text ran over a line's end."""
         if word.box.left >= before.box.left and word.box.top < before.box.bottom:
             gap = Box(before.box.right, before.box.top, max(before.box.right, word.box.left), before.box.bottom)
-            self.sign(" ", page, gap)
+            self.sign(" ", page, gap.lowered(before.raised))
             return
         self.joint(before.text, word.text)
 

@@ -49,6 +49,10 @@ class Box(NamedTuple):
             max(self.bottom, other.bottom),
         )
 
+    def lowered(self, by: float) -> Box:
+        """The rectangle, so many points further down."""
+        return Box(self.left, self.top + by, self.right, self.bottom + by) if by else self
+
 
 class PageBoxes(NamedTuple):
     """Boxes on one page, one a line."""

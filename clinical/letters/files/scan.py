@@ -7,7 +7,9 @@ comes back as its table of words (TSV) with boxes in pixels and a confidence fro
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
@@ -85,9 +87,28 @@ LEAST = 15.0
 """Confidence below which what was recognised is a stain or a line."""
 
 
+class _Found(NamedTuple):
+    """A word of Tesseract's table: its text, box in points, confidence from 0 to 100, and the line that it is on."""
+
+    text: str
+    box: Box
+    confidence: float
+    line: tuple[str, ...]
+
+
 def recognised(page: SheetPage, table: bytes) -> PageWords:
-    """The words that Tesseract found on a page."""
+    """The words that Tesseract found on a page, its lines level though the page lay askew."""
+    found = _whole_addresses(_words(table))
+    slope = _slope(found)
     words = []
+    for one in found:
+        raised = slope * ((one.box.left + one.box.right - page.width) / 2)
+        if word := word_of(spread(one.text, one.box.lowered(-raised)), one.confidence / 100, raised):
+            words.append(word)
+    return PageWords(SheetPage(page.number, page.width, page.height, "ocr"), words)
+
+
+def _words(table: bytes) -> Iterator[_Found]:
     scale = 72 / DPI
     for row in table.decode("utf-8", "replace").split("\n")[1:]:
         cells = row.split("\t")
@@ -100,7 +121,37 @@ def recognised(page: SheetPage, table: bytes) -> PageWords:
             continue
         if confidence < LEAST or width <= 0 or height <= 0:
             continue
-        text = cells[11].strip()
-        if word := word_of(spread(text, Box(left, top, left + width, top + height)), confidence / 100):
-            words.append(word)
-    return PageWords(SheetPage(page.number, page.width, page.height, "ocr"), words)
+        yield _Found(cells[11].strip(), Box(left, top, left + width, top + height), confidence, tuple(cells[2:5]))
+
+
+def _whole_addresses(words: Iterable[_Found]) -> list[_Found]:
+    """The words, an address of mail whole: the sign within is often printed so wide that it seems to begin a word."""
+    found: list[_Found] = []
+    for one in words:
+        before = found[-1] if found else None
+        if before and before.line == one.line and (before.text.endswith("@") or _BEHIND_SIGN.match(one.text)):
+            sure = min(before.confidence, one.confidence)
+            found[-1] = _Found(before.text + one.text, before.box.joined(one.box), sure, one.line)
+        else:
+            found.append(one)
+    return found
+
+
+_BEHIND_SIGN = re.compile(r"@[\w-]+\.")
+SLOPE_MOST = 0.05
+"""Slope of lines that is believed: three degrees."""
+
+
+def _slope(found: Sequence[_Found]) -> float:
+    """Slope of the page's lines: of all words' feet about the middle of their own line, by least squares."""
+    lines: dict[tuple[str, ...], list[Box]] = {}
+    for one in found:
+        lines.setdefault(one.line, []).append(one.box)
+    both = wide = 0.0
+    for boxes in lines.values():
+        xs = [(box.left + box.right) / 2 for box in boxes]
+        x, y = sum(xs) / len(xs), sum(box.bottom for box in boxes) / len(boxes)
+        both += sum((at - x) * (box.bottom - y) for at, box in zip(xs, boxes, strict=True))
+        wide += sum((at - x) ** 2 for at in xs)
+    slope = both / wide if wide else 0.0
+    return slope if abs(slope) <= SLOPE_MOST else 0.0

@@ -13,12 +13,16 @@ Characters = list[tuple[str, Box]]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A run of characters without space: each with its box, and the box around them all."""
+    """A run of characters without space: each with its box, and the box around them all.
+
+    `raised`: points by which the boxes stand higher than on a page that lay askew, so that its lines are level.
+    """
 
     text: str
     boxes: tuple[Box, ...]
     box: Box
     confidence: float = SURE
+    raised: float = 0.0
 
     @property
     def height(self) -> float:
@@ -36,7 +40,7 @@ class PageWords(NamedTuple):
     words: list[Word]
 
 
-def word_of(characters: Characters, confidence: float = SURE) -> Word | None:
+def word_of(characters: Characters, confidence: float = SURE, raised: float = 0.0) -> Word | None:
     """The word of some characters, composed (NFC), ligatures as their letters; None where none can be seen."""
     plain = _composed(characters)
     if not plain:
@@ -44,7 +48,7 @@ def word_of(characters: Characters, confidence: float = SURE) -> Word | None:
     around = plain[0][1]
     for _, box in plain[1:]:
         around = around.joined(box)
-    return Word("".join(sign for sign, _ in plain), tuple(box for _, box in plain), around, confidence)
+    return Word("".join(sign for sign, _ in plain), tuple(box for _, box in plain), around, confidence, raised)
 
 
 def spread(text: str, box: Box) -> Characters:

@@ -23,7 +23,7 @@ _WORDS: dict[str, tuple[tuple[str, str], ...]] = {
     "versicherung.klasse": (
         ("halbprivat", r"halb\s?-?privat|^hp\b|2\.\s?kl"),
         ("privat", r"(?<!halb)(?<!halb-)privat|^p\b|1\.\s?kl"),
-        ("allgemein", r"a[l1]+gemein|grundvers|3\.\s?kl"),
+        ("allgemein", r"a[l1]+gemein|^allg\b|grundvers|3\.\s?kl"),
     ),
     "aufenthalt.art": (
         ("stationaer", r"(?<!teil)(?<!nach)stationär|hospitalisation"),

@@ -21,8 +21,8 @@ _KIND_WORD = re.compile(
     r"(?<![\w-])[\w-]*(?:bericht|brief|zuweisung(?:sschreiben)?|"
     r"überweisung(?:sschein|sempfehlung)?|einweisung(?:sschein)?|"
     r"befund|konsil|konsilium|konsilanforderung|epikrise|anmeldung|\w*formular|anforderung|kurzbrief|verordnung|"
-    r"verlegungsbrief|gutachten|mitteilung|auftrag|protokoll|\w*anfrage|bescheinigung|attest|\w+gesuch|rezept|"
-    r"arztzeugnis)(?![\w-])",
+    r"verlegungsbrief|verlegung|gutachten|mitteilung|auftrag|protokoll|\w*anfrage|bescheinigung|attest|gesuch|rezept|"
+    r"arztzeugnis|antrag|anmeldebogen|notiz|ambulanzkarte|notfallvorstellung|begleitschreiben)(?![\w-])",
     re.IGNORECASE,
 )
 _ADJECTIVE = re.compile(
@@ -37,17 +37,29 @@ _NO_KIND = re.compile(
     r"^auftrag|^bericht an",
     re.IGNORECASE,
 )
-_CUTS = re.compile(r"\s+vom\s+|\s{2,}(?=(?:Status|Version|Seite)\b)|\s+-\s+|\s+[–—]\s+|:|\t|\s{3,}|\s\|\s|\s·\s|,")
+_CUTS = re.compile(
+    r"\s+vom\s+|\s{2,}(?=(?:Status|Version|Seite)\b)|\s+-\s+|\s+[–—]\s+|:|\t|\s{3,}|\s\|\s|\s·\s|,|\s+(?=Nr\b)|"
+    r"\s+(?=\([^()]*\d)"
+)
 _OFFICIAL = re.compile(
     r"^(?:Verordnung von Krankenhausbehandlung(?:\s\(Einweisung\))?|Einweisung in (?:das|ein) Krankenhaus)",
     re.IGNORECASE,
 )
 """The title of the form that every German practice uses."""
-_WHOM = frozenset(
-    "an in herr herrn frau fr. hr. hrn. pat. intern extern für patient patientin von zur".split()  # noqa: SIM905
+_TO_WHOM = (
+    "an in herr herrn frau fr. hr. hrn. pat. intern extern für patient patientin von spital klinik klinikum uk kh lkh "
+    "praxis station"
 )
-"""Words behind a title that say whom or what it is for."""
-KIND_WORDS = 5
+_WHOM = frozenset(_TO_WHOM.split())
+"""Words behind a title that say whom it is for."""
+_MATTER = re.compile(
+    r"(?:zur|zum|über|auf|um|mit)\s(?!(?:Ihren?|unseren?|den|o\.|og)?\s?(?:Herrn?|Frau|Pat\b|Patient|Patientin|Kind)\b)"
+    r"[^\d:]+",
+    re.IGNORECASE,
+)
+"""The part of a title that says what it is about: `zur genetischen Beratung`, `über die ambulante Diagnostik`."""
+KIND_WORDS, WITH_MATTER = 5, 12
+"""Words of a title, alone and with what it is about."""
 HEAD_MOST = 100
 """Lines in which a title is looked for: a letterhead with its form has a few dozen; a text of short lines alone has
 thousands, which all count as its head."""
@@ -62,26 +74,28 @@ def kind_of(line: str) -> str | None:
     spaced = re.sub(r"(?<=\b\w)\s(?=\w\b)", "", text) if re.match(r"^(?:\w\s){5,}\w$", text) else text
     if official := _OFFICIAL.match(text):
         return official[0].strip()
-    for piece in (_tidy(one) for one in _CUTS.split(spaced)):
+    for piece in (_tidy(one, first=n == 0) for n, one in enumerate(_CUTS.split(spaced))):
         words = piece.split()
         found = _KIND_WORD.search(piece)
+        matter = found is not None and _MATTER.fullmatch(piece[found.end() :].strip()) is not None
         if (
             not found
-            or len(words) > KIND_WORDS
+            or len(words) > (WITH_MATTER if matter else KIND_WORDS)
             or not (piece[:1].isupper() or _ADJECTIVE.match(words[0]))
             or _NO_KIND.search(piece)
         ):
             continue
         before, behind = piece[: found.start()].split(), piece[found.end() :].split()
-        if all(_ADJECTIVE.match(word) for word in before) and _may_follow(behind):
-            if behind[:1] and behind[0].lower() in _WHOM:
+        if all(_ADJECTIVE.match(word) for word in before) and (matter or _may_follow(behind)):
+            if behind[:1] and (behind[0].lower() in _WHOM or any(word.endswith(".") for word in behind)):
                 return " ".join([*before, found.group()])
             return text if spaced != text else piece
     return None
 
 
-def _tidy(piece: str) -> str:
-    """Without rules around it, a technical bracket, a preposition or the department at its end."""
+def _tidy(piece: str, first: bool) -> str:
+    """Without rules around it, a technical bracket or a preposition at its end; behind other words of its line also
+    without the department it goes to."""
     piece = re.sub(
         r"\s+(?:an|in|für)$|\s\((?:elektronisch|online|intern|extern|PDF|Fax|Kopie|Entwurf)\)$|"
         r"\s\([^\W\d_]{5,20}\s[^()]{5,60}\)$|\s+\([xX ]\).*$",
@@ -89,7 +103,7 @@ def _tidy(piece: str) -> str:
         piece.strip(" *_=#-–"),
     )
     head, _, last = piece.rpartition(" ")
-    return head if head and SPECIALTY.match(last) and _KIND_WORD.search(head) else piece
+    return head if not first and head and SPECIALTY.match(last) and _KIND_WORD.search(head) else piece
 
 
 def department_of_title(line: str) -> str | None:
@@ -106,7 +120,7 @@ def _may_follow(words: list[str]) -> bool:
         not words
         or words[0] in ("/", "(Einweisung)")
         or (words[0].lower() in _WHOM and words[0] != "Patient")
-        or (len(words) <= 2 and all(word[:1].isupper() or word[:1] in "(/" for word in words))
+        or (len(words) <= 3 and all(word[:1].isupper() or word[:1] in "(/" or _ADJECTIVE.match(word) for word in words))
     )
 
 

@@ -28,8 +28,8 @@ _PLACE_BEFORE = re.compile(
 )
 _KIND_BEFORE = re.compile(r"\b(?:vom|v\.|von|dat\.)\s*$", re.IGNORECASE)
 _OTHER_ROLE = re.compile(
-    r"aufenthalt|aufnahme|eintritt|austritt|entlass|stationär|untersuch|\bop\b|operation|histolog|labor|bis\b|"
-    r"seit\b|geb|\*|entnahme|verlegung|ankunft|konsultation|behandlung|verordnung|"
+    r"aufenthalt|(?<!not)aufnahme|eintritt|austritt|entlass|stationär|untersuch|\bop\b|operation|histolog|labor|bis\b|"
+    r"seit\b|\bgeb|\*|entnahme|verlegung|ankunft|konsultation|behandlung|verordnung|"
     r"termin|kontrolle|röntgen|\bct\b|\bmr|sono|ekg|befund vom|brief vom \d|wiedervorstell|ambulant|ambulanz|unfall|"
     r"sitzung|tumorboard",
     re.IGNORECASE,
@@ -41,7 +41,7 @@ _OF_EVENTS = (
 _BETWEEN = (
     r"(?:[\s/,.:|_-]*(?:zeit|uhrzeit|ort|unterschrift|visum|stempel|kürzel|und|am|anforderung|zuweisung|überweisung|"
     r"einweisung|anmeldung|erstellung|der|des|von|d\.|"
-    r"(?:mo|di|mi|do|fr|sa|so)(?:\w{0,9})?\.?)\b\.?)*[\s/,.:|_-]{0,14}(?:[^\W\d_a-zäöü][\w.-]{2,24},?\s(?:den\s|"
+    r"(?:mo|di|mi|do|fr|sa|so)(?:\w{0,9})?\.?)\b\.?)*[\s/,.:|_-]{0,40}(?:[^\W\d_a-zäöü][\w.-]{2,24},?\s(?:den\s|"
     r"am\s)?)?$"
 )
 _LABEL_BEFORE = re.compile(
@@ -63,7 +63,8 @@ _RELEASED_BEHIND = re.compile(
     re.IGNORECASE,
 )
 _SENT_BEFORE = re.compile(
-    r"\b(?:gesendet|gedruckt|druckdatum|versandt?|übermittelt|angelegt(?:\sam)?)\b[^\d\n]{0,25}$", re.IGNORECASE
+    r"\b(?:gesendet|gedruckt|druckdatum|ausdruck|e?-?mail|versandt?|übermittelt|angelegt(?:\sam)?)\b[^\d\n]{0,25}$",
+    re.IGNORECASE,
 )
 _DICTATED_BEFORE = re.compile(r"\b(?:diktiert\w*|diktat\w*)\b[^\d\n]{0,25}$", re.IGNORECASE)
 _ARRIVED_BEFORE = re.compile(r"\b(?:eingegangen|eingang|eingangsdatum)\b[^\d\n]{0,25}$", re.IGNORECASE)
@@ -74,10 +75,15 @@ _AROUND = 200
 alone is not read again for each of them."""
 _CELLS = re.compile(r"\t+|\s{3,}|\s*\|\s*|\s·\s")
 _MARKS_BEHIND = re.compile(
-    r"^,?\s{0,3}(?:/\s?[\w.]{1,6}(?:[ /][\w.]{1,6})?|[A-Za-zäöü]{2,4}/[A-Za-zäöü]{1,4}|"
+    r"^,?\s{0,3}(?:/\s?[\w.-]{1,6}(?:[ /][\w.]{1,6})?|(?:diktiert|geschrieben)\b.{0,60}|"
+    r"[A-Za-zäöü]{2,4}/[A-Za-zäöü]{1,4}|"
     r"\((?:\w+\s)?(?:diktiert|geschrieben)[^)]*\))$"
 )
 """Initials of who dictated and who wrote."""
+_TIME = re.compile(r"^,?\s{0,3}(?:um\s)?\d{1,2}[:.]\d\d(?:\s?(?:Uhr|h)\b)?")
+_WEEKDAY = re.compile(
+    r"(?:\b(?:Mo|Di|Mi|Do|Fr|Sa|So)|(?:Mon|Diens|Donners|Frei|Sams|Sonn)tag|Mittwoch|Sonnabend)[.,]{0,2}\s*$"
+)
 _NAMED_BEHIND = re.compile(
     r"^,\s(?:(?:Dr|Prof|PD|OA|OÄ|gez)\.?\s(?:med\.\s)?)?[^\W\d_a-zäöü][\w.-]+(?:\s[^\W\d_a-zäöü][\w.-]+)?$"
 )
@@ -136,12 +142,14 @@ class _Dater:
         return frozenset([n for n, line in enumerate(self.sheet.lines) if line.strip()][-_LAST_LINES:])
 
     def _is_head(self, n: int) -> bool:
-        return n < max(self.sheet.head_end, 1) or (self.sheet.greeting >= len(self.sheet.lines) and n < 14)
+        greeting = self.sheet.greeting
+        greeted = greeting < len(self.sheet.lines)
+        return n < max(self.sheet.head_end, 1, min(greeting, GREETED_LINES) if greeted else 14)
 
     def _score(self, place: _Place) -> float:
         """Evidence that the date is the letter's own."""
         head, foot = self._is_head(place.n), place.n >= self.sheet.closing or place.n in self._last
-        if re.search(r"geb|\*\s*$", place.line_before[-14:], re.IGNORECASE):
+        if re.search(r"\bgeb|\*\s*$", place.line_before[-14:], re.IGNORECASE):
             return 0.0
         if _FAX.search(place.line[:LINE_OF_FAX]):
             return FAXED
@@ -152,7 +160,7 @@ class _Dater:
             return noted
         if self._is_titled(place, head):
             return TITLED
-        if len(place.before + place.behind) > _LONGEST_LINE or _OTHER_ROLE.search(place.line_before.strip()[-40:]):
+        if len(place.before + place.behind) > _LONGEST_LINE or _OTHER_ROLE.search(_role(place)[-40:]):
             return self._signing(place)
         return self._alone(place, head, foot) or self._signing(place)
 
@@ -173,12 +181,12 @@ class _Dater:
 
     def _is_titled(self, place: _Place, head: bool) -> bool:
         """`Austrittsbericht vom 3.4.2026`, `Verlaufsbericht 3.4.2026`: the day of the title."""
-        if len(place.line) >= _LONGEST_LINE + 40 or not (head or place.n < 12):
+        if len(place.line) >= _LONGEST_LINE + 40 or not (head or place.n < 12) or _OTHER_ROLE.search(_label(place)):
             return False
         title = place.line_before.strip(" -–,")
         if _KIND_BEFORE.search(place.line_before):
             return bool(kind_of(title.rsplit("vom", 1)[0].strip(" -–,")))
-        return kind_of(title) is not None and len(title.split()) < 4 and not place.behind.strip(" .")
+        return kind_of(title) is not None and len(title.split()) < 4 and not _TIME.sub("", place.behind).strip(" .")
 
     def _under_label(self, place: _Place) -> bool:
         """The line above is `Datum`, or a row of references with `Datum` above this cell."""
@@ -192,16 +200,33 @@ class _Dater:
     def _alone(self, place: _Place, head: bool, foot: bool) -> float:
         """Place and day, or a day alone in its cell, in the head or at the foot."""
         text = place.before.strip(" \t|") or (place.line_before.strip() if len(place.line_before.strip()) < 4 else "")
-        alone = not _MARKS_BEHIND.sub("", place.behind).strip(" .,;Uhr:0123456789")
+        text = _WEEKDAY.sub("", text).strip()
+        alone = not _MARKS_BEHIND.sub("", _TIME.sub("", place.behind)).strip(" .,;Uhr:0123456789")
         if foot and place.n in self._last and _NAMED_BEHIND.match(place.behind.rstrip()):
             alone = True
         told = re.search(r",$|,\s*(?:den|am)$|^(?:den|am)$|\b(?:den|am)$", text)
-        if alone and text and told and _PLACE_BEFORE.match(text):
+        if alone and text and told and _PLACE_BEFORE.match(text) and (head or foot or "," in told[0]):
             return PLACED + head + foot
         others = len(dates_of(place.line[: 2 * _AROUND])) > 1
         if not text and alone and not place.line_before.strip():
             return (ALONE if head or foot else 2.0) + head + foot - others
-        return 4.0 if head and alone and not text and place.n < 8 and not dates_of(place.line_before) else 0.0
+        beside = (one for one in dates_of(place.line_before) if not one.birth and one.iso() != self.born)
+        ends = (head and place.n < HEAD_LINES) or place.n in self._last
+        return ENOUGH if ends and alone and not text and not any(beside) else 0.0
+
+
+def _label(place: _Place) -> str:
+    """What labels a date: the words before it in its cell, up to a colon; "" where there is none."""
+    return place.before.strip() if place.before.rstrip().endswith(":") else ""
+
+
+def _role(place: _Place) -> str:
+    """Words that say what happened on a date: those of its cell, or the short cell before it. A longer one is a line of
+    the letterhead or a title, beside which the letter's day stands."""
+    if place.before.strip():
+        return place.line_before.strip()
+    before = [one for one in _CELLS.split(place.line_before) if one.strip()]
+    return before[-1].strip() if before and (before[-1].rstrip().endswith(":") or len(before[-1].split()) < 3) else ""
 
 
 _WRITTEN_LABELS = frozenset(
@@ -209,5 +234,9 @@ _WRITTEN_LABELS = frozenset(
 )
 DATES_OF_LINE = 8
 """Dates of one line that are looked at: a line with more is a table and dates no letter."""
+GREETED_LINES = 30
+"""Lines before a greeting that are still a letter's head."""
+HEAD_LINES = 16
+"""Lines of a head in which a day at the end of a line may be the letter's."""
 LINE_OF_FAX = 160
 """Characters of a transmission line."""

@@ -11,6 +11,7 @@ from typing import Any
 from clinical.budget import Budget
 from clinical.claims import either, names_relative
 from clinical.contract import DocumentType
+from clinical.letters.grounding import named_sex
 from clinical.letters.layout import LetterLayout
 from clinical.letters.reader.choices import ChoiceReader
 from clinical.letters.reader.hashed import ReaderModels
@@ -29,9 +30,9 @@ _KVNR = re.compile(r"(?<![\w])[A-Z]\s?\d{3}\s?\d{3}\s?\d{3}\b")
 _PENSION = re.compile(r"(?<![\d.])\d{2}\s?\d{6}\s?[A-Z]\s?\d{3}(?!\d)")
 _CARD = re.compile(r"(?<!\d)80756\d{15}(?!\d)")
 _CASE = re.compile(
-    r"\b(?:Fall(?:nummer|nr|zahl|-Nr|-ID|(?=\s\d{6,}))|Aufn(?:ahme)?\.?-?(?:Nr|zahl|nummer))\.?(?:\s(?:Spital|"
-    r"Klinik))?\s?:?\s{0,3}"
-    r"((?:[A-Z]-?)?\d[\d./-]{3,16})",
+    r"\b(?:Fall(?:nummer|nr|zahl|-Nr|-ID|(?=\s(?:[A-Z]{2}-)?\d[\d-]{5,}))|Aufn(?:ahme)?\.?-?(?:Nr|zahl|nummer)|(?-i:AZ|FID))"
+    r"\.?(?:\s(?:Spital|Klinik))?\s?:?\s{0,3}"
+    r"((?:[A-Z]{1,2}-?)?\d[\d./-]{3,16})",
     re.IGNORECASE,
 )
 _SERIAL = r"[1-9]\d{3}"
@@ -65,8 +66,17 @@ _ASKED = re.compile(
     r"bitten?(?:\swir|\sich)?\s(?:sie\s)?(?:(?:höflich|freundlich|daher|dringend|herzlich|somit|"
     r"deshalb)\s){0,2}u[mr]n?|"
     r"ersuche[n]?\s(?:wir\s|ich\s)?um|"
-    r"frage(?:n)?\snach|erbitte[n]?|wäre\saus|können\ssie)\b|^Bitte\s(?:um\s)?[^\W\d_a-zäöü]"
+    r"frage(?:n)?\s(?:nach|ist|sind|lautet|wäre)|erbitte[n]?|erb\.|wäre\saus|können\ssie|(?:sehr|überaus)\sdankbar)(?!\w)|"
+    r"^Bitte\s(?:um\s)?[^\W\d_a-zäöü]|^Bitte\s\w+en\sSie\b"
 )
+_ANSWERED = re.compile(
+    r"\b(?:baten|batest|gebeten\shatten?)\b.{0,60}\bum\b|\bmit\sder\s(?:Frage|Fragestellung)\b|"
+    r"\b(?:Ihre|Deine|Eure)\sFrage\s(?:war|nach|ob)|^(?:Zu\sklären|Erbeten)\swar|\bwolltest?(?:en)?\swissen",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Sentence of a report that says what was asked."""
+_ANSWERS_WITHIN = 4
+"""Sentences of a report in which it says so."""
 _ASKED_INLINE = re.compile(
     r"(?:^|[.;]\s|[ \t]{2})(?:Konkrete\s)?Frage(?:stellung)?n?:\s([^\n?]{6,300}\?)", re.MULTILINE
 )
@@ -74,6 +84,7 @@ _NO_QUESTION = re.compile(
     r"rückruf|antworten sie nicht|termin\w*\s?(?:absprache|vereinbarung)|bitte melden|beachten", re.IGNORECASE
 )
 QUESTION_MAX = 400
+_ANSWER_LINES = 12
 HEADED = frozenset(("diagnosen", "medikation", "eingriffe", "procedere", "fragestellung"))
 """Fields whose values stand below a heading."""
 
@@ -141,7 +152,8 @@ class RulesReader:
             "nachname": name.last if name else None,
             "vorname": name.first if name else None,
             "geburtsdatum": self.found.born,
-            "geschlecht": stated_sex(self.sheet, name, self.found.lines),
+            "geschlecht": stated_sex(self.sheet, name, self.found.lines)
+            or named_sex(self.source, name.last if name else None),
             "strasse": street,
             "plz": plz,
             "ort": ort,
@@ -227,19 +239,28 @@ class RulesReader:
         if told := _ASKED_INLINE.search(self.sheet.text[:20_000]):
             return told[1]
         if kind != "zuweisung":
-            return None
+            return self._answered()
         first = self.sheet.greeting + 1 if self.sheet.greeting < len(self.sheet.lines) else 0
         text = "\n".join(self.sheet.lines[first : self.sheet.closing])
         asked = [
             one
             for part in re.split(r"\n\s*\n|(?<=[.?!:])\n", text)
-            for one in sentences(part.strip())
+            for sentence in sentences(part.strip())
+            for one in re.split(r"(?<=\?)\s+(?=\S{3})", sentence)
             if (_ASKED.search(one) or one.endswith("?")) and len(one) < QUESTION_MAX and not _NO_QUESTION.search(one)
         ]
         asked = [one for one in asked if not _INTRODUCES.search(one)] or asked
         if len(asked) > 1 and asked[0].endswith("?") and asked[1].endswith("?"):
             asked[0] = f"{asked[0]} {asked[1]}"
         return _ASKING.sub("", asked[0]) if asked else None
+
+    def _answered(self) -> str | None:
+        """What a report was asked, as one of its first sentences says it."""
+        if self.sheet.greeting >= len(self.sheet.lines):
+            return None
+        lines = self.sheet.lines[self.sheet.greeting + 1 :][:_ANSWER_LINES]
+        told = sentences("\n".join(lines).strip())[:_ANSWERS_WITHIN]
+        return next((one for one in told if len(one) < QUESTION_MAX and _ANSWERED.search(one)), None)
 
 
 _INTRODUCES = re.compile(r"\bgeb(?:\.|oren)\s|\*\d|\d\.\s?(?:19|20)\d\d\b")

@@ -4,6 +4,7 @@ from clinical.letters.grounding.enumerations.choices import (
     find_choice,
     is_denied_choice,
     named_choice,
+    named_sex,
     sex_of,
 )
 from clinical.letters.grounding.enumerations.circumstances import Circumstances, says

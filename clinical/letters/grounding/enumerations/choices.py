@@ -240,6 +240,13 @@ def _is_doctor(source: SourceText, first: int, last: int) -> bool:
     return not all(source.view[source.start[j]].isupper() or source.words[j] in TITLES for j in range(first + 1, last))
 
 
+def named_sex(source: SourceText, surname: str | None) -> str | None:
+    """The patient's sex that the text states, or None."""
+    letter = Circumstances(source)
+    surnames = (surname,) if surname else ()
+    return next((one for one in values("patient.geschlecht") if sex_of(letter, one, surnames)), None)
+
+
 def sex_of(letter: Circumstances, value: str, surnames: tuple[str, ...]) -> TokenMatch | None:
     """The place that states the patient's sex, by the table or by the salutation, which goes before `der Patient`:
     letters also say that of women."""

@@ -203,13 +203,18 @@ class Circumstances:
                 return True
             if (word == "im" or says("@last_time", word)) and says("@season", behind):
                 told = told or past_verb or word != "im"
-            if word == "seit" and field == "aufenthalt.art" and k < place[0]:
+            if word == "seit" and field == "aufenthalt.art" and k < place[0] and not self._with_us(place, sentence):
                 return True
             if field == "versicherung.klasse" and word in ("war", "waren") and 0 < place[0] - k < 6:
                 return True
             told = told or (k < place[0] and place[0] - k < 6 and says("@state_after", word)
                             and behind in ("n", "nach"))  # fmt: skip
         return told or self._dated_long_ago(field, sentence)
+
+    def _with_us(self, place: range, sentence: range) -> bool:
+        """`seit dem 14. April bei uns stationär`: a stay that goes on where the letter is written."""
+        near = self.source.words[max(sentence[0], place[0] - 3) : min(sentence[-1] + 1, place[-1] + 5)]
+        return any(word in ("uns", "unserer", "unserem") for word in near)
 
     def _some_time_ago(self, k: int) -> bool:
         return any(says("@span", word) for word in self.source.words[k + 1 : k + 4])

@@ -10,7 +10,17 @@ from clinical.letters.labels import key, label_of
 from clinical.letters.layout import Labelled, LetterLayout
 from clinical.letters.reader.kinds import title_of
 from clinical.letters.reader.names import Name, doctor_in, is_name_word, strip_titles
-from clinical.letters.reader.parties.houses import BARE_PHONE, LEADER, MAIL, PLACE, institution, place_in, street_in
+from clinical.letters.reader.parties.houses import (
+    BARE_PHONE,
+    LEADER,
+    MAIL,
+    PLACE,
+    institution,
+    is_of_practice,
+    place_in,
+    street_in,
+    with_tail,
+)
 from clinical.text import dates_of
 
 SEGMENT_MAX = 160
@@ -24,10 +34,14 @@ _OTHER_LABEL = re.compile(
 )
 _PHONE = re.compile(r"[+(]?\d[\d ()/–-]{5,24}(?:\d|DW\b)")
 _PHONE_DESK = re.compile(
-    r"\b(?:Sekretariat|Zentrale|Anmeldung|Empfang|Vermittlung|Direkt(?:wahl)?|Durchwahl|Rückfragen(?:\san)?|"
-    r"erreichbar\sunter|"
+    r"\b(?:Sekretariat|Sekr\.|Zentrale|Anmeldung|Empfang|Vermittlung|Direkt(?:wahl)?|Durchwahl|Rückfragen(?:\san)?|"
+    r"Rückruf(?:\sbitte)?|Arztzimmer|Stationszimmer|Terminvergabe|\w*büro|\w*[sS]prechstunde|erreichbar\sunter|"
     r"Ordination)\s?:?\s([+(]?0?\d[\d ()/–-]{5,20}\d)"
 )
+_INTERNAL = re.compile(
+    r"\b(?:DW|Durchwahl|Funk|Sucher|Pager|Tel\.(?:\sintern)?)\s?:?\s?(-?\d[\d-]{2,6}\d)\b(?![\d /]*\d)"
+)
+"""Number within a house, where no whole one is named."""
 _MOBILE = re.compile(r"\b(?:Handy|Natel|Mobil)\b\.?:?\s([+(]?0?\d[\d ()/–-]{5,20}\d)", re.IGNORECASE)
 """Mobile number, used if there is no other number."""
 _OWN_SPECIALTY = re.compile(r"^(?:(?:Ä|A)rzt(?:in)? für|Fach[aä]rzt(?:in)? für|FÄ f|FA f)", re.IGNORECASE)
@@ -57,6 +71,7 @@ def contact_of(lines: Sequence[str], person: bool = True) -> Contact:
     lines = [_reached(line) if _OWN_SPECIALTY.match(line) else line for line in lines]
     pieces = [piece for piece in segments(lines) if len(piece) <= SEGMENT_MAX]
     house, department = institution(pieces)
+    department = with_tail(department, lines) if department and not is_of_practice(house, department) else None
     plz, ort = place_in(pieces)
     doctors = (doctor_in(line) for line in lines if not LEADER.match(line.strip())) if person else iter(())
     return Contact(
@@ -91,8 +106,8 @@ def phone_in(text: str, pieces: Iterable[str]) -> str | None:
     if bracketed:
         return bracketed[1]
     bare = (piece for piece in pieces if BARE_PHONE.match(piece) and not dates_of(piece))
-    mobile = _MOBILE.search(text)
-    return next(bare, mobile[1] if mobile else None)
+    last = _MOBILE.search(text) or _INTERNAL.search(clean)
+    return next(bare, last[1] if last else None)
 
 
 def _closed(number: str) -> str:

@@ -10,7 +10,8 @@ from clinical.letters.reader.names import TITLE, doctor_in, given, is_name_word
 from clinical.text import dates_of
 
 HOUSE = re.compile(
-    r"spital|krankenhaus|klinikum|landesklinik|hospital\b|zentrum\b|praxis|\bLKH\b|\bMVZ\b|\bMRZ\b|ambulatorium|"
+    r"spital|krankenhaus|klinikum|landesklinik|hospital\b|zentrum\b|praxis|\bLKH\b|\bUK\b(?=\s[A-Z])|"
+    r"\bKH\b(?=\s[A-Z])|\buniklinik\b|ärztehaus\b|hochschule\b|\bMVZ\b|\bMRZ\b|ambulatorium|"
     r"sanatorium|\bdienste\b|\brentenversicherung\b|berufsgenossenschaft|unfallkasse|gesundheitsamt|"
     r"medizinischer dienst|"
     r"verbund|\be\.\s?V\.|\bAG\b|\bGmbH\b|\bSpitex|\bHeim\b|pflegeheim|zentrale\b|\bpoliklinik\b|\bcharité\b|"
@@ -59,7 +60,7 @@ STREET_NAMED = re.compile(
     rf"[^\W\d_a-zäöü]?[\w'’-]*(?i:{_STREET_WORD})\s+{_HOUSE_NUMBER})(?![\w])"
 )
 _NO_STREET = re.compile(
-    r"^(?:Station|Zimmer|Zi|Tel|Fax|Haus|Postfach|PF|Seite|Fall|Nr|LANR|BSNR|Tag|Stufe|Stock|Ebene|DECT|Vorgang|IK|"
+    r"^(?:Station|Zimmer|Zi|Te[l1]|Fax|Haus|Postfach|PF|Seite|Fall|Nr|LANR|BSNR|Tag|Stufe|Stock|Ebene|DECT|Vorgang|IK|"
     r"ÖKK|Modul)\b",
     re.IGNORECASE,
 )
@@ -197,8 +198,26 @@ def _is_part(piece: str) -> bool:
     ) is not None and not (re.search(r"\b(?:des|der|am|im)\s.*(?:spital|krankenhaus|klinikum)", piece, re.IGNORECASE))
 
 
+_NAMED_HOUSE = (
+    r"(?:(?:[^\W\d_]+(?:isches|ischen|ische|ischem)|Städt\.|Evang?\.|Kath\.|St\.|Univ\.-?)\s?)?"
+    r"(?:[^\W\d_][\w-]*)?(?i:klinikum|krankenhaus|spital|hospital|uniklinik|universitätsklinik|ärztehaus|\bLKH|\bKH|"
+    r"\bUK)\b(?![-\w])"
+)
+_PART_NAMED = r"(?:Klinik für|Abteilung|Abt\.|Institut für|Department für|Zentrale Notaufnahme|Notaufnahme)\b"
+_WITHIN_HOUSE = re.compile(
+    rf"^(.{{3,60}}?)\s(?:(?:im|am|der|des|vom|in der|an der)\s)?({_NAMED_HOUSE}(?:\s.{{2,50}})?)$"
+)
+_HOUSE_THEN_PART = re.compile(rf"^({_NAMED_HOUSE}(?:\s[^\W\d_a-zäöü][\w.-]+){{1,3}}?)\s({_PART_NAMED}.*)$")
+
+
 def _inner(piece: str) -> tuple[str, str] | None:
-    """`Chirurgie Spital Musterau` -> (Chirurgie, Spital Musterau)."""
+    """(department, house) of a piece that names both: `Chirurgie Spital Musterau`, `Ambulanz am Klinikum Musterau`,
+    `Klinikum Musterau Klinik für Urologie`."""
+    if behind := _HOUSE_THEN_PART.match(piece):
+        return behind[2], behind[1]
+    within = _WITHIN_HOUSE.match(piece)
+    if within and _is_only_part(within[1]):
+        return within[1], within[2]
     words = piece.split()
     for count in (1, 2):
         head, rest = " ".join(words[:count]), " ".join(words[count:])
@@ -207,6 +226,54 @@ def _inner(piece: str) -> tuple[str, str] | None:
         if rest and SPECIALTY.match(head) and HOUSE.match(rest):
             return head, rest
     return None
+
+
+def _is_only_part(words: str) -> bool:
+    """True if the words name a part of a house and no house."""
+    return (
+        not HOUSE.search(words)
+        and (
+            SPECIALTY.match(words)
+            or DEPARTMENT.fullmatch(words)
+            or _PART_CLINIC.match(words)
+            or _PART_ENDS.search(words)
+        )
+        is not None
+    )
+
+
+_PART_ENDS = re.compile(r"(?:ambulanz|abteilung|sprechstunde|station|notaufnahme|aufnahme)$", re.IGNORECASE)
+
+
+_TAIL = re.compile(
+    r"^(?:\s?,\s|\s?/\s|\s[-–]\s)"
+    r"((?:Station|Stat\.|IMC|Sektion|Bereich|\w*[sS]prechstunde|\w*[aA]mbulanz)\b[\w. ]{0,20}|[^,;|·\t]{3,60})"
+)
+
+
+def with_tail(department: str, lines: Sequence[str]) -> str:
+    """The department with what its line says of it behind a mark: `Unfallchirurgie, Station U3`."""
+    for line in lines:
+        at = line.find(department)
+        if at < 0:
+            continue
+        rest = re.split(r"\t|\s{2,}|[|·]", line[at + len(department) :])[0]
+        found = _TAIL.match(rest)
+        if found and (_STATION.match(found[1]) or all(SPECIALTY.match(one.strip()) for one in _AND.split(found[1]))):
+            return department + rest[: found.end()].rstrip(" ,")
+    return department
+
+
+_PRACTICE = re.compile(r"praxis|ordination|hausärzt|ärztehaus|\bDr(?:es)?\.|\bFA\b|\bFÄ\b", re.IGNORECASE)
+
+
+def is_of_practice(house: str | None, department: str) -> bool:
+    """True if a department is rather what a practice is for: `Praxis Dr. Kern, Palliativmedizin`."""
+    return house is not None and _PRACTICE.search(house) is not None and SPECIALTY.match(department) is not None
+
+
+_STATION = re.compile(r"(?:Station|Stat\.|IMC|Sektion|Bereich|\w*[sS]prechstunde|\w*[aA]mbulanz)\b[\w. ]{0,20}$")
+_AND = re.compile(r"\s(?:und|u\.)\s|,\s")
 
 
 _INSURER = re.compile(

@@ -32,7 +32,8 @@ _ROLES = (
 _NOT_GREETED = frozenset(_ROLES.split())
 _TITLES_ALONE = re.compile(r"^(?:(?:Dr|Prof|PD|Priv|Doz|med|Univ|Prim|OA|MR|OMR|HR)[\w.-]*\s?){1,5}$")
 _BOUND_FOR = re.compile(
-    r"^(?:nach|in|an|[\w-]{0,20}(?:zuweisung|überweisung|einweisung|verlegung|anmeldung)\s(?:an|in|ins|nach))\s"
+    r"^(?:nach|in|an|->|[\w-]{0,20}(?:bericht|brief|verlegung)\s(?:an|in|ins|nach)|"
+    r"[\w-]{0,20}(?:zuweisung|überweisung|einweisung|anmeldung|anforderung)(?:\s(?:an|in|ins|nach))?)\s"
     r"(?:das\s|die\s|den\s)?(?=[A-ZÄÖÜ])",
     re.IGNORECASE,
 )
@@ -75,7 +76,7 @@ class Recipient:
             found = _of_block(self.block).filled(found)
         if not referral and found.count == 0 and (answered := head.answered()):
             found = contact_of(answered)
-        if referral and (found.count == 0 or _is_mail_alone(found)):
+        if found.count == 0 or _is_mail_alone(found):
             found = self._bound_for().filled(found)
         if referral and found.count == 0 and contact_of(head.labelled("absender")).count > 1:
             found = self._house_of_form()

@@ -29,13 +29,15 @@ _OF_LETTERHEAD = frozenset(("telefon", "email", "fax", "praxis", "datum", "einga
 """Labels that stand in letterheads."""
 _FOOTER = re.compile(
     rf"vertraulich|empfänger dieser|^diese (?:e-?mail|nachricht)|{either('@contact')}|"
-    r"beilage|anlage|kopie|verteiler|^cc\b|seite \d|ergeht an|"
+    r"beilage|anlage|kopie|durchschrift|verteiler|^cc\b|seite \d|ergeht an|"
     r"nachrichtlich|amtsgericht|\biban\b|bankverbindung|geschäftsführ|steuernummer|träger\b",
     re.IGNORECASE,
 )
 _LETTERHEAD_MOST = 60
 """Lines of one block of the head that may be the sender's: a letterhead has up to 20."""
 _SIGNED_LINES = 14
+_PERFORMED_WITHIN = 40
+"""Lines in which a report says who operated or examined."""
 _LAST = 5
 """Lines at the end in which a letter without a closing formula is signed."""
 _ABOVE_RELEASE = 1
@@ -46,6 +48,13 @@ _WRITTEN_BY = re.compile(
     r"\w*\s?:\s+)"
 )
 """Place and day, or who the writer is, before the name."""
+_PERFORMED = re.compile(
+    r"^\s*(?:Operateur|Operateurin|Untersucher|Untersucherin|Befunder|Befunderin|Operateur/in|Untersucher/in)\s*:\s*(.+)"
+)
+"""Who did what is reported, and signs where nobody else does."""
+_ROLE = re.compile(
+    r",\s(?:[a-zäöü]+\s){0,2}(?:(?:Fach|Assistenz|Ober|Haus|Stations|Chef|Turnus)?[Aaä]rzt(?:in)?|Ärztin|FA|FÄ|OA|OÄ|AA)\b"
+)
 _OF_ANOTHER = re.compile(
     r"^(?:Haus[aä]rzt\w*|HA|Zuweis\w*|Teilnehmer\w*|Kopie|Cc|Assistenz|An[aä]sth\w*|Angehörig\w*|Kontakt\w*|"
     r"Vertrauens\w*|"
@@ -167,12 +176,12 @@ class Sender:
         for n in range(start, min(len(sheet.lines), start + _SIGNED_LINES)):
             line = sheet.lines[n].strip()
             line = re.sub(r"^(?:gez\.|i\.\s?[AV]\.|Stempel:?|Unterschrift:?)\s*", "", line)
-            line = _WRITTEN_BY.sub("", _FAMILIAR.sub("", line))
+            line = re.split(r"\t|\s{3,}", _WRITTEN_BY.sub("", _FAMILIAR.sub("", line)))[0]
             if not line or _FOOTER.search(line) or len(line) > 160 or _OF_ANOTHER.match(line):
                 continue
             if titled := doctor_in(line):
                 return titled if bare is None or not same_person(bare, titled) or len(titled) > len(bare) else bare
-            signs = sheet.closing < len(sheet.lines) or _DEGREES.search(line)
+            signs = sheet.closing < len(sheet.lines) or _DEGREES.search(line) or _ROLE.search(line)
             if bare is None and not CLOSING.search(line) and signs:
                 bare = _bare_name(line)
         return bare
@@ -180,7 +189,8 @@ class Sender:
     def _named(self, found: Contact, signed: str | None) -> Contact:
         """The signature's name, or the letterhead's where it names the same person in full."""
         if signed is None:
-            return Contact(name=self._signing_doctor()).filled(found)
+            named = Contact(name=self._signing_doctor()).filled(found)
+            return named if named.name else Contact(name=self._performing()).filled(named)
         whole = next((one for one in self._doctors if same_person(one, signed) and len(one) >= len(signed)), None)
         if whole is not None:
             return Contact(name=whole).filled(found)
@@ -203,6 +213,11 @@ class Sender:
         last = [line.strip() for line in self.sheet.lines if line.strip()][-_LAST:]
         names = ((one, strip_titles(one).split()[-1]) for one in self._doctors)
         return next((one for one, surname in names for line in last if surname in line and len(line) < 90), None)
+
+    def _performing(self) -> str | None:
+        """Who operated or examined."""
+        told = (_PERFORMED.match(line[:200]) for line in self.sheet.lines[:_PERFORMED_WITHIN])
+        return next((one for found in told if found and (one := doctor_in(re.split(r"\t|\s{2,}", found[1])[0]))), None)
 
     def _foot(self) -> Contact:
         """Address under the signature, or a last line with a practice and its telephone."""
@@ -233,7 +248,7 @@ class Sender:
         for block in self.head.blocks:
             for line in self.head.lines(block):
                 told = re.match(r"^([^\W\d_a-zäöü][\w.-]+(?:\s[^\W\d_a-zäöü][\w.-]+)?),\s*(?:den|am)?\s*\d", line)
-                if told and is_dated(line):
+                if told and is_dated(line) and not kind_of(told[1]) and not self.head.is_patient(told[1]):
                     return Contact(ort=told[1]).filled(found)
         return found
 

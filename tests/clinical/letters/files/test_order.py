@@ -10,8 +10,10 @@ import pytest
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
-from clinical.letters.files.page_text import unpacked
+from clinical.letters.files.order import ordered
+from clinical.letters.files.page_text import SheetPage, unpacked
 from clinical.letters.files.reading import read
+from clinical.letters.files.scan import recognised
 from tests.written_files import LEADING, LEFT, SIZE, TOP, pdf_of, scan_of, word_of
 
 
@@ -174,3 +176,44 @@ def test_a_text_in_any_common_encoding_is_the_same_text(encoding):
 
 def test_a_word_file_of_the_tests_is_one():
     assert read(word_of(["a", "b"])).text.split() == ["a", "b"]
+
+
+def test_small_print_over_a_line_is_a_line_of_its_own():
+    page = io.BytesIO()
+    canvas = Canvas(page, pagesize=A4)
+    for size, text in ((10, "Vorstellung zur weiteren Behandlung in sechs Wochen"), (7, "Vertraulich, nur für Sie")):
+        canvas.setFont("Helvetica", size)
+        canvas.drawString(62, A4[1] - 100, text)
+    canvas.save()
+    assert read(page.getvalue()).text.split("\n") == [
+        "Vorstellung zur weiteren Behandlung in sechs Wochen",
+        "Vertraulich, nur für Sie",
+    ]
+
+
+def test_a_card_whose_lines_go_on_below_its_place_is_read_across():
+    card = ["Muster, Max", "Ziegeleiweg 3", "49201 Bad Hessel", "Vers.-Nr. T767224852"]
+    ticks = ["[x] Notfall", "[ ] Unfall", "geb. 02.02.1941", "Datum 11.02.2026"]
+    text = read(drawn(*block(62, 100, card), *block(220, 100, ticks))).text
+    assert text.split("\n") == [f"{left}\t{right}" for left, right in zip(card, ticks, strict=True)]
+
+
+def test_an_address_of_mail_that_was_recognised_in_two_is_one_word():
+    rows = ["level\tpage\tblock\tpar\tline\tword\tleft\ttop\twidth\theight\tconf\ttext"]
+    for n, (left, text) in enumerate(((250, "E-Mail"), (500, "n.muster"), (760, "@praxis-muster.example"))):
+        rows.append(f"5\t1\t1\t1\t1\t{n}\t{left}\t400\t230\t40\t90\t{text}")
+    found = ordered([recognised(SheetPage(1, 595.2, 841.9), ("\n".join(rows) + "\n").encode())])
+    assert found.text == "E-Mail n.muster@praxis-muster.example"
+
+
+def test_lines_of_a_page_that_lay_askew_are_level_and_their_boxes_are_not():
+    rows = ["level\tpage\tblock\tpar\tline\tword\tleft\ttop\twidth\theight\tconf\ttext"]
+    for line in range(6):
+        for word, left in enumerate((250, 900, 1_600)):  # of 2,480 pixels; the page falls by three of a hundred
+            top = 400 + 52 * line + round(0.03 * left)
+            rows.append(f"5\t1\t1\t1\t{line}\t{word}\t{left}\t{top}\t300\t40\t90\tWort{line}{word}")
+    table = ("\n".join(rows) + "\n").encode()
+    found = ordered([recognised(SheetPage(1, 595.2, 841.9), table)])
+    assert found.text.split("\n") == [f"Wort{n}0\tWort{n}1\tWort{n}2" for n in range(6)]
+    last = found.text.index("Wort02")
+    assert found.places(last, last + 6)[0].boxes[0].top == pytest.approx((400 + 48) * 72 / 300, abs=0.1)

@@ -1,0 +1,123 @@
+"""Values of invented heads in the forms that unread hands write: titles, days, sex, departments, numbers, questions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clinical.letters import read_letter
+
+BODY = (
+    "\n\nSehr geehrte Frau Kollegin,\n\nwir berichten über den Verlauf.\n\nMit freundlichen Grüßen\nDr. med. Jan Ahrens"
+)
+
+
+def _value(text: str, path: str, kind: Any) -> Any:
+    outer, _, inner = path.partition(".")
+    found = read_letter(text, kind)[outer]
+    return found[inner] if inner else found
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("Zuweisung zur genetischen Beratung", "Zuweisung zur genetischen Beratung"),
+        ("Ärztlicher Entlassungsbericht über die Anschlussheilbehandlung", None),
+        ("Gesuch um Kostengutsprache für pulmonale Rehabilitation", None),
+        ("Verlegungsbericht Intensivstation            30.06.2025", "Verlegungsbericht Intensivstation"),
+        ("Operationsbericht Nr. 2025/1877", "Operationsbericht"),
+        ("Zuweisung an Herrn Dr. Kern", "Zuweisung"),
+        ("Einweisung Spital Musterau, Notaufnahme", "Einweisung"),
+        ("Kurzbericht (Kontrolle 3.4.2026)", "Kurzbericht"),
+    ],
+)
+def test_a_title_goes_on_with_what_it_is_about_and_not_with_whom_it_is_for(line: str, title: str | None) -> None:
+    text = f"Spital Seeblick\nSeestrasse 12, 8006 Zürich\n\n{line}\n\nPatientin: Erika Muster, geb. 12.08.1957{BODY}"
+    assert _value(text, "dokument.typ", "arztbrief") == (title or line)
+
+
+@pytest.mark.parametrize(
+    ("line", "day"),
+    [
+        ("Notfallbericht - ambulant        17.01.2026 21:38        Fall 26-005120", "2026-01-17"),
+        ("Zentrale Notaufnahme, Chirurgie                  07.04.2026 03:50", "2026-04-07"),
+        ("Bad Segeberg, den 28.11.2025", "2025-11-28"),
+        ("Unser Zeichen: UCH/mb                            27. November 2025", "2025-11-27"),
+        ("11. Dezember 2025/ni-hs", "2025-12-11"),
+        ("Musterau, 21. Januar 2026, diktiert am 19., geschrieben rö", "2026-01-21"),
+        ("Datum:                    09.01.2026", "2026-01-09"),
+        ("An den Kinderarzt                    So 22.02.2026  16:40", "2026-02-22"),
+        ("Musterau                                        19. Febr. 2026", "2026-02-19"),
+        ("Aufnahme:      12.03.2026", None),
+        ("Eintritt       12.03.2026", None),
+        ("Endoskopiebefund              Untersuchungsdatum: 21.01.2026", None),
+    ],
+)
+def test_a_day_beside_a_line_of_the_head_is_the_letters_unless_its_label_says_otherwise(
+    line: str, day: str | None
+) -> None:
+    text = f"Spital Seeblick\nSeestrasse 12, 8006 Zürich\n\n{line}\n\nPatientin: Erika Muster, geb. 12.08.1957{BODY}"
+    assert _value(text, "dokument.datum", "arztbrief") == day
+
+
+def test_a_procedures_day_in_the_text_is_not_the_letters() -> None:
+    course = "Verlauf:\nGut.\n\nDas Gehen gelang.\n\nDie Wunde war reizlos."
+    text = f"Erika Muster, geb. 12.08.1957\n\nLiebe Anna,\n\nDiagnosen:\nRevision am 19.11.2025\n\n{course}"
+    assert _value(text, "dokument.datum", "arztbrief") is None
+
+
+@pytest.mark.parametrize(
+    ("said", "sex"),
+    [
+        ("Dein Patient kam gestern zu uns.", "m"),
+        ("Das Mädchen geht seit dem Sommer kaum zur Schule.", "w"),
+        ("Der 15-jährige Jugendliche wurde vorgestellt.", "m"),
+        ("Der Patient klagte über Schwindel.", "m"),
+        ("Die Mutter klagte über Schwindel.", None),
+    ],
+)
+def test_sex_is_read_where_the_letter_says_it_once(said: str, sex: str | None) -> None:
+    text = f"Kim Muster, geb. 12.08.2011\n\nLieber Claudio,\n\n{said}\n\nGruß Anna"
+    assert _value(text, "patient.geschlecht", "arztbrief") == sex
+
+
+@pytest.mark.parametrize(
+    ("head", "house", "department"),
+    [
+        ("Landesklinikum Waldau Klinik für Urologie", "Landesklinikum Waldau", "Klinik für Urologie"),
+        ("Spital Seeblick\nUnfallchirurgie, Station U3", "Spital Seeblick", "Unfallchirurgie, Station U3"),
+        (
+            "Klinikum Musterau\nMedizinische Klinik II - Kardiologie und Angiologie",
+            "Klinikum Musterau",
+            "Medizinische Klinik II - Kardiologie und Angiologie",
+        ),
+        ("KH St. Anna Musterau\nChirurgie", "KH St. Anna Musterau", "Chirurgie"),
+    ],
+)
+def test_a_house_and_its_department_are_told_apart_on_one_line(head: str, house: str, department: str) -> None:
+    text = f"{head}\nSeestrasse 12, 8006 Zürich\n\nPatientin: Erika Muster, geb. 12.08.1957{BODY}"
+    sender = read_letter(text, "arztbrief")["absender"]
+    assert (sender["institution"], sender["abteilung"]) == (house, department)
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "kind", "value"),
+    [
+        ("Spital Seeblick, Station 4, Arztzimmer 05183 / 40-0812", "absender.telefon", "arztbrief", "05183 / 40-0812"),
+        ("Landesklinikum Waldau, Chirurgie, DW 2240", "absender.telefon", "arztbrief", "2240"),
+        ("Max Muster, *01.02.1960, Fall DE-26-55102, m", "patient.fallnummer", "arztbrief", "DE-26-55102"),
+        ("Max Muster, *01.02.1960, SV 1234, AZ: 26-003318", "patient.fallnummer", "arztbrief", "26-003318"),
+        ("OP-Bericht\nMax Muster, *01.02.1960\nOperateur:  Dr. Kai Kunze   Assistenz: Dr. B. Lau",
+         "absender.name", "arztbrief", "Dr. Kai Kunze"),
+        ("Max Muster, *01.02.1960\nWundkontrolle heute gut.\n\nJana Mertin, diensthabende Ärztin",
+         "absender.name", "arztbrief", "Jana Mertin"),
+        ("Max Muster\n\nSehr geehrte Kollegen,\n\nzu klären ist vieles.\nOP ambulant machbar? elektiv, nicht eilig",
+         "fragestellung", "zuweisung", "OP ambulant machbar?"),
+        ("Max Muster\n\nLiebe Ursula,\n\nich sah ihn. Deine Frage war, wie weiter vorzugehen ist. Er ist wohlauf.",
+         "fragestellung", "arztbrief", "Deine Frage war, wie weiter vorzugehen ist."),
+        ("Max Muster, geb. 01.02.1960, privat (Debeka)", "versicherung.klasse", "arztbrief", "privat"),
+    ],
+)  # fmt: skip
+def test_a_value_is_read_in_the_forms_of_short_letters(text: str, path: str, kind: str, value: str) -> None:
+    assert _value(text, path, kind) == value
