@@ -60,7 +60,7 @@ def catalog_of(request: Request, year: int | None) -> SearchIndex:
     return index
 
 
-class Told:
+class CountedEvents:
     """The events of one stream as they are sent, counted; its outcome is counted when it has ended."""
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class EventStream(Response):
     def __init__(self, work: Research, draining: Draining) -> None:
         self.status_code, self.background = 200, None
         self.raw_headers = list(self._HEADERS)
-        self._work, self._draining, self._told = work, draining, Told()
+        self._work, self._draining, self._told = work, draining, CountedEvents()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it; the work ends when the client leaves."""
@@ -140,7 +140,7 @@ async def stream(
     events: AsyncGenerator[Event],
     silence: float = PING_SECONDS,
     draining: Draining | None = None,
-    told: Told | None = None,
+    told: CountedEvents | None = None,
     leaving: asyncio.Future[None] | None = None,
 ) -> AsyncGenerator[bytes]:
     """Encoded events, a ping after `silence` seconds without one; a failure becomes the last event.
@@ -150,7 +150,7 @@ async def stream(
     """
     ready: asyncio.Queue[bytes] = asyncio.Queue()
     draining = draining or Draining(0)
-    work = asyncio.create_task(_work(events, ready, draining, told or Told()))
+    work = asyncio.create_task(_work(events, ready, draining, told or CountedEvents()))
     if leaving is not None:
         leaving.add_done_callback(lambda _: work.cancel())
     with draining.tells(work), STREAMS_OPEN.track_inprogress():
@@ -177,7 +177,9 @@ async def _chunks(ready: asyncio.Queue[bytes], silence: float) -> AsyncIterator[
             yield chunk
 
 
-async def _work(events: AsyncGenerator[Event], ready: asyncio.Queue[bytes], draining: Draining, told: Told) -> None:
+async def _work(
+    events: AsyncGenerator[Event], ready: asyncio.Queue[bytes], draining: Draining, told: CountedEvents
+) -> None:
     """Put every encoded event, then an empty piece as the end."""
     try:
         async with aclosing(events):

@@ -95,7 +95,7 @@ def test_marks_move_with_the_text_before_any_answer_comes(page: Page, bench: Ben
 
 
 def test_what_has_no_code_stands_in_the_order_of_the_text_with_its_reason(page: Page) -> None:
-    typed(page, "Kein Fieber. Bei Luftnot Wiedervorstellung. Arterielle Hypertonie. Keine Pneumonie.")
+    typed(page, "Kein Fieber. Bei Luftnot sofort wiederkommen. Arterielle Hypertonie. Keine Pneumonie.")
     finished(page)
     assert page.locator("#without li").all_inner_texts() == [
         "Fieber verneint: kein Kode",
