@@ -27,7 +27,7 @@ OPTIONAL = {"scipy", "tqdm", "numba", "llvmlite"}
 """bm25s imports them where they are installed, and does without where they are not."""
 NOT_SERVED = OPTIONAL | {"torch", "sentence_transformers", "pandas", "great_expectations", "sklearn", "lxml"}
 NOT_SERVED |= {"catalog_build", "evals", "batch", "webapp"}
-"""What a Bento of the text API neither installs for itself nor ships."""
+"""Packages that a Bento of the text API neither installs for itself nor ships."""
 
 ROOMS = ("text", "claims", "icd", "search", "reading", "coding", "letters")
 
@@ -162,6 +162,16 @@ def _length(path: Path) -> int:
 
 def test_no_file_is_called_utils():
     assert [str(p.relative_to(ROOT)) for p in PYTHON_FILES if p.stem in {"utils", "helpers", "misc", "common"}] == []
+
+
+def test_no_docstring_opens_with_a_question_word():
+    """Its first line is a plain sentence of what it is or does, so that a stranger need not guess."""
+    opened = re.compile(r'^ *r?"""(?:What|Which|Where|When|Who|Whose|How|Why|Whether) ', re.MULTILINE)
+    listed = subprocess.run(
+        ["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert len(listed) > 500
+    assert [name for name in listed if opened.search((ROOT / name).read_text("utf-8"))] == []
 
 
 def test_no_case_of_a_test_is_drawn_when_it_is_collected():

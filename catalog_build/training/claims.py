@@ -52,7 +52,7 @@ TRAINED_FURTHER: Final = 2
 States = frozenset[tuple[str, ...]]
 """Folded words of wordings of states that nobody marks."""
 Marks = Sequence[tuple[int, int]]
-"""Where mentions stand in a text: start, end in code points."""
+"""Places of mentions in a text: start, end in code points."""
 
 
 class ClaimLesson(NamedTuple):
@@ -214,7 +214,7 @@ class _Batch(NamedTuple):
 
 
 class Material(NamedTuple):
-    """What a tagger learns from: labelled texts, and wordings (text, code) of a catalog, from which more are written
+    """Material of a tagger: labelled texts, and wordings (text, code) of a catalog, from which more texts are written
     of which only the marks are known."""
 
     texts: Sequence[LabelledText]

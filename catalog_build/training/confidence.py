@@ -218,7 +218,7 @@ def unfitted(reranker: Reranker | None) -> Confidence:
 
 
 def joined(found: Sequence[FoundMentions]) -> FoundMentions:
-    """What was found in several lots of texts, their parts apart."""
+    """Join the finds of several lots of texts, their parts apart."""
     behind = np.cumsum([0, *(int(one.part.max(initial=-1)) + 1 for one in found)])
     parts = [one.part + at for one, at in zip(found, behind.tolist(), strict=False)]
     rows, right, category = (np.concatenate([one[column] for one in found]) for column in range(3))

@@ -46,7 +46,7 @@ def train_reading(artifact: Path) -> Confidence:
 
 
 def material(index: SearchIndex, names: frozenset[str] | None = None) -> Material:
-    """What a tagger learns from: the texts of the authors to learn from, or of those of these names, and the wordings
+    """Material of a tagger: the texts of the authors to learn from, or of those of these names, and the wordings
     of the index."""
     texts = [text for name, own in read("train").items() if names is None or name in names for text in own]
     codes = index.wordings.tables.code.tolist()
@@ -67,7 +67,7 @@ class _Asked(NamedTuple):
 
 
 def _found(asked: _Asked) -> FoundMentions:
-    """What is found in the texts of one half by networks that have not learned from it."""
+    """Find mentions in the texts of one half by networks that have not learned from it."""
     names = _half(asked.half)
     index = read_by(SearchIndex.load(asked.artifact), asked.tagger, unfitted(asked.reranker))
     return written_examples(index, [one for one in written_inputs() if one.source in names])

@@ -39,7 +39,7 @@ class Checked(BaseModel):
 
 
 class Conflict(NamedTuple):
-    """What does not go together: its kind, the codes, and a sentence."""
+    """Codes that do not go together: the kind, the codes, and a sentence."""
 
     kind: str
     codes: tuple[str, ...]

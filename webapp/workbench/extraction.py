@@ -28,7 +28,7 @@ def page() -> str:
 
 
 def shown() -> dict[str, Any]:
-    """What the page's script is given."""
+    """Data for the page's script."""
     choices = {**dict(_choices(Arztbrief)), **dict(_choices(Zuweisung))}
     return {
         "longest": TEXT_MAX,

@@ -432,7 +432,7 @@ def _behind_marks(words: Sequence[Word], gutter: Span) -> bool:
 
 
 _REACHING = (None, "telefon", "fax", "email")
-"""What a line below the place may begin with: no label, or one of these."""
+"""Beginnings of a line below the place: no label, or one of these."""
 _PLACED = re.compile(r"^(?:[AD]-|CH-)?\d{4,5}$")
 
 

@@ -216,7 +216,7 @@ class _Dater:
 
 
 def _label(place: _Place) -> str:
-    """What labels a date: the words before it in its cell, up to a colon; "" where there is none."""
+    """Label of a date: the words before it in its cell, up to a colon; "" where there is none."""
     return place.before.strip() if place.before.rstrip().endswith(":") else ""
 
 

@@ -27,7 +27,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+|\d+|[^\w\s]")
 
 
 class Listed(NamedTuple):
-    """How an entry stood in its list: on the heading's own line, and among how many."""
+    """Place of an entry in its list: on the heading's own line, and among how many."""
 
     running: bool
     entries: int

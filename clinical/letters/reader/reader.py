@@ -255,7 +255,7 @@ class RulesReader:
         return _ASKING.sub("", asked[0]) if asked else None
 
     def _answered(self) -> str | None:
-        """What a report was asked, as one of its first sentences says it."""
+        """The question that a report answers, as one of its first sentences says it."""
         if self.sheet.greeting >= len(self.sheet.lines):
             return None
         lines = self.sheet.lines[self.sheet.greeting + 1 :][:_ANSWER_LINES]

@@ -1,4 +1,4 @@
-"""What a coder who knows the keys does: a long list to an exported result, conflicts, what is said more exactly, codes
+"""A coder who knows the keys: a long list to an exported result, conflicts, what is said more exactly, codes
 that were used before."""
 
 import os

@@ -64,7 +64,7 @@ PAGES = {
 
 
 def wrong_with(page: Page, name: str) -> list[str]:
-    """What axe-core finds on a desk and on a phone, in light and in dark, and whether a page is wider than a phone."""
+    """Finds of axe-core on a desk and on a phone, in light and in dark, and whether a page is wider than a phone."""
     looks(page, name)
     found = []
     for size in (DESK, PHONE):

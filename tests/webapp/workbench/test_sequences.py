@@ -20,9 +20,9 @@ UNDECIDED = "Müdigkeit"
 WORDS = (*CODES, "seit", UNDECIDED, "🙂")
 PAIRS = {"E11.20": "N08.3"}
 OF_THE_WHOLE = "Z00.0"
-"""What tier 2 finds sometimes, without words that it rests on."""
+"""A code that tier 2 finds sometimes, without words that it rests on."""
 CATALOG = ("M10.99", "K21.9", "E66.99", "N08.3", OF_THE_WHOLE)
-"""What is added by hand, and what takes the place of another."""
+"""Codes added by hand, and in the place of another."""
 REMAINS = 0.2
 BETWEEN = ", "
 
@@ -82,7 +82,7 @@ class Word:
 
 @dataclass
 class Said:
-    """What somebody decided of a code: for which words, each as it stood then (None: for the text), and which other
+    """Decision on a code: for which words, each as it stood then (None: for the text), and which other
     code takes its place."""
 
     words: frozenset[tuple[int, bool]] | None
@@ -118,7 +118,7 @@ class Text:
         return BETWEEN.join(word.shown for word in self.words)
 
     def of(self, code: str) -> Said | None:
-        """What was decided of a code for words it still rests on."""
+        """The decision on a code for words it still rests on."""
         on = self.resting(code)
         there = self.resting() if on is None else on
         return next((one for one in reversed(self.said.get(code, [])) if one.words is None or one.words & there), None)
@@ -134,7 +134,7 @@ class Text:
         return frozenset((word.number, word.grown) for word in self.words if word.number in on)
 
     def read(self) -> dict[str, Seen]:
-        """What was found, with somebody's corrections: words that state nothing, or are none, carry no code; those that
+        """Finds, with somebody's corrections: words that state nothing, or are none, carry no code; those that
         do and have none are undecided."""
         said = {word.number: self.claims.get((word.number, word.grown), "") for word in self.words}
         gone = {number for number, claim in said.items() if claim in (None, "excluded")}
@@ -184,7 +184,7 @@ class Text:
                 setattr(said, name, value)
 
     def keep(self) -> None:
-        """What is decided now is what undo goes back to."""
+        """Undo goes back to the decisions of now."""
         self.past.append((copy.deepcopy(self.said), dict(self.claims)))
 
     def leaving(self) -> list[str]:
@@ -250,7 +250,7 @@ class Model:
         return ["type", new, {"start": start, "end": end}, False]
 
     def settle(self) -> None:
-        """What rested on words alone that are gone is gone."""
+        """Codes that rested on words alone that are gone go too."""
         text = self.here
         there = {word.number for word in text.words}
         text.seen = {

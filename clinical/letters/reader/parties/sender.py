@@ -51,7 +51,7 @@ _WRITTEN_BY = re.compile(
 _PERFORMED = re.compile(
     r"^\s*(?:Operateur|Operateurin|Untersucher|Untersucherin|Befunder|Befunderin|Operateur/in|Untersucher/in)\s*:\s*(.+)"
 )
-"""Who did what is reported, and signs where nobody else does."""
+"""Roles of those who did what is reported, and sign where nobody else does."""
 _ROLE = re.compile(
     r",\s(?:[a-zäöü]+\s){0,2}(?:(?:Fach|Assistenz|Ober|Haus|Stations|Chef|Turnus)?[Aaä]rzt(?:in)?|Ärztin|FA|FÄ|OA|OÄ|AA)\b"
 )
@@ -215,7 +215,7 @@ class Sender:
         return next((one for one, surname in names for line in last if surname in line and len(line) < 90), None)
 
     def _performing(self) -> str | None:
-        """Who operated or examined."""
+        """The one who operated or examined."""
         told = (_PERFORMED.match(line[:200]) for line in self.sheet.lines[:_PERFORMED_WITHIN])
         return next((one for found in told if found and (one := doctor_in(re.split(r"\t|\s{2,}", found[1])[0]))), None)
 
