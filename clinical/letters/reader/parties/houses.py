@@ -245,10 +245,11 @@ def _is_only_part(words: str) -> bool:
 _PART_ENDS = re.compile(r"(?:ambulanz|abteilung|sprechstunde|station|notaufnahme|aufnahme)$", re.IGNORECASE)
 
 
-_TAIL = re.compile(
-    r"^(?:\s?,\s|\s?/\s|\s[-–]\s)"
-    r"((?:Station|Stat\.|IMC|Sektion|Bereich|\w*[sS]prechstunde|\w*[aA]mbulanz)\b[\w. ]{0,20}|[^,;|·\t]{3,60})"
-)
+_PLACE = r"(?:Station|Stat\.|IMC|Sektion|Bereich|\w*[sS]prechstunde|\w*[aA]mbulanz)\b[\w. ]{0,20}"
+"""Part of a department that is named behind it."""
+_STATION = re.compile(rf"{_PLACE}$")
+_TAIL = re.compile(rf"^(?:\s?,\s|\s?/\s|\s[-–]\s)({_PLACE}|[^,;|·\t]{{3,60}})")
+_AND = re.compile(r"\s(?:und|u\.)\s|,\s")
 
 
 def with_tail(department: str, lines: Sequence[str]) -> str:
@@ -270,10 +271,6 @@ _PRACTICE = re.compile(r"praxis|ordination|hausärzt|ärztehaus|\bDr(?:es)?\.|\b
 def is_of_practice(house: str | None, department: str) -> bool:
     """True if a department is rather what a practice is for: `Praxis Dr. Kern, Palliativmedizin`."""
     return house is not None and _PRACTICE.search(house) is not None and SPECIALTY.match(department) is not None
-
-
-_STATION = re.compile(r"(?:Station|Stat\.|IMC|Sektion|Bereich|\w*[sS]prechstunde|\w*[aA]mbulanz)\b[\w. ]{0,20}$")
-_AND = re.compile(r"\s(?:und|u\.)\s|,\s")
 
 
 _INSURER = re.compile(
