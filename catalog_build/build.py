@@ -7,7 +7,7 @@ import secrets
 import shutil
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +16,16 @@ from typing import Any, Final
 from catalog_build.checks import check, counts, previous_counts
 from catalog_build.official import Source, Synonym, read_source
 from catalog_build.options import BuildOptions
-from catalog_build.own_synonyms import BEFUND, OWN, own_texts, references, replacements, with_everyday
+from catalog_build.own_synonyms import (
+    AUTHORS,
+    BEFUND,
+    OWN,
+    own_texts,
+    references,
+    replacements,
+    save_authored,
+    with_everyday,
+)
 from catalog_build.pairs import with_pairs
 from catalog_build.synonyms import FOLDS, all_texts, fold_of
 from catalog_build.training.calibration import CALIBRATION, Calibration, choose, silent_bands
@@ -153,6 +162,7 @@ def _make(source: Source, made: Path, options: BuildOptions) -> None:
     layers.save(made)
     texts = layers.texts
     kept = [text for text in texts if options.holdout is None or fold_of(text) != options.holdout]
+    save_authored(kept, made)
     weights = _weights(source, texts, options)
     note(f"indexing {len(kept):,} wordings with {weights.encoder.name}")
     wordings = index_wordings(source, kept, weights.encoder)
@@ -215,11 +225,12 @@ def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None)
     known = references(source, holdout)
     unseen = calibration_folds(holdout)
 
-    def encoder_of(without: set[int | None]) -> StaticEncoder:
-        kept = [text for text in texts if fold_of(text) is None or fold_of(text) not in without]
+    def encoder_of(without: set[int | None], sources: Collection[str] = ()) -> StaticEncoder:
+        some = [text for text in texts if text.source not in sources]
+        kept = [text for text in some if fold_of(text) is None or fold_of(text) not in without]
         return train_encoder(EncoderTexts([text.text for text in kept], [text.code for text in kept], known))
 
-    first = encoder_of({*unseen, holdout})
+    first = encoder_of({*unseen, holdout}, {AUTHORS})
     fitted = _fit(source, texts, first, holdout)
     return replace(fitted, encoder=encoder_of({holdout}))
 
@@ -252,7 +263,11 @@ def _fit(source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: in
     from catalog_build.training.remembered import Remembered
 
     unseen = calibration_folds(holdout)
-    kept = [text for text in texts if fold_of(text) is None or fold_of(text) not in {*unseen, holdout}]
+    left_out = {*unseen, holdout}
+    # The second stage is fitted on the authors' texts: it must not find their words in the index.
+    kept = [
+        text for text in texts if text.source != AUTHORS and (fold_of(text) is None or fold_of(text) not in left_out)
+    ]
     note(f"indexing {len(kept):,} wordings with {encoder.name}, without those to calibrate on")
     wordings = index_wordings(source, kept, encoder)
     number = source.catalog.number
@@ -260,7 +275,7 @@ def _fit(source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: in
     held_out = [
         (text.text, number(text.code))
         for text in texts
-        if text.source not in (BEFUND, OWN) and fold_of(text) in unseen and text.text not in known
+        if text.source not in (BEFUND, AUTHORS, OWN) and fold_of(text) in unseen and text.text not in known
     ]
     if len(held_out) < FEWEST_QUERIES:
         found = f"the folds {unseen} hold {len(held_out)} synonyms to calibrate on"

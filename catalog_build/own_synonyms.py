@@ -1,23 +1,25 @@
 """Befund's own synonyms (lay words, shorthand, Swiss and Austrian words), added to a catalog of the official files.
 
 The contract: "ICD-10-GM 2026 with added synonyms, so colloquial terms also match". They are the synonyms of the
-starter catalog and those of `everyday`, whose codes are of the whole catalog: acronyms, clipped words, states after
-procedures, what patients say. Official wordings win: an own text that the official files give to any code is left
-out, and so is one whose code is not terminal in the catalog at hand. What is held out for measuring is held out of
-these, too.
+starter catalog, those of `everyday`, whose codes are of the whole catalog (acronyms, clipped words, states after
+procedures, what patients say), and the words under which the authors to learn from coded a condition. Official wordings
+win: an own text that the official files give to any code is left out, and so is one whose code is not terminal in the
+catalog at hand. What is held out for measuring is held out of these, too.
 """
 
 from __future__ import annotations
 
 import csv
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from catalog_build.official import Source, Synonym, read_source
 from catalog_build.synonyms import NEVER_HELD_OUT, WordSynonym, all_texts, fold_of, word_synonyms
+from catalog_build.training.authors import read
 from clinical.icd import Catalog
 from clinical.text import folded_words
 
@@ -25,8 +27,20 @@ STARTER: Final = Path(__file__).parent / "starter"
 EVERYDAY: Final = Path(__file__).parent / "everyday"
 """Everyday wordings. `wordings.tsv`: text, code (two with a space where they are coded together);
 `words.tsv`: word, meaning."""
-BEFUND, OWN = "starter", "own"
-"""`Synonym.source` of Befund's own wordings and of those in the user's files: neither is official."""
+BEFUND, AUTHORS, OWN = "starter", "authors", "own"
+"""`Synonym.source` of Befund's own wordings, of those that authors coded, and of those in the user's files: none is
+official."""
+AUTHORED: Final = "authored.tsv"
+"""In an artifact: the wordings that it has from authors alone (text, code, authors with a space), for whoever learns
+from these authors' texts and must read them as a stranger's."""
+AGREED: Final = 0.6
+"""Share of the times words were coded that have the same code: below it they mean what their text says."""
+OVERRULING: Final = 3
+"""Authors whose code for the same words stands above our own."""
+MOST_WORDS: Final = 6
+"""Words of the longest wording taken from an author: longer ones are sentences that nobody writes again."""
+MOVED: Final = frozenset({"history", "family"})
+"""Claims whose codes (Z80-Z99) are not those of the words."""
 
 
 @cache
@@ -47,6 +61,60 @@ def everyday_words() -> tuple[WordSynonym, ...]:
     return tuple(WordSynonym(word, (meaning,)) for word, meaning in _rows("words.tsv"))
 
 
+class AuthoredWording(NamedTuple):
+    """Words under which authors to learn from coded a condition, with the code that most of them gave."""
+
+    text: str
+    code: str
+    authors: frozenset[str]
+
+
+@cache
+def authored_wordings() -> tuple[AuthoredWording, ...]:
+    """The mentions of the authors to learn from that have one code, each spelling once, as it is written most often."""
+    codes, texts = (
+        defaultdict[tuple[str, ...], Counter[str]](Counter),
+        defaultdict[tuple[str, ...], Counter[str]](Counter),
+    )
+    hands = defaultdict[tuple[tuple[str, ...], str], set[str]](set)
+    for author, own in read("train").items():
+        for text in own:
+            for mention in text.mentions:
+                said = text.text[mention.start : mention.end]
+                if len(mention.codes) != 1 or mention.claim in MOVED or "\n" in said:
+                    continue
+                words, (code,) = spelled(said), mention.codes
+                if 0 < len(words) <= MOST_WORDS:
+                    codes[words][code] += 1
+                    texts[words][said] += 1
+                    hands[words, code].add(author)
+    found = []
+    for words in sorted(codes):
+        code, times = codes[words].most_common(1)[0]
+        if times >= AGREED * codes[words].total():
+            found.append(AuthoredWording(texts[words].most_common(1)[0][0], code, frozenset(hands[words, code])))
+    return tuple(found)
+
+
+def save_authored(texts: Iterable[Synonym], folder: Path) -> None:
+    """Write which of these wordings are authors' alone (AUTHORED); nothing where none is."""
+    authors = {(one.text, one.code): one.authors for one in authored_wordings()}
+    own = [(text.text, text.code) for text in texts if text.source == AUTHORS]
+    if own:
+        with (folder / AUTHORED).open("w", encoding="utf-8", newline="") as file:
+            rows = csv.writer(file, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONE, quotechar=None)
+            rows.writerow(AuthoredWording._fields)
+            rows.writerows((*one, " ".join(sorted(authors[one]))) for one in own)
+
+
+def load_authored(folder: Path) -> tuple[AuthoredWording, ...]:
+    """Read what `save_authored` wrote; none where an artifact has none."""
+    if not (folder / AUTHORED).is_file():
+        return ()
+    rows = (line.split("\t") for line in (folder / AUTHORED).read_text("utf-8").splitlines()[1:])
+    return tuple(AuthoredWording(text, code, frozenset(authors.split())) for text, code, authors in rows)
+
+
 def _rows(name: str) -> list[tuple[str, str]]:
     """The two columns of a file of `everyday`, without its header."""
     with (EVERYDAY / name).open(encoding="utf-8", newline="") as file:
@@ -57,14 +125,19 @@ def _rows(name: str) -> list[tuple[str, str]]:
 def own_texts(source: Source, official: Sequence[Synonym], holdout: int | None = None) -> tuple[Synonym, ...]:
     """Own synonyms for this catalog. The starter holds its own already: it is only given those of `everyday`."""
     taken = {spelled(text.text) for text in official}  # also those of the held-out fold
-    kept = []
-    for synonym in (*(() if _is_starter(source) else all_texts(_starter())), *everyday_texts()):
-        code = source.catalog.get(synonym.code)
-        if synonym.source in NEVER_HELD_OUT or code is None or not code.terminal:
-            continue
-        if spelled(synonym.text) not in taken and (holdout is None or fold_of(synonym) != holdout):
-            kept.append(replace(synonym, source=BEFUND))
-    return tuple(kept)
+    terminal = {code.code for code in source.catalog if code.terminal}
+    starter = () if _is_starter(source) else all_texts(_starter())
+    ours = [replace(one, source=BEFUND) for one in (*starter, *everyday_texts()) if one.source not in NEVER_HELD_OUT]
+    known = {spelled(one.text) for one in ours}
+    authored = [
+        one
+        for one in authored_wordings()
+        if one.code in terminal and (len(one.authors) >= OVERRULING or spelled(one.text) not in known)
+    ]
+    overruled = {spelled(one.text) for one in authored}
+    kept = [one for one in ours if one.code in terminal and spelled(one.text) not in overruled]
+    kept += (Synonym(one.text, one.code, source=AUTHORS) for one in authored)
+    return tuple(one for one in kept if spelled(one.text) not in taken and (holdout is None or fold_of(one) != holdout))
 
 
 def with_everyday(source: Source) -> Source:

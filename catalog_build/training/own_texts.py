@@ -21,10 +21,11 @@ import numpy as np
 
 from catalog_build.build import folder_beside, put_in_place
 from catalog_build.options import FITTED
+from catalog_build.own_synonyms import load_authored
 from catalog_build.training.authors import CLAIMS, Author, LabelledMention, LabelledText, parse
 from catalog_build.training.claims import REPLAYED, retrained_claims
 from catalog_build.training.confidence import refitted
-from catalog_build.training.reading import material, read_by
+from catalog_build.training.reading import index_without, material, read_by
 from catalog_build.training.written import STATED, WrittenInput, as_input, is_coded, written_inputs
 from clinical import claims as of_claims
 from clinical.claims import Reading
@@ -84,9 +85,10 @@ def train_on(artifact: Path, files: Sequence[Path], out: Path, recipe: OwnRecipe
     if out.resolve() == artifact.resolve():
         raise SettingError("--out is the artifact that is trained further", "another folder", "name another folder")
     texts = own_texts(named(files), index)
-    gained = left_out(index, texts, recipe) if recipe.parts else []
+    blind = index_without(index, load_authored(artifact))
+    gained = left_out(index, blind, texts, recipe) if recipe.parts else []
     note(f"training on all {sum(map(len, texts.values()))} texts")
-    made = trained(index, texts, recipe)
+    made = trained(index, blind, texts, recipe)
     out.parent.mkdir(parents=True, exist_ok=True)
     with folder_beside(out.resolve()) as folder:
         whole = shutil.copytree(artifact, folder / "artifact")
@@ -165,7 +167,9 @@ def _text_of(row: Mapping[str, Any], ident: str, codes: Collection[str]) -> Labe
     return LabelledText(ident, text, tuple(found))
 
 
-def left_out(index: SearchIndex, texts: Mapping[str, Sequence[LabelledText]], recipe: OwnRecipe) -> list[Measured]:
+def left_out(
+    index: SearchIndex, blind: SearchIndex, texts: Mapping[str, Sequence[LabelledText]], recipe: OwnRecipe
+) -> list[Measured]:
     """Measure what the training without some texts brings for these: over authors, in as many parts as asked for."""
     before: Counter[str] = Counter()
     after: Counter[str] = Counter()
@@ -176,7 +180,8 @@ def left_out(index: SearchIndex, texts: Mapping[str, Sequence[LabelledText]], re
         note(f"part {number} of {len(parts)}: training without {names}")
         asked = [text for own in part.values() for text in own]
         before += counted(index, asked)
-        after += counted(trained(index, {name: own for name, own in rest.items() if own}, recipe), asked)
+        made = trained(index, blind, {name: own for name, own in rest.items() if own}, recipe)
+        after += counted(made, asked)
     return measures(before, after)
 
 
@@ -194,8 +199,11 @@ def parts_of(texts: Mapping[str, Sequence[LabelledText]], parts: int) -> list[di
     return found
 
 
-def trained(index: SearchIndex, texts: Mapping[str, Sequence[LabelledText]], recipe: OwnRecipe) -> SearchIndex:
-    """An index like this one whose reading was trained further on these texts (by author)."""
+def trained(
+    index: SearchIndex, blind: SearchIndex, texts: Mapping[str, Sequence[LabelledText]], recipe: OwnRecipe
+) -> SearchIndex:
+    """An index like this one whose reading was trained further on these texts (by author). `blind`: the same without
+    wordings of the authors whose inputs the second stage is fitted on."""
     own = [text for some in texts.values() for text in some]
     claims = index.tagger
     if "claims" in recipe.only:
@@ -206,10 +214,10 @@ def trained(index: SearchIndex, texts: Mapping[str, Sequence[LabelledText]], rec
         how = {"rounds": recipe.rounds, "weight": recipe.weight, "written": written, "seed": recipe.seed}
         claims = retrained_claims(claims or of_claims.tagger(), own, known, rate=recipe.claims_rate, **how)
     made = read_by(index, claims, index.confidence)
-    if "confidence" in recipe.only and index.confidence is not None:
+    if "confidence" in recipe.only and blind.confidence is not None:
         coded = [as_input(one, _author(name)) for name, some in texts.items() for one in some if is_coded(one)]
         inputs = [*_some(written_inputs(), recipe), *coded]
-        made.confidence = refitted(made, inputs, recipe.hidden, recipe.decay)
+        made.confidence = refitted(read_by(blind, claims, index.confidence), inputs, recipe.hidden, recipe.decay)
     return made
 
 

@@ -1,27 +1,33 @@
 """Fit the second stage of calibration anew for the tagger that is shipped, on what people wrote.
 
-How far a code can be believed is learned from texts that the tagger reads as it will read a stranger's: the authors are
-dealt into two halves, and each is read by networks that learned from the other half alone. Where it was fitted on texts
-that the networks knew, it believed them too much: of what unread authors were shown two points less were right
-(evals/LOG.md). Bounds of the bands, weights of the columns and order of codes are fitted; what is said of wordings by
-themselves stays, for texts tell nothing of these.
+How far a code can be believed is learned from texts that are read as a stranger's will be: the authors are dealt into
+two halves, and each is read by networks that learned from the other half alone, and without the wordings that only this
+half gave the index. Where it was fitted on texts that the networks knew, it believed them too much: of what unread
+authors were shown two points less were right (evals/LOG.md). Bounds of the bands, weights of the columns and order of
+codes are fitted; what is said of wordings by themselves stays, for texts tell nothing of these.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import numpy as np
+
+from catalog_build.own_synonyms import AuthoredWording, load_authored
 from catalog_build.training.authors import read
 from catalog_build.training.claims import Material, Recipe, train_claims
 from catalog_build.training.confidence import FoundMentions, fitted_on, joined, unfitted, written_examples
-from catalog_build.training.reranking import reranker_for
-from catalog_build.training.written import written_inputs
+from catalog_build.training.reranking import compared, reranker_of
+from catalog_build.training.suggesting import ComparedCodes
+from catalog_build.training.written import WrittenInput, written_inputs
 from clinical.claims import Tagger
 from clinical.errors import SettingError
 from clinical.reading import Confidence, Reranker, SearchIndex
+from clinical.search import Wordings
 
 HALVES: Final = 2
 NETS: Final = 2
@@ -38,10 +44,11 @@ def train_reading(artifact: Path) -> Confidence:
             f"{artifact} has no second stage to be fitted anew", "an artifact with confidence.json", remedy
         )
     taggers = [train_claims(material(index, _half(1 - number)), Recipe(nets=NETS)) for number in range(HALVES)]
-    reranker = reranker_for(index, written_inputs()) or index.confidence.reranker
-    asked = [_Asked(artifact, tagger, reranker, number) for number, tagger in enumerate(taggers)]
     with ProcessPoolExecutor(HALVES, get_context("spawn")) as pool:
-        found = joined(list(pool.map(_found, asked)))
+        asked = [_Asked(artifact, tagger, number) for number, tagger in enumerate(taggers)]
+        choices = [choice for own in pool.map(_choices, asked) for choice in own]
+        reranker = reranker_of(choices) or index.confidence.reranker
+        found = joined(list(pool.map(_found, [one._replace(reranker=reranker) for one in asked])))
     return fitted_on(index.confidence, found, reranker)
 
 
@@ -53,6 +60,21 @@ def material(index: SearchIndex, names: frozenset[str] | None = None) -> Materia
     return Material(texts, [(index.wordings.text(n), index.catalog.codes[code].code) for n, code in enumerate(codes)])
 
 
+def index_without(index: SearchIndex, wordings: Iterable[AuthoredWording]) -> SearchIndex:
+    """An index like this one that has never heard of these wordings."""
+    tables, known = index.wordings.tables, {(one.text, one.code) for one in wordings}
+    rows = [(index.wordings.text(n), code) for n, code in enumerate(tables.code.tolist())]
+    kept = [n for n, (text, code) in enumerate(rows) if (text, index.catalog.codes[code].code) not in known]
+    if len(kept) == len(rows):
+        return index
+    titles = np.isin(kept, tables.title)
+    texts, codes = zip(*(rows[n] for n in kept), strict=True)
+    parts = (Wordings.build(texts, codes, titles.tolist(), index.encoder), index.encoder, index.ranker, index.manifest)
+    return SearchIndex(
+        index.catalog, *parts, index.expansion, None, index.confidence, index.suggester, tagger=index.tagger
+    )
+
+
 def read_by(index: SearchIndex, tagger: Tagger | None, confidence: Confidence | None) -> SearchIndex:
     """An index like this one that reads with another tagger (None: the shipped one) and second stage."""
     parts = (index.catalog, index.wordings, index.encoder, index.ranker, index.manifest, index.expansion, index.typos)
@@ -62,15 +84,27 @@ def read_by(index: SearchIndex, tagger: Tagger | None, confidence: Confidence | 
 class _Asked(NamedTuple):
     artifact: Path
     tagger: Tagger
-    reranker: Reranker | None
     half: int
+    reranker: Reranker | None = None
+
+    @property
+    def inputs(self) -> list[WrittenInput]:
+        names = _half(self.half)
+        return [one for one in written_inputs() if one.source in names]
+
+    def blind(self) -> SearchIndex:
+        """The artifact's index that has learned nothing from this half."""
+        names = _half(self.half)
+        theirs = [one for one in load_authored(self.artifact) if one.authors <= names]
+        return read_by(index_without(SearchIndex.load(self.artifact), theirs), self.tagger, unfitted(self.reranker))
+
+
+def _choices(asked: _Asked) -> list[ComparedCodes]:
+    return list(compared(asked.blind(), asked.inputs))
 
 
 def _found(asked: _Asked) -> FoundMentions:
-    """Find mentions in the texts of one half by networks that have not learned from it."""
-    names = _half(asked.half)
-    index = read_by(SearchIndex.load(asked.artifact), asked.tagger, unfitted(asked.reranker))
-    return written_examples(index, [one for one in written_inputs() if one.source in names])
+    return written_examples(asked.blind(), asked.inputs)
 
 
 def _half(number: int) -> frozenset[str]:

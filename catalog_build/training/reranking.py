@@ -16,15 +16,20 @@ from clinical.search import run_starts
 
 def reranker_for(index: SearchIndex, written: Sequence[WrittenInput]) -> Reranker | None:
     """Weights under which a right code of each mention is the likeliest among those compared; None where nothing is to
-    be learnt. Codes of the set that a text is of do not count for how common a code is."""
-    choices = list(_choices(index, written))
+    be learnt."""
+    return reranker_of(list(compared(index, written)))
+
+
+def reranker_of(choices: Sequence[ComparedCodes]) -> Reranker | None:
+    """The same from what was compared."""
     if not choices:
         return None
     return Reranker.of(dict(zip(OF_HIT, conditional_logit(choices).round(3).tolist(), strict=True)))
 
 
-def _choices(index: SearchIndex, written: Sequence[WrittenInput]) -> Iterator[ComparedCodes]:
-    """The compared codes of each mention that has right ones and wrong ones among them."""
+def compared(index: SearchIndex, written: Sequence[WrittenInput]) -> Iterator[ComparedCodes]:
+    """The compared codes of each mention that has right ones and wrong ones among them. Codes of the set that a text is
+    of do not count for how common a code is."""
     known, common = commonness_without(index.catalog, {one.source for one in written}), OF_HIT.index("common")
     batches = [written[begin : begin + TOGETHER] for begin in range(0, len(written), TOGETHER)]
     for batch in progress(batches, "order of codes", "batches of texts read"):

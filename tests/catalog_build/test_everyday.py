@@ -4,9 +4,13 @@ from collections import Counter
 
 from catalog_build.official.source import read_source
 from catalog_build.own_synonyms import (
+    AUTHORS,
+    OVERRULING,
     STARTER,
+    authored_wordings,
     everyday_texts,
     everyday_words,
+    load_authored,
     own_texts,
     references,
     replacements,
@@ -14,6 +18,7 @@ from catalog_build.own_synonyms import (
     with_everyday,
 )
 from catalog_build.synonyms import all_texts
+from catalog_build.training.reading import index_without
 from clinical.reading import SearchIndex
 
 
@@ -49,3 +54,29 @@ def test_an_acronym_is_found_by_its_wording_and_inside_a_longer_one(starter_arti
     pairs = dict(replacements(everyday_words()))
     assert index.expansion.expanded("V. a. OSAS") == f"V. a. {pairs['OSAS']}"
     assert index.search("OSAS")[0].code == "G47.31"
+
+
+def test_words_of_authors_have_the_code_that_most_of_them_gave_and_three_overrule_our_own():
+    given = {spelled(one.text): one for one in authored_wordings()}
+    assert len(given) == len(authored_wordings())
+    starter = read_source(STARTER)
+    own = {spelled(text.text): text for text in own_texts(starter, all_texts(starter))}
+    ours = {spelled(text.text): text.code for text in everyday_texts()}
+    terminal = {code.code for code in starter.catalog if code.terminal}
+    both = [words for words, one in given.items() if words in own and words in ours and one.code in terminal]
+    overruled = [words for words in both if own[words].source == AUTHORS]
+    assert overruled
+    assert all((words in overruled) == (len(given[words].authors) >= OVERRULING) for words in both)
+    assert all(own[words].code == given[words].code for words in overruled)
+
+
+def test_an_index_can_be_made_that_has_never_heard_of_the_words_of_authors(starter_artifact):
+    index, authored = SearchIndex.load(starter_artifact), load_authored(starter_artifact)
+    assert authored
+    assert {(one.text, one.code, one.authors) for one in authored} <= set(authored_wordings())
+    blind = index_without(index, authored)
+    assert len(blind.wordings) == len(index.wordings) - len(authored)
+    texts = {blind.wordings.text(n) for n in range(len(blind.wordings))}
+    assert not texts & {one.text for one in authored if one.text not in {text.text for text in everyday_texts()}}
+    assert blind.search("Bluthochdruck")[0].code == index.search("Bluthochdruck")[0].code
+    assert index_without(index, []) is index
