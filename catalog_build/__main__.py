@@ -172,11 +172,12 @@ def _train_reading(artifact: Path, out: Path) -> None:
 
 def _train_suggestions(artifact: Path, out: Path, commonness: bool) -> None:
     from catalog_build.build import WEIGHTS
+    from catalog_build.own_synonyms import index_without, load_authored
     from catalog_build.training.suggesting import WEIGHTS as FILE
     from catalog_build.training.suggesting import fitted
     from clinical.reading import SearchIndex
 
-    index = SearchIndex.load(artifact)
+    index = index_without(SearchIndex.load(artifact), load_authored(artifact))  # their phrases are learned from
     try:
         weights = fitted(index.catalog, index.wordings, index.encoder, commonness)
     except ModuleNotFoundError as error:

@@ -1,10 +1,10 @@
 """Befund's own synonyms (lay words, shorthand, Swiss and Austrian words), added to a catalog of the official files.
 
-The contract: "ICD-10-GM 2026 with added synonyms, so colloquial terms also match". They are the synonyms of the
-starter catalog, those of `everyday`, whose codes are of the whole catalog (acronyms, clipped words, states after
-procedures, what patients say), and the words under which the authors to learn from coded a condition. Official wordings
-win: an own text that the official files give to any code is left out, and so is one whose code is not terminal in the
-catalog at hand. What is held out for measuring is held out of these, too.
+The contract: "ICD-10-GM 2026 with added synonyms, so colloquial terms also match". They are the synonyms of the starter
+catalog, those of `everyday`, whose codes are of the whole catalog (acronyms, clipped words, states after procedures,
+what patients say, what practices and wards write), and the words under which the authors to learn from coded a
+condition. Official wordings win: an own text that the official files give to any code is left out, and so is one whose
+code is not terminal in the catalog at hand. What is held out for measuring is held out of these, too.
 """
 
 from __future__ import annotations
@@ -17,16 +17,20 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from catalog_build.official import Source, Synonym, read_source
 from catalog_build.synonyms import NEVER_HELD_OUT, WordSynonym, all_texts, fold_of, word_synonyms
 from catalog_build.training.authors import read
 from clinical.icd import Catalog
+from clinical.reading import SearchIndex
+from clinical.search import Wordings
 from clinical.text import folded_words
 
 STARTER: Final = Path(__file__).parent / "starter"
 EVERYDAY: Final = Path(__file__).parent / "everyday"
-"""Everyday wordings. `wordings.tsv`: text, code (two with a space where they are coded together);
-`words.tsv`: word, meaning."""
+"""Everyday wordings. `wordings.tsv`: text, code (two with a space where they are coded together); `practice.tsv`: the
+same, by five hands of practices and wards, of patients and nurses; `words.tsv`: word, meaning."""
 BEFUND, AUTHORS, OWN = "starter", "authors", "own"
 """`Synonym.source` of Befund's own wordings, of those that authors coded, and of those in the user's files: none is
 official."""
@@ -50,8 +54,18 @@ def _starter() -> Source:
 
 @cache
 def everyday_texts() -> tuple[Synonym, ...]:
-    """Synonyms of `everyday/wordings.tsv`, whatever the catalog at hand."""
-    rows = ((text, code.split()) for text, code in _rows("wordings.tsv"))
+    """Synonyms of `everyday/wordings.tsv`, whatever the catalog at hand: they also tell that a code is common."""
+    return _texts("wordings.tsv")
+
+
+@cache
+def practice_texts() -> tuple[Synonym, ...]:
+    """Synonyms of `everyday/practice.tsv`, whatever the catalog at hand: they go into rare codes, too."""
+    return _texts("practice.tsv")
+
+
+def _texts(name: str) -> tuple[Synonym, ...]:
+    rows = ((text, code.split()) for text, code in _rows(name))
     return tuple(Synonym(text, codes[0], tuple(codes[1:]), source=BEFUND) for text, codes in rows)
 
 
@@ -115,6 +129,21 @@ def load_authored(folder: Path) -> tuple[AuthoredWording, ...]:
     return tuple(AuthoredWording(text, code, frozenset(authors.split())) for text, code, authors in rows)
 
 
+def index_without(index: SearchIndex, wordings: Iterable[AuthoredWording]) -> SearchIndex:
+    """An index like this one that has never heard of these wordings."""
+    tables, known = index.wordings.tables, {(one.text, one.code) for one in wordings}
+    rows = [(index.wordings.text(n), code) for n, code in enumerate(tables.code.tolist())]
+    kept = [n for n, (text, code) in enumerate(rows) if (text, index.catalog.codes[code].code) not in known]
+    if len(kept) == len(rows):
+        return index
+    titles = np.isin(kept, tables.title)
+    texts, codes = zip(*(rows[n] for n in kept), strict=True)
+    parts = (Wordings.build(texts, codes, titles.tolist(), index.encoder), index.encoder, index.ranker, index.manifest)
+    return SearchIndex(
+        index.catalog, *parts, index.expansion, None, index.confidence, index.suggester, tagger=index.tagger
+    )
+
+
 def _rows(name: str) -> list[tuple[str, str]]:
     """The two columns of a file of `everyday`, without its header."""
     with (EVERYDAY / name).open(encoding="utf-8", newline="") as file:
@@ -127,7 +156,8 @@ def own_texts(source: Source, official: Sequence[Synonym], holdout: int | None =
     taken = {spelled(text.text) for text in official}  # also those of the held-out fold
     terminal = {code.code for code in source.catalog if code.terminal}
     starter = () if _is_starter(source) else all_texts(_starter())
-    ours = [replace(one, source=BEFUND) for one in (*starter, *everyday_texts()) if one.source not in NEVER_HELD_OUT]
+    texts = (*starter, *everyday_texts(), *practice_texts())
+    ours = [replace(one, source=BEFUND) for one in texts if one.source not in NEVER_HELD_OUT]
     known = {spelled(one.text) for one in ours}
     authored = [
         one

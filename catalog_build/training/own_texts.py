@@ -21,11 +21,11 @@ import numpy as np
 
 from catalog_build.build import folder_beside, put_in_place
 from catalog_build.options import FITTED
-from catalog_build.own_synonyms import load_authored
+from catalog_build.own_synonyms import index_without, load_authored
 from catalog_build.training.authors import CLAIMS, Author, LabelledMention, LabelledText, parse
 from catalog_build.training.claims import REPLAYED, retrained_claims
 from catalog_build.training.confidence import refitted
-from catalog_build.training.reading import index_without, material, read_by
+from catalog_build.training.reading import material, read_by
 from catalog_build.training.written import STATED, WrittenInput, as_input, is_coded, written_inputs
 from clinical import claims as of_claims
 from clinical.claims import Reading

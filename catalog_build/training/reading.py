@@ -9,15 +9,12 @@ codes are fitted; what is said of wordings by themselves stays, for texts tell n
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import numpy as np
-
-from catalog_build.own_synonyms import AuthoredWording, load_authored
+from catalog_build.own_synonyms import index_without, load_authored
 from catalog_build.training.authors import read
 from catalog_build.training.claims import Material, Recipe, train_claims
 from catalog_build.training.confidence import FoundMentions, fitted_on, joined, unfitted, written_examples
@@ -27,7 +24,6 @@ from catalog_build.training.written import WrittenInput, written_inputs
 from clinical.claims import Tagger
 from clinical.errors import SettingError
 from clinical.reading import Confidence, Reranker, SearchIndex
-from clinical.search import Wordings
 
 HALVES: Final = 2
 NETS: Final = 2
@@ -58,21 +54,6 @@ def material(index: SearchIndex, names: frozenset[str] | None = None) -> Materia
     texts = [text for name, own in read("train").items() if names is None or name in names for text in own]
     codes = index.wordings.tables.code.tolist()
     return Material(texts, [(index.wordings.text(n), index.catalog.codes[code].code) for n, code in enumerate(codes)])
-
-
-def index_without(index: SearchIndex, wordings: Iterable[AuthoredWording]) -> SearchIndex:
-    """An index like this one that has never heard of these wordings."""
-    tables, known = index.wordings.tables, {(one.text, one.code) for one in wordings}
-    rows = [(index.wordings.text(n), code) for n, code in enumerate(tables.code.tolist())]
-    kept = [n for n, (text, code) in enumerate(rows) if (text, index.catalog.codes[code].code) not in known]
-    if len(kept) == len(rows):
-        return index
-    titles = np.isin(kept, tables.title)
-    texts, codes = zip(*(rows[n] for n in kept), strict=True)
-    parts = (Wordings.build(texts, codes, titles.tolist(), index.encoder), index.encoder, index.ranker, index.manifest)
-    return SearchIndex(
-        index.catalog, *parts, index.expansion, None, index.confidence, index.suggester, tagger=index.tagger
-    )
 
 
 def read_by(index: SearchIndex, tagger: Tagger | None, confidence: Confidence | None) -> SearchIndex:

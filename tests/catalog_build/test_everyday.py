@@ -10,6 +10,7 @@ from catalog_build.own_synonyms import (
     authored_wordings,
     everyday_texts,
     everyday_words,
+    index_without,
     load_authored,
     own_texts,
     references,
@@ -18,7 +19,6 @@ from catalog_build.own_synonyms import (
     with_everyday,
 )
 from catalog_build.synonyms import all_texts
-from catalog_build.training.reading import index_without
 from clinical.reading import SearchIndex
 
 
