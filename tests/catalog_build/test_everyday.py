@@ -13,6 +13,7 @@ from catalog_build.own_synonyms import (
     index_without,
     load_authored,
     own_texts,
+    practice_texts,
     references,
     replacements,
     spelled,
@@ -23,11 +24,13 @@ from clinical.reading import SearchIndex
 
 
 def test_every_code_is_terminal(terminal):
-    assert [text for text in everyday_texts() if not {text.code, *text.secondary} <= terminal] == []
+    own = (*everyday_texts(), *practice_texts())
+    assert len(own) > len(everyday_texts()) > 0
+    assert [text for text in own if not {text.code, *text.secondary} <= terminal] == []
 
 
 def test_no_wording_stands_twice_or_in_the_starter_or_in_the_official_files(official):
-    mine = Counter(spelled(text.text) for text in everyday_texts())
+    mine = Counter(spelled(text.text) for text in (*everyday_texts(), *practice_texts()))
     assert [words for words, count in mine.items() if count > 1] == []
     known = {spelled(text.text) for text in (*all_texts(official), *read_source(STARTER).synonyms)}
     assert [words for words in mine if words in known] == []
@@ -45,7 +48,9 @@ def test_a_catalog_gets_the_wordings_of_its_codes_and_knows_which_codes_they_are
     starter = with_everyday(read_source(STARTER))
     texts = own_texts(starter, all_texts(starter))
     assert texts
-    assert {text.code for text in texts} <= {code.code for code in starter.catalog if code.terminal and code.everyday}
+    named = {text.code for text in everyday_texts()}
+    assert {code.code for code in starter.catalog if code.everyday} >= named & {text.code for text in texts}
+    assert {text.code for text in texts} <= {code.code for code in starter.catalog if code.terminal}
     assert not all(code.everyday for code in starter.catalog)
 
 
@@ -61,7 +66,7 @@ def test_words_of_authors_have_the_code_that_most_of_them_gave_and_three_overrul
     assert len(given) == len(authored_wordings())
     starter = read_source(STARTER)
     own = {spelled(text.text): text for text in own_texts(starter, all_texts(starter))}
-    ours = {spelled(text.text): text.code for text in everyday_texts()}
+    ours = {spelled(text.text): text.code for text in (*everyday_texts(), *practice_texts())}
     terminal = {code.code for code in starter.catalog if code.terminal}
     both = [words for words, one in given.items() if words in own and words in ours and one.code in terminal]
     overruled = [words for words in both if own[words].source == AUTHORS]
@@ -77,6 +82,8 @@ def test_an_index_can_be_made_that_has_never_heard_of_the_words_of_authors(start
     blind = index_without(index, authored)
     assert len(blind.wordings) == len(index.wordings) - len(authored)
     texts = {blind.wordings.text(n) for n in range(len(blind.wordings))}
-    assert not texts & {one.text for one in authored if one.text not in {text.text for text in everyday_texts()}}
+    assert not texts & {
+        one.text for one in authored if one.text not in {text.text for text in (*everyday_texts(), *practice_texts())}
+    }
     assert blind.search("Bluthochdruck")[0].code == index.search("Bluthochdruck")[0].code
     assert index_without(index, []) is index
