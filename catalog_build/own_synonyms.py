@@ -10,6 +10,7 @@ code is not terminal in the catalog at hand. What is held out for measuring is h
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -43,6 +44,8 @@ OVERRULING: Final = 3
 """Authors whose code for the same words stands above our own."""
 MOST_WORDS: Final = 6
 """Words of the longest wording taken from an author: longer ones are sentences that nobody writes again."""
+TELLS_WHEN: Final = re.compile(r"\bseit\b", re.IGNORECASE)
+"""Words with this are a sentence of one patient ("Durchfall seit 4 Tg."), no name of what he has."""
 MOVED: Final = frozenset({"history", "family"})
 """Claims whose codes (Z80-Z99) are not those of the words."""
 
@@ -95,7 +98,7 @@ def authored_wordings() -> tuple[AuthoredWording, ...]:
         for text in own:
             for mention in text.mentions:
                 said = text.text[mention.start : mention.end]
-                if len(mention.codes) != 1 or mention.claim in MOVED or "\n" in said:
+                if len(mention.codes) != 1 or mention.claim in MOVED or "\n" in said or TELLS_WHEN.search(said):
                     continue
                 words, (code,) = spelled(said), mention.codes
                 if 0 < len(words) <= MOST_WORDS:

@@ -24,7 +24,7 @@ TEXTS = (
     "Die Frau hat asthma und eine Migräne.",
     "asthma",
     "Hypertonie, Xqz und Zuckerleiden",
-    "bekanntes Asthma bronch",
+    "bekannte Zuckerkrankh",
     "Asthma: seit Jahren, Migräne nie",
 )
 Row = dict[str, float]

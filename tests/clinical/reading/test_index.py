@@ -253,7 +253,7 @@ def test_a_word_that_widens_a_category_is_no_diagnosis(index: SearchIndex):
         ("NSTEMI 12.3.26", "I21.48", "NSTEMI"),
         ("Am 3. März 2026 Hypertonie", "I10.90", "Hypertonie"),
         ("Hypertonie am 3.5. diagnostiziert", "I10.90", "Hypertonie"),
-        ("Hypokaliämie 2,9 mmol/l", "E87.6", "Hypokaliämie 2,9"),
+        ("Hypokaliämie 2,9 mmol/l", "E87.6", "Hypokaliämie 2,9 mmol/l"),
     ],
 )
 def test_a_date_or_a_measure_beside_a_disease_neither_hides_it_nor_is_cut(index: SearchIndex, text, code, words):
