@@ -21,6 +21,7 @@ import signal
 import socket
 import struct
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -113,10 +114,13 @@ def _give_up(held: int) -> None:
 
 
 def _watch(asking: socket.socket, on: bool = True) -> None:
-    """Let the kernel end this process (SIGIO) when the other end is closed."""
+    """Let the kernel end this process (SIGIO) when the other end is closed; end it if that is so already."""
     flags = fcntl.fcntl(asking, fcntl.F_GETFL)
     fcntl.fcntl(asking, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(asking, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
+    with suppress(BlockingIOError):  # nothing to be read: it is open
+        if not asking.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+            signal.raise_signal(signal.SIGIO)
 
 
 def _recognise(asking: socket.socket, program: str, pixels: bytes) -> NoReturn:
