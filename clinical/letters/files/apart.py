@@ -109,7 +109,7 @@ class FileReader:
                     with theirs:
                         socket.send_fds(control, [b"+"], [theirs.fileno()])
                     async with asyncio.timeout(seconds + GRACE):
-                        return await _exchanged(ours, head, blobs)
+                        return await exchanged(ours, head, blobs)
                 except (TimeoutError, ConnectionError):
                     return b""
 
@@ -135,7 +135,8 @@ class FileReader:
         self._process = self._control = None
 
 
-async def _exchanged(ours: socket.socket, head: dict[str, object], blobs: Sequence[bytes]) -> bytes:
+async def exchanged(ours: socket.socket, head: dict[str, object], blobs: Sequence[bytes]) -> bytes:
+    """What is answered to a step, asked over a socket."""
     loop = asyncio.get_running_loop()
     said = json.dumps({**head, "blobs": [len(one) for one in blobs]}).encode()
     await loop.sock_sendall(ours, struct.pack("<I", len(said)) + said)

@@ -344,7 +344,7 @@ from clinical.letters.files import worker
 worker.SECONDS = 1
 worker.read = lambda data, tables: {harm}
 {more}
-worker._step(socket.socket(fileno=0), worker._address_space(), None)
+worker.step(socket.socket(fileno=0), worker.address_space(), None)
 """
 
 
