@@ -149,26 +149,34 @@ def _around(words: Sequence[Word]) -> Box:
 def _rows(words: Sequence[Word]) -> list[list[Word]]:
     """Words on one height together, from top to bottom, each row from left to right."""
     rows: list[list[Word]] = []
-    tops: list[tuple[float, float]] = []
-    for word in sorted(words, key=lambda one: one.middle):
+    top = bottom = 0.0
+    for word in sorted(words, key=_height_of_middle):
+        _, above, _, below = word.box
         if rows:
-            top, bottom = tops[-1]
-            overlap = min(bottom, word.box.bottom) - max(top, word.box.top)
-            if overlap > 0.55 * min(bottom - top, word.height):
-                rows[-1].append(word)
+            overlap = min(bottom, below) - max(top, above)
+            if overlap > 0.55 * min(bottom - top, below - above):
                 count = len(rows[-1])
-                tops[-1] = (top * (count - 1) + word.box.top) / count, (bottom * (count - 1) + word.box.bottom) / count
+                rows[-1].append(word)
+                top, bottom = (top * count + above) / (count + 1), (bottom * count + below) / (count + 1)
                 continue
         rows.append([word])
-        tops.append((word.box.top, word.box.bottom))
-    return [line for row in rows for line in _overprinted(sorted(row, key=lambda one: one.box.left))]
+        top, bottom = above, below
+    return [line for row in rows for line in _overprinted(sorted(row, key=_left))]
+
+
+def _height_of_middle(word: Word) -> float:
+    return word.middle
+
+
+def _left(word: Word) -> float:
+    return word.box.left
 
 
 def _overprinted(row: list[Word]) -> list[list[Word]]:
     """The row, or the two lines that it is where a smaller one is printed over it: a stamp, a foot."""
     largest = max(word.height for word in row)
     small = [word for word in row if word.height < SMALL_PRINT * largest]
-    if not any(_share_width(before, word) for before, word in pairwise(row)) or not small:
+    if not small or not any(_share_width(before, word) for before, word in pairwise(row)):
         return [row]
     return [[word for word in row if word.height >= SMALL_PRINT * largest], small]
 
@@ -568,8 +576,11 @@ class _Writer:
             one.pop()
 
     def word(self, word: Word, page: int) -> None:
-        for sign, box in zip(word.text, word.boxes, strict=True):
-            self.sign(sign, page, box.lowered(word.raised), word.confidence)
+        count = len(word.boxes)
+        self.signs += word.text
+        self.pages += [page] * count
+        self.boxes += [box.lowered(word.raised) for box in word.boxes] if word.raised else word.boxes
+        self.sure += [word.confidence] * count
 
     def cells(self, cells: Sequence[Sequence[Word]], page: int) -> None:
         for n, cell in enumerate(cells):

@@ -58,6 +58,7 @@ def main() -> NoReturn:
 
 def step(asking: socket.socket, held: int, program: str | None) -> NoReturn:
     """One step, in a fork: never returns."""
+    gc.disable()  # it is over before what it leaves behind matters, and has its limit of memory
     try:
         signal.setitimer(signal.ITIMER_REAL, SECONDS)  # SIGALRM ends the process, whatever library it is in
         head, blobs = _request(asking)
