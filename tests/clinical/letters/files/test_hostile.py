@@ -21,32 +21,13 @@ import pytest
 
 from clinical.letters.files import Encrypted, FileReader, FileRefused, PageText, TooManyPages, limits
 from clinical.settings import ROOT
-from tests.written_files import pdf_of, scan_of, word_of
+from tests.written_files import pdf_of, raw_pdf, scan_of, stream_of, unmapped, word_of
 
 LETTER = ["Spital Seeblick", "Herr Max Mustermann, geb. 4.5.1950", "Diagnosen:", "- Gonarthrose rechts"]
 HELD_UP_MAX = 0.25
 """Processor time that the server's own thread may spend on a file at a stretch: for so long others would wait."""
 ENDED_BY = 60
 """Seconds after which a step that its limits do not end is ended by the test, which then fails."""
-
-
-def _pdf(*objects: bytes, root: int = 1) -> bytes:
-    """A PDF of numbered objects with a right table of references."""
-    out = io.BytesIO(b"%PDF-1.7\n")
-    out.seek(0, 2)
-    places = []
-    for number, one in enumerate(objects, start=1):
-        places.append(out.tell())
-        out.write(b"%d 0 obj\n%s\nendobj\n" % (number, one))
-    start = out.tell()
-    out.write(b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1))
-    out.writelines(b"%010d 00000 n \n" % place for place in places)
-    out.write(b"trailer <</Size %d /Root %d 0 R>>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, root, start))
-    return out.getvalue()
-
-
-def _stream(data: bytes, more: bytes = b"") -> bytes:
-    return b"<</Length %d %s>>\nstream\n%s\nendstream" % (len(data), more, data)
 
 
 FONT = b"<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>"
@@ -58,49 +39,53 @@ def _page(content: bytes, box: bytes = b"[0 0 595 842]", more: bytes = b"", pack
         box,
         more,
     )
-    data = _stream(zlib.compress(content, 9), b"/Filter /FlateDecode") if packed else _stream(content)
-    return _pdf(CATALOG, PAGES, page, data, FONT)
+    data = stream_of(zlib.compress(content, 9), b"/Filter /FlateDecode") if packed else stream_of(content)
+    return raw_pdf(CATALOG, PAGES, page, data, FONT)
 
 
 def _many_pages() -> bytes:
     kids = b" ".join([b"3 0 R"] * 10_000)
-    return _pdf(CATALOG, b"<</Type /Pages /Kids [%s] /Count 10000>>" % kids, b"<</Type /Page /Parent 2 0 R>>")
+    return raw_pdf(CATALOG, b"<</Type /Pages /Kids [%s] /Count 10000>>" % kids, b"<</Type /Page /Parent 2 0 R>>")
 
 
 def _deep_tree() -> bytes:
     nodes = [b"<</Type /Pages /Kids [%d 0 R] /Count 1 /Parent %d 0 R>>" % (n + 1, n - 1) for n in range(3, 3_000)]
-    return _pdf(CATALOG, b"<</Type /Pages /Kids [3 0 R] /Count 1>>", *nodes, b"<</Type /Page>>")
+    return raw_pdf(CATALOG, b"<</Type /Pages /Kids [3 0 R] /Count 1>>", *nodes, b"<</Type /Page>>")
 
 
 def _own_form() -> bytes:
-    form = _stream(b"/X Do", b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources <</XObject <</X 4 0 R>>>>")
+    form = stream_of(b"/X Do", b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources <</XObject <</X 4 0 R>>>>")
     page = b"<</Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 5 0 R /Resources <</XObject <</X 4 0 R>>>>>>"
-    return _pdf(CATALOG, PAGES, page, form, _stream(b"/X Do"))
+    return raw_pdf(CATALOG, PAGES, page, form, stream_of(b"/X Do"))
 
 
 def _huge_image() -> bytes:
-    image = _stream(
+    image = stream_of(
         zlib.compress(bytes(60_000 * 500), 9),
         b"/Type /XObject /Subtype /Image /Width 60000 /Height 60000 /ColorSpace /DeviceGray /BitsPerComponent 1 "
         b"/Filter /FlateDecode",
     )
     page = b"<</Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 5 0 R /Resources <</XObject <</X 4 0 R>>>>>>"
-    return _pdf(CATALOG, PAGES, page, image, _stream(b"595 0 0 842 0 0 cm /X Do"))
-
-
-def _unmapped() -> bytes:
-    """Letters whose font maps them all into the private use area."""
-    to_unicode = b"1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfrange <20> <7E> <E000> endbfrange"
-    page = b"<</Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources <</Font <</F 5 0 R>>>>>>"
-    text = b"BT /F 12 Tf 60 700 Td (Herr Max Mustermann, geboren am 4.5.1950, Diagnosen) Tj ET"
-    font = b"<</Type /Font /Subtype /TrueType /BaseFont /ABCDEF+Secret /FirstChar 32 /LastChar 126 /ToUnicode 6 0 R>>"
-    return _pdf(CATALOG, PAGES, page, _stream(text), font, _stream(to_unicode))
+    return raw_pdf(CATALOG, PAGES, page, image, stream_of(b"595 0 0 842 0 0 cm /X Do"))
 
 
 def _script() -> bytes:
     catalog = b"<</Type /Catalog /Pages 2 0 R /OpenAction <</S /JavaScript /JS (while\\(true\\){})>>>>"
     page = b"<</Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /AA <</O <</S /Launch /F (/bin/sh)>>>>>>"
-    return _pdf(catalog, PAGES, page)
+    return raw_pdf(catalog, PAGES, page)
+
+
+def _attached() -> bytes:
+    """A letter of one word with a link, a file attached to the page and one to the document."""
+    catalog = b"<</Type /Catalog /Pages 2 0 R /Names <</EmbeddedFiles <</Names [(a.txt) 6 0 R]>>>>>>"
+    link = b"<</Type /Annot /Subtype /Link /Rect [0 0 595 842] /A <</S /URI /URI (http://127.0.0.1:1/LINKED)>>>>"
+    clip = b"<</Type /Annot /Subtype /FileAttachment /Rect [0 0 9 9] /Contents (CLIPPED) /FS 6 0 R>>"
+    page = b"<</Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources <</Font <</F 5 0 R>>>>"
+    file = b"<</Type /Filespec /F (a.txt) /EF <</F 7 0 R>>>>"
+    text = stream_of(b"BT /F 12 Tf 60 700 Td (Befund ohne Besonderheiten) Tj ET")
+    return raw_pdf(
+        catalog, PAGES, page + b" /Annots [%s %s]>>" % (link, clip), text, FONT, file, stream_of(b"ATTACHED")
+    )
 
 
 def _zip(parts: dict[str, bytes], **more: object) -> bytes:
@@ -173,6 +158,9 @@ FILES: dict[str, Callable[[], bytes]] = {
     "noise as JPEG": lambda: _noise(5, b"\xff\xd8\xff\xe0"),
     "noise as TIFF": lambda: _noise(6, b"II*\x00"),
     "noise as old Word": lambda: _noise(7, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
+    "Word with a password": lambda: (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500) + "EncryptedPackage".encode("utf-16-le")
+    ),
     "RTF": lambda: rb"{\rtf1\ansi Herr Mustermann}",
     "UTF-16 with half a pair": lambda: b"\xff\xfe\x00\xd8a\x00",
     "20 MB of text": lambda: b"Husten und Fieber. " * 1_000_000,
@@ -184,13 +172,13 @@ FILES: dict[str, Callable[[], bytes]] = {
     "PDF with flipped bytes": lambda: bytes(one ^ 0x55 if n % 37 == 0 else one for n, one in enumerate(GOOD)),
     "PDF, password": lambda: pdf_of(LETTER, encrypt="geheim"),
     "PDF, 10,000 pages": _many_pages,
-    "PDF, pages among themselves": lambda: _pdf(CATALOG, b"<</Type /Pages /Kids [2 0 R 2 0 R] /Count 2>>"),
-    "PDF, no pages": lambda: _pdf(CATALOG, b"<</Type /Pages /Kids [] /Count 0>>"),
-    "PDF, more pages told than there": lambda: _pdf(CATALOG, b"<</Type /Pages /Kids [] /Count 40>>"),
+    "PDF, pages among themselves": lambda: raw_pdf(CATALOG, b"<</Type /Pages /Kids [2 0 R 2 0 R] /Count 2>>"),
+    "PDF, no pages": lambda: raw_pdf(CATALOG, b"<</Type /Pages /Kids [] /Count 0>>"),
+    "PDF, more pages told than there": lambda: raw_pdf(CATALOG, b"<</Type /Pages /Kids [] /Count 40>>"),
     "PDF, deep tree": _deep_tree,
     "PDF, deep array": lambda: _page(b"[" * 300_000 + b"]" * 300_000),
-    "PDF, deep object": lambda: _pdf(b"[" * 100_000 + b"]" * 100_000, b"<<>>"),
-    "PDF, deep dictionaries": lambda: _pdf(b"<</A " * 50_000 + b"1" + b">>" * 50_000, b"<<>>"),
+    "PDF, deep object": lambda: raw_pdf(b"[" * 100_000 + b"]" * 100_000, b"<<>>"),
+    "PDF, deep dictionaries": lambda: raw_pdf(b"<</A " * 50_000 + b"1" + b">>" * 50_000, b"<<>>"),
     "PDF, stream of 140 MB": lambda: _page(b"0 0 m 9 9 l S " * 10_000_000, packed=True),
     "PDF, saves without end": lambda: _page(b"q " * 2_000_000, packed=True),
     "PDF, a million signs": lambda: _page(b"BT /F 1 Tf 9 9 Td " + b"(aaaaaaaaaa) Tj " * 100_000 + b"ET", packed=True),
@@ -202,8 +190,9 @@ FILES: dict[str, Callable[[], bytes]] = {
     "PDF, signs far away": lambda: _page(b"BT /F 9 Tf 1e9 -1e9 Td (abcdefghijklmnop) Tj ET"),
     "PDF, a form in itself": _own_form,
     "PDF, image of 60,000 x 60,000": _huge_image,
-    "PDF, font without a map": _unmapped,
+    "PDF, font without a map": unmapped,
     "PDF, script and program": _script,
+    "PDF, link and attachments": _attached,
     "Word, no document": lambda: _zip({"word/x": b"x"}),
     "Word, no XML": lambda: _word(b"Herr Mustermann"),
     "Word, half a document": lambda: _word(_body(b"<w:p>")[:-20]),
@@ -309,6 +298,7 @@ def test_nobody_waits_for_a_hostile_file(answers):
     ("name", "reason"),
     [
         ("PDF, password", Encrypted),
+        ("Word with a password", Encrypted),
         ("PDF, 10,000 pages", TooManyPages),
         ("TIFF of 300 pages", TooManyPages),
         ("21 MB", limits.FileTooLarge),
@@ -330,6 +320,10 @@ def test_nobody_waits_for_a_hostile_file(answers):
 )
 def test_the_reason_is_named(answers, name, reason):
     assert type(answers[0][name]) is reason
+
+
+def test_of_links_and_attachments_nothing_is_read(answers):
+    assert answers[0]["PDF, link and attachments"].text == "Befund ohne Besonderheiten"
 
 
 def test_no_reason_repeats_what_stands_in_a_file(answers):

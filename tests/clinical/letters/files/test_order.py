@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 
 import numpy as np
@@ -9,10 +10,13 @@ import pytest
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
+from clinical.contract import ExtractRequest
+from clinical.letters import extract_by_rules, placed
 from clinical.letters.files.order import ordered
-from clinical.letters.files.page_text import SheetPage, unpacked
+from clinical.letters.files.page_text import Box, SheetPage, unpacked
 from clinical.letters.files.reading import read
 from clinical.letters.files.scan import recognised
+from clinical.letters.files.words import spread, word_of
 from tests.written_files import LEADING, LEFT, SIZE, TOP, pdf_of, scan_of
 
 
@@ -185,6 +189,29 @@ def test_an_address_of_mail_that_was_recognised_in_two_is_one_word():
         rows.append(f"5\t1\t1\t1\t1\t{n}\t{left}\t400\t230\t40\t90\t{text}")
     found = ordered([recognised(SheetPage(1, 595.2, 841.9), ("\n".join(rows) + "\n").encode())])
     assert found.text == "E-Mail n.muster@praxis-muster.example"
+
+
+def test_a_value_that_was_poorly_recognised_is_to_be_looked_at():
+    rows = ["level\tpage\tblock\tpar\tline\tword\tleft\ttop\twidth\theight\tconf\ttext"]
+    said = ("Herr", 95), ("Max", 95), ("Mustermann,", 95), ("geb.", 95), ("4.5.1950", 41)
+    for n, (text, sure) in enumerate(said):
+        rows.append(f"5\t1\t1\t1\t1\t{n}\t{250 + 300 * n}\t400\t280\t40\t{sure}\t{text}")
+    file = ordered([recognised(SheetPage(1, 595.2, 841.9), ("\n".join(rows) + "\n").encode())])
+    asked = ExtractRequest(document_type="arztbrief", text=file.text, evidence=True)
+    answer = placed(asyncio.run(extract_by_rules(asked)), file)
+    assert (answer.data.patient.nachname, answer.data.patient.geburtsdatum) == ("Mustermann", "1950-05-04")
+    noted = [one.path for one in answer.review if one.reason == "Die Stelle ist im Scan schlecht zu lesen."]
+    assert noted == ["patient.geburtsdatum"]
+
+
+def test_ligatures_soft_hyphens_and_marks_over_letters_are_characters():
+    place = Box(0.0, 0.0, 10.0, 10.0)
+    said = [*spread("a\ufb03n\u00adit", place), *spread("a", Box(20.0, 0.0, 25.0, 10.0))]
+    word = word_of([*said, ("\u0308", Box(20.0, 0.0, 25.0, 10.0))])
+    assert word.text == "affinitä"
+    assert len(word.boxes) == len(word.text)
+    f, i = word.boxes[1], word.boxes[3]
+    assert place.left < f.left < f.right <= i.left < i.right < place.right
 
 
 def test_lines_of_a_page_that_lay_askew_are_level_and_their_boxes_are_not():
