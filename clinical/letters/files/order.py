@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,6 +51,8 @@ MARGIN_LINES, MARGIN_HEIGHTS, MARGIN_WORDS = 3, 2.0, 4
 SMALL_PRINT, OVERPRINTED = 0.85, 0.3
 """Height of a word, in heights of the highest on its row, below which it may be printed over it; and the shared part of
 two neighbours' width, in widths of the narrower, from which on one is."""
+SAME_HEIGHT = 0.02
+"""Share of the page's height by which a running line may stand otherwise on another page."""
 HEAD, FOOT = 0.14, 0.86
 """Parts of a page above and below which lines that come again are running heads and feet."""
 
@@ -94,7 +97,7 @@ def ordered(pages: Sequence[PageWords]) -> PageText:
 
 def _without_running(pages: Sequence[PageWords]) -> tuple[list[PageWords], list[PageWords]]:
     """The pages without heads and feet that an earlier page has, and the first such feet, which go to the end."""
-    known: dict[str, float] = {}
+    known: dict[str, _Running] = {}
     feet: dict[int, list[Word]] = {}
     body = [list(page.words) for page in pages]
     at_foot: dict[str, tuple[int, list[Word]]] = {}
@@ -103,24 +106,43 @@ def _without_running(pages: Sequence[PageWords]) -> tuple[list[PageWords], list[
             share = _middle(row) / max(1.0, page.page.height)
             if HEAD < share < FOOT:
                 continue
-            told = re.sub(r"\d+", "0", " ".join(word.text for word in row))
+            line = " ".join(word.text for word in row)
+            told = _NUMBER.sub("0", line)
             if _PAGE_NUMBER.fullmatch(told):
                 body[n] = _less(body[n], row)
                 continue
             if len(pages) == 1:
                 continue
-            if told in known and abs(known[told] - share) < 0.02:
+            running = _Running(n, share, tuple(map(int, _NUMBER.findall(line))))
+            if told in known and known[told].comes_again(running):
                 body[n] = _less(body[n], row)
                 if told in at_foot:
                     first, words = at_foot.pop(told)
                     body[first] = _less(body[first], words)
                     feet.setdefault(first, []).extend(words)
             else:
-                known[told] = share
+                known[told] = running
                 if share >= FOOT:
                     at_foot[told] = n, row
     kept = [PageWords(page.page, words) for page, words in zip(pages, body, strict=True)]
     return kept, [PageWords(pages[n].page, words) for n, words in sorted(feet.items())]
+
+
+_NUMBER = re.compile(r"\d{1,9}")
+
+
+class _Running(NamedTuple):
+    """A line that may come again on later pages: its page, its height as a share of it, and its numbers."""
+
+    page: int
+    share: float
+    numbers: tuple[int, ...]
+
+    def comes_again(self, later: _Running) -> bool:
+        """True if the later line is the same at the same height, but for a page's number: a table has such rows too."""
+        pages = later.page - self.page
+        counted = all(b - a in (0, pages) for a, b in zip(self.numbers, later.numbers, strict=True))
+        return abs(self.share - later.share) < SAME_HEIGHT and counted
 
 
 _PAGE_NUMBER = re.compile(r"(?:Seite|S\.|Blatt|Page)?\s?[-–]?\s?0\s?(?:(?:von|/|of)\s?0)?\s?[-–]?", re.IGNORECASE)

@@ -106,6 +106,14 @@ def test_heads_and_feet_of_later_pages_are_left_out_and_the_first_foot_ends_the_
     assert [text.index(f"Seite {one}") for one in "abc"] == sorted(text.index(f"Seite {one}") for one in "abc")
 
 
+def test_rows_of_a_table_at_the_end_of_pages_are_no_feet_though_they_differ_in_numbers_alone():
+    pages = [
+        [*[""] * 57, f"Insulin {drug} Einheiten", f"Spital Seeblick, Seite {n}"] for n, drug in enumerate((4, 12), 1)
+    ]
+    text = read(pdf_of(*pages)).text
+    assert text.split("\n\n") == ["Insulin 4 Einheiten", "Insulin 12 Einheiten", "Spital Seeblick, Seite 1"]
+
+
 def test_every_visible_character_has_its_place_and_every_line_its_box():
     lines = ["Herr Max Mustermann", "Diagnose: Größe, Ödeme"]
     found = read(pdf_of(lines))
