@@ -11,9 +11,7 @@ import asyncio
 import base64
 import gc
 import json
-import os
 import resource
-import socket
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -35,7 +33,10 @@ def way_of(name: str, catalog: Path) -> Way:
 
         return lambda asked: read_letter(asked["text"], "arztbrief")
     if name == "file":
-        return _file()
+        from clinical.letters import ForkingFileReader, words_of
+
+        reader = ForkingFileReader()
+        return lambda asked: words_of(asyncio.run(reader.text(base64.b64decode(asked["file"]))))
     from clinical.reading import SearchIndex
 
     index = SearchIndex.load(catalog)
@@ -48,31 +49,6 @@ def way_of(name: str, catalog: Path) -> Way:
         return [event async for event in research(ResearchRequest(query=text, details=True), index)]
 
     return lambda asked: asyncio.run(note(asked["text"]))
-
-
-def _file() -> Way:
-    """A file to the boxes of its words, each step in a fork of this process, as a server has it in one apart."""
-    from clinical.letters import FileReader, words_of
-    from clinical.letters.files import apart, worker
-
-    worker.load_everything()
-    held, program = worker.address_space(), worker.tesseract()
-
-    class Forking(FileReader):
-        async def _asked(self, head: dict[str, object], blobs: Any, seconds: float = 0.0) -> bytes:
-            ours, theirs = socket.socketpair()
-            if (fork := os.fork()) == 0:
-                ours.close()
-                worker.step(theirs, held, program)
-            theirs.close()
-            with ours:
-                ours.setblocking(False)
-                answer = await apart.exchanged(ours, head, blobs)
-            os.waitpid(fork, 0)
-            return answer
-
-    reader = Forking()
-    return lambda asked: words_of(asyncio.run(reader.text(base64.b64decode(asked["file"]))))
 
 
 def _spent() -> float:
