@@ -53,3 +53,39 @@ def scan_of(pdf: bytes, dpi: int = 300, kind: str = "PNG") -> bytes:
     out = io.BytesIO()
     image.save(out, kind, dpi=(dpi, dpi))
     return out.getvalue()
+
+
+def raw_pdf(*objects: bytes, root: int = 1) -> bytes:
+    """A PDF of numbered objects with a right table of references."""
+    out = io.BytesIO(b"%PDF-1.7\n")
+    out.seek(0, 2)
+    places = []
+    for number, one in enumerate(objects, start=1):
+        places.append(out.tell())
+        out.write(b"%d 0 obj\n%s\nendobj\n" % (number, one))
+    start = out.tell()
+    out.write(b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1))
+    out.writelines(b"%010d 00000 n \n" % place for place in places)
+    out.write(b"trailer <</Size %d /Root %d 0 R>>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, root, start))
+    return out.getvalue()
+
+
+def stream_of(data: bytes, more: bytes = b"") -> bytes:
+    """An object of a PDF that is a stream."""
+    return b"<</Length %d %s>>\nstream\n%s\nendstream" % (len(data), more, data)
+
+
+def unmapped() -> bytes:
+    """Letters whose font maps them all into the private use area."""
+    to_unicode = b"1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfrange <20> <7E> <E000> endbfrange"
+    page = b"<</Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources <</Font <</F 5 0 R>>>>>>"
+    text = b"BT /F 12 Tf 60 700 Td (Herr Max Mustermann, geboren am 4.5.1950, Diagnosen) Tj ET"
+    font = b"<</Type /Font /Subtype /TrueType /BaseFont /ABCDEF+Secret /FirstChar 32 /LastChar 126 /ToUnicode 6 0 R>>"
+    return raw_pdf(
+        b"<</Type /Catalog /Pages 2 0 R>>",
+        b"<</Type /Pages /Kids [3 0 R] /Count 1>>",
+        page,
+        stream_of(text),
+        font,
+        stream_of(to_unicode),
+    )

@@ -17,6 +17,7 @@ from clinical.letters.files import (
     FileReader,
     FileRefused,
     FileTooLarge,
+    ForkingFileReader,
     PageText,
     ReaderUnavailable,
     TextTooLong,

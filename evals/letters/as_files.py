@@ -170,7 +170,14 @@ def _moved(words: list[PrintedWord], scan: Scan | None) -> list[PrintedWord]:
 
 
 def _held(counts: BoxCounts, file: PageText, start: int, end: int, words: list[PrintedWord], scan: bool) -> None:
-    """Count one value: the words whose middle lies in its boxes against the words of its text."""
+    """Count one value: the words whose middle lies in its boxes against the words of its text.
+
+    Both are whole words: `geb.12.3.` is one word in the print, whichever part of it the value is.
+    """
+    while start > 0 and not file.text[start - 1].isspace():
+        start -= 1
+    while end < len(file.text) and not file.text[end].isspace():
+        end += 1
     inside = [
         one
         for place in file.places(start, end)
@@ -181,11 +188,6 @@ def _held(counts: BoxCounts, file: PageText, start: int, end: int, words: list[P
             for box in place.boxes
         )
     ]
-    # the words that the value touches, whole: `geb.12.3.` is one word in the print
-    while start > 0 and not file.text[start - 1].isspace():
-        start -= 1
-    while end < len(file.text) and not file.text[end].isspace():
-        end += 1
     want, have = Counter(file.text[start:end].split()), Counter(one.text for one in inside)
     if scan:  # what was recognised may be spelled otherwise: as many words as there should be
         right = min(want.total(), have.total())
@@ -202,4 +204,4 @@ def _held(counts: BoxCounts, file: PageText, start: int, end: int, words: list[P
 
 
 def _squashed(words: Counter[str]) -> str:
-    return re.sub(r"[-\s]", "", "".join(words.elements()))
+    return re.sub(r"[-\xad\s]", "", "".join(words.elements()))

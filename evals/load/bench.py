@@ -1,4 +1,5 @@
-"""Processor time in process: search, a coded note, grounding, a letter read by rules; also in turns with other code.
+"""Processor time in process: search, a coded note, grounding, a letter read by rules, a page of a file; also in turns
+with other code.
 
 Two workers, one with the code of this checkout and one with that of another (`--against`), answer the same texts in
 turn, so that other work on the machine meets both alike. The ratio is that of the sums over all texts, with the
@@ -7,6 +8,7 @@ bootstrap over texts as its interval; a ratio under 1 means that the code here i
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import random
@@ -26,6 +28,7 @@ from clinical.icd import Catalog
 from clinical.settings import ROOT
 from evals.letters.generator import Letter, letters
 from evals.letters.negatives import values_of
+from evals.letters.printed import reportlab_pdf, scanned
 from evals.measures.intervals import bootstrap, rounded
 from evals.measures.results import Row, row
 
@@ -35,7 +38,8 @@ WARM_UP: Final = 20
 VALUES: Final = 60
 """Values of a long letter that grounding looks for."""
 LETTER_LENGTHS: Final = (1_000, 5_000, TEXT_MAX)
-WAYS: Final = ("search", "note", "grounding", "letter")
+WAYS: Final = ("search", "note", "grounding", "letter", "file")
+SCAN_DPI: Final = 300
 
 Asked = Mapping[str, Any]
 
@@ -82,6 +86,8 @@ def texts_of(way: str, catalog: Path, count: int) -> dict[str, list[Asked]]:
             f"{length:,} characters": [_long(made[number % len(made) :] + made, length) for number in range(count)]
             for length in LETTER_LENGTHS
         }
+    if way == "file":
+        return dict(_files(count))
     codes = Catalog.load(catalog / "codes.json")
     if way == "note":
         return {"notes": [{"text": text} for text in notes(codes, count)]}
@@ -95,6 +101,18 @@ def texts_of(way: str, catalog: Path, count: int) -> dict[str, list[Asked]]:
 def _long(made: Sequence[Letter], length: int) -> Asked:
     text, answer = long_letter(made, length)
     return {"text": text, "answer": answer}
+
+
+def _files(count: int) -> Iterator[tuple[str, list[Asked]]]:
+    """Letters as PDF, and a twentieth of them as scans."""
+    import pypdfium2 as pdfium
+
+    printed = [reportlab_pdf(letter.text) for letter in letters(count, SEED)]
+    pages = [len(pdfium.PdfDocument(pdf)) for pdf in printed]
+    scans = [scanned(pdf, SCAN_DPI, seed).data for seed, pdf in enumerate(printed[: max(1, count // 20)])]
+    for name, files in (("a page of a PDF", printed), (f"a page scanned at {SCAN_DPI} dpi", scans)):
+        asked = zip(files, pages, strict=False)
+        yield name, [{"file": base64.b64encode(file).decode(), "pages": of} for file, of in asked]
 
 
 @contextmanager

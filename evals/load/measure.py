@@ -1,11 +1,11 @@
 """python -m evals load PART: time and memory, in process and of the real servers under load.
 
 In process, in processor time, with `--against CHECKOUT` in turns with the code of another checkout: search, note (tier
-1 of a short clinical note), grounding (60 values), letter (read by rules). Also: tiers (own time of tiers 2 and 3),
-artifact, batch, moves (between files), nearest (kinds of vector index), slow-texts (texts made to be slow), start
-(`make up`, to its greeting). Servers, by locust (extra `load`): instant (tier 1), streams (over a slow model), fhir
-(searches, with `--against` too), documents, sign-in, both. Without it: terminology (in turns with bare FastAPI; memory
-of a second year), hostile (others' writes beside a program that does harm).
+1 of a short clinical note), grounding (60 values), letter (read by rules), file (a page of one to its boxes). Also:
+tiers (own time of tiers 2 and 3), artifact, batch, moves (between files), nearest (kinds of vector index), slow-texts
+(texts made to be slow), start (`make up`, to its greeting). Servers, by locust (extra `load`): instant (tier 1),
+streams (over a slow model), fhir (searches, with `--against` too), documents, sign-in, both. Without it: terminology
+(in turns with bare FastAPI; memory of a second year), hostile (others' writes beside a program that does harm).
 """
 
 from __future__ import annotations

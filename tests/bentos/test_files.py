@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import base64
+import io
+import logging
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from tests.bentos.conftest import running
 from tests.bentos.test_extraction import LETTER
 from tests.conftest import stay_out
-from tests.written_files import LEADING, LEFT, TOP, pdf_of, scan_of, word_of
+from tests.written_files import LEADING, LEFT, TOP, pdf_of, scan_of, unmapped, word_of
 
 EXTRACT, TEXT = "/api/documents/extract", "/api/documents/text"
 LINES = LETTER.splitlines()
@@ -39,6 +45,11 @@ def _form(api, data, path=EXTRACT, **fields):
 def _content(api, data, path=EXTRACT, **fields):
     body = {"content": {"contentType": "application/pdf", "data": base64.b64encode(data).decode()}, **fields}
     return api.post(path, json={"document_type": "arztbrief", **body} if path == EXTRACT else body)
+
+
+def with_tesseract() -> None:
+    if shutil.which("tesseract") is None:
+        stay_out("tesseract is not installed (apt-get install tesseract-ocr tesseract-ocr-deu)")
 
 
 @pytest.mark.parametrize("send", [_form, _content])
@@ -96,15 +107,33 @@ def test_the_text_of_a_file_comes_with_its_map_and_its_sheets(api):
     assert words["zweite"]["page"] == 2
 
 
-def test_a_scan_is_recognised_and_says_so(api):
-    if shutil.which("tesseract") is None:
-        stay_out("tesseract is not installed (apt-get install tesseract-ocr tesseract-ocr-deu)")
-    body = _form(api, scan_of(pdf_of(LINES)), evidence="true").json()
+def _image_in_pdf() -> bytes:
+    out = io.BytesIO()
+    Image.open(io.BytesIO(scan_of(pdf_of(LINES)))).save(out, "PDF", resolution=300)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "made",
+    [lambda: scan_of(pdf_of(LINES)), lambda: scan_of(pdf_of(LINES), 150, "JPEG"),
+     lambda: scan_of(pdf_of(LINES), 200, "TIFF"), _image_in_pdf],
+    ids=["PNG", "JPEG", "TIFF", "PDF"],
+)  # fmt: skip
+def test_a_scan_is_recognised_and_says_so(api, made):
+    with_tesseract()
+    body = _form(api, made(), evidence="true").json()
     assert body["data"]["patient"]["nachname"] == SECRET
     assert body["pages"][0]["source"] == "ocr"
     name = next(one for one in body["evidence"] if one["path"] == "patient.nachname")
     line = next(n for n, line in enumerate(LINES) if SECRET in line)
     assert name["boxes"][0]["top"] < 842 - (TOP - line * LEADING) < name["boxes"][0]["bottom"] + 4
+
+
+def test_a_font_without_a_map_is_read_as_it_looks(api):
+    with_tesseract()
+    body = _form(api, unmapped(), TEXT).json()
+    assert SECRET in body["text"]
+    assert body["pages"][0]["source"] == "ocr"
 
 
 def test_without_recognition_a_scan_is_refused_in_words(settings, key):
@@ -137,6 +166,44 @@ def test_a_wrong_body_is_named_by_its_place_and_not_repeated(api, body, place):
 def test_a_wrong_form_is_422(api, form):
     answer = api.post(EXTRACT, content=form, headers={"Content-Type": "multipart/form-data; boundary=x"})
     assert answer.status_code == 422, answer.text
+
+
+def test_a_form_with_a_text_beside_the_file_is_refused(api):
+    answer = _form(api, pdf_of(LINES), text=SECRET)
+    assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, ["body", "text"])
+    assert SECRET not in answer.text
+
+
+def test_other_routes_stay_with_text(api):
+    paths = api.get("/openapi.json").json()["paths"]
+    taken = {path: set(way["post"]["requestBody"]["content"]) for path, way in paths.items() if "post" in way}
+    assert {path for path, kinds in taken.items() if "multipart/form-data" in kinds} == {EXTRACT, TEXT}
+    assert {"/api/llm/generate", "/api/deep-research"} <= set(taken)
+    assert api.post("/api/llm/generate", files={"file": ("brief.pdf", pdf_of(LINES))}).status_code == 422
+    content = {"content": {"data": base64.b64encode(pdf_of(LINES)).decode()}}
+    assert api.post("/api/llm/generate", json=content).status_code == 422
+
+
+def test_nothing_of_a_file_is_logged(api, caplog):
+    caplog.set_level(logging.DEBUG)
+    assert SECRET in _form(api, pdf_of(LINES), evidence="true").text
+    assert _form(api, pdf_of(LINES)[:400]).status_code == 422
+    assert SECRET not in caplog.text
+
+
+def test_the_example_prints_every_value_with_its_place_and_tells_what_cannot_be_read(api, tmp_path):
+    for name, data in {"brief.pdf": pdf_of(LINES), "brief.docx": word_of(LINES), "halb.pdf": b"%PDF-1.7"}.items():
+        (tmp_path / name).write_bytes(data)
+    program = Path(__file__).parents[2] / "docs" / "examples" / "letter.py"
+    base, key = str(api.base_url).rstrip("/"), api.headers["Authorization"].removeprefix("Bearer ")
+    files = ("brief.pdf", "halb.pdf", "brief.docx")
+    done = subprocess.run([sys.executable, program, base, key, *files], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("halb.pdf\t422\tDie Datei")
+    told = {tuple(line.split("\t")[:3]): line.split("\t")[3:] for line in done.stdout.splitlines()}
+    assert told["brief.pdf", "patient.nachname", SECRET][0] == "1"
+    assert float(told["brief.pdf", "patient.nachname", SECRET][1]) > LEFT
+    assert told["brief.docx", "patient.nachname", SECRET] == ["-"] * 5
 
 
 def test_a_file_over_20_mb_is_refused_unread(api):

@@ -56,6 +56,13 @@ def test_a_box_over_other_words_or_none_counts_against_it():
     assert counted([*WORDS, printed.PrintedWord("mehr", 1, 20.0, 0.0, 30.0, 10.0)], 0, 4) == (1, 1, 0, 0)
 
 
+def test_a_part_of_a_word_and_a_divided_word_are_held_against_whole_words():
+    assert counted(WORDS, 1, 3) == (1, 0, 0, 1)
+    divided = [printed.PrintedWord(word, 1, at, 0.0, at + 20, 10.0) for at, word in ((50.0, "zw\xad"), (70.0, "ei"))]
+    assert counted([WORDS[0], *divided, WORDS[2]], 5, 9) == (2, 0, 0, 1)
+    assert counted([WORDS[0], divided[0], WORDS[2]], 5, 9) == (0, 1, 1, 0)
+
+
 def test_a_scan_knows_where_its_words_went():
     scan = printed.Scan(b"", 0.5)
     left, right = scan.moved(0, printed.HEIGHT / 2), scan.moved(printed.WIDTH, printed.HEIGHT / 2)

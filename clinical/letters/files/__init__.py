@@ -1,6 +1,6 @@
 """Files as they come (PDF, Word, scans, text) to one value, `PageText`: the text, and where every character stands."""
 
-from clinical.letters.files.apart import FileReader
+from clinical.letters.files.apart import FileReader, ForkingFileReader
 from clinical.letters.files.limits import (
     Empty,
     Encrypted,

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,6 +51,8 @@ MARGIN_LINES, MARGIN_HEIGHTS, MARGIN_WORDS = 3, 2.0, 4
 SMALL_PRINT, OVERPRINTED = 0.85, 0.3
 """Height of a word, in heights of the highest on its row, below which it may be printed over it; and the shared part of
 two neighbours' width, in widths of the narrower, from which on one is."""
+SAME_HEIGHT = 0.02
+"""Share of the page's height by which a running line may stand otherwise on another page."""
 HEAD, FOOT = 0.14, 0.86
 """Parts of a page above and below which lines that come again are running heads and feet."""
 
@@ -94,7 +97,7 @@ def ordered(pages: Sequence[PageWords]) -> PageText:
 
 def _without_running(pages: Sequence[PageWords]) -> tuple[list[PageWords], list[PageWords]]:
     """The pages without heads and feet that an earlier page has, and the first such feet, which go to the end."""
-    known: dict[str, float] = {}
+    known: dict[str, _Running] = {}
     feet: dict[int, list[Word]] = {}
     body = [list(page.words) for page in pages]
     at_foot: dict[str, tuple[int, list[Word]]] = {}
@@ -103,24 +106,43 @@ def _without_running(pages: Sequence[PageWords]) -> tuple[list[PageWords], list[
             share = _middle(row) / max(1.0, page.page.height)
             if HEAD < share < FOOT:
                 continue
-            told = re.sub(r"\d+", "0", " ".join(word.text for word in row))
+            line = " ".join(word.text for word in row)
+            told = _NUMBER.sub("0", line)
             if _PAGE_NUMBER.fullmatch(told):
                 body[n] = _less(body[n], row)
                 continue
             if len(pages) == 1:
                 continue
-            if told in known and abs(known[told] - share) < 0.02:
+            running = _Running(n, share, tuple(map(int, _NUMBER.findall(line))))
+            if told in known and known[told].comes_again(running):
                 body[n] = _less(body[n], row)
                 if told in at_foot:
                     first, words = at_foot.pop(told)
                     body[first] = _less(body[first], words)
                     feet.setdefault(first, []).extend(words)
             else:
-                known[told] = share
+                known[told] = running
                 if share >= FOOT:
                     at_foot[told] = n, row
     kept = [PageWords(page.page, words) for page, words in zip(pages, body, strict=True)]
     return kept, [PageWords(pages[n].page, words) for n, words in sorted(feet.items())]
+
+
+_NUMBER = re.compile(r"\d{1,9}")
+
+
+class _Running(NamedTuple):
+    """A line that may come again on later pages: its page, its height as a share of it, and its numbers."""
+
+    page: int
+    share: float
+    numbers: tuple[int, ...]
+
+    def comes_again(self, later: _Running) -> bool:
+        """True if the later line is the same at the same height, but for a page's number: a table has such rows too."""
+        pages = later.page - self.page
+        counted = all(b - a in (0, pages) for a, b in zip(self.numbers, later.numbers, strict=True))
+        return abs(self.share - later.share) < SAME_HEIGHT and counted
 
 
 _PAGE_NUMBER = re.compile(r"(?:Seite|S\.|Blatt|Page)?\s?[-–]?\s?0\s?(?:(?:von|/|of)\s?0)?\s?[-–]?", re.IGNORECASE)
@@ -149,26 +171,34 @@ def _around(words: Sequence[Word]) -> Box:
 def _rows(words: Sequence[Word]) -> list[list[Word]]:
     """Words on one height together, from top to bottom, each row from left to right."""
     rows: list[list[Word]] = []
-    tops: list[tuple[float, float]] = []
-    for word in sorted(words, key=lambda one: one.middle):
+    top = bottom = 0.0
+    for word in sorted(words, key=_height_of_middle):
+        _, above, _, below = word.box
         if rows:
-            top, bottom = tops[-1]
-            overlap = min(bottom, word.box.bottom) - max(top, word.box.top)
-            if overlap > 0.55 * min(bottom - top, word.height):
-                rows[-1].append(word)
+            overlap = min(bottom, below) - max(top, above)
+            if overlap > 0.55 * min(bottom - top, below - above):
                 count = len(rows[-1])
-                tops[-1] = (top * (count - 1) + word.box.top) / count, (bottom * (count - 1) + word.box.bottom) / count
+                rows[-1].append(word)
+                top, bottom = (top * count + above) / (count + 1), (bottom * count + below) / (count + 1)
                 continue
         rows.append([word])
-        tops.append((word.box.top, word.box.bottom))
-    return [line for row in rows for line in _overprinted(sorted(row, key=lambda one: one.box.left))]
+        top, bottom = above, below
+    return [line for row in rows for line in _overprinted(sorted(row, key=_left))]
+
+
+def _height_of_middle(word: Word) -> float:
+    return word.middle
+
+
+def _left(word: Word) -> float:
+    return word.box.left
 
 
 def _overprinted(row: list[Word]) -> list[list[Word]]:
     """The row, or the two lines that it is where a smaller one is printed over it: a stamp, a foot."""
     largest = max(word.height for word in row)
     small = [word for word in row if word.height < SMALL_PRINT * largest]
-    if not any(_share_width(before, word) for before, word in pairwise(row)) or not small:
+    if not small or not any(_share_width(before, word) for before, word in pairwise(row)):
         return [row]
     return [[word for word in row if word.height >= SMALL_PRINT * largest], small]
 
@@ -568,8 +598,11 @@ class _Writer:
             one.pop()
 
     def word(self, word: Word, page: int) -> None:
-        for sign, box in zip(word.text, word.boxes, strict=True):
-            self.sign(sign, page, box.lowered(word.raised), word.confidence)
+        count = len(word.boxes)
+        self.signs += word.text
+        self.pages += [page] * count
+        self.boxes += [box.lowered(word.raised) for box in word.boxes] if word.raised else word.boxes
+        self.sure += [word.confidence] * count
 
     def cells(self, cells: Sequence[Sequence[Word]], page: int) -> None:
         for n, cell in enumerate(cells):

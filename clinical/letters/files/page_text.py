@@ -42,11 +42,13 @@ class Box(NamedTuple):
 
     def joined(self, other: Box) -> Box:
         """The smallest rectangle around both."""
+        left, top, right, bottom = self
+        other_left, other_top, other_right, other_bottom = other
         return Box(
-            min(self.left, other.left),
-            min(self.top, other.top),
-            max(self.right, other.right),
-            max(self.bottom, other.bottom),
+            left if left < other_left else other_left,
+            top if top < other_top else other_top,
+            right if right > other_right else other_right,
+            bottom if bottom > other_bottom else other_bottom,
         )
 
     def lowered(self, by: float) -> Box:
@@ -98,8 +100,8 @@ class PageText:
     def places(self, start: int, end: int) -> tuple[PageBoxes, ...]:
         """Boxes of the characters from `start` to `end`, page by page, one box for each line they run over."""
         found: list[tuple[int, Box]] = []
-        for n in range(start, end) if self.pages else ():
-            page, box = int(self.page_of[n]), Box(*map(float, self.box_of[n]))
+        for page, sides in zip(self.page_of[start:end].tolist(), self.box_of[start:end].tolist(), strict=True):
+            box = Box(*sides)
             if page == NO_PAGE or box.right <= box.left:
                 continue
             if found and found[-1][0] == page and _on_one_line(found[-1][1], box):

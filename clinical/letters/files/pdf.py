@@ -105,9 +105,11 @@ class _Placing:
 
     def box(self, left: float, bottom: float, right: float, top: float) -> Box:
         a, b, c, d = self._matrix
-        xs = (self._x + a * left + c * bottom, self._x + a * right + c * top)
-        ys = (self._y + b * left + d * bottom, self._y + b * right + d * top)
-        return Box(min(xs), min(ys), max(xs), max(ys))
+        x1, x2 = self._x + a * left + c * bottom, self._x + a * right + c * top
+        y1, y2 = self._y + b * left + d * bottom, self._y + b * right + d * top
+        if x1 > x2:
+            x1, x2 = x2, x1
+        return Box(x1, y1, x2, y2) if y1 <= y2 else Box(x1, y2, x2, y1)
 
 
 def _words(page: pdfium.PdfPage, placed: _Placing) -> Iterator[Word]:
@@ -137,10 +139,11 @@ def _ended(run: Characters) -> Iterator[Word]:
 
 
 def _is_apart(before: Box, box: Box) -> bool:
-    height = max(before.bottom - before.top, box.bottom - box.top)
-    overlap = min(before.bottom, box.bottom) - max(before.top, box.top)
-    gap = box.left - before.right
-    return overlap < 0.3 * min(before.bottom - before.top, box.bottom - box.top) or not -height < gap < _GAP * height
+    _, above, reached, foot = before
+    left, top, _, bottom = box
+    low, high = sorted((foot - above, bottom - top))
+    overlap = (foot if foot < bottom else bottom) - (above if above > top else top)
+    return overlap < 0.3 * low or not -high < left - reached < _GAP * high
 
 
 _TEXT_FIELDS = (pdfium_c.FPDF_FORMFIELD_TEXTFIELD, pdfium_c.FPDF_FORMFIELD_COMBOBOX, pdfium_c.FPDF_FORMFIELD_LISTBOX)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from clinical.letters.files import pdf, plain, scan, word
-from clinical.letters.files.limits import BYTES_MAX, FileTooLarge, UnknownKind, Unreadable
+from clinical.letters.files.limits import BYTES_MAX, Encrypted, FileTooLarge, UnknownKind, Unreadable
 from clinical.letters.files.order import ordered
 from clinical.letters.files.page_text import PageText
 from clinical.letters.files.words import PageWords, Word
@@ -18,6 +18,8 @@ Kind = Literal["pdf", "word", "image", "text"]
 
 _IMAGES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
 _OLD_WORD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_SEALED = "EncryptedPackage".encode("utf-16-le")
+"""Name of the stream, in a container of the old form, that holds a DOCX with a password."""
 _ARCHIVE = b"PK\x03\x04"
 PDF_WITHIN = 1_024
 """Bytes at the beginning of a file within which a PDF says that it is one."""
@@ -30,7 +32,7 @@ class Scanned(NamedTuple):
 
 
 def kind_of(data: bytes) -> Kind:
-    """The kind of a file. Raises FileTooLarge, UnknownKind."""
+    """The kind of a file. Raises FileTooLarge, UnknownKind, Encrypted, Unreadable."""
     if len(data) > BYTES_MAX:
         raise FileTooLarge("a file over 20 MB", "at most 20 MB")
     if data.startswith(_IMAGES):
@@ -40,6 +42,8 @@ def kind_of(data: bytes) -> Kind:
     if data.startswith(rb"{\rtf"):
         raise UnknownKind("a file in RTF", "DOCX", "save it as DOCX or PDF")
     if data.startswith(_OLD_WORD):
+        if _SEALED in data:
+            raise Encrypted("a Word file that wants a password")
         raise UnknownKind("a Word file of the old form (.doc)", "DOCX", "save it as DOCX or PDF")
     if data.startswith(_ARCHIVE):
         if _holds_word(data):

@@ -21,6 +21,7 @@ import signal
 import socket
 import struct
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -38,10 +39,10 @@ def main() -> NoReturn:
     """Fork for every socket that comes over standard input, until that is closed."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the server, which closes the socket
-    _load_everything()
+    load_everything()
     program = tesseract()
     gc.freeze()  # a fork that walks what is loaded would copy it
-    held = _address_space()
+    held = address_space()
     with socket.socket(fileno=0) as control:
         control.send(b"+")
         while True:
@@ -51,12 +52,13 @@ def main() -> NoReturn:
             for one in sockets:
                 if os.fork() == 0:
                     control.close()
-                    _step(socket.socket(fileno=one), held, program)
+                    step(socket.socket(fileno=one), held, program)
                 os.close(one)
 
 
-def _step(asking: socket.socket, held: int, program: str | None) -> NoReturn:
+def step(asking: socket.socket, held: int, program: str | None) -> NoReturn:
     """One step, in a fork: never returns."""
+    gc.disable()  # it is over before what it leaves behind matters, and has its limit of memory
     try:
         signal.setitimer(signal.ITIMER_REAL, SECONDS)  # SIGALRM ends the process, whatever library it is in
         head, blobs = _request(asking)
@@ -113,10 +115,13 @@ def _give_up(held: int) -> None:
 
 
 def _watch(asking: socket.socket, on: bool = True) -> None:
-    """Let the kernel end this process (SIGIO) when the other end is closed."""
+    """Let the kernel end this process (SIGIO) when the other end is closed; end it if that is so already."""
     flags = fcntl.fcntl(asking, fcntl.F_GETFL)
     fcntl.fcntl(asking, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(asking, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
+    with suppress(BlockingIOError):  # nothing to be read: it is open
+        if not asking.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+            signal.raise_signal(signal.SIGIO)
 
 
 def _recognise(asking: socket.socket, program: str, pixels: bytes) -> NoReturn:
@@ -134,7 +139,7 @@ def _recognise(asking: socket.socket, program: str, pixels: bytes) -> NoReturn:
     os.execve(program, (program, *COMMAND), {**os.environ, "OMP_THREAD_LIMIT": "1"})  # noqa: S606 - no shell wanted
 
 
-def _address_space() -> int:
+def address_space() -> int:
     """Bytes of address space that this process holds."""
     try:
         return int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
@@ -142,7 +147,7 @@ def _address_space() -> int:
         return 1024 * 1024 * 1024
 
 
-def _load_everything() -> None:
+def load_everything() -> None:
     """Read one small file of every kind, so that no fork has to open what a library loads late."""
     import docx
     import pypdfium2 as pdfium

@@ -1,5 +1,6 @@
 """The pages "Extrahieren" and "Formulieren" in a real browser, before the real text API and before ones that fail."""
 
+import base64
 import json
 import re
 from pathlib import Path
@@ -154,6 +155,28 @@ def test_a_pdf_is_shown_as_its_sheet_and_its_boxes_are_tied_to_the_fields_both_w
     page.get_by_role("button", name="Als Text zeigen").click()
     expect(page.locator("#text")).to_have_value(re.compile("Herr Max Mustermann"))
     assert "Mustermann" not in bench.log
+
+
+def test_a_file_that_is_dropped_on_the_page_is_read_and_keys_go_from_box_to_box(erika: Visitor) -> None:
+    page = erika.open("/extraction/")
+    make = """([name, data]) => {
+        const transfer = new DataTransfer();
+        transfer.items.add(new File([Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0))], name));
+        return transfer;
+    }"""
+    carried = page.evaluate_handle(make, ["brief.pdf", base64.b64encode(pdf_of(LINES)).decode()])
+    page.dispatch_event("#text", "dragover", {"dataTransfer": carried})
+    expect(page.locator(".source")).to_have_class(re.compile(r"\bover\b"))
+    page.dispatch_event("#text", "drop", {"dataTransfer": carried})
+    expect(page.locator(".source")).not_to_have_class(re.compile(r"\bover\b"))
+    expect(page.locator(".sheet img")).to_have_attribute("src", re.compile("^data:image/png;base64,"), timeout=20_000)
+    page.locator('[data-path="diagnosen[0]"]').focus()
+    expect(page.locator(".sheet .box.active")).to_have_attribute("data-box", "diagnosen[0]")
+    page.keyboard.press("Enter")
+    expect(page.locator('[data-path="diagnosen[1]"]')).to_be_focused()
+    expect(page.locator(".sheet .box.active")).to_have_attribute("data-box", "diagnosen[1]")
+    page.keyboard.press("Shift+Tab")
+    expect(page.locator(".sheet .box.active")).not_to_have_attribute("data-box", "diagnosen[1]")
 
 
 def test_several_files_are_read_one_after_the_other_and_one_that_cannot_be_read_says_so(erika: Visitor) -> None:

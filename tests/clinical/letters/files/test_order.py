@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 
-import docx
 import numpy as np
 import pytest
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
+from clinical.contract import ExtractRequest
+from clinical.letters import extract_by_rules, placed
 from clinical.letters.files.order import ordered
-from clinical.letters.files.page_text import SheetPage, unpacked
+from clinical.letters.files.page_text import Box, SheetPage, unpacked
 from clinical.letters.files.reading import read
 from clinical.letters.files.scan import recognised
-from tests.written_files import LEADING, LEFT, SIZE, TOP, pdf_of, scan_of, word_of
+from clinical.letters.files.words import spread, word_of
+from tests.written_files import LEADING, LEFT, SIZE, TOP, pdf_of, scan_of
 
 
 def drawn(*texts: tuple[float, float, str], size: float = SIZE) -> bytes:
@@ -103,6 +106,14 @@ def test_heads_and_feet_of_later_pages_are_left_out_and_the_first_foot_ends_the_
     assert [text.index(f"Seite {one}") for one in "abc"] == sorted(text.index(f"Seite {one}") for one in "abc")
 
 
+def test_rows_of_a_table_at_the_end_of_pages_are_no_feet_though_they_differ_in_numbers_alone():
+    pages = [
+        [*[""] * 57, f"Insulin {drug} Einheiten", f"Spital Seeblick, Seite {n}"] for n, drug in enumerate((4, 12), 1)
+    ]
+    text = read(pdf_of(*pages)).text
+    assert text.split("\n\n") == ["Insulin 4 Einheiten", "Insulin 12 Einheiten", "Spital Seeblick, Seite 1"]
+
+
 def test_every_visible_character_has_its_place_and_every_line_its_box():
     lines = ["Herr Max Mustermann", "Diagnose: Größe, Ödeme"]
     found = read(pdf_of(lines))
@@ -150,32 +161,14 @@ def test_the_pages_of_an_image_have_the_size_it_says():
     assert read(scan_of(pdf_of(["x"]), 150)).pages == (1,)
 
 
-def test_a_word_file_gives_paragraphs_items_rows_and_its_foot_last():
-    document = docx.Document()
-    document.add_paragraph("Spital Seeblick")
-    document.add_paragraph("Hypertonie", style="List Bullet")
-    table = document.add_table(1, 2)
-    table.rows[0].cells[0].text, table.rows[0].cells[1].text = "Patient", "Anna Kern"
-    document.sections[0].footer.paragraphs[0].text = "Bankverbindung"
-    document.save(out := io.BytesIO())
-    assert [line for line in read(out.getvalue()).text.split("\n") if line] == [
-        "Spital Seeblick",
-        "- Hypertonie",
-        "Patient\tAnna Kern",
-        "Bankverbindung",
-    ]
-
-
 @pytest.mark.parametrize(
-    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "cp850", "mac_roman"]
-)
+    "encoding",
+    ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "iso-8859-1", "iso-8859-15", "cp437",
+     "cp850", "mac_roman"],
+)  # fmt: skip
 def test_a_text_in_any_common_encoding_is_the_same_text(encoding):
     told = "Müller, Größe 1,80 m, Übelkeit, ödematös, Straße"
     assert read(told.encode(encoding)).text == told
-
-
-def test_a_word_file_of_the_tests_is_one():
-    assert read(word_of(["a", "b"])).text.split() == ["a", "b"]
 
 
 def test_small_print_over_a_line_is_a_line_of_its_own():
@@ -204,6 +197,29 @@ def test_an_address_of_mail_that_was_recognised_in_two_is_one_word():
         rows.append(f"5\t1\t1\t1\t1\t{n}\t{left}\t400\t230\t40\t90\t{text}")
     found = ordered([recognised(SheetPage(1, 595.2, 841.9), ("\n".join(rows) + "\n").encode())])
     assert found.text == "E-Mail n.muster@praxis-muster.example"
+
+
+def test_a_value_that_was_poorly_recognised_is_to_be_looked_at():
+    rows = ["level\tpage\tblock\tpar\tline\tword\tleft\ttop\twidth\theight\tconf\ttext"]
+    said = ("Herr", 95), ("Max", 95), ("Mustermann,", 95), ("geb.", 95), ("4.5.1950", 41)
+    for n, (text, sure) in enumerate(said):
+        rows.append(f"5\t1\t1\t1\t1\t{n}\t{250 + 300 * n}\t400\t280\t40\t{sure}\t{text}")
+    file = ordered([recognised(SheetPage(1, 595.2, 841.9), ("\n".join(rows) + "\n").encode())])
+    asked = ExtractRequest(document_type="arztbrief", text=file.text, evidence=True)
+    answer = placed(asyncio.run(extract_by_rules(asked)), file)
+    assert (answer.data.patient.nachname, answer.data.patient.geburtsdatum) == ("Mustermann", "1950-05-04")
+    noted = [one.path for one in answer.review if one.reason == "Die Stelle ist im Scan schlecht zu lesen."]
+    assert noted == ["patient.geburtsdatum"]
+
+
+def test_ligatures_soft_hyphens_and_marks_over_letters_are_characters():
+    place = Box(0.0, 0.0, 10.0, 10.0)
+    said = [*spread("a\ufb03n\u00adit", place), *spread("a", Box(20.0, 0.0, 25.0, 10.0))]
+    word = word_of([*said, ("\u0308", Box(20.0, 0.0, 25.0, 10.0))])
+    assert word.text == "affinitä"
+    assert len(word.boxes) == len(word.text)
+    f, i = word.boxes[1], word.boxes[3]
+    assert place.left < f.left < f.right <= i.left < i.right < place.right
 
 
 def test_lines_of_a_page_that_lay_askew_are_level_and_their_boxes_are_not():
