@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import honcho.manager
-import httpx
+import httpx2
 from honcho.environ import parse_procfile
 from honcho.manager import Manager
 
@@ -145,8 +145,8 @@ def _announce(running: Running) -> None:
 
 def _ready(base: str) -> bool:
     try:
-        return bool(httpx.get(f"{base}/api/health", timeout=2, trust_env=False).json()["status"] == "ok")
-    except (httpx.HTTPError, ValueError, KeyError):
+        return bool(httpx2.get(f"{base}/api/health", timeout=2, trust_env=False).json()["status"] == "ok")
+    except (httpx2.HTTPError, ValueError, KeyError):
         return False
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +34,24 @@ os.environ |= {
     "OTEL_SDK_DISABLED": "true",
 }
 
+
+IN_MEMORY = Path("/dev/shm")
+ROOM = 6 << 30
+"""Bytes that the files of a whole run take at most."""
+
+
+def _room_in_memory() -> bool:
+    """Return True where temporary files fit into memory and may be run there."""
+    if not IN_MEMORY.is_dir() or not os.access(IN_MEMORY, os.W_OK):
+        return False
+    shared = os.statvfs(IN_MEMORY)
+    free = min(shared.f_bavail * shared.f_frsize, os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return free > ROOM and not shared.f_flag & os.ST_NOEXEC
+
+
+if "TMPDIR" not in os.environ and _room_in_memory():
+    # Databases and stored files are synced to the disk again and again: a third of the run was waiting for it.
+    os.environ["TMPDIR"] = tempfile.tempdir = str(IN_MEMORY)
 
 settings.register_profile("patient", deadline=None)  # no example fails because a machine is busy
 settings.register_profile("ci", deadline=None, derandomize=True)  # and the same in every run: CI judges no luck
@@ -141,15 +161,27 @@ def redis_url(redis_server: str) -> str:
     return f"{redis_server}/0"
 
 
-@pytest.fixture(scope="session")
-def starter_artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The starter catalog built once with the shipped weights: an artifact folder."""
+def starter_of(config: pytest.Config) -> Path:
+    """The starter catalog with the shipped weights, an artifact folder: built by the first process of a run that asks,
+    for all of them and for the notebooks."""
     from catalog_build.build import build_artifact
     from catalog_build.options import BuildOptions
 
-    folder = tmp_path_factory.mktemp("artifact") / "starter"
-    build_artifact(ROOT / "catalog_build" / "starter", folder, BuildOptions())
+    own = config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
+    shared: Path = own.parent if hasattr(config, "workerinput") else own
+    folder = shared / "starter"
+    with open(shared / "starter-turn", "w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        if not folder.exists():
+            build_artifact(ROOT / "catalog_build" / "starter", shared / "starter-begun", BuildOptions())
+            (shared / "starter-begun").rename(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def starter_artifact(pytestconfig: pytest.Config) -> Path:
+    """The starter catalog built once with the shipped weights: an artifact folder."""
+    return starter_of(pytestconfig)
 
 
 @pytest.fixture(scope="session")

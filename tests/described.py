@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-import httpx
+import httpx2
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bentos.api.app import create_app
@@ -76,7 +76,7 @@ def described(index: SearchIndex, folder: Path, calls: int, seed: int = 1) -> An
         while fine and counting.statuses.total() < calls:
             done = _run(base, key, folder, most, seed)
             said, fine, seed = done.stdout + done.stderr, done.returncode == 0, seed + 1
-        httpx.get(f"{base}/api/health", trust_env=False).raise_for_status()
+        httpx2.get(f"{base}/api/health", trust_env=False).raise_for_status()
     errors = sum(number for status, number in counting.statuses.items() if status >= 500)
     return Answered(counting.statuses.total(), errors, fine, said)
 

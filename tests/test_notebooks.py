@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
+import httpx2
 import nbformat
 import pytest
 from matplotlib.figure import Figure
@@ -278,7 +278,7 @@ def test_the_lab_answers_on_this_machine_only_and_wants_its_token(tmp_path):
         url = f"http://127.0.0.1:{port}"
         wait_until(lambda: _status(f"{url}/api") == 200, "JupyterLab did not start")
         assert _status(f"{url}/api/contents/notebooks") == 403
-        listed = httpx.get(f"{url}/api/contents/notebooks", headers={"Authorization": "token a-token"}).json()
+        listed = httpx2.get(f"{url}/api/contents/notebooks", headers={"Authorization": "token a-token"}).json()
         assert "00_start.ipynb" in {entry["name"] for entry in listed["content"]}
     finally:
         server.send_signal(signal.SIGTERM)
@@ -287,6 +287,6 @@ def test_the_lab_answers_on_this_machine_only_and_wants_its_token(tmp_path):
 
 def _status(url):
     try:
-        return httpx.get(url).status_code
-    except httpx.TransportError:
+        return httpx2.get(url).status_code
+    except httpx2.TransportError:
         return None

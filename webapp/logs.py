@@ -20,6 +20,11 @@ TALKATIVE = (
     "flask_dance.consumer.oauth2",
     "flask_dance.consumer.base",
     "urllib3.connectionpool",
+    "httpx2",
+    "httpcore2",
+    "httpcore2.connection",
+    "httpcore2.http11",
+    "httpcore2.proxy",
 )
 QUERY = re.compile(r"\?[^\s\"']*")
 

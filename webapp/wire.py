@@ -7,6 +7,10 @@ a thread for hours. Hence `deadline`: at its end the sockets opened under it are
 Connections live as long as their deadline: both calls of one sign-in share one, no two sign-ins do, since a code sent
 into a connection that the vendor has just closed is lost. What all share is what is dear to make: the list of trusted
 certificates, which takes longer to read than all the rest of a sign-in.
+
+The project speaks HTTP by httpx2 alone, which the client of language models brings anyway; requests is there only
+because Flask-Dance imports it. httpx2 takes a network of one's own, so that the rules on addresses and time need no
+pools or adapters.
 """
 
 import contextlib
@@ -17,19 +21,16 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator
-from contextvars import ContextVar
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import certifi
-from requests import PreparedRequest, Response
-from requests.adapters import HTTPAdapter
-from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.util.connection import is_connection_dropped
-from urllib3.util.ssl_ import create_urllib3_context
+import httpcore2
+import httpx2
 
 from webapp.config import settings
 
@@ -37,38 +38,64 @@ CONNECT_S = 3.0
 SILENCE_S = 10.0
 TOTAL_S = 13.0  # both calls of one sign-in together; the person waits for it
 LARGEST_ANSWER = 1024 * 1024
-CHUNK = 64 * 1024
-POOLS_KEPT = 100  # one for each vendor's host; they hold no connections
+HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Befund"}
+NO_MORE: Mapping[str, str] = {}
+TIMEOUT = httpx2.Timeout(SILENCE_S, connect=CONNECT_S).as_dict()
+CERTIFICATES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")  # a file or folder in place of the public authorities
 BAD_URL = "not an absolute URL without user name and fragment"
 BAD_SCHEME = "must be https; http is for loopback in development"
 BAD_NETWORK = "this is an address in a private network; BEFUND_PRIVATE_VENDORS=allow permits it"
 NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052: an IPv4 address in other clothes
 
 
-class AnswerTooLarge(Exception):
-    """The vendor's answer is longer than LARGEST_ANSWER."""
+class NoAnswer(Exception):
+    """The other side cannot be reached, breaks off, answers too much or no HTTP; its text is the kind of failure."""
 
 
-class Watch:
-    """Duplicates of the sockets opened under one deadline: shutting a duplicate ends the connection itself. And the
-    connections that wait for its next call, one for each pool."""
+class PrivateAddress(OSError):
+    """The vendor's name leads into a network that is not the internet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer, read whole, and the request that it answers."""
+
+    status: int
+    headers: httpx2.Headers
+    body: bytes
+    request: httpx2.Request
+
+
+class Line:
+    """Calls under one deadline, and duplicates of the sockets they opened: shutting one ends the connection itself."""
 
     def __init__(self) -> None:
-        self.cut = False
-        self.idle: dict[HTTPConnectionPool, Any] = {}
+        self._cut = False
+        self._transports: dict[str, httpx2.HTTPTransport] = {}
         self._sockets: list[socket.socket] = []
         self._lock = threading.Lock()
 
-    def add(self, opened: socket.socket) -> None:
+    def ask(self, method: str, url: str, headers: Mapping[str, str] = NO_MORE, body: str = "") -> Answer:
+        """One answer: never redirected or sent twice, never waited for long, never much of it. Raises NoAnswer."""
+        try:
+            request = httpx2.Request(
+                method, url, headers={**HEADERS, **headers}, content=body or None, extensions={"timeout": TIMEOUT}
+            )
+            with contextlib.closing(self._transport(url).handle_request(request)) as response:
+                return Answer(response.status_code, response.headers, _read(response), request)
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
+            raise NoAnswer(type(error).__name__) from None
+
+    def watch(self, opened: socket.socket) -> None:
         """Watch a newly connected socket; one that comes after the deadline is shut at once."""
         with self._lock:
             self._sockets.append(opened.dup())
-        if self.cut:
+        if self._cut:
             self.end()
 
     def end(self) -> None:
         """Shut everything: blocked reads and handshakes return at once."""
-        self.cut = True
+        self._cut = True
         with self._lock:
             for watched in self._sockets:
                 with contextlib.suppress(OSError):
@@ -76,37 +103,84 @@ class Watch:
 
     def close(self) -> None:
         """Close the connections and give the duplicates back."""
-        while self.idle:
-            self.idle.popitem()[1].close()
+        while self._transports:
+            self._transports.popitem()[1].close()
         with self._lock:
             for watched in self._sockets:
                 watched.close()
             self._sockets.clear()
 
+    def _transport(self, url: str) -> httpx2.HTTPTransport:
+        """The connections of this line by the proxy for a URL, or by none."""
+        proxy = _proxy(url)
+        if proxy not in self._transports:
+            self._transports[proxy] = _Transport(self, proxy)
+        return self._transports[proxy]
+
+
+class _Transport(httpx2.HTTPTransport):
+    """As in httpx2, over our network. It never sends twice: an authorization code works once."""
+
+    def __init__(self, line: Line, proxy: str) -> None:
+        tls = _trusting(where := _certificates(), os.stat(where).st_mtime_ns)
+        by = httpx2.Proxy(proxy) if proxy else None
+        self._pool = httpcore2.ConnectionPool(
+            ssl_context=tls,
+            proxy=httpcore2.Proxy(str(by.url), auth=by.raw_auth) if by else None,
+            network_backend=_Network(line, checked=not proxy),
+        )
+
+
+class _Network(httpcore2.SyncBackend):
+    """Sockets that a line watches; `checked`: only to addresses that a vendor may have."""
+
+    def __init__(self, line: Line, checked: bool) -> None:
+        self._line, self._checked = line, checked
+
+    def connect_tcp(self, *args: Any, **kwargs: Any) -> httpcore2.NetworkStream:
+        """As in httpcore2. Raises PrivateAddress."""
+        stream = super().connect_tcp(*args, **kwargs)
+        opened: socket.socket = stream.get_extra_info("socket")
+        if self._checked and not is_allowed(str(opened.getpeername()[0])):
+            stream.close()
+            raise PrivateAddress
+        self._line.watch(opened)
+        return stream
+
+
+def _read(response: httpx2.Response) -> bytes:
+    """The body of an answer. Raises ValueError when it is longer than LARGEST_ANSWER."""
+    body = bytearray()
+    for chunk in response.iter_bytes():  # unpacked in pieces of a MiB at most
+        body += chunk
+        if len(body) > LARGEST_ANSWER:
+            raise ValueError
+    return bytes(body)
+
 
 class Clock:
-    """Ends watches when their time is over: one thread for all sign-ins of a process, asleep until the next end."""
+    """Ends lines when their time is over: one thread for all sign-ins of a process, asleep until the next end."""
 
     def __init__(self) -> None:
-        self._until: dict[Watch, float] = {}
+        self._until: dict[Line, float] = {}
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._wakes_at = math.inf
 
-    def start(self, watch: Watch, seconds: float) -> None:
-        """`watch` ends in that many seconds."""
+    def start(self, line: Line, seconds: float) -> None:
+        """`line` ends in that many seconds."""
         with self._changed:
-            self._until[watch] = until = time.monotonic() + seconds
+            self._until[line] = until = time.monotonic() + seconds
             if self._thread is None or not self._thread.is_alive():  # also in the child of a fork
                 self._thread = threading.Thread(target=self._run, daemon=True, name="deadlines of sign-ins")
                 self._thread.start()
             elif until < self._wakes_at:
                 self._changed.notify()
 
-    def stop(self, watch: Watch) -> None:
+    def stop(self, line: Line) -> None:
         """It is over before its time."""
         with self._changed:
-            self._until.pop(watch, None)
+            self._until.pop(line, None)
 
     def _run(self) -> None:
         while True:
@@ -115,33 +189,26 @@ class Clock:
                 pause = None if self._wakes_at == math.inf else max(0.0, self._wakes_at - time.monotonic())
                 self._changed.wait(pause)
                 now = time.monotonic()
-                over = [watch for watch, until in self._until.items() if until <= now]
-                for watch in over:
-                    del self._until[watch]
-            for watch in over:
-                watch.end()
+                over = [line for line, until in self._until.items() if until <= now]
+                for line in over:
+                    del self._until[line]
+            for line in over:
+                line.end()
 
 
 _clock = Clock()
-_watch: ContextVar[Watch | None] = ContextVar("befund_watch", default=None)
 
 
 @contextlib.contextmanager
-def deadline(seconds: float = TOTAL_S) -> Iterator[Watch]:
-    """Everything that `transport` opens in this block is shut `seconds` after its beginning, or with its end."""
-    watch = Watch()
-    token = _watch.set(watch)
-    _clock.start(watch, seconds)
+def deadline(seconds: float = TOTAL_S) -> Iterator[Line]:
+    """Calls of which all is shut `seconds` after the beginning of this block, or with its end."""
+    line = Line()
+    _clock.start(line, seconds)
     try:
-        yield watch
+        yield line
     finally:
-        _clock.stop(watch)
-        _watch.reset(token)
-        watch.close()
-
-
-class PrivateAddress(OSError):
-    """The vendor's name leads into a network that is not the internet."""
+        _clock.stop(line)
+        line.close()
 
 
 def is_allowed(address: str) -> bool:
@@ -160,112 +227,26 @@ def is_allowed(address: str) -> bool:
     return (found.is_global and not found.is_multicast) or (given.development and found.is_loopback)
 
 
-def _watched(opened: socket.socket, behind_proxy: bool) -> socket.socket:
-    if not behind_proxy and not is_allowed(str(opened.getpeername()[0])):
-        opened.close()
-        raise PrivateAddress
-    watch = _watch.get()
-    if watch is not None:
-        watch.add(opened)
-    return opened
+@lru_cache(maxsize=256)
+def _proxy(url: str) -> str:
+    """The environment's proxy for a URL; "" for none."""
+    parts, said = urlsplit(url), getproxies()
+    if proxy_bypass(parts.netloc.rpartition("@")[2]):
+        return ""
+    proxy = said.get(parts.scheme) or said.get("all", "")
+    return f"http://{proxy}" if proxy and "://" not in proxy else proxy
 
 
-class _Connection(HTTPConnection):
-    def _new_conn(self) -> socket.socket:
-        return _watched(super()._new_conn(), self.proxy is not None)
-
-
-class _SecureConnection(HTTPSConnection):
-    def _new_conn(self) -> socket.socket:
-        return _watched(super()._new_conn(), self.proxy is not None)
-
-
-class _OfOneDeadline(HTTPConnectionPool):
-    """A pool that keeps its connections on the deadline they were opened under, not for others."""
-
-    def _get_conn(self, timeout: float | None = None) -> Any:
-        watch = _watch.get()
-        kept = watch.idle.pop(self, None) if watch else None
-        if kept is not None and is_connection_dropped(kept):
-            kept.close()
-        return kept or self._new_conn()
-
-    def _put_conn(self, conn: Any) -> None:
-        watch = _watch.get()
-        if conn is None:
-            return
-        if watch is None or watch.cut or self in watch.idle:
-            conn.close()
-        else:
-            watch.idle[self] = conn
-
-
-class _Pool(_OfOneDeadline):
-    ConnectionCls = _Connection
-
-
-class _SecurePool(_OfOneDeadline, HTTPSConnectionPool):
-    ConnectionCls = _SecureConnection
-
-
-class BoundedAdapter(HTTPAdapter):
-    """Transport whose sockets obey `deadline`; never retries, since an authorization code works once. One for the whole
-    process: `close`, which a session of requests calls at its end, leaves it as it is."""
-
-    POOLS: ClassVar = {"http": _Pool, "https": _SecurePool}
-
-    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        """As in requests, with our connection classes."""
-        super().init_poolmanager(*args, **kwargs)
-        self.poolmanager.pool_classes_by_scheme = self.POOLS
-
-    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
-        """The same behind a proxy, whose own address may be a private one."""
-        manager = super().proxy_manager_for(proxy, **kwargs)
-        manager.pool_classes_by_scheme = self.POOLS
-        return manager
-
-    def build_connection_pool_key_attributes(
-        self, request: PreparedRequest, verify: Any, cert: Any = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """As in requests, with one TLS context for each list of trusted certificates (`verify`: its path, or True)."""
-        host, tls = super().build_connection_pool_key_attributes(request, verify, cert)
-        if host["scheme"] != "https":
-            return host, {}
-        given = certifi.where() if verify is True else str(verify)
-        tls["ssl_context"] = _trusting(given, os.stat(given).st_mtime_ns)
-        return host, {name: value for name, value in tls.items() if not name.startswith("ca_")}
-
-    def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:
-        """Nothing is left to say: without a list of its own, a connection would read that of the context again."""
-
-    def close(self) -> None:
-        """Nothing: every connection ends with its deadline."""
+def _certificates() -> str:
+    """The list of trusted certificates: the environment's, else that of the public authorities."""
+    return next(filter(None, map(os.environ.get, CERTIFICATES)), "") or certifi.where()
 
 
 @lru_cache(maxsize=8)
 def _trusting(certificates: str, _changed: int) -> ssl.SSLContext:
     """A context that trusts what a file or a folder lists, and asks for the host's name (`_changed`: read again)."""
-    context = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED)
     folder = os.path.isdir(certificates)
-    context.load_verify_locations(None if folder else certificates, certificates if folder else None)
-    return context
-
-
-transport = BoundedAdapter(pool_connections=POOLS_KEPT)
-
-
-def read_answer(response: Response) -> bytes:
-    """The body of a streamed answer. Raises AnswerTooLarge, and what urllib3 raises on a broken connection."""
-    parts: list[bytes] = []
-    size = 0
-    while chunk := response.raw.read1(CHUNK, decode_content=True):
-        size += len(chunk)
-        if size > LARGEST_ANSWER:
-            response.close()
-            raise AnswerTooLarge
-        parts.append(chunk)
-    return b"".join(parts)
+    return ssl.create_default_context(cafile=None if folder else certificates, capath=certificates if folder else None)
 
 
 def url_problem(url: str) -> str:

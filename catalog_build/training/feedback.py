@@ -503,17 +503,17 @@ def waiting(
 
 def served_tier(url: str, tier: int) -> Asked:
     """A tier of a text API that is served at `url`, with the key of BEFUND_API_KEY. Raises SettingError without one."""
-    import httpx
+    import httpx2
 
     key = os.environ.get("BEFUND_API_KEY")
     if not key:
         raise SettingError("no key for the served address", "BEFUND_API_KEY in the environment", "set it")
-    client = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=120)
+    client = httpx2.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=120)
 
     def ask(text: str) -> str:
         try:
             answer = client.post("/api/deep-research", json={"query": text}).raise_for_status()
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             found = f"{url} gave no answer: {type(error).__name__}"
             raise SettingError(found, "a text API that is up", "start it, or mend the address or the key") from None
         for event in Decoder().feed(answer.content):

@@ -9,7 +9,6 @@ webapp starts and answers. Prints the seconds of each; nothing is left behind.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import shutil
 import signal
@@ -19,13 +18,13 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import click
+import httpx2
 
 from clinical.command_line import PATH, entry, paragraphs
 from deploy.bundle.wheels import BundleError
@@ -33,6 +32,7 @@ from deploy.bundle.wheels import BundleError
 INSIDE = "_BEFUND_TRIAL_INSIDE"
 TEXT, CODE = "Arterielle Hypertonie", "I10"
 START_SECONDS, END_SECONDS = 120.0, 15.0
+PLAIN: dict[str, Any] = {"timeout": 30, "follow_redirects": True, "trust_env": False}
 CLOSED = "http://127.0.0.1:9"
 IFF_UP, SIOCGIFFLAGS, SIOCSIFFLAGS = 0x1, 0x8913, 0x8914
 """Linux, netdevice(7)."""
@@ -104,7 +104,7 @@ def _try(folder: Path, home: Path) -> None:
         raise BundleError(f"the text API gave no {CODE} for {TEXT!r}", "the code", answer[-500:])
     _run([python, "-m", "flask", "--app", "webapp", "db", "upgrade"], home, environment)
     with _server([python, "-m", "webapp", "serve"], home, environment):
-        _patiently(lambda: _get(f"http://127.0.0.1:{ports[1]}/"))
+        _patiently(lambda: httpx2.get(f"http://127.0.0.1:{ports[1]}/", **PLAIN).raise_for_status().text)
     click.echo(f"installed after {installed:.1f} s, first text coded after {coded:.1f} s; the webapp answers")
 
 
@@ -146,7 +146,7 @@ def _patiently(ask: Callable[[], str]) -> str:
     while True:
         try:
             return ask()
-        except (urllib.error.URLError, ConnectionError) as error:
+        except httpx2.HTTPError as error:
             if time.monotonic() > until:
                 raise BundleError(f"no answer within {START_SECONDS:.0f} s ({error})") from None
             time.sleep(0.1)
@@ -154,15 +154,8 @@ def _patiently(ask: Callable[[], str]) -> str:
 
 def _coded(port: int, key: str) -> str:
     """The stream of events for the text, whole."""
-    body = json.dumps({"query": TEXT}).encode()
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    return _get(urllib.request.Request(f"http://127.0.0.1:{port}/api/deep-research", body, headers))
-
-
-def _get(what: str | urllib.request.Request) -> str:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(what, timeout=30) as answer:
-        return str(answer.read().decode("utf-8", "replace"))
+    url, headers = f"http://127.0.0.1:{port}/api/deep-research", {"Authorization": f"Bearer {key}"}
+    return httpx2.post(url, json={"query": TEXT}, headers=headers, **PLAIN).raise_for_status().text
 
 
 main = entry(command, "python -m deploy.bundle.trial")

@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-import httpx
+import httpx2
 import numpy as np
 
 from bentos.models import model_of
@@ -214,11 +214,11 @@ class ServedTarget:
         if not key:
             raise SettingError("no key for the served address", "BEFUND_API_KEY in the environment", "set it")
         self._tier = tier
-        self._client = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=SECONDS)
+        self._client = httpx2.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=SECONDS)
         try:
             model = str(self._client.get("/api/llm/health").json()["model"])
             encoder = str(self._client.get("/api/health").json()["catalog"]["encoder"])
-        except (httpx.HTTPError, ValueError, KeyError, TypeError):
+        except (httpx2.HTTPError, ValueError, KeyError, TypeError):
             raise SettingError(f"{url} does not answer as a text API", "its address", "start it, or mend it") from None
         self.about = {"target": url, "tier": str(tier), "encoder": encoder, "model": model, "prompts": PROMPT_VERSION}
 
@@ -227,17 +227,17 @@ class ServedTarget:
             wait = 0.0
             try:
                 with self._client.stream("POST", "/api/deep-research", json={"query": query}) as answer:
-                    if answer.status_code == httpx.codes.OK:
+                    if answer.status_code == httpx2.codes.OK:
                         return self._codes(answer)
                     wait = _wait_of(answer)
-            except httpx.HTTPError:
+            except httpx2.HTTPError:
                 return None
             if not wait:
                 return None
             time.sleep(wait)
         return None
 
-    def _codes(self, answer: httpx.Response) -> tuple[Coded, ...] | None:
+    def _codes(self, answer: httpx2.Response) -> tuple[Coded, ...] | None:
         """Read the stream up to our tier, not further."""
         decoder, events = Decoder(), list[Event]()
         for piece in answer.iter_bytes():
@@ -247,10 +247,10 @@ class ServedTarget:
         return codes_of(events, self._tier)
 
 
-def _wait_of(answer: httpx.Response) -> float:
+def _wait_of(answer: httpx2.Response) -> float:
     """Seconds until the limit of the key allows a request again; 0 for any other refusal. Raises SettingError where
     that is longer than a minute: the quota of the day is used up, and what follows would all count as failed."""
-    if answer.status_code != httpx.codes.TOO_MANY_REQUESTS:
+    if answer.status_code != httpx2.codes.TOO_MANY_REQUESTS:
         return 0.0
     seconds = float(answer.headers.get("Retry-After", 1))
     if seconds > LONGEST_WAIT:

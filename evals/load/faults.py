@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
+import httpx2
 import psutil
 
 from bentos.keys import KeyLimits, Keys, open_database
@@ -179,16 +179,16 @@ class Deployed:
             return verdict not in ({RIGHT, REFUSAL} if self.gets_may_be_refused else {RIGHT})
         return verdict not in {RIGHT, REFUSAL, BROKEN_OFF}
 
-    def client(self, host: str, authorization: str = "") -> httpx.Client:
+    def client(self, host: str, authorization: str = "") -> httpx2.Client:
         """A client of one of the two names."""
         headers = {"Host": host} | ({"Authorization": f"Bearer {authorization}"} if authorization else {})
         base = f"https://127.0.0.1:{self.port}"
 
-        def named(request: httpx.Request) -> None:  # in the handshake too: nginx knows its two names alone
+        def named(request: httpx2.Request) -> None:  # in the handshake too: nginx knows its two names alone
             request.extensions["sni_hostname"] = host
 
         hooks: Any = {"request": [named]}
-        return httpx.Client(
+        return httpx2.Client(
             base_url=base, headers=headers, verify=self.trust, timeout=90, trust_env=False, event_hooks=hooks
         )
 
@@ -290,7 +290,7 @@ def _await_nginx(there: Deployed, nginx: subprocess.Popen[bytes], log: Path) -> 
     until = time.monotonic() + 30
     with there.client(API) as client:
         while True:
-            with suppress(httpx.TransportError):
+            with suppress(httpx2.TransportError):
                 if client.get("/api/health").status_code == 200:
                     return
             if nginx.poll() is not None or time.monotonic() > until:
@@ -305,10 +305,10 @@ REASONS: Counter[str] = Counter()
 """Status and sentence of what the text API, or nginx before it, refused: fixed words that hold nothing of a request."""
 
 
-def _get(path: Callable[[], str], holds: str) -> Callable[[httpx.Client], str]:
+def _get(path: Callable[[], str], holds: str) -> Callable[[httpx2.Client], str]:
     """A GET whose answer is 200 and holds some words."""
 
-    def call(client: httpx.Client) -> str:
+    def call(client: httpx2.Client) -> str:
         answer = client.get(path())
         if answer.status_code == 200 and holds in answer.text:
             return RIGHT
@@ -317,7 +317,7 @@ def _get(path: Callable[[], str], holds: str) -> Callable[[httpx.Client], str]:
     return call
 
 
-def _refused(answer: httpx.Response) -> bool:
+def _refused(answer: httpx2.Response) -> bool:
     """Return True for an error that says so in its caller's form."""
     form = answer.headers.get("content-type", "").partition(";")[0]
     if answer.status_code in REFUSED and form == PROBLEM:
@@ -325,7 +325,7 @@ def _refused(answer: httpx.Response) -> bool:
     return answer.status_code in REFUSED and form in (PROBLEM, OUTCOME, "text/html")
 
 
-def _coded(client: httpx.Client) -> str:
+def _coded(client: httpx2.Client) -> str:
     """A text to its codes, read to the end of the stream."""
     answer = client.post("/api/deep-research", json={"query": "Arterielle Hypertonie"})
     if answer.status_code != 200:
@@ -337,7 +337,7 @@ def _coded(client: httpx.Client) -> str:
     return RIGHT if ends else "other codes"
 
 
-def _extracted(client: httpx.Client) -> str:
+def _extracted(client: httpx2.Client) -> str:
     """A letter to its fields."""
     answer = client.post("/api/documents/extract", json={"document_type": "arztbrief", "text": LETTER})
     if answer.status_code != 200:
@@ -345,8 +345,8 @@ def _extracted(client: httpx.Client) -> str:
     return RIGHT if answer.json()["data"]["diagnosen"] == ["Arterielle Hypertonie"] else "other fields"
 
 
-def _store(there: Deployed) -> Callable[[httpx.Client], str]:
-    def call(client: httpx.Client) -> str:
+def _store(there: Deployed) -> Callable[[httpx2.Client], str]:
+    def call(client: httpx2.Client) -> str:
         title = f"Befund {next(NUMBERS)}"
         attachment = {"contentType": "text/plain", "title": title, "data": "QmVmdW5k"}
         body = {"resourceType": "DocumentReference", "status": "current", "content": [{"attachment": attachment}]}
@@ -360,7 +360,7 @@ def _store(there: Deployed) -> Callable[[httpx.Client], str]:
     return call
 
 
-def _callers(there: Deployed) -> dict[str, tuple[str, str, Callable[[httpx.Client], str]]]:
+def _callers(there: Deployed) -> dict[str, tuple[str, str, Callable[[httpx2.Client], str]]]:
     """Name of the calls, with host, key and the call."""
     lookup = "/api/fhir/r4/CodeSystem/$lookup?system=http://fhir.de/CodeSystem/bfarm/icd-10-gm&code=I10.90"
     newest = lambda: f"{there.documents}/{there.newest}" if there.newest else f"{there.documents}?_count=1"  # noqa: E731
@@ -382,14 +382,14 @@ def loaded(there: Deployed) -> Iterator[Callable[[], None]]:
     """The callers work while the block runs; its value waits until each has made some more calls."""
     over = threading.Event()
 
-    def work(name: str, host: str, key: str, call: Callable[[httpx.Client], str]) -> None:
+    def work(name: str, host: str, key: str, call: Callable[[httpx2.Client], str]) -> None:
         seen = there.verdicts[name]
         with there.client(host, key) as client:
             while not over.is_set():
                 began = time.monotonic()
                 try:
                     verdict = call(client)
-                except httpx.HTTPError as error:
+                except httpx2.HTTPError as error:
                     verdict = BROKEN_OFF if name.startswith("POST") else type(error).__name__
                 except (ValueError, KeyError) as error:
                     verdict = f"unreadable ({type(error).__name__})"

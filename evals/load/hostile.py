@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
-import httpx
+import httpx2
 import numpy as np
 
 from evals.load import rigs
@@ -109,7 +109,7 @@ def _beside(base: str, secret: str, kind: Callable[[int], Body] | None, seconds:
     headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/fhir+json"}
 
     def attack() -> None:
-        with httpx.Client(headers=headers, timeout=120, trust_env=False) as client:
+        with httpx2.Client(headers=headers, timeout=120, trust_env=False) as client:
             while kind is not None and not over.is_set():
                 path, body = kind(time.time_ns())
                 began = time.perf_counter()
@@ -118,7 +118,7 @@ def _beside(base: str, secret: str, kind: Callable[[int], Body] | None, seconds:
 
     def write(number: int) -> list[float]:
         took, end = [], time.perf_counter() + seconds
-        with httpx.Client(headers=headers, timeout=120, trust_env=False) as client:
+        with httpx2.Client(headers=headers, timeout=120, trust_env=False) as client:
             while time.perf_counter() < end:
                 title = f"{number}-{time.time_ns()}.txt"
                 attachment = {"contentType": "text/plain", "title": title, "data": _FILE}

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import httpx
+import httpx2
 import psutil
 import psycopg
 
@@ -136,7 +136,7 @@ def text_api(catalog: Path, workers: int, settings: Mapping[str, str] | None = N
 def first_codes_ms(api: ServedUnderLoad, texts: Sequence[str]) -> list[float]:
     """Milliseconds from each request to its first `partial`, one after the other over one kept connection."""
     took = []
-    with httpx.Client(
+    with httpx2.Client(
         base_url=api.base, headers={"Authorization": f"Bearer {api.key}"}, timeout=60, trust_env=False
     ) as client:
         for text in texts:

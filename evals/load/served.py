@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
-import httpx
+import httpx2
 
 from clinical.errors import SettingError
 from clinical.icd import EXAMPLE, Catalog
@@ -138,7 +138,7 @@ def streams(catalog: Path, number: int, workers: int = 1, seconds: float = 10.0)
                 spent = 1_000 * (api.cpu_seconds() - before) / max(1, found["first codes"].requests)
                 yield from row("cpu_ms", of, found["first codes"].requests, spent)
             time.sleep(LEFT_AFTER_SECONDS)
-            left = httpx.get(f"{model}/running", trust_env=False).json()["running"]
+            left = httpx2.get(f"{model}/running", trust_env=False).json()["running"]
             yield from row("calls_left", of, number, float(left))
 
 
@@ -164,7 +164,7 @@ def instant(catalog: Path, workers: int, seconds: float) -> Iterator[Row]:
 def _posted(api: ServedUnderLoad, text: str) -> bytes:
     """A request for a stream, as it is sent."""
     body = json.dumps({"query": text}).encode()
-    head = f"Host: {httpx.URL(api.base).netloc.decode()}\r\nAuthorization: Bearer {api.key}\r\n"
+    head = f"Host: {httpx2.URL(api.base).netloc.decode()}\r\nAuthorization: Bearer {api.key}\r\n"
     head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
     return f"POST /api/deep-research HTTP/1.1\r\n{head}\r\n".encode() + body
 
@@ -199,9 +199,9 @@ def cases(base: str, there: Filled, web: ServedUnderLoad) -> dict[str, list[str]
 
 def _deep_link(web: ServedUnderLoad, path: str, token: str) -> str:
     """The path of the `next` link of a page."""
-    answer = httpx.get(f"{web.base}{path}", headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False)
+    answer = httpx2.get(f"{web.base}{path}", headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False)
     links = answer.raise_for_status().json()["link"]
-    return httpx.URL(next(link["url"] for link in links if link["relation"] == "next")).raw_path.decode()
+    return httpx2.URL(next(link["url"] for link in links if link["relation"] == "next")).raw_path.decode()
 
 
 def fhir(documents: int, seconds: float, rounds: int, only: Sequence[str], against: Path | None) -> Iterator[Row]:

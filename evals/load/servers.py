@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from clinical.errors import BefundError
 from clinical.settings import PREFIX, ROOT
@@ -66,8 +66,8 @@ def listens(port: int) -> bool:
 def answers(url: str) -> bool:
     """Return True when `url` answers with status 200 now."""
     try:
-        return httpx.get(url, timeout=5, trust_env=False).status_code == 200
-    except httpx.HTTPError:
+        return httpx2.get(url, timeout=5, trust_env=False).status_code == 200
+    except httpx2.HTTPError:
         return False
 
 

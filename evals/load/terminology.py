@@ -19,7 +19,7 @@ from statistics import median
 from typing import Final
 from urllib.parse import urlencode, urlsplit
 
-import httpx
+import httpx2
 import numpy as np
 import psutil
 
@@ -128,7 +128,7 @@ def _suggested(api: ServedUnderLoad) -> Iterator[Row]:
     """One caller who types, a request after each character from the third on."""
     beginnings = [word[:end] for word in TYPED for end in range(3, len(word) + 1)]
     spent = []
-    with httpx.Client(base_url=api.base, headers={"Authorization": f"Bearer {api.key}"}, trust_env=False) as client:
+    with httpx2.Client(base_url=api.base, headers={"Authorization": f"Bearer {api.key}"}, trust_env=False) as client:
         for typed in beginnings[:20] + beginnings * 4:
             began = time.perf_counter()
             client.post("/api/codes/suggest", json={"text": typed}).raise_for_status()

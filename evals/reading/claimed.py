@@ -14,11 +14,9 @@ from typing import Any, Final
 from clinical.claims import Reading
 from evals.measures.intervals import share
 from evals.measures.results import Row, row
-from evals.reading.inputs import read_inputs
 
-DATA: Final = Path(__file__).parents[1] / "data"
-SETS: Final = ("written",)
-"""The inputs of our own that nothing learns from, by the names of their files."""
+WRITTEN: Final = Path(__file__).parents[1] / "data" / "written.jsonl"
+"""The inputs of our own that nothing learns from."""
 OF_PATIENT: Final = ("present", "suspected", "history")
 """Claims of what the patient has, may have or had."""
 WRONG: Final = {"there_read_as_not": ("hidden", "there"), "not_there_read_as_there": ("leaked", "absent")}
@@ -49,11 +47,6 @@ def _is_patients(reading: Reading, words: str) -> bool:
     named = first + int(reading.marks[first : last + 1, 1].argmax())
     begin, end = reading.seen.places[named].tolist()
     return reading.claim(begin, end).assertion in OF_PATIENT
-
-
-def own_sets() -> dict[str, Counter[str]]:
-    """The counts of each set of our own."""
-    return {name: claimed(read_inputs(DATA / f"{name}.jsonl")) for name in SETS}
 
 
 def rows_of(name: str, own: Mapping[str, int]) -> Iterator[Row]:

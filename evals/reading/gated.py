@@ -16,6 +16,7 @@ from evals.measures.intervals import share
 from evals.measures.results import Row, row
 from evals.reading import claimed, claims
 from evals.reading.generated import LEVELS, bands, found_in, generated
+from evals.reading.inputs import read_inputs
 
 TEXTS, SEED = 150, 2026
 SHARES: Final = (("exact", "said"), ("claims_right", "claims"))
@@ -25,7 +26,7 @@ def measured(index: SearchIndex, size: int = TEXTS) -> dict[str, Any]:
     """A result of the kind `reading`."""
     texts = generated(index, size, SEED)
     counts = {name: dict(own) for name, own in sorted(found_in(index, texts).items())}
-    written = {name: dict(own) for name, own in claimed.own_sets().items()}
+    written = dict(claimed.claimed(read_inputs(claimed.WRITTEN)))
     judged = [list(one) for one in claims.of_authors()]
     result = {
         "written": written,
@@ -50,4 +51,4 @@ def rows_of(found: Mapping[str, Any]) -> list[Row]:
             size = own.get(whole, 0)
             rows += row(part, name, size, share(own.get(part, 0), size))
     rows += claims.measured_rows([claims.JudgedClaim(*one) for one in found["authors"]])
-    return rows + [one for name, own in found["written"].items() for one in claimed.rows_of(name, own)]
+    return [*rows, *claimed.rows_of("written", found["written"])]

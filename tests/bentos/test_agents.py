@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
 import httpx2
 import pytest
 from mcp.client.client import Client
@@ -31,7 +30,7 @@ async def said(transport: Any, mode: str, calls: Callable[[Client], Any]) -> Any
 
 
 @pytest.fixture(params=["legacy", "2026-07-28"])
-def ask(request: pytest.FixtureRequest, api: httpx.Client, key: str) -> Callable[..., Any]:
+def ask(request: pytest.FixtureRequest, api: httpx2.Client, key: str) -> Callable[..., Any]:
     """Calls of the official client, in the era of the handshake and in the stateless one."""
 
     def asked(calls: Callable[[Client], Any]) -> Any:
@@ -102,7 +101,7 @@ def test_the_key_and_its_limits_hold(settings: Settings, index: SearchIndex, key
         assert client.post("/mcp", json=body, headers=headers).status_code == 429
 
 
-def test_pages_of_other_hosts_are_turned_away(api: httpx.Client) -> None:
+def test_pages_of_other_hosts_are_turned_away(api: httpx2.Client) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     own = str(api.base_url).rstrip("/")
     statuses = {

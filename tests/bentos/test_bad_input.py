@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 
-import httpx
+import httpx2
 import pytest
 from fastapi import Request
 
@@ -12,6 +12,8 @@ from bentos.api.admission import BODY_MAX, read_body
 from bentos.api.problems import BodyTooSlow
 from tests.bentos.conftest import ask
 from tests.serving import connect, wait_until
+
+ONE_API = True
 
 SECRET = "Mustermann"
 PATH = "/api/deep-research"
@@ -106,7 +108,7 @@ def test_twenty_thousand_escaped_characters_pass_the_length_of_the_body(api):
 
 def test_a_body_over_1_mib_is_refused_unread(api, key):
     """The head announces the length; the answer comes although not a byte of the body was sent."""
-    url = httpx.URL(api.base_url)
+    url = httpx2.URL(api.base_url)
     with connect((url.host, url.port)) as connection:
         head = (
             f"POST {PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nContent-Length: {BODY_MAX + 1}\r\n\r\n"
@@ -120,7 +122,7 @@ def test_a_body_over_1_mib_is_refused_unread(api, key):
 
 def test_a_chunked_body_over_1_mib_is_not_read_to_its_end(api, key):
     """The sender stops after a little more than 1 MiB and never ends the body; the answer comes all the same."""
-    url = httpx.URL(api.base_url)
+    url = httpx2.URL(api.base_url)
     with connect((url.host, url.port)) as connection:
         connection.sendall(_head(key, "Transfer-Encoding: chunked"))
         for _ in range(17):
@@ -132,7 +134,7 @@ def test_a_chunked_body_over_1_mib_is_not_read_to_its_end(api, key):
 
 @pytest.mark.parametrize("length", ["abc", "-5", "9" * 400])
 def test_a_false_length_is_refused(api, key, length):
-    url = httpx.URL(api.base_url)
+    url = httpx2.URL(api.base_url)
     with connect((url.host, url.port)) as connection:
         connection.sendall(_head(key, f"Content-Length: {length}"))
         status = connection.recv(4096).split(b" ")[1]
@@ -151,7 +153,7 @@ def test_a_body_that_does_not_end_is_given_up():
 
 def test_a_client_that_leaves_while_it_sends_is_no_error(api, key, caplog):
     caplog.set_level(logging.INFO)
-    url = httpx.URL(api.base_url)
+    url = httpx2.URL(api.base_url)
     with connect((url.host, url.port)) as connection:
         connection.sendall(_head(key, "Content-Length: 100") + b'{"query": ')
     assert ask(api, "Husten")

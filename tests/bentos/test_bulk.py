@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 
-import httpx
+import httpx2
 import pyarrow as pa
 import pytest
 
@@ -34,7 +34,7 @@ def _lines(*values: object) -> bytes:
     return b"".join(json.dumps(value).encode() + b"\n" for value in values)
 
 
-def _asked(api: httpx.Client, content: bytes, **query: object) -> list[BulkResult]:
+def _asked(api: httpx2.Client, content: bytes, **query: object) -> list[BulkResult]:
     answer = api.post(BULK, content=content, params=query)
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "application/x-ndjson"
@@ -74,13 +74,13 @@ def test_too_many_lines_and_wrong_options_are_refused(api):
     assert api.post(BULK, content=b"{}\n" * (BULK_LINES_MAX + 1)).status_code == 413
     for query in ({"limit": 0}, {"limit": 21}, {"limit": "x"}, {"year": 1999}):
         assert api.post(BULK, content=b"{}", params=query).status_code == 422, query
-    assert httpx.post(f"{api.base_url}{BULK}", content=b"{}", trust_env=False).status_code == 401
+    assert httpx2.post(f"{api.base_url}{BULK}", content=b"{}", trust_env=False).status_code == 401
 
 
 def test_each_text_counts_towards_the_days_quota_and_all_or_none_are_coded(api, keys):
     headers = {"Authorization": f"Bearer {keys.create('x', KeyLimits(60, 10))}"}
 
-    def asked(lines: int) -> httpx.Response:
+    def asked(lines: int) -> httpx2.Response:
         return api.post(BULK, content=b'{"text": "Asthma"}\n' * lines, headers=headers)
 
     answer = asked(7)

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 
-import httpx
+import httpx2
 import pytest
 
 from bentos.api.coding import FAILED, EventStream, stream
@@ -12,8 +12,10 @@ from bentos.api.draining import Draining
 from clinical.coding.stream import NO_MODEL
 from clinical.contract import Event, StatusEvent
 from clinical.sse import PING
-from tests.bentos.conftest import ask, running
+from tests.bentos.conftest import UNLIMITED, ask, running
 from tests.serving import connect, served, wait_until
+
+ONE_API = True
 
 FIELDS = {"code", "description", "confidence", "reasoning", "score"}
 
@@ -142,7 +144,8 @@ def test_what_only_looks_like_a_code_is_none(api, query):
     assert not {"I10", "I21.9"} & {entry.code for entry in ask(api, query)[1].codes}
 
 
-def test_while_the_catalog_loads_the_answer_is_503_and_health_says_starting(make_settings, key, tmp_path):
+def test_while_the_catalog_loads_the_answer_is_503_and_health_says_starting(make_settings, keys, tmp_path):
+    key = keys.create("test", UNLIMITED)
     with running(make_settings(catalog=tmp_path / "none"), None, key) as client:
         answer = client.post("/api/deep-research", json={"query": "Husten"})
         assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
@@ -210,7 +213,7 @@ def test_a_client_that_leaves_ends_the_work():
             await receive()
             await EventStream(work, Draining(0))(scope, receive, send)
 
-    with served(app) as base, httpx.stream("GET", base, trust_env=False) as answer:
+    with served(app) as base, httpx2.stream("GET", base, trust_env=False) as answer:
         assert b"searching" in next(answer.iter_raw())
         answer.close()
         wait_until(lambda: work.cancelled == [True], "the work went on without its client", 5)
@@ -228,7 +231,7 @@ def test_a_failure_at_once_is_the_last_event_of_an_open_stream(caplog):
             await EventStream(_Failing(), Draining(0))(scope, receive, send)
 
     with served(app) as base:
-        answer = httpx.get(base, trust_env=False)
+        answer = httpx2.get(base, trust_env=False)
     assert answer.status_code == 200
     assert [json.loads(part[6:])["status"] for part in answer.text.split("\n\n") if part] == ["searching", "error"]
     assert FAILED in answer.text
@@ -236,7 +239,7 @@ def test_a_failure_at_once_is_the_last_event_of_an_open_stream(caplog):
 
 
 def test_a_connection_cut_mid_stream_leaves_the_server_well(api, key):
-    url = httpx.URL(api.base_url)
+    url = httpx2.URL(api.base_url)
     body = b'{"query": "Essentielle Hypertonie"}'
     head = f"POST /api/deep-research HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nContent-Length: {len(body)}"
     for _ in range(20):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import psutil
 import pytest
 
@@ -120,10 +120,10 @@ def test_open_streams_end_in_words_at_sigterm_and_nobody_new_hangs(way, tmp_path
 async def _stopped(base: str, key: str, server: subprocess.Popen[bytes], count: int) -> list[str]:
     """The end of each stream, when the server is told to stop once all of them show their first tier."""
     shown = asyncio.Semaphore(0)
-    limits = httpx.Limits(max_connections=None)
+    limits = httpx2.Limits(max_connections=None)
     headers = {"Authorization": f"Bearer {key}"}
 
-    async def one(client: httpx.AsyncClient) -> str:
+    async def one(client: httpx2.AsyncClient) -> str:
         decoder, last = Decoder(), None
         try:
             async with client.stream("POST", f"{base}/api/deep-research", json={"query": "Husten"}) as answer:
@@ -131,11 +131,11 @@ async def _stopped(base: str, key: str, server: subprocess.Popen[bytes], count: 
                     for last in decoder.feed(chunk):
                         if isinstance(last, PartialEvent):
                             shown.release()
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             return type(error).__name__
         return last.status if isinstance(last, StatusEvent) else "cut"
 
-    async with httpx.AsyncClient(headers=headers, timeout=60, trust_env=False, limits=limits) as client:
+    async with httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False, limits=limits) as client:
         streams = [asyncio.create_task(one(client)) for _ in range(count)]
         async with asyncio.timeout(60):
             for _ in streams:
@@ -148,14 +148,14 @@ async def _stopped(base: str, key: str, server: subprocess.Popen[bytes], count: 
 async def _refused(base: str) -> bool:
     """Return True when new connections are refused soon, and none hangs until then."""
     while True:
-        async with httpx.AsyncClient(timeout=5, trust_env=False) as client:
+        async with httpx2.AsyncClient(timeout=5, trust_env=False) as client:
             try:
                 await client.get(f"{base}/internal/readyz")
-            except httpx.TimeoutException:
+            except httpx2.TimeoutException:
                 return False
-            except httpx.ConnectError:
+            except httpx2.ConnectError:
                 return True
-            except httpx.TransportError:
+            except httpx2.TransportError:
                 continue
 
 
@@ -168,7 +168,7 @@ def test_a_server_that_starts_refuses_connections_until_a_worker_can_answer(tmp_
         port = int(base.rpartition(":")[2])
         wait_until(lambda: server.poll() is not None or listens(port), "nobody listens", 200)
         assert "Service Befund initialized" in (tmp_path / "log").read_text("utf-8")
-        assert httpx.get(f"{base}/internal/livez", timeout=60, trust_env=False).text == "ok\n"
+        assert httpx2.get(f"{base}/internal/livez", timeout=60, trust_env=False).text == "ok\n"
         _wait_until_ready(base, server)
 
 
@@ -222,15 +222,15 @@ class Load:
 
     def _run(self, base: str, key: str) -> None:
         headers = {"Authorization": f"Bearer {key}"}
-        with httpx.Client(base_url=base, headers=headers, timeout=60, trust_env=False) as client:
+        with httpx2.Client(base_url=base, headers=headers, timeout=60, trust_env=False) as client:
             while not self._over.is_set():
                 self.endings.append(_ending(client))
 
 
-def _ending(client: httpx.Client) -> str:
+def _ending(client: httpx2.Client) -> str:
     try:
         answer = client.post("/api/deep-research", json={"query": "Husten und Fieber"})
         events = list(Decoder().feed(answer.content)) if answer.status_code == 200 else []
-    except httpx.HTTPError as error:
+    except httpx2.HTTPError as error:
         return type(error).__name__
     return events[-1].type if events else str(answer.status_code)

@@ -9,7 +9,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from fastapi import Request
 from fastapi.openapi.utils import get_openapi
@@ -53,7 +53,7 @@ def test_no_key_comes_before_everything_else(api):
         ("bearer anything", ', error="invalid_token"'),
     ):
         headers = {"Authorization": given} if given else {}
-        answer = httpx.post(f"{api.base_url}{PATH}", content=b"no JSON", headers=headers, trust_env=False)
+        answer = httpx2.post(f"{api.base_url}{PATH}", content=b"no JSON", headers=headers, trust_env=False)
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"] == f'Bearer realm="Befund"{error}', "RFC 6750, section 3.1"
         assert answer.json() == {
@@ -116,14 +116,14 @@ def test_an_answer_that_does_not_begin_is_ended_and_one_that_has_begun_is_not():
         await send({"type": "http.response.body", "body": b"done"})
 
     with served(Edge(slow, seconds=0.5)) as base:
-        late, begun = (httpx.get(f"{base}/{path}", timeout=60, trust_env=False) for path in ("late", "begun"))
+        late, begun = (httpx2.get(f"{base}/{path}", timeout=60, trust_env=False) for path in ("late", "begun"))
     assert (late.status_code, late.headers["content-type"]) == (504, "application/problem+json")
     assert (begun.status_code, begun.text) == (200, "done")
 
 
 def test_no_log_of_any_library_holds_content(api, keys, caplog):
     caplog.set_level(logging.DEBUG)
-    logging.getLogger("httpx").setLevel(logging.WARNING)  # the client of this test, not the server
+    logging.getLogger("httpx2").setLevel(logging.WARNING)  # the client of this test, not the server
     logging.getLogger("httpcore").setLevel(logging.WARNING)
     ask(api, SECRET)
     ask(api, f"{SECRET} Husten " * 50, rerank=True)
@@ -184,9 +184,9 @@ def test_the_allow_list_closes_every_other_path(settings, index):
             await send({"type": "http.response.body", "body": b"open"})
 
     with served(OnlyContractPaths(everything, frozenset(CONTRACT_PATHS))) as base:
-        assert httpx.get(f"{base}/api/health").status_code == 200
+        assert httpx2.get(f"{base}/api/health").status_code == 200
         for path in CLOSED:
-            assert httpx.get(f"{base}{path}").status_code == 404, path
+            assert httpx2.get(f"{base}{path}").status_code == 404, path
 
 
 def test_the_layers_of_the_server_around_see_no_request():
@@ -204,8 +204,8 @@ def test_the_layers_of_the_server_around_see_no_request():
     seen: list[str] = []
     inner = Middleware(OnlyContractPaths, paths=frozenset(CONTRACT_PATHS), direct=ours)
     with served(Starlette(middleware=[Middleware(Around), inner])) as base:
-        assert httpx.get(f"{base}/api/health", trust_env=False).text == "ours"
-        assert httpx.get(f"{base}/", trust_env=False).status_code == 404
+        assert httpx2.get(f"{base}/api/health", trust_env=False).text == "ours"
+        assert httpx2.get(f"{base}/", trust_env=False).status_code == 404
     assert seen == ["lifespan"]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from prometheus_client import REGISTRY
 from sqlalchemy import event
@@ -147,7 +147,7 @@ def _limits_gone(place: Place) -> None:
         _not_ready(client, "Zähler der Limits (BEFUND_LIMITS_URL)")
 
 
-def _not_ready(client: httpx.Client, part: str) -> None:
+def _not_ready(client: httpx2.Client, part: str) -> None:
     answer = client.get("/internal/readyz")
     assert (answer.status_code, answer.json()["detail"]) == (503, f"Der Dienst wartet auf: {part}.")
 
@@ -205,8 +205,8 @@ def _start(error: Callable[[Place], dict[str, Any]]) -> Callable[[Place], object
 
         app = create_app(place.make_settings(**error(place)))
         with served(app) as base:
-            assert httpx.get(f"{base}/internal/readyz", trust_env=False).status_code == 503
-            assert httpx.get(f"{base}/internal/livez", trust_env=False).status_code == 200
+            assert httpx2.get(f"{base}/internal/readyz", trust_env=False).status_code == 503
+            assert httpx2.get(f"{base}/internal/livez", trust_env=False).status_code == 200
 
     return inject
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 import psutil
 import pytest
 
@@ -80,8 +80,8 @@ class Served:
 
     def state(self, probe: str) -> tuple[int, str]:
         try:
-            answer = httpx.get(f"{self.control}/{probe}", trust_env=False, timeout=10)
-        except httpx.TransportError:
+            answer = httpx2.get(f"{self.control}/{probe}", trust_env=False, timeout=10)
+        except httpx2.TransportError:
             return 0, ""
         return answer.status_code, answer.json()["status"]
 
@@ -125,7 +125,7 @@ def test_the_control_port_says_starting_during_the_load_and_a_dead_child_comes_b
     with _served(built, folder, port=free_port(), **settings) as served:
         wait_until(lambda: served.state("readyz") == (503, "starting"), "it says nothing while vLLM loads", 90)
         assert served.state("livez") == (200, "starting")
-        assert httpx.get(f"{served.control}/metrics", trust_env=False).status_code == 404
+        assert httpx2.get(f"{served.control}/metrics", trust_env=False).status_code == 404
         (folder / "ready").touch()
         wait_until(lambda: served.state("readyz") == (200, "ready"), "it did not become ready")
         os.kill(_starts(folder)[0]["pid"], signal.SIGKILL)
@@ -437,8 +437,8 @@ def test_only_v1_answers_from_outside(path, client, headers, status):
         await send({"type": "http.response.body", "body": b""})
 
     async def ask() -> int:
-        transport = httpx.ASGITransport(OnlyV1(app), client=(client, 1))
-        async with httpx.AsyncClient(transport=transport, base_url="http://host") as asking:
+        transport = httpx2.ASGITransport(OnlyV1(app), client=(client, 1))
+        async with httpx2.AsyncClient(transport=transport, base_url="http://host") as asking:
             return (await asking.get(f"http://host{path}", headers=headers)).status_code
 
     assert asyncio.run(ask()) == status

@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-import httpx
+import httpx2
 import pytest
 
 from bentos.api import health
@@ -32,7 +32,7 @@ class Probed:
 
 
 def test_health_tells_the_loaded_catalog_and_needs_no_key(api, index):
-    answer = httpx.get(f"{api.base_url}/api/health", trust_env=False).json()
+    answer = httpx2.get(f"{api.base_url}/api/health", trust_env=False).json()
     assert answer == {
         "status": "ok",
         "version": __version__,
@@ -136,7 +136,7 @@ def test_in_production_metrics_are_closed_or_keyed(make_settings, index, key):
 def test_metrics_count_by_route_and_hold_no_content(api):
     ask(api, "Mustermann")
     api.get("/api/Mustermann", params={"q": "Mustermann"})
-    text = httpx.get(f"{api.base_url}/internal/metrics", headers=METRICS, trust_env=False).text
+    text = httpx2.get(f"{api.base_url}/internal/metrics", headers=METRICS, trust_env=False).text
     assert 'befund_requests_total{method="POST",route="/api/deep-research",status="200"}' in text
     assert 'route="other",status="404"' in text
     assert "Mustermann" not in text

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 
-import httpx
+import httpx2
 import pytest
 
 from clinical.contract import Event, PartialEvent, ResultEvent, StatusEvent
@@ -28,7 +28,7 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def api(server: ModelServer, make_settings: Callable[..., Settings], index, key) -> Iterator[httpx.Client]:
+def api(server: ModelServer, make_settings: Callable[..., Settings], index, key) -> Iterator[httpx2.Client]:
     with running(make_settings(llm_base_url=server.base_url), index, key) as client:
         yield client
 
@@ -195,7 +195,7 @@ def test_nothing_of_a_request_is_logged(server, api, mode, caplog, monkeypatch):
     ):
         try:
             answer = api.post(path, json=body, timeout=wait)
-        except httpx.ReadTimeout:
+        except httpx2.ReadTimeout:
             continue
         assert CANARY not in answer.text or mode == "answer"
     time.sleep(0.1)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from bentos.api.app import PARTS, contract_paths, create_app
@@ -37,7 +37,7 @@ def apart(server, make_settings, index) -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture
-def proxy(apart: dict[str, str], tmp_path: Path, key: str) -> Iterator[httpx.Client]:
+def proxy(apart: dict[str, str], tmp_path: Path, key: str) -> Iterator[httpx2.Client]:
     ports = {
         shipped: [int(apart[name].rpartition(":")[2])]
         for name, shipped in (("coding", 3001), ("extraction", 3002), ("generation", 3003))
@@ -45,7 +45,7 @@ def proxy(apart: dict[str, str], tmp_path: Path, key: str) -> Iterator[httpx.Cli
     headers = {"Authorization": f"Bearer {key}"}
     with (
         nginx_before(tmp_path, ports) as base,
-        httpx.Client(base_url=base, headers=headers, trust_env=False, timeout=20) as client,
+        httpx2.Client(base_url=base, headers=headers, trust_env=False, timeout=20) as client,
     ):
         yield client
 
@@ -58,7 +58,7 @@ def test_each_part_answers_its_own_paths_and_is_ready_without_what_it_does_not_n
         foreign = set(contract_paths()) - set(contract_paths((part,)))
         assert foreign
         for path in foreign:
-            assert httpx.post(f"{base}{path}", json={}, trust_env=False).status_code == 404, (part, path)
+            assert httpx2.post(f"{base}{path}", json={}, trust_env=False).status_code == 404, (part, path)
 
 
 def test_behind_one_address_it_is_one_api(proxy, server):
@@ -85,7 +85,7 @@ def test_tier_1_comes_through_the_proxy_at_once_and_leaving_reaches_the_model(pr
 
 def test_leaving_a_draft_reaches_the_model_through_the_proxy(proxy, server):
     server.mode = "stall"
-    with pytest.raises(httpx.ReadTimeout):
+    with pytest.raises(httpx2.ReadTimeout):
         proxy.post("/api/llm/generate", json=LETTER, timeout=0.5)
     wait_until(lambda: server.running == 0 and server.given_up == 1, "the call went on for nobody", 2)
 

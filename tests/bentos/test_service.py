@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from bentos.keys.database import open_database
@@ -94,7 +94,7 @@ def base(environment, folder):
 
 def _ask(base, key, query):
     headers = {"Authorization": f"Bearer {key}"}
-    answer = httpx.post(f"{base}/api/deep-research", json={"query": query}, headers=headers, trust_env=False)
+    answer = httpx2.post(f"{base}/api/deep-research", json={"query": query}, headers=headers, trust_env=False)
     assert answer.status_code == 200, answer.text
     return list(Decoder().feed(answer.content))
 
@@ -113,19 +113,19 @@ def test_bentoml_serve_closes_the_connections_of_those_who_do_not_come_to_an_end
 
 def test_bentoml_serve_answers_the_contract_and_nothing_else(base, folder, key):
     for path in CLOSED:
-        assert httpx.get(f"{base}{path}").status_code == 404, path
-    assert httpx.get(f"{base}/api/health").json()["catalog"]["version"] == "2026"
+        assert httpx2.get(f"{base}{path}").status_code == 404, path
+    assert httpx2.get(f"{base}/api/health").json()["catalog"]["version"] == "2026"
     assert _ask(base, key, "Essentielle Hypertonie")[1].codes
-    assert httpx.post(f"{base}/api/deep-research", json={}).status_code == 401
+    assert httpx2.post(f"{base}/api/deep-research", json={}).status_code == 401
     _ask(base, key, SECRET)
-    bad = httpx.post(
+    bad = httpx2.post(
         f"{base}/api/deep-research?{SECRET}",
         content=f'{{"query": ["{SECRET}"]}}',
         headers={"Authorization": f"Bearer {key}"},
     )
     assert bad.status_code == 422
-    httpx.get(f"{base}/api/{SECRET}")
-    metrics = httpx.get(f"{base}/internal/metrics", headers={"Authorization": "Bearer measured"}).text
+    httpx2.get(f"{base}/api/{SECRET}")
+    metrics = httpx2.get(f"{base}/internal/metrics", headers={"Authorization": "Bearer measured"}).text
     assert 'route="/api/deep-research",status="200"' in metrics
     assert SECRET not in metrics + bad.text
     wait_until(lambda: "POST /api/deep-research 422" in (folder / "log").read_text(), "the refusal is not logged")
@@ -146,7 +146,7 @@ def test_no_form_of_a_request_reaches_the_log_of_the_api(base, folder, form):
 
 def test_every_line_of_the_server_is_json_and_names_the_request(base, folder):
     request_id = "f058ebd6-02f7-4d3f-942e-904344e8cde5"
-    assert httpx.get(f"{base}/api/health", headers={"X-Request-ID": request_id}).headers["X-Request-ID"] == request_id
+    assert httpx2.get(f"{base}/api/health", headers={"X-Request-ID": request_id}).headers["X-Request-ID"] == request_id
 
     def lines() -> list[str]:  # whole ones: the server writes on while this reads
         written = (folder / "log").read_text("utf-8").splitlines(keepends=True)
@@ -185,7 +185,7 @@ def test_a_built_bento_serves_from_another_folder_and_its_keys_lie_outside(envir
         cwd=source, env=environment, capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
     with bentoml_serve("befund:latest", elsewhere, environment) as base:
-        assert httpx.get(f"{base}/api/health").json()["status"] == "ok"
+        assert httpx2.get(f"{base}/api/health").json()["status"] == "ok"
         assert _ask(base, made.stdout.strip(), "Essentielle Hypertonie")[1].codes
     assert (elsewhere / ".befund" / "api.sqlite").is_file()
     written = [path for path in source.parent.rglob("*") if "sqlite" in path.name or "secret" in path.name]

@@ -1,6 +1,6 @@
 """FHIR terminology over HTTP: look up, validate, expand, compare; in JSON and XML, with the API's keys and limits."""
 
-import httpx
+import httpx2
 import pytest
 from fhir.resources.R4B import get_fhir_model_class
 
@@ -12,11 +12,13 @@ from clinical.reading.index import SearchIndex
 from clinical.settings import Settings
 from tests.bentos.conftest import running
 
+ONE_API = True
+
 OLDER = "http://fhir.de/CodeSystem/dimdi/icd-10-gm"
 ALL = f"{SYSTEM}?fhir_vs"
 
 
-def asked(api: httpx.Client, path: str, **parameters: str) -> dict:
+def asked(api: httpx2.Client, path: str, **parameters: str) -> dict:
     """The resource of a GET; a valid one of its kind."""
     answer = api.get(f"{BASE}/{path}", params=parameters)
     assert answer.status_code == 200, answer.text
@@ -56,7 +58,7 @@ def codes(resource: dict) -> list[str]:
     return [each["code"] for each in resource["expansion"].get("contains", [])]
 
 
-def test_the_statements_name_what_the_server_does(api: httpx.Client) -> None:
+def test_the_statements_name_what_the_server_does(api: httpx2.Client) -> None:
     statement = asked(api, "metadata")
     kinds = {each["type"]: each for each in statement["rest"][0]["resource"]}
     assert statement["fhirVersion"] == "4.0.1"
@@ -66,7 +68,7 @@ def test_the_statements_name_what_the_server_does(api: httpx.Client) -> None:
     assert [(each["code"], each["isDefault"]) for each in system["version"]] == [("2026", True)]
 
 
-def test_a_code_system_is_found_and_read(api: httpx.Client) -> None:
+def test_a_code_system_is_found_and_read(api: httpx2.Client) -> None:
     found = asked(api, "CodeSystem", url=OLDER, version="2026")
     assert found["total"] == 1
     one = found["entry"][0]["resource"]
@@ -77,7 +79,7 @@ def test_a_code_system_is_found_and_read(api: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("system", [SYSTEM, OLDER])
-def test_a_code_is_looked_up(api: httpx.Client, index: SearchIndex, system: str) -> None:
+def test_a_code_is_looked_up(api: httpx2.Client, index: SearchIndex, system: str) -> None:
     found = asked(api, "CodeSystem/$lookup", system=system, code="E11.90")
     code = index.catalog.get("E11.90")
     assert code is not None
@@ -91,7 +93,7 @@ def test_a_code_is_looked_up(api: httpx.Client, index: SearchIndex, system: str)
     assert set(told(asked(api, "CodeSystem/$lookup", system=system, code="E11", property="child"))) == {"child"}
 
 
-def test_a_code_that_is_asked_for_again_is_told_the_same_in_json_and_xml(api: httpx.Client) -> None:
+def test_a_code_that_is_asked_for_again_is_told_the_same_in_json_and_xml(api: httpx2.Client) -> None:
     path = f"{BASE}/CodeSystem/$lookup"
     for code in ("E11.90", "I10.90", "E11.90"):
         told_of_it = asked(api, "CodeSystem/$lookup", system=SYSTEM, code=code)
@@ -101,7 +103,7 @@ def test_a_code_that_is_asked_for_again_is_told_the_same_in_json_and_xml(api: ht
         assert from_xml(answer.content) == told_of_it, "made anew, and read back"
 
 
-def test_an_unknown_code_is_no_answer(api: httpx.Client) -> None:
+def test_an_unknown_code_is_no_answer(api: httpx2.Client) -> None:
     answer = api.get(f"{BASE}/CodeSystem/$lookup", params={"system": SYSTEM, "code": "E11.99"})
     assert answer.status_code == 404
     assert answer.json()["issue"][0]["details"]["coding"][0]["code"] == "not-found"
@@ -119,7 +121,7 @@ def test_an_unknown_code_is_no_answer(api: httpx.Client) -> None:
     ],
 )
 def test_a_code_is_valid_or_not_however_it_is_written(
-    api: httpx.Client, written: str, result: bool, said: list[tuple[str, str]]
+    api: httpx2.Client, written: str, result: bool, said: list[tuple[str, str]]
 ) -> None:
     found = asked(api, "CodeSystem/$validate-code", url=SYSTEM, code=written)
     assert values(found)["result"] is result
@@ -127,7 +129,7 @@ def test_a_code_is_valid_or_not_however_it_is_written(
     assert (values(found).get("normalized-code") == "E11.90") == (result and said == [("information", "code-rule")])
 
 
-def test_marks_are_read_and_wrong_ones_named(api: httpx.Client, index: SearchIndex) -> None:
+def test_marks_are_read_and_wrong_ones_named(api: httpx2.Client, index: SearchIndex) -> None:
     star = next(code for code in index.catalog if code.kind == "asterisk" and code.terminal)
     right = asked(api, "CodeSystem/$validate-code", url=SYSTEM, code=star.marked)
     wrong = asked(api, "CodeSystem/$validate-code", url=SYSTEM, code=f"{star.code}!")
@@ -136,7 +138,7 @@ def test_marks_are_read_and_wrong_ones_named(api: httpx.Client, index: SearchInd
     assert issues(wrong)[0] == ("warning", "code-rule")
 
 
-def test_a_wrong_display_is_a_warning_with_the_right_one(api: httpx.Client) -> None:
+def test_a_wrong_display_is_a_warning_with_the_right_one(api: httpx2.Client) -> None:
     given = {"url": SYSTEM, "code": "E11.90", "display": "Schnupfen"}
     lenient = asked(api, "CodeSystem/$validate-code", **given)
     strict = asked(api, "CodeSystem/$validate-code", **given, **{"lenient-display-validation": "false"})
@@ -145,7 +147,7 @@ def test_a_wrong_display_is_a_warning_with_the_right_one(api: httpx.Client) -> N
     assert values(lenient)["display"] in values(lenient)["message"]
 
 
-def test_a_concept_is_valid_if_one_of_its_codings_is_in_the_set(api: httpx.Client) -> None:
+def test_a_concept_is_valid_if_one_of_its_codings_is_in_the_set(api: httpx2.Client) -> None:
     codings = [{"system": "http://example.org/local", "code": "x"}, {"system": SYSTEM, "code": "E11.90"}]
     body = {
         "resourceType": "Parameters",
@@ -163,7 +165,7 @@ def test_a_concept_is_valid_if_one_of_its_codings_is_in_the_set(api: httpx.Clien
     assert values(found)["x-unknown-system"] == "http://example.org/local"
 
 
-def test_a_version_that_is_not_loaded_is_named(api: httpx.Client) -> None:
+def test_a_version_that_is_not_loaded_is_named(api: httpx2.Client) -> None:
     found = asked(api, "CodeSystem/$validate-code", url=SYSTEM, code="E11.90", version="1999")
     assert values(found)["result"] is False
     assert values(found)["x-caused-by-unknown-system"] == f"{SYSTEM}|1999"
@@ -179,12 +181,12 @@ def test_a_version_that_is_not_loaded_is_named(api: httpx.Client) -> None:
         ("E11", "I10", "not-subsumed"),
     ],
 )
-def test_codes_subsume_each_other_or_not(api: httpx.Client, first: str, second: str, outcome: str) -> None:
+def test_codes_subsume_each_other_or_not(api: httpx2.Client, first: str, second: str, outcome: str) -> None:
     found = asked(api, "CodeSystem/$subsumes", system=SYSTEM, codeA=first, codeB=second)
     assert values(found)["outcome"] == outcome
 
 
-def test_an_implicit_set_is_expanded_page_by_page(api: httpx.Client, index: SearchIndex) -> None:
+def test_an_implicit_set_is_expanded_page_by_page(api: httpx2.Client, index: SearchIndex) -> None:
     own = [code.code for code in index.catalog if code.code.startswith("E11")]
     whole = asked(api, "ValueSet/$expand", url=f"{SYSTEM}?fhir_vs=isa/E11")
     pages = [asked(api, "ValueSet/$expand", url=f"{ALL}=isa/E11", offset=str(at), count="3") for at in (0, 3)]
@@ -193,7 +195,7 @@ def test_an_implicit_set_is_expanded_page_by_page(api: httpx.Client, index: Sear
     assert {page["expansion"]["total"] for page in (whole, *pages)} == {len(own)}
 
 
-def test_a_filter_suggests(api: httpx.Client) -> None:
+def test_a_filter_suggests(api: httpx2.Client) -> None:
     found = asked(api, "ValueSet/$expand", url=ALL, filter="diab", count="5")
     assert codes(found)[0] == "E11.90"
     inside = asked(api, "ValueSet/$expand", url=f"{SYSTEM}?fhir_vs=isa/O24", filter="diab")
@@ -228,13 +230,13 @@ def by(name: str, op: str, value: str) -> dict:
         ),
     ],
 )
-def test_a_posted_set_is_expanded(api: httpx.Client, value_set: dict, expected: list[str]) -> None:
+def test_a_posted_set_is_expanded(api: httpx2.Client, value_set: dict, expected: list[str]) -> None:
     body = {"resourceType": "Parameters", "parameter": [{"name": "valueSet", "resource": value_set}]}
     assert codes(api.post(f"{BASE}/ValueSet/$expand", json=body).json()) == expected
     assert codes(api.post(f"{BASE}/ValueSet/$expand", json=value_set).json()) == expected
 
 
-def test_a_set_that_a_request_brings_along_is_imported(api: httpx.Client) -> None:
+def test_a_set_that_a_request_brings_along_is_imported(api: httpx2.Client) -> None:
     brought = included({"concept": [{"code": "E11.90"}, {"code": "I10.90"}]})
     wanted = {"resourceType": "ValueSet", "compose": {"include": [{"valueSet": [brought["url"]], "system": SYSTEM, "filter": [by("chapter", "=", "04")]}]}}  # fmt: skip  # noqa: E501
     rows = [{"name": "valueSet", "resource": wanted}, {"name": "tx-resource", "resource": brought}]
@@ -253,25 +255,25 @@ def test_a_set_that_a_request_brings_along_is_imported(api: httpx.Client) -> Non
         by("terminal", "~", "true"),
     ],
 )
-def test_a_filter_that_says_nothing_is_refused(api: httpx.Client, wrong: dict) -> None:
+def test_a_filter_that_says_nothing_is_refused(api: httpx2.Client, wrong: dict) -> None:
     answer = api.post(f"{BASE}/ValueSet/$expand", json=included({"filter": [wrong]}))
     assert answer.status_code == 400
     assert answer.json()["issue"][0]["expression"] == ["ValueSet.compose.include[0].filter[0]"]
 
 
-def test_an_expression_that_others_take_for_ever_over_is_answered(api: httpx.Client) -> None:
+def test_an_expression_that_others_take_for_ever_over_is_answered(api: httpx2.Client) -> None:
     hostile = included({"filter": [by("concept", "regex", "(.?){60}(.*)*X")]})
     assert codes(api.post(f"{BASE}/ValueSet/$expand", json=hostile, timeout=5).json()) == []
 
 
-def test_designations_and_properties_are_told_where_they_are_asked_for(api: httpx.Client) -> None:
+def test_designations_and_properties_are_told_where_they_are_asked_for(api: httpx2.Client) -> None:
     found = asked(api, "ValueSet/$expand", url=f"{ALL}=isa/I10", includeDesignations="true", property="terminal")
     one = next(each for each in found["expansion"]["contains"] if each["code"] == "I10.90")
     assert any("Hypertonie" in each["value"] for each in one["designation"])
     assert one["extension"][0]["extension"] == [{"url": "code", "valueCode": "terminal"}, {"url": "value", "valueBoolean": True}]  # fmt: skip  # noqa: E501
 
 
-def test_xml_is_spoken_both_ways(api: httpx.Client) -> None:
+def test_xml_is_spoken_both_ways(api: httpx2.Client) -> None:
     parameters = get_fhir_model_class("Parameters").model_validate(
         {
             "resourceType": "Parameters",
@@ -291,7 +293,7 @@ def test_xml_is_spoken_both_ways(api: httpx.Client) -> None:
 @pytest.mark.parametrize(
     "body", [b"{", b"[]", b'{"resourceType": "Patient"}', b'{"resourceType":"Parameters","parameter":[1]}']
 )
-def test_a_body_that_is_none_is_refused(api: httpx.Client, body: bytes) -> None:
+def test_a_body_that_is_none_is_refused(api: httpx2.Client, body: bytes) -> None:
     answer = api.post(f"{BASE}/ValueSet/$expand", content=body)
     assert answer.status_code == 400
     assert answer.json()["resourceType"] == "OperationOutcome"
@@ -312,7 +314,7 @@ def test_keys_and_limits_hold_here_too(settings: Settings, index: SearchIndex, k
         assert int(over.headers["retry-after"]) > 0
 
 
-def test_codes_are_suggested_while_one_types(api: httpx.Client, index: SearchIndex) -> None:
+def test_codes_are_suggested_while_one_types(api: httpx2.Client, index: SearchIndex) -> None:
     answer = api.post("/api/codes/suggest", json={"text": "diab", "limit": 3})
     found = answer.json()
     assert found["version"] == "2026"
@@ -329,7 +331,7 @@ def test_codes_are_suggested_while_one_types(api: httpx.Client, index: SearchInd
     assert not fitting[-1], "and come"
 
 
-def test_a_page_asks_and_nothing_of_it_is_logged(api: httpx.Client, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_page_asks_and_nothing_of_it_is_logged(api: httpx2.Client, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG")
     api.post("/api/codes/suggest", json={"text": "Geheimniskrämerei"})
     api.get(f"{BASE}/ValueSet/$expand", params={"url": ALL, "filter": "Geheimniskrämerei"})

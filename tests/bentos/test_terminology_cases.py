@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from bentos.api.terminology import BASE
 from tests.bentos.test_terminology import codes, issues, values
+
+ONE_API = True
 
 CASES = [
     json.loads(line) for line in Path(__file__).with_name("terminology_cases.jsonl").read_text("utf-8").splitlines()
@@ -26,7 +28,7 @@ def body_of(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
-def test_a_case_of_the_ecosystem(api: httpx.Client, case: dict[str, Any]) -> None:
+def test_a_case_of_the_ecosystem(api: httpx2.Client, case: dict[str, Any]) -> None:
     expected = case["expected"]
     answer = api.post(f"{BASE}/{case['path']}", json=body_of(case["parameters"]))
     assert answer.status_code == expected.get("status", 200), answer.text

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from fhir.resources.R4B import get_fhir_model_class
 from fhirclient.models import fhirelementfactory
@@ -16,6 +16,8 @@ from bentos.terminology import SYSTEM
 from tests.bentos.test_terminology import codes, told, values
 from tests.webapp.sso.live import node
 
+ONE_API = True
+
 SET = f"{SYSTEM}?fhir_vs=isa/E11"
 CODEABLE = {"coding": [{"system": SYSTEM, "code": "E11.90"}]}
 
@@ -26,7 +28,7 @@ def parameters(**given: tuple[str, Any]) -> dict[str, Any]:
     return {"resourceType": "Parameters", "parameter": rows}
 
 
-def test_fhirpy_looks_up_validates_and_expands(api: httpx.Client, key: str) -> None:
+def test_fhirpy_looks_up_validates_and_expands(api: httpx2.Client, key: str) -> None:
     client = SyncFHIRClient(f"{api.base_url}{BASE}".replace("//api", "/api"), authorization=f"Bearer {key}")
     assert client.execute("metadata", method="GET")["fhirVersion"] == "4.0.1"
     known = client.execute("CodeSystem/$lookup", method="GET", params={"system": SYSTEM, "code": "E11.90"})
@@ -43,7 +45,7 @@ def test_fhirpy_looks_up_validates_and_expands(api: httpx.Client, key: str) -> N
         client.execute("CodeSystem/$lookup", method="GET", params={"system": SYSTEM, "code": "X99.99"})
 
 
-def test_fhir_kit_client_looks_up_validates_and_expands(api: httpx.Client, key: str) -> None:
+def test_fhir_kit_client_looks_up_validates_and_expands(api: httpx2.Client, key: str) -> None:
     found = node("fhir-kit-client", "terminology", f"{str(api.base_url).rstrip('/')}{BASE}", key, SYSTEM, seconds=300)
     assert found["version"] == "4.0.1"
     assert values(found["lookup"])["code"] == "E11.90"
@@ -54,7 +56,7 @@ def test_fhir_kit_client_looks_up_validates_and_expands(api: httpx.Client, key: 
     assert found["error"] == [404, "not-found"]
 
 
-def test_every_kind_of_answer_is_valid_fhir(api: httpx.Client, tmp_path: Path) -> None:
+def test_every_kind_of_answer_is_valid_fhir(api: httpx2.Client, tmp_path: Path) -> None:
     """By the validators of fhir.resources, fhirclient and Medplum."""
     asked = [
         ("metadata", {}),

@@ -6,11 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests import docs
 from tests.conftest import stay_out
+
+ONE_API = True
 
 PAGE = docs.ROOT / "docs" / "terminology.md"
 RUN = {"sh": ["bash", "-euc"], "python": [sys.executable, "-c"], "js": ["node", "--input-type=module", "-e"]}
@@ -30,7 +32,7 @@ JUDGED = {
 }
 
 
-def ran(language: str, text: str, api: httpx.Client, key: str) -> str:
+def ran(language: str, text: str, api: httpx2.Client, key: str) -> str:
     """The output of an example, which must end without an error."""
     if shutil.which(NEEDS[language]) is None:
         stay_out(f"{NEEDS[language]} is not installed")
@@ -54,11 +56,11 @@ def test_there_is_an_example_in_every_language() -> None:
 
 
 @pytest.mark.parametrize("number", range(len(SAID)))
-def test_an_example_runs(api: httpx.Client, key: str, number: int) -> None:
+def test_an_example_runs(api: httpx2.Client, key: str, number: int) -> None:
     assert SAID[number] in ran(EXAMPLES[number].language, EXAMPLES[number].text, api, key)
 
 
-def test_right_and_wrong_diagnoses_of_a_bundle_are_told_apart(api: httpx.Client, key: str) -> None:
+def test_right_and_wrong_diagnoses_of_a_bundle_are_told_apart(api: httpx2.Client, key: str) -> None:
     example = next(block for block in EXAMPLES if "diagnoses.json" in block.text)
     lines = ran("python", example.text, api, key).splitlines()
     found = dict(line.split("; ", 1) for line in lines)

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from bentos.keys.database import open_database
@@ -56,7 +56,7 @@ def test_up_greets_with_a_curl_that_works_and_ctrl_c_ends_everything(environment
         kept = tmp_path / "var" / "demo-key"
         assert kept.read_text().strip() == key
         assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-        with httpx.stream(
+        with httpx2.stream(
             "POST", url, json={"query": "Zuckerkrankheit"}, headers={"Authorization": f"Bearer {key}"}
         ) as a:
             first = next(a.iter_bytes())

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from bentos.api.app import create_app
@@ -30,15 +30,15 @@ def earlier(index: SearchIndex) -> SearchIndex:
 
 
 @pytest.fixture
-def api(settings: Settings, index: SearchIndex, earlier: SearchIndex, keys: Keys, key: str) -> Iterator[httpx.Client]:
+def api(settings: Settings, index: SearchIndex, earlier: SearchIndex, keys: Keys, key: str) -> Iterator[httpx2.Client]:
     app = create_app(settings, index, others=[earlier])
     with served(app) as base:
         wait_until(lambda: app.state.keys is not None, "the key store did not open")
-        with httpx.Client(base_url=base, headers={"Authorization": f"Bearer {key}"}, trust_env=False) as client:
+        with httpx2.Client(base_url=base, headers={"Authorization": f"Bearer {key}"}, trust_env=False) as client:
             yield client
 
 
-def test_the_version_chooses_and_the_newest_is_the_default(api: httpx.Client) -> None:
+def test_the_version_chooses_and_the_newest_is_the_default(api: httpx2.Client) -> None:
     assert values(asked(api, "CodeSystem/$lookup", system=SYSTEM, code="E11.90"))["version"] == "2026"
     assert values(asked(api, "CodeSystem/$lookup", system=SYSTEM, code="E11.95", version="2025"))["version"] == "2025"
     assert asked(api, "CodeSystem", url=SYSTEM)["total"] == 2
@@ -47,7 +47,7 @@ def test_the_version_chooses_and_the_newest_is_the_default(api: httpx.Client) ->
     assert "ICD-10-GM 2025" in values(gone)["message"]
 
 
-def test_a_set_of_another_year_than_the_code_is_told(api: httpx.Client) -> None:
+def test_a_set_of_another_year_than_the_code_is_told(api: httpx2.Client) -> None:
     value_set = {"resourceType": "ValueSet", "url": "http://example.org/old", "compose": {"include": [{"system": SYSTEM, "version": "2025"}]}}  # fmt: skip  # noqa: E501
     coding = {"system": SYSTEM, "version": "2026", "code": "E11.90"}
     rows = [{"name": "valueSet", "resource": value_set}, {"name": "coding", "valueCoding": coding}]
@@ -60,7 +60,7 @@ def test_a_set_of_another_year_than_the_code_is_told(api: httpx.Client) -> None:
     assert ("error", "version-error") in issues(found)
 
 
-def test_codes_are_translated_between_years(api: httpx.Client) -> None:
+def test_codes_are_translated_between_years(api: httpx2.Client) -> None:
     found = asked(api, "ConceptMap/$translate", system=SYSTEM, version="2025", code="E11.90")
     match = next(row for row in found["parameter"] if row["name"] == "match")
     told = {part["name"]: next(part[key] for key in part if key != "name") for part in match["part"]}
@@ -77,7 +77,7 @@ def test_codes_are_translated_between_years(api: httpx.Client) -> None:
     assert asked(api, "ConceptMap")["total"] == 2
 
 
-def test_texts_are_coded_by_the_year_that_is_asked_for(api: httpx.Client) -> None:
+def test_texts_are_coded_by_the_year_that_is_asked_for(api: httpx2.Client) -> None:
     assert ask(api, "Arterielle Hypertonie", year=2025)[1].codes[0].code == "I10.90"
     refused = api.post("/api/deep-research", json={"query": "Hypertonie", "year": 1999})
     assert refused.status_code == 422

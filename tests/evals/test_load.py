@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 
-import httpx
+import httpx2
 import pytest
 
 from clinical.icd import is_unspecified
@@ -141,12 +141,12 @@ def test_an_answer_of_another_kind_is_a_failure(monkeypatch):
     if importlib.util.find_spec("locust") is None:  # importing it here would patch this process
         pytest.skip("locust (extra 'load') is not installed")
     script = "import os; os.environ['BEFUND_LOAD'] = '{\"key\": \"x\"}'\nfrom evals.load.users import fault\n"
-    script += "import httpx\n"
+    script += "import httpx2\n"
     script += "for status, kind, more in ((200, 'text/html', {}), (500, 'application/fhir+json', {}),\n"
     script += (
         "    (503, 'text/html', {}), (503, 'text/html', {'retry-after': '3'}), (200, 'application/fhir+json', {})):\n"
     )
-    script += "    answer = httpx.Response(status, headers={'content-type': kind, **more})\n"
+    script += "    answer = httpx2.Response(status, headers={'content-type': kind, **more})\n"
     script += "    print(fault(answer, 'application/fhir+json', 200))\n"
     import subprocess
 
@@ -162,7 +162,7 @@ def test_the_slow_model_answers_late_and_notices_who_leaves():
         base = f"http://127.0.0.1:{port}"
         question = {"role": "user", "content": json.dumps({"text": "Husten"})}
         body = {"messages": [question], "response_format": {"json_schema": {"name": "Findings"}}}
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx2.AsyncClient(trust_env=False) as client:
             begun = asyncio.get_running_loop().time()
             answer = await client.post(f"{base}/v1/chat/completions", json=body)
             took = asyncio.get_running_loop().time() - begun

@@ -11,7 +11,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
 import yaml
 
 from tests.bentos.test_failures import KINDS
@@ -139,17 +138,19 @@ def _promtool(folder: Path, tests: list[dict[str, object]]) -> subprocess.Comple
     asked = {"rule_files": [str(ALERTS)], "evaluation_interval": "15s", "tests": tests}
     (folder / "tests.yml").write_text(json.dumps(asked), "utf-8")
     command = [program, "test", "rules", str(folder / "tests.yml")]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_fires_its_alert_in_time_and_not_before(fault, tmp_path):
-    series, alert, minutes = FAULTS[fault]
+def test_a_fault_fires_its_alert_in_time_and_not_before(tmp_path):
+    """Each by itself, as promtool plays its groups; a failure quotes the alert and the minute."""
     begins = BEGINS * 15 // 60
-    named = f',alertname="{alert}"'
-    asked = [_firing(named, begins - 1, 0), _firing(named, begins + minutes, 1)]
-    given = [{"series": name, "values": values} for name, values in series.items()]
-    done = _promtool(tmp_path, [{"interval": "15s", "input_series": given, "promql_expr_test": asked}])
+    groups = []
+    for series, alert, minutes in FAULTS.values():
+        named = f',alertname="{alert}"'
+        asked = [_firing(named, begins - 1, 0), _firing(named, begins + minutes, 1)]
+        given = [{"series": name, "values": values} for name, values in series.items()]
+        groups.append({"interval": "15s", "input_series": given, "promql_expr_test": asked})
+    done = _promtool(tmp_path, groups)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 import psutil
 import pytest
 
@@ -62,7 +62,7 @@ class RealServer:
         return self.running() == 0 and self.tokens() == before
 
     def _metric(self, name: str) -> float:
-        lines = httpx.get(self.metrics_url, trust_env=False, timeout=PATIENCE).text.splitlines()
+        lines = httpx2.get(self.metrics_url, trust_env=False, timeout=PATIENCE).text.splitlines()
         return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name))
 
 

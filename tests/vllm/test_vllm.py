@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-import httpx
+import httpx2
 import psutil
 import pytest
 
@@ -92,7 +92,7 @@ def test_a_draft_that_the_model_never_ends_is_no_answer(api, language_server):
 def test_a_client_that_leaves_a_draft_stops_the_engine(api, language_server):
     async def draft() -> None:
         body = {"text": "Husten.", "prompt": "Schreibe viel."}
-        async with httpx.AsyncClient(base_url=api.base_url, headers=api.headers, timeout=120) as client:
+        async with httpx2.AsyncClient(base_url=api.base_url, headers=api.headers, timeout=120) as client:
             await client.post("/api/llm/generate", json=body)
 
     assert (
@@ -105,7 +105,7 @@ def test_a_client_that_leaves_a_draft_stops_the_engine(api, language_server):
 def test_a_client_that_leaves_a_stream_stops_the_engine(api, language_server):
     async def read_the_stream() -> None:
         body = {"query": "Husten und Fieber. " * 50}
-        async with httpx.AsyncClient(base_url=api.base_url, headers=api.headers, timeout=120) as client:
+        async with httpx2.AsyncClient(base_url=api.base_url, headers=api.headers, timeout=120) as client:
             await client.post("/api/deep-research", json=body)
 
     assert (
@@ -164,7 +164,7 @@ async def _ends_within(seconds: float, call: Coroutine[Any, Any, object]) -> boo
 def test_bentoml_answers_probes_only(language_server):
     wait_until(lambda: answers(f"{language_server.control_url}/livez"), "BentoML does not answer", PATIENCE)
     for url in (f"{language_server.control_url}/{path}" for path in ("v1/models", "docs", "metrics", "health", "")):
-        assert httpx.get(url, trust_env=False, timeout=PATIENCE).status_code == 404
+        assert httpx2.get(url, trust_env=False, timeout=PATIENCE).status_code == 404
 
 
 def test_nothing_of_the_input_is_in_any_log(api, language_server, caplog, monkeypatch):
@@ -180,7 +180,7 @@ def test_nothing_of_the_input_is_in_any_log(api, language_server, caplog, monkey
     beyond_context = {"text": "🙂" * 20_000, "prompt": CANARY}
     assert api.post("/api/llm/generate", json=beyond_context).status_code == 502
     bad = {"model": "random-llama", "messages": [{"role": CANARY, "content": CANARY}]}
-    httpx.post(f"{language_server.base_url}/chat/completions", json=bad, trust_env=False, timeout=PATIENCE)
+    httpx2.post(f"{language_server.base_url}/chat/completions", json=bad, trust_env=False, timeout=PATIENCE)
     wait_until(language_server.idle, "the engine went on", PATIENCE)
     written = language_server.log.read_bytes()
     assert len(written) > 0
@@ -203,7 +203,7 @@ def test_from_outside_only_v1_answers(language_server):
     through_a_proxy = {"X-Forwarded-For": "10.1.2.3"}
     root = language_server.base_url.removesuffix("/v1")
     for path, status in (("/v1/models", 200), ("/health", 404), ("/metrics", 404), ("/tokenize", 404), ("/load", 404)):
-        answer = httpx.get(f"{root}{path}", headers=through_a_proxy, trust_env=False, timeout=PATIENCE)
+        answer = httpx2.get(f"{root}{path}", headers=through_a_proxy, trust_env=False, timeout=PATIENCE)
         assert answer.status_code == status, path
 
 

@@ -5,8 +5,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
-import requests
 
 from tests.malformed import FORMS, WELL, filled, send
 from tests.serving import free_port
@@ -45,11 +45,11 @@ def test_no_form_of_a_request_reaches_a_log(servers: tuple[list[int], list[Path]
 
 def test_no_form_of_a_request_reaches_the_metrics(servers: tuple[list[int], list[Path]]) -> None:
     ports, _ = servers
-    said = [requests.get(f"http://127.0.0.1:{ports[0]}/internal/{name}", timeout=20) for name in ("metrics", "readyz")]
+    said = [httpx2.get(f"http://127.0.0.1:{ports[0]}/internal/{name}", timeout=20) for name in ("metrics", "readyz")]
     assert b"befund_web_requests_total" in said[0].content
     for answer in said:
         assert not any(word in answer.content for word in (CANARY, b"code=", b"M\xc3\xbcller"))
-    assert requests.get(f"http://127.0.0.1:{ports[1]}/internal/metrics", timeout=20).status_code == 404
+    assert httpx2.get(f"http://127.0.0.1:{ports[1]}/internal/metrics", timeout=20).status_code == 404
 
 
 def test_a_malformed_request_is_counted_in_the_log_without_its_address(servers: tuple[list[int], list[Path]]) -> None:

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
+import httpx2
 import pytest
-import requests
 
 from tests.serving import free_port
 from tests.webapp.conftest import SECRET, make_app
@@ -19,19 +19,19 @@ def test_a_newcomer_signs_in_as_erika_and_sees_documents(tmp_path: Path, sqlite_
         assert result.exit_code == 0, result.output
         assert f": 3 documents, {stored} of them stored now\n" in result.output
     with live.webapp(port, sqlite_url, tmp_path, BEFUND_SECRET_KEY=SECRET) as base:
-        browser = requests.Session()
-        vendor = browser.get(f"{base}/accounts/vendor_oauth2/login/?provider_id=demo", timeout=10)
+        browser = httpx2.Client(follow_redirects=True, timeout=10)
+        vendor = browser.get(f"{base}/accounts/vendor_oauth2/login/?provider_id=demo")
         token = re.search(r'name="csrf_token" value="([^"]+)"', vendor.text)
         assert token
-        page = browser.post(vendor.url, data={"csrf_token": token[1], "person": "erika"}, timeout=10)
-        assert page.url == f"{base}/accounts/"
+        page = browser.post(vendor.url, data={"csrf_token": token[1], "person": "erika"})
+        assert str(page.url) == f"{base}/accounts/"
         assert "Erika Mustermann" in page.text
         assert "Betreiber" in page.text
-        denied = requests.Session()
-        vendor = denied.get(f"{base}/accounts/vendor_oauth2/login/?provider_id=demo", timeout=10)
+        denied = httpx2.Client(follow_redirects=True, timeout=10)
+        vendor = denied.get(f"{base}/accounts/vendor_oauth2/login/?provider_id=demo")
         token = re.search(r'name="csrf_token" value="([^"]+)"', vendor.text)
         assert token
-        assert denied.post(vendor.url, data={"csrf_token": token[1], "person": ""}, timeout=10).status_code == 403
+        assert denied.post(vendor.url, data={"csrf_token": token[1], "person": ""}).status_code == 403
 
 
 @pytest.mark.parametrize("path", ["authorize", "token", "userinfo"])

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import httpx2
 import pytest
-import requests
 
 from tests.serving import free_port, wait_until
 from tests.webapp.nginx import program
@@ -52,10 +52,10 @@ def nginx(file: str, folder: Path) -> Iterator[str]:
     ],
 )
 def test_addresses_of_one_ipv6_network_share_a_limit_at_nginx(tmp_path: Path, file: str, path: str) -> None:
-    with nginx(file, tmp_path) as base:
+    with nginx(file, tmp_path) as base, httpx2.Client(base_url=base, timeout=20) as client:
 
         def limited(address: str) -> bool:
-            answer = requests.get(f"{base}{path}", headers={"X-Test-Address": address}, timeout=20)
+            answer = client.get(path, headers={"X-Test-Address": address})
             assert answer.status_code in (429, 502, 504)
             return answer.status_code == 429
 

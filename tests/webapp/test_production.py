@@ -8,8 +8,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
-import requests
 from click.testing import CliRunner
 from flask import Flask
 from flask.cli import ScriptInfo
@@ -112,7 +112,7 @@ def test_forwarded_headers_from_loopback_count_only_when_configured(
     given = {"BEFUND_SECRET_KEY": SECRET, "BEFUND_TRUSTED_PROXIES": proxies, "WEB_CONCURRENCY": "1"}
     with live.webapp(free_port(), sqlite_url, tmp_path, **given) as base:
         said = {"X-Forwarded-Proto": "https", "Script-Name": "/evil", "SCRIPT_NAME": "/evil"}
-        answer = requests.get(f"{base}/accounts/login/", headers=said, timeout=10)
+        answer = httpx2.get(f"{base}/accounts/login/", headers=said, timeout=10)
     assert ("Strict-Transport-Security" in answer.headers) is (proxies == "1")
     assert "/evil/" not in answer.text
 

@@ -8,9 +8,9 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import psutil
 import pytest
-import requests
 from flask import Flask
 from flask.testing import FlaskClient
 
@@ -67,8 +67,8 @@ def test_a_thousand_trickling_connections_are_not_noticed_behind_nginx(behind: s
     slow = trickling(behind, TRICKLING)
     try:
         for _ in range(20):
-            assert requests.get(f"{behind}/accounts/login/", timeout=10).status_code == 200
-            assert requests.post(f"{behind}/accounts/complete/", data={"email": "x"}, timeout=10).status_code == 400
+            assert httpx2.get(f"{behind}/accounts/login/", timeout=10).status_code == 200
+            assert httpx2.post(f"{behind}/accounts/complete/", data={"email": "x"}, timeout=10).status_code == 400
     finally:
         for one in slow:
             one.close()

@@ -9,8 +9,8 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx2
 import pytest
-import requests
 from flask import session
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
@@ -261,7 +261,7 @@ def test_errors_of_a_request_are_no_outage():
 
 
 def _samples(base):
-    text = requests.get(f"{base}/internal/metrics", timeout=10).text
+    text = httpx2.get(f"{base}/internal/metrics", timeout=10).text
     families = text_string_to_metric_families(text)
     return {(s.name, *sorted(s.labels.values())): s.value for family in families for s in family.samples}
 
@@ -271,12 +271,12 @@ def test_two_processes_count_as_one_also_when_one_was_killed(tmp_path):
     with live.webapp(port, f"sqlite:///{tmp_path}/a.sqlite3", tmp_path) as base:
         missed = ("befund_web_requests_total", "404", "GET", "other")
         with ThreadPoolExecutor(8) as pool:
-            asked = [pool.submit(requests.get, f"{base}/nirgends/{n}", timeout=20) for n in range(60)]
+            asked = [pool.submit(httpx2.get, f"{base}/nirgends/{n}", timeout=20) for n in range(60)]
             assert {one.result().status_code for one in asked} == {404}
         assert _samples(base)[missed] == 60
         begun = _samples(base)["befund_web_requests_total", "/accounts/login/", "200", "GET"]
-        assert requests.get(f"{base}/accounts/login/?next=/geheim", timeout=20).status_code == 200
-        assert requests.get(f"{base}/{PLACE}/fhir/r4/Patient/{PLACE}/$everything", timeout=20).status_code == 401
+        assert httpx2.get(f"{base}/accounts/login/?next=/geheim", timeout=20).status_code == 200
+        assert httpx2.get(f"{base}/{PLACE}/fhir/r4/Patient/{PLACE}/$everything", timeout=20).status_code == 401
         seen = _samples(base)
         assert seen["befund_web_requests_total", "/accounts/login/", "200", "GET"] == begun + 1
         template = "/<organization>/fhir/r4/Patient/<patient_id>/$everything"
@@ -286,7 +286,7 @@ def test_two_processes_count_as_one_also_when_one_was_killed(tmp_path):
         _a_worker_is_killed(port)
         wait_until(lambda: _reaches(port), "no worker is left")
         assert _samples(base)[missed] == 60
-        assert requests.get(f"{base}/nirgends", timeout=20).status_code == 404
+        assert httpx2.get(f"{base}/nirgends", timeout=20).status_code == 404
         assert _samples(base)[missed] == 61
         assert _samples(base)[("befund_web_requests_open",)] == 0
         assert _samples(base)[("befund_web_worker_restarts_total",)] == 1

@@ -134,8 +134,8 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
         calls = VendorCalls(provider, callback_url(provider))
         calls.observer = observer
         db.release()
-        with deadline():
-            return calls.claims(code, attempt.code_verifier)
+        with deadline() as line:
+            return calls.claims(line, code, attempt.code_verifier)
 
     def _try_out(self, attempt: Attempt, at: str) -> Response:
         """The end of an operator's dry run: all the checks of a sign-in, then a record instead of an account."""

@@ -13,15 +13,16 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-import requests
+import httpx2
 from flask import Request, session
 
 from webapp.sessions import digest
 from webapp.sso.models import Provider
 from webapp.sso.profile import Profile, SubjectMissing, clean, read_profile
 from webapp.sso.vendor import read_json
+from webapp.wire import Answer
 
-Observer = Callable[[requests.Response], None]
+Observer = Callable[[Answer], None]
 Run = dict[str, Any]
 
 MARK = "dry-run:"  # stands where the path to go to stands; no person can send it: `local_path` demands a slash
@@ -48,10 +49,10 @@ HARMLESS = ("token_type", "expires_in", "scope", "error")
 ECHO_AT_LEAST = 6  # characters; shorter ones are no secret and stand in every text
 
 
-def step(response: requests.Response, hidden: set[str]) -> dict[str, Any]:
+def step(answer: Answer, hidden: set[str]) -> dict[str, Any]:
     """One call to the vendor as it went over the wire, masked; of the token answer nothing but known harmless fields.
     `hidden`: code, verifier, secret of this run; what the token answer holds is added, so that no echo is shown."""
-    body, asked = read_json(response.content), response.request
+    body, asked = read_json(answer.body), answer.request
     is_token = asked.method == "POST"
     fields = body if isinstance(body, dict) else {}
     if is_token:
@@ -61,9 +62,9 @@ def step(response: requests.Response, hidden: set[str]) -> dict[str, Any]:
         fields = kept
     return {
         "name": "token" if is_token else "userinfo",
-        "line": f"{asked.method} {_without_query(asked.url or '')} → {response.status_code}",
-        "sent": masked(dict(asked.headers), hidden),
-        "headers": masked(dict(response.headers), hidden),
+        "line": f"{asked.method} {_without_query(str(asked.url))} → {answer.status}",
+        "sent": masked(_as_written(asked.headers), hidden),
+        "headers": masked(_as_written(answer.headers), hidden),
         "fields": masked(fields, hidden),
     }
 
@@ -152,6 +153,11 @@ def verdict(runs: list[Run]) -> str:
     if len(subjects["A"]) < 2:
         return "again" if subjects["A"] else "first"
     return "good" if subjects["B"] else "other"
+
+
+def _as_written(headers: httpx2.Headers) -> dict[str, str]:
+    """Header lines with names as they were sent."""
+    return {name.decode("latin-1"): headers[name.decode("latin-1")] for name, _ in headers.raw}
 
 
 def _fresh() -> list[Run]:

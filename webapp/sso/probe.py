@@ -1,17 +1,14 @@
 """`providers test`: ask a vendor's three endpoints harmless questions and say what is wrong with them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-import requests
-import urllib3
 
 from webapp.errors import ErrorPage
 from webapp.sso.models import Provider
 from webapp.sso.vendor import VendorCalls, error_code, read_json
-from webapp.wire import deadline, read_answer, transport
+from webapp.wire import NO_MORE, Line, NoAnswer, deadline
 
 BOGUS = "befund-providers-test"
-BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +22,13 @@ class ProbeResult:
 
 def probe(provider: Provider, callback: str) -> list[ProbeResult]:
     """One finding per endpoint. Nobody is signed in and nothing is stored."""
-    with deadline():
-        return [_authorization(provider, callback), _token(provider, callback), _userinfo(provider)]
+    calls = VendorCalls(provider, callback)
+    with deadline() as line:
+        return [_authorization(line, calls), _token(line, calls), _userinfo(line, provider)]
 
 
-def _authorization(provider: Provider, callback: str) -> ProbeResult:
-    query = {
-        "response_type": "code",
-        "client_id": provider.client_id,
-        "redirect_uri": callback,
-        "scope": provider.scopes,
-        "state": BOGUS,
-    }
-    status, _ = _get(provider.authorization_url, params=query)
+def _authorization(line: Line, calls: VendorCalls) -> ProbeResult:
+    status, _ = _get(line, calls.leaving(BOGUS))
     if status == 0:
         return ProbeResult("authorization", False, "cannot be reached; check the URL, DNS and the certificate")
     if status in (404, 405, 410) or status >= 500:
@@ -47,10 +38,10 @@ def _authorization(provider: Provider, callback: str) -> ProbeResult:
     return ProbeResult("authorization", True, f"answers {status}")
 
 
-def _token(provider: Provider, callback: str) -> ProbeResult:
+def _token(line: Line, calls: VendorCalls) -> ProbeResult:
     """A made-up code: a good server knows the client and refuses the code."""
     try:
-        VendorCalls(provider, callback).token(BOGUS, BOGUS * 3)
+        calls.token(line, BOGUS, BOGUS * 3)
     except ErrorPage as outcome:
         return _token_finding(outcome)
     return ProbeResult("token", False, "gave a token for a made-up code: this is no safe vendor")
@@ -66,8 +57,8 @@ def _token_finding(outcome: ErrorPage) -> ProbeResult:
     return ProbeResult("token", False, f"does not answer like a token endpoint ({outcome.values.get('reason', '')})")
 
 
-def _userinfo(provider: Provider) -> ProbeResult:
-    status, body = _get(provider.userinfo_url, headers={"Authorization": f"Bearer {BOGUS}"})
+def _userinfo(line: Line, provider: Provider) -> ProbeResult:
+    status, body = _get(line, provider.userinfo_url, {"Authorization": f"Bearer {BOGUS}"})
     if status in (400, 401, 403):
         return ProbeResult("userinfo", True, f"refuses a made-up token with {status}, as it should")
     if status == 0:
@@ -78,13 +69,10 @@ def _userinfo(provider: Provider) -> ProbeResult:
     )
 
 
-def _get(url: str, **kwargs: object) -> tuple[int, bytes]:
+def _get(line: Line, url: str, headers: Mapping[str, str] = NO_MORE) -> tuple[int, bytes]:
     """Status and body; status 0 when there is no answer."""
-    with requests.Session() as session:
-        for prefix in ("https://", "http://"):
-            session.mount(prefix, transport)
-        try:
-            response = session.get(url, allow_redirects=False, stream=True, timeout=(3, 10), **kwargs)  # type: ignore[arg-type]
-            return response.status_code, read_answer(response)
-        except BROKEN:
-            return 0, b""
+    try:
+        answer = line.ask("GET", url, headers)
+    except NoAnswer:
+        return 0, b""
+    return answer.status, answer.body

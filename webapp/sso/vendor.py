@@ -7,25 +7,20 @@ follow redirects, read `.netrc` and parse the answer more leniently than the con
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 from urllib.parse import quote_plus
 
-import requests
-import urllib3
 from oauthlib.oauth2 import WebApplicationClient
-from requests.auth import HTTPBasicAuth
 
 from webapp.errors import ErrorPage
 from webapp.sso.models import Provider, TokenAuthMethod
 from webapp.sso.sealing import unseal
-from webapp.wire import CONNECT_S, SILENCE_S, AnswerTooLarge, read_answer, transport
+from webapp.wire import Answer, Line, NoAnswer
 
 USABLE_TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")  # RFC 6750 allows less; anything else cannot stand in a header
 ERROR_CODE = re.compile(r"[\x20-\x21\x23-\x5b\x5d-\x7e]{1,100}")  # RFC 6749, appendix A.7
-BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, OSError, AnswerTooLarge)
-HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Befund"}
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
@@ -36,63 +31,50 @@ class VendorCalls:
     def __init__(self, provider: Provider, redirect_uri: str) -> None:
         self.provider, self.redirect_uri = provider, redirect_uri
         self.client = WebApplicationClient(provider.client_id)
-        self.observer: Callable[[requests.Response], None] | None = None
+        self.observer: Callable[[Answer], None] | None = None
 
     def leaving(self, state: str, **more: str) -> str:
         """The URL a person is sent to; `more` is added to its query."""
         there, scopes = self.provider.authorization_url, self.provider.scopes
         return str(self.client.prepare_request_uri(there, self.redirect_uri, scopes, state, **more))
 
-    def claims(self, code: str, verifier: str) -> dict[str, Any]:
+    def claims(self, line: Line, code: str, verifier: str) -> dict[str, Any]:
         """Code -> token -> the userinfo object. The token is used here and kept nowhere. Raises Outcome."""
-        return self._userinfo(self.token(code, verifier))
+        return self._userinfo(line, self.token(line, code, verifier))
 
-    def token(self, code: str, verifier: str) -> str:
+    def token(self, line: Line, code: str, verifier: str) -> str:
         """Trade the authorization code for an access token. Raises Outcome."""
         provider, secret = self.provider, unseal(self.provider.client_secret_encrypted)
         given: dict[str, Any] = {"code_verifier": verifier} if verifier else {}
-        auth = None
-        if provider.token_auth_method is TokenAuthMethod.BASIC:
-            auth = _basic(provider, secret)
-        else:
+        basic = provider.token_auth_method is TokenAuthMethod.BASIC
+        if not basic:
             given |= {"client_secret": secret}
         body = self.client.prepare_request_body(
-            code=code, redirect_uri=self.redirect_uri, include_client_id=auth is None, **given
+            code=code, redirect_uri=self.redirect_uri, include_client_id=not basic, **given
         )
-        return _token_in(self._call("POST", provider.token_url, FORM, body, auth))
+        headers = FORM | ({"Authorization": _basic(provider, secret)} if basic else {})
+        return _token_in(self._call(line, "POST", provider.token_url, headers, body))
 
-    def _userinfo(self, token: str) -> dict[str, Any]:
-        response = self._call("GET", self.provider.userinfo_url, {"Authorization": f"Bearer {token}"})
-        if response.status_code in (401, 403):
-            raise ErrorPage("invalid_token", 502, reason=f"userinfo {response.status_code}")
-        claims = read_json(response.content) if response.status_code == 200 else None
+    def _userinfo(self, line: Line, token: str) -> dict[str, Any]:
+        answer = self._call(line, "GET", self.provider.userinfo_url, {"Authorization": f"Bearer {token}"})
+        if answer.status in (401, 403):
+            raise ErrorPage("invalid_token", 502, reason=f"userinfo {answer.status}")
+        claims = read_json(answer.body) if answer.status == 200 else None
         if not isinstance(claims, dict):
-            raise ErrorPage("vendor_answer", 502, reason=f"userinfo {response.status_code}")
+            raise ErrorPage("vendor_answer", 502, reason=f"userinfo {answer.status}")
         return claims
 
-    def _call(self, method: str, url: str, headers: dict[str, str], body: str = "", auth: Any = None) -> Any:
-        """One answer: never redirected, never waited for long, never much of it. Raises Outcome."""
-        request = requests.PreparedRequest()
+    def _call(self, line: Line, method: str, url: str, headers: dict[str, str], body: str = "") -> Answer:
+        """One answer that is no redirect. Raises Outcome."""
         try:
-            request.prepare(method, url, HEADERS | headers, data=body or None, auth=auth)
-            response = transport.send(request, True, (CONNECT_S, SILENCE_S), **_of_environment(url))
-            response._content = read_answer(response)
-        except BROKEN as error:
-            raise ErrorPage("vendor_unreachable", 502, reason=type(error).__name__) from None
-        response._content_consumed = True
+            answer = line.ask(method, url, headers, body)
+        except NoAnswer as error:
+            raise ErrorPage("vendor_unreachable", 502, reason=str(error)) from None
         if self.observer is not None:
-            self.observer(response)
-        if 300 <= response.status_code < 400:
+            self.observer(answer)
+        if 300 <= answer.status < 400:
             raise ErrorPage("vendor_answer", 502, reason="redirect")
-        return response
-
-
-@lru_cache(maxsize=256)
-def _of_environment(url: str) -> dict[str, Any]:
-    """The environment's proxies and certificates for a URL, read once as requests reads them."""
-    with requests.Session() as plain:
-        said = plain.merge_environment_settings(url, {}, None, None, None)
-    return {"proxies": said["proxies"], "verify": said["verify"]}
+        return answer
 
 
 def read_json(body: bytes) -> Any:
@@ -112,25 +94,25 @@ def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is no JSON")
 
 
-def _basic(provider: Provider, secret: str) -> HTTPBasicAuth:
+def _basic(provider: Provider, secret: str) -> str:
     user, password = provider.client_id, secret
     if provider.basic_percent_encode:
         user, password = quote_plus(user), quote_plus(password)
-    return HTTPBasicAuth(user.encode(), password.encode())  # bytes: requests would encode text as Latin-1
+    return "Basic " + b64encode(f"{user}:{password}".encode()).decode("ascii")
 
 
-def _token_in(response: requests.Response) -> str:
+def _token_in(answer: Answer) -> str:
     """The access token of a token endpoint's answer, of which nothing else is kept: not a changed scope, an odd
     `expires_in`, a refresh token. Raises Outcome."""
-    answer = read_json(response.content)
-    if not isinstance(answer, dict):
-        raise ErrorPage("vendor_answer", 502, reason=f"token {response.status_code}, no JSON object")
-    if response.status_code != 200 or "error" in answer:
-        raise _token_refusal(response.status_code, error_code(answer.get("error")))
-    token, kind = answer.get("access_token"), answer.get("token_type")
+    given = read_json(answer.body)
+    if not isinstance(given, dict):
+        raise ErrorPage("vendor_answer", 502, reason=f"token {answer.status}, no JSON object")
+    if answer.status != 200 or "error" in given:
+        raise _token_refusal(answer.status, error_code(given.get("error")))
+    token, kind = given.get("access_token"), given.get("token_type")
     if not isinstance(kind, str) or kind.lower() != "bearer":  # RFC 6749, 5.1: the value is case insensitive
         raise ErrorPage("vendor_answer", 502, reason="token_type is not Bearer")
-    if not isinstance(token, str) or not USABLE_TOKEN.fullmatch(token) or _is_expired(answer.get("expires_in")):
+    if not isinstance(token, str) or not USABLE_TOKEN.fullmatch(token) or _is_expired(given.get("expires_in")):
         raise ErrorPage("invalid_token", 502, reason="access_token missing, malformed or expired")
     return token
 

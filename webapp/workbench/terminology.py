@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Any
 
-import httpx
+import httpx2
 
 from clinical.contract import SUGGEST_MAX, SuggestedCode, SuggestResponse
 from clinical.tracing import outgoing
@@ -12,7 +12,7 @@ from webapp.workbench.calls import api_key, api_url
 
 SYSTEM = "http://fhir.de/CodeSystem/bfarm/icd-10-gm"
 LOOKUP = "/api/fhir/r4/CodeSystem/$lookup"
-TIMEOUT = httpx.Timeout(5.0, connect=1.0)
+TIMEOUT = httpx2.Timeout(5.0, connect=1.0)
 MOST_SYNONYMS = 40
 
 
@@ -49,11 +49,11 @@ def _asked(method: str, path: str, **more: Any) -> Any:
         answer = _client().request(method, api_url(given) + path, headers=headers, **more)
         answer.raise_for_status()
         return answer.json()
-    except (httpx.HTTPError, ValueError):
+    except (httpx2.HTTPError, ValueError):
         raise ApiSilent from None
 
 
 @lru_cache(maxsize=1)
-def _client() -> httpx.Client:
+def _client() -> httpx2.Client:
     """One for all threads of a process: a new connection for each key would take longer than the answer."""
-    return httpx.Client(trust_env=False, timeout=TIMEOUT)
+    return httpx2.Client(trust_env=False, timeout=TIMEOUT)

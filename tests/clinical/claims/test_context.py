@@ -17,10 +17,11 @@ def says(row: TriggerRow, sentence: str) -> bool:
     return all(getattr(claim, axis) == (DEFAULTS[axis] if row.value == "-" else row.value) for axis in row.axes)
 
 
-@pytest.mark.parametrize("row", table().rows, ids=lambda row: f"{row.axes[0]} {row.value} {row.trigger[:40]}")
-def test_each_row_says_what_it_promises(row):
-    assert says(row, row.example), f"the example {row.example!r} does not show it: {claim_of(row.example)}"
-    assert not says(row, row.counter_example), f"the counter-example {row.counter_example!r} shows it too"
+def test_each_row_says_what_it_promises():
+    rows = table().rows
+    assert len(rows) > 400
+    assert [(row.example, claim_of(row.example)) for row in rows if not says(row, row.example)] == []
+    assert [row.counter_example for row in rows if says(row, row.counter_example)] == []
 
 
 @pytest.mark.parametrize(

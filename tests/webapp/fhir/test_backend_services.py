@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
-import requests
 from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey, RSAKey
 from sqlalchemy import select
@@ -20,7 +20,7 @@ from werkzeug.test import TestResponse
 
 from clinical.errors import SettingError
 from tests.serving import free_port, serving, wait_until
-from tests.webapp.conftest import SECRET, Outside, make_app
+from tests.webapp.conftest import ONE_DATABASE, SECRET, Outside, make_app
 from tests.webapp.fhir.conftest import Caller, Place, add_document, make_place
 from tests.webapp.fhir.test_machines import run
 from tests.webapp.sso import live
@@ -129,6 +129,7 @@ SAID = {
 """Events that a program is told of; of the others nothing is told."""
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("case", WRONG)
 def test_an_assertion_that_is_not_exactly_right_earns_nothing(place: Place, account: str, case: str) -> None:
     assertion, error = WRONG[case](place, account)
@@ -317,6 +318,7 @@ def test_sixty_junk_signatures_fetch_once_and_hold_few_threads(
     assert handler.asked == 1
 
 
+@ONE_DATABASE
 def test_a_page_does_not_wait_for_anybodys_keys(
     database_url: str, tmp_path: Path, place: Place, account: str, published: tuple[type[_Keys], str]
 ) -> None:
@@ -329,10 +331,11 @@ def test_a_page_does_not_wait_for_anybodys_keys(
         form = {"grant_type": "client_credentials", "client_assertion_type": FORM}
         junk = [form | {"client_assertion": signed(claims(place, account), STRANGER)} for _ in range(60)]
         asked = [
-            pool.submit(requests.post, f"{base}/{place.organization}/oauth2/token", one, timeout=40) for one in junk
+            pool.submit(httpx2.post, f"{base}/{place.organization}/oauth2/token", data=one, timeout=40, verify=False)
+            for one in junk
         ]
         wait_until(lambda: sum(one.done() for one in asked) >= len(asked) - AT_ONCE, "too many threads wait")
-        assert requests.get(f"{base}/accounts/login/", timeout=10).status_code == 200
+        assert httpx2.get(f"{base}/accounts/login/", timeout=10).status_code == 200
         assert not all(one.done() for one in asked), "some still wait for the keys"
         handler.held.set()
         answers = [one.result() for one in asked]

@@ -3,8 +3,8 @@
 import io
 import json
 
+import httpx2
 import pytest
-import requests
 from fhir.resources.R4B import get_fhir_model_class
 from fhirclient.client import FHIRClient
 from fhirclient.models import bundle as client_bundle
@@ -129,5 +129,5 @@ def test_the_validators_refuse_what_is_no_fhir(tmp_path):
 
 def test_binary_over_the_wire(place, base):
     document = add_document(place, BODY.encode())
-    answer = requests.get(f"{base}/Binary/{document}", headers=place.headers, timeout=10)
+    answer = httpx2.get(f"{base}/Binary/{document}", headers=place.headers, timeout=10)
     assert answer.content.decode() == BODY

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import boto3
-import httpx
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -149,7 +149,7 @@ def test_a_link_leads_to_the_storage_for_a_minute_and_dies_with_the_token(databa
     assert (sent_on.status_code, sent_on.data, sent_on.headers["Cache-Control"]) == (302, b"", "no-store")
     assert sent_on.headers["Location"].startswith(os.environ["AWS_ENDPOINT_URL"])
     assert "X-Amz-Expires=60&" in sent_on.headers["Location"]
-    answer = httpx.get(sent_on.headers["Location"])
+    answer = httpx2.get(sent_on.headers["Location"])
     assert answer.content == BODY
     assert answer.headers["Content-Type"] == "application/pdf"
     assert app.test_cli_runner().invoke(args=["users", "deactivate", "erika@example.org"]).exit_code == 0

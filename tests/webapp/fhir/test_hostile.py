@@ -5,6 +5,7 @@ import logging
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -12,6 +13,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import event
 
+from tests.webapp.conftest import ONE_DATABASE, make_app
 from tests.webapp.fhir.conftest import Caller, Place, add_document
 from tests.webapp.fhir.test_writing import FHIR, SYSTEM, Resource, bundle, document, element, post, program
 from webapp.fhir import received
@@ -89,6 +91,7 @@ PATIENTS: dict[str, tuple[Resource, str]] = {
 }
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_no_document_is_refused_by_its_element(program: Caller, case: str) -> None:
     sent, status, expression = REFUSED[case]
@@ -97,6 +100,7 @@ def test_what_is_no_document_is_refused_by_its_element(program: Caller, case: st
     assert program.bundle("DocumentReference")["total"] == 0
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("case", PATIENTS)
 def test_a_patient_beyond_the_bounds_is_refused_by_its_element(program: Caller, case: str) -> None:
     sent, expression = PATIENTS[case]
@@ -116,6 +120,7 @@ def test_the_import_has_the_same_bounds(place: Place, tmp_path: Any) -> None:
     assert f"identifier has 4000 items; expected at most {MOST_IDENTIFIERS}" in done.output
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("levels", [20, 120, 400, 5_000])
 def test_what_is_nested_too_deep_is_refused_before_anything_walks_it(program: Caller, levels: int) -> None:
     body = b'{"resourceType": "DocumentReference", "status": "current", "extension": '
@@ -190,7 +195,7 @@ def test_a_transaction_of_many_documents_needs_no_more_statements_than_one_of_fe
 
 
 def test_an_error_of_recursion_is_a_page_in_the_log_at_most(
-    place: Place, caller: Caller, caplog: pytest.LogCaptureFixture
+    sqlite_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     def recurse(depth: int) -> int:
         return depth if depth > 10_000 else other(depth + 1)
@@ -198,9 +203,10 @@ def test_an_error_of_recursion_is_a_page_in_the_log_at_most(
     def other(depth: int) -> int:
         return recurse(depth + 1)
 
-    place.app.add_url_rule("/recurse", "recurse", lambda: str(recurse(0)))
+    app = make_app(sqlite_url, tmp_path)
+    app.add_url_rule("/recurse", "recurse", lambda: str(recurse(0)))
     with caplog.at_level(logging.ERROR, logger="webapp"):
-        assert caller.client.get("/recurse").status_code == 500
+        assert app.test_client().get("/recurse").status_code == 500
     (record,) = [one for one in caplog.records if one.name == "webapp.errors"]
     said = record.getMessage()
     assert "RecursionError" in said

@@ -22,7 +22,7 @@ from joserfc.jwk import OctKey, RSAKey
 from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
-from tests.webapp.conftest import SECRET, Outside, add_user, login
+from tests.webapp.conftest import ONE_DATABASE, SECRET, Outside, add_user, login
 from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, make_place, resources_of
 from tests.webapp.fhir.test_backend_services import (
     FORM,
@@ -128,13 +128,11 @@ CALLS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("method", "path"), CALLS)
 @pytest.mark.parametrize("who", ["person", "program"])
-def test_a_good_token_of_one_organization_is_none_at_another(
-    stage: Stage, unchanged: Any, method: str, path: str, who: str
-) -> None:
+def test_a_good_token_of_one_organization_is_none_at_another(stage: Stage, unchanged: Any, who: str) -> None:
     token = stage.theirs.token if who == "person" else stage.program_secret
-    refused(stage.get(f"/{{mine}}/fhir/r4/{path}", token, method=method))
+    for method, path in CALLS:
+        refused(stage.get(f"/{{mine}}/fhir/r4/{path}", token, method=method))
 
 
 def forged(stage: Stage, key: Any = None, **changed: Any) -> str:
@@ -195,6 +193,7 @@ TOKENS: dict[str, Callable[[Stage], str]] = {
 }
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("case", TOKENS)
 def test_a_token_that_is_not_exactly_one_opens_nothing(stage: Stage, case: str) -> None:
     token = TOKENS[case](stage)
@@ -219,6 +218,7 @@ ELSEWHERE: dict[str, Callable[[Stage], dict[str, Any]]] = {
 }
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("case", ELSEWHERE)
 def test_a_token_counts_in_its_header_alone(stage: Stage, unchanged: Any, case: str) -> None:
     path = stage.filled("/{mine}/fhir/r4/DocumentReference") + ("/_search" if case == "in a form" else "")
@@ -247,6 +247,7 @@ LINKS: dict[str, Callable[[Stage, str], str]] = {
 }
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("case", LINKS)
 def test_a_link_that_was_changed_opens_nothing(stage: Stage, unchanged: Any, case: str) -> None:
     url = stage.link
@@ -323,6 +324,7 @@ ASSERTIONS: dict[str, Callable[[Stage], str]] = {
 }  # fmt: skip
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("case", ASSERTIONS)
 def test_an_assertion_that_is_anothers_earns_nothing(stage: Stage, unchanged: Any, case: str) -> None:
     answer = ask(stage.mine, ASSERTIONS[case](stage))
@@ -358,6 +360,7 @@ FORMS: dict[str, Callable[[Stage, str], dict[str, Any]]] = {
 }  # fmt: skip
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("case", FORMS)
 def test_a_token_is_asked_for_in_one_way_only(stage: Stage, case: str) -> None:
     given = FORMS[case](stage, signed(claims(stage.mine, stage.account)))
@@ -366,6 +369,7 @@ def test_a_token_is_asked_for_in_one_way_only(stage: Stage, case: str) -> None:
     assert answer.get_json()["error_description"]
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(
     "scope", ["system/*.cruds", "system/Patient.d", "patient/*.rs", "openid offline_access", "*", "system/*.*"]
 )
@@ -392,6 +396,7 @@ KEY_SETS: dict[str, bytes] = {
 }
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("case", KEY_SETS)
 def test_a_url_of_keys_that_gives_something_else_earns_nothing(
     stage: Stage, published: tuple[type[_Keys], str], case: str
@@ -429,11 +434,8 @@ def csrf_of(client: FlaskClient) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize(("method", "path"), PAGES)
 @pytest.mark.parametrize("who", ["of another organization", "of none"])
-def test_a_session_reaches_its_own_organizations_alone(
-    stage: Stage, db: Outside, who: str, method: str, path: str
-) -> None:
+def test_a_session_reaches_its_own_organizations_alone(stage: Stage, db: Outside, who: str) -> None:
     person = db.session.get(User, stage.theirs.user)
     if who == "of none":
         person = add_user(stage.app, "carla@example.org")
@@ -441,11 +443,10 @@ def test_a_session_reaches_its_own_organizations_alone(
     login(client, person)
     token = csrf_of(client)
     before = state(db)
-    answer = client.open(
-        stage.filled(path), method=method, data={"csrf_token": token, **FIELDS} if method == "POST" else None
-    )
-    refused(answer)
-    assert state(db) == before
+    for method, path in PAGES:
+        data = {"csrf_token": token, **FIELDS} if method == "POST" else None
+        refused(client.open(stage.filled(path), method=method, data=data))
+        assert state(db) == before, path
 
 
 @pytest.mark.parametrize("what", ["token", "session", "identity", "membership"])
@@ -486,6 +487,7 @@ HEADERS = {
 }
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("case", HEADERS)
 def test_a_header_decides_nothing(stage: Stage, db: Outside, unchanged: Any, case: str) -> None:
     """A proxy's headers count only where the operator names it; a client's never."""
@@ -500,6 +502,7 @@ def test_a_header_decides_nothing(stage: Stage, db: Outside, unchanged: Any, cas
         refused(client.get(stage.filled(path), headers=headers), 302)  # to the login: another host has other cookies
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("path", ["/catalog/lookup/", "/coding/events/", "/extraction/answer/", "/drafting/answer/"])
 def test_a_body_of_depths_is_no_error_of_ours(stage: Stage, db: Outside, path: str, caplog: Any) -> None:
     client = stage.app.test_client()

@@ -11,8 +11,8 @@ import threading
 import time
 from pathlib import Path
 
+import httpx2
 import pytest
-import requests
 from sqlalchemy import select
 
 from tests.serving import free_port
@@ -59,10 +59,10 @@ class Program(threading.Thread):
         """The answer, or none where the worker ended before it."""
         given = {"If-None-Exist": f"identifier={SYSTEM}|{name}"} if self.conditional else {}
         try:
-            return requests.post(
+            return httpx2.post(
                 f"{self.base}/DocumentReference", json=document(name), headers=self.headers | given, timeout=PATIENCE
             )
-        except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError):
+        except (httpx2.NetworkError, httpx2.ProtocolError):
             return None
 
 

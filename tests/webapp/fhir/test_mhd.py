@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from clinical.fhir import from_xml, to_xml
+from tests.webapp.conftest import ONE_DATABASE
 from tests.webapp.fhir.conftest import Caller, Place
 from tests.webapp.fhir.test_machines import calls, machine
 from tests.webapp.fhir.test_writing import BODY, FHIR, SYSTEM, WRITES, Resource, document, post
@@ -209,6 +210,7 @@ BROKEN: tuple[Any, ...] = (
 )  # fmt: skip
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("number", range(len(BROKEN)))
 def test_iti_106_refuses_what_is_no_fhir_document(source: Caller, number: int) -> None:
     answer = generate(source, BROKEN[number])

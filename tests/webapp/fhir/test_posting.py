@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 from werkzeug.test import TestResponse
 
+from tests.webapp.conftest import ONE_DATABASE
 from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, add_study, mark, resources_of
 from tests.webapp.fhir.test_backend_services import PUBLIC, ask, claims, signed
 from tests.webapp.fhir.test_machines import calls, machine, run
@@ -15,8 +16,6 @@ from tests.webapp.fhir.test_machines import calls, machine, run
 TOKENS = ("person", "secret", "smart")
 FORM = "application/x-www-form-urlencoded"
 READS = "system/DocumentReference.rs system/Binary.r system/Patient.rs system/ImagingStudy.rs"
-ONE_DATABASE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-"""For many cases of what is decided before a database is asked."""
 OID = "urn:oid:1.2.3"
 DETAILS = {
     "type": {"coding": [{"system": "http://loinc.org", "code": "11488-4"}]},

@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from tests.webapp.conftest import Outside
+from tests.webapp.conftest import ONE_DATABASE, Outside
 from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, add_study, make_place, resources_of
 from tests.webapp.fhir.test_backend_services import ask, claims, signed
 from tests.webapp.fhir.test_machines import calls, machine
-from tests.webapp.fhir.test_posting import ONE_DATABASE, READS, holder
+from tests.webapp.fhir.test_posting import READS, holder
 from tests.webapp.fhir.test_writing import BODY, SYSTEM, bundle, document, post
 from webapp.extensions import db as database
 from webapp.fhir.machines import accounts

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from tests.webapp.conftest import Outside, add_user, login, submit
+from tests.webapp.conftest import ONE_DATABASE, Outside, add_user, login, submit
 from tests.webapp.fhir.conftest import (
     Caller,
     Place,
@@ -21,7 +21,7 @@ from tests.webapp.fhir.conftest import (
     resources_of,
 )
 from tests.webapp.fhir.test_machines import machine, run
-from tests.webapp.fhir.test_posting import FORM, OID, ONE_DATABASE, TOKENS, holder
+from tests.webapp.fhir.test_posting import FORM, OID, TOKENS, holder
 from webapp.fhir.machines.models import ServiceAccount
 from webapp.models import AuditEvent, Organization
 

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
-from tests.webapp.conftest import Outside, add_organization
+from tests.webapp.conftest import ONE_DATABASE, Outside, add_organization
 from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, resources_of
 from tests.webapp.fhir.test_machines import calls, machine
 from webapp.fhir.models import Document
@@ -140,6 +140,7 @@ WRONG: dict[str, tuple[Any, int, str]] = {
 }  # fmt: skip
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_wrong_is_named_by_its_element_and_nothing_is_stored(program: Caller, case: str) -> None:
     sent, status, expression = WRONG[case]

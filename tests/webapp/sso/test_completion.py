@@ -46,20 +46,28 @@ class Postbox:
         return found[1]
 
 
-@pytest.fixture
-def postbox(vendor):
-    box = Postbox(vendor.seen)
-    port = free_port()
-    controller = Controller(box, hostname="127.0.0.1", port=port)
+@pytest.fixture(scope="module")
+def post_office(_one_vendor):
+    """The mail server."""
+    box = Postbox(_one_vendor.seen)
+    controller = Controller(box, hostname="127.0.0.1", port=free_port())
     controller.start()
-    box.port = port  # type: ignore[attr-defined]
-    yield box
+    yield controller
     controller.stop()
 
 
 @pytest.fixture
-def app_settings(postbox):
-    return {"mail_url": f"smtp://127.0.0.1:{postbox.port}", "mail_from": "anmeldung@befund.example"}  # type: ignore[attr-defined]
+def postbox(post_office):
+    """What it has received, at first nothing."""
+    box = post_office.handler
+    box.mails.clear()
+    box.refuse = False
+    return box
+
+
+@pytest.fixture
+def app_settings(post_office):
+    return {"mail_url": f"smtp://127.0.0.1:{post_office.port}", "mail_from": "anmeldung@befund.example"}
 
 
 def ask(client, address="erika@example.org"):

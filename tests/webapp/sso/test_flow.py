@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from sqlalchemy import func, select
 
-from tests.webapp.conftest import add_user, login, make_app
+from tests.webapp.conftest import ONE_DATABASE, add_user, login, make_app
 from tests.webapp.sso.conftest import CALLBACK, LOGIN, come_back, leave, person, sign_in
 from tests.webapp.sso.stub_vendor import secret_of
 from webapp.fhir import tokens
@@ -39,6 +39,7 @@ def test_pkce_adds_an_s256_challenge(client, add_provider):
     assert len(query["code_challenge"][0]) == 43
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("asked", ["nobody", "", "acme'--", "a\x00b", "x" * 500, "..", "schläfer"])
 def test_unknown_provider_is_not_found(client, add_provider, asked):
     add_provider()
@@ -238,6 +239,7 @@ def test_the_session_id_changes_at_sign_in_and_sign_out(client, add_provider, ve
     assert client.get("/accounts/").status_code == 302
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(
     ("wanted", "went"),
     [
@@ -262,6 +264,7 @@ def test_next_stays_on_this_site(client, add_provider, vendor, wanted, went):
     assert sign_in(client, vendor, person(), next=wanted).headers["Location"] == went
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(
     ("query", "status", "title"),
     [

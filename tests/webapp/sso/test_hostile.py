@@ -8,12 +8,15 @@ import pytest
 from sqlalchemy import select
 
 from tests.serving import free_port
+from tests.webapp.conftest import ONE_DATABASE
 from tests.webapp.sso import hostile
 from tests.webapp.sso.conftest import CALLBACK, leave, person, sign_in
 from tests.webapp.sso.conftest import come_back as at_callback
 from tests.webapp.sso.threads import at_once
 from webapp.models import AuditEvent, BrowserSession, User
 from webapp.sso.models import Identity
+
+pytestmark = ONE_DATABASE
 
 
 @pytest.fixture

@@ -6,11 +6,14 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from sqlalchemy import select
 
+from tests.webapp.conftest import ONE_DATABASE
 from tests.webapp.sso.conftest import CALLBACK, LOGIN, callback_of, come_back, leave, person
 from webapp.models import AuditEvent, User
 from webapp.sso.models import Provider
 
 HONEST, HOSTILE = "https://honest.example", "https://hostile.example"
+
+pytestmark = ONE_DATABASE
 
 
 def token_calls(vendor):

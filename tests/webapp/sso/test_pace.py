@@ -10,6 +10,7 @@ from flask_limiter import RequestLimit
 from limits import parse
 from sqlalchemy import select
 
+from tests.webapp.conftest import ONE_DATABASE
 from tests.webapp.sso.conftest import CALLBACK, sign_in
 from webapp.extensions import limiter
 from webapp.sso import otp
@@ -77,6 +78,7 @@ def test_addresses_of_one_ipv6_network_share_its_pace(app, db, add_provider, ven
     assert ask(app, vendor, "other@example.org", "2001:db8:1:3::1", 99) == 302
 
 
+@ONE_DATABASE
 def test_refused_callbacks_are_limited_per_address_and_good_ones_are_not(app, client, add_provider, vendor):
     add_provider()
     client.environ_base["REMOTE_ADDR"] = "192.0.2.77"
@@ -101,6 +103,7 @@ def left(app, path, remote):
     return next(counted.remaining for counted in seen if counted.limit == parse(PER_ADDRESS))
 
 
+@ONE_DATABASE
 def test_fhir_calls_without_a_token_are_limited_per_address(app):
     client = app.test_client()
     client.environ_base["REMOTE_ADDR"] = "192.0.2.79"

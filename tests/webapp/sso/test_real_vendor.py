@@ -3,8 +3,8 @@
 import re
 from urllib.parse import urljoin
 
+import httpx2
 import pytest
-import requests
 from sqlalchemy import select
 
 from tests.serving import free_port
@@ -38,21 +38,21 @@ def real(issuer, add_provider):
 
 def at_vendor(location, name):
     """Log in at the vendor's own pages and consent; where it sends the browser back to."""
-    browser = requests.Session()
-    answer = browser.get(location, allow_redirects=False, timeout=10)
+    browser = httpx2.Client(timeout=10)
+    answer = browser.get(location)
     for _ in range(12):
-        if answer.is_redirect:
-            location = urljoin(answer.url, answer.headers["Location"])
+        if answer.has_redirect_location:
+            location = urljoin(str(answer.url), answer.headers["Location"])
             if CALLBACK in location:
                 return location
-            answer = browser.get(location, allow_redirects=False, timeout=10)
+            answer = browser.get(location)
             continue
         action = re.search(r'action="([^"]+)"', answer.text)
         prompt = re.search(r'name="prompt" value="([^"]+)"', answer.text)
         assert action, answer.text
         assert prompt, answer.text
         data = {"prompt": prompt[1], "login": name, "password": "egal"}
-        answer = browser.post(action[1], data=data, allow_redirects=False, timeout=10)
+        answer = browser.post(action[1], data=data)
     raise AssertionError("the vendor never sent the browser back")
 
 

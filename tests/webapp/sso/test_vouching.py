@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from tests.webapp.conftest import add_organization, add_user
+from tests.webapp.conftest import ONE_DATABASE, add_organization, add_user
 from tests.webapp.sso.conftest import person, sign_in
 from webapp.models import AuditEvent, User
 from webapp.sso.models import Identity
@@ -18,6 +18,8 @@ DOUBTS: dict[str, Any] = {
     "null text": "null", "NUL": "true\x00", "fullwidth": "\uff54\uff52\uff55\uff45", "huge": 10**40,
 }  # fmt: skip
 OTHER_SPELLINGS = ("emailVerified", "verified_email", "is_email_verified")
+
+pytestmark = ONE_DATABASE
 
 
 @pytest.mark.parametrize("name", DOUBTS)

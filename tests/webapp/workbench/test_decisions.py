@@ -5,7 +5,6 @@ import json
 
 import pytest
 from fhir.resources.R4B.bundle import Bundle
-from fhir.resources.R4B.coding import Coding
 from playwright.sync_api import Browser, Page, expect
 
 from tests.serving import wait_until
@@ -23,12 +22,6 @@ def coded(page: Page, words: str, *keys: str) -> None:
     page.keyboard.press("Control+Enter")
     for key in keys:
         page.keyboard.press(key)
-
-
-def marks_of(coding: Coding) -> list[str]:
-    """Side and certainty of a code as FHIR has it."""
-    codes = [mark.valueCoding.code for mark in coding.extension or []]
-    return [code for code in codes if code not in "†*!"]
 
 
 def leaving(page: Page) -> list[list[str]]:

@@ -13,14 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
-import requests
-import urllib3
 from joserfc.jwk import KeySet
 
 from clinical.errors import SettingError
 from webapp.fhir.machines.accounts import LARGEST_KEYS, checked_keys
 from webapp.fhir.machines.models import ServiceAccount
-from webapp.wire import CONNECT_S, SILENCE_S, AnswerTooLarge, deadline, read_answer, transport, url_problem
+from webapp.wire import NoAnswer, deadline, url_problem
 
 KEPT_S = 300.0
 AGAIN_S = 60.0
@@ -105,17 +103,11 @@ def _fetch(url: str) -> KeySet:
     """One GET: no redirects, no private networks (also not by a name that leads there), at most 64 KB."""
     if wrong := url_problem(url):
         raise SettingError(f"the key set's URL: {wrong}")
-    with requests.Session() as session, deadline():
-        for prefix in ("https://", "http://"):
-            session.mount(prefix, transport)
-        try:
-            answer = session.get(
-                url, allow_redirects=False, stream=True, timeout=(CONNECT_S, SILENCE_S),
-                headers={"Accept": "application/json", "Accept-Encoding": "identity"},
-            )  # fmt: skip
-            body = read_answer(answer)
-        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, AnswerTooLarge) as error:
-            raise SettingError(f"the key set cannot be fetched ({type(error).__name__})") from None
-    if answer.status_code != 200 or len(body) > LARGEST_KEYS:
-        raise SettingError(f"the key set's URL answers {answer.status_code} with {len(body)} bytes")
-    return checked_keys(body.decode("utf-8", "replace"))
+    try:
+        with deadline() as line:
+            answer = line.ask("GET", url)
+    except NoAnswer as error:
+        raise SettingError(f"the key set cannot be fetched ({error})") from None
+    if answer.status != 200 or len(answer.body) > LARGEST_KEYS:
+        raise SettingError(f"the key set's URL answers {answer.status} with {len(answer.body)} bytes")
+    return checked_keys(answer.body.decode("utf-8", "replace"))

@@ -11,12 +11,18 @@ def says(text: str, value: str, kind: str = "diagnosis") -> bool:
     return find_statement(Reading.of(text), value, kind) is not None
 
 
-@pytest.mark.parametrize(("evidence", "value", "text"), rows("statements.tsv"))
-def test_a_sentence_evidences_what_it_says_and_nothing_else(evidence, value, text):
+def test_a_sentence_evidences_what_it_says_and_nothing_else():
     """Denials, relatives, sides, doses and stages in the many ways letters write them; whatever stands around."""
-    assert says(text, value) == (evidence == "yes")
-    assert says(f"Vorher.\n\n{text}\n\nNachher.", value) == (evidence == "yes")
-    assert evidence != "never" or not says(text, value, "statement")
+    told = rows("statements.tsv")
+    assert len(told) > 250
+    wrong = [
+        (evidence, value, text)
+        for evidence, value, text in told
+        if says(text, value) != (evidence == "yes")
+        or says(f"Vorher.\n\n{text}\n\nNachher.", value) != (evidence == "yes")
+        or (evidence == "never" and says(text, value, "statement"))
+    ]
+    assert wrong == []
 
 
 def test_a_long_value_that_no_text_holds_ends_soon():

@@ -1,7 +1,5 @@
 """Names, addresses, numbers, dates and fixed lists: evidenced as such, never by a part or an implication."""
 
-import pytest
-
 from clinical.contract import Arztbrief, Zuweisung
 from clinical.letters.fields import FIELDS, paths_of
 from clinical.letters.grounding.policy import Verdict
@@ -17,11 +15,13 @@ def finding(text: str, path: str, value: str, surname: str | None) -> Verdict:
     return next(one for one in judge(answer, text) if one.path == path)
 
 
-@pytest.mark.parametrize(("evidence", "path", "value", "surname", "text"), rows("values.tsv"))
-def test_a_text_evidences_the_values_that_it_says_and_no_others(evidence, path, value, surname, text):
-    found = finding(text, path, value, surname or None)
-    assert found.kept == (evidence == "yes")
-    assert found.reason if evidence == "no" else 0 <= found.start < found.end <= len(text)
+def test_a_text_evidences_the_values_that_it_says_and_no_others():
+    told = rows("values.tsv")
+    assert len(told) > 100
+    for evidence, path, value, surname, text in told:
+        found = finding(text, path, value, surname or None)
+        assert found.kept == (evidence == "yes"), (path, value, text)
+        assert found.reason if evidence == "no" else 0 <= found.start < found.end <= len(text), (path, value, text)
 
 
 def test_every_value_of_both_documents_has_a_rule():

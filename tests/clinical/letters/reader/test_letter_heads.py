@@ -34,7 +34,9 @@ NAMED = [line.split("\t") for line in (Path(__file__).parent / "named_patients.t
 """Surname, first name (`-` where it is not told), a short letter with its line breaks and tabs as `\\n` and `\\t`."""
 
 
-@pytest.mark.parametrize(("last", "first", "text"), NAMED, ids=[f"{row[0]}-{n}" for n, row in enumerate(NAMED)])
-def test_the_patient_is_named(last: str, first: str, text: str) -> None:
-    found = read_letter(text.replace("\\n", "\n").replace("\\t", "\t"), "arztbrief")["patient"]
-    assert (found["nachname"], found["vorname"] or "-") == (last, first)
+def test_the_patient_is_named() -> None:
+    read = []
+    for *_, text in NAMED:
+        found = read_letter(text.replace("\\n", "\n").replace("\\t", "\t"), "arztbrief")["patient"]
+        read.append([found["nachname"], found["vorname"] or "-", text])
+    assert read == NAMED
