@@ -20,8 +20,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from clinical import claims as of_claims
 from clinical.claims import ClaimReader, Tagger, claims_by_tagger
-from clinical.claims import tagger as shipped_tagger
 from clinical.contract import Assertion
 from clinical.errors import ArtifactMismatch
 from clinical.icd import Catalog
@@ -107,7 +107,7 @@ class SearchIndex:
         self.typos = typos or Typos.of(list(wordings.vocabulary))
         shortened, past = Shortened(wordings), PastWordings(catalog, wordings)
         self._stage = ClaimStage(catalog, wordings, past, claims_of)
-        by = compiled(tagger or shipped_tagger())
+        by = compiled(tagger or of_claims.tagger())
         self.reader = MentionReader(catalog, wordings, shortened, self._stage, claims_of, by)
         self._rewriter = Rewriter(wordings, expansion, self.typos, shortened, past)
 

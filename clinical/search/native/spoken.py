@@ -32,17 +32,17 @@ class Lexicon:
     """Words with their numbers, below `size`, that are found by their letters; none is empty or holds a line end."""
 
     def __init__(self, numbers: Mapping[str, int], size: int) -> None:
-        spelled = [b""] * size
+        words = [""] * size
         for word, number in numbers.items():
-            spelled[number] = word.encode()
-        letters = np.frombuffer(b"".join(word + b"\n" for word in spelled), dtype=LETTER)
-        start = np.array([0, *accumulate(len(word) + 1 for word in spelled)], dtype=np.int64)
-        slots = 1 << (2 * len(spelled)).bit_length()
+            words[number] = word
+        letters = np.frombuffer("\n".join([*words, ""]).encode(), dtype=LETTER)
+        start = np.append(0, np.flatnonzero(letters == ord("\n")) + 1)
+        slots = 1 << (2 * size).bit_length()
         slot = np.full(slots, -1, dtype=np.int32)
         self._kept = (letters, start, slot)
         addresses = address_of(letters, LETTER), address_of(start, LONG), address_of(slot, INT)
-        loops().fill_slots(*addresses[:2], len(spelled), addresses[2], slots)
-        self._struct = _Lexicon(*addresses, len(spelled), slots)
+        loops().fill_slots(*addresses[:2], size, addresses[2], slots)
+        self._struct = _Lexicon(*addresses, size, slots)
         self.address = ctypes.addressof(self._struct)
 
 
