@@ -63,7 +63,7 @@ class Scorer:
 
 
 def language_of(wordings: Wordings, encoder: StaticEncoder) -> Language:
-    """What a catalog and its encoder know of words."""
+    """Everything that a catalog and its encoder know of words."""
     by_word, by_character = wordings.words_bm25, wordings.characters_bm25
     words = len(wordings.tables.word_idf)
     token = np.full(words, -1, dtype=np.int64)

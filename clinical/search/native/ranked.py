@@ -132,7 +132,7 @@ class BestRoom:
         self.address = ctypes.addressof(self._struct)
 
     def filled(self) -> Ranked:
-        """What was written into it."""
+        """The codes that were written into it."""
         total = int(self.counts.sum())
         (code, wording), (share, probability) = self._numbers[:, :total], self._values[:, :total]
         return Ranked(code, wording, share, probability, self.counts)
