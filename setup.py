@@ -31,7 +31,7 @@ setup(
     ext_modules=[
         Extension(
             "clinical.search.native._loops",
-            [f"clinical/search/native/{name}.c" for name in ("loops", "columns", "graph", "ranking", "encoding")],
+            [f"clinical/search/native/{path.name}" for path in NATIVE["SOURCES"]],
             optional=True,
         )
     ],

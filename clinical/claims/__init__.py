@@ -11,7 +11,7 @@ from clinical.claims.reading import (
     claims_by_tagger,
     claims_by_triggers,
 )
-from clinical.claims.tagger import BESIDES, LABELS, PLACES, WEIGHTS, Tagger, besides, tagger
+from clinical.claims.tagger import BESIDES, LABELS, PLACES, WEIGHTS, TaggedText, Tagger, besides, tagger
 from clinical.claims.trigger_words import begins_with_relative, either, ends_in_relative, names_relative
 from clinical.claims.triggers import denying_words, group, written_groups
 
@@ -29,6 +29,7 @@ __all__ = [
     "Reading",
     "Side",
     "Sign",
+    "TaggedText",
     "Tagger",
     "Words",
     "begins_with_relative",

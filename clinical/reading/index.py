@@ -20,6 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from clinical import claims as of_claims
 from clinical.claims import ClaimReader, Tagger, claims_by_tagger
 from clinical.contract import Assertion
 from clinical.errors import ArtifactMismatch
@@ -33,6 +34,7 @@ from clinical.reading.kinds import CodeKinds
 from clinical.reading.past import PastWordings
 from clinical.reading.reader import MentionReader
 from clinical.reading.rewriting import Asked, Rewriter
+from clinical.reading.tagging import compiled
 from clinical.search import FILES as FILES_OF_BM25
 from clinical.search import (
     SUGGEST,
@@ -53,7 +55,6 @@ from clinical.search import (
     joined,
     merged,
     ranges,
-    read_queries,
     require,
     traits_of,
 )
@@ -100,13 +101,14 @@ class SearchIndex:
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
         self.traits, self.suggester = traits_of(catalog, wordings), suggester
         self.confidence, self.tagger = confidence, tagger
-        self._scorer = Scorer(wordings, self.traits, ranker)
+        self._scorer = Scorer(wordings, self.traits, ranker, encoder)
         self.kinds = CodeKinds(catalog, None if suggester is None else suggester.tables.commonness)
         self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
         shortened, past = Shortened(wordings), PastWordings(catalog, wordings)
         self._stage = ClaimStage(catalog, wordings, past, claims_of)
-        self.reader = MentionReader(catalog, wordings, shortened, self._stage, claims_of, tagger)
+        by = compiled(tagger or of_claims.tagger())
+        self.reader = MentionReader(catalog, wordings, shortened, self._stage, claims_of, by)
         self._rewriter = Rewriter(wordings, expansion, self.typos, shortened, past)
 
     def search(self, query: str, limit: int = 10) -> tuple[Candidate, ...]:
@@ -236,21 +238,19 @@ class SearchIndex:
         return Hits(np.arange(parts - len(codes), parts), numbers, share, share, title)
 
     def _hits(self, asked: Sequence[Asked]) -> Hits:
-        """The hits of each text for the part of that place; a text that several parts share is ranked once."""
-        number = {text: at for at, text in enumerate(dict.fromkeys(text for text, _ in asked))}
-        hits = self._ranked_texts(list(number))
+        """The hits of each text for the part of that place; texts of the same folded words are ranked once."""
+        folds: dict[str, str] = {}
+        spelled = [tuple(folded_words(text, folds)) for text, _ in asked]
+        number = {own: at for at, own in enumerate(dict.fromkeys(spelled))}
+        hits = self._scorer.of_words(list(number))
         places = np.array([place for _, place in asked], dtype=np.int64)
         if len(number) == len(asked):  # no two are the same
             return hits._replace(part=places[hits.part])
         starts = np.searchsorted(hits.part, np.arange(len(number) + 1))
-        texts = np.array([number[text] for text, _ in asked], dtype=np.int64)
+        texts = np.array([number[own] for own in spelled], dtype=np.int64)
         sizes = np.diff(starts)[texts]
         rows, _ = ranges(starts[texts], sizes)
         return hits.at(rows)._replace(part=np.repeat(places, sizes))
-
-    def _ranked_texts(self, texts: Sequence[str]) -> Hits:
-        """The best codes of each text, text by text; `part` is the place of the text."""
-        return self._scorer.best(read_queries(texts, self.encoder, self.wordings))
 
     def _bounds(self, draft: TextSpans) -> TextThresholds:
         """From where on a code is high and medium: of wordings by themselves as the ranking model was calibrated, of

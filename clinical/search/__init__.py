@@ -7,6 +7,7 @@ from clinical.search.features import Candidates, candidates
 from clinical.search.hits import Hits, joined, merged, merged_by_part
 from clinical.search.manifest import Manifest, checksum, checksums
 from clinical.search.native.graph import Graph
+from clinical.search.native.tagged import TILE, Tagging, TaggingWeights
 from clinical.search.neighbours import built, nearest
 from clinical.search.ranking import NONE_COLUMNS, WIDTH, Ranker, summary
 from clinical.search.retrieval import read_queries

@@ -74,9 +74,15 @@ class Bm25:
         data: Vectors = self._index.scores["data"]
         return data
 
+    @property
+    def vocabulary(self) -> dict[str, int]:
+        """The number of each known token."""
+        known: dict[str, int] = self._index.vocab_dict
+        return known
+
     def numbers(self, tokens: Iterable[str]) -> list[int]:
         """The numbers of the known ones of these tokens."""
-        found = map(self._index.vocab_dict.get, tokens)
+        found = map(self.vocabulary.get, tokens)
         return [number for number in found if number is not None]
 
     def wordings_of(self, first: int, last: int) -> tuple[Ints, Ints]:

@@ -96,7 +96,12 @@ class StaticEncoder:
         known = self.vocabulary
         return [known[gram] for word in words(text) for gram in grams(word.text) if gram in known]
 
-    def _drawn(self, folded: str) -> Vectors | None:
+    @property
+    def table(self) -> tuple[NDArray[np.int8], Vectors]:
+        """The rows of the n-grams, and their scales."""
+        return self._rows, self._scales
+
+    def drawn(self, folded: str) -> Vectors | None:
         """For a folded text of which no n-gram is known ("WPW"): a vector drawn from its characters, near only to
         itself."""
         if not folded:
@@ -141,7 +146,7 @@ class StaticEncoder:
         result = np.zeros((len(spelled), self.dimensions), dtype=np.float32)
         result[filled] = found
         for number in (number for number, own in enumerate(of_text) if not own):
-            drawn = self._drawn(" ".join(spelled[number]))
+            drawn = self.drawn(" ".join(spelled[number]))
             if drawn is not None:
                 result[number] = drawn
         return result

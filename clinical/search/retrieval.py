@@ -51,7 +51,11 @@ class Queries(NamedTuple):
 def read_queries(texts: Sequence[str], encoder: Encoder, wordings: Wordings) -> Iterator[Queries]:
     """The texts in batches of bounded size; texts without a word, or of which none means anything, are left out."""
     folds: dict[str, str] = {}
-    folded = [folded_words(text, folds) for text in texts]
+    return in_batches([folded_words(text, folds) for text in texts], encoder, wordings)
+
+
+def in_batches(folded: Sequence[Sequence[str]], encoder: Encoder, wordings: Wordings) -> Iterator[Queries]:
+    """The same of texts by their folded words."""
     batch: list[int] = []
     for number in sorted((number for number, own in enumerate(folded) if own), key=lambda number: len(folded[number])):
         if batch and (len(batch) + 1) * len(folded[number]) > CELLS:
@@ -63,9 +67,9 @@ def read_queries(texts: Sequence[str], encoder: Encoder, wordings: Wordings) -> 
 
 
 def _read(
-    numbers: Sequence[int], folded: Sequence[list[str]], encoder: Encoder, wordings: Wordings
+    numbers: Sequence[int], folded: Sequence[Sequence[str]], encoder: Encoder, wordings: Wordings
 ) -> Iterator[Queries]:
-    own = [folded[number] for number in numbers]
+    own = [list(folded[number]) for number in numbers]
     distinct = list(dict.fromkeys(word for spelled in own for word in spelled))
     if isinstance(encoder, StaticEncoder):
         rows = encoder.encode_words([*own, *([word] for word in distinct)])

@@ -56,6 +56,9 @@ class Loops(NamedTuple):
     rank: Any
     add_runs: Any
     scale_to_one: Any
+    tag: Any
+    fill_slots: Any
+    search: Any
 
 
 @cache
@@ -73,6 +76,9 @@ def loops() -> Loops:
         declared("rank", *[POINTER] * 4, NUMBER, POINTER, POINTER, restype=NUMBER),
         declared("add_runs", *[POINTER] * 3, NUMBER, POINTER, POINTER, NUMBER, POINTER, restype=NUMBER),
         declared("scale_to_one", POINTER, NUMBER, NUMBER, POINTER),
+        declared("tag", *[POINTER] * 5, restype=NUMBER),
+        declared("fill_slots", POINTER, POINTER, NUMBER, POINTER, NUMBER),
+        declared("search", *[POINTER] * 4, NUMBER, *[POINTER] * 4, restype=NUMBER),
     )
 
 

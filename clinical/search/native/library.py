@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Final
 
 FOLDER: Final = Path(__file__).parent
-SOURCES: Final = tuple(FOLDER / f"{name}.c" for name in ("loops", "columns", "graph", "ranking", "encoding"))
+SOURCES: Final = tuple(
+    FOLDER / f"{name}.c" for name in ("loops", "columns", "graph", "ranking", "encoding", "tagging", "texts")
+)
 HEADER: Final = FOLDER / "loops.h"
 LIBRARY: Final = FOLDER / f"_loops-{sysconfig.get_platform()}.so"
 """Beside its sources; it serves any Python of this system and processor."""

@@ -43,6 +43,20 @@ static inline __attribute__((always_inline)) float cosine_of(const int16_t *one,
     return (float)product(one, rows + row * dimensions, dimensions) * scale * scales[row];
 }
 
+/* Memory in one piece: what is taken lies behind what was taken before, at places for vectors. Without memory
+ * only its size is found. */
+typedef struct {
+    char *memory;
+    size_t used;
+} Heap;
+
+static inline void *take(Heap *heap, size_t bytes)
+{
+    void *found = heap->memory ? heap->memory + heap->used : NULL;
+    heap->used += (bytes + 63) / 64 * 64;
+    return found;
+}
+
 void descending(const float *values, int64_t count, const int64_t *first, int64_t runs, int64_t *order);
 
 /* --- what the files share ---------------------------------------------------------------------------------------- */
@@ -178,6 +192,53 @@ typedef struct {
     float *share, *probability, *columns;
 } Ranked;
 
+/* Words by their letters (UTF-8), one behind the other with a line end behind each, and where each begins (and, last,
+ * would). `slot`: their numbers by a hash of the letters (`texts.c`), -1 where there is none; a power of two of them. */
+typedef struct {
+    const uint8_t *letters;
+    const int64_t *start;
+    const int32_t *slot;
+    int64_t entries, slots;
+} Lexicon;
+
+/* What a catalog knows of words: those of its wordings with their rarity (and, last, that of an unknown one) and their
+ * tokens in the BM25 over words (-1: none), the tokens of the BM25 over characters, and the encoder's table of n-grams. */
+typedef struct {
+    const Lexicon *words, *characters, *grams;
+    const float *idf;
+    const int64_t *token;
+    const int8_t *rows;
+    const float *scales;
+    int64_t dimensions;
+} Language;
+
+/* Texts as numbers of words, one text's behind the other's, none empty; the letters of the words, and which word each is
+ * for the encoder (-1: none). `longest`: words of the longest text. */
+typedef struct {
+    const int64_t *text, *text_start, *start, *again;
+    const uint8_t *letters;
+    int64_t texts, words, longest;
+} Spoken;
+
+/* The tagger: N networks, their matrices in tiles (`tagging.c`). */
+typedef struct {
+    const float *table;                /* (N, buckets, wide): rows of n-grams */
+    const float *gaps;                 /* (N, marks, between): rows of what stands between words */
+    const float *entry, *entry_bias;   /* from wide + told + 2 * between inputs to hidden ones */
+    const float *layers, *layers_bias; /* depth times from three words' hidden ones to one's */
+    const float *joint, *joint_bias;   /* twice from hidden ones to as many; the bias is of the first */
+    int64_t networks, buckets, wide, marks, between, told, hidden, depth;
+} Tagger;
+
+/* The words of a text: rows of their n-grams, from `first` to before the next one's, what is told of them (words, told),
+ * and the rows of the gap before and behind each. */
+typedef struct {
+    const int64_t *grams, *first;
+    const float *told;
+    const int64_t *gaps;
+    int64_t words;
+} SeenWords;
+
 void look_at(const Catalog *catalog, const Spelled *spelled, const Room *room, const int64_t *near, int64_t nears,
              int64_t *wording, float *by_word, float *by_character, int64_t *counts);
 void nearest(const Graph *graph, const int16_t *asked, int64_t queries, int64_t count, int64_t depth, uint8_t *seen,
@@ -187,5 +248,10 @@ int64_t nearest_first(const Asked *asked, const Known *known, const int64_t *wor
 void compare(const Asked *asked, const Known *known, const int64_t *wording, const float *similarity, int64_t count,
              const int64_t *first, int64_t codes, Matches *so_far, float *by_word, float *columns, int64_t *best);
 void forget(Matches *so_far);
+int64_t rank(const Index *index, const Texts *texts, const Room *room, const int64_t *near, int64_t nears,
+             int64_t *counts, Ranked *found);
+int64_t add_runs(const float *rows, const int8_t *small, const float *scales, int64_t dimensions, const int64_t *numbers,
+                 const int64_t *start, int64_t runs, float *found);
+void scale_to_one(float *rows, int64_t count, int64_t dimensions, float *lengths);
 void logits_of(const Networks *networks, const float *columns, int64_t codes, int64_t stride, float *room,
                float *logits);

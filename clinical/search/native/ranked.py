@@ -119,6 +119,25 @@ class Ranked(NamedTuple):
     counts: Ints
 
 
+class BestRoom:
+    """Room for the best codes of Q queries."""
+
+    def __init__(self, queries: int, most: int) -> None:
+        self._numbers = np.empty((2, queries * most), dtype=np.int64)
+        self._values = np.empty((2, queries * most), dtype=np.float32)
+        self.counts = np.empty(queries, dtype=np.int64)
+        code, share = address_of(self._numbers, LONG), address_of(self._values, FLOAT)
+        size = queries * most
+        self._struct = _Ranked(code, code + size * LONG.itemsize, share, share + size * FLOAT.itemsize, None)
+        self.address = ctypes.addressof(self._struct)
+
+    def filled(self) -> Ranked:
+        """The codes that were written into it."""
+        total = int(self.counts.sum())
+        (code, wording), (share, probability) = self._numbers[:, :total], self._values[:, :total]
+        return Ranked(code, wording, share, probability, self.counts)
+
+
 class AllRanked(NamedTuple):
     """All candidates of Q queries with their columns (c, WIDTH); `counts` (Q,): how many of each."""
 
@@ -154,17 +173,17 @@ class Ranking:
             looking.address, None if graph is None else graph.address, comparing.address, ctypes.addressof(own),
             None if model is None else ctypes.addressof(model), address_of(codes, LONG), depth, kept,
         )  # fmt: skip
-        self._address, self._most, self._best = ctypes.addressof(self._struct), looking.most, kept
+        self.address, self._most, self._best = ctypes.addressof(self._struct), looking.most, kept
+
+    def room_for(self, queries: int) -> BestRoom:
+        """Room for the best codes of some queries."""
+        return BestRoom(queries, self._best)
 
     def best(self, texts: Vectors, spelled: SpelledWords, near: Ints | int, room: Room) -> Ranked:
         """The best codes of each query. `near`: the nearest wordings (Q, K), or how many the graph is to find."""
-        queries = len(spelled.length)
-        size = queries * self._best
-        code, wording = np.empty((2, size), dtype=np.int64)
-        share, probability = np.empty((2, size), dtype=np.float32)
-        out = (address_of(code, LONG), address_of(wording, LONG), address_of(share, FLOAT))
-        counts, total = self._ranked(texts, spelled, near, room, _Ranked(*out, address_of(probability, FLOAT), None))
-        return Ranked(code[:total], wording[:total], share[:total], probability[:total], counts)
+        out = self.room_for(len(spelled.length))
+        self._ranked(texts, spelled, near, room, out.address, out.counts)
+        return out.filled()
 
     def every(self, texts: Vectors, spelled: SpelledWords, near: Ints | int, room: Room) -> AllRanked:
         """All candidates of each query with their columns; of an index without networks."""
@@ -173,22 +192,21 @@ class Ranking:
         code, wording = np.empty((2, size), dtype=np.int64)
         columns = np.empty((size, WIDTH), dtype=np.float32)
         out = _Ranked(address_of(code, LONG), address_of(wording, LONG), None, None, address_of(columns, FLOAT))
-        counts, total = self._ranked(texts, spelled, near, room, out)
+        counts = np.empty(len(spelled.length), dtype=np.int64)
+        self._ranked(texts, spelled, near, room, ctypes.addressof(out), counts)
+        total = int(counts.sum())
         return AllRanked(code[:total], wording[:total], columns[:total], counts)
 
     def _ranked(
-        self, texts: Vectors, spelled: SpelledWords, near: Ints | int, room: Room, out: _Ranked
-    ) -> tuple[Ints, int]:
+        self, texts: Vectors, spelled: SpelledWords, near: Ints | int, room: Room, out: int, counts: Ints
+    ) -> None:
         nears, given = (near, None) if isinstance(near, int) else (near.shape[1], address_of(near, LONG))
-        counts = np.empty(len(spelled.length), dtype=np.int64)
         asked = _Texts(spelled.struct(), *(address_of(values, FLOAT) for values in texts), *texts.word_vectors.shape)
         refused = loops().rank(
-            self._address, ctypes.addressof(asked), room.address, given, nears,
-            address_of(counts, LONG), ctypes.addressof(out),
+            self.address, ctypes.addressof(asked), room.address, given, nears, address_of(counts, LONG), out,
         )  # fmt: skip
         if refused:
             raise MemoryError("no memory for the candidates of a query")
-        return counts, int(counts.sum())
 
 
 def _networks(own: Networks) -> _Networks:

@@ -276,19 +276,6 @@ static float whole_of(const float *vector, int64_t dimensions, float steps, int1
     return scale;
 }
 
-/* Memory in one piece: what is taken lies behind what was taken before, at places for vectors. */
-typedef struct {
-    char *memory;
-    size_t used;
-} Heap;
-
-static void *take(Heap *heap, size_t bytes)
-{
-    void *found = heap->memory ? heap->memory + heap->used : NULL;
-    heap->used += (bytes + 63) / 64 * 64;
-    return found;
-}
-
 /* What the queries of a call use one after another. */
 typedef struct {
     int16_t *words, *whole; /* (distinct words, dimensions), (dimensions,) */
@@ -461,7 +448,7 @@ static void copy_out(const Candidates *some, Ranked *found)
 }
 
 /* The best codes of each query, or, without a ranking model, all candidates with their columns; `counts` (queries,): how
- * many of each. `near` (queries, nears) where the index has no graph. -1 where there is no memory. */
+ * many of each; none of one without words. `near` (queries, nears) where the index has no graph. -1 where there is no memory. */
 int64_t rank(const Index *index, const Texts *texts, const Room *room, const int64_t *near, int64_t nears,
              int64_t *counts, Ranked *found)
 {
@@ -485,7 +472,9 @@ int64_t rank(const Index *index, const Texts *texts, const Room *room, const int
     int64_t done = 0;
     for (int64_t query = 0; query < texts->spelled.queries && done >= 0; query++) {
         Candidates some;
-        done = columns_of_one(index, texts, query, near, nears, &own, &desk, &matches, &some);
+        done = texts->spelled.length[query]
+                   ? columns_of_one(index, texts, query, near, nears, &own, &desk, &matches, &some)
+                   : 0;
         counts[query] = done;
         if (done > 0 && index->networks)
             counts[query] = rank_one(index, &some, &desk, &written);

@@ -33,6 +33,7 @@ def catalog(index) -> Catalog:
         ("38+4 SSW", [38]),
         ("38 + 4. SSW", [38]),
         ("SSW 12", [11]),
+        ("12. ſchwangerſchaftswoche", [11]),
         ("Aufnahme in der 20. SSW, jetzt 31. SSW", [19, 30]),
         ("99. SSW", []),
         ("39 Wochen", []),

@@ -55,7 +55,7 @@ def test_the_shares_and_none_of_these_make_one(ranker: Ranker, seed: int, candid
 
 def test_the_compiled_model_gives_the_best_codes_that_numpy_gives(starter_artifact: Path) -> None:
     index = SearchIndex.load(starter_artifact)
-    scorer = Scorer(index.wordings, index.traits, index.ranker)
+    scorer = Scorer(index.wordings, index.traits, index.ranker, index.encoder)
     texts = [index.wordings.text(number) for number in range(0, len(index.wordings), 97)]
     for queries in read_queries([*texts, *(text[:9] for text in texts)], index.encoder, index.wordings):
         some, best = candidates(queries, index.wordings, index.traits), scorer.best([queries])

@@ -1,0 +1,35 @@
+"""The tagger read by the compiled loops of the search: the room of claims stands beside that room, not upon it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+
+from clinical.claims import TaggedText, Tagger
+from clinical.search import TILE, Tagging, TaggingWeights, Vectors
+from clinical.text import GAPS, Seen
+
+
+class CompiledTagger(Tagger):
+    """A tagger whose networks go through a text in one call. It finds what the tagger finds that it is made of, to
+    within a few of the last bits: sums are added up in another order."""
+
+    def __init__(self, one: Tagger) -> None:
+        super().__init__(**{each.name: getattr(one, each.name) for each in fields(one)})
+        own = (one.table, one.gaps, one.entry, one.entry_bias, one.layers, one.layers_bias)
+        joint = np.ascontiguousarray(one.joint[:, : 2 * one.layers.shape[3]])
+        object.__setattr__(self, "_tagging", Tagging(TaggingWeights(*own, joint, one.joint_bias)))
+
+    _tagging: Tagging
+
+    def read(self, seen: Seen, columns: Vectors) -> TaggedText:
+        """Read a text: its words as they are seen and their columns (`besides`). Linear in the words."""
+        told = np.concatenate([seen.dense, columns], axis=1)
+        first = np.append(seen.first, len(seen.grams))
+        return TaggedText(self, *self._tagging.read(seen.grams, first, told, seen.gaps + np.array([0, GAPS])))
+
+
+def compiled(one: Tagger) -> Tagger:
+    """The tagger for the compiled loops; itself where its networks are of a width that these do not take."""
+    return one if one.layers.shape[3] % TILE else CompiledTagger(one)

@@ -1,0 +1,158 @@
+/* The tagger's networks (`clinical.claims.Tagger`): all words of a text through all layers in one pass.
+ *
+ * What a word gets depends on the words that its layers see, never on how many there are beside them. A product may be
+ * joined with its sum here, where the processor can: the last bits are its own, as they are in a library of matrices.
+ */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=fast")
+#endif
+#include "loops.h"
+
+/* The same loop for processors that join products with sums, and for all others; the loader takes the better. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define FOR_JOINED_PRODUCTS __attribute__((target_clones("fma", "default")))
+#else
+#define FOR_JOINED_PRODUCTS
+#endif
+
+enum { LANES = 8, TILE = 2 * LANES, ABREAST = 4, TAPS = 3 };
+typedef float Lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(4)));
+
+/* One layer of matrices: weights in tiles of TILE outputs, (outputs / TILE, taps * inputs, TILE), and the bias of each
+ * output. With `rectified`, what is below 0 becomes 0. */
+typedef struct {
+    const float *weights, *bias;
+    int64_t taps, inputs, outputs;
+    int rectified;
+} Layer;
+
+static inline __attribute__((always_inline)) void put(float *found, const float *before, Lanes sum, Lanes bias,
+                                                      int rectified)
+{
+    sum += bias;
+    if (rectified)
+        for (int lane = 0; lane < LANES; lane++)
+            sum[lane] = sum[lane] > 0 ? sum[lane] : 0;
+    if (before)
+        sum += *(const Lanes *)before;
+    *(Lanes *)found = sum;
+}
+
+/* found (words, outputs), words a multiple of ABREAST. `rows`: for each word the inputs of each tap. `before` (words,
+ * outputs) is added to them, or NULL; it may be `found`. */
+FOR_JOINED_PRODUCTS static void through(const Layer *layer, const float *const *rows, int64_t words, const float *before,
+                                        float *found)
+{
+    int64_t taps = layer->taps, inputs = layer->inputs, wide = layer->outputs;
+    for (int64_t tile = 0; tile < wide; tile += TILE) {
+        Lanes none = {0}, low = layer->bias ? *(const Lanes *)(layer->bias + tile) : none;
+        Lanes high = layer->bias ? *(const Lanes *)(layer->bias + tile + LANES) : none;
+        for (int64_t word = 0; word < words; word += ABREAST) {
+            const float *own = layer->weights + tile * taps * inputs;
+            Lanes a = {0}, b = {0}, c = {0}, d = {0}, e = {0}, f = {0}, g = {0}, h = {0};
+            for (int64_t tap = 0; tap < taps; tap++) {
+                const float *one = rows[word * taps + tap], *two = rows[(word + 1) * taps + tap];
+                const float *three = rows[(word + 2) * taps + tap], *four = rows[(word + 3) * taps + tap];
+                for (int64_t input = 0; input < inputs; input++, own += TILE) {
+                    Lanes left = *(const Lanes *)own, right = *(const Lanes *)(own + LANES);
+                    a += left * one[input], b += right * one[input];
+                    c += left * two[input], d += right * two[input];
+                    e += left * three[input], f += right * three[input];
+                    g += left * four[input], h += right * four[input];
+                }
+            }
+            int64_t at = word * wide + tile;
+            const float *old = before ? before + at : NULL;
+            put(found + at, old, a, low, layer->rectified);
+            put(found + at + LANES, old ? old + LANES : NULL, b, high, layer->rectified);
+            put(found + at + wide, old ? old + wide : NULL, c, low, layer->rectified);
+            put(found + at + wide + LANES, old ? old + wide + LANES : NULL, d, high, layer->rectified);
+            put(found + at + 2 * wide, old ? old + 2 * wide : NULL, e, low, layer->rectified);
+            put(found + at + 2 * wide + LANES, old ? old + 2 * wide + LANES : NULL, f, high, layer->rectified);
+            put(found + at + 3 * wide, old ? old + 3 * wide : NULL, g, low, layer->rectified);
+            put(found + at + 3 * wide + LANES, old ? old + 3 * wide + LANES : NULL, h, high, layer->rectified);
+        }
+    }
+}
+
+/* known (words, inputs): the mean of the rows of a word's n-grams, what is told of it, the rows of both gaps. */
+FOR_JOINED_PRODUCTS static void know(const Tagger *net, const SeenWords *seen, int64_t number, float *known)
+{
+    int64_t wide = net->wide, between = net->between, told = net->told;
+    const float *table = net->table + number * net->buckets * wide, *gaps = net->gaps + number * net->marks * between;
+    for (int64_t word = 0; word < seen->words; word++) {
+        int64_t from = seen->first[word], to = seen->first[word + 1];
+        memset(known, 0, (size_t)wide * sizeof *known);
+        for (int64_t gram = from; gram < to; gram++)
+            for (int64_t at = 0; at < wide; at++)
+                known[at] += table[seen->grams[gram] * wide + at];
+        for (int64_t at = 0; at < wide; at++)
+            known[at] /= (float)(to - from);
+        memcpy(known + wide, seen->told + word * told, (size_t)told * sizeof *known);
+        known += wide + told;
+        for (int64_t side = 0; side < 2; side++, known += between)
+            memcpy(known, gaps + seen->gaps[2 * word + side] * between, (size_t)between * sizeof *known);
+    }
+}
+
+/* rows: for each word the states `away` before it, its own, and `away` behind it; zeros beyond the text. */
+static void reach(const float *state, int64_t words, int64_t wide, int64_t away, const float *zeros, const float **rows)
+{
+    for (int64_t word = 0; word < words; word++) {
+        *rows++ = word >= away ? state + (word - away) * wide : zeros;
+        *rows++ = state + word * wide;
+        *rows++ = word + away < words ? state + (word + away) * wide : zeros;
+    }
+}
+
+static void each_alone(const float *known, int64_t words, int64_t wide, const float **rows)
+{
+    for (int64_t word = 0; word < words; word++)
+        rows[word] = known + word * wide;
+}
+
+/* first, last, state (networks, words, hidden): see `TaggedText`. -1 where there is no memory. */
+int64_t tag(const Tagger *net, const SeenWords *seen, float *first, float *last, float *state)
+{
+    int64_t words = seen->words, wide = net->hidden, inputs = net->wide + net->told + 2 * net->between;
+    int64_t filled = (words + ABREAST - 1) / ABREAST * ABREAST, most = inputs > wide ? inputs : wide;
+    size_t numbers = (size_t)(filled * (inputs + 2 * wide) + most), pointers = (size_t)(filled * TAPS);
+    float *memory = calloc(numbers * sizeof *memory + pointers * sizeof(float *), 1);
+    if (!memory)
+        return -1;
+    const float **rows = (const float **)memory;
+    float *zeros = (float *)(rows + pointers), *known = zeros + most, *one = known + filled * inputs;
+    float *other = one + filled * wide;
+    for (int64_t word = words * TAPS; word < filled * TAPS; word++)
+        rows[word] = zeros;
+    for (int64_t number = 0; number < net->networks; number++) {
+        Layer entry = {net->entry + number * inputs * wide, net->entry_bias + number * wide, 1, inputs, wide, 1};
+        know(net, seen, number, known);
+        each_alone(known, filled, inputs, rows);
+        through(&entry, rows, filled, NULL, one);
+        for (int64_t depth = 0; depth < net->depth; depth++) {
+            int64_t at = number * net->depth + depth;
+            Layer layer = {net->layers + at * TAPS * wide * wide, net->layers_bias + at * wide, TAPS, wide, wide, 1};
+            reach(one, words, wide, (int64_t)1 << depth, zeros, rows);
+            for (int64_t word = words * TAPS; word < filled * TAPS; word++)
+                rows[word] = zeros;
+            through(&layer, rows, filled, one, other);
+            float *swapped = one;
+            one = other;
+            other = swapped;
+        }
+        const float *joint = net->joint + 2 * number * wide * wide;
+        Layer begins = {joint, net->joint_bias + number * wide, 1, wide, wide, 0};
+        Layer ends = {joint + wide * wide, NULL, 1, wide, wide, 0};
+        size_t size = (size_t)(words * wide) * sizeof *first;
+        int64_t place = number * words * wide;
+        each_alone(one, filled, wide, rows);
+        memcpy(state + place, one, size);
+        through(&begins, rows, filled, NULL, other);
+        memcpy(first + place, other, size);
+        through(&ends, rows, filled, NULL, other);
+        memcpy(last + place, other, size);
+    }
+    free(memory);
+    return 0;
+}
