@@ -7,6 +7,7 @@ it took. It stands alone, so that code of another checkout can be measured by th
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import json
 import sys
@@ -48,6 +49,10 @@ def main() -> None:
     way = way_of(sys.argv[1], Path(sys.argv[2]))
     gc.collect()
     gc.freeze()  # as the servers do: what was loaded before is not gone through again
+    with contextlib.suppress(ImportError):  # which code of before has not
+        from clinical.loaded import keep_loaded
+
+        keep_loaded()
     for line in sys.stdin:
         asked = json.loads(line)
         began = time.process_time()
