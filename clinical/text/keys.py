@@ -83,9 +83,9 @@ def by_key(word_places: Mapping[str, list[int]], keys: Mapping[str, str]) -> dic
     moved = [(word, key) for word, key in keys.items() if key != word]
     for word, _ in moved:
         del places[word]
-    joined: dict[str, list[int]] = {}
+    joined: dict[str, list[list[int]]] = {}
     for word, key in moved:
-        joined.setdefault(key, []).extend(word_places[word])
-    for key, where in joined.items():
-        places[key] = sorted(where + places.get(key, []))
+        joined.setdefault(key, [places[key]] if key in places else []).append(word_places[word])
+    for key, lists in joined.items():
+        places[key] = lists[0] if len(lists) == 1 else sorted(i for where in lists for i in where)
     return places
